@@ -1,0 +1,129 @@
+"""A checkpoint is a folder: config.json, vocab.json, model*.safetensors, metrics.json,
+events.jsonl and a model card README.md. No pickle."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from vsdemo import config as configs
+from vsdemo import models
+from vsdemo.data.vocab import Vocab
+from vsdemo.device import device
+from vsdemo.dual import DualEncoder
+from vsdemo.features import FeatureCache
+from vsdemo.paths import CHECKPOINTS, atomic, write_text
+from vsdemo.types import UserError
+
+FORMAT = 1
+MAX_FILE = 9_500_000  # bytes; Hugging Face Spaces refuse 10 MB outside LFS
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What config.json says of a model beside its weights."""
+
+    model: str
+    preset: str
+    dataset: str
+    config: Any
+    backbone_hash: str
+    features: int  # length of the backbone's vector
+    format: int = FORMAT
+
+
+def save(folder: Path, spec: Spec, vocab: Vocab, state: dict[str, Tensor]) -> None:
+    """Writes config, vocabulary and weights in half precision, in files below MAX_FILE bytes."""
+    write_text(folder / "config.json", json.dumps(dataclasses.asdict(spec), indent=2) + "\n")
+    write_text(folder / "vocab.json", json.dumps(vocab.words, ensure_ascii=False) + "\n")
+    shards: list[dict[str, Tensor]] = [{}]
+    size = 0
+    for name, tensor in state.items():
+        tensor = tensor.detach().half().cpu().contiguous()
+        size += tensor.nbytes
+        if size > MAX_FILE and shards[-1]:
+            shards.append({})
+            size = tensor.nbytes
+        shards[-1][name] = tensor
+    names = [f"model-{i}.safetensors" for i in range(1, len(shards) + 1)]
+    names = ["model.safetensors"] if len(shards) == 1 else names
+    for name, shard in zip(names, shards, strict=True):
+        with atomic(folder / name) as path:
+            save_file(shard, path)
+    for old in set(folder.glob("model*.safetensors")) - {folder / n for n in names}:
+        old.unlink()
+
+
+def read_spec(folder: Path) -> Spec:
+    """Reads config.json. Raises UserError when it is missing, damaged or of a newer format."""
+    try:
+        values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        if values["format"] != FORMAT:
+            raise UserError(f"{folder} has format {values['format']}; this vsdemo reads {FORMAT}.")
+        kind = models.module(values["model"]).Config
+        return Spec(**{**values, "config": configs.from_dict(kind, values["config"])})
+    except FileNotFoundError:
+        raise UserError(
+            f"There is no checkpoint at {folder}; `python -m vsdemo models` lists those here."
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f"The checkpoint {folder} is damaged: config.json ({error}).") from None
+
+
+def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
+    """Rebuilds a model through the registry, in evaluation mode on the chosen device.
+
+    Raises UserError when the checkpoint is missing or damaged.
+    """
+    spec = read_spec(folder)
+    try:
+        words = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+        vocab = Vocab(tuple(words))
+        model = models.build(spec.model, spec.config, vocab, spec.features)
+        state = {k: t for f in sorted(folder.glob("model*.safetensors")) for k, t in _read(f)}
+        model.load_state_dict({k: t.float() for k, t in state.items()})
+    except (OSError, ValueError, TypeError, RuntimeError, SafetensorError) as error:
+        first = str(error).splitlines()[0]
+        raise UserError(f"The checkpoint {folder} is damaged: {first}") from None
+    return model.to(device()).eval(), spec, vocab
+
+
+def _read(file: Path) -> list[tuple[str, Tensor]]:
+    return list(load_file(file).items())
+
+
+def content_hash(folder: Path) -> str:
+    """The first 16 hex digits of the SHA-256 of weights, vocabulary and configuration."""
+    digest = hashlib.sha256()
+    for file in sorted([*folder.glob("model*.safetensors"), folder / "vocab.json"]):
+        digest.update(file.read_bytes())
+    digest.update((folder / "config.json").read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def shipped() -> list[Path]:
+    """The checkpoint folders that come with the project."""
+    return sorted(p.parent for p in CHECKPOINTS.glob("**/config.json"))
+
+
+def feature_cache(spec: Spec) -> FeatureCache:
+    """The features this checkpoint was trained on. Raises UserError when the backbone's weights
+    here are not the ones it knows."""
+    cache = FeatureCache(spec.config.backbone, spec.config.crops)
+    if cache.weights.hash != spec.backbone_hash:
+        raise UserError(
+            f"This checkpoint was trained on features of {spec.config.backbone} with weights "
+            f"{spec.backbone_hash}, but the weights here are {cache.weights.hash}; put the former "
+            "into the models/ folder below VSDEMO_DATA."
+        )
+    return cache

@@ -1,0 +1,214 @@
+"""The command line: one command a verb."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vsdemo import cli_data
+from vsdemo.types import UserError
+
+HELP = """Visual-semantic embeddings: sentences and photos in one space.
+
+Next, type:
+
+\b
+  python -m vsdemo data                             what data is here
+  python -m vsdemo models                           presets to train, checkpoints to use
+  python -m vsdemo search checkpoints/flickr8k/order "a dog runs" -k 5
+  python -m vsdemo train gru --data flickr8k --out runs/gru
+  python -m vsdemo app                              the same in the browser
+"""
+
+cli = typer.Typer(
+    help=HELP,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+cli.add_typer(cli_data.cli, name="data")
+
+Checkpoint = Annotated[Path, typer.Argument(help="Folder of a checkpoint; `vsdemo models`.")]
+Gallery = Annotated[
+    str | None,
+    typer.Option(help="Data set, captions.json or folder of photos; else the training's."),
+]
+Split = Annotated[str, typer.Option(help="train, dev, test or all.")]
+K = Annotated[str, typer.Option("-k", help="How many results, 1 to 1,000.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _show(result: dict[str, Any]) -> None:
+    print(json.dumps(result, indent=1, ensure_ascii=False))
+
+
+def _show_hits(hits: list[Any], key: str, unit: str, as_json: bool, **head: Any) -> None:
+    if as_json:
+        rows = [{"rank": h.rank, key: h.item, "score": h.score, "fit": h.fit} for h in hits]
+        _show({**head, "unit": unit, "hits": rows})
+    else:
+        for h in hits:
+            print(f"{h.rank:4}  {h.fit:.3f}  {h.item}")
+        print(f"      {unit}, higher is better")
+
+
+@cli.command()
+def train(
+    preset: Annotated[str, typer.Argument(help="Name of a preset; `vsdemo models`.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run; an interrupted one goes on.")],
+    data: Annotated[str, typer.Option(help="Data set to train on.")] = "flickr8k",
+    set: Annotated[
+        list[str] | None, typer.Option(help="key=value, as often as needed; see `vsdemo models`.")
+    ] = None,
+) -> None:
+    """Train a preset; then measure it on dev and test. Ctrl-C saves, the same command goes on."""
+    from vsdemo import evaluate, models
+    from vsdemo.config import override
+    from vsdemo.train import Trainer
+
+    _, config = models.preset(preset)
+    how = Trainer(out, preset, override(config, set or []), data).run()
+    if how == "stopped":
+        print(f"Stopped and saved; the same command goes on. {out}")
+        return
+    figures = evaluate.finish(out)
+    print(evaluate.table(figures))
+    print(f'\nNext: python -m vsdemo search {out} "a brown dog runs" -k 5')
+
+
+@cli.command()
+def evaluate(
+    checkpoint: Checkpoint,
+    split: Split = "test",
+    data: Gallery = None,
+    task: Annotated[str, typer.Option(help="retrieval or lengths.")] = "retrieval",
+    folds: Annotated[bool, typer.Option(help="Average blocks of 1,000 photos.")] = False,
+    json: Json = False,
+) -> None:
+    """Measure a checkpoint: recalls, ranks and their 95% intervals."""
+    from vsdemo import evaluate as evaluation
+
+    result = evaluation.evaluate(checkpoint, split, data, task, folds)
+    if json or "ci95" not in result or task != "retrieval":
+        _show(result)
+    else:
+        print(evaluation.table({split: result}))
+
+
+@cli.command()
+def difference(
+    a: Checkpoint,
+    b: Annotated[Path, typer.Argument(help="Checkpoint to subtract.")],
+    split: Split = "test",
+    data: Gallery = None,
+) -> None:
+    """Metrics of checkpoint A minus those of B, with paired 95% intervals, as JSON."""
+    from vsdemo import evaluate as evaluation
+
+    _show(evaluation.difference(a, b, split, data))
+
+
+@cli.command()
+def search(
+    checkpoint: Checkpoint,
+    sentence: Annotated[str, typer.Argument(help="What the photos should show.")],
+    k: K = "10",
+    gallery: Gallery = None,
+    split: Split = "all",
+    json: Json = False,
+) -> None:
+    """Find the photos that a sentence describes."""
+    from vsdemo.engine import Engine, check_k
+    from vsdemo.types import Sentence
+
+    number, asked = check_k(k), Sentence.from_user(sentence)
+    engine = Engine(checkpoint, gallery, split)
+    hits = engine.search(asked.text, number)
+    unknown = engine.unknown_words(asked.text)
+    if unknown and not json:
+        print(f"Words this model does not know: {', '.join(unknown)}", file=sys.stderr)
+    _show_hits(hits, "photo", engine.score.unit, json, sentence=asked.text, unknown_words=unknown)
+
+
+@cli.command()
+def caption(
+    checkpoint: Checkpoint,
+    photo: Annotated[Path, typer.Argument(help="A photo file.")],
+    k: K = "10",
+    gallery: Gallery = None,
+    split: Split = "all",
+    json: Json = False,
+) -> None:
+    """Find the sentences that describe a photo."""
+    from vsdemo.engine import Engine, check_k
+    from vsdemo.photos import open_photo
+
+    number, opened = check_k(k), open_photo(photo)
+    engine = Engine(checkpoint, gallery, split)
+    hits = engine.caption(opened, number)
+    _show_hits(hits, "sentence", engine.score.unit, json, photo=str(photo))
+
+
+@cli.command()
+def neighbours(
+    checkpoint: Checkpoint,
+    query: Annotated[str, typer.Argument(help="A sentence, or a photo file.")],
+    k: K = "10",
+    gallery: Gallery = None,
+    split: Split = "all",
+    json: Json = False,
+) -> None:
+    """Find the photos most like a photo, or the sentences most like a sentence."""
+    from vsdemo.engine import Engine, check_k
+    from vsdemo.photos import SUFFIXES, open_photo
+
+    number = check_k(k)
+    engine = Engine(checkpoint, gallery, split)
+    if Path(query[:255]).suffix.lower() in SUFFIXES:
+        hits, key = engine.photos_like(open_photo(query), number), "photo"
+    else:
+        hits, key = engine.similar_sentences(query, number), "sentence"
+    _show_hits(hits, key, engine.score.unit, json, query=query)
+
+
+@cli.command()
+def models() -> None:
+    """List presets with their settings, and the checkpoints here."""
+    from vsdemo import checkpoint
+    from vsdemo import models as registry
+    from vsdemo.config import describe
+
+    print("Presets (python -m vsdemo train PRESET --out DIR [--set key=value]):")
+    for name, (model, _) in registry.presets().items():
+        print(f"  {name:18} {(registry.module(model).__doc__ or '').splitlines()[0]}")
+    print("\nSettings (--set key=value), with the default of the first preset of each model:")
+    for model in registry.MODELS:
+        print(f"  {model}: {describe(next(iter(registry.module(model).PRESETS.values())))}")
+    print("\nCheckpoints:")
+    for folder in checkpoint.shipped():
+        print(f"  {folder}")
+
+
+@cli.command()
+def app(
+    port: Annotated[int, typer.Option(help="Of the web server.")] = 7860,
+    gallery: Gallery = None,
+) -> None:
+    """Open the app in the browser."""
+    from vsdemo.ui import launch
+
+    launch(port=port, gallery=gallery)
+
+
+def main() -> None:
+    """Runs the command line; bad input prints one sentence and exits with 2."""
+    try:
+        cli()
+    except UserError as error:
+        print(f"vsdemo: {error}", file=sys.stderr)
+        raise SystemExit(2) from None

@@ -1,0 +1,51 @@
+"""`python -m vsdemo data ...`: what data is here, and is it whole?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+cli = typer.Typer(help="List and check data sets.", invoke_without_command=True)
+
+
+@cli.callback()
+def data_list(context: typer.Context) -> None:
+    """List what is found below VSDEMO_DATA, what is missing and how to get it."""
+    if context.invoked_subcommand is None:
+        from vsdemo import data
+
+        for line in data.overview():
+            print(line)
+
+
+@cli.command()
+def check(name: Annotated[str, typer.Argument(help="Name of a data set.")]) -> None:
+    """Verify counts, splits, photos that do not decode and photos that stand in two splits."""
+    from vsdemo import data
+
+    facts, problems = data.check(name)
+    for fact in facts:
+        print(f"  {fact}")
+    for problem in problems:
+        print(f"! {problem}")
+    print(f"{name}: {len(problems)} problem{'s' * (len(problems) != 1)}")
+    if problems:
+        raise typer.Exit(1)
+
+
+@cli.command()
+def features(
+    name: Annotated[str, typer.Argument(help="Data set, or folder of photos.")],
+    backbone: Annotated[str, typer.Option(help="Image network.")] = "torchvision/densenet169",
+    crops: Annotated[str, typer.Option(help="center, mirror or ten.")] = "ten",
+    split: Annotated[str, typer.Option(help="train, dev, test or all.")] = "all",
+    maps: Annotated[bool, typer.Option(help="Keep spatial maps instead of vectors.")] = False,
+) -> None:
+    """Compute photo features ahead of time; an interrupted run goes on where it ended."""
+    from vsdemo import data
+    from vsdemo.features import MAP, VECTOR, FeatureCache
+
+    cache = FeatureCache(backbone, crops)
+    found = cache.get(data.load(name, split).photos, MAP if maps else VECTOR)
+    print(f"{tuple(found.shape)} in {cache.folder}")

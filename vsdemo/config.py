@@ -1,0 +1,92 @@
+"""Configurations: frozen dataclasses whose fields carry their own help."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from vsdemo.types import UserError
+
+
+def option(default: Any, help: str, choices: Sequence[Any] | None = None) -> Any:
+    """A dataclass field with a default, one line of help and, where they are few, its choices."""
+    return dataclasses.field(default=default, metadata={"help": help, "choices": choices})
+
+
+@dataclass(frozen=True)
+class Config:
+    """What every model's training needs; a model's own `Config` adds its fields.
+
+    Defaults are those of Vendrov 2016, section 4.4, where the paper states one.
+    """
+
+    backbone: str = option("torchvision/densenet169", "frozen image network; `vsdemo models`")
+    crops: str = option("ten", "views of a photo, averaged", ("center", "mirror", "ten"))
+    min_count: int = option(2, "words seen less often in train become <unk>")
+    seed: int = option(0, "of the weights, the order of photos and dropout")
+    batch_size: int = option(128, "caption-photo pairs a step; all others are its negatives")
+    sampling: str = option("one", "captions of a photo an epoch", ("one", "all"))
+    epochs: int = option(30, "at most; see patience")
+    evaluate_every: int = option(1, "epochs between two evaluations on dev")
+    patience: int = option(8, "evaluations without a better dev rsum before stopping")
+    learning_rate: float = option(0.001, "of Adam, at its highest")
+    schedule: str = option(
+        "constant", "of the learning rate", ("constant", "cosine", "cyclic", "step")
+    )
+    warmup: int = option(0, "steps in which the learning rate rises from 0")
+    cycle_epochs: int = option(4, "length of a cycle (cyclic) or of a step (step), in epochs")
+    clip: float = option(2.0, "largest norm of the gradient; 0 clips nothing")
+    margin: float = option(0.05, "of the hinge, in units of the score")
+    hardest: float = option(0.0, "weight of the hardest negative beside the sum (VSE++), 0 to 1")
+
+
+C = TypeVar("C", bound=Config)
+
+
+def _parse(field: dataclasses.Field[Any], text: str) -> Any:
+    kind = type(field.default)
+    try:
+        if kind is bool:
+            return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
+        value = kind(text)
+    except (ValueError, KeyError):
+        raise UserError(f"{field.name} takes {kind.__name__}, not {text!r}.") from None
+    if isinstance(value, int | float) and (not math.isfinite(value) or value < 0):
+        raise UserError(f"{field.name} takes a number of at least 0, not {text}.")
+    choices = field.metadata["choices"]
+    if choices and value not in choices:
+        raise UserError(f"{field.name} is one of {', '.join(map(str, choices))}, not {text!r}.")
+    return value
+
+
+def override(config: C, settings: Sequence[str]) -> C:
+    """The configuration with `key=value` settings applied.
+
+    Raises UserError for an unknown key (it lists the valid ones) and for a value that does not fit.
+    """
+    fields = {f.name: f for f in dataclasses.fields(config)}
+    changes: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise UserError(f"--set takes key=value, not {setting!r}.")
+        if key not in fields:
+            raise UserError(f"There is no setting {key!r}; valid are {', '.join(sorted(fields))}.")
+        changes[key] = _parse(fields[key], text)
+    return dataclasses.replace(config, **changes)
+
+
+def describe(config: Config) -> str:
+    """Every setting with its default."""
+    return " ".join(f"{f.name}={getattr(config, f.name)}" for f in dataclasses.fields(config))
+
+
+def from_dict(kind: type[C], values: dict[str, Any]) -> C:
+    """A configuration read back from JSON. Raises UserError for unknown keys."""
+    names = {f.name for f in dataclasses.fields(kind)}
+    if unknown := sorted(set(values) - names):
+        raise UserError(f"The configuration has unknown keys: {', '.join(unknown)}.")
+    return kind(**values)

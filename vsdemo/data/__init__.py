@@ -1,0 +1,86 @@
+"""Data sets by name. A new one is a module with `load`, `status` and `check`, and a line here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from vsdemo.data import captions, verify
+from vsdemo.paths import data_root
+from vsdemo.photos import photos_in
+from vsdemo.types import CaptionSet, UserError
+
+DATASETS = {"flickr8k": "vsdemo.data.flickr8k", "pascal1k": "vsdemo.data.pascal1k"}
+SPLITS = ("train", "dev", "test", "all")
+
+
+def karpathy_files() -> dict[str, Path]:
+    """Data sets in the Karpathy format below VSDEMO_DATA: <name>/captions.json or dataset*.json."""
+    root = data_root()
+    if root is None or not root.is_dir():
+        return {}
+    patterns = ("*/captions.json", "*/dataset*.json")
+    return {p.parent.name: p for pattern in patterns for p in sorted(root.glob(pattern))}
+
+
+def load(name: str, split: str) -> CaptionSet:
+    """A split of a data set: a name of DATASETS, a file in the Karpathy format, a folder below
+    VSDEMO_DATA with one, or any folder of photos (then without captions).
+
+    Raises UserError when the name or the split does not exist, or its files are missing.
+    """
+    if split not in SPLITS:
+        raise UserError(f"There is no split {split!r}; valid are {', '.join(SPLITS)}.")
+    if name in DATASETS:
+        return import_module(DATASETS[name]).load(split)
+    if name in (files := karpathy_files()):
+        return captions.load(files[name], split)
+    path = Path(name).expanduser()
+    if path.suffix == ".json" and path.is_file():
+        return captions.load(path, split)
+    if path.is_dir():
+        photos = tuple(photos_in(path))
+        if not photos:
+            raise UserError(f"The folder {path} holds no photos (JPEG, PNG, WebP, ...).")
+        return CaptionSet(str(path), split, photos)
+    known = ", ".join(sorted({*DATASETS, *files}))
+    raise UserError(
+        f"There is no data set {name!r}; valid are {known}, a captions.json or a folder of photos."
+    )
+
+
+def overview() -> list[str]:
+    """Lines that say which data sets are here, which are missing and how to get them."""
+    root = data_root()
+    lines = [f"VSDEMO_DATA is {root}" if root else "VSDEMO_DATA is not set; nothing can be found."]
+    for name, where in DATASETS.items():
+        module = import_module(where)
+        try:
+            lines.append(f"  found    {name}: {len(load(name, 'all').photos):,} photos")
+        except (UserError, OSError):
+            lines.append(f"  missing  {name}: {module.HOW}")
+    for name, path in karpathy_files().items():
+        lines.append(f"  found    {name}: {path} (Karpathy format)")
+    lines.append(
+        "COCO, Flickr30k or your own: put photos and a captions.json in the Karpathy format"
+    )
+    lines.append(
+        "into $VSDEMO_DATA/<name>/, or give the file's or a photo folder's path as --data."
+    )
+    return lines
+
+
+def check(name: str) -> tuple[list[str], list[str]]:
+    """(facts, problems) of a data set: its own counts, photos that do not decode, and photos
+    that stand in two splits."""
+    facts, problems = import_module(DATASETS[name]).check() if name in DATASETS else ([], [])
+    splits = {}
+    for split in SPLITS:
+        try:
+            splits[split] = load(name, split)
+        except UserError as error:
+            if split == "all":
+                raise
+            problems.append(str(error))
+    more_facts, more_problems = verify.verify(splits)
+    return facts + more_facts, problems + more_problems

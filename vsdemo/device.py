@@ -1,0 +1,34 @@
+"""The device, chosen once, and whether half precision pays on it."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+import torch
+
+
+@cache
+def device() -> torch.device:
+    """VSDEMO_DEVICE when set; otherwise the first GPU, or the CPU."""
+    if name := os.environ.get("VSDEMO_DEVICE"):
+        return torch.device(name)
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+
+@cache
+def fast_dtype() -> torch.dtype:
+    """bfloat16 where the processor multiplies it in hardware, else float32."""
+    if device().type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
+    if device().type == "cpu" and torch.cpu.get_capabilities().get("avx512_bf16"):
+        return torch.bfloat16
+    return torch.float32
+
+
+def autocast() -> torch.autocast:
+    """torch.autocast to `fast_dtype`; does nothing where that is float32."""
+    fast = fast_dtype()
+    return torch.autocast(device().type, dtype=fast, enabled=fast is not torch.float32)

@@ -1,0 +1,69 @@
+"""A GRU over words."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from vsdemo.data.vocab import Vocab
+from vsdemo.device import fast_dtype
+from vsdemo.encoders.heads import Head
+from vsdemo.encoders.words import WordEncoder, Words
+from vsdemo.types import Embeddings
+
+POOLINGS = ("last", "max", "mean")
+
+
+class WordGRU(WordEncoder):
+    """Sentences -> (N, D): a GRU's last state, or the masked max or mean over its states.
+
+    Bidirectional: dim / 2 units a direction, both concatenated; `last` takes the state after the
+    last word of each direction. Recurrent weights start orthogonal, a matrix a gate.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        word_dim: int,
+        dim: int,
+        pooling: str,
+        bidirectional: bool,
+        nonnegative: bool,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__(vocab, word_dim)
+        self.dim, self.pooling = dim, pooling
+        units = dim // 2 if bidirectional else dim
+        self.gru = nn.GRU(word_dim, units, batch_first=True, bidirectional=bidirectional)
+        self.dropout = nn.Dropout(dropout)
+        self.head = Head(nonnegative)
+        for name, weights in self.gru.named_parameters():
+            if "weight_hh" in name:
+                for gate in weights.data.split(units):
+                    nn.init.orthogonal_(gate)
+            elif "weight_ih" in name:
+                nn.init.xavier_uniform_(weights)
+            else:
+                nn.init.zeros_(weights)
+
+    def _run(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, T, word_dim) -> states (B, T, D) and last states (B, D). Autocast leaves a CPU's GRU
+        in float32, so it is cast here; sequences are packed, so that padding costs nothing."""
+        fast = fast_dtype() if torch.is_autocast_enabled(x.device.type) else x.dtype
+        weights = {n: w.to(fast) for n, w in self.gru.named_parameters()}
+        packed = pack_padded_sequence(x.to(fast), lengths, batch_first=True, enforce_sorted=False)
+        packed_states, last = functional_call(self.gru, weights, (packed,))
+        states, _ = pad_packed_sequence(packed_states, batch_first=True)
+        return states, last.transpose(0, 1).flatten(1)
+
+    def forward(self, batch: Words) -> Embeddings:
+        states, last = self._run(self.dropout(self.table(batch.ids)), batch.lengths)
+        if self.pooling == "max":
+            pooled = states.masked_fill(~batch.mask, -torch.inf).amax(1)
+        elif self.pooling == "mean":
+            pooled = (states * batch.mask).sum(1) / batch.mask.sum(1)
+        else:
+            pooled = last
+        return Embeddings(self.head(self.dropout(pooled)))

@@ -1,0 +1,35 @@
+"""The image tower over frozen features: one linear layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from vsdemo.encoders.heads import Head
+from vsdemo.types import Embeddings
+
+
+class LinearImage(nn.Module):
+    """Feature vectors (N, F) -> (N, D): W v + b, then the head (Vendrov 2016, Eq. 6)."""
+
+    needs = frozenset({"vector"})
+
+    def __init__(self, features: int, dim: int, nonnegative: bool, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.dim = dim
+        self.linear = nn.Linear(features, dim)
+        self.dropout = nn.Dropout(dropout)
+        self.head = Head(nonnegative)
+        nn.init.xavier_uniform_(self.linear.weight)
+        nn.init.zeros_(self.linear.bias)
+
+    def prepare(self, items: Tensor) -> list[Tensor]:
+        return list(items)
+
+    def collate(self, prepared: Sequence[Tensor]) -> Tensor:
+        return torch.stack(list(prepared))  # (B, F)
+
+    def forward(self, batch: Tensor) -> Embeddings:
+        return Embeddings(self.head(self.linear(self.dropout(batch))))

@@ -1,0 +1,121 @@
+"""What every front end calls: one checkpoint over one gallery."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from vsdemo import checkpoint, data
+from vsdemo.device import device
+from vsdemo.index import Index
+from vsdemo.paths import home
+from vsdemo.types import CaptionSet, Embeddings, Hit, Sentence, UserError
+
+MAX_K = 1000
+
+
+def check_k(k: Any, most: int = MAX_K) -> int:
+    """k as a whole number from 1 to `most`. Raises UserError for anything else."""
+    try:
+        number = int(k)
+        whole = number == float(k)
+    except (TypeError, ValueError, OverflowError):
+        whole, number = False, 0
+    if not whole or not 1 <= number <= most:
+        raise UserError(f"k must be a whole number from 1 to {most:,}, not {k}.")
+    return number
+
+
+class Engine:
+    """Search and caption with a checkpoint over the photos and captions of a data set.
+
+    Raises UserError when the checkpoint is damaged, the gallery is missing or the backbone's
+    weights differ from those of training.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        gallery: str | None = None,
+        split: str = "all",
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self.model, self.spec, self.vocab = checkpoint.load(folder)
+        self.score = self.model.score
+        self.gallery: CaptionSet = data.load(gallery or self.spec.dataset, split)
+        self._features = checkpoint.feature_cache(self.spec)
+        self._hash = checkpoint.content_hash(folder)
+        self._progress = progress
+        features = self._features.get(self.gallery.photos, progress=progress)
+        names = [p.name for p in self.gallery.photos]
+        self.photos = Index(self.model.encode_image(features).to(device()), names, self.score)
+        self._captions_of = self.gallery.captions_of
+
+    @cached_property
+    def captions(self) -> Index:
+        """The captions to describe photos with; embedded once and kept below VSDEMO_HOME."""
+        texts = list(dict.fromkeys(self.gallery.captions))  # some are written twice
+        if not texts:
+            raise UserError(f"{self.gallery.name} has no captions to describe a photo with.")
+        key = hashlib.sha256("\n".join([self._hash, *texts]).encode()).hexdigest()[:32]
+        path = home() / "captions" / f"{key}.safetensors"
+        if path.exists():
+            return Index.load(path, self.score)
+        sentences = [Sentence(t) for t in texts]
+        embedded = self.model.encode_text(sentences, self._progress)
+        index = Index(embedded.to(device()), texts, self.score)
+        index.save(path)
+        return index
+
+    def encode(self, text: str) -> Embeddings:
+        """A typed sentence as one point, (1, D). Raises UserError when no word is known."""
+        sentence = Sentence.from_user(text)
+        known, unknown = self.vocab.unknown(sentence.text)
+        if not known:
+            shown = ", ".join(repr(w) for w in unknown[:3]) or repr(sentence.text[:40])
+            raise UserError(
+                f"This model knows no word of the sentence ({shown}); "
+                "use everyday English words, such as 'a dog runs'."
+            )
+        return self.model.encode_text([sentence])
+
+    def unknown_words(self, text: str) -> list[str]:
+        """Words of a sentence that the model passes over."""
+        return self.vocab.unknown(text)[1]
+
+    def search(self, text: str, k: int = 10) -> list[Hit]:
+        """The k photos that a sentence describes best."""
+        return self.photos.below(self.encode(text), check_k(k))
+
+    def encode_photo(self, photo: Image.Image) -> Embeddings:
+        """A photo in memory as one point, (1, D)."""
+        return self.model.encode_image(self._features.encode(photo)[None])
+
+    def caption(self, photo: Image.Image, k: int = 10) -> list[Hit]:
+        """The k sentences that describe a photo best."""
+        return self.captions.above(self.encode_photo(photo), check_k(k))
+
+    def caption_of(self, number: int, k: int = 10) -> list[Hit]:
+        """`caption` for a photo of the gallery."""
+        return self.captions.above(self.photos.embeddings[[number]], check_k(k))
+
+    def photos_like(self, photo: Image.Image, k: int = 10) -> list[Hit]:
+        """The photos of the gallery most like a photo in memory."""
+        return self.photos.near(self.encode_photo(photo), check_k(k))
+
+    def similar_photos(self, number: int, k: int = 10) -> list[Hit]:
+        """The photos most like a photo of the gallery."""
+        return self.photos.near(self.photos.embeddings[[number]], check_k(k), without=number)
+
+    def similar_sentences(self, text: str, k: int = 10) -> list[Hit]:
+        """The captions most like a sentence."""
+        return self.captions.near(self.encode(text), check_k(k))
+
+    def own_captions(self, number: int) -> list[str]:
+        """What people wrote of a photo of the gallery."""
+        return [self.gallery.captions[c] for c in self._captions_of[number]]

@@ -1,0 +1,144 @@
+"""A checkpoint on a task: figures for the terminal, for metrics.json and for the model card."""
+
+from __future__ import annotations
+
+import json
+import platform
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from vsdemo import checkpoint, data, events, models
+from vsdemo.checkpoint import Spec
+from vsdemo.paths import write_text
+from vsdemo.tasks import lengths, ranks, retrieval, task
+from vsdemo.types import CaptionSet, UserError
+
+HEADER = (
+    "| split | i2t R@1 | R@5 | R@10 | med r | mean r "
+    "| t2i R@1 | R@5 | R@10 | med r | mean r | rsum |\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|---|"
+)
+
+LICENCES = {
+    "flickr8k": "non-commercial research and education; cite Hodosh et al. 2013",
+    "pascal1k": "Flickr's terms of use",
+}
+
+
+def split_with_features(
+    spec: Spec, split: str, dataset: str | None = None
+) -> tuple[CaptionSet, torch.Tensor]:
+    """A split and its photos' features (P, F) as the checkpoint's backbone makes them."""
+    found = data.load(dataset or spec.dataset, split)
+    return found, checkpoint.feature_cache(spec).get(found.photos)
+
+
+def evaluate(
+    folder: Path,
+    split: str = "test",
+    dataset: str | None = None,
+    task_name: str = "retrieval",
+    folds: bool = False,
+) -> dict[str, Any]:
+    """The figures of a checkpoint on a split; the data set is that of its training unless named.
+
+    Raises UserError for a damaged checkpoint, missing data and another backbone's features.
+    """
+    model, spec, _ = checkpoint.load(folder)
+    measured = task(task_name)
+    if folds and measured is not retrieval:
+        raise UserError("Folds of 1,000 photos are a protocol of the task retrieval only.")
+    found, features = split_with_features(spec, split, dataset)
+    options = {"folds": True} if folds else {}
+    return {
+        "checkpoint": str(folder),
+        "dataset": found.name,
+        "split": split,
+        "task": task_name,
+        **measured.evaluate(model, found, features, **options),
+    }
+
+
+def difference(a: Path, b: Path, split: str = "test", dataset: str | None = None) -> dict[str, Any]:
+    """Retrieval and length-study figures of checkpoint a minus those of b, with paired intervals.
+
+    Both must be measured on the same split; their backbones and crops may differ.
+    """
+    by_photo, by_pair = [], []
+    for folder in (a, b):
+        model, spec, _ = checkpoint.load(folder)
+        found, features = split_with_features(spec, split, dataset)
+        by_photo.append(retrieval.ranks(model, *retrieval.encode(model, found, features)))
+        by_pair.append(lengths.pair_ranks(model, found, features))
+    gap = {k: by_pair[0][k] - by_pair[1][k] for k in by_pair[0]}
+    return {
+        "a": str(a),
+        "b": str(b),
+        "split": split,
+        "retrieval": retrieval.difference(*by_photo),
+        "lengths": lengths.summary(gap),
+    }
+
+
+def finish(folder: Path) -> dict[str, Any]:
+    """Measures a trained checkpoint on dev and test; writes metrics.json and the model card."""
+    spec = checkpoint.read_spec(folder)
+    metrics = {split: evaluate(folder, split) for split in ("dev", "test")}
+    for figures in metrics.values():
+        del figures["checkpoint"]
+    write_text(folder / "metrics.json", json.dumps(metrics, indent=1) + "\n")
+    write_text(folder / "README.md", card(folder.name, spec, metrics, folder / "events.jsonl"))
+    return metrics
+
+
+def card(name: str, spec: Spec, metrics: dict[str, Any], log: Path) -> str:
+    """The model card: data, command, seed, figures, licence."""
+    default = vars(models.preset(spec.preset)[1])
+    changed = {k: v for k, v in vars(spec.config).items() if v != default[k]}
+    settings = "".join(f" --set {k}={v}" for k, v in changed.items())
+    done = [e for e in events.read(log) if e["kind"] == "done"]
+    minutes = f"{done[-1]['seconds'] / 60:.1f} minutes" if done else "unknown"
+    licence = LICENCES.get(spec.dataset, "see the data set's own terms")
+    return f"""---
+library_name: vsdemo
+tags: [visual-semantic-embeddings, image-retrieval]
+---
+# {name}
+
+Preset `{spec.preset}` of vsdemo ({spec.model}), trained on the train split of {spec.dataset}; the
+epoch was chosen on its dev split. Photo features: {spec.config.backbone} (weights
+{spec.backbone_hash}), crops `{spec.config.crops}`; the backbone's weights are not part of this
+checkpoint.
+
+    python -m vsdemo train {spec.preset} --data {spec.dataset} --out {name}{settings}
+
+Seed {spec.config.seed}; training and dev evaluations took {minutes} on {platform.machine()} with
+{torch.get_num_threads()} threads. Weights are stored in half precision; the figures are of these.
+
+{table(metrics)}
+
+Recalls in percent with 95% bootstrap intervals over photos, all captions by correspondence list;
+a tie counts half.
+
+Licence of the training data: {licence}. The checkpoint holds weights and a list of words, no
+sentence and no photo.
+"""
+
+
+def table(metrics: dict[str, dict[str, Any]]) -> str:
+    """Retrieval figures with intervals as a Markdown table, a row a split or model."""
+    return "\n".join([HEADER, *(_row(label, figures) for label, figures in metrics.items())])
+
+
+def _row(label: str, figures: dict[str, Any]) -> str:
+    cells = []
+    for way in ("i2t", "t2i"):
+        for k in ranks.RECALLS:
+            low, high = figures["ci95"][way][f"r{k}"]
+            cells.append(f"{figures[way][f'r{k}']:.1f} ({low:.1f}-{high:.1f})")
+        cells += [f"{figures[way]['medr']:.0f}", f"{figures[way]['meanr']:.1f}"]
+    low, high = figures["ci95"]["rsum"]
+    cells.append(f"**{figures['rsum']:.1f}** ({low:.1f}-{high:.1f})")
+    return f"| {label} | " + " | ".join(cells) + " |"

@@ -1,0 +1,131 @@
+"""Photo features on disk: computed once for each photo's content, backbone and crops."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+import torch
+from PIL import Image
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+from tqdm import tqdm
+
+from vsdemo.backbones import CROPS, Backbone, Weights, find_weights
+from vsdemo.paths import atomic, home
+from vsdemo.photos import open_photo
+
+SHARD = 256  # photos a file, and so the most that a killed run computes again
+BATCH_VIEWS = 20  # views through the network at a time: more are slower on a CPU
+VERSION = 1  # to be raised when views or features are computed in another way
+VECTOR, MAP = "vector", "map"
+
+Progress = Callable[[int, int], None]  # photos done, photos in all
+
+
+@cache
+def load_backbone(weights: Weights) -> Backbone:
+    """The network, built once a process."""
+    return Backbone(weights)
+
+
+def photo_key(path: Path) -> str:
+    """The key of a photo's content: the first 32 hex digits of its SHA-256."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+
+
+class FeatureCache:
+    """Features of one backbone and one choice of crops, below VSDEMO_HOME/features.
+
+    `vector`: the L2-normalised mean over the crops, (D,). `map`: the last spatial map of the
+    centre view, (C, h, w), each place L2-normalised. Both are kept in half precision.
+    """
+
+    def __init__(self, backbone: str, crops: str = "center") -> None:
+        self.weights, self.crops = find_weights(backbone), crops
+        slug = backbone.replace("/", "--")
+        self.folder = home() / "features" / f"{slug}-{self.weights.hash}-v{VERSION}"
+
+    def get(
+        self, photos: Sequence[Path], kind: str = VECTOR, progress: Progress | None = None
+    ) -> Tensor:
+        """The features of photos, computing what is missing: (N, D) or (N, C, h, w), float32.
+
+        Shows a progress bar in the terminal, or calls `progress`. Raises UserError for a photo
+        that cannot be read and for weights that cannot be had.
+        """
+        with ThreadPoolExecutor() as pool:
+            keys = list(pool.map(photo_key, photos))
+        known = self._known(kind)
+        missing = {k: p for k, p in zip(keys, photos, strict=True) if k not in known}
+        if missing:
+            self._compute(missing, kind, progress)
+            known = self._known(kind)
+        rows: list[Tensor] = [torch.empty(0)] * len(keys)
+        for shard in {known[k][0] for k in keys}:
+            stored = self._read(shard)
+            for row, key in enumerate(keys):
+                if known[key][0] == shard:
+                    rows[row] = stored[known[key][1]]
+        return torch.stack(rows).float()
+
+    def encode(self, photo: Image.Image) -> Tensor:
+        """The vector of one photo in memory, (D,), through the same rounding as a stored one."""
+        network = load_backbone(self.weights)
+        return network.encode(network.views(photo, self.crops)[None])[0].half().float().cpu()
+
+    def _known(self, kind: str) -> dict[str, tuple[Path, int]]:
+        found = {}
+        for shard in sorted((self.folder / self._kind(kind)).glob("*.safetensors")):
+            with safe_open(shard, "pt") as file:
+                for row, key in enumerate(file.metadata()["keys"].split()):
+                    found[key] = (shard, row)
+        return found
+
+    def _kind(self, kind: str) -> str:
+        return kind if kind == MAP else f"{kind}-{self.crops}"
+
+    @staticmethod
+    def _read(shard: Path) -> Tensor:
+        with safe_open(shard, "pt") as file:
+            return file.get_tensor("features")
+
+    def _compute(self, missing: dict[str, Path], kind: str, progress: Progress | None) -> None:
+        network = load_backbone(self.weights)
+        keys = list(missing)
+        with tqdm(total=len(keys), desc=f"{self.weights.backbone} {self._kind(kind)}") as bar:
+            for start in range(0, len(keys), SHARD):
+                part = keys[start : start + SHARD]
+                done = []
+                for batch in self._batches(network, [missing[k] for k in part], kind):
+                    done.append(self._features(network, batch, kind).half().cpu())
+                    bar.update(len(batch))
+                    if progress:
+                        progress(bar.n, len(keys))
+                name = f"{uuid.uuid4().hex}.safetensors"
+                with atomic(self.folder / self._kind(kind) / name) as path:
+                    save_file({"features": torch.cat(done)}, path, {"keys": " ".join(part)})
+
+    def _batches(self, network: Backbone, photos: list[Path], kind: str) -> Iterator[Tensor]:
+        """Batches of views (B, V, 3, H, W).
+
+        Decoding and network take turns: side by side they fight for the cores of a CPU.
+        """
+        crops = "center" if kind == MAP else self.crops
+        size = max(1, BATCH_VIEWS // CROPS[crops])
+        with ThreadPoolExecutor() as pool:
+            for start in range(0, len(photos), size):
+                opened = pool.map(open_photo, photos[start : start + size])
+                yield torch.stack(list(pool.map(lambda p: network.views(p, crops), opened)))
+
+    @staticmethod
+    def _features(network: Backbone, views: Tensor, kind: str) -> Tensor:
+        if kind == VECTOR:
+            return network.encode(views)
+        _, maps = network(views[:, 0])
+        return torch.nn.functional.normalize(maps, dim=1)

@@ -1,0 +1,43 @@
+"""The registry: a model is one file with `Config`, `PRESETS` and `build`, and one line here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from vsdemo.config import Config
+from vsdemo.data.vocab import Vocab
+from vsdemo.dual import DualEncoder
+from vsdemo.types import UserError
+
+MODELS = {
+    "bow": "vsdemo.models.bow",
+    "gru": "vsdemo.models.gru",
+    "order": "vsdemo.models.order",
+}
+
+
+def module(name: str) -> ModuleType:
+    """A model's module. Raises UserError for an unknown name, listing the valid ones."""
+    if name not in MODELS:
+        raise UserError(f"There is no model {name!r}; valid are {', '.join(MODELS)}.")
+    return import_module(MODELS[name])
+
+
+def presets() -> dict[str, tuple[str, Any]]:
+    """Preset name -> (model name, configuration)."""
+    return {p: (m, c) for m in MODELS for p, c in module(m).PRESETS.items()}
+
+
+def preset(name: str) -> tuple[str, Any]:
+    """(model name, configuration) of a preset. Raises UserError for an unknown name."""
+    known = presets()
+    if name not in known:
+        raise UserError(f"There is no preset {name!r}; valid are {', '.join(known)}.")
+    return known[name]
+
+
+def build(name: str, config: Config, vocab: Vocab, features: int) -> DualEncoder:
+    """A new model; `features` is the length of the backbone's vector."""
+    return module(name).build(config, vocab, features)

@@ -1,0 +1,63 @@
+"""Order-embeddings of images and language.
+
+Vendrov, Kiros, Fidler & Urtasun, "Order-embeddings of images and language", ICLR 2016.
+
+    f_c(c) = |GRU(c)|                       last state, unit L2 norm before the absolute value
+    f_i(i) = |W_i CNN(i) + b|               Eq. 6, likewise
+    S(c, i) = -|max(0, f_c(c) - f_i(i))|^2  Eq. 2: captions lie above their photos
+    loss: pairwise ranking over the batch   Eq. 5
+
+Presets: `order` (ten crops), and of Table 2 `order/reversed` (photos above captions),
+`order/symmetric` (cosine, signed coordinates, margin 0.2) and `order/one_crop`.
+
+Departures: (1) DenseNet-169 in place of VGG-19's fc7; (2) dev rsum of both directions, not of one,
+chooses the epoch; (3) words seen once in train become <unk>, and punctuation is dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vsdemo import config
+from vsdemo.config import option
+from vsdemo.data.vocab import Vocab
+from vsdemo.dual import DualEncoder
+from vsdemo.encoders.gru import POOLINGS, WordGRU
+from vsdemo.encoders.image import LinearImage
+from vsdemo.scores import SCORES
+
+
+@dataclass(frozen=True)
+class Config(config.Config):
+    """An order-embedding and its training; defaults of section 4.4."""
+
+    dim: int = option(1024, "of the joint space and of the GRU (4.4)")
+    word_dim: int = option(300, "of the word vectors (4.4)")
+    pooling: str = option("last", "of the GRU's states (4.2)", POOLINGS)
+    bidirectional: bool = option(False, "dim / 2 units in each direction")
+    dropout: float = option(0.0, "share of word vectors, states and features set to 0")
+    score: str = option("order", "S(c, i) (Table 2)", ("order", "order_reversed", "cosine"))
+
+
+PRESETS = {
+    "order": Config(),
+    "order/reversed": Config(score="order_reversed"),
+    "order/symmetric": Config(score="cosine", margin=0.2),
+    "order/one_crop": Config(crops="center"),
+}
+
+
+def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
+    """A new, untrained model; features: length of the photo vectors."""
+    nonnegative = cfg.score != "cosine"
+    text = WordGRU(
+        vocab,
+        cfg.word_dim,
+        cfg.dim,
+        cfg.pooling,
+        cfg.bidirectional,
+        nonnegative=nonnegative,
+        dropout=cfg.dropout,
+    )
+    image = LinearImage(features, cfg.dim, nonnegative=nonnegative, dropout=cfg.dropout)
+    return DualEncoder(text, image, SCORES[cfg.score])

@@ -1,0 +1,64 @@
+"""Where things live, and how files are written so that a crash never leaves half of one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from vsdemo.types import UserError
+
+ROOT = Path(__file__).resolve().parent.parent
+CHECKPOINTS = ROOT / "checkpoints"
+
+
+def data_root() -> Path | None:
+    """The folder of the data sets, from VSDEMO_DATA; None when it is not set."""
+    value = os.environ.get("VSDEMO_DATA")
+    return Path(value).expanduser().resolve() if value else None
+
+
+def require_data(*parts: str, what: str) -> Path:
+    """The path below VSDEMO_DATA. Raises UserError when it is not there."""
+    root = data_root()
+    if root is None:
+        raise UserError(f"{what} needs VSDEMO_DATA; set it to the folder that holds {parts[0]}/.")
+    path = root.joinpath(*parts)
+    if not path.exists():
+        raise UserError(
+            f"{what} is missing: {path}; see `python -m vsdemo data` for how to get it."
+        )
+    return path
+
+
+def home() -> Path:
+    """The cache folder: VSDEMO_HOME, or vsdemo/ in the platform's own cache folder."""
+    if value := os.environ.get("VSDEMO_HOME"):
+        return Path(value).expanduser().resolve()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home()))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "vsdemo"
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """Yields a temporary path beside `path`, renamed to it only when the block succeeds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text file atomically."""
+    with atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")

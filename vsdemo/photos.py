@@ -1,0 +1,82 @@
+"""Opening photos that strangers hand in: upright RGB, or one clear sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
+
+from vsdemo.types import UserError
+
+MAX_MEGAPIXELS = 50
+MAX_ASPECT = 20
+MIN_SIDE = 8
+SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
+
+# A small file can unpack to gigabytes: Pillow itself must refuse before it decodes.
+Image.MAX_IMAGE_PIXELS = MAX_MEGAPIXELS * 1_000_000
+ImageFile.LOAD_TRUNCATED_IMAGES = False
+
+
+def _check_size(width: int, height: int, name: str) -> None:
+    if width * height > MAX_MEGAPIXELS * 1_000_000:
+        raise UserError(
+            f"{name} has {width:,} x {height:,} pixels; at most {MAX_MEGAPIXELS} megapixels "
+            "are read."
+        )
+    short, long = sorted((width, height))
+    if short < MIN_SIDE or long > MAX_ASPECT * short:
+        raise UserError(
+            f"{name} has {width:,} x {height:,} pixels; a photo needs at least {MIN_SIDE} on its "
+            f"short side and at most {MAX_ASPECT} times as many on its long side."
+        )
+
+
+def to_rgb(image: Image.Image) -> Image.Image:
+    """Any decoded image as 8-bit RGB: 16-bit is scaled, transparency laid on white."""
+    if image.mode.startswith("I;16") or image.mode in ("I", "F"):
+        grey = np.asarray(image, dtype=np.float64)
+        scale = 255 / (65535 if image.mode != "F" else max(grey.max(), 1e-9))
+        image = Image.fromarray(np.clip(grey * scale, 0, 255).astype(np.uint8))
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+    return image.convert("RGB")
+
+
+def open_photo(path: Path | str) -> Image.Image:
+    """The photo, upright (EXIF) and RGB; of an animation, the first frame.
+
+    Raises UserError when the file is missing, empty, no photo, damaged or of a hopeless size.
+    """
+    path = Path(path)
+    name = path.name
+    try:
+        if path.stat().st_size == 0:
+            raise UserError(f"{name} is empty (0 bytes); choose another photo.")
+        with Image.open(path) as image:
+            _check_size(*image.size, name)
+            return to_rgb(ImageOps.exif_transpose(image))
+    except UserError:
+        raise
+    except FileNotFoundError:
+        raise UserError(f"There is no file {path}.") from None
+    except UnidentifiedImageError:
+        raise UserError(f"{name} is not a photo that can be read; use JPEG, PNG or WebP.") from None
+    except Image.DecompressionBombError:
+        raise UserError(
+            f"{name} is too large; at most {MAX_MEGAPIXELS} megapixels are read."
+        ) from None
+    except (OSError, SyntaxError, ValueError, EOFError, MemoryError):
+        raise UserError(f"{name} is damaged or cut off and cannot be read.") from None
+
+
+def photos_in(folder: Path) -> list[Path]:
+    """The photo files below a folder, sorted; hidden files and folders are left out."""
+    return sorted(
+        p
+        for p in folder.rglob("*")
+        if p.suffix.lower() in SUFFIXES
+        and not any(part.startswith(".") for part in p.relative_to(folder).parts)
+    )

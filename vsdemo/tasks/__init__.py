@@ -1,0 +1,17 @@
+"""Tasks by name: what a checkpoint is measured on."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+from vsdemo.types import UserError
+
+TASKS = {"retrieval": "vsdemo.tasks.retrieval", "lengths": "vsdemo.tasks.lengths"}
+
+
+def task(name: str) -> ModuleType:
+    """A task's module. Raises UserError for an unknown name, listing the valid ones."""
+    if name not in TASKS:
+        raise UserError(f"There is no task {name!r}; valid are {', '.join(TASKS)}.")
+    return import_module(TASKS[name])

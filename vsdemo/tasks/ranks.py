@@ -1,0 +1,54 @@
+"""Ranks and what is told of them, with confidence intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+RECALLS = (1, 5, 10)
+RESAMPLES = 2000
+
+
+def best_ranks(scores: Tensor, relevant: Tensor) -> Tensor:
+    """Rank of the best relevant item for each query, (Q,), from 1 and possibly half-integers.
+
+    scores: (Q, N), higher is better. relevant: (Q, N) booleans, at least one true in a row.
+    rank = 1 + number of other items that score higher + half the number of those that tie.
+    """
+    best = scores.masked_fill(~relevant, -torch.inf).amax(1, keepdim=True)
+    higher = ((scores > best) & ~relevant).sum(1)
+    tied = ((scores == best) & ~relevant).sum(1)
+    return 1 + higher + tied / 2
+
+
+def summary(ranks: np.ndarray) -> dict[str, float]:
+    """r1, r5, r10 in percent; medr = floor(median); meanr."""
+    return {
+        **{f"r{k}": 100 * float((ranks <= k).mean()) for k in RECALLS},
+        "medr": float(np.floor(np.median(ranks))),
+        "meanr": float(ranks.mean()),
+    }
+
+
+def bootstrap(
+    statistic: Callable[[np.ndarray], dict[str, Any]], photos: int, seed: int = 0
+) -> dict[str, Any]:
+    """95% percentile intervals of a statistic, photos drawn with replacement.
+
+    statistic: photo numbers (P,) of one resample -> (nested) dict of numbers; the same dict comes
+    back with [low, high] in their place. Galleries stay whole: queries are resampled, so that
+    the interval speaks of other queries of the same kind against this gallery.
+    """
+    draw = np.random.default_rng(seed)
+    samples = [statistic(draw.integers(0, photos, photos)) for _ in range(RESAMPLES)]
+
+    def interval(values: list[Any]) -> Any:
+        if isinstance(values[0], dict):
+            return {k: interval([v[k] for v in values]) for k in values[0]}
+        return [round(float(v), 2) for v in np.percentile(values, [2.5, 97.5])]
+
+    return interval(samples)

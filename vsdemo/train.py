@@ -1,0 +1,213 @@
+"""The one training loop: it writes events and checkpoints and knows nothing of who started it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import signal
+import time
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+from tqdm import tqdm
+
+from vsdemo import checkpoint, data, models
+from vsdemo.checkpoint import Spec
+from vsdemo.config import Config
+from vsdemo.data.vocab import Vocab
+from vsdemo.device import autocast, device
+from vsdemo.events import EventLog
+from vsdemo.features import FeatureCache
+from vsdemo.losses import check_finite, pairwise_ranking
+from vsdemo.paths import atomic
+from vsdemo.schedule import epoch_batches, learning_rate
+from vsdemo.tasks import retrieval
+from vsdemo.types import Sentence, UserError
+
+LOG_EVERY = 10  # steps between two `step` events
+STATE = "last.safetensors"  # everything a killed run needs to go on
+
+
+class Trainer:
+    """Trains one model in one folder; `run` starts, or goes on where the folder's run ended.
+
+    Raises UserError when the folder holds a run of another configuration.
+    """
+
+    def __init__(self, out: Path, preset: str, config: Config, dataset: str) -> None:
+        self.out, self.config = out, config
+        self.train_set, self.dev_set = data.load(dataset, "train"), data.load(dataset, "dev")
+        if not self.train_set.captions:
+            raise UserError(f"{dataset} has no captions to train on.")
+        cache = FeatureCache(config.backbone, config.crops)
+        self.photos = cache.get(self.train_set.photos).to(device())  # (P, F)
+        self.dev_photos = cache.get(self.dev_set.photos)
+        self.spec = Spec(
+            model=models.preset(preset)[0],
+            preset=preset,
+            dataset=dataset,
+            config=config,
+            backbone_hash=cache.weights.hash,
+            features=self.photos.shape[1],
+        )
+        self.vocab = Vocab.build(self.train_set.captions, config.min_count)
+        torch.manual_seed(config.seed)
+        self.model = models.build(self.spec.model, config, self.vocab, self.spec.features)
+        self.model.to(device())
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, fused=True)
+        self.loss = pairwise_ranking(config.margin, config.hardest)
+        self.events = EventLog(out / "events.jsonl")
+        self.captions = self.model.text.prepare([Sentence(c) for c in self.train_set.captions])
+        self.photo_of = torch.tensor(self.train_set.photo_of)
+        self.step, self.best, self.waited, self.seconds = 0, -1.0, 0, 0.0
+        self.stopping = False
+        self.steps_per_epoch = len(epoch_batches(config, self.train_set.captions_of, 0))
+
+    def run(self) -> str:
+        """Trains until the last epoch, early stopping or a signal; returns `done` or `stopped`."""
+        resumed = self._restore()
+        if not resumed:
+            self.events.path.unlink(missing_ok=True)
+        self.events.rewind(self.step)
+        self.events.write(
+            "start",
+            self.step,
+            preset=self.spec.preset,
+            dataset=self.spec.dataset,
+            config=dataclasses.asdict(self.config),
+            device=str(device()),
+            steps=self.config.epochs * self.steps_per_epoch,
+        )
+        previous = {s: signal.signal(s, self._stop) for s in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            return self._epochs()
+        except Exception as error:
+            self.events.write("error", self.step, message=f"{type(error).__name__}: {error}")
+            raise
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+
+    def _epochs(self) -> str:
+        total = self.config.epochs * self.steps_per_epoch
+        captions_of = self.train_set.captions_of
+        with tqdm(
+            total=total, initial=self.step, desc=self.spec.preset, unit="step", mininterval=1
+        ) as bar:
+            while self.step < total and self.waited < self.config.patience:
+                epoch, done = divmod(self.step, self.steps_per_epoch)
+                for batch in epoch_batches(self.config, captions_of, epoch)[done:]:
+                    started = time.perf_counter()
+                    parts = self._train_step(batch)
+                    self.seconds += time.perf_counter() - started
+                    self._log(parts, len(batch), time.perf_counter() - started)
+                    bar.update()
+                    if self.stopping:
+                        self._save()
+                        self.events.write("stopped", self.step, seconds=round(self.seconds, 1))
+                        return "stopped"
+                if (epoch + 1) % self.config.evaluate_every == 0 or self.step >= total:
+                    self._evaluate(epoch + 1)
+                    bar.set_postfix(best_dev_rsum=f"{self.best:.1f}")
+                    self._save()
+        self.events.write("done", self.step, seconds=round(self.seconds, 1), best_rsum=self.best)
+        return "done"
+
+    def _train_step(self, batch: Tensor) -> dict[str, Any]:
+        """One optimiser step on the captions of these numbers and their photos."""
+        rate = learning_rate(self.config, self.step, self.steps_per_epoch)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.model.train()
+        words = self.model.text.collate([self.captions[i] for i in batch.tolist()]).to(device())
+        owner = self.photo_of[batch].to(device())
+        with autocast():
+            general = self.model.text(words)
+            specific = self.model.image(self.photos[owner])
+            parts = self.loss(self.model.score, general, specific, owner)
+        check_finite(parts)
+        self.optimizer.zero_grad()
+        parts["loss"].backward()
+        limit = self.config.clip or float("inf")
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit)
+        self.optimizer.step()
+        self.step += 1
+        return {**parts, "grad_norm": norm, "learning_rate": rate}
+
+    def _log(self, parts: dict[str, Any], pairs: int, seconds: float) -> None:
+        if self.step % LOG_EVERY == 0 or self.step == 1:
+            values = {k: float(f"{torch.as_tensor(v).item():.5g}") for k, v in parts.items()}
+            self.events.write("step", self.step, **values, pairs_per_second=round(pairs / seconds))
+
+    def _evaluate(self, epoch: int) -> None:
+        """Measures dev; a better rsum becomes the checkpoint."""
+        started = time.perf_counter()
+        with autocast():
+            metrics = retrieval.evaluate(self.model, self.dev_set, self.dev_photos, ci=False)
+        better = metrics["rsum"] > self.best
+        if better:
+            self.best, self.waited = metrics["rsum"], 0
+            checkpoint.save(self.out, self.spec, self.vocab, self.model.state_dict())
+        else:
+            self.waited += 1
+        self.seconds += time.perf_counter() - started
+        self.events.write("eval", self.step, epoch=epoch, split="dev", **metrics)
+        if better:
+            self.events.write("checkpoint", self.step, rsum=self.best)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.stopping = True
+
+    def _save(self) -> None:
+        """Writes all that the rest of the run depends on, in full precision."""
+        state = {f"model.{k}": t for k, t in self.model.state_dict().items()}
+        for i, moments in self.optimizer.state_dict()["state"].items():
+            state |= {f"adam.{i}.{k}": t for k, t in moments.items()}
+        state["rng"] = torch.get_rng_state()
+        if device().type == "cuda":
+            state["rng_cuda"] = torch.cuda.get_rng_state()
+        progress = {
+            "spec": dataclasses.asdict(self.spec),
+            **{k: getattr(self, k) for k in ("step", "best", "waited", "seconds")},
+        }
+        with atomic(self.out / STATE) as path:
+            save_file(
+                {k: t.contiguous() for k, t in state.items()}, path, {"run": json.dumps(progress)}
+            )
+
+    def _restore(self) -> bool:
+        """Takes up the folder's run; False when there is none."""
+        path = self.out / STATE
+        if not path.exists():
+            if (self.out / "config.json").exists():
+                raise UserError(f"{self.out} holds a checkpoint already; choose another --out.")
+            return False
+        try:
+            with safe_open(path, "pt") as file:
+                progress = json.loads(file.metadata()["run"])
+                state = {k: file.get_tensor(k) for k in file.keys()}  # noqa: SIM118
+        except (SafetensorError, OSError) as error:
+            raise UserError(
+                f"{path} is damaged ({error}); delete {self.out} to begin anew."
+            ) from None
+        if progress.pop("spec") != json.loads(json.dumps(dataclasses.asdict(self.spec))):
+            raise UserError(
+                f"{self.out} holds a run of another configuration; choose another --out."
+            )
+        self.__dict__.update(progress)
+        self.model.load_state_dict({k[6:]: t for k, t in state.items() if k.startswith("model.")})
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in state.items():
+            if name.startswith("adam."):
+                _, number, key = name.split(".")
+                moments.setdefault(int(number), {})[key] = tensor
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
+        torch.set_rng_state(state["rng"])
+        if "rng_cuda" in state:
+            torch.cuda.set_rng_state(state["rng_cuda"])
+        return True

@@ -1,0 +1,100 @@
+"""The records every floor of vsdemo speaks, and the one error a user may see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+MAX_CHARACTERS = 1000  # of a query; the longest caption of COCO has about 250
+
+
+class UserError(ValueError):
+    """Bad input, in one sentence that says what was wrong and what to do."""
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """N points, or N sets of points, of one embedding space.
+
+    x: (N, D), or (N, K, D) with mask (N, K), true where a point exists.
+    """
+
+    x: Tensor
+    mask: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __getitem__(self, rows: slice | Tensor) -> Embeddings:
+        return Embeddings(self.x[rows], None if self.mask is None else self.mask[rows])
+
+    def to(self, device: torch.device | str) -> Embeddings:
+        mask = None if self.mask is None else self.mask.to(device)
+        return Embeddings(self.x.to(device), mask)
+
+    @staticmethod
+    def cat(parts: Sequence[Embeddings]) -> Embeddings:
+        """Joins (N_i, ...) parts to one of sum(N_i) rows; sets must be padded to one K."""
+        masks = [p.mask for p in parts if p.mask is not None]
+        return Embeddings(torch.cat([p.x for p in parts]), torch.cat(masks) if masks else None)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence as encoders take it."""
+
+    text: str
+
+    @classmethod
+    def from_user(cls, text: str) -> Sentence:
+        """Checks a typed sentence.
+
+        Raises UserError when it is blank, too long or holds control characters.
+        """
+        text = " ".join(text.split()) if len(text) <= MAX_CHARACTERS else text
+        if not text:
+            raise UserError("The sentence is empty; type what a photo should show.")
+        if len(text) > MAX_CHARACTERS:
+            raise UserError(
+                f"The sentence has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read."
+            )
+        if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in text):
+            raise UserError("The sentence holds control characters; type plain text.")
+        return cls(text)
+
+
+@dataclass(frozen=True)
+class CaptionSet:
+    """Photos with their captions: one split of a data set, or a folder of own photos."""
+
+    name: str
+    split: str
+    photos: tuple[Path, ...]
+    captions: tuple[str, ...] = ()
+    photo_of: tuple[int, ...] = ()  # caption number -> photo number
+
+    @property
+    def captions_of(self) -> list[list[int]]:
+        """Photo number -> its caption numbers, in order."""
+        rows: list[list[int]] = [[] for _ in self.photos]
+        for caption, photo in enumerate(self.photo_of):
+            rows[photo].append(caption)
+        return rows
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One result of a search.
+
+    score: the model's own, higher is better. fit: the same on a scale from 0 to 1, for bars.
+    """
+
+    rank: int
+    number: int  # of the photo or caption within its gallery
+    item: str  # file name of the photo, or the caption
+    score: float
+    fit: float
