@@ -6,6 +6,7 @@ A backbone is named `torchvision/<name>` or `open_clip/<architecture>/<pretraine
 from __future__ import annotations
 
 import hashlib
+import pickle
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ import torch
 import torch.nn.functional as F
 import torchvision
 from PIL import Image
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 from torchvision.transforms import v2
@@ -24,6 +26,7 @@ from vsdemo.types import UserError
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 CROPS = {"center": 1, "mirror": 2, "ten": 10}  # views a photo
+BROKEN = (OSError, RuntimeError, EOFError, SafetensorError, pickle.UnpicklingError)
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,13 @@ class Weights:
     hash: str
 
 
-def _local_file(stem: str) -> Path | None:
+def _local_file(pattern: str, *, unlike: list[str]) -> Path | None:
+    """The first file of that pattern below VSDEMO_DATA/models that no longer name claims:
+    vgg11_bn_imagenet.safetensors is no file of vgg11."""
     root = data_root()
-    files = sorted((root / "models").glob(f"{stem}*.safetensors")) if root else []
-    return files[0] if files else None
+    files = sorted((root / "models").glob(pattern)) if root else []
+    longer = tuple(f"{name}_" for name in unlike)
+    return next((f for f in files if not f.name.startswith(longer)), None)
 
 
 def find_weights(backbone: str) -> Weights:
@@ -48,19 +54,23 @@ def find_weights(backbone: str) -> Weights:
     """
     kind, _, rest = backbone.partition("/")
     try:
-        if kind == "torchvision" and rest in torchvision.models.list_models():
-            path = _local_file(f"{rest}_") or _torchvision_download(rest)
+        if kind == "torchvision" and rest in (known := _torchvision_names()):
+            longer = [n for n in known if n.startswith(rest) and n != rest]
+            path = _local_file(f"{rest}_*.safetensors", unlike=longer)
+            path = path or _torchvision_download(rest)
         elif kind == "open_clip" and rest.count("/") == 1:
             architecture, tag = rest.split("/")
+            _check_architecture(architecture)
             if tag == "random":
                 return Weights(backbone, None, "random")
-            path = _local_file(f"{architecture}_{tag}") or _open_clip_download(architecture, tag)
+            path = _local_file(f"{architecture}_{tag}.*safetensors", unlike=[])
+            path = path or _open_clip_download(architecture, tag)
         else:
             raise UserError(
                 f"There is no backbone {backbone!r}; write torchvision/<name> (densenet169, "
                 "resnet152, vgg19, ...) or open_clip/<architecture>/<pretrained>."
             )
-    except (OSError, RuntimeError) as error:
+    except BROKEN as error:
         raise UserError(
             f"The weights of {backbone} could not be downloaded ({type(error).__name__}); put "
             "them as .safetensors into the models/ folder below VSDEMO_DATA."
@@ -68,10 +78,27 @@ def find_weights(backbone: str) -> Weights:
     return Weights(backbone, path, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
 
 
+def _torchvision_names() -> list[str]:
+    return torchvision.models.list_models(module=torchvision.models)
+
+
 def _torchvision_download(name: str) -> Path:
-    weights = torchvision.models.get_model_weights(name)["IMAGENET1K_V1"]
-    torch.hub.load_state_dict_from_url(weights.url, check_hash=True, weights_only=True)
-    return Path(torch.hub.get_dir()) / "checkpoints" / weights.url.rsplit("/", 1)[1]
+    known = torchvision.models.get_model_weights(name).__members__
+    if "IMAGENET1K_V1" not in known:
+        raise UserError(f"torchvision has no ImageNet weights for {name}; use another network.")
+    url = known["IMAGENET1K_V1"].url
+    torch.hub.load_state_dict_from_url(url, check_hash=True, weights_only=True)
+    return Path(torch.hub.get_dir()) / "checkpoints" / url.rsplit("/", 1)[1]
+
+
+def _check_architecture(architecture: str) -> None:
+    import open_clip
+
+    if architecture not in open_clip.list_models():
+        raise UserError(
+            f"open_clip has no architecture {architecture!r}; it has ViT-B-32, RN50 and those "
+            "that open_clip.list_models() lists."
+        )
 
 
 def _open_clip_download(architecture: str, tag: str) -> Path:
@@ -82,6 +109,78 @@ def _open_clip_download(architecture: str, tag: str) -> Path:
         known = ", ".join(open_clip.list_pretrained_tags_by_model(architecture)) or "none"
         raise UserError(f"open_clip has no weights {tag!r} for {architecture!r}; it has: {known}.")
     return Path(open_clip.download_pretrained(config))
+
+
+class _Classifier(nn.Module):
+    """A torchvision network without its classifier: pixels -> vector, last spatial map."""
+
+    size, mean_std = 224, IMAGENET
+
+    def __init__(self, name: str, path: Path) -> None:
+        super().__init__()
+        self.net = net = torchvision.models.get_model(name, weights=None)
+        spatial = getattr(net, "features", None) or getattr(net, "layer4", None)
+        linear = [n for n, m in net.named_modules() if isinstance(m, nn.Linear)]
+        if spatial is None or not linear or isinstance(net, torchvision.models.SwinTransformer):
+            raise UserError(f"torchvision/{name} has no spatial map; use a convolutional network.")
+        net.set_submodule(linear[-1], nn.Identity())
+        self._load(path)
+        if name.startswith("densenet"):  # its last ReLU stands outside of `features`
+            net.features = spatial = nn.Sequential(spatial, nn.ReLU())
+        self._map: Tensor | None = None
+        spatial.register_forward_hook(self._keep)
+
+    def _load(self, path: Path) -> None:
+        safe = path.suffix == ".safetensors"
+        state = load_file(path) if safe else torch.load(path, "cpu", weights_only=True)
+        own = self.net.state_dict().keys()
+        # Older DenseNet files name their layers norm.1 and conv.2; torchvision now norm1, conv2.
+        named = {
+            k if k in own else re.sub(r"(norm|conv)\.([12])", r"\1\2", k): t.float()
+            for k, t in state.items()
+        }
+        missing, _ = self.net.load_state_dict(named, strict=False)
+        if missing := [k for k in missing if not k.endswith("num_batches_tracked")]:
+            raise RuntimeError(f"{len(missing)} tensors are missing, such as {missing[0]}")
+
+    def _keep(self, module: nn.Module, inputs: tuple[Tensor], output: Tensor) -> None:
+        self._map = output
+
+    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        vector = self.net(pixels)
+        assert self._map is not None
+        return vector, self._map
+
+
+class _Clip(nn.Module):
+    """The image tower of a CLIP model: pixels -> joint embedding, last spatial map."""
+
+    def __init__(self, name: str, path: Path | None) -> None:
+        import open_clip
+
+        super().__init__()
+        architecture, tag = name.split("/")
+        trained = open_clip.get_pretrained_cfg(architecture, tag)  # {} when random or unlisted
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            clip = open_clip.create_model(
+                architecture,
+                pretrained=path and str(path),
+                pretrained_text=False,
+                force_quick_gelu=trained.get("quick_gelu", False),
+                force_preprocess_cfg=trained,
+            )
+        self.visual = clip.visual
+        size = self.visual.image_size
+        self.size = size if isinstance(size, int) else size[0]
+        self.mean_std = self.visual.image_mean, self.visual.image_std
+
+    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        pooler = getattr(self.visual, "attn_pool", None)  # its norm does not fit the tokens
+        found = self.visual.forward_intermediates(
+            pixels, indices=1, normalize_intermediates=pooler is None
+        )
+        return found["image_features"], found["image_intermediates"][0]
 
 
 class Backbone(nn.Module):
@@ -95,63 +194,25 @@ class Backbone(nn.Module):
         super().__init__()
         self.name, self.hash = weights.backbone, weights.hash
         kind, _, rest = weights.backbone.partition("/")
-        build = self._torchvision if kind == "torchvision" else self._open_clip
-        self.net, spatial, self.size, normalize = build(rest, weights.path)
-        self.normalize = v2.Normalize(*normalize)
-        self._map: Tensor | None = None
-        spatial.register_forward_hook(self._keep)
+        try:
+            self.net = (_Clip if kind == "open_clip" else _Classifier)(rest, weights.path)
+        except BROKEN as error:
+            file = weights.path.name if weights.path else "made at random"
+            raise UserError(
+                f"The weights {file} do not fit {self.name} or are damaged "
+                f"({' '.join(str(error).split())[:200]})."
+            ) from None
+        self.size = self.net.size
+        self.normalize = v2.Normalize(*self.net.mean_std)
         self.requires_grad_(False).eval().to(device(), memory_format=torch.channels_last)
-
-    def _torchvision(self, name: str, path: Path | None) -> tuple[nn.Module, nn.Module, int, tuple]:
-        net = torchvision.models.get_model(name, weights=None)
-        spatial = getattr(net, "features", None) or getattr(net, "layer4", None)
-        if spatial is None:
-            raise UserError(f"torchvision/{name} has no spatial map; use a convolutional network.")
-        for last, module in reversed(list(net.named_modules())):
-            if isinstance(module, nn.Linear):
-                net.set_submodule(last, nn.Identity())
-                break
-        assert path is not None
-        state = load_file(path) if path.suffix == ".safetensors" else _load_torch(path)
-        # Older DenseNet files name their layers norm.1 and conv.2; torchvision now norm1, conv2.
-        state = {re.sub(r"(norm|relu|conv)\.([12])", r"\1\2", k): t for k, t in state.items()}
-        wanted = net.state_dict().keys()
-        net.load_state_dict({k: t.float() for k, t in state.items() if k in wanted}, strict=False)
-        if name.startswith("densenet"):  # its last ReLU stands outside of `features`
-            net.features = spatial = nn.Sequential(spatial, nn.ReLU())
-        return net, spatial, 224, IMAGENET
-
-    def _open_clip(self, name: str, path: Path | None) -> tuple[nn.Module, nn.Module, int, tuple]:
-        import open_clip
-
-        architecture = name.split("/")[0]
-        with torch.random.fork_rng():
-            torch.manual_seed(0)
-            try:
-                clip = open_clip.create_model(architecture, pretrained=path and str(path))
-            except RuntimeError as error:
-                raise UserError(f"open_clip cannot build {architecture!r}: {error}") from None
-        visual = clip.visual
-        spatial = getattr(visual, "layer4", None) or getattr(visual, "ln_post", None)
-        if spatial is None:
-            raise UserError(f"open_clip/{architecture} has no spatial map that vsdemo can read.")
-        size = visual.image_size if isinstance(visual.image_size, int) else visual.image_size[0]
-        return visual, spatial, size, (visual.image_mean, visual.image_std)
-
-    def _keep(self, module: nn.Module, inputs: tuple, output: Tensor) -> None:
-        if output.dim() == 3:  # a transformer's tokens, the first is [CLS]
-            side = int((output.shape[1] - 1) ** 0.5)
-            output = output[:, 1:].transpose(1, 2).unflatten(2, (side, side))
-        self._map = output
 
     @torch.no_grad()
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         pixels = self.normalize(pixels.to(device()).float() / 255)
         pixels = pixels.contiguous(memory_format=torch.channels_last)
         with autocast():
-            vector = self.net(pixels)
-        assert self._map is not None
-        return vector.float(), self._map.float()
+            vector, spatial = self.net(pixels)
+        return vector.float(), spatial.float()
 
     def views(self, photo: Image.Image, crops: str) -> Tensor:
         """The photo's views (V, 3, size, size), uint8: the short side is scaled to size * 8/7
@@ -183,7 +244,3 @@ class Backbone(nn.Module):
         if self.name.startswith("torchvision/"):
             vector = vector.relu()
         return F.normalize(vector.unflatten(0, views.shape[:2]).mean(1), dim=-1)
-
-
-def _load_torch(path: Path) -> dict[str, Tensor]:
-    return torch.load(path, map_location="cpu", weights_only=True)

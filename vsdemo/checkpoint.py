@@ -20,7 +20,7 @@ from vsdemo.data.vocab import Vocab
 from vsdemo.device import device
 from vsdemo.dual import DualEncoder
 from vsdemo.features import FeatureCache
-from vsdemo.paths import CHECKPOINTS, atomic, write_text
+from vsdemo.paths import atomic, checkpoints_root, write_text
 from vsdemo.types import UserError
 
 FORMAT = 1
@@ -41,13 +41,14 @@ class Spec:
 
 
 def save(folder: Path, spec: Spec, vocab: Vocab, state: dict[str, Tensor]) -> None:
-    """Writes config, vocabulary and weights in half precision, in files below MAX_FILE bytes."""
+    """Writes config, vocabulary and weights, matrices in half precision, files below MAX_FILE."""
     write_text(folder / "config.json", json.dumps(dataclasses.asdict(spec), indent=2) + "\n")
     write_text(folder / "vocab.json", json.dumps(vocab.words, ensure_ascii=False) + "\n")
     shards: list[dict[str, Tensor]] = [{}]
     size = 0
     for name, tensor in state.items():
-        tensor = tensor.detach().half().cpu().contiguous()
+        tensor = tensor.detach().cpu().contiguous()
+        tensor = tensor.half() if tensor.dim() > 1 else tensor  # variances are too small for half
         size += tensor.nbytes
         if size > MAX_FILE and shards[-1]:
             shards.append({})
@@ -113,7 +114,7 @@ def content_hash(folder: Path) -> str:
 
 def shipped() -> list[Path]:
     """The checkpoint folders that come with the project."""
-    return sorted(p.parent for p in CHECKPOINTS.glob("**/config.json"))
+    return sorted(p.parent for p in checkpoints_root().glob("**/config.json"))
 
 
 def feature_cache(spec: Spec) -> FeatureCache:

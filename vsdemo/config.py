@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -11,9 +10,19 @@ from typing import Any, TypeVar
 from vsdemo.types import UserError
 
 
-def option(default: Any, help: str, choices: Sequence[Any] | None = None) -> Any:
-    """A dataclass field with a default, one line of help and, where they are few, its choices."""
-    return dataclasses.field(default=default, metadata={"help": help, "choices": choices})
+def option(
+    default: Any,
+    help: str,
+    choices: Sequence[Any] | None = None,
+    least: float = 0,
+    most: float = 1_000_000_000,
+) -> Any:
+    """A dataclass field with a default, one line of help and, where they are few, its choices.
+
+    least, most: the range of a number.
+    """
+    metadata = {"help": help, "choices": choices, "least": least, "most": most}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
@@ -26,21 +35,27 @@ class Config:
     backbone: str = option("torchvision/densenet169", "frozen image network; `vsdemo models`")
     crops: str = option("ten", "views of a photo, averaged", ("center", "mirror", "ten"))
     min_count: int = option(2, "words seen less often in train become <unk>")
-    seed: int = option(0, "of the weights, the order of photos and dropout")
-    batch_size: int = option(128, "caption-photo pairs a step; all others are its negatives")
+    seed: int = option(0, "of the weights, the order of photos and dropout", most=2**32 - 1)
+    batch_size: int = option(
+        128, "caption-photo pairs a step; all others are its negatives", least=2
+    )
     sampling: str = option("one", "captions of a photo an epoch", ("one", "all"))
-    epochs: int = option(30, "at most; see patience")
-    evaluate_every: int = option(1, "epochs between two evaluations on dev")
-    patience: int = option(8, "evaluations without a better dev rsum before stopping")
+    epochs: int = option(30, "at most; see patience", least=1)
+    evaluate_every: int = option(1, "epochs between two evaluations on dev", least=1)
+    patience: int = option(8, "evaluations without a better dev rsum before stopping", least=1)
     learning_rate: float = option(0.001, "of Adam, at its highest")
     schedule: str = option(
         "constant", "of the learning rate", ("constant", "cosine", "cyclic", "step")
     )
     warmup: int = option(0, "steps in which the learning rate rises from 0")
-    cycle_epochs: int = option(4, "length of a cycle (cyclic) or of a step (step), in epochs")
+    cycle_epochs: int = option(
+        4, "length of a cycle (cyclic) or of a step (step), in epochs", least=1
+    )
     clip: float = option(2.0, "largest norm of the gradient; 0 clips nothing")
     margin: float = option(0.05, "of the hinge, in units of the score")
-    hardest: float = option(0.0, "weight of the hardest negative beside the sum (VSE++), 0 to 1")
+    hardest: float = option(
+        0.0, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1
+    )
 
 
 C = TypeVar("C", bound=Config)
@@ -54,8 +69,9 @@ def _parse(field: dataclasses.Field[Any], text: str) -> Any:
         value = kind(text)
     except (ValueError, KeyError):
         raise UserError(f"{field.name} takes {kind.__name__}, not {text!r}.") from None
-    if isinstance(value, int | float) and (not math.isfinite(value) or value < 0):
-        raise UserError(f"{field.name} takes a number of at least 0, not {text}.")
+    least, most = field.metadata["least"], field.metadata["most"]
+    if isinstance(value, int | float) and not least <= value <= most:  # nor is nan
+        raise UserError(f"{field.name} takes a number from {least:,} to {most:,}, not {text}.")
     choices = field.metadata["choices"]
     if choices and value not in choices:
         raise UserError(f"{field.name} is one of {', '.join(map(str, choices))}, not {text!r}.")

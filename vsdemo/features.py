@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 from PIL import Image
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 from tqdm import tqdm
@@ -19,6 +19,7 @@ from tqdm import tqdm
 from vsdemo.backbones import CROPS, Backbone, Weights, find_weights
 from vsdemo.paths import atomic, home
 from vsdemo.photos import open_photo
+from vsdemo.types import UserError
 
 SHARD = 256  # photos a file, and so the most that a killed run computes again
 BATCH_VIEWS = 20  # views through the network at a time: more are slower on a CPU
@@ -35,8 +36,14 @@ def load_backbone(weights: Weights) -> Backbone:
 
 
 def photo_key(path: Path) -> str:
-    """The key of a photo's content: the first 32 hex digits of its SHA-256."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+    """The key of a photo's content: the first 32 hex digits of its SHA-256.
+
+    Raises UserError when there is no such file.
+    """
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+    except OSError as error:
+        raise UserError(f"The photo {path} cannot be read ({error.strerror}).") from None
 
 
 class FeatureCache:
@@ -47,6 +54,8 @@ class FeatureCache:
     """
 
     def __init__(self, backbone: str, crops: str = "center") -> None:
+        if crops not in CROPS:
+            raise UserError(f"crops is one of {', '.join(CROPS)}, not {crops!r}.")
         self.weights, self.crops = find_weights(backbone), crops
         slug = backbone.replace("/", "--")
         self.folder = home() / "features" / f"{slug}-{self.weights.hash}-v{VERSION}"
@@ -80,11 +89,15 @@ class FeatureCache:
         return network.encode(network.views(photo, self.crops)[None])[0].half().float().cpu()
 
     def _known(self, kind: str) -> dict[str, tuple[Path, int]]:
+        """Where each photo's features are; a damaged file is passed over, its photos are missing."""
         found = {}
         for shard in sorted((self.folder / self._kind(kind)).glob("*.safetensors")):
-            with safe_open(shard, "pt") as file:
-                for row, key in enumerate(file.metadata()["keys"].split()):
-                    found[key] = (shard, row)
+            try:
+                with safe_open(shard, "pt") as file:
+                    keys = file.metadata()["keys"].split()
+            except (SafetensorError, OSError):
+                continue
+            found.update({key: (shard, row) for row, key in enumerate(keys)})
         return found
 
     def _kind(self, kind: str) -> str:
@@ -102,11 +115,13 @@ class FeatureCache:
             for start in range(0, len(keys), SHARD):
                 part = keys[start : start + SHARD]
                 done = []
+                count = start
                 for batch in self._batches(network, [missing[k] for k in part], kind):
                     done.append(self._features(network, batch, kind).half().cpu())
                     bar.update(len(batch))
+                    count += len(batch)
                     if progress:
-                        progress(bar.n, len(keys))
+                        progress(count, len(keys))
                 name = f"{uuid.uuid4().hex}.safetensors"
                 with atomic(self.folder / self._kind(kind) / name) as path:
                     save_file({"features": torch.cat(done)}, path, {"keys": " ".join(part)})

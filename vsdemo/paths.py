@@ -11,7 +11,12 @@ from pathlib import Path
 from vsdemo.types import UserError
 
 ROOT = Path(__file__).resolve().parent.parent
-CHECKPOINTS = ROOT / "checkpoints"
+
+
+def checkpoints_root() -> Path:
+    """The folder of the shipped checkpoints: VSDEMO_CHECKPOINTS, or the project's own."""
+    value = os.environ.get("VSDEMO_CHECKPOINTS")
+    return Path(value).expanduser().resolve() if value else ROOT / "checkpoints"
 
 
 def data_root() -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
 
 # A small file can unpack to gigabytes: Pillow itself must refuse before it decodes.
 Image.MAX_IMAGE_PIXELS = MAX_MEGAPIXELS * 1_000_000
+warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
 ImageFile.LOAD_TRUNCATED_IMAGES = False
 
 
@@ -36,7 +38,7 @@ def _check_size(width: int, height: int, name: str) -> None:
 def to_rgb(image: Image.Image) -> Image.Image:
     """Any decoded image as 8-bit RGB: 16-bit is scaled, transparency laid on white."""
     if image.mode.startswith("I;16") or image.mode in ("I", "F"):
-        grey = np.asarray(image, dtype=np.float64)
+        grey = np.nan_to_num(np.asarray(image, dtype=np.float64))
         scale = 255 / (65535 if image.mode != "F" else max(grey.max(), 1e-9))
         image = Image.fromarray(np.clip(grey * scale, 0, 255).astype(np.uint8))
     if image.has_transparency_data:
@@ -53,6 +55,8 @@ def open_photo(path: Path | str) -> Image.Image:
     path = Path(path)
     name = path.name
     try:
+        if path.is_dir():
+            raise UserError(f"{path} is a folder; choose a photo in it.")
         if path.stat().st_size == 0:
             raise UserError(f"{name} is empty (0 bytes); choose another photo.")
         with Image.open(path) as image:
@@ -64,7 +68,7 @@ def open_photo(path: Path | str) -> Image.Image:
         raise UserError(f"There is no file {path}.") from None
     except UnidentifiedImageError:
         raise UserError(f"{name} is not a photo that can be read; use JPEG, PNG or WebP.") from None
-    except Image.DecompressionBombError:
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise UserError(
             f"{name} is too large; at most {MAX_MEGAPIXELS} megapixels are read."
         ) from None
@@ -78,5 +82,6 @@ def photos_in(folder: Path) -> list[Path]:
         p
         for p in folder.rglob("*")
         if p.suffix.lower() in SUFFIXES
+        and p.is_file()
         and not any(part.startswith(".") for part in p.relative_to(folder).parts)
     )

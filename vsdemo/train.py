@@ -21,7 +21,7 @@ from vsdemo.checkpoint import Spec
 from vsdemo.config import Config
 from vsdemo.data.vocab import Vocab
 from vsdemo.device import autocast, device
-from vsdemo.events import EventLog
+from vsdemo.events import EventLog, read
 from vsdemo.features import FeatureCache
 from vsdemo.losses import check_finite, pairwise_ranking
 from vsdemo.paths import atomic
@@ -67,13 +67,19 @@ class Trainer:
         self.step, self.best, self.waited, self.seconds = 0, -1.0, 0, 0.0
         self.stopping = False
         self.steps_per_epoch = len(epoch_batches(config, self.train_set.captions_of, 0))
+        self.total = config.epochs * self.steps_per_epoch
 
     def run(self) -> str:
-        """Trains until the last epoch, early stopping or a signal; returns `done` or `stopped`."""
-        resumed = self._restore()
-        if not resumed:
+        """Trains until the last epoch, early stopping or a signal; returns `done` or `stopped`.
+
+        A run that is done stays as it is. Raises UserError when the loss becomes infinite.
+        """
+        if not self._restore():
             self.events.path.unlink(missing_ok=True)
+            self._save()  # from now on a killed run can go on
         self.events.rewind(self.step)
+        if self._over() and any(e["kind"] == "done" for e in read(self.events.path)):
+            return "done"
         self.events.write(
             "start",
             self.step,
@@ -81,25 +87,32 @@ class Trainer:
             dataset=self.spec.dataset,
             config=dataclasses.asdict(self.config),
             device=str(device()),
-            steps=self.config.epochs * self.steps_per_epoch,
+            steps=self.total,
         )
         previous = {s: signal.signal(s, self._stop) for s in (signal.SIGTERM, signal.SIGINT)}
         try:
             return self._epochs()
         except Exception as error:
             self.events.write("error", self.step, message=f"{type(error).__name__}: {error}")
+            if isinstance(error, FloatingPointError):
+                raise UserError(
+                    f"Training broke off at step {self.step}: {error}; "
+                    "try a lower learning_rate in another --out."
+                ) from None
             raise
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
 
+    def _over(self) -> bool:
+        return self.step >= self.total or self.waited >= self.config.patience
+
     def _epochs(self) -> str:
-        total = self.config.epochs * self.steps_per_epoch
         captions_of = self.train_set.captions_of
         with tqdm(
-            total=total, initial=self.step, desc=self.spec.preset, unit="step", mininterval=1
+            total=self.total, initial=self.step, desc=self.spec.preset, unit="step", mininterval=1
         ) as bar:
-            while self.step < total and self.waited < self.config.patience:
+            while not self._over():
                 epoch, done = divmod(self.step, self.steps_per_epoch)
                 for batch in epoch_batches(self.config, captions_of, epoch)[done:]:
                     started = time.perf_counter()
@@ -108,13 +121,17 @@ class Trainer:
                     self._log(parts, len(batch), time.perf_counter() - started)
                     bar.update()
                     if self.stopping:
-                        self._save()
-                        self.events.write("stopped", self.step, seconds=round(self.seconds, 1))
-                        return "stopped"
-                if (epoch + 1) % self.config.evaluate_every == 0 or self.step >= total:
+                        break
+                whole = self.step == (epoch + 1) * self.steps_per_epoch  # else it was stopped
+                due = (epoch + 1) % self.config.evaluate_every == 0 or self.step == self.total
+                if whole and due:
                     self._evaluate(epoch + 1)
                     bar.set_postfix(best_dev_rsum=f"{self.best:.1f}")
+                if self.stopping or (whole and due):
                     self._save()
+                if self.stopping:
+                    self.events.write("stopped", self.step, seconds=round(self.seconds, 1))
+                    return "stopped"
         self.events.write("done", self.step, seconds=round(self.seconds, 1), best_rsum=self.best)
         return "done"
 
@@ -129,7 +146,7 @@ class Trainer:
         with autocast():
             general = self.model.text(words)
             specific = self.model.image(self.photos[owner])
-            parts = self.loss(self.model.score, general, specific, owner)
+        parts = self.loss(self.model.score, general, specific, owner)
         check_finite(parts)
         self.optimizer.zero_grad()
         parts["loss"].backward()
@@ -147,8 +164,9 @@ class Trainer:
     def _evaluate(self, epoch: int) -> None:
         """Measures dev; a better rsum becomes the checkpoint."""
         started = time.perf_counter()
-        with autocast():
-            metrics = retrieval.evaluate(self.model, self.dev_set, self.dev_photos, ci=False)
+        with autocast():  # the towers only: scores in bfloat16 would tie
+            encoded = retrieval.encode(self.model, self.dev_set, self.dev_photos)
+        metrics = retrieval.ranks(self.model, *encoded).metrics()
         better = metrics["rsum"] > self.best
         if better:
             self.best, self.waited = metrics["rsum"], 0

@@ -12,12 +12,23 @@ from vsdemo.types import Embeddings
 
 
 class LinearImage(nn.Module):
-    """Feature vectors (N, F) -> (N, D): W v + b, then the head (Vendrov 2016, Eq. 6)."""
+    """Feature vectors (N, F) -> (N, D): W v + b, then the head (Vendrov 2016, Eq. 6).
+
+    standardize: each feature is first brought to mean 0 and variance 1 over the training photos.
+    """
 
     needs = frozenset({"vector"})
 
-    def __init__(self, features: int, dim: int, nonnegative: bool, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        features: int,
+        dim: int,
+        nonnegative: bool,
+        dropout: float = 0.0,
+        standardize: bool = False,
+    ) -> None:
         super().__init__()
+        self.standardize = nn.BatchNorm1d(features, affine=False) if standardize else nn.Identity()
         self.dim = dim
         self.linear = nn.Linear(features, dim)
         self.dropout = nn.Dropout(dropout)
@@ -32,4 +43,4 @@ class LinearImage(nn.Module):
         return torch.stack(list(prepared))  # (B, F)
 
     def forward(self, batch: Tensor) -> Embeddings:
-        return Embeddings(self.head(self.linear(self.dropout(batch))))
+        return Embeddings(self.head(self.linear(self.dropout(self.standardize(batch)))))

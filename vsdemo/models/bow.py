@@ -36,7 +36,8 @@ class Config(config.Config):
     margin: float = option(0.2, "of the hinge, in units of the cosine")
     dim: int = option(1024, "of the joint space")
     word_dim: int = option(300, "of the word vectors")
-    dropout: float = option(0.2, "share of inputs of the linear layers set to 0")
+    dropout: float = option(0.2, "share of inputs of the linear layers set to 0", most=0.9)
+    standardize: bool = option(True, "photo features to mean 0 and variance 1")
 
 
 PRESETS = {"bow": Config()}
@@ -45,5 +46,7 @@ PRESETS = {"bow": Config()}
 def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
     """A new, untrained model; features: length of the photo vectors."""
     text = BagOfWords(vocab, cfg.word_dim, cfg.dim, nonnegative=False, dropout=cfg.dropout)
-    image = LinearImage(features, cfg.dim, nonnegative=False, dropout=cfg.dropout)
+    image = LinearImage(
+        features, cfg.dim, nonnegative=False, dropout=cfg.dropout, standardize=cfg.standardize
+    )
     return DualEncoder(text, image, SCORES["cosine"])

@@ -38,7 +38,8 @@ class Config(config.Config):
     word_dim: int = option(300, "of the word vectors")
     pooling: str = option("max", "of the GRU's states", POOLINGS)
     bidirectional: bool = option(True, "dim / 2 units in each direction")
-    dropout: float = option(0.2, "share of word vectors, states and features set to 0")
+    dropout: float = option(0.2, "share of words, states and features set to 0", most=0.9)
+    standardize: bool = option(True, "photo features to mean 0 and variance 1")
 
 
 PRESETS = {"gru": Config()}
@@ -55,5 +56,7 @@ def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
         nonnegative=False,
         dropout=cfg.dropout,
     )
-    image = LinearImage(features, cfg.dim, nonnegative=False, dropout=cfg.dropout)
+    image = LinearImage(
+        features, cfg.dim, nonnegative=False, dropout=cfg.dropout, standardize=cfg.standardize
+    )
     return DualEncoder(text, image, SCORES["cosine"])

@@ -74,7 +74,7 @@ def encode(
 
 
 def evaluate(
-    model: DualEncoder, split: CaptionSet, features: Tensor, folds: bool = False, ci: bool = True
+    model: DualEncoder, split: CaptionSet, features: Tensor, folds: bool = False
 ) -> dict[str, Any]:
     """i2t, t2i (r1 r5 r10 in percent, medr, meanr), rsum, n_images, n_captions, ci95.
 
@@ -94,10 +94,7 @@ def evaluate(
             blocks.append(block.metrics())
         return {**mean(blocks), **sizes, "folds": len(blocks)}
     found = ranks(model, captions, photos, owner)
-    result = {**found.metrics(), **sizes}
-    if ci:
-        result["ci95"] = bootstrap(found.metrics, len(found.i2t))
-    return result
+    return {**found.metrics(), **sizes, "ci95": bootstrap(found.metrics, len(found.i2t))}
 
 
 def difference(a: Ranks, b: Ranks) -> dict[str, Any]:

@@ -1,0 +1,121 @@
+"""A toy data set of coloured shapes, a model trained on it, and folders of the tests' own.
+
+Every test sees VSDEMO_DATA = `toy_root` and a VSDEMO_HOME that is deleted afterwards; a test that
+asks for `real_data` sees the VSDEMO_DATA that pytest was started with.
+"""
+
+import json
+import os
+from itertools import product
+from pathlib import Path
+
+import hypothesis
+import pytest
+import torch
+import torchvision
+from PIL import Image, ImageDraw
+from safetensors.torch import save_file
+
+from vsdemo import config, evaluate, models
+from vsdemo.train import Trainer
+
+REAL_DATA = os.environ.get("VSDEMO_DATA")
+BACKBONE = "torchvision/mobilenet_v3_small"
+TOY_SETTINGS = [
+    *(f"backbone={BACKBONE}", "crops=center", "dim=32", "word_dim=16", "batch_size=8"),
+    *("min_count=1", "epochs=8", "learning_rate=0.01", "dropout=0"),
+]
+TEMPLATES = (
+    "a {0} {1} on a {2} ground",
+    "The {1} is {0}, the ground is {2}.",
+    "one {0} {1}",
+    "{2} ground behind a {0} {1}",
+    "there is a {1} here; it is {0}",
+)
+SHAPES, COLOURS = ("circle", "square", "triangle", "bar"), ("red", "green", "blue", "yellow")
+
+hypothesis.settings.register_profile("vsdemo", deadline=None, derandomize=True, max_examples=60)
+hypothesis.settings.load_profile("vsdemo")
+torch.set_num_threads(1)  # toy tensors: threads only wait for each other
+
+
+def draw(shape: str, colour: str, ground: str) -> Image.Image:
+    """A photo of 96 x 72 pixels."""
+    photo = Image.new("RGB", (96, 72), ground)
+    pen = ImageDraw.Draw(photo)
+    match shape:
+        case "circle":
+            pen.ellipse((26, 14, 70, 58), colour)
+        case "square":
+            pen.rectangle((26, 14, 70, 58), colour)
+        case "triangle":
+            pen.polygon([(48, 10), (76, 60), (20, 60)], colour)
+        case "bar":
+            pen.rectangle((8, 28, 88, 44), colour)
+    return photo
+
+
+def write_toy(folder: Path) -> None:
+    """24 train, 8 dev and 8 test photos with five captions each, in the Karpathy format."""
+    (folder / "images").mkdir(parents=True)
+    scenes = [s for s in product(SHAPES, COLOURS, COLOURS) if s[1] != s[2]]  # 48, none twice
+    splits = ["train"] * 24 + ["val"] * 8 + ["test"] * 8
+    images = []
+    for number, split in enumerate(splits):
+        shape, colour, ground = scenes[number * 7 % len(scenes)]
+        name = f"{number:02}_{colour}_{shape}_{ground}.png"
+        draw(shape, colour, ground).save(folder / "images" / name)
+        sentences = [{"raw": t.format(colour, shape, ground)} for t in TEMPLATES]
+        images.append({"filename": name, "split": split, "sentences": sentences})
+    (folder / "captions.json").write_text(json.dumps({"images": images}))
+
+
+def write_backbone(path: Path) -> None:
+    """mobilenet_v3_small with seeded random weights: tests download nothing."""
+    path.parent.mkdir(parents=True)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        net = torchvision.models.mobilenet_v3_small(weights=None)
+    save_file({k: t.contiguous() for k, t in net.state_dict().items()}, path)
+
+
+@pytest.fixture(scope="session")
+def toy_root(tmp_path_factory):
+    """A VSDEMO_DATA with the data set `toy` and random weights for BACKBONE."""
+    root = tmp_path_factory.mktemp("data")
+    write_toy(root / "toy")
+    write_backbone(root / "models" / "mobilenet_v3_small_random.safetensors")
+    return root
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_folders(toy_root, tmp_path_factory):
+    """Keeps every test away from the user's data and caches."""
+    cache = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VSDEMO_DATA", str(toy_root))
+        patch.setenv("VSDEMO_HOME", str(cache / "home"))
+        patch.setenv("XDG_CACHE_HOME", str(cache / "xdg"))
+        patch.setenv("TORCH_HOME", str(cache / "torch"))
+        patch.setenv("HF_HOME", str(cache / "hf"))
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        yield
+
+
+@pytest.fixture
+def real_data(monkeypatch):
+    """The data sets pytest was started with; without them a skip, but in CI a failure."""
+    if not REAL_DATA:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("VSDEMO_DATA is not set")
+    monkeypatch.setenv("VSDEMO_DATA", str(Path(REAL_DATA).resolve()))
+    return Path(REAL_DATA).resolve()
+
+
+@pytest.fixture(scope="session")
+def toy_checkpoint(own_folders, tmp_path_factory):
+    """The preset `gru`, trained and measured on `toy`; a test that changes it works on a copy."""
+    folder = tmp_path_factory.mktemp("runs") / "gru"
+    chosen = config.override(models.preset("gru")[1], TOY_SETTINGS)
+    Trainer(folder, "gru", chosen, "toy").run()
+    evaluate.finish(folder)
+    return folder

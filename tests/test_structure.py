@@ -1,0 +1,97 @@
+"""The house rules: who may import whom, how long files get, what git may hold."""
+
+import ast
+import subprocess
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+from vsdemo.paths import ROOT
+
+# The whole number is the floor; decimals order the files of one floor. First match counts.
+RANKS = {
+    **{"types": 0.0, "device": 0.0, "paths": 0.1, "config": 0.1, "photos": 0.1, "events": 0.2},
+    **{"data.*": 1.0, "data": 1.1, "scores": 1.0, "backbones": 1.0},
+    **{"features": 2.0, "losses": 2.0, "schedule": 2.0, "encoders": 2.0},
+    **{"encoders.heads": 2.0, "encoders.words": 2.0, "encoders.*": 2.1, "dual": 2.2},
+    **{"models.*": 3.0, "models": 3.1},
+    **{"tasks": 3.0, "tasks.ranks": 3.0, "tasks.retrieval": 3.1, "tasks.*": 3.2},
+    **{"checkpoint": 4.0, "train": 5.0, "evaluate": 5.0, "index": 5.0, "engine": 6.0},
+    **{"cli_data": 7.0, "ui.*": 7.0, "ui": 7.1, "cli": 7.2, "__main__": 8.0, "app": 8.0},
+}
+HOMES = {
+    "torchvision": ("backbones",),
+    "open_clip": ("backbones",),
+    "gradio": ("ui", "ui.*"),
+    "typer": ("cli", "cli_*"),
+}
+SOURCES = {
+    ".".join(p.relative_to(ROOT / "vsdemo").with_suffix("").parts).removesuffix(".__init__"): p
+    for p in (ROOT / "vsdemo").rglob("*.py")
+    if p != ROOT / "vsdemo" / "__init__.py"
+} | {"app": ROOT / "app.py"}
+PYTHON = [*SOURCES.values(), *(ROOT / "tests").rglob("*.py")]
+
+
+def rank(module: str) -> float:
+    return next(r for pattern, r in RANKS.items() if fnmatch(module, pattern))
+
+
+def package(module: str) -> str | None:
+    name = module.split(".")[0]
+    return name if (ROOT / "vsdemo" / name).is_dir() else None
+
+
+def imports(path: Path) -> set[str]:
+    """Full names of what a file imports, at its top or inside of functions."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {n if n.removeprefix("vsdemo.") in SOURCES else node.module for n in names}
+    return found
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_a_file_imports_from_lower_floors_only(module):
+    for name in imports(SOURCES[module]):
+        target = name.removeprefix("vsdemo.")
+        if name.startswith("vsdemo.") and target in SOURCES:
+            assert rank(target) < rank(module), f"{module} imports {target}"
+            both = {package(module), package(target)} - {None}
+            neighbours = len(both) == 2 and int(rank(module)) == int(rank(target))
+            assert not neighbours, f"{module} imports its neighbour {target}"
+
+
+@pytest.mark.parametrize("library", HOMES)
+def test_a_heavy_library_has_one_home(library):
+    users = {m for m, p in SOURCES.items() if library in {i.split(".")[0] for i in imports(p)}}
+    assert users, f"nothing uses {library}"
+    assert {u for u in users if not any(fnmatch(u, home) for home in HOMES[library])} == set()
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_and_functions_are_short(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 250
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            assert node.end_lineno - node.lineno < 40, node.name
+
+
+def test_no_file_is_a_heap_of_odds_and_ends():
+    assert [p for p in PYTHON if p.stem in {"utils", "util", "helpers", "misc", "common"}] == []
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout")
+def test_git_holds_no_photo_and_no_large_file():
+    listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
+    tracked = [ROOT / name for name in listed.split("\0") if name and (ROOT / name).exists()]
+    assert ROOT / "app.py" in tracked
+    photos = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
+    assert [p for p in tracked if p.suffix.lower() in photos] == []
+    assert [p for p in tracked if p.stat().st_size > 10_000_000] == []

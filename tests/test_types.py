@@ -1,0 +1,54 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vsdemo.types import MAX_CHARACTERS, CaptionSet, Embeddings, Sentence, UserError
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   \t\n", " " * 5000, "a" * 100_000, "a\0b", "a \ud800 b", "\x7f", "\x1b[31mred"]
+)
+def test_a_bad_sentence_is_told_in_one_sentence(text):
+    with pytest.raises(UserError, match=r"The sentence .*\.$"):
+        Sentence.from_user(text)
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("a dog", "a dog"),
+        ("  a\tdog\n runs ", "a dog runs"),
+        ("a 🐕 runs", "a 🐕 runs"),
+        ("ein Hund läuft", "ein Hund läuft"),
+        ("a" * MAX_CHARACTERS, "a" * MAX_CHARACTERS),
+    ],
+)
+def test_a_good_sentence_keeps_its_words(typed, kept):
+    assert Sentence.from_user(typed).text == kept
+
+
+@given(st.text(st.characters(), max_size=2 * MAX_CHARACTERS))
+def test_any_text_becomes_a_sentence_or_a_user_error(text):
+    try:
+        sentence = Sentence.from_user(text)
+    except UserError:
+        return
+    assert sentence.text == " ".join(text.split())
+    assert 0 < len(sentence.text) <= MAX_CHARACTERS
+    sentence.text.encode("utf-8")
+
+
+def test_embeddings_slice_and_join_with_their_masks():
+    x, mask = torch.arange(24.0).view(4, 3, 2), torch.arange(12).view(4, 3) % 2 == 0
+    sets = Embeddings(x, mask)
+    joined = Embeddings.cat([sets[:1], sets[torch.tensor([1, 2])], sets[3:]])
+    assert len(sets) == 4
+    assert torch.equal(joined.x, x)
+    assert torch.equal(joined.mask, mask)
+    assert Embeddings.cat([Embeddings(x[0]), Embeddings(x[1])]).mask is None
+
+
+def test_captions_of_reads_the_correspondence_list():
+    split = CaptionSet("toy", "all", ("p", "q", "r"), ("a", "b", "c", "d"), (2, 0, 2, 0))
+    assert split.captions_of == [[1, 3], [], [0, 2]]

@@ -1,0 +1,94 @@
+"""How callbacks answer: waiting is told, bad input is one sentence, nothing ever is a traceback."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future
+from html import escape
+from typing import Any, TypeVar
+
+import gradio as gr
+
+from vsdemo.engine import Engine
+from vsdemo.index import Index
+from vsdemo.types import UserError
+from vsdemo.ui import page
+from vsdemo.ui.library import Library, Loading
+
+T = TypeVar("T")
+Update = dict[Any, Any]  # widget -> its new value
+Answer = Iterator[Update]
+TICK = 0.25  # seconds between two looks at how far the work is
+UNEXPECTED = "That did not work, and the fault is the app's; what was shown before is still here."
+log = logging.getLogger(__name__)
+
+
+def telling(note: gr.HTML) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
+    """Makes a callback say in `note`, and in a toast, what went wrong; all else stays as it was."""
+
+    def wrap(callback: Callable[..., Answer]) -> Callable[..., Answer]:
+        @functools.wraps(callback)
+        def run(*args: Any) -> Answer:
+            try:
+                yield from callback(*args)
+            except UserError as error:
+                yield _told(note, str(error))
+            except Exception:
+                log.exception("%s failed", callback.__qualname__)
+                yield _told(note, UNEXPECTED)
+
+        # Gradio finds arguments such as gr.EventData by their annotations, which here are text.
+        run.__signature__ = inspect.signature(callback, eval_str=True)  # type: ignore[attr-defined]
+        return run
+
+    return wrap
+
+
+def _told(note: gr.HTML, sentence: str) -> Update:
+    gr.Warning(escape(sentence), title="Please note")
+    return {note: page.problem(sentence)}
+
+
+def _wait(
+    note: gr.HTML, loading: Loading, future: Future[T]
+) -> Generator[Update, None, T]:
+    try:
+        return future.result(timeout=0.1)  # most often it is there: nothing flickers
+    except TimeoutError:
+        pass
+    while not future.done():
+        yield {note: page.progress(loading.what, loading.done, loading.of)}
+        try:
+            return future.result(timeout=TICK)
+        except TimeoutError:
+            continue
+    return future.result()
+
+
+def engine(
+    library: Library, note: gr.HTML, model: str, gallery: str
+) -> Generator[Update, None, Engine]:
+    """The engine, telling in `note` how far it is."""
+    loading = library.loading(model, gallery)
+    return (yield from _wait(note, loading, loading.engine))
+
+
+def captions(
+    library: Library, note: gr.HTML, model: str, gallery: str
+) -> Generator[Update, None, Index]:
+    """The engine's embedded captions, telling in `note` how far they are."""
+    loading = library.loading(model, gallery)
+    yield from _wait(note, loading, loading.engine)
+    return (yield from _wait(note, loading, library.captions(loading)))
+
+
+def number(event: gr.EventData, count: int) -> int:
+    """The number that was clicked. Raises UserError unless it is one of 0 ... count - 1."""
+    data = event._data if isinstance(event._data, dict) else {}
+    found = data.get("number")
+    if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < count:
+        raise UserError("What was clicked is no longer on the page; choose another.")
+    return found

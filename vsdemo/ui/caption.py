@@ -1,0 +1,184 @@
+"""The tab Describe: a photo, and the sentences that describe it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gradio as gr
+from PIL import Image
+
+from vsdemo.engine import MAX_K
+from vsdemo.photos import open_photo
+from vsdemo.types import Hit
+from vsdemo.ui import answers, page, pictures
+from vsdemo.ui.answers import Answer
+from vsdemo.ui.library import Library
+
+ABOUT = "Give a photo and read the sentences that describe it, best first."
+PICKS = 8
+SENTENCES = 10  # a time
+SIDE = 1280  # pixels: what is shown, and sent back, of a photo
+
+
+class PhotoInput(gr.Image):
+    """gr.Image that hands over the uploaded file as it is.
+
+    Gradio would decode it first, and answer what is no photo, or is too large, with a bare "Error".
+    """
+
+    def preprocess(self, payload: Any) -> str | None:
+        """The file's path, which Gradio has checked to be one of its own uploads."""
+        return payload.path if payload else None
+
+
+@dataclass(frozen=True)
+class Described:
+    """The photo on the page, of the gallery or an upload, and its sentences."""
+
+    model: str
+    gallery: str
+    photo: int | None = None  # number in `gallery`
+    upload: str | None = None
+    hits: tuple[Hit, ...] = ()
+
+    @property
+    def address(self) -> dict[str, str]:
+        """What the address bar says; a visitor's own photo is not part of it."""
+        values = {"tab": "describe", "model": self.model, "gallery": self.gallery}
+        return values if self.photo is None else {**values, "photo": str(self.photo)}
+
+
+class Caption:
+    """Widgets of the tab, and what they do."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        gr.HTML(f'<p class="about">{ABOUT}</p>')
+        with gr.Row(elem_classes="results"):
+            with gr.Column(scale=6, min_width=320):
+                self.photo = PhotoInput(
+                    type="filepath",
+                    sources=["upload", "webcam", "clipboard"],
+                    label="Photo to describe",
+                    show_label=False,
+                    placeholder="Drop a photo here\n- or -\nclick to choose one",
+                    buttons=[],
+                    elem_id="photo",
+                    height=360,
+                )
+                with gr.Row(elem_classes="pick"):
+                    gr.HTML('<span class="try">or pick one of the gallery</span>')
+                    self.other = gr.Button("Other photos", elem_classes="chip", size="sm")
+                self.picks = gr.HTML(
+                    elem_id="picks", js_on_load="vsdemo.report(element, trigger, watch)"
+                )
+            with gr.Column(scale=7, min_width=320):
+                self.note = gr.HTML(page.note(""), elem_classes="notes")
+                self.sentences = gr.HTML(
+                    page.lines(SENTENCES),
+                    elem_id="sentences",
+                    js_on_load="vsdemo.report(element, trigger, watch)",
+                )
+                self.more = gr.Button("Show more", elem_classes="more", visible=False)
+        self.described = gr.State(None)
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Every widget that an answer may change."""
+        return [self.photo, self.picks, self.note, self.sentences, self.more, self.described]
+
+    def say(self, callback: Callable[..., Answer]) -> Callable[..., Answer]:
+        """A callback that tells what went wrong beside the photo."""
+        return answers.telling(self.note)(callback)
+
+    def offer(self, gallery: str) -> Answer:
+        """Puts some photos of the gallery up to pick from."""
+        found = self.library.galleries[gallery]
+        some = random.sample(range(len(found.photos)), min(PICKS, len(found.photos)))
+        source = self._source(gallery)
+        yield {self.picks: page.picks(some, source, lambda n: found.photos[n].stem)}
+
+    def opened(self, described: Described | None, model: str, gallery: str) -> Answer:
+        """Describes a photo of the gallery as soon as the tab is looked at."""
+        if described is None:
+            yield from self.offer(gallery)
+            yield from self.show(Described(model, gallery, photo=0))
+
+    def changed(self, described: Described | None, model: str, gallery: str) -> Answer:
+        """Describes the same photo with another model, or with another gallery's sentences."""
+        yield from self.offer(gallery)
+        if described is None:
+            return
+        if described.gallery != gallery and described.upload is None:
+            described = Described(model, gallery, photo=0)
+        yield from self.show(replace(described, model=model, gallery=gallery))
+
+    def pick(self, model: str, gallery: str, event: gr.EventData) -> Answer:
+        """Describes the photo of the gallery that was clicked."""
+        number = answers.number(event, len(self.library.galleries[gallery].photos))
+        yield from self.show(Described(model, gallery, photo=number))
+
+    def upload(self, path: str | None, model: str, gallery: str) -> Answer:
+        """Describes a visitor's photo."""
+        if path is not None:
+            yield from self.show(Described(model, gallery, upload=path))
+
+    def show(self, asked: Described) -> Answer:
+        """Fills the page: the photo at once, its sentences when they are ranked."""
+        try:
+            opened = self._open(asked)
+        except ValueError:
+            if asked.upload is not None:
+                yield {self.photo: None}  # the browser would show it as a broken picture
+            raise
+        yield {self.photo: pictures.fitted(opened, SIDE), self.described: asked}
+        yield from self._rank(asked, opened, SENTENCES)
+
+    def show_more(self, described: Described | None) -> Answer:
+        """Adds as many sentences again to those on the page."""
+        if described is not None:
+            count = min(len(described.hits) + SENTENCES, MAX_K)
+            yield from self._rank(described, self._open(described), count)
+
+    def _rank(self, asked: Described, opened: Image.Image, count: int) -> Answer:
+        where = (self.library, self.note, asked.model, asked.gallery)
+        engine = yield from answers.engine(*where)
+        bank = yield from answers.captions(*where)
+        if asked.photo is None:
+            yield {self.note: page.progress("Looking at the photo", 0, 0)}
+            hits, own = engine.caption(opened, count), []
+        else:
+            hits, own = engine.caption_of(asked.photo, count), engine.own_captions(asked.photo)
+        asked = replace(asked, hits=tuple(hits))
+        yield {
+            self.note: page.note(f"Best {len(hits):,} of {len(bank):,} sentences."),
+            self.sentences: page.sentences(hits, engine.score, own, asked.address),
+            self.more: gr.update(visible=len(hits) < min(len(bank), MAX_K)),
+            self.described: asked,
+        }
+
+    def _open(self, asked: Described) -> Image.Image:
+        if asked.upload is not None:
+            return open_photo(asked.upload)
+        photos = self.library.galleries[asked.gallery].photos
+        return open_photo(photos[asked.photo or 0])
+
+    def _source(self, gallery: str) -> page.Source:
+        token = self.library.galleries[gallery].token
+        return lambda number, size: pictures.address(token, number, size)
+
+
+def build(library: Library, model: gr.Dropdown, gallery: gr.Dropdown) -> Caption:
+    """Places the tab's widgets and ties those that concern only this tab."""
+    tab = Caption(library)
+    say, quiet = tab.say, {"show_progress": "hidden", "api_visibility": "private"}
+    latest = {"trigger_mode": "always_last", **quiet}
+    chosen = [model, gallery]
+    tab.other.click(say(tab.offer), [gallery], tab.outputs, **quiet)
+    tab.picks.select(say(tab.pick), chosen, tab.outputs, **latest)
+    tab.photo.input(say(tab.upload), [tab.photo, *chosen], tab.outputs, **latest)
+    tab.more.click(say(tab.show_more), [tab.described], tab.outputs, **quiet)
+    return tab

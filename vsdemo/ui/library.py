@@ -1,0 +1,155 @@
+"""What the app can show: models, galleries, and engines that load in the background.
+
+A page never waits for a model: it asks for a `Future` and tells its progress meanwhile.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+
+from vsdemo import checkpoint, data
+from vsdemo.engine import Engine
+from vsdemo.index import Index
+from vsdemo.paths import data_root
+from vsdemo.types import CaptionSet, UserError
+
+TITLES = {"flickr8k": "Flickr8k", "pascal1k": "Pascal1K"}
+KEPT_ENGINES = 6  # each holds up to 200 MB, most of it the embedded captions
+NO_DATA = (
+    "There are no photos to search yet: set VSDEMO_DATA to the folder that holds your data sets "
+    "(`python -m vsdemo data` lists them), then start the app again."
+)
+NO_MODEL = (
+    "There is no model yet: train one with "
+    "`python -m vsdemo train order --out checkpoints/flickr8k/order`, then start the app again."
+)
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Photos that can be searched: a split of a data set, or a folder."""
+
+    key: str
+    label: str
+    name: str
+    split: str
+    photos: tuple[Path, ...]
+
+    @property
+    def token(self) -> str:
+        """Names the gallery in addresses of photos; another list of photos has another one."""
+        listed = "\n".join([self.key, *map(str, self.photos)])
+        return hashlib.sha256(listed.encode()).hexdigest()[:12]
+
+
+@dataclass
+class Loading:
+    """An engine on its way, its captions, and how far the work is."""
+
+    engine: Future[Engine] = field(default_factory=Future)
+    captions: Future[Index] | None = None
+    what: str = "Loading the model"
+    done: int = 0
+    of: int = 0
+
+    def report(self, done: int, of: int) -> None:
+        """Takes what the core reports while it works."""
+        self.done, self.of = done, of
+
+    @property
+    def failed(self) -> bool:
+        """Whether to start anew: the cause may have been mended since."""
+        futures = [f for f in (self.engine, self.captions) if f is not None]
+        return any(f.done() and f.exception() for f in futures)
+
+
+def _models() -> dict[str, Path]:
+    """The last name of a checkpoint's folder where it tells them apart, else two of them."""
+    folders = checkpoint.shipped()
+    names = [f.name for f in folders]
+    return {f.name if names.count(f.name) == 1 else f"{f.parent.name} {f.name}": f for f in folders}
+
+
+def _gallery(name: str, split: str, own: bool = False) -> Gallery | None:
+    """None when the data set is not here or has no such split."""
+    try:
+        photos = data.load(name, split).photos
+    except (UserError, OSError, ValueError, KeyError):
+        if own:  # asked for by name: its absence is the user's business
+            raise
+        return None
+    title = TITLES.get(name, Path(name).stem if own else name)
+    return Gallery(
+        f"{title}-{split}".lower(), f"{title} {split} ({len(photos):,})", name, split, photos
+    )
+
+
+def _galleries(own: str | None) -> Iterator[Gallery]:
+    if own is not None and own not in data.DATASETS and (found := _gallery(own, "all", own=True)):
+        yield found
+    root = data_root()
+    names = {*data.DATASETS, *data.karpathy_files()} if root and root.is_dir() else set()
+    for name in sorted(names, key=lambda n: (n != own, n)):
+        for split in ("test", "all"):
+            if found := _gallery(name, split):
+                yield found
+
+
+class Library:
+    """Models and galleries by key, and engines cached by (model, gallery).
+
+    `own` is a data set, captions file or folder of photos to put first. Raises UserError when it
+    is not there.
+    """
+
+    def __init__(self, own: str | None = None) -> None:
+        self.models = _models()
+        self.galleries: dict[str, Gallery] = {g.key: g for g in _galleries(own)}
+        self._pool = ThreadPoolExecutor(4, "vsdemo")
+        self._lock = Lock()
+        self._loading: OrderedDict[tuple[str, str], Loading] = OrderedDict()
+
+    @property
+    def problem(self) -> str | None:
+        """Why nothing can be shown, in one sentence."""
+        if not self.galleries:
+            return NO_DATA
+        return None if self.models else NO_MODEL
+
+    def loading(self, model: str, gallery: str) -> Loading:
+        """The engine of a model over a gallery; it starts to load when asked for first."""
+        for key, known in ((model, self.models), (gallery, self.galleries)):
+            if key not in known:
+                raise UserError(f"There is no {key!r} here; choose one of {', '.join(known)}.")
+        with self._lock:
+            found = self._loading.get((model, gallery))
+            if found is None or found.failed:
+                found = self._loading[model, gallery] = Loading()
+                self._pool.submit(self._load, found, model, gallery)
+            self._loading.move_to_end((model, gallery))
+            while len(self._loading) > KEPT_ENGINES:
+                self._loading.popitem(last=False)
+        return found
+
+    def captions(self, loading: Loading) -> Future[Index]:
+        """The embedded captions of a loaded engine; the first time this takes up to minutes."""
+        with self._lock:
+            if loading.captions is None:
+                loading.what, loading.done, loading.of = "Reading sentences", 0, 0
+                loading.captions = self._pool.submit(lambda: loading.engine.result().captions)
+            return loading.captions
+
+    def _load(self, loading: Loading, model: str, gallery: str) -> None:
+        chosen = self.galleries[gallery]
+        try:
+            engine = Engine(self.models[model], chosen.name, chosen.split, loading.report)
+        except BaseException as error:  # it belongs to those who wait for the result
+            loading.engine.set_exception(error)
+        else:
+            loading.engine.set_result(engine)

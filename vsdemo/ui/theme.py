@@ -1,0 +1,82 @@
+"""Colours and sizes, once for light and once for dark; `style.css` and Gradio's theme use these."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gradio as gr
+
+TOKENS = {  # name: (light, dark); every text on its ground has a contrast of at least 4.5
+    "paper": ("#faf8f4", "#161614"),
+    "raised": ("#ffffff", "#201f1c"),
+    "sunk": ("#efebe3", "#2b2a26"),
+    "line": ("#dcd6ca", "#3a3833"),
+    "ink": ("#24221e", "#ece8df"),
+    "quiet": ("#67625a", "#a8a297"),
+    "accent": ("#2f5d50", "#8fc7b3"),
+    "on-accent": ("#ffffff", "#10201b"),
+    "problem": ("#8a2c1d", "#f0a796"),
+}
+SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Liberation Sans", "sans-serif")
+MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Liberation Mono", "monospace")
+HERE = Path(__file__).parent
+
+
+def _themed(**names: str) -> dict[str, str]:
+    """Theme variable -> token, as Gradio's pairs NAME and NAME_dark."""
+    light = {k: TOKENS[v][0] for k, v in names.items()}
+    return light | {f"{k}_dark": TOKENS[v][1] for k, v in names.items()}
+
+
+def theme() -> gr.themes.Base:
+    """Gradio's plainest theme in the tokens' colours; no font is fetched."""
+    base = gr.themes.Base(font=SANS, font_mono=MONO, radius_size="sm", spacing_size="md")
+    return base.set(
+        **_themed(
+            body_background_fill="paper",
+            body_text_color="ink",
+            body_text_color_subdued="quiet",
+            background_fill_primary="raised",
+            background_fill_secondary="paper",
+            block_background_fill="raised",
+            block_border_color="line",
+            block_label_text_color="quiet",
+            block_title_text_color="quiet",
+            border_color_primary="line",
+            border_color_accent="accent",
+            color_accent="accent",
+            color_accent_soft="sunk",
+            input_background_fill="raised",
+            input_border_color="line",
+            input_border_color_focus="accent",
+            input_placeholder_color="quiet",
+            button_primary_background_fill="accent",
+            button_primary_background_fill_hover="accent",
+            button_primary_border_color="accent",
+            button_primary_text_color="on-accent",
+            button_secondary_background_fill="raised",
+            button_secondary_background_fill_hover="sunk",
+            button_secondary_border_color="line",
+            button_secondary_text_color="ink",
+            slider_color="accent",
+            link_text_color="accent",
+            loader_color="accent",
+        )
+    )
+
+
+def css() -> str:
+    """The tokens as CSS variables, then the style sheet."""
+
+    def variables(column: int) -> str:
+        return "".join(f"--{name}:{pair[column]};" for name, pair in TOKENS.items())
+
+    return (
+        f":root{{{variables(0)}}}\n.dark{{{variables(1)}}}\n"
+        + (HERE / "style.css").read_text(encoding="utf-8")
+    )
+
+
+def head() -> str:
+    """The page's script, in the page itself."""
+    return f"<script>{(HERE / 'page.js').read_text(encoding='utf-8')}</script>"
