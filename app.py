@@ -1,6 +1,12 @@
 """Starts the app: `python app.py`. Hugging Face Spaces run this file too."""
 
+import sys
+
+from vsdemo.types import UserError
 from vsdemo.ui import launch
 
 if __name__ == "__main__":
-    launch()
+    try:
+        launch()
+    except UserError as error:
+        sys.exit(f"vsdemo: {error}")

@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 from vsdemo import config, evaluate, models
 from vsdemo.train import Trainer
 
-REAL_DATA = os.environ.get("VSDEMO_DATA")
+REAL_DATA = Path(os.environ["VSDEMO_DATA"]).resolve() if os.environ.get("VSDEMO_DATA") else None
 BACKBONE = "torchvision/mobilenet_v3_small"
 TOY_SETTINGS = [
     *(f"backbone={BACKBONE}", "crops=center", "dim=32", "word_dim=16", "batch_size=8"),
@@ -107,8 +107,8 @@ def real_data(monkeypatch):
     """The data sets pytest was started with; without them a skip, but in CI a failure."""
     if not REAL_DATA:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("VSDEMO_DATA is not set")
-    monkeypatch.setenv("VSDEMO_DATA", str(Path(REAL_DATA).resolve()))
-    return Path(REAL_DATA).resolve()
+    monkeypatch.setenv("VSDEMO_DATA", str(REAL_DATA))
+    return REAL_DATA
 
 
 @pytest.fixture(scope="session")

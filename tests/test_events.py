@@ -21,7 +21,7 @@ def test_events_come_back_in_order_with_their_time(log):
 
 
 def test_an_unknown_kind_lists_the_valid_ones(log):
-    with pytest.raises(ValueError, match="stepp.*start, step, eval"):
+    with pytest.raises(ValueError, match=r"stepp.*start, step, eval"):
         log.write("stepp", 1)
     assert list(read(log.path)) == []
 

@@ -31,13 +31,23 @@ def near(photo: Image.Image, at: tuple[int, int], colour: tuple[int, int, int]) 
     return max(abs(a - b) for a, b in zip(photo.getpixel(at), colour, strict=True)) <= 12
 
 
+def broken_chunk() -> bytes:
+    """A PNG whose second block of pixels has a name that no chunk can have."""
+    content = encoded(noise(256), "PNG")
+    second = content.index(b"IDAT", content.index(b"IDAT") + 4)
+    return content[:second] + b"\0\1\2\3" + content[second + 4 :]
+
+
 BAD = {
     "text.png": (b"this is no photo\n", "is not a photo"),
+    "script.jpg": (encoded(noise(), "EPS"), "is not a photo"),
     "empty.jpg": (b"", "is empty"),
     "half.jpg": (encoded(noise(), "JPEG")[:2000], "damaged or cut off"),
     "half.png": (encoded(noise(), "PNG")[:2000], "damaged or cut off"),
+    "chunk.png": (broken_chunk(), "damaged or cut off"),
     "head.png": (encoded(noise(), "PNG")[:20], "cannot be read|not a photo"),
     "long.png": (encoded(Image.new("1", (1, 20_000)), "PNG"), "1 x 20,000 pixels"),
+    "strip.png": (encoded(Image.new("1", (10, 201)), "PNG"), "at most 20 times"),
     "bomb.png": (encoded(Image.new("1", (12_000, 12_000)), "PNG"), "50 megapixels"),
     "large.png": (encoded(Image.new("1", (8_000, 8_000)), "PNG"), "50 megapixels"),
     "dot.png": (encoded(Image.new("1", (7, 7)), "PNG"), "at least 8"),
@@ -67,8 +77,10 @@ def test_what_is_not_a_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("kind", "mode"),
-    [("JPEG", "RGB"), ("JPEG", "CMYK"), ("JPEG", "L"), ("PNG", "P"), ("PNG", "RGBA")]
-    + [("WEBP", "RGB"), ("BMP", "RGB"), ("GIF", "P"), ("TIFF", "CMYK"), ("PNG", "RGB")],
+    [
+        *(("JPEG", "RGB"), ("JPEG", "CMYK"), ("JPEG", "L"), ("PNG", "P"), ("PNG", "RGBA")),
+        *(("WEBP", "RGB"), ("BMP", "RGB"), ("GIF", "P"), ("TIFF", "CMYK"), ("PNG", "RGB")),
+    ],
 )
 def test_every_kind_of_photo_becomes_rgb(tmp_path, kind, mode):
     file = tmp_path / "photo"

@@ -64,6 +64,12 @@ def test_neighbours_are_symmetric(name):
 
 
 @every_score
+def test_fit_stays_between_0_and_1_when_a_score_is_rounded_beyond(name):
+    fit = SCORES[name].fit(torch.tensor([-1.00001, 1.00001]))
+    assert 0 <= fit[0] < fit[1] <= 1
+
+
+@every_score
 def test_fit_is_monotone_and_between_0_and_1_for_unit_vectors(name):
     nonnegative = "order" in name
     a, b = (normalize(random(20, seed=s, nonnegative=nonnegative).x, dim=-1) for s in (1, 2))

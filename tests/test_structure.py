@@ -18,7 +18,9 @@ RANKS = {
     **{"models.*": 3.0, "models": 3.1},
     **{"tasks": 3.0, "tasks.ranks": 3.0, "tasks.retrieval": 3.1, "tasks.*": 3.2},
     **{"checkpoint": 4.0, "train": 5.0, "evaluate": 5.0, "index": 5.0, "engine": 6.0},
-    **{"cli_data": 7.0, "ui.*": 7.0, "ui": 7.1, "cli": 7.2, "__main__": 8.0, "app": 8.0},
+    **{"ui.library": 7.0, "ui.page": 7.0, "ui.pictures": 7.0, "ui.theme": 7.0},
+    **{"ui.answers": 7.1, "ui.*": 7.2, "ui": 7.3, "cli_data": 7.0, "cli": 7.4},
+    **{"__main__": 8.0, "app": 8.0},
 }
 HOMES = {
     "torchvision": ("backbones",),

@@ -9,6 +9,7 @@ import hashlib
 import pickle
 import re
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 
 import torch
@@ -26,7 +27,10 @@ from vsdemo.types import UserError
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 CROPS = {"center": 1, "mirror": 2, "ten": 10}  # views a photo
-BROKEN = (OSError, RuntimeError, EOFError, SafetensorError, pickle.UnpicklingError)
+BROKEN = (  # what comes of failed downloads and damaged files
+    *(OSError, RuntimeError, EOFError),
+    *(HTTPException, SafetensorError, pickle.UnpicklingError),
+)
 
 
 @dataclass(frozen=True)

@@ -67,18 +67,16 @@ def read_spec(folder: Path) -> Spec:
     """Reads config.json. Raises UserError when it is missing, damaged or of a newer format."""
     try:
         values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        if values["format"] != FORMAT:
-            raise UserError(f"{folder} has format {values['format']}; this vsdemo reads {FORMAT}.")
-        kind = models.module(values["model"]).Config
-        return Spec(**{**values, "config": configs.from_dict(kind, values["config"])})
+        if (found := values["format"]) == FORMAT:
+            kind = models.module(values["model"]).Config
+            return Spec(**{**values, "config": configs.from_dict(kind, values["config"])})
     except FileNotFoundError:
         raise UserError(
             f"There is no checkpoint at {folder}; `python -m vsdemo models` lists those here."
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        if isinstance(error, UserError):
-            raise
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(f"The checkpoint {folder} is damaged: config.json ({error}).") from None
+    raise UserError(f"{folder} has format {found}; this vsdemo reads {FORMAT}.")
 
 
 def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
@@ -93,9 +91,9 @@ def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
         model = models.build(spec.model, spec.config, vocab, spec.features)
         state = {k: t for f in sorted(folder.glob("model*.safetensors")) for k, t in _read(f)}
         model.load_state_dict({k: t.float() for k, t in state.items()})
-    except (OSError, ValueError, TypeError, RuntimeError, SafetensorError) as error:
-        first = str(error).splitlines()[0]
-        raise UserError(f"The checkpoint {folder} is damaged: {first}") from None
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"The checkpoint {folder} is damaged: {reason}") from None
     return model.to(device()).eval(), spec, vocab
 
 

@@ -208,7 +208,12 @@ def app(
 def main() -> None:
     """Runs the command line; bad input prints one sentence and exits with 2."""
     try:
-        cli()
+        sys.exit(cli(sys.argv[1:] or ["--help"], standalone_mode=False))
     except UserError as error:
-        print(f"vsdemo: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+        sentence = str(error)
+    except typer.TyperException as error:  # a wrong option
+        sentence = f"{error.format_message().rstrip('.')}; see `python -m vsdemo --help`."
+    except OSError as error:  # a full disk, a folder that cannot be written
+        sentence = f"{error.filename}: {error.strerror}." if error.filename else f"{error}."
+    print("vsdemo:", " ".join(sentence.split()), file=sys.stderr)
+    sys.exit(2)

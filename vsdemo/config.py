@@ -14,13 +14,14 @@ def option(
     default: Any,
     help: str,
     choices: Sequence[Any] | None = None,
-    least: float = 0,
+    least: float | None = None,
     most: float = 1_000_000_000,
 ) -> Any:
     """A dataclass field with a default, one line of help and, where they are few, its choices.
 
-    least, most: the range of a number.
+    least, most: the range of a number; from 1 for whole ones and from 0 for others, unless given.
     """
+    least = int(isinstance(default, int)) if least is None else least
     metadata = {"help": help, "choices": choices, "least": least, "most": most}
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -35,22 +36,22 @@ class Config:
     backbone: str = option("torchvision/densenet169", "frozen image network; `vsdemo models`")
     crops: str = option("ten", "views of a photo, averaged", ("center", "mirror", "ten"))
     min_count: int = option(2, "words seen less often in train become <unk>")
-    seed: int = option(0, "of the weights, the order of photos and dropout", most=2**32 - 1)
+    seed: int = option(
+        0, "of the weights, the order of photos and dropout", least=0, most=2**32 - 1
+    )
     batch_size: int = option(
         128, "caption-photo pairs a step; all others are its negatives", least=2
     )
     sampling: str = option("one", "captions of a photo an epoch", ("one", "all"))
-    epochs: int = option(30, "at most; see patience", least=1)
-    evaluate_every: int = option(1, "epochs between two evaluations on dev", least=1)
-    patience: int = option(8, "evaluations without a better dev rsum before stopping", least=1)
+    epochs: int = option(30, "at most; see patience")
+    evaluate_every: int = option(1, "epochs between two evaluations on dev")
+    patience: int = option(8, "evaluations without a better dev rsum before stopping")
     learning_rate: float = option(0.001, "of Adam, at its highest")
     schedule: str = option(
         "constant", "of the learning rate", ("constant", "cosine", "cyclic", "step")
     )
-    warmup: int = option(0, "steps in which the learning rate rises from 0")
-    cycle_epochs: int = option(
-        4, "length of a cycle (cyclic) or of a step (step), in epochs", least=1
-    )
+    warmup: int = option(0, "steps in which the learning rate rises from 0", least=0)
+    cycle_epochs: int = option(4, "length of a cycle (cyclic) or of a step (step), in epochs")
     clip: float = option(2.0, "largest norm of the gradient; 0 clips nothing")
     margin: float = option(0.05, "of the hinge, in units of the score")
     hardest: float = option(
@@ -101,8 +102,5 @@ def describe(config: Config) -> str:
 
 
 def from_dict(kind: type[C], values: dict[str, Any]) -> C:
-    """A configuration read back from JSON. Raises UserError for unknown keys."""
-    names = {f.name for f in dataclasses.fields(kind)}
-    if unknown := sorted(set(values) - names):
-        raise UserError(f"The configuration has unknown keys: {', '.join(unknown)}.")
-    return kind(**values)
+    """A configuration read back from JSON. Raises UserError as `override` does."""
+    return override(kind(), [f"{key}={value}" for key, value in values.items()])

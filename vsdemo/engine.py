@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
+from torch import Tensor
 
 from vsdemo import checkpoint, data
 from vsdemo.device import device
+from vsdemo.features import UnreadablePhotos
 from vsdemo.index import Index
 from vsdemo.paths import home
 from vsdemo.types import CaptionSet, Embeddings, Hit, Sentence, UserError
@@ -23,11 +26,11 @@ def check_k(k: Any, most: int = MAX_K) -> int:
     """k as a whole number from 1 to `most`. Raises UserError for anything else."""
     try:
         number = int(k)
-        whole = number == float(k)
+        whole = number == float(k) and not isinstance(k, bool)
     except (TypeError, ValueError, OverflowError):
         whole, number = False, 0
     if not whole or not 1 <= number <= most:
-        raise UserError(f"k must be a whole number from 1 to {most:,}, not {k}.")
+        raise UserError(f"k must be a whole number from 1 to {most:,}, not {str(k)[:40]!r}.")
     return number
 
 
@@ -48,13 +51,27 @@ class Engine:
         self.model, self.spec, self.vocab = checkpoint.load(folder)
         self.score = self.model.score
         self.gallery: CaptionSet = data.load(gallery or self.spec.dataset, split)
+        self.unreadable: dict[Path, str] = {}  # of a folder of photos: path -> why
         self._features = checkpoint.feature_cache(self.spec)
         self._hash = checkpoint.content_hash(folder)
         self._progress = progress
-        features = self._features.get(self.gallery.photos, progress=progress)
+        features = self._read_gallery()
         names = [p.name for p in self.gallery.photos]
         self.photos = Index(self.model.encode_image(features).to(device()), names, self.score)
         self._captions_of = self.gallery.captions_of
+
+    def _read_gallery(self) -> Tensor:
+        """The features of the gallery (P, F). Photos of one's own that cannot be read are left
+        out and kept in `unreadable`; in a data set with captions they are an error."""
+        try:
+            return self._features.get(self.gallery.photos, progress=self._progress)
+        except UnreadablePhotos as error:
+            rest = tuple(p for p in self.gallery.photos if p not in error.why)
+            if self.gallery.captions or not rest:
+                raise
+            self.unreadable = error.why
+            self.gallery = replace(self.gallery, photos=rest)
+            return self._features.get(rest)
 
     @cached_property
     def captions(self) -> Index:
@@ -64,8 +81,8 @@ class Engine:
             raise UserError(f"{self.gallery.name} has no captions to describe a photo with.")
         key = hashlib.sha256("\n".join([self._hash, *texts]).encode()).hexdigest()[:32]
         path = home() / "captions" / f"{key}.safetensors"
-        if path.exists():
-            return Index.load(path, self.score)
+        if stored := Index.load(path, self.score):
+            return stored
         sentences = [Sentence(t) for t in texts]
         embedded = self.model.encode_text(sentences, self._progress)
         index = Index(embedded.to(device()), texts, self.score)

@@ -64,8 +64,10 @@ def evaluate(
 def difference(a: Path, b: Path, split: str = "test", dataset: str | None = None) -> dict[str, Any]:
     """Retrieval and length-study figures of checkpoint a minus those of b, with paired intervals.
 
-    Both must be measured on the same split; their backbones and crops may differ.
+    Both are measured on the same split, by default of a's data set; their backbones and crops may
+    differ.
     """
+    dataset = dataset or checkpoint.read_spec(a).dataset
     by_photo, by_pair = [], []
     for folder in (a, b):
         model, spec, _ = checkpoint.load(folder)
@@ -83,14 +85,22 @@ def difference(a: Path, b: Path, split: str = "test", dataset: str | None = None
 
 
 def finish(folder: Path) -> dict[str, Any]:
-    """Measures a trained checkpoint on dev and test; writes metrics.json and the model card."""
+    """Measures a trained checkpoint on dev and, where there is one, test; writes metrics.json and
+    the model card."""
     spec = checkpoint.read_spec(folder)
-    metrics = {split: evaluate(folder, split) for split in ("dev", "test")}
+    metrics = {s: evaluate(folder, s) for s in ("dev", "test") if _has(spec.dataset, s)}
     for figures in metrics.values():
         del figures["checkpoint"]
     write_text(folder / "metrics.json", json.dumps(metrics, indent=1) + "\n")
     write_text(folder / "README.md", card(folder.name, spec, metrics, folder / "events.jsonl"))
     return metrics
+
+
+def _has(dataset: str, split: str) -> bool:
+    try:
+        return bool(data.load(dataset, split).captions)
+    except UserError:
+        return False
 
 
 def card(name: str, spec: Spec, metrics: dict[str, Any], log: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -33,6 +34,15 @@ Progress = Callable[[int, int], None]  # photos done, photos in all
 def load_backbone(weights: Weights) -> Backbone:
     """The network, built once a process."""
     return Backbone(weights)
+
+
+class UnreadablePhotos(UserError):
+    """Photos that cannot be read, with the reasons; the others' features are stored."""
+
+    def __init__(self, why: dict[Path, str]) -> None:
+        self.why = why
+        more = f" (and {len(why) - 1:,} more photos)" if len(why) > 1 else ""
+        super().__init__(f"{next(iter(why.values()))}{more}")
 
 
 def photo_key(path: Path) -> str:
@@ -65,8 +75,8 @@ class FeatureCache:
     ) -> Tensor:
         """The features of photos, computing what is missing: (N, D) or (N, C, h, w), float32.
 
-        Shows a progress bar in the terminal, or calls `progress`. Raises UserError for a photo
-        that cannot be read and for weights that cannot be had.
+        Shows a progress bar in the terminal, or calls `progress`. Raises UnreadablePhotos, when
+        all others are stored, and UserError for weights that cannot be had.
         """
         with ThreadPoolExecutor() as pool:
             keys = list(pool.map(photo_key, photos))
@@ -75,13 +85,14 @@ class FeatureCache:
         if missing:
             self._compute(missing, kind, progress)
             known = self._known(kind)
-        rows: list[Tensor] = [torch.empty(0)] * len(keys)
-        for shard in {known[k][0] for k in keys}:
-            stored = self._read(shard)
-            for row, key in enumerate(keys):
-                if known[key][0] == shard:
-                    rows[row] = stored[known[key][1]]
-        return torch.stack(rows).float()
+        rows_of: dict[Path, list[int]] = defaultdict(list)
+        for row, key in enumerate(keys):
+            rows_of[known[key][0]].append(row)
+        parts = [
+            self._read(shard)[[known[keys[r]][1] for r in rows_of[shard]]] for shard in rows_of
+        ]
+        order = torch.tensor([r for rows in rows_of.values() for r in rows]).argsort()
+        return torch.cat(parts)[order].float()
 
     def encode(self, photo: Image.Image) -> Tensor:
         """The vector of one photo in memory, (D,), through the same rounding as a stored one."""
@@ -89,13 +100,13 @@ class FeatureCache:
         return network.encode(network.views(photo, self.crops)[None])[0].half().float().cpu()
 
     def _known(self, kind: str) -> dict[str, tuple[Path, int]]:
-        """Where each photo's features are; a damaged file is passed over, its photos are missing."""
+        """Where each photo's features are; a damaged file counts as missing."""
         found = {}
         for shard in sorted((self.folder / self._kind(kind)).glob("*.safetensors")):
             try:
                 with safe_open(shard, "pt") as file:
                     keys = file.metadata()["keys"].split()
-            except (SafetensorError, OSError):
+            except (SafetensorError, OSError, TypeError, KeyError):
                 continue
             found.update({key: (shard, row) for row, key in enumerate(keys)})
         return found
@@ -111,32 +122,51 @@ class FeatureCache:
     def _compute(self, missing: dict[str, Path], kind: str, progress: Progress | None) -> None:
         network = load_backbone(self.weights)
         keys = list(missing)
+        broken: dict[Path, str] = {}
         with tqdm(total=len(keys), desc=f"{self.weights.backbone} {self._kind(kind)}") as bar:
             for start in range(0, len(keys), SHARD):
-                part = keys[start : start + SHARD]
+                part = {k: missing[k] for k in keys[start : start + SHARD]}
+                stored: list[str] = []
                 done = []
-                count = start
-                for batch in self._batches(network, [missing[k] for k in part], kind):
-                    done.append(self._features(network, batch, kind).half().cpu())
-                    bar.update(len(batch))
-                    count += len(batch)
+                for names, views in self._batches(network, part, kind, broken):
+                    done.append(self._features(network, views, kind).half().cpu())
+                    stored += names
+                    bar.update(len(names))
                     if progress:
-                        progress(count, len(keys))
-                name = f"{uuid.uuid4().hex}.safetensors"
-                with atomic(self.folder / self._kind(kind) / name) as path:
-                    save_file({"features": torch.cat(done)}, path, {"keys": " ".join(part)})
+                        progress(start + len(stored), len(keys))
+                if stored:
+                    name = f"{uuid.uuid4().hex}.safetensors"
+                    with atomic(self.folder / self._kind(kind) / name) as path:
+                        features = torch.cat(done).contiguous()  # maps come with channels last
+                        save_file({"features": features}, path, {"keys": " ".join(stored)})
+        if broken:
+            raise UnreadablePhotos(broken)
 
-    def _batches(self, network: Backbone, photos: list[Path], kind: str) -> Iterator[Tensor]:
-        """Batches of views (B, V, 3, H, W).
+    def _batches(
+        self, network: Backbone, photos: dict[str, Path], kind: str, broken: dict[Path, str]
+    ) -> Iterator[tuple[list[str], Tensor]]:
+        """(keys, views (B, V, 3, H, W)) of the photos that open; the others go to `broken`.
 
         Decoding and network take turns: side by side they fight for the cores of a CPU.
         """
         crops = "center" if kind == MAP else self.crops
         size = max(1, BATCH_VIEWS // CROPS[crops])
+
+        def views(key: str) -> Tensor | None:
+            try:
+                return network.views(open_photo(photos[key]), crops)
+            except UserError as error:
+                broken[photos[key]] = str(error)
+                return None
+
+        keys = list(photos)
         with ThreadPoolExecutor() as pool:
-            for start in range(0, len(photos), size):
-                opened = pool.map(open_photo, photos[start : start + size])
-                yield torch.stack(list(pool.map(lambda p: network.views(p, crops), opened)))
+            for start in range(0, len(keys), size):
+                batch = keys[start : start + size]
+                opened = zip(batch, pool.map(views, batch), strict=True)
+                readable = {k: v for k, v in opened if v is not None}
+                if readable:
+                    yield list(readable), torch.stack(list(readable.values()))
 
     @staticmethod
     def _features(network: Backbone, views: Tensor, kind: str) -> Tensor:

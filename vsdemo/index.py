@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -62,9 +62,11 @@ class Index:
             save_file({"x": self.embeddings.x.cpu()}, temporary, {"items": json.dumps(self.items)})
 
     @classmethod
-    def load(cls, path: Path, score: Score) -> Index:
-        """Reads what `save` wrote, for the same score."""
-        with safe_open(path, "pt", str(device())) as file:
-            return cls(
-                Embeddings(file.get_tensor("x")), json.loads(file.metadata()["items"]), score
-            )
+    def load(cls, path: Path, score: Score) -> Index | None:
+        """Reads what `save` wrote, for the same score; None when it is missing or damaged."""
+        try:
+            with safe_open(path, "pt", str(device())) as file:
+                items = json.loads(file.metadata()["items"])
+                return cls(Embeddings(file.get_tensor("x")), items, score)
+        except (OSError, SafetensorError):
+            return None

@@ -47,6 +47,7 @@ def pairwise_ranking(margin: float, hardest: float = 0.0) -> Loss:
 
 
 def check_finite(parts: dict[str, Tensor]) -> None:
-    """Raises FloatingPointError when the loss is not a number, before it spoils the weights."""
-    if not torch.isfinite(parts["loss"]):
-        raise FloatingPointError(f"the loss became {float(parts['loss'])}")
+    """Raises FloatingPointError when a part is not a number, before it spoils the weights."""
+    for name, values in parts.items():
+        if not torch.isfinite(values).all():
+            raise FloatingPointError(f"the {name} became nan or infinite")

@@ -13,6 +13,7 @@ from vsdemo.types import UserError
 MAX_MEGAPIXELS = 50
 MAX_ASPECT = 20
 MIN_SIDE = 8
+FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")  # not EPS: Pillow would run Ghostscript
 SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
 
 # A small file can unpack to gigabytes: Pillow itself must refuse before it decodes.
@@ -59,7 +60,7 @@ def open_photo(path: Path | str) -> Image.Image:
             raise UserError(f"{path} is a folder; choose a photo in it.")
         if path.stat().st_size == 0:
             raise UserError(f"{name} is empty (0 bytes); choose another photo.")
-        with Image.open(path) as image:
+        with Image.open(path, formats=FORMATS) as image:
             _check_size(*image.size, name)
             return to_rgb(ImageOps.exif_transpose(image))
     except UserError:

@@ -42,8 +42,9 @@ class Trainer:
     def __init__(self, out: Path, preset: str, config: Config, dataset: str) -> None:
         self.out, self.config = out, config
         self.train_set, self.dev_set = data.load(dataset, "train"), data.load(dataset, "dev")
-        if not self.train_set.captions:
-            raise UserError(f"{dataset} has no captions to train on.")
+        if len(set(self.train_set.photo_of)) < 2:
+            raise UserError(f"{dataset} has no two photos with captions to train on.")
+        self.events = EventLog(out / "events.jsonl")  # before hours of features: can it be written?
         cache = FeatureCache(config.backbone, config.crops)
         self.photos = cache.get(self.train_set.photos).to(device())  # (P, F)
         self.dev_photos = cache.get(self.dev_set.photos)
@@ -61,7 +62,6 @@ class Trainer:
         self.model.to(device())
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, fused=True)
         self.loss = pairwise_ranking(config.margin, config.hardest)
-        self.events = EventLog(out / "events.jsonl")
         self.captions = self.model.text.prepare([Sentence(c) for c in self.train_set.captions])
         self.photo_of = torch.tensor(self.train_set.photo_of)
         self.step, self.best, self.waited, self.seconds = 0, -1.0, 0, 0.0
@@ -92,13 +92,13 @@ class Trainer:
         previous = {s: signal.signal(s, self._stop) for s in (signal.SIGTERM, signal.SIGINT)}
         try:
             return self._epochs()
+        except FloatingPointError as error:
+            self.events.write("error", self.step, message=str(error))
+            raise UserError(
+                f"Training broke off at step {self.step}: {error}; try a lower learning_rate."
+            ) from None
         except Exception as error:
             self.events.write("error", self.step, message=f"{type(error).__name__}: {error}")
-            if isinstance(error, FloatingPointError):
-                raise UserError(
-                    f"Training broke off at step {self.step}: {error}; "
-                    "try a lower learning_rate in another --out."
-                ) from None
             raise
         finally:
             for number, handler in previous.items():
@@ -127,8 +127,7 @@ class Trainer:
                 if whole and due:
                     self._evaluate(epoch + 1)
                     bar.set_postfix(best_dev_rsum=f"{self.best:.1f}")
-                if self.stopping or (whole and due):
-                    self._save()
+                self._save()
                 if self.stopping:
                     self.events.write("stopped", self.step, seconds=round(self.seconds, 1))
                     return "stopped"
@@ -152,6 +151,7 @@ class Trainer:
         parts["loss"].backward()
         limit = self.config.clip or float("inf")
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit)
+        check_finite({"gradient": norm})
         self.optimizer.step()
         self.step += 1
         return {**parts, "grad_norm": norm, "learning_rate": rate}
@@ -165,8 +165,9 @@ class Trainer:
         """Measures dev; a better rsum becomes the checkpoint."""
         started = time.perf_counter()
         with autocast():  # the towers only: scores in bfloat16 would tie
-            encoded = retrieval.encode(self.model, self.dev_set, self.dev_photos)
-        metrics = retrieval.ranks(self.model, *encoded).metrics()
+            captions, photos, owner = retrieval.encode(self.model, self.dev_set, self.dev_photos)
+        check_finite({"embeddings": captions.x})  # nan would rank first
+        metrics = retrieval.ranks(self.model, captions, photos, owner).metrics()
         better = metrics["rsum"] > self.best
         if better:
             self.best, self.waited = metrics["rsum"], 0
@@ -209,7 +210,7 @@ class Trainer:
             with safe_open(path, "pt") as file:
                 progress = json.loads(file.metadata()["run"])
                 state = {k: file.get_tensor(k) for k in file.keys()}  # noqa: SIM118
-        except (SafetensorError, OSError) as error:
+        except (SafetensorError, OSError, TypeError, KeyError, ValueError) as error:
             raise UserError(
                 f"{path} is damaged ({error}); delete {self.out} to begin anew."
             ) from None

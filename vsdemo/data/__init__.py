@@ -35,10 +35,10 @@ def load(name: str, split: str) -> CaptionSet:
         return import_module(DATASETS[name]).load(split)
     if name in (files := karpathy_files()):
         return captions.load(files[name], split)
-    path = Path(name).expanduser()
-    if path.suffix == ".json" and path.is_file():
+    path = _existing(name)
+    if path and path.suffix == ".json":
         return captions.load(path, split)
-    if path.is_dir():
+    if path and path.is_dir():
         photos = tuple(photos_in(path))
         if not photos:
             raise UserError(f"The folder {path} holds no photos (JPEG, PNG, WebP, ...).")
@@ -47,6 +47,14 @@ def load(name: str, split: str) -> CaptionSet:
     raise UserError(
         f"There is no data set {name!r}; valid are {known}, a captions.json or a folder of photos."
     )
+
+
+def _existing(name: str) -> Path | None:
+    try:
+        path = Path(name).expanduser()
+        return path if path.exists() else None
+    except (OSError, RuntimeError, ValueError):  # too long, no such user, a null byte
+        return None
 
 
 def overview() -> list[str]:

@@ -32,7 +32,7 @@ def load(path: Path, split: str) -> CaptionSet:
     if not photos:
         raise UserError(f"{path} has no photo in split {split!r}.")
     return CaptionSet(
-        path.parent.name,
+        path.absolute().parent.name,
         split,
         photos,
         tuple(t for texts_of_one in texts for t in texts_of_one),

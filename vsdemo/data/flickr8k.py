@@ -52,8 +52,8 @@ def load(split: str) -> CaptionSet:
         "flickr8k",
         split,
         tuple(folder / n for n in names),
-        tuple(c for n in names for c in captions[n]),
-        tuple(i for i, n in enumerate(names) for _ in captions[n]),
+        tuple(c for n in names for c in captions.get(n, ())),
+        tuple(i for i, n in enumerate(names) for _ in captions.get(n, ())),
     )
 
 

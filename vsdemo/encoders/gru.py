@@ -11,7 +11,7 @@ from vsdemo.data.vocab import Vocab
 from vsdemo.device import fast_dtype
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.words import WordEncoder, Words
-from vsdemo.types import Embeddings
+from vsdemo.types import Embeddings, UserError
 
 POOLINGS = ("last", "max", "mean")
 
@@ -34,6 +34,8 @@ class WordGRU(WordEncoder):
         dropout: float = 0.0,
     ) -> None:
         super().__init__(vocab, word_dim)
+        if bidirectional and dim % 2:
+            raise UserError(f"A GRU in both directions needs an even dim, not {dim}.")
         self.dim, self.pooling = dim, pooling
         units = dim // 2 if bidirectional else dim
         self.gru = nn.GRU(word_dim, units, batch_first=True, bidirectional=bidirectional)

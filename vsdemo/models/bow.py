@@ -5,9 +5,9 @@ images with sentences", TACL 2014, section 6.2.
 
     f(s) = W mean_t(x_t) + b        g(v) = U v + c        score(s, v) = cos(f(s), g(v))
 
-Departures: (1) word vectors are learned with the rest instead of fixed; (2) cosine and the sum of
-hinges over the batch instead of the inner product over sampled negatives; (3) words seen once in
-train become <unk>.
+Departures: (1) word vectors are learned with the rest instead of fixed; (2) cosine and VSE++'s
+hardest negative of the batch instead of the inner product over sampled negatives; (3) photo
+features are brought to mean 0 and variance 1; (4) words seen once in train become <unk>.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ class Config(config.Config):
     patience: int = option(4, "evaluations without a better dev rsum before stopping")
     schedule: str = option(
         "cosine", "of the learning rate", ("constant", "cosine", "cyclic", "step")
+    )
+    hardest: float = option(
+        0.95, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1
     )
     margin: float = option(0.2, "of the hinge, in units of the cosine")
     dim: int = option(1024, "of the joint space")

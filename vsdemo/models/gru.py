@@ -6,8 +6,9 @@ models", 2014; Faghri, Fleet, Kiros & Fidler, "VSE++", BMVC 2018, for the hardes
     f(s) = pool_t GRU(x_1 ... x_T)_t        g(v) = U v + c        score(s, v) = cos(f(s), g(v))
 
 Departures: (1) the GRU runs in both directions and its states are max-pooled (pooling=last and
-bidirectional=false give the papers' tower); (2) features are frozen; (3) dropout on word vectors,
-pooled states and features; (4) words seen once in train become <unk>.
+bidirectional=false give the papers' tower); (2) features are frozen, and brought to mean 0 and
+variance 1; (3) dropout on words, pooled states and features; (4) words seen once in train become
+<unk>; (5) a twentieth of the sum of all hinges stays beside the hardest negative.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ class Config(config.Config):
     patience: int = option(4, "evaluations without a better dev rsum before stopping")
     schedule: str = option(
         "cosine", "of the learning rate", ("constant", "cosine", "cyclic", "step")
+    )
+    hardest: float = option(
+        0.95, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1
     )
     margin: float = option(0.2, "of the hinge, in units of the cosine")
     dim: int = option(1024, "of the joint space")

@@ -18,7 +18,7 @@ from vsdemo.data.vocab import tokenize
 from vsdemo.dual import DualEncoder
 from vsdemo.tasks.ranks import best_ranks, bootstrap
 from vsdemo.tasks.retrieval import encode
-from vsdemo.types import CaptionSet
+from vsdemo.types import CaptionSet, UserError
 
 PRIMARY = "t2i"
 PAIRS = 100
@@ -39,7 +39,10 @@ def longest_differences(split: CaptionSet) -> list[tuple[int, int]]:
 def pair_ranks(model: DualEncoder, split: CaptionSet, features: Tensor) -> dict[str, np.ndarray]:
     """t2i: (PAIRS,) mean rank over a pair's two captions; short_to_long: (PAIRS,)."""
     captions, photos, owner = encode(model, split, features)
-    short, long = torch.tensor(longest_differences(split)).T  # (PAIRS,) each
+    pairs = longest_differences(split)
+    if not pairs:
+        raise UserError(f"{split.name} has no photo with two captions, so none to compare.")
+    short, long = torch.tensor(pairs).T  # (PAIRS,) each
     both = torch.cat([short, long])
     on_photos = model.score(captions[both], photos)  # (2 PAIRS, P)
     own_photo = owner[both, None] == torch.arange(len(photos))

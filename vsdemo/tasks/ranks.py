@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from vsdemo.types import UserError
+
 RECALLS = (1, 5, 10)
 RESAMPLES = 2000
 
@@ -18,7 +20,10 @@ def best_ranks(scores: Tensor, relevant: Tensor) -> Tensor:
 
     scores: (Q, N), higher is better. relevant: (Q, N) booleans, at least one true in a row.
     rank = 1 + number of other items that score higher + half the number of those that tie.
+    Raises UserError when a score is not a number, which nothing would outrank.
     """
+    if scores.isnan().any():
+        raise UserError("Some scores are not numbers; the model's weights are damaged.")
     best = scores.masked_fill(~relevant, -torch.inf).amax(1, keepdim=True)
     higher = ((scores > best) & ~relevant).sum(1)
     tied = ((scores == best) & ~relevant).sum(1)

@@ -6,14 +6,14 @@ import os
 
 # Read when gradio is imported: the app asks no other host for anything.
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 from typing import Any
 
 import gradio as gr
 
 from vsdemo.types import UserError
-from vsdemo.ui import caption, page, pictures, search, theme
+from vsdemo.ui import answers, api, caption, page, pictures, search, theme
 from vsdemo.ui.answers import Answer
 from vsdemo.ui.caption import Caption, Described
 from vsdemo.ui.library import Library
@@ -34,7 +34,7 @@ class Page:
             gr.HTML(f"<h1>{TITLE}</h1><p>{LINE}</p>", elem_classes="title")
             models, galleries = list(library.models), list(library.galleries.values())
             self.model = gr.Dropdown(
-                models, value=models[-1], label="Model", elem_classes="setting", min_width=120
+                models, value=models[0], label="Model", elem_classes="setting", min_width=120
             )
             self.gallery = gr.Dropdown(
                 [(g.label, g.key) for g in galleries],
@@ -46,41 +46,120 @@ class Page:
             with gr.Accordion("More", open=False, elem_classes="rare"):
                 self.k = gr.Slider(4, 60, 12, step=1, label="Photos at a time")
         with gr.Tabs(elem_id="tabs") as self.tabs:
-            with gr.Tab("Search", id="search") as self.search_tab:
+            with gr.Tab("Search", id="search", render_children=True) as self.search_tab:
                 self.search: Search = search.build(library)
-            with gr.Tab("Describe", id="describe") as self.describe_tab:
+            with gr.Tab("Describe", id="describe", render_children=True) as self.describe_tab:
                 self.caption: Caption = caption.build(library, self.model, self.gallery)
         self.settings = [self.model, self.gallery, self.k]
 
     def load(self, request: gr.Request) -> Answer:
-        """The first page: what the address asks for, or the first example."""
+        """The first photos: those of the address, or of the first example."""
         asked = dict(request.query_params)
-        model, gallery = self.model.value, self.gallery.value
-        model = asked["model"] if asked.get("model") in self.library.models else model
-        gallery = asked["gallery"] if asked.get("gallery") in self.library.galleries else gallery
+        model, gallery = self._chosen(asked)
         text = asked.get("q", EXAMPLES[0])
-        photo = int(asked["photo"]) if asked.get("photo", "").isdecimal() else None
-        yield {self.model: model, self.gallery: gallery, self.search.query: text}
-        describe = asked.get("tab") == "describe"
-        if describe:
-            yield {self.tabs: gr.Tabs(selected="describe")}
+        photo = None if asked.get("tab") == "describe" else _whole(asked.get("photo"))
         try:
-            shown = Shown(text, model, gallery, self.k.value)
-            yield from self.search.show(shown, None if describe else photo)
+            yield from self.search.show(Shown(text, model, gallery, self.k.value), photo)
         except UserError:
-            yield {self.search.grid: page.note("Photos appear here.")}
+            yield {self.search.query: text, self.search.grid: page.note("Photos appear here.")}
             raise
+
+    def load_settings(self, request: gr.Request) -> tuple[str, str]:
+        """The drop-downs as the address has them."""
+        return self._chosen(dict(request.query_params))
+
+    def load_photo(self, request: gr.Request) -> Answer:
+        """The photo to describe, where the address names one."""
+        asked = dict(request.query_params)
+        if asked.get("tab") == "describe":
+            model, gallery = self._chosen(asked)
+            last = len(self.library.galleries[gallery].photos) - 1
+            number = min(_whole(asked.get("photo")) or 0, last)
+            yield from self._describe(Described(model, gallery, photo=number))
 
     def describe(self, shown: Shown | None) -> Answer:
         """From the photo shown large to the sentences that describe it."""
         if shown is not None:
-            asked = Described(shown.model, shown.gallery, photo=shown.photo)
-            yield {self.tabs: gr.Tabs(selected="describe"), self.caption.described: asked}
-            yield from self.caption.show(asked)
+            yield from self._describe(Described(shown.model, shown.gallery, photo=shown.photo))
 
     def ask(self, described: Described | None, k: int, event: gr.EventData) -> Answer:
         """From the sentence that was clicked to the photos it describes."""
         if described is not None:
-            hit = described.hits[answers_number(event, len(described.hits))]
-            yield {self.tabs: gr.Tabs(selected="search"), self.search.query: hit.item}
-            yield from self.search.run(hit.item, described.model, described.gallery, k)
+            text = page.tidy(described.hits[answers.number(event, len(described.hits))].item)
+            yield {self.tabs: gr.Tabs(selected="search"), self.search.query: text}
+            yield from self.search.run(text, described.model, described.gallery, k)
+
+    def _describe(self, asked: Described) -> Answer:
+        # The state goes first: the tab describes a photo of its own choice when it has none yet.
+        yield {self.tabs: gr.Tabs(selected="describe"), self.caption.described: asked}
+        yield from self.caption.offer(asked.gallery)
+        yield from self.caption.show(asked)
+
+    def _chosen(self, asked: dict[str, str]) -> tuple[str, str]:
+        model, gallery = asked.get("model", ""), asked.get("gallery", "")
+        return (
+            model if model in self.library.models else self.model.value,
+            gallery if gallery in self.library.galleries else self.gallery.value,
+        )
+
+    def connect(self, demo: gr.Blocks) -> None:
+        """Ties the widgets that concern both tabs."""
+        found, told = self.search, self.caption
+        run, ask = found.say(found.run), [found.query, *self.settings]
+        for start in (found.find.click, found.query.submit, self.model.input, self.gallery.input):
+            start(run, ask, found.outputs, **QUIET)
+        for button in found.examples:
+            button.click(run, [button, *self.settings], found.outputs, **QUIET)
+        chosen = [told.described, self.model, self.gallery]
+        for start in (self.model.input, self.gallery.input):
+            start(told.say(told.changed), chosen, told.outputs, **QUIET)
+        self.describe_tab.select(told.say(told.opened), chosen, told.outputs, **QUIET)
+        for tab, shown in ((self.search_tab, "detail"), (self.describe_tab, "sentences")):
+            tab.select(js=f"() => vsdemo.address(document.getElementById('{shown}'))")
+        both = [self.tabs, *found.outputs, *told.outputs]
+        found.detail.submit(told.say(self.describe), [found.shown], both, **QUIET)
+        told.sentences.click(found.say(self.ask), [told.described, self.k], both, **QUIET)
+        demo.load(self.load_settings, None, [self.model, self.gallery], **QUIET)
+        demo.load(found.say(self.load), None, both, **QUIET)
+        demo.load(told.say(self.load_photo), None, both, **QUIET)
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+
+def build(library: Library) -> gr.Blocks:
+    """The whole page; where there is nothing to show, one sentence that says what to do."""
+    with gr.Blocks(title=TITLE, analytics_enabled=False) as demo:
+        if library.problem:
+            gr.HTML(f"<h1>{TITLE}</h1><p>{LINE}</p>", elem_classes="title")
+            gr.HTML(page.message(library.problem))
+        else:
+            Page(library).connect(demo)
+            api.build(library)
+    return demo.queue(default_concurrency_limit=8)
+
+
+def launch(port: int | None = None, gallery: str | None = None, **options: Any) -> gr.Blocks:
+    """Starts the app at `port`, GRADIO_SERVER_PORT or 7860; `gallery` is searched first.
+
+    `options` go to Gradio's own `launch`. Raises UserError when the port is taken or the gallery
+    is not there.
+    """
+    library = Library(gallery)
+    port = port or int(os.environ.get("GRADIO_SERVER_PORT", "7860"))
+    demo = build(library)
+    photos = pictures.route({g.token: g.photos for g in library.galleries.values()})
+    if not library.problem:  # loads while the browser opens
+        library.loading(next(iter(library.models)), next(iter(library.galleries)))
+    try:
+        demo.launch(
+            **{"server_port": port, "max_file_size": MAX_UPLOAD, "show_error": False, **options},
+            **{"theme": theme.theme(), "css": theme.css(), "head": theme.head()},
+            **{"ssr_mode": False, "enable_monitoring": False, "run_history": False},
+            footer_links=[],
+            app_kwargs={"routes": [photos]},
+        )
+    except OSError:
+        raise UserError(f"Port {port} is taken; choose another one with --port.") from None
+    return demo

@@ -33,7 +33,10 @@ def telling(note: gr.HTML) -> Callable[[Callable[..., Answer]], Callable[..., An
         @functools.wraps(callback)
         def run(*args: Any) -> Answer:
             try:
-                yield from callback(*args)
+                answer = callback(*args)
+                # Gradio empties every widget of a callback that never answers.
+                yield next(answer, {note: gr.skip()})
+                yield from answer
             except UserError as error:
                 yield _told(note, str(error))
             except Exception:
@@ -52,9 +55,7 @@ def _told(note: gr.HTML, sentence: str) -> Update:
     return {note: page.problem(sentence)}
 
 
-def _wait(
-    note: gr.HTML, loading: Loading, future: Future[T]
-) -> Generator[Update, None, T]:
+def _wait(note: gr.HTML, loading: Loading, future: Future[T]) -> Generator[Update, None, T]:
     try:
         return future.result(timeout=0.1)  # most often it is there: nothing flickers
     except TimeoutError:

@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import random
+from abc import ABCMeta
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import gradio as gr
+from gradio.data_classes import ImageData
 from PIL import Image
 
 from vsdemo.engine import MAX_K
 from vsdemo.photos import open_photo
-from vsdemo.types import Hit
+from vsdemo.types import Hit, UserError
 from vsdemo.ui import answers, page, pictures
 from vsdemo.ui.answers import Answer
 from vsdemo.ui.library import Library
 
-ABOUT = "Give a photo and read the sentences that describe it, best first."
+ABOUT = "Give a photo and read the sentences that describe it."
 PICKS = 8
 SENTENCES = 10  # a time
 SIDE = 1280  # pixels: what is shown, and sent back, of a photo
 
 
-class PhotoInput(gr.Image):
-    """gr.Image that hands over the uploaded file as it is.
+def _as_uploaded(self: gr.Image, payload: ImageData | None) -> str | None:
+    """The path of an uploaded file, which Gradio has checked to be one of its own uploads.
 
-    Gradio would decode it first, and answer what is no photo, or is too large, with a bare "Error".
+    Gradio's own `preprocess` would decode the file first, and answer what is no photo, or is too
+    large, with a bare "Error".
     """
+    return payload.path if payload else None
 
-    def preprocess(self, payload: Any) -> str | None:
-        """The file's path, which Gradio has checked to be one of its own uploads."""
-        return payload.path if payload else None
+
+# For a class that is declared the usual way, Gradio writes a .pyi beside this file at every start.
+PhotoInput = ABCMeta.__new__(
+    type(gr.Image),
+    "PhotoInput",
+    (gr.Image,),
+    {"__module__": __name__, "is_template": True, "preprocess": _as_uploaded},
+)
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,7 @@ class Caption:
                     elem_id="sentences",
                     js_on_load="vsdemo.report(element, trigger, watch)",
                 )
-                self.more = gr.Button("Show more", elem_classes="more", visible=False)
+                self.more = gr.Button("Show more", elem_classes="more", interactive=False)
         self.described = gr.State(None)
 
     @property
@@ -121,19 +130,23 @@ class Caption:
         number = answers.number(event, len(self.library.galleries[gallery].photos))
         yield from self.show(Described(model, gallery, photo=number))
 
-    def upload(self, path: str | None, model: str, gallery: str) -> Answer:
-        """Describes a visitor's photo."""
-        if path is not None:
-            yield from self.show(Described(model, gallery, upload=path))
-
-    def show(self, asked: Described) -> Answer:
-        """Fills the page: the photo at once, its sentences when they are ranked."""
+    def upload(
+        self, path: str | None, described: Described | None, model: str, gallery: str
+    ) -> Answer:
+        """Describes a visitor's photo; one that cannot be read gives way to the one before."""
+        if path is None:
+            return
         try:
-            opened = self._open(asked)
-        except ValueError:
-            if asked.upload is not None:
-                yield {self.photo: None}  # the browser would show it as a broken picture
+            opened = open_photo(path)
+        except UserError:
+            before = pictures.fitted(self._open(described), SIDE) if described else None
+            yield {self.photo: before}
             raise
+        yield from self.show(Described(model, gallery, upload=path), opened)
+
+    def show(self, asked: Described, opened: Image.Image | None = None) -> Answer:
+        """Fills the page: the photo at once, its sentences when they are ranked."""
+        opened = opened or self._open(asked)
         yield {self.photo: pictures.fitted(opened, SIDE), self.described: asked}
         yield from self._rank(asked, opened, SENTENCES)
 
@@ -156,7 +169,7 @@ class Caption:
         yield {
             self.note: page.note(f"Best {len(hits):,} of {len(bank):,} sentences."),
             self.sentences: page.sentences(hits, engine.score, own, asked.address),
-            self.more: gr.update(visible=len(hits) < min(len(bank), MAX_K)),
+            self.more: gr.update(interactive=len(hits) < min(len(bank), MAX_K)),
             self.described: asked,
         }
 
@@ -179,6 +192,6 @@ def build(library: Library, model: gr.Dropdown, gallery: gr.Dropdown) -> Caption
     chosen = [model, gallery]
     tab.other.click(say(tab.offer), [gallery], tab.outputs, **quiet)
     tab.picks.select(say(tab.pick), chosen, tab.outputs, **latest)
-    tab.photo.input(say(tab.upload), [tab.photo, *chosen], tab.outputs, **latest)
+    tab.photo.input(say(tab.upload), [tab.photo, tab.described, *chosen], tab.outputs, **latest)
     tab.more.click(say(tab.show_more), [tab.described], tab.outputs, **quiet)
     return tab

@@ -5,7 +5,7 @@ window.vsdemo = {
   // Without a reload: what is on the page can be sent to somebody or come back to.
   address(element) {
     const shown = element && element.querySelector("[data-address]");
-    if (!shown) return;
+    if (!shown || !element.offsetParent) return; // nothing there, or in the other tab
     const query = new URLSearchParams(shown.dataset.address);
     const theme = new URLSearchParams(location.search).get("__theme");
     if (theme) query.set("__theme", theme);
@@ -21,6 +21,7 @@ window.vsdemo = {
       trigger(button.dataset.event, { number });
     });
     watch("value", () => vsdemo.address(element));
+    vsdemo.address(element);
   },
 
   // The frame moves at once; the server's answer follows.
@@ -37,3 +38,12 @@ window.vsdemo = {
     }
   },
 };
+
+// "More" floats above the page; a click elsewhere, or Escape, closes it.
+for (const kind of ["click", "keydown"]) {
+  document.addEventListener(kind, (event) => {
+    const open = document.querySelector(".rare > button.open");
+    const leaves = kind === "click" ? !event.target.closest(".rare") : event.key === "Escape";
+    if (open && leaves) open.click();
+  });
+}

@@ -5,6 +5,7 @@ Whatever can be clicked is a <button> with `data-event` and `data-number`; `page
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
 from urllib.parse import urlencode
@@ -14,6 +15,11 @@ from vsdemo.types import Hit
 
 Source = Callable[[int, str], str]  # (number of a photo, "small" or "large") -> its address
 Words = Callable[[int], str]  # number of a photo -> what stands for it when it cannot be seen
+
+
+def tidy(sentence: str) -> str:
+    """A caption as people write it: data sets set punctuation apart, as in "A dog runs ."."""
+    return re.sub(r"\s+([.,;:!?])", r"\1", sentence)
 
 
 def note(text: str) -> str:
@@ -107,7 +113,7 @@ def detail(
     """One photo, large: what people wrote of it, its fit to the query, the photos most like it."""
     said = "".join(
         f'<li><button type="button" class="sentence" data-event="click" data-number="{i}" '
-        f'title="Find photos for this sentence">{escape(c)}</button></li>'
+        f'title="Find photos for this sentence">{escape(tidy(c))}</button></li>'
         for i, c in enumerate(captions)
     )
     written = f'<h3>What people wrote</h3><ul class="written">{said}</ul>' if said else ""
@@ -129,9 +135,7 @@ def sentences(
         mark = '<span class="mark">written for this photo</span>' if hit.item in own else ""
         rows.append(
             f'<li><button type="button" class="sentence" data-event="click" data-number="{i}" '
-            f'title="Find photos for this sentence">{escape(hit.item)}</button>{mark}'
+            f'title="Find photos for this sentence">{escape(tidy(hit.item))}</button>{mark}'
             f"{bar(hit, score)}</li>"
         )
-    return (
-        f'<ol class="sentences" data-address="{escape(urlencode(address))}">{"".join(rows)}</ol>'
-    )
+    return f'<ol class="sentences" data-address="{escape(urlencode(address))}">{"".join(rows)}</ol>'

@@ -14,7 +14,7 @@ from vsdemo.ui import answers, page, pictures
 from vsdemo.ui.answers import Answer, Update
 from vsdemo.ui.library import Library
 
-ABOUT = "Type a sentence and see the photos it describes, best first."
+ABOUT = "Type a sentence and see the photos it describes."
 EXAMPLES = ("two dogs play in the snow", "children at the beach", "a man climbs a rock wall")
 NEAREST = 6
 
@@ -50,6 +50,7 @@ class Search:
                 label="Sentence",
                 show_label=False,
                 container=False,
+                max_lines=1,
                 placeholder="What should the photos show?",
                 elem_id="query",
                 scale=1,
@@ -62,7 +63,7 @@ class Search:
         with gr.Row(elem_classes="results"):
             with gr.Column(scale=8, min_width=320):
                 self.grid = _shown(page.skeleton(12), "grid")
-                self.more = gr.Button("Show more", elem_classes="more", visible=False)
+                self.more = gr.Button("Show more", elem_classes="more", interactive=False)
             with gr.Column(scale=5, min_width=320, elem_classes="aside"):
                 self.detail = _shown("", "detail")
         self.shown = gr.State(None)
@@ -89,7 +90,7 @@ class Search:
         yield {
             self.query: asked.text,
             self.note: page.note(_summary(engine, shown)),
-            self.more: gr.update(visible=len(hits) < min(len(engine.photos), MAX_K)),
+            self.more: gr.update(interactive=len(hits) < min(len(engine.photos), MAX_K)),
             **self._grid(engine, shown),
             **self._detail(engine, shown),
         }
@@ -103,7 +104,7 @@ class Search:
         shown = replace(shown, hits=hits)
         yield {
             self.note: page.note(_summary(engine, shown)),
-            self.more: gr.update(visible=len(hits) < min(len(engine.photos), MAX_K)),
+            self.more: gr.update(interactive=len(hits) < min(len(engine.photos), MAX_K)),
             self.shown: shown,
             **self._grid(engine, shown),
         }
@@ -123,7 +124,7 @@ class Search:
         engine = yield from self._engine(shown)
         written = engine.own_captions(shown.photo)
         text = written[answers.number(event, len(written))]
-        yield from self.show(replace(shown, text=text))
+        yield from self.show(replace(shown, text=page.tidy(text)))
 
     def _engine(self, shown: Shown) -> Any:
         return answers.engine(self.library, self.note, shown.model, shown.gallery)
@@ -163,7 +164,7 @@ def words_of(engine: Engine) -> page.Words:
 
     def words(number: int) -> str:
         written = engine.own_captions(number)
-        return written[0] if written else engine.gallery.photos[number].stem
+        return page.tidy(written[0]) if written else engine.gallery.photos[number].stem
 
     return words
 
@@ -178,7 +179,8 @@ def _summary(engine: Engine, shown: Shown) -> str:
     text = f"Best {len(shown.hits):,} of {len(engine.photos):,} photos."
     if unknown := list(dict.fromkeys(engine.unknown_words(shown.text))):
         listed = ", ".join(f"“{w}”" for w in unknown[:5])
-        text += f" The model does not know {listed} and passed over {'it' if len(unknown) == 1 else 'them'}."
+        them = "it" if len(unknown) == 1 else "them"
+        text += f" The model does not know {listed} and passed over {them}."
     return text
 
 

@@ -43,8 +43,6 @@ def theme() -> gr.themes.Base:
             block_label_text_color="quiet",
             block_title_text_color="quiet",
             border_color_primary="line",
-            border_color_accent="accent",
-            color_accent="accent",
             color_accent_soft="sunk",
             input_background_fill="raised",
             input_border_color="line",
@@ -71,9 +69,8 @@ def css() -> str:
     def variables(column: int) -> str:
         return "".join(f"--{name}:{pair[column]};" for name, pair in TOKENS.items())
 
-    return (
-        f":root{{{variables(0)}}}\n.dark{{{variables(1)}}}\n"
-        + (HERE / "style.css").read_text(encoding="utf-8")
+    return f":root{{{variables(0)}}}\n.dark{{{variables(1)}}}\n" + (HERE / "style.css").read_text(
+        encoding="utf-8"
     )
 
 

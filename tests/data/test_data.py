@@ -1,0 +1,80 @@
+"""Data sets by name, and what is said of those that are missing."""
+
+import json
+import shutil
+
+import pytest
+
+from vsdemo import data
+from vsdemo.types import UserError
+
+
+def test_a_set_below_vsdemo_data_is_found_by_the_name_of_its_folder(toy_root):
+    counts = {s: len(data.load("toy", s).photos) for s in data.SPLITS}
+    assert counts == {"train": 24, "dev": 8, "test": 8, "all": 40}
+    assert all(p.is_relative_to(toy_root) and p.exists() for p in data.load("toy", "all").photos)
+    assert data.load(str(toy_root / "toy" / "captions.json"), "dev").photo_of[-1] == 7
+
+
+def test_coco_s_own_file_name_is_found_too(tmp_path, monkeypatch):
+    (tmp_path / "coco").mkdir()
+    image = {"filename": "1.jpg", "split": "train", "sentences": [{"raw": "A dog."}]}
+    (tmp_path / "coco" / "dataset_coco.json").write_text(json.dumps({"images": [image]}))
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    assert data.load("coco", "train").captions == ("A dog.",)
+
+
+def test_a_folder_of_photos_has_no_captions(toy_root):
+    found = data.load(str(toy_root / "toy" / "images"), "all")
+    assert len(found.photos) == 40
+    assert found.captions == found.photo_of == ()
+
+
+def test_unknown_names_and_splits_list_the_valid_ones(tmp_path):
+    with pytest.raises(UserError, match="'nowhere'; valid are flickr8k, pascal1k, toy"):
+        data.load("nowhere", "train")
+    with pytest.raises(UserError, match="'val'; valid are train, dev, test, all"):
+        data.load("toy", "val")
+    with pytest.raises(UserError, match="holds no photos"):
+        data.load(str(tmp_path), "all")
+
+
+@pytest.mark.parametrize("name", ["", "a\0b", "~nobody-of-this-name/x", "x" * 5000])
+def test_a_name_that_cannot_be_a_path_is_a_user_error(name):
+    with pytest.raises(UserError):
+        data.load(name, "all")
+
+
+def test_overview_says_what_is_here_and_how_to_get_the_rest(toy_root, monkeypatch):
+    lines = "\n".join(data.overview())
+    assert f"VSDEMO_DATA is {toy_root}" in lines
+    assert "found    toy" in lines
+    assert "missing  flickr8k: request it at https://" in lines
+    assert "missing  pascal1k" in lines
+    monkeypatch.delenv("VSDEMO_DATA")
+    assert "VSDEMO_DATA is not set" in data.overview()[0]
+
+
+def test_check_of_a_whole_set():
+    facts, problems = data.check("toy")
+    assert problems == []
+    assert facts == ["40 of 40 photos decode"]
+
+
+def test_check_finds_damage_and_photos_in_two_splits(toy_root, tmp_path, monkeypatch):
+    shutil.copytree(toy_root / "toy", tmp_path / "toy")
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    photos = data.load("toy", "all").photos
+    photos[0].write_bytes(photos[30].read_bytes())  # train and dev
+    photos[5].write_bytes(photos[6].read_bytes())  # both train
+    photos[7].write_bytes(b"no photo")
+    photos[8].unlink()
+    facts, problems = data.check("toy")
+    assert facts[0] == "38 of 40 photos decode"
+    assert facts[1:] == [
+        f"the same photo twice within a split: {photos[5].name} (train); {photos[6].name} (train)"
+    ]
+    assert sum(photos[7].name in p for p in problems) == 1
+    assert sum(photos[8].name in p for p in problems) == 1
+    assert f"in two splits: {photos[0].name} (train); {photos[30].name} (dev)" in problems[-1]
+    assert len(problems) == 3

@@ -1,0 +1,28 @@
+import pytest
+import torch
+
+from vsdemo.data.vocab import Vocab
+from vsdemo.types import Sentence
+
+
+@pytest.fixture
+def vocab():
+    return Vocab.build(["a red dog runs on green grass near the blue sea"])
+
+
+@pytest.fixture
+def sentences():
+    """Of 0 to 10 known words, one of them unknown."""
+    words = ["a", "red", "dog", "runs", "on", "green", "grass", "near", "the", "sea"]
+    return [Sentence(" ".join(words[:n])) for n in (3, 10, 0, 1, 7)] + [Sentence("a zebra runs")]
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(0)
+
+
+@pytest.fixture
+def embed():
+    """Sentences through a tower, as one batch."""
+    return lambda tower, items: tower(tower.collate(tower.prepare(items))).x

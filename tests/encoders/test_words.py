@@ -1,0 +1,103 @@
+"""What holds for every word tower, in every form it can take."""
+
+from itertools import product
+
+import pytest
+import torch
+
+from vsdemo.data.vocab import EOS, PAD, UNK
+from vsdemo.encoders.bow import BagOfWords
+from vsdemo.encoders.gru import POOLINGS, WordGRU
+from vsdemo.types import Sentence
+
+TOWERS = {
+    "bow": lambda vocab, nonnegative: BagOfWords(vocab, 6, 8, nonnegative),
+    **{
+        f"gru-{pooling}-{'both' if both else 'one'}": (
+            lambda vocab, nonnegative, p=pooling, b=both: WordGRU(vocab, 6, 8, p, b, nonnegative)
+        )
+        for pooling, both in product(POOLINGS, (False, True))
+    },
+}
+
+
+@pytest.fixture(params=TOWERS)
+def tower(request, vocab):
+    return TOWERS[request.param](vocab, nonnegative=False).eval()
+
+
+@torch.no_grad()
+def test_padding_and_batch_composition_never_change_an_embedding(tower, sentences, embed):
+    alone = torch.cat([embed(tower, [s]) for s in sentences])
+    torch.testing.assert_close(embed(tower, sentences), alone, atol=1e-6, rtol=0)
+    order = torch.tensor([4, 0, 5, 2, 1, 3])
+    shuffled = embed(tower, [sentences[i] for i in order])
+    torch.testing.assert_close(shuffled, alone[order], atol=1e-6, rtol=0)
+    assert torch.pdist(alone).min() > 1e-3  # nor are they all the same
+
+
+@torch.no_grad()
+def test_what_stands_in_the_padding_does_not_matter(tower, sentences):
+    batch = tower.collate(tower.prepare(sentences))
+    dirty = batch.ids.masked_fill(batch.ids == PAD, 5)
+    assert (dirty != batch.ids).any()
+    torch.testing.assert_close(tower(batch._replace(ids=dirty)).x, tower(batch).x)
+
+
+@torch.no_grad()
+def test_unknown_words_share_one_vector(tower, embed):
+    zebra, yak, dog = embed(tower, [Sentence(f"a {w} runs") for w in ("zebra", "yak", "dog")])
+    assert torch.equal(zebra, yak)
+    assert not torch.allclose(zebra, dog)
+
+
+@pytest.mark.parametrize("name", TOWERS)
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_rows_have_unit_length_and_a_sign_as_asked(vocab, sentences, embed, name, nonnegative):
+    x = embed(TOWERS[name](vocab, nonnegative), sentences)
+    assert x.shape == (len(sentences), 8)
+    torch.testing.assert_close(x.norm(dim=1), torch.ones(len(sentences)))
+    assert bool((x >= 0).all()) == nonnegative
+
+
+def test_every_parameter_learns_but_the_padding(tower, sentences, embed):
+    embed(tower, sentences)[:, 0].sum().backward()
+    for name, parameter in tower.named_parameters():
+        assert parameter.grad.abs().sum() > 0, name
+    used = {i for s in sentences for i in tower.vocab.encode(s.text)}
+    learned = set(tower.table.weight.grad.abs().sum(1).nonzero().flatten().tolist())
+    assert learned <= used
+    if getattr(tower, "pooling", None) != "max":  # a word may hold no maximum
+        assert learned == used
+    assert (tower.table.weight[PAD] == 0).all()
+
+
+@torch.no_grad()
+def test_half_precision_stays_close(tower, sentences, embed, monkeypatch):
+    monkeypatch.setattr("vsdemo.encoders.gru.fast_dtype", lambda: torch.bfloat16)
+    full = embed(tower, sentences)
+    with torch.autocast("cpu", torch.bfloat16):
+        half = embed(tower, sentences)
+    assert half.dtype == torch.float32
+    assert not torch.equal(half, full)
+    assert (half * full).sum(1).min() > 0.999
+
+
+def test_dropout_acts_in_training_only(vocab, sentences, embed):
+    for tower in (
+        BagOfWords(vocab, 6, 8, False, dropout=0.5),
+        WordGRU(vocab, 6, 8, "max", True, False, dropout=0.5),
+    ):
+        assert not torch.equal(embed(tower, sentences), embed(tower, sentences))
+        tower.eval()
+        assert torch.equal(embed(tower, sentences), embed(tower, sentences))
+
+
+def test_a_batch_is_padded_numbers_and_lengths(vocab, tower):
+    batch = tower.collate(tower.prepare([Sentence("a"), Sentence("zebra a")]))
+    a = vocab.words.index("a")
+    assert batch.ids.tolist() == [[a, EOS, PAD], [UNK, a, EOS]]
+    assert batch.lengths.tolist() == [2, 3]
+    assert batch.mask[..., 0].tolist() == [[True, True, False], [True, True, True]]
+    assert tower.needs == {"words"}
+    assert tower.dim == 8

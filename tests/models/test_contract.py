@@ -1,0 +1,159 @@
+"""What every preset of every model must do; a new model is tested by its line in MODELS."""
+
+import dataclasses
+import json
+import re
+
+import pytest
+import torch
+
+from vsdemo import checkpoint, models
+from vsdemo.config import from_dict, override
+from vsdemo.data.vocab import Vocab
+from vsdemo.losses import pairwise_ranking
+from vsdemo.tasks import retrieval
+from vsdemo.types import Sentence, UserError
+
+CAPTIONS = (
+    *("a red dog runs", "two dogs run", "a child in the snow", "the blue sea"),
+    *("a man on a bike", "a woman on a bike", "snow on the sea", "one red bike"),
+)
+FEATURES = 24
+SMALL = ["dim=16", "word_dim=8", "min_count=1", "dropout=0"]
+
+every_preset = pytest.mark.parametrize("preset", models.presets())
+every_model = pytest.mark.parametrize("name", models.MODELS)
+
+
+@pytest.fixture
+def built():
+    """preset -> (configuration, vocabulary, a small untrained model)."""
+
+    def build(preset: str):
+        torch.manual_seed(0)
+        name, config = models.preset(preset)
+        config, vocab = override(config, SMALL), Vocab.build(CAPTIONS)
+        return config, vocab, models.build(name, config, vocab, FEATURES)
+
+    return build
+
+
+@pytest.fixture
+def features():
+    x = torch.randn(len(CAPTIONS), FEATURES, generator=torch.Generator().manual_seed(1))
+    return torch.nn.functional.normalize(x.relu(), dim=1)
+
+
+def rsum(model, features) -> float:
+    captions = model.encode_text([Sentence(c) for c in CAPTIONS])
+    photos, owner = model.encode_image(features), torch.arange(len(CAPTIONS))
+    return retrieval.ranks(model, captions, photos, owner).metrics()["rsum"]
+
+
+@every_preset
+def test_a_preset_learns_eight_pairs_by_heart(built, features, preset):
+    config, _, model = built(preset)
+    assert rsum(model, features) < 560  # of 600: nothing is known at first
+    loss = pairwise_ranking(config.margin, config.hardest)
+    words = model.text.collate(model.text.prepare([Sentence(c) for c in CAPTIONS]))
+    optimizer, label = torch.optim.Adam(model.parameters(), lr=0.02), torch.arange(len(CAPTIONS))
+    for _ in range(150):
+        parts = loss(model.score, model.text(words), model.image(features), label)
+        optimizer.zero_grad()
+        parts["loss"].backward()
+        optimizer.step()
+    assert rsum(model, features) == 600
+
+
+@every_preset
+def test_a_checkpoint_is_the_model_rounded_to_half_precision(built, features, preset, tmp_path):
+    config, vocab, model = built(preset)
+    features *= 1e-3
+    for _ in range(200):  # statistics of features, whose variance half precision cannot hold
+        model.image(features)
+    spec = checkpoint.Spec(models.preset(preset)[0], preset, "toy", config, "0" * 16, FEATURES)
+    checkpoint.save(tmp_path, spec, vocab, model.state_dict())
+    loaded, loaded_spec, loaded_vocab = checkpoint.load(tmp_path)
+    assert (loaded_spec, loaded_vocab) == (spec, vocab)
+
+    for weights in model.state_dict().values():
+        if weights.dim() > 1:
+            weights.copy_(weights.half())
+    sentences = [Sentence(c) for c in (*CAPTIONS, "a zebra", "")]
+    assert torch.equal(loaded.encode_text(sentences).x, model.encode_text(sentences).x)
+    assert torch.equal(loaded.encode_image(features).x, model.encode_image(features).x)
+    assert loaded.score is model.score
+
+
+@every_preset
+def test_towers_agree_with_each_other_and_with_the_configuration(built, preset):
+    config, _, model = built(preset)
+    assert model.text.dim == model.image.dim == config.dim
+    assert model.text.needs <= {"words"}
+    assert model.image.needs == {"vector"}
+    assert model.encode_text([]).x.shape == model.encode_image(torch.zeros(0, FEATURES)).x.shape
+    assert model.encode_text([Sentence("a dog")]).x.shape == (1, 16)
+
+
+@every_preset
+def test_encoding_keeps_the_order_and_the_mode(built, preset, monkeypatch):
+    monkeypatch.setattr("vsdemo.dual.BATCH", 3)
+    _, _, model = built(preset)
+    sentences, seen = [Sentence(c) for c in CAPTIONS], []
+    x = model.train().encode_text(sentences, progress=lambda done, of: seen.append((done, of))).x
+    alone = torch.cat([model.encode_text([s]).x for s in sentences])
+    torch.testing.assert_close(x, alone, atol=1e-6, rtol=0)
+    assert seen == [(3, 8), (6, 8), (8, 8)]
+    assert model.training
+
+
+@every_preset
+def test_an_unknown_setting_lists_the_valid_ones(preset):
+    _, config = models.preset(preset)
+    with pytest.raises(UserError, match=r"'dimm'; valid are .*batch_size.*dim.*word_dim"):
+        override(config, ["dimm=3"])
+
+
+@every_preset
+@pytest.mark.parametrize(
+    "setting", ["dim=0", "word_dim=0", "epochs=0", "patience=0", "dropout=1", "word_dim=-1"]
+)
+def test_a_setting_that_no_model_can_have_is_refused(preset, setting):
+    with pytest.raises(UserError, match=setting.partition("=")[0]):
+        override(models.preset(preset)[1], [setting])
+
+
+@every_preset
+def test_a_configuration_survives_json(preset):
+    name, config = models.preset(preset)
+    values = json.loads(json.dumps(dataclasses.asdict(config)))
+    assert from_dict(models.module(name).Config, values) == config
+
+
+@every_model
+def test_every_field_says_what_it_is(name):
+    config = models.module(name).Config()
+    for field in dataclasses.fields(config):
+        assert len(field.metadata["help"]) > 5, field.name
+        assert field.default in (field.metadata["choices"] or [field.default]), field.name
+
+
+@every_model
+def test_a_model_names_its_paper_its_equation_and_its_departures(name):
+    text = models.module(name).__doc__
+    assert re.search(r'"[^"]{20,}",\s[^"]*\b(19|20)\d\d\b', text), "no citation"
+    assert re.search(r"^ {4}\S.* = ", text, re.MULTILINE), "no equation"
+    assert "Departures: (1)" in text
+
+
+def test_unknown_names_list_the_valid_ones():
+    with pytest.raises(UserError, match=r"'clap'; valid are .*order/one_crop"):
+        models.preset("clap")
+    with pytest.raises(UserError, match="'clap'; valid are bow, gru, order"):
+        models.module("clap")
+
+
+def test_a_preset_carries_the_name_of_its_model():
+    for preset, (name, config) in models.presets().items():
+        assert preset.split("/")[0] == name
+        assert type(config) is models.module(name).Config

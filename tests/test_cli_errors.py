@@ -1,0 +1,203 @@
+"""Bad input to the command line: one sentence on stderr, exit code 2, never a traceback."""
+
+import shutil
+import sys
+
+import pytest
+from PIL import Image
+
+from vsdemo.cli import main
+
+
+@pytest.fixture
+def refused(monkeypatch, capsys):
+    """Types `python -m vsdemo ...`, checks that it is refused, and gives the sentence."""
+
+    def refused(*words: object) -> str:
+        monkeypatch.setattr(sys, "argv", ["vsdemo", *map(str, words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main()
+        printed = capsys.readouterr()
+        assert left.value.code == 2
+        assert printed.out == ""
+        assert printed.err.startswith("vsdemo: ")
+        assert printed.err.endswith("\n")
+        assert printed.err.count("\n") == 1, printed.err
+        assert len(printed.err) < 1200
+        return printed.err
+
+    return refused
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("fly",), "No such command 'fly'"),
+        (("search",), "Missing argument"),
+        (("search", "x", "y", "--nonsense"), "No such option: --nonsense"),
+        (("search", "x", "y", "-k"), "requires an argument"),
+        (("search", "x", "y", "z"), "unexpected extra argument"),
+        (("train", "gru"), "Missing option '--out'"),
+        (("app", "--port", "http"), "'http' is not a valid int"),
+        (("data", "fly"), "No such command 'fly'"),
+    ],
+)
+def test_wrong_usage(refused, words, told):
+    assert told in refused(*words)
+    assert "`python -m vsdemo --help`" in refused(*words)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("transformer",), "no preset 'transformer'; valid are bow, gru, order"),
+        (("gru", "--set", "colour=red"), "no setting 'colour'; valid are backbone, batch_size"),
+        (("gru", "--set", "dim"), "--set takes key=value, not 'dim'"),
+        (("gru", "--set", "dim=many"), "dim takes int, not 'many'"),
+        (("gru", "--set", "dim=0"), "dim takes a number from"),
+        (("gru", "--set", "learning_rate=nan"), "learning_rate takes a number"),
+        (("gru", "--set", "crops=five"), "crops is one of center, mirror, ten"),
+        (("gru", "--set", "bidirectional=perhaps"), "bidirectional takes bool"),
+        (("gru", "--data", "imagenet"), "no data set 'imagenet'; valid are"),
+        (("gru", "--data", "toy", "--set", "backbone=torchvision/resnet999"), "no backbone"),
+    ],
+)
+def test_train(refused, tmp_path, words, told):
+    assert told in refused("train", *words, "--out", tmp_path / "run")
+
+
+def test_an_out_that_cannot_be_written(refused, tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    told = refused("train", "gru", "--data", "toy", "--out", tmp_path / "file" / "run")
+    assert str(tmp_path / "file") in told
+    assert "Not a directory" in told
+
+
+def test_an_out_with_another_run(refused, toy_checkpoint):
+    settings = ("--set", "backbone=torchvision/mobilenet_v3_small", "--set", "crops=center")
+    told = refused("train", "gru", "--data", "toy", "--out", toy_checkpoint, *settings)
+    assert "another configuration; choose another --out" in told
+
+
+def test_no_data(refused, toy_checkpoint, tmp_path, monkeypatch):
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    assert "no data set 'toy'" in refused("search", toy_checkpoint, "red")
+    assert "Flickr8k is missing" in refused("data", "check", "flickr8k")
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "nowhere"))
+    assert "no data set 'toy'" in refused("evaluate", toy_checkpoint)
+    monkeypatch.delenv("VSDEMO_DATA")
+    assert "needs VSDEMO_DATA" in refused("train", "gru", "--out", tmp_path / "run")
+
+
+def test_photos_that_are_gone(refused, toy_checkpoint, toy_root, tmp_path, monkeypatch):
+    shutil.copytree(toy_root, tmp_path / "data")
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
+    gone = sorted((tmp_path / "data" / "toy" / "images").iterdir())[5]
+    gone.unlink()
+    assert f"{gone.name} cannot be read" in refused("search", toy_checkpoint, "red")
+
+
+def test_weights_that_are_gone(refused, toy_checkpoint, toy_root, tmp_path, monkeypatch):
+    shutil.copytree(toy_root / "toy", tmp_path / "toy")
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+
+    def fail(*args, **options):
+        raise TimeoutError
+
+    monkeypatch.setattr("torch.hub.load_state_dict_from_url", fail)
+    assert "could not be downloaded" in refused("search", toy_checkpoint, "red")
+
+
+def test_checkpoints_that_are_none(refused, toy_checkpoint, tmp_path):
+    for verb in (("search", "red"), ("neighbours", "red"), ("evaluate",)):
+        assert "no checkpoint at" in refused(verb[0], tmp_path / "nothing", *verb[1:])
+    damaged = shutil.copytree(toy_checkpoint, tmp_path / "damaged")
+    (damaged / "model.safetensors").write_bytes(b"\0" * 1000)
+    assert "is damaged" in refused("search", damaged, "red")
+    assert "is damaged" in refused("difference", toy_checkpoint, damaged)
+
+
+@pytest.mark.parametrize("k", ["0", "-1", "nan", "inf", "1e9", "1001", "abc", "", "2.5", "1\n2"])
+def test_k(refused, toy_checkpoint, toy_root, k):
+    photo = next((toy_root / "toy" / "images").iterdir())
+    for words in (("search", "red"), ("caption", photo), ("neighbours", "red")):
+        told = refused(words[0], toy_checkpoint, words[1], "-k", k)
+        assert "k must be a whole number from 1 to 1,000" in told
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("", "empty"),
+        (" \t ", "empty"),
+        ("red " * 25_000, "100,000 characters"),
+        ("🐕", "no word"),
+        ("wug blicket", "no word of the sentence ('wug', 'blicket')"),
+        ("red\x07", "control characters"),
+        ("\udc80", "control characters"),  # what Python makes of bytes that are not UTF-8
+    ],
+)
+def test_sentences(refused, toy_checkpoint, sentence, told):
+    assert told in refused("search", toy_checkpoint, sentence)
+    assert told in refused("neighbours", toy_checkpoint, sentence)
+
+
+@pytest.fixture
+def bad_photos(tmp_path):
+    (tmp_path / "text.png").write_text("this is no photo")
+    (tmp_path / "empty.jpg").write_bytes(b"")
+    Image.effect_noise((300, 300), 90).save(tmp_path / "whole.jpg")
+    (tmp_path / "cut.jpg").write_bytes((tmp_path / "whole.jpg").read_bytes()[:3000])
+    Image.new("1", (12_000, 12_000)).save(tmp_path / "huge.png")
+    Image.new("RGB", (20_000, 1)).save(tmp_path / "thin.png")
+    (tmp_path / "folder.jpg").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("text.png", "text.png is not a photo"),
+        ("empty.jpg", "empty.jpg is empty (0 bytes)"),
+        ("cut.jpg", "cut.jpg is damaged or cut off"),
+        ("huge.png", "at most 50 megapixels"),
+        ("thin.png", "20,000 x 1 pixels"),
+        ("gone.jpg", "no file"),
+        ("folder.jpg", "folder.jpg"),
+    ],
+)
+def test_photos(refused, toy_checkpoint, bad_photos, name, told):
+    assert told in refused("caption", toy_checkpoint, bad_photos / name)
+    assert told in refused("neighbours", toy_checkpoint, bad_photos / name)
+
+
+def test_galleries(refused, toy_checkpoint, toy_root, tmp_path):
+    (tmp_path / "no photos").mkdir()
+    (tmp_path / "no photos" / "notes.txt").write_text("none")
+    (tmp_path / "broken.json").write_text("{")
+    asked = ("search", toy_checkpoint, "red", "--gallery")
+    assert "holds no photos" in refused(*asked, tmp_path / "no photos")
+    assert "no data set" in refused(*asked, tmp_path / "nowhere")
+    assert "not in the Karpathy caption format" in refused(*asked, tmp_path / "broken.json")
+    photo = next((toy_root / "toy" / "images").iterdir())
+    told = refused("caption", toy_checkpoint, photo, "--gallery", photo.parent)
+    assert "has no captions to describe a photo with" in told
+
+
+def test_a_gallery_with_a_photo_that_does_not_open(refused, toy_checkpoint, bad_photos):
+    (bad_photos / "folder.jpg").rmdir()
+    told = refused("search", toy_checkpoint, "red", "--gallery", bad_photos)
+    assert any(name in told for name in ("text.png", "empty.jpg", "cut.jpg", "huge", "thin"))
+
+
+def test_unknown_choices(refused, toy_checkpoint):
+    for verb in (("search", "red"), ("evaluate",)):
+        told = refused(verb[0], toy_checkpoint, *verb[1:], "--split", "val")
+        assert "no split 'val'; valid are train, dev, test, all" in told
+    told = refused("evaluate", toy_checkpoint, "--task", "captioning")
+    assert "no task 'captioning'; valid are retrieval, lengths" in told
+    assert "a fold needs 1,000" in refused("evaluate", toy_checkpoint, "--folds")
+    assert "center, mirror, ten" in refused("data", "features", "toy", "--crops", "five")
+    assert "no backbone 'resnet18'" in refused("data", "features", "toy", "--backbone", "resnet18")
+    assert "no data set 'imagenet'" in refused("data", "check", "imagenet")

@@ -1,0 +1,117 @@
+"""The real app, started as a visitor would start it, over the toy data set; and a browser."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from vsdemo.paths import ROOT
+
+DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def start(log, **variables):
+    """The app as a process, and its address."""
+    port = free_port()
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "GRADIO_SERVER_PORT": str(port), **variables}
+    env = {k: v for k, v in env.items() if v is not None}
+    process = subprocess.Popen(
+        [sys.executable, "app.py"], cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT
+    )
+    return process, f"http://127.0.0.1:{port}/"
+
+
+def wait_for(process, url, log):
+    for _ in range(300):
+        if process.poll() is not None:
+            break
+        try:
+            urllib.request.urlopen(url, timeout=5).close()
+            return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    log.seek(0)
+    pytest.fail(f"the app did not start:\n{log.read()}")
+
+
+@pytest.fixture(scope="session")
+def checkpoints(toy_checkpoint, tmp_path_factory):
+    """A folder of checkpoints with one model, `gru`."""
+    root = tmp_path_factory.mktemp("checkpoints")
+    shutil.copytree(toy_checkpoint, root / "toy" / "gru")
+    return root
+
+
+@pytest.fixture(scope="session")
+def apps(checkpoints, tmp_path_factory):
+    """Addresses of the app over the toy data, without data and without a model."""
+    nothing = tmp_path_factory.mktemp("nothing")
+    variables = {
+        "toy": {"VSDEMO_CHECKPOINTS": str(checkpoints)},
+        "no data": {"VSDEMO_CHECKPOINTS": str(checkpoints), "VSDEMO_DATA": None},
+        "no model": {"VSDEMO_CHECKPOINTS": str(nothing)},
+    }
+    logs = {name: (nothing / name).open("w+") for name in variables}
+    started = {name: start(logs[name], **variables[name]) for name in variables}
+    try:
+        for name, (process, url) in started.items():
+            wait_for(process, url, logs[name])
+        yield {name: url for name, (_, url) in started.items()}
+    finally:
+        for process, _ in started.values():
+            process.terminate()
+        for name, (process, _) in started.items():
+            process.wait(20)
+            logs[name].seek(0)
+            assert "Traceback" not in logs[name].read(), name
+            logs[name].close()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's chromium. A missing browser fails: these tests are the only look at the page."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.fail("there is no chromium on the PATH")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(browser, apps):
+    """Opens a page of an app; afterwards no other host was asked and no script failed."""
+    contexts, asked, failed = [], [], []
+
+    def visit(app="toy", path="", viewport=DESKTOP, **options):
+        context = browser.new_context(viewport=viewport, **options)
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: failed.append(str(error)))
+        page.goto(apps[app] + path)
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert asked
+    hosts = {urlsplit(url).hostname for url in asked if not url.startswith(("data:", "blob:"))}
+    assert hosts == {"127.0.0.1"}
+    assert failed == []

@@ -1,0 +1,210 @@
+"""A visitor's ways through the app, in a real browser."""
+
+import re
+
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+PHONE = {"width": 390, "height": 844}
+SENTENCE = "a red circle on a blue ground"
+
+
+def photos(page):
+    return page.locator("#grid button.frame")
+
+
+def search(page, text):
+    page.get_by_label("Sentence", exact=True).fill(text)
+    page.get_by_role("button", name="Find photos", exact=True).click()
+
+
+def numbers(page):
+    return photos(page).evaluate_all("all => all.map(b => b.dataset.number)")
+
+
+def in_view(page, locator):
+    box = locator.bounding_box()
+    return 0 <= box["y"] and box["y"] + box["height"] <= page.viewport_size["height"]
+
+
+@pytest.fixture
+def opened(visit):
+    """The first page, with its first photos."""
+    page = visit()
+    expect(photos(page).first).to_be_visible()
+    return page
+
+
+def test_the_first_page_shows_photos_that_load(opened):
+    expect(photos(opened)).to_have_count(8)  # the toy's test split
+    expect(opened.locator("#detail .large img")).to_be_visible()
+    opened.wait_for_function("[...document.querySelectorAll('#grid img')].every(i => i.naturalWidth)")
+    alt = photos(opened).first.locator("img").get_attribute("alt")
+    assert len(alt.split()) >= 3
+    score = opened.locator("#grid .fit").first
+    expect(score).to_have_text(re.compile(r"^0\.\d\d cosine$|^1\.00 cosine$"))
+    assert "angle" in score.get_attribute("title")
+
+
+def test_typing_a_sentence_finds_other_photos_and_moves_the_address(opened):
+    before = numbers(opened)
+    opened.get_by_label("Sentence", exact=True).fill("The square is green, the ground is red.")
+    opened.keyboard.press("Enter")
+    expect(opened).to_have_url(re.compile(r"\?q=The\+square\+is\+green"))
+    assert sorted(numbers(opened)) == sorted(before)
+    assert numbers(opened) != before
+    bars = opened.locator("#grid .fit .number").all_text_contents()
+    assert bars == sorted(bars, reverse=True)
+
+
+def test_an_example_is_a_query(opened):
+    opened.get_by_role("button", name="children at the beach").click()
+    expect(opened.get_by_label("Sentence", exact=True)).to_have_value("children at the beach")
+    expect(opened.locator(".note").first).to_contain_text("does not know “children”")
+    expect(opened).to_have_url(re.compile("q=children"))
+
+
+def test_the_address_brings_the_page_back(visit):
+    page = visit(path="?q=one+yellow+bar&gallery=toy-all&photo=3")
+    expect(page.get_by_label("Sentence", exact=True)).to_have_value("one yellow bar")
+    expect(page.get_by_label("Gallery")).to_have_value("toy all (40)")
+    expect(photos(page)).to_have_count(12)
+    expect(page.locator("#detail .large img")).to_have_attribute("src", re.compile("/3/large$"))
+    page.get_by_role("button", name="Show more").first.click()
+    expect(photos(page)).to_have_count(24)
+
+
+def test_a_photo_shows_its_captions_and_neighbours_which_are_queries_too(opened):
+    chosen = photos(opened).nth(2)
+    number = chosen.get_attribute("data-number")
+    chosen.click()
+    large = opened.locator("#detail .large img")
+    expect(large).to_have_attribute("src", re.compile(f"/{number}/large$"))
+    expect(chosen).to_have_attribute("aria-current", "true")
+    expect(opened.locator("#detail .written button")).to_have_count(5)
+    near = opened.locator("#detail .strip button")
+    expect(near).to_have_count(6)
+    other = near.first.get_attribute("data-number")
+    near.first.click()
+    expect(large).to_have_attribute("src", re.compile(f"/{other}/large$"))
+    caption = opened.locator("#detail .written button").nth(2)
+    text = caption.text_content()
+    caption.click()
+    expect(opened.get_by_label("Sentence", exact=True)).to_have_value(text)
+    expect(opened).to_have_url(re.compile("q=" + text.replace(" ", r"\+")))
+
+
+def test_describe_leads_to_sentences_and_a_sentence_back_to_photos(opened):
+    number = photos(opened).nth(1).get_attribute("data-number")
+    photos(opened).nth(1).click()
+    large = opened.locator("#detail .large img")
+    expect(large).to_have_attribute("src", re.compile(f"/{number}/large$"))
+    opened.get_by_role("button", name="Describe", exact=True).click()
+    expect(opened.get_by_role("tab", name="Describe")).to_have_attribute("aria-selected", "true")
+    sentences = opened.locator("#sentences button.sentence")
+    expect(sentences).to_have_count(10)
+    expect(opened.locator("#photo img")).to_be_visible()
+    expect(opened.locator("#picks button")).to_have_count(8)
+    expect(opened).to_have_url(re.compile(f"tab=describe.*photo={number}"))
+    text = sentences.nth(3).text_content()
+    sentences.nth(3).click()
+    expect(opened.get_by_role("tab", name="Search")).to_have_attribute("aria-selected", "true")
+    expect(opened.get_by_label("Sentence", exact=True)).to_have_value(text)
+    expect(photos(opened).first).to_be_visible()
+
+
+def test_the_tab_describe_starts_with_a_photo_and_takes_others(opened, tmp_path):
+    opened.get_by_role("tab", name="Describe").click()
+    sentences = opened.locator("#sentences button.sentence")
+    expect(sentences).to_have_count(10)
+    pick = opened.locator("#picks button").nth(4)
+    pick.click()
+    expect(opened).to_have_url(re.compile(f"photo={pick.get_attribute('data-number')}$"))
+    Image.new("RGB", (90, 60), "red").save(tmp_path / "red.png")
+    opened.locator("#photo button[aria-label=Clear]").click()
+    opened.locator("#photo input[type=file]").set_input_files(tmp_path / "red.png")
+    expect(opened).not_to_have_url(re.compile("photo="))
+    expect(sentences).to_have_count(10)
+    opened.get_by_role("button", name="Show more").last.click()
+    expect(sentences).to_have_count(20)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "The sentence is empty"),
+        ("qwrtz <img src=x onerror=alert(1)>", "knows no word"),
+        ("🙈🙉", "knows no word"),
+        ("dog " * 25_000, "at most 1,000"),
+    ],
+    ids=["empty", "unknown", "emoji", "long"],
+)
+def test_a_bad_sentence_is_told_and_old_results_stay(opened, text, sentence):
+    before = numbers(opened)
+    search(opened, text)
+    expect(opened.locator(".toast-body")).to_contain_text(sentence)
+    expect(opened.get_by_role("alert").filter(has_text=sentence).first).to_be_visible()
+    assert opened.locator(".toast-body img").count() == 0
+    assert numbers(opened) == before
+    search(opened, SENTENCE)
+    expect(opened).to_have_url(re.compile("q=a\\+red"))
+
+
+@pytest.mark.parametrize("name", ["text.png", "empty.jpg", "cut.jpg", "thin.png"])
+def test_a_bad_photo_is_told_and_old_results_stay(opened, tmp_path, name):
+    opened.get_by_role("tab", name="Describe").click()
+    sentences = opened.locator("#sentences button.sentence")
+    expect(sentences).to_have_count(10)
+    before = sentences.all_text_contents()
+    path = tmp_path / name
+    if name == "cut.jpg":
+        Image.effect_noise((200, 200), 50).save(path)
+        path.write_bytes(path.read_bytes()[:3000])
+    elif name == "thin.png":
+        Image.new("L", (1, 20_000)).save(path)
+    else:
+        path.write_bytes(b"no photo" if name == "text.png" else b"")
+    opened.locator("#photo button[aria-label=Clear]").click()
+    opened.locator("#photo input[type=file]").set_input_files(path)
+    expect(opened.locator(".toast-body")).to_contain_text(name)
+    expect(opened.locator("#photo img")).to_be_visible()  # the one before
+    assert sentences.all_text_contents() == before
+
+
+@pytest.mark.parametrize(
+    ("app", "sentence"), [("no data", "set VSDEMO_DATA"), ("no model", "train one with")]
+)
+def test_without_data_or_model_the_page_says_what_to_do(visit, app, sentence):
+    page = visit(app)
+    expect(page.locator(".message")).to_contain_text(sentence)
+    assert page.locator(".message p").count() == 1
+
+
+@pytest.mark.parametrize("viewport", [{"width": 1440, "height": 900}, PHONE], ids=str)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_is_done_first_is_in_view_and_nothing_scrolls_sideways(visit, viewport, scheme):
+    page = visit(viewport=viewport, color_scheme=scheme)
+    expect(photos(page).first).to_be_visible()
+    for first in (page.locator("#query"), page.locator("#find"), photos(page).nth(1)):
+        assert in_view(page, first)
+    wide = "document.documentElement.scrollWidth > window.innerWidth"
+    assert not page.evaluate(wide)
+    page.locator("#detail button.do").click()
+    expect(page.locator("#sentences button.sentence").first).to_be_visible()
+    assert not page.evaluate(wide)
+
+
+def test_everything_is_reached_with_the_keyboard(opened):
+    opened.get_by_label("Sentence", exact=True).focus()
+    reached = []
+    for _ in range(12):
+        opened.keyboard.press("Tab")
+        reached.append(opened.evaluate("document.activeElement.textContent.trim()"))
+    assert "Find photos" in reached
+    assert "two dogs play in the snow" in reached
+    chosen = opened.evaluate("document.activeElement.dataset.number")
+    assert chosen is not None  # a photo has the focus
+    opened.keyboard.press("Enter")
+    large = opened.locator("#detail .large img")
+    expect(large).to_have_attribute("src", re.compile(f"/{chosen}/large$"))
