@@ -9,14 +9,11 @@ import open_clip
 import pytest
 import torch
 import torchvision
-from hypothesis import given
-from hypothesis import strategies as st
-from PIL import Image
 from safetensors.torch import load_file, save_file
 from torch import nn
 
 from vsdemo import backbones, data
-from vsdemo.backbones import CROPS, Backbone, Weights, find_weights
+from vsdemo.backbones import Backbone, Weights, find_weights
 from vsdemo.photos import open_photo
 from vsdemo.types import UserError
 
@@ -110,40 +107,6 @@ def test_weights_never_learn():
     network = Backbone(find_weights(BACKBONE))
     assert not network.training
     assert not any(p.requires_grad for p in network.parameters())
-
-
-@pytest.fixture(scope="module")
-def network(own_folders):
-    return Backbone(find_weights(BACKBONE))
-
-
-@pytest.fixture(scope="module")
-def noise():
-    """512 x 384 pixels, so that 256 on the short side makes 341 on the long one."""
-    return torchvision.transforms.functional.to_pil_image(pixels(1, 512)[0, :, :384])
-
-
-def test_ten_views_are_those_of_torchvision(network, noise):
-    ten = torchvision.transforms.TenCrop(224)(torchvision.transforms.Resize(256)(noise))
-    expected = [torchvision.transforms.functional.pil_to_tensor(view) for view in ten]
-    assert torch.equal(network.views(noise, "ten"), torch.stack(expected))
-
-
-def test_mirror_is_the_centre_and_its_mirror_image(network, noise):
-    centre, mirror = network.views(noise, "center"), network.views(noise, "mirror")
-    assert torch.equal(mirror[0], centre[0])
-    assert torch.equal(mirror[1], centre[0].flip(2))
-    assert torch.equal(network.views(noise, "ten")[4], centre[0])
-
-
-@given(st.integers(8, 400), st.floats(1, 20), st.booleans(), st.sampled_from(list(CROPS)))
-def test_views_of_any_shape(network, short, ratio, tall, crops):
-    size = (short, int(short * ratio))
-    views = network.views(Image.new("RGB", size if tall else size[::-1], "red"), crops)
-    assert views.shape == (CROPS[crops], 3, 224, 224)
-    assert views.dtype == torch.uint8
-    red = torch.tensor([255, 0, 0], dtype=torch.uint8)[:, None, None]
-    assert torch.equal(views, red.expand_as(views))  # no view leaves the photo
 
 
 @pytest.mark.parametrize(

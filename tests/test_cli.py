@@ -98,6 +98,20 @@ def test_search_among_own_photos(good, toy_checkpoint, toy_root, tmp_path):
     assert sorted(h["photo"] for h in hits) == sorted(p.name for p in (tmp_path / "mine").iterdir())
 
 
+def test_broken_photos_among_own_ones(run, toy_checkpoint, toy_root, tmp_path):
+    photos = sorted((toy_root / "toy" / "images").iterdir())
+    for photo in photos[:3]:
+        shutil.copy(photo, tmp_path)
+    (tmp_path / photos[1].name).write_bytes(photos[1].read_bytes()[:90])
+    (tmp_path / "text.jpg").write_text("no photo")
+    options = ("--gallery", tmp_path, "--json")
+    code, told, errors = run("search", toy_checkpoint, "a red circle", *options)
+    assert code == 0
+    found = {h["photo"] for h in json.loads(told)["hits"]}
+    assert found == {photos[0].name, photos[2].name}
+    assert errors.splitlines()[-1].startswith("Photos left out: 2, such as: ")
+
+
 def test_neighbours_of_a_photo_and_of_a_sentence(good, toy_checkpoint, toy_root):
     photo = sorted((toy_root / "toy" / "images").iterdir())[7]
     hits = json.loads(good("neighbours", toy_checkpoint, photo, "--json"))["hits"]

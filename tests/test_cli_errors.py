@@ -39,7 +39,7 @@ def refused(monkeypatch, capsys):
         (("search", "x", "y", "-k"), "requires an argument"),
         (("search", "x", "y", "z"), "unexpected extra argument"),
         (("train", "gru"), "Missing option '--out'"),
-        (("app", "--port", "http"), "'http' is not a valid int"),
+        (("app", "--port", "http"), "Invalid value for '--port'"),
         (("data", "fly"), "No such command 'fly'"),
     ],
 )
@@ -183,12 +183,6 @@ def test_galleries(refused, toy_checkpoint, toy_root, tmp_path):
     photo = next((toy_root / "toy" / "images").iterdir())
     told = refused("caption", toy_checkpoint, photo, "--gallery", photo.parent)
     assert "has no captions to describe a photo with" in told
-
-
-def test_a_gallery_with_a_photo_that_does_not_open(refused, toy_checkpoint, bad_photos):
-    (bad_photos / "folder.jpg").rmdir()
-    told = refused("search", toy_checkpoint, "red", "--gallery", bad_photos)
-    assert any(name in told for name in ("text.png", "empty.jpg", "cut.jpg", "huge", "thin"))
 
 
 def test_unknown_choices(refused, toy_checkpoint):

@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 from tqdm import tqdm
 
 from vsdemo import features
-from vsdemo.features import MAP, FeatureCache
+from vsdemo.features import MAP, FeatureCache, UnreadablePhotos
 from vsdemo.photos import open_photo
 from vsdemo.types import UserError
 
@@ -49,7 +49,7 @@ def photos(toy_root):
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Photos that went through the network, in order."""
+    """Photos that were opened for the network; threads do so in any order."""
     seen = []
     monkeypatch.setattr(features, "open_photo", lambda path: seen.append(path) or open_photo(path))
     return seen
@@ -71,7 +71,7 @@ def test_rows_follow_the_photos_and_doubles_are_computed_once(photos, counted):
     assert found.shape == (4, 1024)
     assert found.dtype == torch.float32
     assert torch.equal(found[0], found[2])
-    assert counted == [photos[3], photos[0], photos[7]]
+    assert sorted(counted) == [photos[0], photos[3], photos[7]]
     for row, photo in enumerate(asked):
         assert torch.equal(found[row], cache.get([photo])[0])
     assert len({tuple(row.tolist()) for row in found}) == 3
@@ -160,7 +160,7 @@ def test_a_killed_run_keeps_what_is_done(photos, own_home, monkeypatch, counted)
     assert len(list(own_home.rglob("*.safetensors"))) == 2
     monkeypatch.setattr(features, "BATCH_VIEWS", 2)
     resumed = FeatureCache(BACKBONE).get(photos)
-    assert counted == photos[8:]
+    assert sorted(counted) == photos[8:]
     monkeypatch.setenv("VSDEMO_HOME", str(own_home / "fresh"))
     assert torch.equal(resumed, FeatureCache(BACKBONE).get(photos))
 
@@ -196,14 +196,19 @@ def test_a_photo_that_is_missing(photos, tmp_path):
         FeatureCache(BACKBONE).get([photos[0], tmp_path / "gone.jpg"])
 
 
-def test_a_photo_that_does_not_decode_leaves_the_finished_ones(photos, tmp_path, monkeypatch):
+def test_photos_that_do_not_decode_leave_the_others_stored(photos, tmp_path, monkeypatch):
     monkeypatch.setattr(features, "SHARD", 2)
-    (tmp_path / "text.png").write_text("no photo")
-    asked = [*photos[:3], tmp_path / "text.png"]
-    with pytest.raises(UserError, match=r"text\.png is not a photo"):
+    bad = [tmp_path / "text.png", tmp_path / "cut.png", tmp_path / "more text.png"]
+    bad[0].write_text("no photo")
+    bad[1].write_bytes(photos[0].read_bytes()[:99])
+    bad[2].write_text("no photo")  # the same content once more
+    asked = [photos[0], bad[0], *photos[1:3], *bad[1:], photos[3]]
+    with pytest.raises(UnreadablePhotos, match=r"^text\.png is not a .* \(and 2 more") as caught:
         FeatureCache(BACKBONE).get(asked)
-    monkeypatch.setattr(features, "load_backbone", None)
-    assert len(FeatureCache(BACKBONE).get(photos[:2])) == 2
+    assert list(caught.value.why) == bad
+    assert caught.value.why[bad[1]] == "cut.png is damaged or cut off and cannot be read."
+    monkeypatch.setattr(features, "load_backbone", None)  # nothing is left to compute
+    assert len(FeatureCache(BACKBONE).get(photos[:4])) == 4
 
 
 def test_the_bar_can_be_silenced(photos, monkeypatch):

@@ -91,7 +91,7 @@ def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
         model = models.build(spec.model, spec.config, vocab, spec.features)
         state = {k: t for f in sorted(folder.glob("model*.safetensors")) for k, t in _read(f)}
         model.load_state_dict({k: t.float() for k, t in state.items()})
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+    except (OSError, ValueError, TypeError, RuntimeError, SafetensorError) as error:
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"The checkpoint {folder} is damaged: {reason}") from None
     return model.to(device()).eval(), spec, vocab

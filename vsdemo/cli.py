@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vsdemo import cli_data
 from vsdemo.types import UserError
+
+if TYPE_CHECKING:
+    from vsdemo.engine import Engine
 
 HELP = """Visual-semantic embeddings: sentences and photos in one space.
 
@@ -55,6 +58,15 @@ def _show_hits(hits: list[Any], key: str, unit: str, as_json: bool, **head: Any)
         for h in hits:
             print(f"{h.rank:4}  {h.fit:.3f}  {h.item}")
         print(f"      {unit}, higher is better")
+
+
+def _engine(checkpoint: Path, gallery: str | None, split: str) -> Engine:
+    from vsdemo.engine import Engine
+
+    engine = Engine(checkpoint, gallery, split)
+    if left_out := list(engine.unreadable.values()):
+        print(f"Photos left out: {len(left_out):,}, such as: {left_out[0]}", file=sys.stderr)
+    return engine
 
 
 @cli.command()
@@ -123,11 +135,11 @@ def search(
     json: Json = False,
 ) -> None:
     """Find the photos that a sentence describes."""
-    from vsdemo.engine import Engine, check_k
+    from vsdemo.engine import check_k
     from vsdemo.types import Sentence
 
     number, asked = check_k(k), Sentence.from_user(sentence)
-    engine = Engine(checkpoint, gallery, split)
+    engine = _engine(checkpoint, gallery, split)
     hits = engine.search(asked.text, number)
     unknown = engine.unknown_words(asked.text)
     if unknown and not json:
@@ -145,11 +157,11 @@ def caption(
     json: Json = False,
 ) -> None:
     """Find the sentences that describe a photo."""
-    from vsdemo.engine import Engine, check_k
+    from vsdemo.engine import check_k
     from vsdemo.photos import open_photo
 
     number, opened = check_k(k), open_photo(photo)
-    engine = Engine(checkpoint, gallery, split)
+    engine = _engine(checkpoint, gallery, split)
     hits = engine.caption(opened, number)
     _show_hits(hits, "sentence", engine.score.unit, json, photo=str(photo))
 
@@ -164,11 +176,11 @@ def neighbours(
     json: Json = False,
 ) -> None:
     """Find the photos most like a photo, or the sentences most like a sentence."""
-    from vsdemo.engine import Engine, check_k
+    from vsdemo.engine import check_k
     from vsdemo.photos import SUFFIXES, open_photo
 
     number = check_k(k)
-    engine = Engine(checkpoint, gallery, split)
+    engine = _engine(checkpoint, gallery, split)
     if Path(query[:255]).suffix.lower() in SUFFIXES:
         hits, key = engine.photos_like(open_photo(query), number), "photo"
     else:

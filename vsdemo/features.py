@@ -81,9 +81,14 @@ class FeatureCache:
         with ThreadPoolExecutor() as pool:
             keys = list(pool.map(photo_key, photos))
         known = self._known(kind)
-        missing = {k: p for k, p in zip(keys, photos, strict=True) if k not in known}
+        pairs = list(zip(keys, photos, strict=True))
+        missing: dict[str, Path] = {}
+        for key, path in pairs:
+            if key not in known:
+                missing.setdefault(key, path)  # of doubles the first
         if missing:
-            self._compute(missing, kind, progress)
+            if broken := self._compute(missing, kind, progress):
+                raise UnreadablePhotos({p: broken[k] for k, p in pairs if k in broken})
             known = self._known(kind)
         rows_of: dict[Path, list[int]] = defaultdict(list)
         for row, key in enumerate(keys):
@@ -119,10 +124,13 @@ class FeatureCache:
         with safe_open(shard, "pt") as file:
             return file.get_tensor("features")
 
-    def _compute(self, missing: dict[str, Path], kind: str, progress: Progress | None) -> None:
+    def _compute(
+        self, missing: dict[str, Path], kind: str, progress: Progress | None
+    ) -> dict[str, str]:
+        """Stores features of photos by key; gives the keys of those that do not open, and why."""
         network = load_backbone(self.weights)
         keys = list(missing)
-        broken: dict[Path, str] = {}
+        broken: dict[str, str] = {}
         with tqdm(total=len(keys), desc=f"{self.weights.backbone} {self._kind(kind)}") as bar:
             for start in range(0, len(keys), SHARD):
                 part = {k: missing[k] for k in keys[start : start + SHARD]}
@@ -139,11 +147,10 @@ class FeatureCache:
                     with atomic(self.folder / self._kind(kind) / name) as path:
                         features = torch.cat(done).contiguous()  # maps come with channels last
                         save_file({"features": features}, path, {"keys": " ".join(stored)})
-        if broken:
-            raise UnreadablePhotos(broken)
+        return broken
 
     def _batches(
-        self, network: Backbone, photos: dict[str, Path], kind: str, broken: dict[Path, str]
+        self, network: Backbone, photos: dict[str, Path], kind: str, broken: dict[str, str]
     ) -> Iterator[tuple[list[str], Tensor]]:
         """(keys, views (B, V, 3, H, W)) of the photos that open; the others go to `broken`.
 
@@ -156,7 +163,7 @@ class FeatureCache:
             try:
                 return network.views(open_photo(photos[key]), crops)
             except UserError as error:
-                broken[photos[key]] = str(error)
+                broken[key] = str(error)
                 return None
 
         keys = list(photos)

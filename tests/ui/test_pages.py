@@ -25,7 +25,7 @@ def numbers(page):
 
 def in_view(page, locator):
     box = locator.bounding_box()
-    return 0 <= box["y"] and box["y"] + box["height"] <= page.viewport_size["height"]
+    return box["y"] >= 0 and box["y"] + box["height"] <= page.viewport_size["height"]
 
 
 @pytest.fixture
@@ -39,7 +39,9 @@ def opened(visit):
 def test_the_first_page_shows_photos_that_load(opened):
     expect(photos(opened)).to_have_count(8)  # the toy's test split
     expect(opened.locator("#detail .large img")).to_be_visible()
-    opened.wait_for_function("[...document.querySelectorAll('#grid img')].every(i => i.naturalWidth)")
+    opened.wait_for_function(
+        "[...document.querySelectorAll('#grid img')].every(i => i.naturalWidth)"
+    )
     alt = photos(opened).first.locator("img").get_attribute("alt")
     assert len(alt.split()) >= 3
     score = opened.locator("#grid .fit").first
@@ -122,7 +124,7 @@ def test_the_tab_describe_starts_with_a_photo_and_takes_others(opened, tmp_path)
     pick.click()
     expect(opened).to_have_url(re.compile(f"photo={pick.get_attribute('data-number')}$"))
     Image.new("RGB", (90, 60), "red").save(tmp_path / "red.png")
-    opened.locator("#photo button[aria-label=Clear]").click()
+    opened.locator("#photo button[aria-label='Remove Image']").click()
     opened.locator("#photo input[type=file]").set_input_files(tmp_path / "red.png")
     expect(opened).not_to_have_url(re.compile("photo="))
     expect(sentences).to_have_count(10)
@@ -165,7 +167,7 @@ def test_a_bad_photo_is_told_and_old_results_stay(opened, tmp_path, name):
         Image.new("L", (1, 20_000)).save(path)
     else:
         path.write_bytes(b"no photo" if name == "text.png" else b"")
-    opened.locator("#photo button[aria-label=Clear]").click()
+    opened.locator("#photo button[aria-label='Remove Image']").click()
     opened.locator("#photo input[type=file]").set_input_files(path)
     expect(opened.locator(".toast-body")).to_contain_text(name)
     expect(opened.locator("#photo img")).to_be_visible()  # the one before

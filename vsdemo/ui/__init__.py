@@ -64,18 +64,19 @@ class Page:
             yield {self.search.query: text, self.search.grid: page.note("Photos appear here.")}
             raise
 
-    def load_settings(self, request: gr.Request) -> tuple[str, str]:
-        """The drop-downs as the address has them."""
-        return self._chosen(dict(request.query_params))
+    def load_settings(self, request: gr.Request) -> tuple[str, str, gr.Tabs]:
+        """The drop-downs and the tab as the address has them."""
+        asked = dict(request.query_params)
+        tab = "describe" if asked.get("tab") == "describe" else "search"
+        return *self._chosen(asked), gr.Tabs(selected=tab)
 
     def load_photo(self, request: gr.Request) -> Answer:
-        """The photo to describe, where the address names one."""
+        """The photo to describe: that of the address, or the first of the gallery."""
         asked = dict(request.query_params)
-        if asked.get("tab") == "describe":
-            model, gallery = self._chosen(asked)
-            last = len(self.library.galleries[gallery].photos) - 1
-            number = min(_whole(asked.get("photo")) or 0, last)
-            yield from self._describe(Described(model, gallery, photo=number))
+        model, gallery = self._chosen(asked)
+        last = len(self.library.galleries[gallery].photos) - 1
+        photo = _whole(asked.get("photo")) if asked.get("tab") == "describe" else None
+        yield from self._describe(Described(model, gallery, photo=min(photo or 0, last)))
 
     def describe(self, shown: Shown | None) -> Answer:
         """From the photo shown large to the sentences that describe it."""
@@ -86,12 +87,10 @@ class Page:
         """From the sentence that was clicked to the photos it describes."""
         if described is not None:
             text = page.tidy(described.hits[answers.number(event, len(described.hits))].item)
-            yield {self.tabs: gr.Tabs(selected="search"), self.search.query: text}
+            yield {self.search.query: text}
             yield from self.search.run(text, described.model, described.gallery, k)
 
     def _describe(self, asked: Described) -> Answer:
-        # The state goes first: the tab describes a photo of its own choice when it has none yet.
-        yield {self.tabs: gr.Tabs(selected="describe"), self.caption.described: asked}
         yield from self.caption.offer(asked.gallery)
         yield from self.caption.show(asked)
 
@@ -113,15 +112,15 @@ class Page:
         chosen = [told.described, self.model, self.gallery]
         for start in (self.model.input, self.gallery.input):
             start(told.say(told.changed), chosen, told.outputs, **QUIET)
-        self.describe_tab.select(told.say(told.opened), chosen, told.outputs, **QUIET)
         for tab, shown in ((self.search_tab, "detail"), (self.describe_tab, "sentences")):
             tab.select(js=f"() => vsdemo.address(document.getElementById('{shown}'))")
-        both = [self.tabs, *found.outputs, *told.outputs]
-        found.detail.submit(told.say(self.describe), [found.shown], both, **QUIET)
-        told.sentences.click(found.say(self.ask), [told.described, self.k], both, **QUIET)
-        demo.load(self.load_settings, None, [self.model, self.gallery], **QUIET)
-        demo.load(found.say(self.load), None, both, **QUIET)
-        demo.load(told.say(self.load_photo), None, both, **QUIET)
+        found.detail.submit(told.say(self.describe), [found.shown], told.outputs, **QUIET)
+        found.detail.submit(lambda: gr.Tabs(selected="describe"), None, self.tabs, **QUIET)
+        told.sentences.click(found.say(self.ask), [told.described, self.k], found.outputs, **QUIET)
+        told.sentences.click(lambda: gr.Tabs(selected="search"), None, self.tabs, **QUIET)
+        demo.load(self.load_settings, None, [self.model, self.gallery, self.tabs], **QUIET)
+        demo.load(found.say(self.load), None, found.outputs, **QUIET)
+        demo.load(told.say(self.load_photo), None, told.outputs, **QUIET)
 
 
 def _whole(text: str | None) -> int | None:
@@ -149,7 +148,6 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
     library = Library(gallery)
     port = port or int(os.environ.get("GRADIO_SERVER_PORT", "7860"))
     demo = build(library)
-    photos = pictures.route({g.token: g.photos for g in library.galleries.values()})
     if not library.problem:  # loads while the browser opens
         library.loading(next(iter(library.models)), next(iter(library.galleries)))
     try:
@@ -158,7 +156,7 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
             **{"theme": theme.theme(), "css": theme.css(), "head": theme.head()},
             **{"ssr_mode": False, "enable_monitoring": False, "run_history": False},
             footer_links=[],
-            app_kwargs={"routes": [photos]},
+            app_kwargs={"routes": [pictures.route(library.photos)]},
         )
     except OSError:
         raise UserError(f"Port {port} is taken; choose another one with --port.") from None

@@ -32,16 +32,18 @@ def telling(note: gr.HTML) -> Callable[[Callable[..., Answer]], Callable[..., An
     def wrap(callback: Callable[..., Answer]) -> Callable[..., Answer]:
         @functools.wraps(callback)
         def run(*args: Any) -> Answer:
+            shown: Update = {note: gr.skip()}  # Gradio empties the widgets of a silent callback
             try:
-                answer = callback(*args)
-                # Gradio empties every widget of a callback that never answers.
-                yield next(answer, {note: gr.skip()})
-                yield from answer
+                yield shown
+                for update in callback(*args):
+                    # All of it again: of updates in quick succession the page drops some.
+                    shown = {**shown, **update}
+                    yield shown
             except UserError as error:
-                yield _told(note, str(error))
+                yield {**shown, note: _told(str(error))}
             except Exception:
                 log.exception("%s failed", callback.__qualname__)
-                yield _told(note, UNEXPECTED)
+                yield {**shown, note: _told(UNEXPECTED)}
 
         # Gradio finds arguments such as gr.EventData by their annotations, which here are text.
         run.__signature__ = inspect.signature(callback, eval_str=True)  # type: ignore[attr-defined]
@@ -50,9 +52,9 @@ def telling(note: gr.HTML) -> Callable[[Callable[..., Answer]], Callable[..., An
     return wrap
 
 
-def _told(note: gr.HTML, sentence: str) -> Update:
+def _told(sentence: str) -> str:
     gr.Warning(escape(sentence), title="Please note")
-    return {note: page.problem(sentence)}
+    return page.problem(sentence)
 
 
 def _wait(note: gr.HTML, loading: Loading, future: Future[T]) -> Generator[Update, None, T]:

@@ -76,6 +76,7 @@ class Caption:
                     placeholder="Drop a photo here\n- or -\nclick to choose one",
                     buttons=[],
                     elem_id="photo",
+                    format="jpeg",
                     height=360,
                 )
                 with gr.Row(elem_classes="pick"):
@@ -109,12 +110,6 @@ class Caption:
         some = random.sample(range(len(found.photos)), min(PICKS, len(found.photos)))
         source = self._source(gallery)
         yield {self.picks: page.picks(some, source, lambda n: found.photos[n].stem)}
-
-    def opened(self, described: Described | None, model: str, gallery: str) -> Answer:
-        """Describes a photo of the gallery as soon as the tab is looked at."""
-        if described is None:
-            yield from self.offer(gallery)
-            yield from self.show(Described(model, gallery, photo=0))
 
     def changed(self, described: Described | None, model: str, gallery: str) -> Answer:
         """Describes the same photo with another model, or with another gallery's sentences."""
@@ -192,6 +187,7 @@ def build(library: Library, model: gr.Dropdown, gallery: gr.Dropdown) -> Caption
     chosen = [model, gallery]
     tab.other.click(say(tab.offer), [gallery], tab.outputs, **quiet)
     tab.picks.select(say(tab.pick), chosen, tab.outputs, **latest)
-    tab.photo.input(say(tab.upload), [tab.photo, tab.described, *chosen], tab.outputs, **latest)
+    # Also a photo from the webcam; `input` fires once more when a photo is taken away.
+    tab.photo.upload(say(tab.upload), [tab.photo, tab.described, *chosen], tab.outputs, **latest)
     tab.more.click(say(tab.show_more), [tab.described], tab.outputs, **quiet)
     return tab

@@ -10,7 +10,8 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 
@@ -42,7 +43,7 @@ class Gallery:
     split: str
     photos: tuple[Path, ...]
 
-    @property
+    @cached_property
     def token(self) -> str:
         """Names the gallery in addresses of photos; another list of photos has another one."""
         listed = "\n".join([self.key, *map(str, self.photos)])
@@ -132,6 +133,10 @@ class Library:
             return NO_DATA
         return None if self.models else NO_MODEL
 
+    def photos(self, token: str) -> tuple[Path, ...]:
+        """The photos of a gallery by its token; none where there is no such gallery."""
+        return next((g.photos for g in self.galleries.values() if g.token == token), ())
+
     def loading(self, model: str, gallery: str) -> Loading:
         """The engine of a model over a gallery; it starts to load when asked for first."""
         for key, known in ((model, self.models), (gallery, self.galleries)):
@@ -162,4 +167,6 @@ class Library:
         except BaseException as error:  # it belongs to those who wait for the result
             loading.engine.set_exception(error)
         else:
+            # Photos that cannot be read are left out: numbers are those of the engine.
+            self.galleries[gallery] = replace(chosen, photos=engine.gallery.photos)
             loading.engine.set_result(engine)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -47,11 +47,11 @@ def _fits(path: Path, side: int) -> bool:
         return max(photo.size) <= side
 
 
-def route(galleries: Mapping[str, Sequence[Path]]) -> Route:
-    """GET /photo/{token}/{number}/{small|large} for the photos of `galleries`, by token."""
+def route(photos_of: Callable[[str], Sequence[Path]]) -> Route:
+    """GET /photo/{token}/{number}/{small|large}; `photos_of` gives a gallery's photos by token."""
 
     def photo(request: Request) -> Response:
-        photos = galleries.get(request.path_params["token"], ())
+        photos = photos_of(request.path_params["token"])
         side = SIDES.get(request.path_params["size"])
         number = request.path_params["number"]
         if side is None or number >= len(photos):

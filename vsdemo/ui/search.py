@@ -177,6 +177,8 @@ def _shown(html: str, name: str) -> gr.HTML:
 
 def _summary(engine: Engine, shown: Shown) -> str:
     text = f"Best {len(shown.hits):,} of {len(engine.photos):,} photos."
+    if engine.unreadable:
+        text += f" Left out, as they cannot be read: {len(engine.unreadable):,} files."
     if unknown := list(dict.fromkeys(engine.unknown_words(shown.text))):
         listed = ", ".join(f"“{w}”" for w in unknown[:5])
         them = "it" if len(unknown) == 1 else "them"

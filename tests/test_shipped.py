@@ -1,0 +1,57 @@
+"""The checkpoints that come with the project: whole, small, and as good as their cards say."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from vsdemo import checkpoint, data, evaluate
+from vsdemo.tasks import retrieval
+
+ROOT = Path(__file__).resolve().parent.parent
+SHIPPED = sorted(p.parent for p in (ROOT / "checkpoints").glob("**/config.json"))
+PHOTOS = 30  # enough to tell a working model from a broken one, few enough for ten crops in a test
+
+
+def name(folder: Path) -> str:
+    return folder.relative_to(ROOT / "checkpoints").as_posix()
+
+
+def test_the_promised_ones_are_here() -> None:
+    assert {"flickr8k/bow", "flickr8k/gru", "flickr8k/order"} <= {name(f) for f in SHIPPED}
+
+
+@pytest.mark.parametrize("folder", SHIPPED, ids=name)
+def test_card_and_readme_show_the_measured_figures(folder: Path) -> None:
+    metrics = json.loads((folder / "metrics.json").read_text())
+    rows = evaluate.table(metrics).splitlines()[2:]
+    assert all(row in (folder / "README.md").read_text() for row in rows)
+    row = evaluate.table({f"`{name(folder)}`": metrics["test"]}).splitlines()[2]
+    assert row in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("folder", SHIPPED, ids=name)
+def test_files_are_small_and_finished(folder: Path) -> None:
+    files = {p.name for p in folder.iterdir()}
+    assert {"config.json", "vocab.json", "metrics.json", "events.jsonl", "README.md"} <= files
+    assert not any(f.startswith((".", "last")) for f in files)
+    assert all(p.stat().st_size < 10_000_000 for p in folder.iterdir())
+
+
+@pytest.mark.parametrize("folder", SHIPPED, ids=name)
+def test_retrieves_test_photos(folder: Path, real_data: Path) -> None:
+    """Photos of the test split through the whole chain, from files to ranks: of 30 photos, and
+    of their 150 captions, the right one mostly comes first."""
+    model, spec, _ = checkpoint.load(folder)
+    test = data.load("flickr8k", "test")
+    few = replace(
+        test,
+        photos=test.photos[:PHOTOS],
+        captions=test.captions[: 5 * PHOTOS],
+        photo_of=test.photo_of[: 5 * PHOTOS],
+    )
+    features = checkpoint.feature_cache(spec).get(few.photos)
+    figures = retrieval.ranks(model, *retrieval.encode(model, few, features)).metrics()
+    assert figures["i2t"]["r1"] > 60
+    assert figures["t2i"]["r1"] > 60

@@ -1,0 +1,210 @@
+"""What stands behind the page: callbacks, the HTML they give, photos by number, the endpoint."""
+
+import io
+import urllib.error
+import urllib.request
+from types import SimpleNamespace
+
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+from PIL import Image
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from vsdemo.scores import SCORES
+from vsdemo.types import Hit, UserError
+from vsdemo.ui import answers, build, page, pictures
+from vsdemo.ui.library import Library
+from vsdemo.ui.search import Shown
+
+HOSTILE = "<img src=x onerror=alert(1)>\"'&"
+
+
+@pytest.fixture
+def library(checkpoints, monkeypatch):
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
+    return Library()
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        page.note(HOSTILE),
+        page.problem(HOSTILE),
+        page.progress(HOSTILE, 1, 2),
+        page.message(HOSTILE),
+        page.detail("photo/a/0/large", [HOSTILE], "", "", {"q": HOSTILE}),
+        page.sentences([Hit(1, 0, HOSTILE, 0.5, 0.5)], SCORES["order"], [], {"q": HOSTILE}),
+        page.grid([Hit(1, 0, "", 0.5, 0.5)], SCORES["order"], lambda n, s: "", lambda n: HOSTILE),
+        page.picks([0], lambda n, s: "", lambda n: HOSTILE),
+    ],
+)
+def test_text_from_outside_is_never_markup(html):
+    assert "<img src=x" not in html
+    assert 'alert(1)>"' not in html
+
+
+def test_a_bar_states_number_unit_and_meaning():
+    score = SCORES["order"]
+    html = page.bar(Hit(1, 0, "x", -0.25, 0.75), score)
+    assert "width:75.0%" in html
+    assert ">0.75<" in html
+    assert score.unit in html
+    assert f'title="{score.meaning[:20]}' in html
+
+
+def test_punctuation_of_data_sets_is_tidied():
+    assert page.tidy("A dog , wet , runs .") == "A dog, wet, runs."
+
+
+@pytest.mark.parametrize(
+    "data", [None, {}, [0], *({"number": n} for n in (-1, 3, "0", True, 1.0, None, "../etc"))]
+)
+def test_a_click_on_what_is_not_there_is_refused(data):
+    with pytest.raises(UserError, match="no longer on the page"):
+        answers.number(SimpleNamespace(_data=data), 3)
+
+
+def test_a_click_gives_its_number():
+    assert answers.number(SimpleNamespace(_data={"number": 2}), 3) == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(UserError("Mind the gap."), "Mind the gap."), (KeyError("secret"), "fault")],
+)
+def test_errors_become_one_sentence_and_change_nothing_else(error, told, monkeypatch):
+    toasts = []
+    monkeypatch.setattr(answers.gr, "Warning", lambda text, **_: toasts.append(text))
+
+    def callback():
+        yield {"a": 1}
+        raise error
+
+    last = list(answers.telling("note")(callback)())[-1]
+    assert last["a"] == 1
+    assert told in last["note"]
+    assert told in toasts[0]
+    assert "secret" not in toasts[0] + last["note"]
+
+
+def test_a_callback_without_an_answer_leaves_the_page_alone():
+    def callback():
+        yield from ()
+
+    (update,) = answers.telling("note")(callback)()
+    assert update["note"] == {"__type__": "update"}
+
+
+def test_a_library_says_what_is_missing(library, monkeypatch, tmp_path):
+    assert library.problem is None
+    assert list(library.models) == ["gru"]
+    assert [g.label for g in library.galleries.values()] == ["toy test (8)", "toy all (40)"]
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
+    assert "no model yet" in Library().problem
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "missing"))
+    assert "set VSDEMO_DATA" in Library().problem
+    monkeypatch.delenv("VSDEMO_DATA")
+    assert "set VSDEMO_DATA" in Library().problem
+    with pytest.raises(UserError):
+        Library("nowhere")
+
+
+def test_engines_load_once_and_again_after_a_failure(library, checkpoints, monkeypatch):
+    first = library.loading("gru", "toy-test")
+    assert library.loading("gru", "toy-test") is first
+    assert len(first.engine.result().search("a red circle", 3)) == 3
+    with pytest.raises(UserError, match="no 'x' here"):
+        library.loading("x", "toy-test")
+    monkeypatch.setitem(library.models, "gru", checkpoints / "absent")
+    failed = library.loading("gru", "toy-all")
+    with pytest.raises(UserError):
+        failed.engine.result()
+    monkeypatch.setitem(library.models, "gru", checkpoints / "toy" / "gru")
+    assert library.loading("gru", "toy-all").engine.result()
+
+
+def test_photos_of_ones_own_that_cannot_be_read_keep_the_numbers_right(library, tmp_path):
+    for i, colour in enumerate(("red", "green", "blue")):
+        Image.new("RGB", (64, 48), colour).save(tmp_path / f"{i}.png")
+    (tmp_path / "1.png").write_bytes(b"no photo")
+    own = Library(str(tmp_path))
+    key = next(iter(own.galleries))
+    engine = own.loading("gru", key).engine.result()
+    assert own.galleries[key].photos == engine.gallery.photos
+    assert [p.name for p in own.photos(own.galleries[key].token)] == ["0.png", "2.png"]
+
+
+def test_photos_are_served_by_number_and_never_larger_than_asked(tmp_path):
+    Image.new("RGB", (3000, 1500), "red").save(tmp_path / "large.png")
+    Image.new("RGB", (200, 100), "red").save(tmp_path / "small.png")
+    (tmp_path / "broken.png").write_bytes(b"no photo")
+    photos = tuple(tmp_path / f"{n}.png" for n in ("large", "small", "broken", "gone"))
+    app = Starlette(routes=[pictures.route({"abc": photos}.get)])
+    client = TestClient(app)
+    for size, side in (("small", 480), ("large", 1280)):
+        answer = client.get(pictures.address("abc", 0, size))
+        assert Image.open(io.BytesIO(answer.content)).size == (side, side // 2)
+        assert answer.headers["content-type"] == "image/jpeg"
+    assert client.get("photo/abc/1/small").content == photos[1].read_bytes()
+    for path in ("abc/2/small", "abc/3/small", "abc/4/small", "abc/0/huge", "abc/-1/small",
+                 "abc/..%2f..%2fetc/small"):  # fmt: skip
+        assert client.get(f"photo/{path}").status_code == 404, path
+
+
+def test_an_unknown_gallery_has_no_photos(library):
+    assert library.photos("abc") == ()
+
+
+def test_the_page_is_built_and_its_searches_answer(library):
+    assert build(library).config["title"] == "vsdemo"
+    import gradio as gr
+
+    from vsdemo.ui import search
+
+    with gr.Blocks():
+        tab = search.build(library)
+    updates = list(tab.show(Shown("one red bar", "gru", "toy-test", 4)))
+    shown = updates[-1][tab.shown]
+    assert [h.rank for h in shown.hits] == [1, 2, 3, 4]
+    assert shown.address == {"q": "one red bar", "model": "gru", "gallery": "toy-test"}
+    more = list(tab.show_more(shown))[-1][tab.shown]
+    assert len(more.hits) == 8
+    assert more.hits[:4] == shown.hits
+
+
+@pytest.fixture(scope="module")
+def client(apps):
+    return Client(apps["toy"], verbose=False)
+
+
+def test_the_endpoint_gives_the_photos(client):
+    hits = client.predict("a red circle", "gru", "toy-test", 3, api_name="/search")
+    assert [h["rank"] for h in hits] == [1, 2, 3]
+    assert hits[0]["photo"].endswith(".png")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "model", "gallery", "k", "told"),
+    [
+        *(("a bar", "gru", "toy-test", k, "whole number") for k in (0, -1, 1e9, 2.5, "NaN", None)),
+        ("", "gru", "toy-test", 3, "empty"),
+        (" \n", "gru", "toy-test", 3, "empty"),
+        ("a\0b", "gru", "toy-test", 3, "control characters"),
+        ("a" * 100_000, "gru", "toy-test", 3, "at most 1,000"),
+        ("🙈", "gru", "toy-test", 3, "knows no word"),
+        ("a bar", "../gru", "toy-test", 3, "choose one of"),
+        ("a bar", "gru", "/etc", 3, "choose one of"),
+    ],
+)
+def test_the_endpoint_answers_bad_input_with_a_sentence(client, sentence, model, gallery, k, told):
+    with pytest.raises(AppError, match=told):
+        client.predict(sentence, model, gallery, k, api_name="/search")
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "app.py", "tests/conftest.py"])
+def test_no_file_is_served_by_its_path(apps, path):
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(f"{apps['toy']}gradio_api/file={path}")
+    assert refused.value.code in (403, 404)
