@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from vsdemo import backbones, data
-from vsdemo.backbones import Backbone, Weights, find_weights
+from vsdemo.backbones import Backbone, Weights, classifier, find_weights
 from vsdemo.photos import open_photo
 from vsdemo.types import UserError
 
@@ -61,7 +61,7 @@ def read_by_classifier(net: nn.Module, photos: torch.Tensor) -> torch.Tensor:
     seen = []
     last = [m for m in net.modules() if isinstance(m, nn.Linear)][-1]
     last.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    mean, std = (torch.tensor(c)[:, None, None] for c in backbones.IMAGENET)
+    mean, std = (torch.tensor(c)[:, None, None] for c in classifier.IMAGENET)
     with torch.no_grad():
         net((photos / 255 - mean) / std)
     return seen[0]

@@ -7,12 +7,22 @@ from functools import cache
 
 import torch
 
+from vsdemo.types import UserError
+
 
 @cache
 def device() -> torch.device:
-    """VSDEMO_DEVICE when set; otherwise the first GPU, or the CPU."""
+    """VSDEMO_DEVICE when set; otherwise the first GPU, or the CPU.
+
+    Raises UserError when VSDEMO_DEVICE names none that works here.
+    """
     if name := os.environ.get("VSDEMO_DEVICE"):
-        return torch.device(name)
+        try:
+            return torch.empty(0, device=name).device
+        except (RuntimeError, AssertionError):
+            raise UserError(
+                f"VSDEMO_DEVICE={name} cannot be used here; use cpu, cuda, cuda:1 or mps."
+            ) from None
     if torch.cuda.is_available():
         return torch.device("cuda")
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")

@@ -124,16 +124,16 @@ checkpoint.
 
     python -m vsdemo train {spec.preset} --data {spec.dataset} --out {name}{settings}
 
-Seed {spec.config.seed}; training and dev evaluations took {minutes} on {platform.machine()} with
-{torch.get_num_threads()} threads. Weights are stored in half precision; the figures are of these.
+Seed {spec.config.seed}; training and dev evaluations took {minutes} on {platform.machine()},
+threads: {torch.get_num_threads()}. Matrices are stored in half precision; the figures are of these.
 
 {table(metrics)}
 
 Recalls in percent with 95% bootstrap intervals over photos, all captions by correspondence list;
 a tie counts half.
 
-Licence of the training data: {licence}. The checkpoint holds weights and a list of words, no
-sentence and no photo.
+Licence of the training data: {licence}.
+The checkpoint holds weights and a list of words, no sentence and no photo.
 """
 
 

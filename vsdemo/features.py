@@ -41,7 +41,8 @@ class UnreadablePhotos(UserError):
 
     def __init__(self, why: dict[Path, str]) -> None:
         self.why = why
-        more = f" (and {len(why) - 1:,} more photos)" if len(why) > 1 else ""
+        others = len(why) - 1
+        more = f" (and {others:,} more photo{'s' * (others > 1)})" if others else ""
         super().__init__(f"{next(iter(why.values()))}{more}")
 
 

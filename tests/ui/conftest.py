@@ -1,5 +1,6 @@
 """The real app, started as a visitor would start it, over the toy data set; and a browser."""
 
+import gc
 import os
 import shutil
 import socket
@@ -8,6 +9,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import warnings
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,7 +18,24 @@ from playwright.sync_api import sync_playwright
 
 from vsdemo.paths import ROOT
 
-DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+HERE = Path(__file__).parent
+DESKTOP = {"width": 1440, "height": 900}
+
+
+def pytest_collection_modifyitems(items):
+    """Gradio, its client and Playwright leave sockets to the garbage collector."""
+    for item in items:
+        if item.path.parent == HERE:
+            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sockets():
+    """Collects what these tests left, so that no later test is blamed for it."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def free_port():
@@ -57,7 +77,7 @@ def checkpoints(toy_checkpoint, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def apps(checkpoints, tmp_path_factory):
+def apps(sockets, checkpoints, tmp_path_factory):
     """Addresses of the app over the toy data, without data and without a model."""
     nothing = tmp_path_factory.mktemp("nothing")
     variables = {
@@ -82,7 +102,7 @@ def apps(checkpoints, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def browser():
+def browser(sockets):
     """Debian's chromium. A missing browser fails: these tests are the only look at the page."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:

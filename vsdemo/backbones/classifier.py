@@ -1,0 +1,57 @@
+"""torchvision's classifiers as backbones."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import torch
+import torchvision
+from PIL.Image import Resampling
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from vsdemo.types import UserError
+
+IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+
+
+class Classifier(nn.Module):
+    """A torchvision network without its classifier: pixels -> vector, last spatial map."""
+
+    size, short, resampling, mean_std = 224, 256, Resampling.BILINEAR, IMAGENET
+
+    def __init__(self, name: str, path: Path) -> None:
+        super().__init__()
+        self.net = net = torchvision.models.get_model(name, weights=None)
+        spatial = getattr(net, "features", None) or getattr(net, "layer4", None)
+        linear = [n for n, m in net.named_modules() if isinstance(m, nn.Linear)]
+        if spatial is None or not linear or isinstance(net, torchvision.models.SwinTransformer):
+            raise UserError(f"torchvision/{name} has no spatial map; use a convolutional network.")
+        net.set_submodule(linear[-1], nn.Identity())
+        self._load(path)
+        if name.startswith("densenet"):  # its last ReLU stands outside of `features`
+            net.features = spatial = nn.Sequential(spatial, nn.ReLU())
+        self._map: Tensor | None = None
+        spatial.register_forward_hook(self._keep)
+
+    def _load(self, path: Path) -> None:
+        safe = path.suffix == ".safetensors"
+        state = load_file(path) if safe else torch.load(path, "cpu", weights_only=True)
+        own = self.net.state_dict().keys()
+        # Older DenseNet files name their layers norm.1 and conv.2; torchvision now norm1, conv2.
+        named = {
+            k if k in own else re.sub(r"(norm|conv)\.([12])", r"\1\2", k): t.float()
+            for k, t in state.items()
+        }
+        missing, _ = self.net.load_state_dict(named, strict=False)
+        if missing := [k for k in missing if not k.endswith("num_batches_tracked")]:
+            raise RuntimeError(f"{len(missing)} tensors are missing, such as {missing[0]}")
+
+    def _keep(self, module: nn.Module, inputs: tuple[Tensor], output: Tensor) -> None:
+        self._map = output
+
+    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        vector = self.net(pixels)
+        assert self._map is not None
+        return vector, self._map

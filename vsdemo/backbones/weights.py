@@ -1,0 +1,103 @@
+"""Finding a backbone's weights: below VSDEMO_DATA/models, or downloaded once."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+
+import torch
+import torchvision
+from safetensors import SafetensorError
+
+from vsdemo.paths import data_root
+from vsdemo.types import UserError
+
+BROKEN = (  # what comes of failed downloads and damaged files
+    *(OSError, RuntimeError, EOFError),
+    *(HTTPException, SafetensorError, pickle.UnpicklingError),
+)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Where a backbone's weights are, and the first 16 hex digits of their SHA-256."""
+
+    backbone: str
+    path: Path | None  # None: random weights, for tests
+    hash: str
+
+
+def _local_file(pattern: str, *, unlike: list[str]) -> Path | None:
+    """The first file of that pattern below VSDEMO_DATA/models that no longer name claims:
+    vgg11_bn_imagenet.safetensors is no file of vgg11."""
+    root = data_root()
+    files = sorted((root / "models").glob(pattern)) if root else []
+    longer = tuple(f"{name}_" for name in unlike)
+    return next((f for f in files if not f.name.startswith(longer)), None)
+
+
+def find_weights(backbone: str) -> Weights:
+    """Finds a backbone's weights below VSDEMO_DATA/models, or downloads them.
+
+    Raises UserError for an unknown name and when the weights are neither here nor to be had.
+    """
+    kind, _, rest = backbone.partition("/")
+    try:
+        if kind == "torchvision" and rest in (known := _torchvision_names()):
+            longer = [n for n in known if n.startswith(rest) and n != rest]
+            path = _local_file(f"{rest}_*.safetensors", unlike=longer)
+            path = path or _torchvision_download(rest)
+        elif kind == "open_clip" and rest.count("/") == 1:
+            architecture, tag = rest.split("/")
+            _check_architecture(architecture)
+            if tag == "random":
+                return Weights(backbone, None, "random")
+            path = _local_file(f"{architecture}_{tag}.*safetensors", unlike=[])
+            path = path or _open_clip_download(architecture, tag)
+        else:
+            raise UserError(
+                f"There is no backbone {backbone!r}; write torchvision/<name> (densenet169, "
+                "resnet152, vgg19, ...) or open_clip/<architecture>/<pretrained>."
+            )
+    except BROKEN as error:
+        raise UserError(
+            f"The weights of {backbone} could not be downloaded ({type(error).__name__}); put "
+            "them as .safetensors into the models/ folder below VSDEMO_DATA."
+        ) from None
+    return Weights(backbone, path, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
+
+
+def _torchvision_names() -> list[str]:
+    return torchvision.models.list_models(module=torchvision.models)
+
+
+def _torchvision_download(name: str) -> Path:
+    known = torchvision.models.get_model_weights(name).__members__
+    if "IMAGENET1K_V1" not in known:
+        raise UserError(f"torchvision has no ImageNet weights for {name}; use another network.")
+    url = known["IMAGENET1K_V1"].url
+    torch.hub.load_state_dict_from_url(url, check_hash=True, weights_only=True)
+    return Path(torch.hub.get_dir()) / "checkpoints" / url.rsplit("/", 1)[1]
+
+
+def _check_architecture(architecture: str) -> None:
+    import open_clip
+
+    if architecture not in open_clip.list_models():
+        raise UserError(
+            f"open_clip has no architecture {architecture!r}; it has ViT-B-32, RN50 and those "
+            "that open_clip.list_models() lists."
+        )
+
+
+def _open_clip_download(architecture: str, tag: str) -> Path:
+    import open_clip
+
+    config = open_clip.get_pretrained_cfg(architecture, tag)
+    if not config:
+        known = ", ".join(open_clip.list_pretrained_tags_by_model(architecture)) or "none"
+        raise UserError(f"open_clip has no weights {tag!r} for {architecture!r}; it has: {known}.")
+    return Path(open_clip.download_pretrained(config))
