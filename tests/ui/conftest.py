@@ -14,12 +14,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from vsdemo.paths import ROOT
 
 HERE = Path(__file__).parent
 DESKTOP = {"width": 1440, "height": 900}
+expect.set_options(timeout=20_000)  # milliseconds; for machines with much else to do
 
 
 def pytest_collection_modifyitems(items):

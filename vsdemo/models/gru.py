@@ -51,15 +51,8 @@ PRESETS = {"gru": Config()}
 
 def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
     """A new, untrained model; features: length of the photo vectors."""
-    text = WordGRU(
-        vocab,
-        cfg.word_dim,
-        cfg.dim,
-        cfg.pooling,
-        cfg.bidirectional,
-        nonnegative=False,
-        dropout=cfg.dropout,
-    )
+    shape = (cfg.word_dim, cfg.dim, cfg.pooling, cfg.bidirectional)
+    text = WordGRU(vocab, *shape, nonnegative=False, dropout=cfg.dropout)
     image = LinearImage(
         features, cfg.dim, nonnegative=False, dropout=cfg.dropout, standardize=cfg.standardize
     )

@@ -58,14 +58,7 @@ PRESETS = {
 def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
     """A new, untrained model; features: length of the photo vectors."""
     nonnegative = cfg.score != "cosine"
-    text = WordGRU(
-        vocab,
-        cfg.word_dim,
-        cfg.dim,
-        cfg.pooling,
-        cfg.bidirectional,
-        nonnegative=nonnegative,
-        dropout=cfg.dropout,
-    )
+    shape = (cfg.word_dim, cfg.dim, cfg.pooling, cfg.bidirectional)
+    text = WordGRU(vocab, *shape, nonnegative=nonnegative, dropout=cfg.dropout)
     image = LinearImage(features, cfg.dim, nonnegative, cfg.dropout)
     return DualEncoder(text, image, SCORES[cfg.score])

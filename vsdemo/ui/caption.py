@@ -19,7 +19,7 @@ from vsdemo.ui import answers, page, pictures
 from vsdemo.ui.answers import Answer
 from vsdemo.ui.library import Library
 
-ABOUT = "Give a photo and read the sentences that describe it."
+ABOUT = "Give a photo and read what describes it."
 PICKS = 8
 SENTENCES = 10  # a time
 SIDE = 1280  # pixels: what is shown, and sent back, of a photo

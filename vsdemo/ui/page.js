@@ -18,6 +18,7 @@ window.vsdemo = {
       if (!button) return;
       const number = Number(button.dataset.number || 0);
       if (button.dataset.event === "select") vsdemo.chosen(button, number);
+      else window.scrollTo({ top: 0 }); // the answer begins at the top, perhaps in the other tab
       trigger(button.dataset.event, { number });
     });
     watch("value", () => vsdemo.address(element));
