@@ -12,8 +12,10 @@ import torchvision
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from vsdemo import backbones, data
-from vsdemo.backbones import Backbone, Weights, classifier, find_weights
+from vsdemo import data
+from vsdemo.backbones import Weights, classifier, find_weights
+from vsdemo.backbones import network as networks
+from vsdemo.backbones.network import Backbone
 from vsdemo.photos import open_photo
 from vsdemo.types import UserError
 
@@ -32,7 +34,7 @@ def weights_folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def float32(monkeypatch):
-    monkeypatch.setattr(backbones, "autocast", nullcontext)
+    monkeypatch.setattr(networks, "autocast", nullcontext)
 
 
 def pixels(count: int, size: int = 224) -> torch.Tensor:
@@ -219,7 +221,7 @@ def test_densenet169_on_photos(real_data, monkeypatch):
     found = {}
     for dtype in (torch.bfloat16, torch.float32):
         monkeypatch.setattr(
-            backbones,
+            networks,
             "autocast",
             lambda t=dtype: torch.autocast("cpu", t, enabled=t is torch.bfloat16),
         )

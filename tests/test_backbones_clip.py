@@ -8,15 +8,16 @@ import torch
 from PIL import Image
 from safetensors.torch import save_file
 
-from vsdemo import backbones
-from vsdemo.backbones import Backbone, find_weights
+from vsdemo.backbones import find_weights
+from vsdemo.backbones import network as networks
+from vsdemo.backbones.network import Backbone
 
 VIT, RESNET = "ViT-S-32-alt", "RN50"
 
 
 @pytest.fixture(autouse=True)
 def float32(monkeypatch):
-    monkeypatch.setattr(backbones, "autocast", nullcontext)
+    monkeypatch.setattr(networks, "autocast", nullcontext)
 
 
 def build(architecture: str, **options) -> torch.nn.Module:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from vsdemo.backbones import CROPS, Backbone, find_weights
+from vsdemo.backbones import CROPS, find_weights
+from vsdemo.backbones.network import Backbone
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,8 @@ from vsdemo.paths import ROOT
 # The whole number is the floor; decimals order the files of one floor. First match counts.
 RANKS = {
     **{"types": 0.0, "device": 0.1, "paths": 0.1, "config": 0.1, "photos": 0.1, "events": 0.2},
-    **{"data.*": 1.0, "data": 1.1, "scores": 1.0, "backbones.*": 1.0, "backbones": 1.1},
+    **{"data.*": 1.0, "data": 1.1, "scores": 1.0, "backbones.weights": 1.0, "backbones": 1.1},
+    **{"backbones.classifier": 1.0, "backbones.clip": 1.0, "backbones.network": 1.1},
     **{"features": 2.0, "losses": 2.0, "schedule": 2.0, "encoders": 2.0},
     **{"encoders.heads": 2.0, "encoders.words": 2.0, "encoders.*": 2.1, "dual": 2.2},
     **{"models.*": 3.0, "models": 3.1},

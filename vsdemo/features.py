@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from PIL import Image
@@ -17,10 +18,13 @@ from safetensors.torch import save_file
 from torch import Tensor
 from tqdm import tqdm
 
-from vsdemo.backbones import CROPS, Backbone, Weights, find_weights
+from vsdemo.backbones import CROPS, Weights, find_weights
 from vsdemo.paths import atomic, home
 from vsdemo.photos import open_photo
 from vsdemo.types import UserError
+
+if TYPE_CHECKING:
+    from vsdemo.backbones.network import Backbone
 
 SHARD = 256  # photos a file, and so the most that a killed run computes again
 BATCH_VIEWS = 20  # views through the network at a time: more are slower on a CPU
@@ -33,6 +37,8 @@ Progress = Callable[[int, int], None]  # photos done, photos in all
 @cache
 def load_backbone(weights: Weights) -> Backbone:
     """The network, built once a process."""
+    from vsdemo.backbones.network import Backbone  # torchvision takes seconds to import
+
     return Backbone(weights)
 
 

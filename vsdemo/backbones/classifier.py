@@ -23,6 +23,8 @@ class Classifier(nn.Module):
 
     def __init__(self, name: str, path: Path) -> None:
         super().__init__()
+        if name not in torchvision.models.list_models(module=torchvision.models):
+            raise UserError(f"torchvision has no image network {name!r}.")
         self.net = net = torchvision.models.get_model(name, weights=None)
         spatial = getattr(net, "features", None) or getattr(net, "layer4", None)
         linear = [n for n, m in net.named_modules() if isinstance(m, nn.Linear)]

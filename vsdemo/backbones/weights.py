@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import re
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
 import torch
-import torchvision
 from safetensors import SafetensorError
 
 from vsdemo.paths import data_root
@@ -18,6 +18,10 @@ from vsdemo.types import UserError
 BROKEN = (  # what comes of failed downloads and damaged files
     *(OSError, RuntimeError, EOFError),
     *(HTTPException, SafetensorError, pickle.UnpicklingError),
+)
+UNKNOWN = (
+    "There is no backbone {!r}; write torchvision/<name> (densenet169, resnet152, vgg19, ...) or "
+    "open_clip/<architecture>/<pretrained>."
 )
 
 
@@ -30,13 +34,13 @@ class Weights:
     hash: str
 
 
-def _local_file(pattern: str, *, unlike: list[str]) -> Path | None:
-    """The first file of that pattern below VSDEMO_DATA/models that no longer name claims:
+def _local_file(name: str, tag: str = "[^_]*") -> Path | None:
+    """<name>_<tag>.safetensors below VSDEMO_DATA/models. No tag holds an underscore, so that
     vgg11_bn_imagenet.safetensors is no file of vgg11."""
     root = data_root()
-    files = sorted((root / "models").glob(pattern)) if root else []
-    longer = tuple(f"{name}_" for name in unlike)
-    return next((f for f in files if not f.name.startswith(longer)), None)
+    wanted = re.compile(rf"{re.escape(name)}_{tag}\.safetensors")
+    files = sorted((root / "models").glob("*.safetensors")) if root else []
+    return next((f for f in files if wanted.fullmatch(f.name)), None)
 
 
 def find_weights(backbone: str) -> Weights:
@@ -46,22 +50,17 @@ def find_weights(backbone: str) -> Weights:
     """
     kind, _, rest = backbone.partition("/")
     try:
-        if kind == "torchvision" and rest in (known := _torchvision_names()):
-            longer = [n for n in known if n.startswith(rest) and n != rest]
-            path = _local_file(f"{rest}_*.safetensors", unlike=longer)
-            path = path or _torchvision_download(rest)
+        if kind == "torchvision" and rest:
+            path = _local_file(rest) or _torchvision_download(rest)
         elif kind == "open_clip" and rest.count("/") == 1:
             architecture, tag = rest.split("/")
             _check_architecture(architecture)
             if tag == "random":
                 return Weights(backbone, None, "random")
-            path = _local_file(f"{architecture}_{tag}.*safetensors", unlike=[])
+            path = _local_file(architecture, re.escape(tag) + r"(\..*)?")
             path = path or _open_clip_download(architecture, tag)
         else:
-            raise UserError(
-                f"There is no backbone {backbone!r}; write torchvision/<name> (densenet169, "
-                "resnet152, vgg19, ...) or open_clip/<architecture>/<pretrained>."
-            )
+            raise UserError(UNKNOWN.format(backbone))
     except BROKEN as error:
         raise UserError(
             f"The weights of {backbone} could not be downloaded ({type(error).__name__}); put "
@@ -70,11 +69,11 @@ def find_weights(backbone: str) -> Weights:
     return Weights(backbone, path, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
 
 
-def _torchvision_names() -> list[str]:
-    return torchvision.models.list_models(module=torchvision.models)
-
-
 def _torchvision_download(name: str) -> Path:
+    import torchvision  # takes seconds
+
+    if name not in torchvision.models.list_models(module=torchvision.models):
+        raise UserError(UNKNOWN.format(f"torchvision/{name}"))
     known = torchvision.models.get_model_weights(name).__members__
     if "IMAGENET1K_V1" not in known:
         raise UserError(f"torchvision has no ImageNet weights for {name}; use another network.")

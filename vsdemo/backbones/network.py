@@ -1,0 +1,85 @@
+"""A frozen network with what stands before it (views, normalisation) and after it (the mean)."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from PIL import Image
+from torch import Tensor, nn
+from torchvision.transforms import v2
+
+from vsdemo.backbones.classifier import Classifier
+from vsdemo.backbones.weights import BROKEN, Weights
+from vsdemo.device import autocast, device
+from vsdemo.types import UserError
+
+
+def _network(kind: str) -> type[nn.Module]:
+    if kind == "torchvision":
+        return Classifier
+    from vsdemo.backbones.clip import Clip  # takes seconds to import
+
+    return Clip
+
+
+class Backbone(nn.Module):
+    """A frozen network. `forward`: pixels (B, 3, H, W), uint8 -> vector (B, D), map (B, C, h, w).
+
+    The vector is what the network's classifier reads (its pooled last map; fc7 for VGG; the
+    joint embedding for CLIP), the map its last spatial one. Neither is normalised.
+    """
+
+    def __init__(self, weights: Weights) -> None:
+        super().__init__()
+        self.name, self.hash = weights.backbone, weights.hash
+        kind, _, rest = weights.backbone.partition("/")
+        try:
+            self.net = _network(kind)(rest, weights.path)
+        except BROKEN as error:
+            file = weights.path.name if weights.path else "made at random"
+            raise UserError(
+                f"The weights {file} do not fit {self.name} or are damaged "
+                f"({' '.join(str(error).split())[:200]})."
+            ) from None
+        self.size = self.net.size
+        self.normalize = v2.Normalize(*self.net.mean_std)
+        self.requires_grad_(False).eval().to(device(), memory_format=torch.channels_last)
+
+    @torch.no_grad()
+    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        pixels = self.normalize(pixels.to(device()).float() / 255)
+        pixels = pixels.contiguous(memory_format=torch.channels_last)
+        with autocast():
+            vector, spatial = self.net(pixels)
+        return vector.float(), spatial.float()
+
+    def views(self, photo: Image.Image, crops: str) -> Tensor:
+        """The photo's views (V, 3, size, size), uint8: the short side is scaled to 256 (for
+        CLIP, to the network's size), then the centre, the centre and its mirror image, or the
+        four corners, the centre and their mirror images are cut out (Vendrov 2016, 4.2)."""
+        short = self.net.short
+        width, height = photo.size
+        scale = short / min(width, height)
+        photo = photo.resize(
+            (max(short, round(width * scale)), max(short, round(height * scale))),
+            self.net.resampling,
+        )
+        image = v2.functional.pil_to_tensor(photo)
+        if crops == "ten":
+            views = torch.stack(v2.functional.ten_crop(image, [self.size, self.size]))
+        else:
+            views = v2.functional.center_crop(image, [self.size, self.size])[None]
+            if crops == "mirror":
+                views = torch.cat([views, views.flip(-1)])
+        return views
+
+    def encode(self, views: Tensor) -> Tensor:
+        """Views of photos (N, V, 3, H, W) -> L2-normalised means of their vectors, (N, D).
+
+        Each vector goes through a ReLU before the mean, as in the papers' code; those of CLIP,
+        which has negative coordinates, do not.
+        """
+        vector, _ = self(views.flatten(0, 1))
+        if self.name.startswith("torchvision/"):
+            vector = vector.relu()
+        return F.normalize(vector.unflatten(0, views.shape[:2]).mean(1), dim=-1)
