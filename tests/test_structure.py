@@ -12,21 +12,40 @@ from vsdemo.paths import ROOT
 # The whole number is the floor; decimals order the files of one floor. First match counts.
 RANKS = {
     **{"types": 0.0, "device": 0.1, "paths": 0.1, "config": 0.1, "photos": 0.1, "events": 0.2},
+    **{"data.conllu": 0.9, "data.constituents": 0.9, "data.parser": 1.0, "data.trees": 1.05},
     **{"data.*": 1.0, "data": 1.1, "scores": 1.0, "backbones.weights": 1.0, "backbones": 1.1},
     **{"backbones.classifier": 1.0, "backbones.clip": 1.0, "backbones.network": 1.1},
     **{"features": 2.0, "losses": 2.0, "schedule": 2.0, "encoders": 2.0},
     **{"encoders.heads": 2.0, "encoders.words": 2.0, "encoders.*": 2.1, "dual": 2.2},
     **{"models.*": 3.0, "models": 3.1},
     **{"tasks": 3.0, "tasks.ranks": 3.0, "tasks.retrieval": 3.1, "tasks.*": 3.2},
+    **{"parsing.treebank": 5.0, "parsing.pack": 5.0, "parsing.vectors": 5.1},
+    **{
+        "parsing.quick": 5.0,
+        "parsing.score": 5.1,
+        "parsing.silver": 5.2,
+        "parsing.train": 5.3,
+        "parsing": 5.0,
+    },
     **{"checkpoint": 4.0, "train": 5.0, "evaluate": 5.0, "index": 5.0, "engine": 6.0},
+    **{"plots.grammar": 6.0, "plots.layout": 6.0, "plots.*": 6.1, "plots": 6.2},
     **{"ui.library": 7.0, "ui.page": 7.0, "ui.pictures": 7.0, "ui.theme": 7.0},
-    **{"ui.answers": 7.1, "ui.*": 7.2, "ui": 7.3, "cli_data": 7.0, "cli": 7.4},
+    **{
+        "ui.answers": 7.1,
+        "ui.tree": 7.15,
+        "ui.*": 7.2,
+        "ui": 7.3,
+        "cli_data": 7.0,
+        "cli_trees": 7.0,
+        "cli": 7.4,
+    },
     **{"__main__": 8.0, "app": 8.0},
 }
 HOMES = {
     "torchvision": ("backbones", "backbones.*"),
     "open_clip": ("backbones.weights", "backbones.clip"),
     "gradio": ("ui", "ui.*"),
+    "stanza": ("data.parser", "parsing.*"),
     "typer": ("cli", "cli_*"),
 }
 SOURCES = {

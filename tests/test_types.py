@@ -3,7 +3,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsdemo.types import MAX_CHARACTERS, CaptionSet, Embeddings, Sentence, UserError
+from tests.random_trees import random_trees
+from vsdemo.types import MAX_CHARACTERS, CaptionSet, Embeddings, Sentence, Tree, UserError
 
 
 @pytest.mark.parametrize(
@@ -52,3 +53,32 @@ def test_embeddings_slice_and_join_with_their_masks():
 def test_captions_of_reads_the_correspondence_list():
     split = CaptionSet("toy", "all", ("p", "q", "r"), ("a", "b", "c", "d"), (2, 0, 2, 0))
     assert split.captions_of == [[1, 3], [], [0, 2]]
+
+
+@pytest.mark.parametrize(
+    ("heads", "why"),
+    [
+        ((2, 1, 0), "cycle"),
+        ((0, 3, 2), "cycle"),
+        ((1, 0, 2), "cycle"),
+        ((2, 3, 1), "one root; this one has 0"),
+        ((0, 0, 1), "one root; this one has 2"),
+        ((0, 1, 4), "cannot have the head 4"),
+        ((0, 1, -1), "cannot have the head -1"),
+        ((0, 1), "for each of its words"),
+    ],
+)
+def test_what_is_no_tree_is_told_in_one_sentence(heads, why):
+    with pytest.raises(UserError, match=f"{why}.*\\.$"):
+        Tree(("a", "b", "c"), heads, ("x", "x", "x"))
+
+
+@given(random_trees())
+def test_every_dependent_comes_before_its_head_and_the_root_last(tree):
+    order = tree.bottom_up()
+    assert sorted(order) == list(range(len(tree.words)))
+    assert order[-1] == tree.root
+    for word, head in enumerate(tree.heads):
+        if head:
+            assert order.index(word) < order.index(head - 1)
+            assert word in tree.children()[head - 1]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vsdemo import cli_data
+from vsdemo import cli_data, cli_trees
 from vsdemo.types import UserError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ Next, type:
   python -m vsdemo data                             what data is here
   python -m vsdemo models                           presets to train, checkpoints to use
   python -m vsdemo search checkpoints/flickr8k/order "a dog runs" -k 5
+  python -m vsdemo parse "a dog runs through the grass"
   python -m vsdemo train gru --data flickr8k --out runs/gru
   python -m vsdemo app                              the same in the browser
 """
@@ -35,6 +36,8 @@ cli = typer.Typer(
     add_completion=False,
 )
 cli.add_typer(cli_data.cli, name="data")
+cli.command()(cli_trees.parse)
+cli.command()(cli_trees.train_parser)
 
 Checkpoint = Annotated[Path, typer.Argument(help="Folder of a checkpoint; `vsdemo models`.")]
 Gallery = Annotated[
@@ -102,8 +105,14 @@ def evaluate(
     folds: Annotated[bool, typer.Option(help="Average blocks of 1,000 photos.")] = False,
     json: Json = False,
 ) -> None:
-    """Measure a checkpoint: recalls, ranks and their 95% intervals."""
+    """Measure a checkpoint: recalls, ranks and their 95% intervals; of a parser UAS and LAS."""
     from vsdemo import evaluate as evaluation
+    from vsdemo.data import parser
+
+    if parser.is_pipeline(checkpoint):
+        from vsdemo.parsing import score
+
+        return _show(score.evaluate(checkpoint, split))
 
     result = evaluation.evaluate(checkpoint, split, data, task, folds)
     if json or "ci95" not in result or task != "retrieval":

@@ -49,3 +49,22 @@ def features(
     cache = FeatureCache(backbone, crops)
     found = cache.get(data.load(name, split).photos, MAP if maps else VECTOR)
     print(f"{tuple(found.shape)} in {cache.folder}")
+
+
+@cli.command()
+def trees(
+    name: Annotated[str, typer.Argument(help="Name of a data set.")],
+    split: Annotated[str, typer.Option(help="train, dev, test or all.")] = "all",
+    parser: Annotated[str, typer.Option(help="shipped, or stanza where downloaded.")] = "shipped",
+) -> None:
+    """Parse the captions ahead of time, and list the relations that are not rare."""
+    from vsdemo import data
+    from vsdemo.data.trees import OTHER, TreeCache, frequent, relations
+
+    cache = TreeCache(parser)
+    counts = relations(cache.get(data.load(name, split).captions))
+    kept = frequent(counts)
+    rest = counts.total() - sum(counts[label] for label in kept)
+    print(f"{counts.total():,} words in {cache.folder}; {len(kept)} relations of at least 1%:")
+    for label, n in [*((label, counts[label]) for label in kept), (OTHER, rest)]:
+        print(f"  {label:12} {n:9,} {100 * n / counts.total():6.2f}%")

@@ -68,6 +68,67 @@ class Sentence:
 
 
 @dataclass(frozen=True)
+class Tree:
+    """A dependency tree (Universal Dependencies) over the N words of a sentence.
+
+    words: as written. heads: for each word the number of its head, counted from 1; 0 for the
+    root. labels: each word's relation to its head, such as nsubj. tags: universal
+    part-of-speech tags, or () where unknown.
+    Raises UserError when this is no tree: lengths differ, a head is out of range, there is not
+    exactly one root, or words hang on each other in a cycle.
+    """
+
+    words: tuple[str, ...]
+    heads: tuple[int, ...]
+    labels: tuple[str, ...]
+    tags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        n = len(self.words)
+        if {len(self.heads), len(self.labels), len(self.tags) or n} != {n}:
+            raise UserError("A tree needs one head, label and tag for each of its words.")
+        if outside := [h for h in self.heads if not 0 <= h <= n]:
+            raise UserError(f"A tree of {n} words cannot have the head {outside[0]}.")
+        if self.heads.count(0) != 1:
+            raise UserError(f"A tree has one root; this one has {self.heads.count(0)}.")
+        if len(self.bottom_up()) < n:
+            raise UserError("These words hang on each other in a cycle; that is no tree.")
+
+    @property
+    def root(self) -> int:
+        """Index of the root word, counted from 0."""
+        return self.heads.index(0)
+
+    def children(self) -> list[list[int]]:
+        """For each word the indices of its dependents from left to right, counted from 0."""
+        rows: list[list[int]] = [[] for _ in self.words]
+        for word, head in enumerate(self.heads):
+            if head:
+                rows[head - 1].append(word)
+        return rows
+
+    def bottom_up(self) -> list[int]:
+        """Indices of the words below the root, every dependent before its head, the root last."""
+        children, order = self.children(), [self.root]
+        for word in order:  # grows while it is walked
+            order.extend(children[word])
+        return order[::-1]
+
+
+@dataclass(frozen=True)
+class BinaryTree:
+    """A binary constituency tree over N words: leaves 0 ... N-1, then N-1 joined nodes.
+
+    merges: node N + i joins the nodes merges[i] = (left, right), both of lower number; the last
+    one is the root. source: what it was made from, `dependencies` or `constituency parser`.
+    """
+
+    words: tuple[str, ...]
+    merges: tuple[tuple[int, int], ...]
+    source: str
+
+
+@dataclass(frozen=True)
 class CaptionSet:
     """Photos with their captions: one split of a data set, or a folder of own photos."""
 

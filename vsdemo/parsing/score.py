@@ -1,0 +1,60 @@
+"""How well a pipeline parses EWT: the metrics of the CoNLL 2018 shared task."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import stanza
+from stanza.utils.conll import CoNLL
+from udtools import udeval
+
+from vsdemo.data import parser
+from vsdemo.parsing import treebank
+from vsdemo.types import UserError
+
+METRICS = {"upos": "UPOS", "xpos": "XPOS", "uas": "UAS", "las": "LAS"}
+RAW_METRICS = {"words": "Words", "sentences": "Sentences", **METRICS}
+
+
+def evaluate(folder: Path, split: str = "test") -> dict[str, dict[str, float]]:
+    """Percentages on a split of UD English EWT, F1 over words.
+
+    `gold_tokens`: the treebank's words and sentences, tags and trees predicted. `raw_text`: the
+    treebank's plain text through the whole pipeline. Relations count without their subtypes, as
+    the shared task has it. Raises UserError when models or treebank are missing or damaged.
+    """
+    if split not in ("train", "dev", "test"):
+        raise UserError(f"UD English EWT has no split {split!r}; valid are train, dev, test.")
+    parser.check(folder)
+    text = treebank.read(split)
+    words = [[r for r in rows if r[0].isdigit()] for rows in treebank.sentences(text)]
+    gold = "".join("\n".join("\t".join(r) for r in rows) + "\n\n" for rows in words)
+    told = pipeline(folder, tokenize_pretokenized=True)([[r[1] for r in rows] for rows in words])
+    raw = pipeline(folder)(treebank.plain_text(text))
+    return {
+        "gold_tokens": compare(gold, told, METRICS),
+        "raw_text": compare(text, raw, RAW_METRICS),
+    }
+
+
+def pipeline(folder: Path, **options: Any) -> Any:
+    """The Stanza pipeline of a folder."""
+    return stanza.Pipeline(
+        "en",
+        str(folder),
+        processors=parser.PROCESSORS,
+        download_method=None,
+        verbose=False,
+        **options,
+    )
+
+
+def compare(gold: str, document: Any, metrics: dict[str, str]) -> dict[str, float]:
+    """F1 scores in percent of a parsed document against CoNLL-U."""
+    told = io.StringIO()
+    CoNLL.write_doc2conll(document, told)
+    pair = (udeval.load_conllu(io.StringIO(t), "", {}) for t in (gold, told.getvalue()))
+    found = udeval.evaluate(*pair)
+    return {ours: round(100 * found[theirs].f1, 2) for ours, theirs in metrics.items()}
