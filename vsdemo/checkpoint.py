@@ -43,7 +43,7 @@ class Spec:
 def save(folder: Path, spec: Spec, vocab: Vocab, state: dict[str, Tensor]) -> None:
     """Writes config, vocabulary and weights, matrices in half precision, files below MAX_FILE."""
     write_text(folder / "config.json", json.dumps(dataclasses.asdict(spec), indent=2) + "\n")
-    write_text(folder / "vocab.json", json.dumps(vocab.words, ensure_ascii=False) + "\n")
+    write_text(folder / "vocab.json", json.dumps(vocab.to_json(), ensure_ascii=False) + "\n")
     shards: list[dict[str, Tensor]] = [{}]
     size = 0
     for name, tensor in state.items():
@@ -86,12 +86,12 @@ def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
     """
     spec = read_spec(folder)
     try:
-        words = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
-        vocab = Vocab(tuple(words))
+        stored = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+        vocab = Vocab.from_json(stored)
         model = models.build(spec.model, spec.config, vocab, spec.features)
         state = {k: t for f in sorted(folder.glob("model*.safetensors")) for k, t in _read(f)}
         model.load_state_dict({k: t.float() for k, t in state.items()})
-    except (OSError, ValueError, TypeError, RuntimeError, SafetensorError) as error:
+    except (OSError, ValueError, LookupError, TypeError, RuntimeError, SafetensorError) as error:
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"The checkpoint {folder} is damaged: {reason}") from None
     return model.to(device()).eval(), spec, vocab

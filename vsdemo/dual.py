@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from vsdemo.data.sentences import parsed
 from vsdemo.encoders import Encoder
 from vsdemo.scores import Score
 from vsdemo.types import Embeddings, Sentence
@@ -45,8 +46,11 @@ class DualEncoder(nn.Module):
         return Embeddings.cat(parts)[torch.tensor(order).argsort()]
 
     def encode_text(self, sentences: Sequence[Sentence], progress: Any = None) -> Embeddings:
-        """Sentences -> (N, D) on the CPU. progress(done, all) is called after each batch."""
-        return self._encode(self.text, sentences, progress)
+        """Sentences -> (N, D) on the CPU, parsed first where the tower needs it.
+
+        progress(done, all) is called after each batch.
+        """
+        return self._encode(self.text, parsed(sentences, self.text.needs), progress)
 
     def encode_image(self, features: Tensor) -> Embeddings:
         """Photo features (N, F) -> (N, D) on the CPU."""

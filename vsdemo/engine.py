@@ -13,6 +13,7 @@ from PIL import Image
 from torch import Tensor
 
 from vsdemo import checkpoint, data
+from vsdemo.data.sentences import parsed
 from vsdemo.device import device
 from vsdemo.features import UnreadablePhotos
 from vsdemo.index import Index
@@ -91,8 +92,8 @@ class Engine:
 
     def encode(self, text: str) -> Embeddings:
         """A typed sentence as one point, (1, D). Raises UserError when no word is known."""
-        sentence = Sentence.from_user(text)
-        known, unknown = self.vocab.unknown(sentence.text)
+        sentence = self._sentence(text)
+        known, unknown = self.vocab.unknown(sentence)
         if not known:
             shown = ", ".join(repr(w) for w in unknown[:3]) or repr(sentence.text[:40])
             raise UserError(
@@ -103,7 +104,10 @@ class Engine:
 
     def unknown_words(self, text: str) -> list[str]:
         """Words of a sentence that the model passes over."""
-        return self.vocab.unknown(text)[1]
+        return self.vocab.unknown(self._sentence(text))[1]
+
+    def _sentence(self, text: str) -> Sentence:
+        return parsed([Sentence.from_user(text)], self.model.text.needs)[0]
 
     def search(self, text: str, k: int = 10) -> list[Hit]:
         """The k photos that a sentence describes best."""

@@ -44,30 +44,6 @@ class Embeddings:
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """A sentence as encoders take it."""
-
-    text: str
-
-    @classmethod
-    def from_user(cls, text: str) -> Sentence:
-        """Checks a typed sentence.
-
-        Raises UserError when it is blank, too long or holds control characters.
-        """
-        text = " ".join(text.split()) if len(text) <= MAX_CHARACTERS else text
-        if not text:
-            raise UserError("The sentence is empty; type what a photo should show.")
-        if len(text) > MAX_CHARACTERS:
-            raise UserError(
-                f"The sentence has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read."
-            )
-        if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in text):
-            raise UserError("The sentence holds control characters; type plain text.")
-        return cls(text)
-
-
-@dataclass(frozen=True)
 class Tree:
     """A dependency tree (Universal Dependencies) over the N words of a sentence.
 
@@ -126,6 +102,32 @@ class BinaryTree:
     words: tuple[str, ...]
     merges: tuple[tuple[int, int], ...]
     source: str
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence as encoders take it; trees only where one needs them."""
+
+    text: str
+    tree: Tree | None = None
+    constituents: BinaryTree | None = None
+
+    @classmethod
+    def from_user(cls, text: str) -> Sentence:
+        """Checks a typed sentence.
+
+        Raises UserError when it is blank, too long or holds control characters.
+        """
+        text = " ".join(text.split()) if len(text) <= MAX_CHARACTERS else text
+        if not text:
+            raise UserError("The sentence is empty; type what a photo should show.")
+        if len(text) > MAX_CHARACTERS:
+            raise UserError(
+                f"The sentence has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read."
+            )
+        if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in text):
+            raise UserError("The sentence holds control characters; type plain text.")
+        return cls(text)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from vsdemo.types import Embeddings
 class Encoder(Protocol):
     """What every tower offers; towers are `nn.Module`s."""
 
-    needs: frozenset[str]  # of words, vector (later: chars, dep_tree, const_tree, regions)
+    needs: frozenset[str]  # of words, dep_tree, const_tree, vector (later: chars, regions)
     dim: int
 
     def prepare(self, items: Sequence[Any]) -> list[Any]: ...

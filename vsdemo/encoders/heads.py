@@ -10,12 +10,23 @@ class Head(nn.Module):
     """(N, D) -> (N, D): L2-normalises, then takes the absolute value where the order needs it.
 
     Vendrov 2016, section 4.2: f(x) = |x|; the order of the two steps is that of the paper's code.
+    unit=False leaves the length, for the inner products of Socher 2014.
     """
 
-    def __init__(self, nonnegative: bool) -> None:
+    def __init__(self, nonnegative: bool, unit: bool = True) -> None:
         super().__init__()
-        self.nonnegative = nonnegative
+        self.nonnegative, self.unit = nonnegative, unit
 
     def forward(self, x: Tensor) -> Tensor:
-        x = F.normalize(x.float(), dim=-1)
+        x = F.normalize(x.float(), dim=-1) if self.unit else x.float()
         return x.abs() if self.nonnegative else x
+
+
+class Twin(nn.Sequential):
+    """(N, I) -> (N, D): one column of the twin network (Dufour 2015, section 3.2), two affine
+    layers, each with a leaky ReLU of slope 0.01."""
+
+    def __init__(self, size: int, dim: int) -> None:
+        super().__init__(
+            *(nn.Linear(size, dim), nn.LeakyReLU(0.01), nn.Linear(dim, dim), nn.LeakyReLU(0.01))
+        )

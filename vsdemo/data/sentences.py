@@ -1,0 +1,42 @@
+"""Sentences with the trees that a tower needs: the one place where captions and queries are
+parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from vsdemo.data.constituents import from_dependencies
+from vsdemo.data.parser import Parser
+from vsdemo.data.trees import TreeCache
+from vsdemo.types import Sentence, Tree
+
+FEW = 16  # sentences, such as visitors type, that are parsed faster than the cache is read
+
+
+def parsed(sentences: Sequence[Sentence], needs: frozenset[str]) -> list[Sentence]:
+    """The sentences with a dependency tree each where `needs` holds dep_tree, and a binary
+    constituency tree where it holds const_tree; those that come with theirs keep it.
+
+    Raises UserError for a text without a word, and when the parser's files are missing.
+    """
+    found = list(sentences)
+    if bare := [i for i, s in enumerate(found) if "dep_tree" in needs and not s.tree]:
+        for i, tree in zip(bare, _trees([found[i].text for i in bare]), strict=True):
+            found[i] = replace(found[i], tree=tree)
+    if bare := [i for i, s in enumerate(found) if "const_tree" in needs and not s.constituents]:
+        for i, tree in zip(bare, _trees([found[i].text for i in bare]), strict=True):
+            found[i] = replace(found[i], constituents=from_dependencies(tree))
+    return found
+
+
+def _trees(texts: Sequence[str]) -> list[Tree]:
+    cache = TreeCache()
+    return cache.parser.parse(texts) if len(texts) <= FEW else _read(tuple(texts), cache.parser)
+
+
+@lru_cache(maxsize=4)
+def _read(texts: tuple[str, ...], parser: Parser) -> list[Tree]:
+    """Kept in memory: the captions of dev are asked for after every epoch."""
+    return TreeCache().get(texts)
