@@ -16,7 +16,9 @@ import torchvision
 from PIL import Image, ImageDraw
 from safetensors.torch import save_file
 
+from tests.fake_parser import FakeParser
 from vsdemo import config, evaluate, models
+from vsdemo.data import parser
 from vsdemo.train import Trainer
 
 REAL_DATA = Path(os.environ["VSDEMO_DATA"]).resolve() if os.environ.get("VSDEMO_DATA") else None
@@ -109,6 +111,14 @@ def real_data(monkeypatch):
         (pytest.fail if os.environ.get("CI") else pytest.skip)("VSDEMO_DATA is not set")
     monkeypatch.setenv("VSDEMO_DATA", str(REAL_DATA))
     return REAL_DATA
+
+
+@pytest.fixture
+def fake_parser(monkeypatch):
+    """Takes the place of the parser that ships."""
+    found = FakeParser()
+    monkeypatch.setattr(parser, "load", lambda name="shipped": found)
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -13,10 +13,10 @@ from vsdemo.paths import ROOT
 RANKS = {
     **{"types": 0.0, "device": 0.1, "paths": 0.1, "config": 0.1, "photos": 0.1, "events": 0.2},
     **{"data.conllu": 0.9, "data.constituents": 0.9, "data.parser": 1.0, "data.trees": 1.05},
-    **{"data.vocab": 1.1, "data.sentences": 1.1, "data.*": 1.0, "data": 1.1},
+    **{"data.vocab": 1.1, "data.sentences": 1.1, "data.vectors": 1.2, "data.*": 1.0, "data": 1.1},
     **{"scores": 1.0, "backbones.weights": 1.0, "backbones": 1.1},
     **{"backbones.classifier": 1.0, "backbones.clip": 1.0, "backbones.network": 1.1},
-    **{"features": 2.0, "losses": 2.0, "schedule": 2.0, "encoders": 2.0},
+    **{"features": 2.0, "losses": 2.0, "schedule": 2.0, "encoders": 2.0, "optim": 2.4},
     **{
         "encoders.heads": 2.0,
         "encoders.words": 2.0,
@@ -24,7 +24,7 @@ RANKS = {
         "encoders.shapes": 2.0,
     },
     **{"encoders.trees": 2.1, "encoders.*": 2.2, "dual": 2.3},
-    **{"models.*": 3.0, "models": 3.1},
+    **{"models.socher": 3.0, "models.*": 3.1, "models": 3.2},
     **{"tasks": 3.0, "tasks.ranks": 3.0, "tasks.retrieval": 3.1, "tasks.*": 3.2},
     **{"parsing.treebank": 5.0, "parsing.pack": 5.0, "parsing.vectors": 5.1},
     **{

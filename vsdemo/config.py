@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from vsdemo.types import UserError
 
@@ -30,8 +30,11 @@ def option(
 class Config:
     """What every model's training needs; a model's own `Config` adds its fields.
 
-    Defaults are those of Vendrov 2016, section 4.4, where the paper states one.
+    Defaults are those of Vendrov 2016, section 4.4, where the paper states one. `needs` is that of
+    the text tower: sentences are parsed before there are a vocabulary and a tower.
     """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"words"})
 
     backbone: str = option("torchvision/densenet169", "frozen image network; `vsdemo models`")
     crops: str = option("ten", "views of a photo, averaged", ("center", "mirror", "ten"))
@@ -46,13 +49,27 @@ class Config:
     epochs: int = option(30, "at most; see patience")
     evaluate_every: int = option(1, "epochs between two evaluations on dev")
     patience: int = option(8, "evaluations without a better dev rsum before stopping")
-    learning_rate: float = option(0.001, "of Adam, at its highest")
+    optimizer: str = option(
+        "adam", "adam, or adagrad (Socher 2014, section 5)", ("adam", "adagrad")
+    )
+    learning_rate: float = option(0.001, "of the optimiser, at its highest")
     schedule: str = option(
         "constant", "of the learning rate", ("constant", "cosine", "cyclic", "step")
     )
     warmup: int = option(0, "steps in which the learning rate rises from 0", least=0)
     cycle_epochs: int = option(4, "length of a cycle (cyclic) or of a step (step), in epochs")
     clip: float = option(2.0, "largest norm of the gradient; 0 clips nothing")
+    decay: float = option(0.0, "lambda of the penalty lambda / 2 |weights|^2")
+    reset: int = option(5, "epochs after which adagrad forgets the gradients so far")
+    alternate: int = option(0, "epochs a tower learns alone, the photos' first; 0: both", least=0)
+    vectors: str = option(
+        "learned",
+        "of words: learned, or our own of caption text, fixed or tuned",
+        ("learned", "fixed", "tuned"),
+    )
+    loss: str = option(
+        "ranking", "hinges over pairs, or squared distances of right pairs", ("ranking", "squared")
+    )
     margin: float = option(0.05, "of the hinge, in units of the score")
     hardest: float = option(
         0.0, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1

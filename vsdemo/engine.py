@@ -13,7 +13,7 @@ from PIL import Image
 from torch import Tensor
 
 from vsdemo import checkpoint, data
-from vsdemo.data.sentences import parsed
+from vsdemo.data.sentences import parsed, version
 from vsdemo.device import device
 from vsdemo.features import UnreadablePhotos
 from vsdemo.index import Index
@@ -80,7 +80,8 @@ class Engine:
         texts = list(dict.fromkeys(self.gallery.captions))  # some are written twice
         if not texts:
             raise UserError(f"{self.gallery.name} has no captions to describe a photo with.")
-        key = hashlib.sha256("\n".join([self._hash, *texts]).encode()).hexdigest()[:32]
+        made_by = self._hash + version(self.model.text.needs)
+        key = hashlib.sha256("\n".join([made_by, *texts]).encode()).hexdigest()[:32]
         path = home() / "captions" / f"{key}.safetensors"
         if stored := Index.load(path, self.score):
             return stored

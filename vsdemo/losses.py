@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from vsdemo.config import Config
 from vsdemo.scores import Score
 from vsdemo.types import Embeddings
 
@@ -44,6 +45,29 @@ def pairwise_ranking(margin: float, hardest: float = 0.0) -> Loss:
         }
 
     return loss
+
+
+def squared_error() -> Loss:
+    """The squared distances of matching pairs (Socher 2014, section 5): sum of |v_i - y_j|^2.
+
+    It knows no wrong pairs, so towers that learn at once shrink to a point: see `alternate`.
+    """
+
+    def loss(
+        score: Score, general: Embeddings, specific: Embeddings, label: Tensor
+    ) -> dict[str, Tensor]:
+        right = score.pairs(general, specific)
+        distances = (general.x - specific.x).square().sum(-1)  # (B,)
+        return {"loss": distances.sum(), "right_score": right.mean().detach()}
+
+    return loss
+
+
+def build(config: Config) -> Loss:
+    """The loss that a configuration asks for."""
+    if config.loss == "squared":
+        return squared_error()
+    return pairwise_ranking(config.margin, config.hardest)
 
 
 def check_finite(parts: dict[str, Tensor]) -> None:

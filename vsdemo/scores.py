@@ -70,6 +70,23 @@ class Cosine(Score):
         return F.cosine_similarity(general.x, specific.x, dim=-1)
 
 
+class Euclidean(Score):
+    """score(x, y) = -|x - y|^2, which ranks as the distance does (Socher 2014, section 6.4)"""
+
+    unit = "closeness"
+    meaning = "Minus the squared distance of the sentence's and the photo's points; 0 is the same."
+
+    def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        lengths = general.x.square().sum(-1)[:, None] + specific.x.square().sum(-1)
+        return (2 * general.x @ specific.x.T - lengths).clamp(max=0)
+
+    def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        return -(general.x - specific.x).square().sum(-1)
+
+    def fit(self, scores: Tensor) -> Tensor:
+        return 1 / (1 - scores)
+
+
 def _blocks(lower: Tensor, upper: Tensor) -> Iterator[tuple[slice, slice]]:
     """Cuts (I, J) so that a block of (i, j, D) numbers stays small."""
     room = CHUNK[lower.device.type == "cpu"]
@@ -138,6 +155,7 @@ class OrderViolation(Score):
 SCORES: dict[str, Score] = {
     "inner": Inner(),
     "cosine": Cosine(),
+    "euclidean": Euclidean(),
     "order": OrderViolation(),
     "order_reversed": OrderViolation(reversed=True),
 }

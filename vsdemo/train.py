@@ -13,19 +13,21 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from torch import Tensor
+from torch import Tensor, nn
 from tqdm import tqdm
 
-from vsdemo import checkpoint, data, models
+from vsdemo import checkpoint, data, losses, models, optim
 from vsdemo.checkpoint import Spec
 from vsdemo.config import Config
+from vsdemo.data import vectors
+from vsdemo.data.sentences import parsed
 from vsdemo.data.vocab import Vocab
 from vsdemo.device import autocast, device
 from vsdemo.events import EventLog, read
 from vsdemo.features import FeatureCache
-from vsdemo.losses import check_finite, pairwise_ranking
+from vsdemo.losses import check_finite
 from vsdemo.paths import atomic
-from vsdemo.schedule import epoch_batches, learning_rate
+from vsdemo.schedule import epoch_batches
 from vsdemo.tasks import retrieval
 from vsdemo.types import Sentence, UserError
 
@@ -56,18 +58,28 @@ class Trainer:
             backbone_hash=cache.weights.hash,
             features=self.photos.shape[1],
         )
-        self.vocab = Vocab.build(self.train_set.captions, config.min_count)
+        sentences = parsed([Sentence(c) for c in self.train_set.captions], config.needs)
+        self.vocab = Vocab.build(sentences, config.min_count)
         torch.manual_seed(config.seed)
         self.model = models.build(self.spec.model, config, self.vocab, self.spec.features)
+        self._start_words()
         self.model.to(device())
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, fused=True)
-        self.loss = pairwise_ranking(config.margin, config.hardest)
-        self.captions = self.model.text.prepare([Sentence(c) for c in self.train_set.captions])
+        self.optimizer = optim.build(config, self.model)
+        self.loss = losses.build(config)
+        self.captions = self.model.text.prepare(sentences)
         self.photo_of = torch.tensor(self.train_set.photo_of)
         self.step, self.best, self.waited, self.seconds = 0, -1.0, 0, 0.0
         self.stopping = False
         self.steps_per_epoch = len(epoch_batches(config, self.train_set.captions_of, 0))
         self.total = config.epochs * self.steps_per_epoch
+
+    def _start_words(self) -> None:
+        """Puts our own word vectors into the text tower's table, where they are asked for."""
+        if self.config.vectors != "learned":
+            table: nn.Embedding = self.model.text.table
+            found = vectors.of_vocab(self.vocab, self.train_set.captions, table.embedding_dim)
+            table.weight.data.copy_(found)
+            table.weight.requires_grad_(self.config.vectors == "tuned")
 
     def run(self) -> str:
         """Trains until the last epoch, early stopping or a signal; returns `done` or `stopped`.
@@ -136,9 +148,8 @@ class Trainer:
 
     def _train_step(self, batch: Tensor) -> dict[str, Any]:
         """One optimiser step on the captions of these numbers and their photos."""
-        rate = learning_rate(self.config, self.step, self.steps_per_epoch)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        when = (self.config, self.step, self.steps_per_epoch)
+        rate = optim.begin_step(self.optimizer, *when)
         self.model.train()
         words = self.model.text.collate([self.captions[i] for i in batch.tolist()]).to(device())
         owner = self.photo_of[batch].to(device())
@@ -149,8 +160,9 @@ class Trainer:
         check_finite(parts)
         self.optimizer.zero_grad()
         parts["loss"].backward()
+        optim.hold_still(self.model, *when)
         limit = self.config.clip or float("inf")
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit)
+        norm = nn.utils.clip_grad_norm_(self.model.parameters(), limit)
         check_finite({"gradient": norm})
         self.optimizer.step()
         self.step += 1

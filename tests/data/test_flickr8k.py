@@ -3,7 +3,7 @@ import pytest
 from vsdemo import data
 from vsdemo.data import flickr8k
 from vsdemo.data.vocab import Vocab, tokenize
-from vsdemo.types import UserError
+from vsdemo.types import Sentence, UserError
 
 SPLITS = {"train": ["a.jpg", "b.jpg"], "dev": ["c.jpg"], "test": ["d.jpg"]}
 
@@ -85,7 +85,7 @@ def test_the_real_facts():
 
 @pytest.mark.usefixtures("real_data")
 def test_the_real_vocabulary_is_that_of_train():
-    train = Vocab.build(flickr8k.load("train").captions)
+    train = Vocab.build(map(Sentence, flickr8k.load("train").captions))
     seen = {w for c in flickr8k.load("train").captions for w in tokenize(c)}
     assert set(train.words[3:]) == seen
     unseen = {w for c in flickr8k.load("test").captions for w in tokenize(c)} - seen

@@ -7,7 +7,7 @@ from vsdemo.types import Sentence
 
 @pytest.fixture
 def vocab():
-    return Vocab.build(["a red dog runs on green grass near the blue sea"])
+    return Vocab.build([Sentence("a red dog runs on green grass near the blue sea")])
 
 
 @pytest.fixture

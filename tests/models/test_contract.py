@@ -9,6 +9,7 @@ import torch
 
 from vsdemo import checkpoint, models
 from vsdemo.config import from_dict, override
+from vsdemo.data.sentences import parsed
 from vsdemo.data.vocab import Vocab
 from vsdemo.losses import pairwise_ranking
 from vsdemo.tasks import retrieval
@@ -24,15 +25,18 @@ SMALL = ["dim=16", "word_dim=8", "min_count=1", "dropout=0"]
 every_preset = pytest.mark.parametrize("preset", models.presets())
 every_model = pytest.mark.parametrize("name", models.MODELS)
 
+pytestmark = pytest.mark.usefixtures("fake_parser")
+
 
 @pytest.fixture
-def built():
+def built(fake_parser):
     """preset -> (configuration, vocabulary, a small untrained model)."""
 
     def build(preset: str):
         torch.manual_seed(0)
         name, config = models.preset(preset)
-        config, vocab = override(config, SMALL), Vocab.build(CAPTIONS)
+        config = override(config, SMALL)
+        vocab = Vocab.build(parsed([Sentence(c) for c in CAPTIONS], config.needs))
         return config, vocab, models.build(name, config, vocab, FEATURES)
 
     return build
@@ -55,7 +59,8 @@ def test_a_preset_learns_eight_pairs_by_heart(built, features, preset):
     config, _, model = built(preset)
     assert rsum(model, features) < 560  # of 600: nothing is known at first
     loss = pairwise_ranking(config.margin, config.hardest)
-    words = model.text.collate(model.text.prepare([Sentence(c) for c in CAPTIONS]))
+    sentences = parsed([Sentence(c) for c in CAPTIONS], model.text.needs)
+    words = model.text.collate(model.text.prepare(sentences))
     optimizer, label = torch.optim.Adam(model.parameters(), lr=0.02), torch.arange(len(CAPTIONS))
     for _ in range(150):
         parts = loss(model.score, model.text(words), model.image(features), label)
@@ -79,7 +84,9 @@ def test_a_checkpoint_is_the_model_rounded_to_half_precision(built, features, pr
     for weights in model.state_dict().values():
         if weights.dim() > 1:
             weights.copy_(weights.half())
-    sentences = [Sentence(c) for c in (*CAPTIONS, "a zebra", "")]
+    sentences = [Sentence(c) for c in (*CAPTIONS, "a zebra")]
+    if model.text.needs == {"words"}:  # a text without a word has no tree
+        sentences.append(Sentence(""))
     assert torch.equal(loaded.encode_text(sentences).x, model.encode_text(sentences).x)
     assert torch.equal(loaded.encode_image(features).x, model.encode_image(features).x)
     assert loaded.score is model.score
@@ -89,7 +96,7 @@ def test_a_checkpoint_is_the_model_rounded_to_half_precision(built, features, pr
 def test_towers_agree_with_each_other_and_with_the_configuration(built, preset):
     config, _, model = built(preset)
     assert model.text.dim == model.image.dim == config.dim
-    assert model.text.needs <= {"words"}
+    assert model.text.needs == config.needs <= {"words", "dep_tree", "const_tree"}
     assert model.image.needs == {"vector"}
     assert model.encode_text([]).x.shape == model.encode_image(torch.zeros(0, FEATURES)).x.shape
     assert model.encode_text([Sentence("a dog")]).x.shape == (1, 16)
@@ -149,7 +156,7 @@ def test_a_model_names_its_paper_its_equation_and_its_departures(name):
 def test_unknown_names_list_the_valid_ones():
     with pytest.raises(UserError, match=r"'clap'; valid are .*order/one_crop"):
         models.preset("clap")
-    with pytest.raises(UserError, match="'clap'; valid are bow, gru, order"):
+    with pytest.raises(UserError, match="'clap'; valid are bow, gru, order, rnn"):
         models.module("clap")
 
 

@@ -3,11 +3,11 @@ from collections import Counter
 
 import pytest
 
+from vsdemo.data.vectors import ppmi
 from vsdemo.parsing import vectors
 
 
-def test_pmi_is_what_loops_say(monkeypatch):
-    monkeypatch.setattr(vectors, "CONTEXTS", 3)
+def test_pmi_is_what_loops_say():
     words = ["the", "dog", "cat", "runs"]
     sentences = [["the", "dog", "runs"], ["the", "cat", "odd", "runs"], ["the", "the", "dog"]]
     counts: Counter = Counter()
@@ -21,7 +21,7 @@ def test_pmi_is_what_loops_say(monkeypatch):
         rows[word] += n
         columns[context] += n
     smoothed = {c: n**0.75 for c, n in columns.items()}
-    dense = vectors.pmi(sentences, words).toarray()
+    dense = ppmi(sentences, words, 3, vectors.PLACES, placed=True).toarray()
     for i, word in enumerate(words):
         for block in range(4):
             for j, context in enumerate(words[:3]):

@@ -31,6 +31,11 @@ def parsed(sentences: Sequence[Sentence], needs: frozenset[str]) -> list[Sentenc
     return found
 
 
+def version(needs: frozenset[str]) -> str:
+    """Changes whenever `parsed` would give other trees; empty where none are needed."""
+    return TreeCache().parser.version if needs & {"dep_tree", "const_tree"} else ""
+
+
 def _trees(texts: Sequence[str]) -> list[Tree]:
     cache = TreeCache()
     return cache.parser.parse(texts) if len(texts) <= FEW else _read(tuple(texts), cache.parser)

@@ -30,3 +30,6 @@ class Twin(nn.Sequential):
         super().__init__(
             *(nn.Linear(size, dim), nn.LeakyReLU(0.01), nn.Linear(dim, dim), nn.LeakyReLU(0.01))
         )
+        for layer in (self[0], self[2]):
+            nn.init.xavier_uniform_(layer.weight)
+            nn.init.zeros_(layer.bias)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from vsdemo.encoders.heads import Head
+from vsdemo.encoders.heads import Head, Twin
 from vsdemo.types import Embeddings
 
 
@@ -15,6 +15,7 @@ class LinearImage(nn.Module):
     """Feature vectors (N, F) -> (N, D): W v + b, then the head (Vendrov 2016, Eq. 6).
 
     standardize: each feature is first brought to mean 0 and variance 1 over the training photos.
+    unit: whether the result has length 1. twin: two layers in place of one (Dufour 2015).
     """
 
     needs = frozenset({"vector"})
@@ -26,15 +27,18 @@ class LinearImage(nn.Module):
         nonnegative: bool,
         dropout: float = 0.0,
         standardize: bool = False,
+        unit: bool = True,
+        twin: bool = False,
     ) -> None:
         super().__init__()
         self.standardize = nn.BatchNorm1d(features, affine=False) if standardize else nn.Identity()
         self.dim = dim
-        self.linear = nn.Linear(features, dim)
+        self.linear = Twin(features, dim) if twin else nn.Linear(features, dim)
         self.dropout = nn.Dropout(dropout)
-        self.head = Head(nonnegative)
-        nn.init.xavier_uniform_(self.linear.weight)
-        nn.init.zeros_(self.linear.bias)
+        self.head = Head(nonnegative, unit)
+        if isinstance(self.linear, nn.Linear):
+            nn.init.xavier_uniform_(self.linear.weight)
+            nn.init.zeros_(self.linear.bias)
 
     def prepare(self, items: Tensor) -> list[Tensor]:
         return list(items)

@@ -15,6 +15,11 @@ MODELS = {
     "bow": "vsdemo.models.bow",
     "gru": "vsdemo.models.gru",
     "order": "vsdemo.models.order",
+    "rnn": "vsdemo.models.rnn",
+    "ct_rnn": "vsdemo.models.ct_rnn",
+    "dt_rnn": "vsdemo.models.dt_rnn",
+    "sdt_rnn": "vsdemo.models.sdt_rnn",
+    "dt_lstm": "vsdemo.models.dt_lstm",
 }
 
 

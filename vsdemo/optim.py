@@ -1,0 +1,46 @@
+"""Optimisers, and what of a model they move when."""
+
+from __future__ import annotations
+
+from torch import nn
+from torch.optim import Adagrad, Adam, Optimizer
+
+from vsdemo.config import Config
+from vsdemo.dual import DualEncoder
+from vsdemo.schedule import learning_rate
+
+START = 1.0  # of AdaGrad's sums of squares, and what they are reset to (Socher 2014, section 5)
+
+
+def build(config: Config, model: nn.Module) -> Optimizer:
+    """An optimiser of all weights that are not fixed, with the penalty decay / 2 |weights|^2."""
+    weights = [p for p in model.parameters() if p.requires_grad]
+    if config.optimizer == "adagrad":
+        return Adagrad(
+            weights, weight_decay=config.decay, initial_accumulator_value=START, fused=True
+        )
+    return Adam(weights, lr=0.0, weight_decay=config.decay, fused=True)
+
+
+def begin_step(optimizer: Optimizer, config: Config, step: int, steps_per_epoch: int) -> float:
+    """Sets and returns the learning rate of a step; every `reset` epochs AdaGrad starts anew."""
+    rate = learning_rate(config, step, steps_per_epoch)
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    if config.optimizer == "adagrad" and step % (config.reset * steps_per_epoch) == 0:
+        for state in optimizer.state.values():
+            state["sum"].fill_(START)
+    return rate
+
+
+def hold_still(model: DualEncoder, config: Config, step: int, steps_per_epoch: int) -> None:
+    """Drops the gradient of the tower whose turn it is not.
+
+    With `alternate` epochs a turn, the photos' tower learns first, then the sentences', and so on
+    (alternating minimisation, Socher 2014, section 5).
+    """
+    if config.alternate:
+        turn = step // (config.alternate * steps_per_epoch) % 2
+        resting = (model.text, model.image)[turn]
+        for weights in resting.parameters():
+            weights.grad = None
