@@ -2,7 +2,8 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from vsdemo.losses import check_finite, pairwise_ranking
+from vsdemo.config import Config
+from vsdemo.losses import build, check_finite, pairwise_ranking, squared_error
 from vsdemo.scores import SCORES
 from vsdemo.types import Embeddings
 
@@ -38,6 +39,28 @@ def test_the_loss_is_that_of_plain_loops(name, hardest, margin):
     expected = by_loops(scores, LABELS.tolist(), margin, hardest)
     assert expected > 0
     assert parts["loss"].item() == pytest.approx(expected)
+
+
+def test_squared_distances_of_matching_pairs():
+    general, specific = batch()
+    parts = squared_error()(SCORES["euclidean"], general, specific, LABELS)
+    rows = zip(general.x.tolist(), specific.x.tolist(), strict=True)
+    expected = sum((a - b) ** 2 for x, y in rows for a, b in zip(x, y, strict=True))
+    assert parts["loss"].item() == pytest.approx(expected)
+    assert parts["right_score"].item() == pytest.approx(-expected / 5)
+    torch.testing.assert_close(
+        squared_error()(SCORES["inner"], general, specific, LABELS)["loss"], parts["loss"]
+    )
+
+
+def test_a_configuration_chooses_the_loss():
+    general, specific = batch()
+    for config, loss in (
+        (Config(margin=0.3, hardest=0.5), pairwise_ranking(0.3, 0.5)),
+        (Config(loss="squared"), squared_error()),
+    ):
+        found = build(config)(SCORES["cosine"], general, specific, LABELS)
+        assert found["loss"] == loss(SCORES["cosine"], general, specific, LABELS)["loss"]
 
 
 def test_what_is_logged():

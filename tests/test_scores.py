@@ -25,6 +25,8 @@ def by_loops(name: str, x: list[float], y: list[float]) -> float:
             return sum(a * b for a, b in zip(x, y, strict=True))
         case "cosine":
             return by_loops("inner", x, y) / (math.hypot(*x) * math.hypot(*y))
+        case "euclidean":
+            return -sum((a - b) ** 2 for a, b in zip(x, y, strict=True))
         case "order":
             return -sum(max(0.0, a - b) ** 2 for a, b in zip(x, y, strict=True))
         case "order_reversed":

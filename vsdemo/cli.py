@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vsdemo import cli_data, cli_trees
+from vsdemo import cli_bench, cli_data, cli_trees
 from vsdemo.types import UserError
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ cli = typer.Typer(
     add_completion=False,
 )
 cli.add_typer(cli_data.cli, name="data")
+cli.add_typer(cli_bench.cli, name="bench")
 cli.command()(cli_trees.parse)
 cli.command()(cli_trees.train_parser)
 

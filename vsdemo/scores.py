@@ -84,7 +84,7 @@ class Euclidean(Score):
         return -(general.x - specific.x).square().sum(-1)
 
     def fit(self, scores: Tensor) -> Tensor:
-        return 1 / (1 - scores)
+        return 1 / (1 - scores.clamp(max=0))
 
 
 def _blocks(lower: Tensor, upper: Tensor) -> Iterator[tuple[slice, slice]]:

@@ -16,7 +16,7 @@ def rnn(tower: TreeRNN, sentence: Sentence) -> Tensor:
     """The state of the root (D,), Socher 2014, Eq. 1 to 4."""
     nodes = tower.shape(sentence, tower.vocab)
     children, root = _children(nodes)
-    words = tower.word(tower.table(torch.tensor(nodes.words)))
+    words = tower.word(tower.table(torch.tensor(nodes.words, device=tower.weights.device)))
 
     def visit(i: int) -> tuple[Tensor, int]:
         """The state of node i and its size."""
@@ -38,7 +38,7 @@ def lstm(tower: TreeLSTM, sentence: Sentence) -> Tensor:
     """h of the root (units,), Dufour 2015, Eq. 2 to 9."""
     nodes = tower.shape(sentence, tower.vocab)
     children, root = _children(nodes)
-    words = tower.word(tower.table(torch.tensor(nodes.words)))
+    words = tower.word(tower.table(torch.tensor(nodes.words, device=tower.weights.device)))
     d = words.shape[1] // 4
 
     def visit(i: int) -> tuple[Tensor, Tensor]:
