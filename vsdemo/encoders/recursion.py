@@ -16,11 +16,11 @@ def rnn(tower: TreeRNN, sentence: Sentence) -> Tensor:
     """The state of the root (D,), Socher 2014, Eq. 1 to 4."""
     nodes = tower.shape(sentence, tower.vocab)
     children, root = _children(nodes)
-    words = tower.word(tower.table(torch.tensor(nodes.words, device=tower.weights.device)))
+    words = tower.table(torch.tensor(nodes.words, device=tower.weights.device))
 
     def visit(i: int) -> tuple[Tensor, int]:
         """The state of node i and its size."""
-        total, size = words[i], 1
+        total, size = tower.word(words[i]), 1
         for j in children[i]:
             h, below = visit(j)
             group = nodes.groups[j]
@@ -38,14 +38,15 @@ def lstm(tower: TreeLSTM, sentence: Sentence) -> Tensor:
     """h of the root (units,), Dufour 2015, Eq. 2 to 9."""
     nodes = tower.shape(sentence, tower.vocab)
     children, root = _children(nodes)
-    words = tower.word(tower.table(torch.tensor(nodes.words, device=tower.weights.device)))
-    d = words.shape[1] // 4
+    words = tower.table(torch.tensor(nodes.words, device=tower.weights.device))
+    d = tower.weights.shape[2]
 
     def visit(i: int) -> tuple[Tensor, Tensor]:
         """h and c of node i."""
         below = [(nodes.groups[j], *visit(j)) for j in children[i]]
-        from_words = torch.cat([words[i], words[i, 3 * d :].repeat(len(tower.weights) - 1)])
-        gates = from_words + sum(tower.weights[group] @ h for group, h, _ in below)
+        x = tower.word(words[i])
+        x = torch.cat([x, x[3 * d :].repeat(len(tower.weights) - 1)])
+        gates = x + sum(tower.weights[group] @ h for group, h, _ in below)
         i_gate, o, u, *forget = gates.split(d)
         c = i_gate.sigmoid() * u.tanh()
         for group, _, c_child in below:
