@@ -99,3 +99,14 @@ def test_towers_take_turns(tmp_path, strangers):
     assert not any(moved("text"))
     run._train_step(torch.arange(8))
     assert any(moved("text"))
+
+
+@pytest.mark.parametrize("preset", ["kcca", "kcca/rbf"])
+def test_kcca_is_fitted_saved_and_searched(tmp_path, strangers, preset):
+    few = ["landmarks=20"] if preset == "kcca/rbf" else []
+    run = trainer(tmp_path, "word_dim=4", "batch_size=1000", *few, preset=preset)
+    assert run.run() == "done"
+    (step,) = logged(tmp_path, "step")
+    assert 0 < step["least_correlation"] <= step["correlation"] <= 1
+    assert Engine(tmp_path).search("a red circle", 1)[0].item.endswith(".png")
+    assert trainer(tmp_path, "word_dim=4", "batch_size=1000", *few, preset=preset).run() == "done"

@@ -62,7 +62,9 @@ class Trainer:
         self.vocab = Vocab.build(sentences, config.min_count)
         torch.manual_seed(config.seed)
         self.model = models.build(self.spec.model, config, self.vocab, self.spec.features)
-        self._start_words()
+        if config.vectors != "learned":
+            vectors.fill(self.model.text.table, self.vocab, self.train_set.captions)
+            self.model.text.table.requires_grad_(config.vectors == "tuned")
         self.model.to(device())
         self.optimizer = optim.build(config, self.model)
         self.loss = losses.build(config)
@@ -72,14 +74,6 @@ class Trainer:
         self.stopping = False
         self.steps_per_epoch = len(epoch_batches(config, self.train_set.captions_of, 0))
         self.total = config.epochs * self.steps_per_epoch
-
-    def _start_words(self) -> None:
-        """Puts our own word vectors into the text tower's table, where they are asked for."""
-        if self.config.vectors != "learned":
-            table: nn.Embedding = self.model.text.table
-            found = vectors.of_vocab(self.vocab, self.train_set.captions, table.embedding_dim)
-            table.weight.data.copy_(found)
-            table.weight.requires_grad_(self.config.vectors == "tuned")
 
     def run(self) -> str:
         """Trains until the last epoch, early stopping or a signal; returns `done` or `stopped`.
@@ -147,7 +141,12 @@ class Trainer:
         return "done"
 
     def _train_step(self, batch: Tensor) -> dict[str, Any]:
-        """One optimiser step on the captions of these numbers and their photos."""
+        """One optimiser step on the captions of these numbers and their photos, or the whole fit
+        of a model that is solved at once."""
+        if hasattr(self.model, "fit"):
+            self.step += 1
+            captions = [self.captions[i] for i in batch.tolist()]
+            return self.model.fit(captions, self.photos[self.photo_of[batch].to(device())])
         when = (self.config, self.step, self.steps_per_epoch)
         rate = optim.begin_step(self.optimizer, *when)
         self.model.train()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from vsdemo.data.vocab import EOS, PAD, UNK, Vocab, tokenize
 from vsdemo.paths import atomic, home, require_data
@@ -95,6 +95,11 @@ def of_vocab(vocab: Vocab, captions: Sequence[str], dim: int) -> Tensor:
         with atomic(path) as temporary:
             save_file({"x": torch.from_numpy(_table(vocab, found))}, temporary)
     return load_file(path)["x"]
+
+
+def fill(table: nn.Embedding, vocab: Vocab, captions: Sequence[str]) -> None:
+    """Puts the vectors `of_vocab` into a word table."""
+    table.weight.data.copy_(of_vocab(vocab, captions, table.embedding_dim))
 
 
 def _train(sentences: Sequence[Sequence[str]], dim: int) -> dict[str, np.ndarray]:

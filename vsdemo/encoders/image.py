@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from vsdemo.encoders.heads import Head, Twin
+from vsdemo.encoders.heads import Head
 from vsdemo.types import Embeddings
 
 
@@ -15,7 +15,7 @@ class LinearImage(nn.Module):
     """Feature vectors (N, F) -> (N, D): W v + b, then the head (Vendrov 2016, Eq. 6).
 
     standardize: each feature is first brought to mean 0 and variance 1 over the training photos.
-    unit: whether the result has length 1. twin: two layers in place of one (Dufour 2015).
+    unit: whether results have length 1. layer: (N, F) -> (N, D), in place of W and b.
     """
 
     needs = frozenset({"vector"})
@@ -28,15 +28,15 @@ class LinearImage(nn.Module):
         dropout: float = 0.0,
         standardize: bool = False,
         unit: bool = True,
-        twin: bool = False,
+        layer: nn.Module | None = None,
     ) -> None:
         super().__init__()
         self.standardize = nn.BatchNorm1d(features, affine=False) if standardize else nn.Identity()
         self.dim = dim
-        self.linear = Twin(features, dim) if twin else nn.Linear(features, dim)
+        self.linear = layer or nn.Linear(features, dim)
         self.dropout = nn.Dropout(dropout)
         self.head = Head(nonnegative, unit)
-        if isinstance(self.linear, nn.Linear):
+        if layer is None:
             nn.init.xavier_uniform_(self.linear.weight)
             nn.init.zeros_(self.linear.bias)
 

@@ -20,6 +20,7 @@ MODELS = {
     "dt_rnn": "vsdemo.models.dt_rnn",
     "sdt_rnn": "vsdemo.models.sdt_rnn",
     "dt_lstm": "vsdemo.models.dt_lstm",
+    "kcca": "vsdemo.models.kcca",
 }
 
 

@@ -75,7 +75,7 @@ PRESETS = {
 def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
     """A new, untrained model; features: length of the photo vectors."""
     unit, shape = cfg.score == "cosine", Positions(cfg.children, cfg.children)
-    twin = Twin(cfg.units, cfg.dim)
-    text = TreeLSTM(vocab, shape, cfg.word_dim, cfg.units, cfg.dim, twin, cfg.dropout, unit)
-    image = LinearImage(features, cfg.dim, False, cfg.dropout, cfg.standardize, unit, twin=True)
+    texts, photos = Twin(cfg.units, cfg.dim), Twin(features, cfg.dim)
+    text = TreeLSTM(vocab, shape, cfg.word_dim, cfg.units, cfg.dim, texts, cfg.dropout, unit)
+    image = LinearImage(features, cfg.dim, False, cfg.dropout, cfg.standardize, unit, photos)
     return DualEncoder(text, image, SCORES[cfg.score])
