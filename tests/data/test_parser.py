@@ -81,7 +81,13 @@ def test_odd_text_becomes_a_tree(shipped, text):
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("", "is empty"), (" \t\n", "is empty"), ("\0", "is empty"), ("dog " * 2000, "2,000 words")],
+    [
+        ("", "is empty"),
+        (" \t\n", "is empty"),
+        ("\0", "is empty"),
+        ("dog " * 2000, "2,000 words"),
+        ("a" * 2000, "a word of over 1,000 characters"),
+    ],
 )
 def test_text_that_cannot_be_parsed_is_told(shipped, text, why):
     with pytest.raises(UserError, match=f"{why}.*\\.$"):
@@ -93,7 +99,7 @@ def test_no_text_is_no_tree(shipped):
 
 
 def test_there_is_no_constituency_model_in_what_ships(shipped):
-    assert shipped.constituency(["a dog runs"]) is None
+    assert not shipped.has_constituency
 
 
 def test_an_unknown_parser_is_told():

@@ -4,13 +4,14 @@ import pytest
 
 from vsdemo.data import parser
 from vsdemo.data.trees import TreeCache, frequent, pooled, relations
-from vsdemo.types import Tree, UserError
+from vsdemo.types import BinaryTree, Tree, UserError
 
 
 class Chain:
     """Every word hangs on the one before it; remembers what it was asked."""
 
     version = "1"
+    has_constituency = False
 
     def __init__(self):
         self.asked = []
@@ -20,6 +21,10 @@ class Chain:
         if any("stop" in text for text in texts):
             raise KeyboardInterrupt
         return [self.tree(text.split()) for text in texts]
+
+    def constituency(self, texts):
+        self.asked.append(list(texts))
+        return [BinaryTree(("a", "b"), ((0, 1),), "constituency parser") for _ in texts]
 
     @staticmethod
     def tree(words):
@@ -67,6 +72,19 @@ def test_a_damaged_file_is_parsed_again(chain):
     (file,) = cache.folder.glob("*.conllu")
     file.write_bytes(b"\xff1\ta")
     assert [t.words for t in cache.get(["a", "b"])] == [("a",), ("b",)]
+
+
+def test_constituents_come_from_the_dependencies_where_there_is_no_model(chain):
+    (binary,) = TreeCache().constituents(["a b"])
+    assert binary == BinaryTree(("a", "b"), ((0, 1),), "dependencies")
+
+
+def test_constituents_of_a_model_are_cached(chain):
+    chain.has_constituency = True
+    first = TreeCache().constituents(["a b", "c d"])
+    assert [tree.source for tree in first] == ["constituency parser"] * 2
+    assert TreeCache().constituents(["a b", "c d"]) == first
+    assert len(chain.asked) == 1
 
 
 def test_an_empty_text_is_told(chain):

@@ -17,39 +17,47 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 
+from vsdemo.data.constituents import from_phrases
 from vsdemo.device import device
 from vsdemo.paths import ROOT, checkpoints_root
 from vsdemo.types import BinaryTree, Tree, UserError
 
 PARSERS = ("shipped", "stanza")
 MOST_WORDS = 250  # of a sentence: memory grows with the square, and no caption is half as long
+MOST_CHARACTERS = 1000  # of a word
 WORDS_A_BATCH = 4000
 FOLDER = "stanza-en"
+_LOADING = Lock()
 PROCESSORS = "tokenize,mwt,pos,lemma,depparse"
 
 
 class Parser(Protocol):
     """What turns texts into trees.
 
-    version: changes whenever the trees would. constituents: whether it has a constituency model.
+    version: changes whenever the trees would.
     """
 
-    name: str
     version: str
+    has_constituency: bool  # a model for constituency trees
 
     def parse(self, texts: Sequence[str]) -> list[Tree]:
         """The tree of each text. Raises UserError for text without a word, or with too many."""
 
-    def constituency(self, texts: Sequence[str]) -> list[BinaryTree] | None:
-        """The binarised constituency tree of each text; None without such a model."""
+    def constituency(self, texts: Sequence[str]) -> list[BinaryTree]:
+        """The binarised constituency tree of each text; needs `has_constituency`."""
 
 
-@cache
-def load(name: str = "shipped") -> StanzaParser:
-    """A parser of PARSERS, loaded once a process.
+def load(name: str = "shipped") -> Parser:
+    """A parser of PARSERS, loaded once a process, also when two visitors ask at once.
 
     Raises UserError when there is no such parser, or its files are missing or damaged.
     """
+    with _LOADING:
+        return _load(name)
+
+
+@cache
+def _load(name: str) -> Parser:
     if name == "shipped":
         return StanzaParser(name, checkpoints_root() / FOLDER)
     if name == "stanza":
@@ -117,17 +125,16 @@ class StanzaParser:
         digest = check(folder) if name == "shipped" else None
         import stanza
 
-        self.name = name
         resources = hashlib.sha256((folder / "resources.json").read_bytes()).hexdigest()[:12]
         self.version = digest or f"{stanza.__version__}-{resources}"
         self._lock = Lock()  # the pipeline keeps state between its steps
         logging.getLogger("stanza").setLevel(logging.ERROR)
-        has_constituency = (folder / "en" / "constituency").is_dir()
+        self.has_constituency = (folder / "en" / "constituency").is_dir()
         try:
             self._pipeline = stanza.Pipeline(
                 "en",
                 str(folder),
-                processors=PROCESSORS + ",constituency" * has_constituency,
+                processors=PROCESSORS + ",constituency" * self.has_constituency,
                 download_method=None,
                 device=str(device()),
                 verbose=False,
@@ -137,18 +144,13 @@ class StanzaParser:
             raise UserError(
                 f"The models in {folder} cannot be loaded ({type(error).__name__}: {error})."
             ) from error
-        self._has_constituency = has_constituency
 
     def parse(self, texts: Sequence[str]) -> list[Tree]:
         """The tree of each text. Raises UserError for text without a word, or with too many."""
         return [_joined(document) for document in self._documents(texts)]
 
-    def constituency(self, texts: Sequence[str]) -> list[BinaryTree] | None:
-        """The binarised constituency tree of each text; None without such a model."""
-        if not self._has_constituency:
-            return None
-        from vsdemo.data.constituents import from_phrases
-
+    def constituency(self, texts: Sequence[str]) -> list[BinaryTree]:
+        """The binarised constituency tree of each text; needs `has_constituency`."""
         return [from_phrases([s.constituency for s in d.sentences]) for d in self._documents(texts)]
 
     def _documents(self, texts: Sequence[str]) -> list[Any]:
@@ -156,11 +158,14 @@ class StanzaParser:
 
         tidied = [tidy(text) for text in texts]
         for text in tidied:
-            if text.count(" ") >= MOST_WORDS:
+            words = text.split()
+            if len(words) > MOST_WORDS:
                 raise UserError(
-                    f"The sentence has {text.count(' ') + 1:,} words; at most {MOST_WORDS} "
-                    "can be parsed; shorten it."
+                    f"The sentence has {len(words):,} words; at most {MOST_WORDS} can be parsed; "
+                    "shorten it."
                 )
+            if max(map(len, words)) > MOST_CHARACTERS:
+                raise UserError(f"The sentence has a word of over {MOST_CHARACTERS:,} characters.")
         with self._lock, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             documents = [stanza.Document([], text=text) for text in tidied]

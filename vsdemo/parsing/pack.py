@@ -19,10 +19,11 @@ KINDS = {
     "tokenize": "tokenizer.pt",
     "mwt": "expander.pt",
     "pos": "tagger.pt",
-    "depparse": "parser.pt",
+    "depparse": "averaged.pt",
     "pretrain": "pretrain.pt",
 }
 VECTORS = [{"model": "pretrain", "package": PACKAGE}]
+LONGEST = 1000  # characters of a word; Stanza puts `<UNK>` in place of a longer one
 UNKNOWN = 1  # Stanza's number of words a vocabulary lacks
 
 
@@ -48,6 +49,8 @@ def pack_model(kind: str, source: Path, target: Path) -> None:
         state["config"] = portable(state["config"])
         state["model"] = small(state["model"])
         state.pop("dev_score_history", None)
+    if kind == "tokenize":
+        state["config"]["max_seqlen"] = LONGEST
     if kind == "depparse":
         # Trained without lemmas, used with words in their place: both look up the same vector.
         lemmas = state["vocab"]["lemma"]["_unit2id"]

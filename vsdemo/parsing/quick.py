@@ -1,4 +1,4 @@
-"""Makes Stanza's training code twice as fast on a processor that computes in bfloat16.
+"""Stanza's training code, twice as fast where the processor has bfloat16; averaged weights.
 
 Stanza trains in float32. Its recurrent layers and its biaffine scorers, where nearly all of the
 time goes, run here under `torch.autocast`; losses, decoding and weights stay float32. Dropout
@@ -7,12 +7,14 @@ draws one random byte an element, which is eight times as fast as torch's draw o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
 from stanza.models.common import biaffine, hlstm, packed_lstm
+from stanza.models.depparse.trainer import Trainer
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
@@ -49,3 +51,25 @@ def apply(seed: int = 0) -> None:
         return x * ((drawn.view(x.shape) >= round(p * 256)).to(x.dtype) / (1 - p))
 
     torch.nn.functional.dropout = dropout
+
+
+@contextmanager
+def averaging(decay: float = 0.998) -> Iterator[dict[str, Tensor]]:
+    """Within the block, the moving average of the weights of the parser that Stanza trains.
+
+    Averaged weights parse better than any one of the last steps' (Polyak & Juditsky 1992).
+    """
+    average: dict[str, Tensor] = {}
+    update = Trainer.update
+
+    def updated(self: Trainer, *args: Any, **kwargs: Any) -> Any:
+        result = update(self, *args, **kwargs)
+        for name, weight in self.model.get_params(skip_modules=True).items():
+            average.setdefault(name, weight.clone()).lerp_(weight, 1 - decay)
+        return result
+
+    Trainer.update = updated
+    try:
+        yield average
+    finally:
+        Trainer.update = update

@@ -21,7 +21,7 @@ from vsdemo.paths import require_data
 WORD, UPOS, XPOS, HEAD, LABEL = 1, 3, 4, 6, 7
 PARTICIPLES, FINITE = ("VBG", "VBN"), ("VBZ", "VBP", "VBD", "MD")
 SUBJECTS, AUXILIARIES = ("nsubj", "nsubj:pass"), ("aux", "aux:pass", "cop", "expl")
-SENTENCES, CHUNK = 16_000, 500
+SENTENCES, CHUNK = 12_000, 500
 
 
 def captions(seed: int = 0) -> list[str]:

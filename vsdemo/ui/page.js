@@ -48,3 +48,16 @@ for (const kind of ["click", "keydown"]) {
     if (open && leaves) open.click();
   });
 }
+
+// A word of a tree says what it does below the tree, also where nothing hovers; with a long arc it
+// is wider than the screen, so what comes into view is the word itself.
+for (const kind of ["focusin", "pointerover"]) {
+  document.addEventListener(kind, (event) => {
+    const word = event.target.closest(".tree [role=listitem]");
+    if (!word) return;
+    word.closest(".tree").querySelector(".said").textContent = word.getAttribute("aria-label");
+    if (kind === "focusin") {
+      word.querySelector(".box").scrollIntoView({ block: "nearest", inline: "nearest" });
+    }
+  });
+}

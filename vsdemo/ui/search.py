@@ -13,6 +13,7 @@ from vsdemo.types import Hit
 from vsdemo.ui import answers, page, pictures
 from vsdemo.ui.answers import Answer, Update
 from vsdemo.ui.library import Library
+from vsdemo.ui.tree import TreePanel
 
 ABOUT = "Type a sentence and see the photos it describes."
 EXAMPLES = ("two dogs play in the snow", "children at the beach", "a man climbs a rock wall")
@@ -66,6 +67,7 @@ class Search:
                 self.more = gr.Button("Show more", elem_classes="more", interactive=False)
             with gr.Column(scale=5, min_width=320, elem_classes="aside"):
                 self.detail = _shown("", "detail")
+        self.tree = TreePanel()
         self.shown = gr.State(None)
 
     @property
@@ -195,4 +197,5 @@ def build(library: Library) -> Search:
     tab.grid.select(say(tab.select), [tab.shown], tab.outputs, **latest)
     tab.detail.select(say(tab.select), [tab.shown], tab.outputs, **latest)
     tab.detail.click(say(tab.ask_caption), [tab.shown], tab.outputs, **latest)
+    tab.tree.follow(tab.shown)
     return tab

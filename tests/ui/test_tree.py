@@ -1,0 +1,210 @@
+"""The panel with the dependency tree of a sentence, and trees as a browser measures them."""
+
+import random
+import re
+import socket
+
+import pytest
+from playwright.sync_api import expect
+
+from vsdemo import ui
+from vsdemo.plots import grammar, tree_svg
+from vsdemo.types import Tree, UserError
+from vsdemo.ui import answers, search, theme, tree
+
+PHONE = {"width": 390, "height": 844}
+MISSING = "resources.json is missing; restore it."
+MEASURE = """() => [...document.querySelectorAll('.deptree text')].map(text => {
+    const {x, y, width, height} = text.getBBox();
+    const size = parseFloat(getComputedStyle(text).fontSize);
+    return {text: text.textContent, left: x, top: y + height * 0.15, right: x + width,
+            bottom: y + height * 0.85, size};
+})"""
+
+
+class Words:
+    """A parser for which the second word is the root and all others hang on it."""
+
+    def __init__(self):
+        self.read = []
+
+    def parse(self, texts):
+        self.read += texts
+        if "unknown" in texts[0]:
+            raise UserError("The sentence holds no word.")
+        words = texts[0].split()
+        heads = [0 if i == 1 else 2 for i in range(len(words))]
+        return [Tree(tuple(words), tuple(heads), ("dep",) * len(words), ("NOUN",) * len(words))]
+
+
+@pytest.fixture
+def words(monkeypatch):
+    """A fake parser in place of the shipped one."""
+    fake = Words()
+    monkeypatch.setattr(tree.parser, "load", lambda name: fake)
+    return fake
+
+
+@pytest.fixture
+def panel(monkeypatch):
+    monkeypatch.setattr(answers.gr, "Warning", lambda *_, **__: None)
+    with ui.gr.Blocks():
+        return tree.TreePanel()
+
+
+def shown(text):
+    return search.Shown(text, "gru", "toy-test", 4)
+
+
+def ask(panel, callback, *inputs):
+    """All that a callback puts on the page, one update after the other."""
+    return list(answers.telling(panel.note)(callback)(*inputs))
+
+
+def test_a_closed_panel_reads_nothing(panel, words):
+    (update,) = ask(panel, panel.draw, shown("a dog runs"), False, None)
+    assert panel.tree not in update
+    assert words.read == []
+
+
+def test_an_opened_panel_first_says_that_it_reads(panel, words):
+    updates = ask(panel, panel.unfold, shown("a dog & cat"), None)
+    assert any("Reading the sentence" in str(u[panel.note]) for u in updates[:-1])
+    last = updates[-1]
+    assert last[panel.open] is True
+    assert last[panel.read] == "a dog & cat"
+    assert 'aria-label="Dependency tree of “a dog &amp; cat”"' in last[panel.tree]
+    assert last[panel.tree].count('role="listitem"') == 4
+
+
+def test_the_same_sentence_is_read_once(panel, words):
+    ask(panel, panel.draw, shown("a dog runs"), True, "a dog runs")
+    ask(panel, panel.unfold, shown("a dog runs"), "a dog runs")
+    ask(panel, panel.unfold, None, None)
+    assert words.read == []
+
+
+def test_a_sentence_that_cannot_be_read_is_told_and_leaves_no_other_tree(panel, words):
+    last = ask(panel, panel.draw, shown("unknown"), True, "a dog runs")[-1]
+    assert "The sentence holds no word." in last[panel.note]
+    assert last[panel.tree] == ""
+    assert last[panel.read] is None
+
+
+def test_missing_models_are_told_in_a_sentence(panel, monkeypatch):
+    def load(name):
+        raise UserError(MISSING)
+
+    monkeypatch.setattr(tree.parser, "load", load)
+    last = ask(panel, panel.unfold, shown("a dog runs"), None)[-1]
+    assert MISSING in last[panel.note]
+    assert 'role="alert"' in last[panel.note]
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("kind", grammar.COLOURS)
+@pytest.mark.parametrize("column", [0, 1], ids=["light", "dark"])
+def test_tags_are_readable_on_every_paper(kind, column):
+    ink = luminance(grammar.COLOURS[kind][column])
+    for paper in (theme.TOKENS["paper"][column], theme.TOKENS["raised"][column]):
+        low, high = sorted([ink, luminance(paper)])
+        assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+def example(n, seed):
+    """A tree of any shape with long and short words, its arcs crossing."""
+    draw = random.Random(seed)
+    order, heads = draw.sample(range(n), n), [0] * n
+    for i, word in enumerate(order[1:], 1):
+        heads[word] = order[draw.randrange(i)] + 1
+    some = ["a", "I", "WWW", "mammoth", "swimming", "日本語", "שלום", "🙈👩‍👩‍👧", "мышь"]
+    words = tuple(draw.choice(some) for _ in range(n))
+    labels = tuple(draw.choice(list(grammar.RELATIONS)) for _ in range(n))
+    return Tree(words, tuple(heads), labels, tuple(draw.choices(list(grammar.TAGS), k=n)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 40])
+def test_a_browser_finds_no_texts_that_overlap_and_none_too_small(browser, n):
+    page = browser.new_page(viewport=PHONE)
+    page.set_content(f'<div style="overflow-x:auto">{tree_svg(example(n, n))}</div>')
+    texts = page.evaluate(MEASURE)
+    page.close()
+    assert len(texts) == 3 * n
+    assert min(t["size"] for t in texts) >= 13
+    for i, a in enumerate(texts):
+        for b in texts[i + 1 :]:
+            beside = a["right"] <= b["left"] or b["right"] <= a["left"]
+            assert beside or a["bottom"] <= b["top"] or b["bottom"] <= a["top"], (a, b)
+
+
+@pytest.fixture
+def parsed(apps, checkpoints, words, monkeypatch):
+    """The app in this process, where the fake parser is; its name for `visit`."""
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    demo = ui.launch(port, prevent_thread_lock=True, quiet=True)
+    monkeypatch.setitem(apps, "parsed", f"http://127.0.0.1:{port}/")
+    yield "parsed"
+    demo.close()
+
+
+def unfold(page):
+    expect(page.locator("#grid button.frame").first).to_be_visible()
+    page.get_by_role("button", name="Dependency tree of the sentence").click()
+
+
+def drawn(page):
+    return page.locator(".deptree .word")
+
+
+def test_a_visitor_opens_the_tree_and_walks_it_with_the_keyboard(visit, parsed, words):
+    sentence = "one red bar on a blue ground"
+    page = visit(parsed, "?q=" + sentence.replace(" ", "+"), viewport=PHONE)
+    unfold(page)
+    expect(drawn(page)).to_have_text(sentence.split())
+    assert words.read == [sentence]
+    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("region", name=f"Dependency tree of “{sentence}”")).to_be_focused()
+    for word in sentence.split():
+        page.keyboard.press("Tab")
+        does = "root of the sentence" if word == "red" else "dep of red"
+        expect(page.locator(".said")).to_have_text(f"{word}, noun, {does}")
+    box = page.locator(".deptree [tabindex]:focus .box").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= PHONE["width"]
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= PHONE["height"]
+
+
+def test_an_open_tree_follows_each_search_and_a_closed_one_waits(visit, parsed, words):
+    page = visit(parsed, "?q=one+red+bar")
+    unfold(page)
+    expect(drawn(page)).to_have_text(["one", "red", "bar"])
+    caption = page.locator("#detail .written button").first
+    text = caption.text_content()
+    caption.click()
+    expect(drawn(page)).to_have_text(text.split())
+    page.locator("#grid button.frame").nth(2).click()  # another photo, the same sentence
+    page.get_by_role("button", name="Dependency tree of the sentence").click()
+    page.get_by_label("Sentence", exact=True).fill("a blue square")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("a\\+blue\\+square"))
+    assert words.read == ["one red bar", text]
+    unfold(page)
+    expect(drawn(page)).to_have_text(["a", "blue", "square"])
+    assert words.read == ["one red bar", text, "a blue square"]
+
+
+def test_without_a_parser_the_panel_says_so_and_the_photos_stay(visit):
+    page = visit()
+    unfold(page)
+    expect(page.locator(".tree [role=alert]")).to_contain_text("missing")
+    assert page.locator("#grid button.frame").count() == 8
