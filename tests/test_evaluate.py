@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from vsdemo import checkpoint, config, evaluate, models
 from vsdemo.types import UserError
 
-FIGURES = {"r1", "r5", "r10", "medr", "meanr"}
+FIGURES = {"r1", "r5", "r10", "r20", "r50", "medr", "meanr"}
 PROMISED = {"i2t", "t2i", "rsum", "n_images", "n_captions", "ci95"}
 SAID = {"checkpoint", "dataset", "split", "task"}
 

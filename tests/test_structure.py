@@ -25,7 +25,13 @@ RANKS = {
     },
     **{"encoders.trees": 2.1, "encoders.recursion": 2.3, "encoders.*": 2.2, "dual": 2.3},
     **{"models.socher": 3.0, "models.*": 3.1, "models": 3.2},
-    **{"tasks": 3.0, "tasks.ranks": 3.0, "tasks.retrieval": 3.1, "tasks.*": 3.2},
+    **{
+        "tasks": 3.0,
+        "tasks.ranks": 3.0,
+        "tasks.retrieval": 3.1,
+        "tasks.similarity": 3.1,
+        "tasks.*": 3.2,
+    },
     **{"parsing.treebank": 5.0, "parsing.pack": 5.0, "parsing.vectors": 5.1},
     **{
         "parsing.quick": 5.0,

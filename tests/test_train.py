@@ -39,7 +39,8 @@ def test_events(three_epochs):
     assert [(e["epoch"], e["step"], e["split"]) for e in evals] == [
         (n, n * EPOCH, "dev") for n in (1, 2, 3)
     ]
-    assert all(e["i2t"].keys() == {"r1", "r5", "r10", "medr", "meanr"} for e in evals)
+    figures = {"r1", "r5", "r10", "r20", "r50", "medr", "meanr"}
+    assert all(e["i2t"].keys() == figures for e in evals)
     best = max(e["rsum"] for e in evals)
     assert [e for e in found if e["kind"] == "checkpoint"][-1]["rsum"] == best
     assert found[-1]["best_rsum"] == best

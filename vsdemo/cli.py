@@ -102,7 +102,9 @@ def evaluate(
     checkpoint: Checkpoint,
     split: Split = "test",
     data: Gallery = None,
-    task: Annotated[str, typer.Option(help="retrieval or lengths.")] = "retrieval",
+    task: Annotated[
+        str, typer.Option(help="retrieval, lengths, similarity or verbs.")
+    ] = "retrieval",
     folds: Annotated[bool, typer.Option(help="Average blocks of 1,000 photos.")] = False,
     json: Json = False,
 ) -> None:

@@ -47,7 +47,8 @@ def test_scores_that_are_no_numbers_are_never_a_perfect_rank():
 
 def test_summary_by_hand():
     found = summary(np.array([1.0, 1.5, 2, 5, 10, 11, 20, 30]))
-    assert found == {"r1": 12.5, "r5": 50, "r10": 62.5, "medr": 7, "meanr": 10.0625}
+    recalls = {"r1": 12.5, "r5": 50, "r10": 62.5, "r20": 87.5, "r50": 100}
+    assert found == {**recalls, "medr": 7, "meanr": 10.0625}
 
 
 def test_a_bootstrap_interval_is_that_of_its_statistic():

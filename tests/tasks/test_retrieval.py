@@ -58,8 +58,8 @@ def test_ranks_by_hand():
 
 def test_metrics_by_hand():
     found = retrieval.evaluate(fake(SCORES), *split_of(SCORES, OWNER))
-    i2t = {"r1": 25, "r5": 75, "r10": 100, "medr": 4, "meanr": 3.75}
-    t2i = {"r1": 12.5, "r5": 100, "r10": 100, "medr": 3, "meanr": 3}
+    i2t = {"r1": 25, "r5": 75, "r10": 100, "r20": 100, "r50": 100, "medr": 4, "meanr": 3.75}
+    t2i = {"r1": 12.5, "r5": 100, "r10": 100, "r20": 100, "r50": 100, "medr": 3, "meanr": 3}
     assert found["i2t"] == i2t
     assert found["t2i"] == t2i
     assert found["rsum"] == 25 + 75 + 100 + 12.5 + 100 + 100

@@ -10,7 +10,7 @@ from functools import lru_cache
 from vsdemo.data.constituents import from_dependencies
 from vsdemo.data.parser import Parser
 from vsdemo.data.trees import TreeCache
-from vsdemo.types import Sentence, Tree
+from vsdemo.types import BinaryTree, Sentence, Tree
 
 FEW = 16  # sentences, such as visitors type, that are parsed faster than the cache is read
 
@@ -26,8 +26,8 @@ def parsed(sentences: Sequence[Sentence], needs: frozenset[str]) -> list[Sentenc
         for i, tree in zip(bare, _trees([found[i].text for i in bare]), strict=True):
             found[i] = replace(found[i], tree=tree)
     if bare := [i for i, s in enumerate(found) if "const_tree" in needs and not s.constituents]:
-        for i, tree in zip(bare, _trees([found[i].text for i in bare]), strict=True):
-            found[i] = replace(found[i], constituents=from_dependencies(tree))
+        for i, binary in zip(bare, _constituents([found[i].text for i in bare]), strict=True):
+            found[i] = replace(found[i], constituents=binary)
     return found
 
 
@@ -36,12 +36,26 @@ def version(needs: frozenset[str]) -> str:
     return TreeCache().parser.version if needs & {"dep_tree", "const_tree"} else ""
 
 
-def _trees(texts: Sequence[str]) -> list[Tree]:
-    cache = TreeCache()
-    return cache.parser.parse(texts) if len(texts) <= FEW else _read(tuple(texts), cache.parser)
+def _trees(texts: Sequence[str]) -> Sequence[Tree]:
+    parser = TreeCache().parser
+    return parser.parse(texts) if len(texts) <= FEW else _stored_trees(tuple(texts), parser)
+
+
+def _constituents(texts: Sequence[str]) -> Sequence[BinaryTree]:
+    parser = TreeCache().parser
+    if len(texts) > FEW:
+        return _stored_constituents(tuple(texts), parser)
+    if parser.has_constituency:
+        return parser.constituency(texts)
+    return [from_dependencies(tree) for tree in parser.parse(texts)]
 
 
 @lru_cache(maxsize=4)
-def _read(texts: tuple[str, ...], parser: Parser) -> list[Tree]:
-    """Kept in memory: the captions of dev are asked for after every epoch."""
+def _stored_trees(texts: tuple[str, ...], parser: Parser) -> list[Tree]:
+    """Kept in memory, as the captions of dev are asked for after every epoch."""
     return TreeCache().get(texts)
+
+
+@lru_cache(maxsize=4)
+def _stored_constituents(texts: tuple[str, ...], parser: Parser) -> list[BinaryTree]:
+    return TreeCache().constituents(texts)

@@ -7,7 +7,12 @@ from types import ModuleType
 
 from vsdemo.types import UserError
 
-TASKS = {"retrieval": "vsdemo.tasks.retrieval", "lengths": "vsdemo.tasks.lengths"}
+TASKS = {
+    "retrieval": "vsdemo.tasks.retrieval",
+    "lengths": "vsdemo.tasks.lengths",
+    "similarity": "vsdemo.tasks.similarity",
+    "verbs": "vsdemo.tasks.verbs",
+}
 
 
 def task(name: str) -> ModuleType:

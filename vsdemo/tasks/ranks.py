@@ -12,6 +12,7 @@ from torch import Tensor
 from vsdemo.types import UserError
 
 RECALLS = (1, 5, 10)
+DEEPER = (20, 50)  # told beside them, as in Dufour 2015, Table 3
 RESAMPLES = 2000
 
 
@@ -31,9 +32,9 @@ def best_ranks(scores: Tensor, relevant: Tensor) -> Tensor:
 
 
 def summary(ranks: np.ndarray) -> dict[str, float]:
-    """r1, r5, r10 in percent; medr = floor(median); meanr."""
+    """r1, r5, r10, r20, r50 in percent; medr = floor(median); meanr."""
     return {
-        **{f"r{k}": 100 * float((ranks <= k).mean()) for k in RECALLS},
+        **{f"r{k}": 100 * float((ranks <= k).mean()) for k in RECALLS + DEEPER},
         "medr": float(np.floor(np.median(ranks))),
         "meanr": float(ranks.mean()),
     }

@@ -76,7 +76,7 @@ def encode(
 def evaluate(
     model: DualEncoder, split: CaptionSet, features: Tensor, folds: bool = False
 ) -> dict[str, Any]:
-    """i2t, t2i (r1 r5 r10 in percent, medr, meanr), rsum, n_images, n_captions, ci95.
+    """i2t and t2i as `ranks.summary`, rsum of r1, r5 and r10, n_images, n_captions, ci95.
 
     folds: metrics averaged over consecutive blocks of 1,000 photos, without intervals.
     """
