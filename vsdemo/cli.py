@@ -38,6 +38,7 @@ cli = typer.Typer(
 cli.add_typer(cli_data.cli, name="data")
 cli.add_typer(cli_bench.cli, name="bench")
 cli.command()(cli_trees.parse)
+cli.command()(cli_trees.relations)
 cli.command()(cli_trees.train_parser)
 
 Checkpoint = Annotated[Path, typer.Argument(help="Folder of a checkpoint; `vsdemo models`.")]

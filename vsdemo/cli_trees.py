@@ -1,7 +1,8 @@
-"""`python -m vsdemo parse ...` and `train-parser`: sentences to dependency trees."""
+"""`python -m vsdemo parse`, `relations`, `train-parser`: trees and what is made of them."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -35,6 +36,30 @@ def parse(
         for i, word in enumerate(tree.words):
             head = tree.words[tree.heads[i] - 1] if tree.heads[i] else "-"
             print(f"{i + 1:3}  {word:{width}}  {tree.tags[i]:5}  {tree.labels[i]:12} {head}")
+
+
+def relations(
+    checkpoint: Annotated[Path, typer.Argument(help="Folder of a checkpoint over trees.")],
+    svg: Annotated[Path | None, typer.Option(help="File to draw the norms to.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the matrices of a tree network by Frobenius norm: which children weigh most."""
+    from vsdemo.evaluate import matrices
+    from vsdemo.paths import write_text
+    from vsdemo.plots import bars_svg
+
+    rows = matrices(checkpoint)
+    if svg:
+        bars = [(row["name"], row["norm"]) for row in rows]
+        write_text(svg, bars_svg("Frobenius norm of each matrix", bars))
+        print(svg)
+    elif as_json:
+        print(json.dumps(rows, indent=1))
+    else:
+        print(f"{'':12} {'norm':>8} {'change':>8}")
+        for row in rows:
+            change = "" if row["change"] is None else f"{row['change']:8.2f}"
+            print(f"{row['name']:12} {row['norm']:8.2f} {change}")
 
 
 def train_parser(

@@ -84,6 +84,27 @@ def difference(a: Path, b: Path, split: str = "test", dataset: str | None = None
     }
 
 
+def matrices(folder: Path) -> list[dict[str, Any]]:
+    """What a tree network composes with: each relation's (or position's) matrices, those of the
+    largest Frobenius norm first (Socher 2014, section 6.7).
+
+    norm: |W|; change: |W - 1|, as matrices start near the identity, None where they do not.
+    Raises UserError for a model without such matrices.
+    """
+    model, spec, _ = checkpoint.load(folder)
+    text: Any = model.text
+    if not hasattr(text, "shape"):
+        raise UserError(
+            f"{spec.model} has no matrices of relations; a checkpoint of sdt_rnn or dt_rnn has."
+        )
+    rows = []
+    for name, matrix in zip(text.shape.names, text.weights.detach().cpu(), strict=True):
+        square = matrix.shape[0] == matrix.shape[1]
+        change = float((matrix - torch.eye(len(matrix))).norm()) if square else None
+        rows.append({"name": name, "norm": float(matrix.norm()), "change": change})
+    return sorted(rows, key=lambda row: -row["norm"])
+
+
 def finish(folder: Path) -> dict[str, Any]:
     """Measures a trained checkpoint on dev and, where there is one, test; writes metrics.json and
     the model card."""

@@ -1,0 +1,31 @@
+"""Bars from left to right, each with its name and number, as a file of its own, on white."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+NAME, LONGEST, NUMBER = 150, 360, 70  # widths, in pixels
+ROW, BAR, TOP, MARGIN = 22, 14, 40, 12
+INK, COLOUR = "#24221e", "#2f5d50"
+
+
+def bars_svg(title: str, rows: Sequence[tuple[str, float]]) -> str:
+    """Rows of (name, number from 0) as SVG, in their order; the largest has the longest bar."""
+    largest = max((number for _, number in rows), default=0) or 1
+    wide, high = MARGIN + NAME + LONGEST + NUMBER, TOP + ROW * len(rows) + MARGIN
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" '
+        f'height="{high}" font-family="system-ui,sans-serif" font-size="13" fill="{INK}">',
+        f'<title>{escape(title)}</title><rect width="{wide}" height="{high}" fill="#ffffff"/>',
+        f'<text x="{MARGIN}" y="24" font-size="15">{escape(title)}</text>',
+    ]
+    for i, (name, number) in enumerate(rows):
+        y, long = TOP + ROW * i, LONGEST * number / largest
+        x = MARGIN + NAME
+        parts += [
+            f'<text x="{x - 8}" y="{y + 12}" text-anchor="end">{escape(name)}</text>',
+            f'<rect x="{x}" y="{y}" width="{long:.1f}" height="{BAR}" fill="{COLOUR}"/>',
+            f'<text x="{x + long + 6:.1f}" y="{y + 12}">{number:.2f}</text>',
+        ]
+    return "".join([*parts, "</svg>\n"])
