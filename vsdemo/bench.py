@@ -54,7 +54,7 @@ def towers(vocab: Vocab, dim: int) -> dict[str, Any]:
 
 
 def trees(
-    dataset: str = "flickr8k", dim: int = 300, batch_size: int = 128, rounds: int = 10
+    dataset: str = "flickr8k", dim: int = 50, batch_size: int = 128, rounds: int = 10
 ) -> dict[str, Any]:
     """Median milliseconds of collation, forward and backward pass on batches of captions.
 

@@ -18,7 +18,9 @@ def bench() -> None:
 @cli.command()
 def trees(
     data: Annotated[str, typer.Option(help="Data set whose captions are read.")] = "flickr8k",
-    dim: Annotated[int, typer.Option(min=1, help="Length of words and states.")] = 300,
+    dim: Annotated[
+        int, typer.Option(min=1, help="Length of words and states; 50 in Socher 2014.")
+    ] = 50,
     batch: Annotated[int, typer.Option(min=1, help="Captions a batch.")] = 128,
     rounds: Annotated[int, typer.Option(min=1, help="Batches; the median is told.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
