@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+import torch
 
 from vsdemo.data import parser
 from vsdemo.paths import ROOT
@@ -45,6 +46,12 @@ def test_a_noun_phrase_has_its_noun_for_root(shipped):
 def test_batching_changes_no_tree(shipped):
     texts = ["a dog runs", "Two men in red shirts play guitar on the street .", "snow"] * 3
     assert shipped.parse(texts) == [parse(shipped, text) for text in texts]
+
+
+def test_a_parser_knows_no_half_precision(shipped):
+    with torch.autocast("cpu", torch.bfloat16):  # as in the evaluations of training
+        tree = parse(shipped, "a dog runs")
+    assert tree == parse(shipped, "a dog runs")
 
 
 def test_several_sentences_are_joined_under_the_first_root(shipped):

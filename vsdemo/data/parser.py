@@ -17,6 +17,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 
+import torch
+
 from vsdemo.data.constituents import from_phrases
 from vsdemo.device import device
 from vsdemo.paths import ROOT, checkpoints_root
@@ -166,7 +168,8 @@ class StanzaParser:
                 )
             if max(map(len, words)) > MOST_CHARACTERS:
                 raise UserError(f"The sentence has a word of over {MOST_CHARACTERS:,} characters.")
-        with self._lock, warnings.catch_warnings():
+        plain = torch.autocast(device().type, enabled=False)  # Stanza knows no half precision
+        with self._lock, plain, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             documents = [stanza.Document([], text=text) for text in tidied]
             return self._pipeline.bulk_process(documents) if documents else []
