@@ -16,9 +16,7 @@ def build(config: Config, model: nn.Module) -> Optimizer:
     """An optimiser of all weights that are not fixed, with the penalty decay / 2 |weights|^2."""
     weights = [p for p in model.parameters() if p.requires_grad]
     if config.optimizer == "adagrad":
-        return Adagrad(
-            weights, weight_decay=config.decay, initial_accumulator_value=START, fused=True
-        )
+        return Adagrad(weights, weight_decay=config.decay, initial_accumulator_value=START)
     return Adam(weights, lr=0.0, weight_decay=config.decay, fused=True)
 
 

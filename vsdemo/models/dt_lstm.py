@@ -48,6 +48,7 @@ class Config(config.Config):
     sampling: str = option("all", "captions of a photo an epoch", ("one", "all"))
     epochs: int = option(12, "at most; see patience")
     patience: int = option(4, "evaluations without a better dev rsum before stopping")
+    learning_rate: float = option(0.002, "of Adam, at its highest")
     schedule: str = option(
         "cosine", "of the learning rate", ("constant", "cosine", "cyclic", "step")
     )
