@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from vsdemo import checkpoint, data, evaluate
+from vsdemo.parsing import score
 from vsdemo.tasks import retrieval
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,3 +56,25 @@ def test_retrieves_test_photos(folder: Path, real_data: Path) -> None:
     figures = retrieval.ranks(model, *retrieval.encode(model, few, features)).metrics()
     assert figures["i2t"]["r1"] > 60
     assert figures["t2i"]["r1"] > 60
+
+
+def test_the_parser_is_small_and_card_and_readme_show_its_figures() -> None:
+    folder = ROOT / "checkpoints" / "stanza-en"
+    sizes = [p.stat().st_size for p in folder.rglob("*") if p.is_file()]
+    assert max(sizes) < 10_000_000
+    assert sum(sizes) <= 40_000_000
+    rows = score.rows(json.loads((folder / "metrics.json").read_text()))
+    assert all(row in (folder / "README.md").read_text() for row in rows)
+    assert all(row in (ROOT / "README.md").read_text() for row in rows)
+
+
+@pytest.mark.usefixtures("real_data")
+def test_the_parser_parses_the_test_treebank_as_well_as_its_card_says() -> None:
+    folder = ROOT / "checkpoints" / "stanza-en"
+    measured = score.evaluate(folder, "test")
+    told = json.loads((folder / "metrics.json").read_text())["test"]
+    for kind, figures in told.items():
+        assert measured[kind] == pytest.approx(figures, abs=0.1)  # kernels differ a little
+    assert measured["gold_tokens"]["uas"] >= 88
+    assert measured["gold_tokens"]["las"] >= 85
+    assert measured["raw_text"]["las"] >= 80

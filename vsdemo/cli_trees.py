@@ -65,7 +65,7 @@ def relations(
 def train_parser(
     out: Annotated[Path, typer.Option(help="Folder of the pipeline; a killed run goes on.")],
 ) -> None:
-    """Train the shipped parser again with Stanza's training code: about three hours."""
+    """Train the shipped parser again with Stanza's training code: about two hours on two cores."""
     from vsdemo.parsing.train import train
 
     train(out)

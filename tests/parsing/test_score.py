@@ -34,7 +34,7 @@ def test_the_card_shows_the_figures(monkeypatch, tmp_path):
     score.finish(tmp_path, 1234)
     card = (tmp_path / "README.md").read_text()
     assert "| test | gold tokens | 95.0 | 94.0 | 88.1 | 85.0 |" in card
-    assert "1,234 captions" in card
+    assert "1,234 silver trees" in card
     assert json.loads((tmp_path / "metrics.json").read_text())["dev"]["gold_tokens"] == figures
 
 

@@ -64,10 +64,10 @@ def pack_model(kind: str, source: Path, target: Path) -> None:
                 packed.writestr(name, whole.read(name))
 
 
-def pack(work: Path, out: Path) -> None:
+def pack(work: Path, out: Path, parser: str = KINDS["depparse"]) -> None:
     """Writes models and `resources.json`, Stanza's list of a folder's models, with digests."""
     listed: dict[str, Any] = {"lang_name": "English"}
-    for kind, name in KINDS.items():
+    for kind, name in (KINDS | {"depparse": parser}).items():
         path = out / "en" / kind / f"{PACKAGE}.pt"
         pack_model(kind, work / name, path)
         facts: dict[str, Any] = {"md5": hashlib.md5(path.read_bytes()).hexdigest()}

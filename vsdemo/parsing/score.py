@@ -72,13 +72,14 @@ the folder layout of Stanza:
 
 Lemmas are the words themselves. Trained with Stanza's own training code on UD English EWT (train),
 word vectors of our own from EWT, captions of Flickr30k and Flickr8k (no dev or test photo of
-Flickr8k) and WordNet's glosses, and silver trees of {silver:,} captions of photos outside
-Flickr8k. To train it again, in about three hours on two cores:
+Flickr8k) and WordNet's glosses, and {silver:,} silver trees of captions of photos outside Flickr8k.
+To train it again, in about two hours on two cores:
 
     python -m vsdemo train-parser --out checkpoints/stanza-en
 
-Seed 1234. Licence of the treebank, and so of this model: CC BY-SA 4.0. UD English EWT: Silveira et
-al., "A gold standard dependency corpus for English", LREC 2014.
+Seed 1234. Licences of the training data: UD English EWT (Silveira et al., "A gold standard
+dependency corpus for English", LREC 2014) CC BY-SA 4.0, and so are these models; caption text of
+Flickr8k and Flickr30k: non-commercial research and education; WordNet 3.0: Princeton's licence.
 
 F1 over words in percent, by the CoNLL 2018 metric (relations without subtypes):
 

@@ -81,7 +81,7 @@ def balanced(trees: list[Rows], seed: int = 0) -> list[Rows]:
 
 def silver(work: Path) -> None:
     """Writes silver.conllu with the models trained so far."""
-    pack(work, work / "pipeline")
+    pack(work, work / "pipeline", parser="parser.pt")
     parse = score.pipeline(work / "pipeline", tokenize_no_ssplit=True)
     texts, trees = captions(), []
     for start in tqdm(range(0, len(texts), CHUNK), desc="silver trees"):
