@@ -131,7 +131,7 @@ def card(name: str, spec: Spec, metrics: dict[str, Any], log: Path) -> str:
     settings = "".join(f" --set {k}={v}" for k, v in changed.items())
     done = [e for e in events.read(log) if e["kind"] == "done"]
     minutes = f"{done[-1]['seconds'] / 60:.1f} minutes" if done else "unknown"
-    licence = LICENCES.get(spec.dataset, "see the data set's own terms")
+    licence = LICENCES.get(spec.dataset.partition(":")[0], "see the data set's own terms")
     return f"""---
 library_name: vsdemo
 tags: [visual-semantic-embeddings, image-retrieval]

@@ -3,6 +3,7 @@ from itertools import chain
 
 import pytest
 
+from vsdemo import data
 from vsdemo.data import pascal1k
 from vsdemo.types import UserError
 
@@ -64,3 +65,16 @@ def test_the_real_set():
     assert [len(p) for p in parts] == [800, 100, 100]
     assert len(set.union(*parts)) == 1000
     assert names("test")[:2] == ["2008_005321.jpg", "2008_008232.jpg"]  # seed 0, for ever
+
+
+@pytest.mark.usefixtures("small")
+def test_other_splits_go_by_their_seed():
+    assert data.load("pascal1k", "test") == pascal1k.load("test")
+    assert data.load("pascal1k:3", "test") == pascal1k.load("test", seed=3)
+    assert data.load("pascal1k:3", "test").name == "pascal1k:3"
+
+
+@pytest.mark.parametrize("name", ["pascal1k:", "pascal1k:x", "pascal1k:-1", "flickr8k:1"])
+def test_a_seed_that_is_none_is_told(name):
+    with pytest.raises(UserError, match=r"no data set .* valid are .*pascal1k:SEED"):
+        data.load(name, "test")

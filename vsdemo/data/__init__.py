@@ -11,6 +11,7 @@ from vsdemo.photos import photos_in
 from vsdemo.types import CaptionSet, UserError
 
 DATASETS = {"flickr8k": "vsdemo.data.flickr8k", "pascal1k": "vsdemo.data.pascal1k"}
+SEEDED = ("pascal1k",)
 SPLITS = ("train", "dev", "test", "all")
 
 
@@ -25,14 +26,17 @@ def karpathy_files() -> dict[str, Path]:
 
 def load(name: str, split: str) -> CaptionSet:
     """A split of a data set: a name of DATASETS, a file in the Karpathy format, a folder below
-    VSDEMO_DATA with one, or any folder of photos (then without captions).
+    VSDEMO_DATA with one, or any folder of photos (then without captions). A data set without
+    official splits takes a seed for its own, such as pascal1k:3.
 
     Raises UserError when the name or the split does not exist, or its files are missing.
     """
     if split not in SPLITS:
         raise UserError(f"There is no split {split!r}; valid are {', '.join(SPLITS)}.")
-    if name in DATASETS:
-        return import_module(DATASETS[name]).load(split)
+    base, _, seed = name.partition(":")
+    if name in DATASETS or (base in SEEDED and seed.isdecimal()):
+        module = import_module(DATASETS[base])
+        return module.load(split, int(seed)) if seed else module.load(split)
     if name in (files := karpathy_files()):
         return captions.load(files[name], split)
     path = _existing(name)
@@ -43,7 +47,7 @@ def load(name: str, split: str) -> CaptionSet:
         if not photos:
             raise UserError(f"The folder {path} holds no photos (JPEG, PNG, WebP, ...).")
         return CaptionSet(str(path), split, photos)
-    known = ", ".join(sorted({*DATASETS, *files}))
+    known = ", ".join(sorted({*DATASETS, *(f"{base}:SEED" for base in SEEDED), *files}))
     raise UserError(
         f"There is no data set {name!r}; valid are {known}, a captions.json or a folder of photos."
     )

@@ -35,7 +35,7 @@ def load(split: str, seed: int = 0) -> CaptionSet:
     folder = require_data("pascal1k", "images", what="Pascal1K")
     texts = [captions[n]["captions"] for n in names]
     return CaptionSet(
-        "pascal1k",
+        f"pascal1k:{seed}" if seed else "pascal1k",
         split,
         tuple(folder / n for n in names),
         tuple(t.strip() for of_one in texts for t in of_one),
