@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from vsdemo import checkpoint, data, evaluate
 from vsdemo.parsing import score
@@ -66,6 +67,12 @@ def test_the_parser_is_small_and_card_and_readme_show_its_figures() -> None:
     rows = score.rows(json.loads((folder / "metrics.json").read_text()))
     assert all(row in (folder / "README.md").read_text() for row in rows)
     assert all(row in (ROOT / "README.md").read_text() for row in rows)
+
+
+def test_the_parser_names_no_path_of_the_machine_it_was_trained_on() -> None:
+    for path in (ROOT / "checkpoints" / "stanza-en" / "en").glob("*/*.pt"):
+        settings = torch.load(path, weights_only=True).get("config", {})
+        assert [v for v in settings.values() if isinstance(v, str) and "/" in v] == []
 
 
 @pytest.mark.usefixtures("real_data")

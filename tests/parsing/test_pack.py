@@ -17,12 +17,12 @@ def test_weights_are_halved_and_nothing_else():
 
 
 def test_settings_name_no_path():
-    config = {"train_file": "/home/me/a", "save_dir": "/x", "hidden_dim": 3, "charlm_file": None}
+    config = {"train_file": "/home/me/a", "save_dir": "a/x", "hidden_dim": 3, "lang": "en"}
     assert portable(config) == {
         "train_file": None,
         "save_dir": None,
         "hidden_dim": 3,
-        "charlm_file": None,
+        "lang": "en",
     }
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import torch
 from torch import Tensor
@@ -38,8 +39,7 @@ def small(value: Any) -> Any:
 
 def portable(config: dict[str, Any]) -> dict[str, Any]:
     """A model's settings without the paths of the machine it was trained on."""
-    paths = ("_file", "_dir", "_name", "continue_from")
-    return {k: None if k.endswith(paths) and isinstance(v, str) else v for k, v in config.items()}
+    return {k: None if isinstance(v, str) and os.sep in v else v for k, v in config.items()}
 
 
 def pack_model(kind: str, source: Path, target: Path) -> None:
@@ -59,9 +59,9 @@ def pack_model(kind: str, source: Path, target: Path) -> None:
         ]
     with BytesIO() as saved, atomic(target) as path:
         torch.save(state, saved)
-        with ZipFile(saved) as whole, ZipFile(path, "w", ZIP_DEFLATED) as packed:
+        with ZipFile(saved) as whole, ZipFile(path, "w") as packed:
             for name in whole.namelist():  # a tenth smaller, and torch reads it all the same
-                packed.writestr(name, whole.read(name))
+                packed.writestr(ZipInfo(name), whole.read(name), ZIP_DEFLATED)
 
 
 def pack(work: Path, out: Path, parser: str = KINDS["depparse"]) -> None:
