@@ -8,8 +8,9 @@ draws one random byte an element, which is eight times as fast as torch's draw o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -36,12 +37,9 @@ def _mixed(forward: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def apply(seed: int = 0) -> None:
-    """Patches Stanza's layers and torch's dropout in this process; for training only."""
-    for layer in (packed_lstm.PackedLSTM, hlstm.HighwayLSTM, biaffine.DeepBiaffineScorer):
-        layer.forward = _mixed(layer.forward)
-    if device().type != "cpu":
-        return
+@contextmanager
+def applied(seed: int = 0) -> Iterator[None]:
+    """Within the block, Stanza's layers and torch's dropout are the quick ones."""
     random = np.random.default_rng(seed)
 
     def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -50,7 +48,12 @@ def apply(seed: int = 0) -> None:
         drawn = torch.frombuffer(bytearray(random.bytes(x.numel())), dtype=torch.uint8)
         return x * ((drawn.view(x.shape) >= round(p * 256)).to(x.dtype) / (1 - p))
 
-    torch.nn.functional.dropout = dropout
+    with ExitStack() as patches:
+        for layer in (packed_lstm.PackedLSTM, hlstm.HighwayLSTM, biaffine.DeepBiaffineScorer):
+            patches.enter_context(patch.object(layer, "forward", _mixed(layer.forward)))
+        if device().type == "cpu":
+            patches.enter_context(patch.object(torch.nn.functional, "dropout", dropout))
+        yield
 
 
 @contextmanager

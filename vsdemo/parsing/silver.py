@@ -7,16 +7,15 @@ without an auxiliary is no predicate: the noun is the root, the participle its c
 
 from __future__ import annotations
 
-import lzma
 import random
 from pathlib import Path
 
 from tqdm import tqdm
 
+from vsdemo.data.vectors import other_sentences
 from vsdemo.parsing import score, treebank
 from vsdemo.parsing.pack import pack
 from vsdemo.parsing.treebank import Rows
-from vsdemo.paths import require_data
 
 WORD, UPOS, XPOS, HEAD, LABEL = 1, 3, 4, 6, 7
 PARTICIPLES, FINITE = ("VBG", "VBN"), ("VBZ", "VBP", "VBD", "MD")
@@ -26,9 +25,8 @@ SENTENCES, CHUNK = 12_000, 500
 
 def captions(seed: int = 0) -> list[str]:
     """Caption sentences of photos outside Flickr8k; a third as a visitor would type them."""
-    source = require_data("flickr30k_entities", "other_sentences.txt.xz", what="The caption text")
-    with lzma.open(source, "rt", encoding="utf-8") as lines:
-        found = random.Random(seed).sample(lines.read().splitlines(), SENTENCES)
+    sentences = [line.rstrip("\n") for line in other_sentences()]
+    found = random.Random(seed).sample(sentences, SENTENCES)
     return [t.lower().rstrip(" .") if i % 3 == 0 else t for i, t in enumerate(found) if t.strip()]
 
 

@@ -42,9 +42,9 @@ def stanza(module: str, work: Path, *arguments: object) -> Any:
     """Runs one of Stanza's training programs in this process; gives its trainer, if it has one."""
     from vsdemo.parsing import quick
 
-    quick.apply()
     program = import_module(f"stanza.models.{module}")
-    result = program.main([*NAME, "--save_dir", str(work), *map(str, arguments)])
+    with quick.applied():
+        result = program.main([*NAME, "--save_dir", str(work), *map(str, arguments)])
     return result[0] if result else None
 
 
