@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from vsdemo import checkpoint
+from vsdemo import checkpoint, models
 from vsdemo.data.vocab import Vocab
 from vsdemo.types import Sentence, UserError
 
@@ -33,6 +33,14 @@ def test_round_trip(toy_checkpoint, tmp_path):
     assert all(torch.equal(t, state[k]) for k, t in model.state_dict().items())
     sentences = [Sentence("a red circle"), Sentence("the ground is blue")]
     assert torch.equal(model.encode_text(sentences).x, again.encode_text(sentences).x)
+
+
+def test_settings_that_differ_from_the_preset(toy_checkpoint):
+    spec = checkpoint.read_spec(toy_checkpoint)
+    preset = dataclasses.replace(spec, config=models.preset(spec.preset)[1])
+    assert preset.changed == {}
+    other = dataclasses.replace(preset, config=dataclasses.replace(preset.config, margin=1.0))
+    assert other.changed == {"margin": 1.0}
 
 
 def test_matrices_are_stored_in_half_precision(copy):

@@ -40,7 +40,8 @@ RANKS = {
         "parsing.train": 5.3,
         "parsing": 5.0,
     },
-    **{"checkpoint": 4.0, "train": 5.0, "evaluate": 5.0, "index": 5.0, "engine": 6.0, "bench": 5.0},
+    **{"checkpoint": 4.0, "train": 5.0, "evaluate": 5.0, "index": 5.0, "bench": 5.0},
+    **{"tables": 5.1, "engine": 6.0},
     **{"plots.grammar": 6.0, "plots.layout": 6.0, "plots.*": 6.1, "plots": 6.2},
     **{"ui.library": 7.0, "ui.page": 7.0, "ui.pictures": 7.0, "ui.theme": 7.0},
     **{
@@ -50,6 +51,7 @@ RANKS = {
         "ui": 7.3,
         "cli_bench": 7.0,
         "cli_data": 7.0,
+        "cli_tables": 7.0,
         "cli_trees": 7.0,
         "cli": 7.4,
     },

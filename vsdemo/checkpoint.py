@@ -39,6 +39,12 @@ class Spec:
     features: int  # length of the backbone's vector
     format: int = FORMAT
 
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The settings that differ from those of the preset."""
+        default = vars(models.preset(self.preset)[1])
+        return {k: v for k, v in vars(self.config).items() if v != default[k]}
+
 
 def save(folder: Path, spec: Spec, vocab: Vocab, state: dict[str, Tensor]) -> None:
     """Writes config, vocabulary and weights, matrices in half precision, files below MAX_FILE."""

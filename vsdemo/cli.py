@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vsdemo import cli_bench, cli_data, cli_trees
+from vsdemo import cli_bench, cli_data, cli_tables, cli_trees
 from vsdemo.types import UserError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ cli = typer.Typer(
 )
 cli.add_typer(cli_data.cli, name="data")
 cli.add_typer(cli_bench.cli, name="bench")
+cli.command()(cli_tables.table)
 cli.command()(cli_trees.parse)
 cli.command()(cli_trees.relations)
 cli.command()(cli_trees.train_parser)

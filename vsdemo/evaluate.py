@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from vsdemo import checkpoint, data, events, models
+from vsdemo import checkpoint, data, events
 from vsdemo.checkpoint import Spec
 from vsdemo.paths import write_text
 from vsdemo.tasks import lengths, ranks, retrieval, task
@@ -126,12 +126,10 @@ def _has(dataset: str, split: str) -> bool:
 
 def card(name: str, spec: Spec, metrics: dict[str, Any], log: Path) -> str:
     """The model card: data, command, seed, figures, licence."""
-    default = vars(models.preset(spec.preset)[1])
-    changed = {k: v for k, v in vars(spec.config).items() if v != default[k]}
-    settings = "".join(f" --set {k}={v}" for k, v in changed.items())
+    settings = "".join(f" --set {k}={v}" for k, v in spec.changed.items())
     done = [e for e in events.read(log) if e["kind"] == "done"]
     minutes = f"{done[-1]['seconds'] / 60:.1f} minutes" if done else "unknown"
-    licence = LICENCES.get(spec.dataset.partition(":")[0], "see the data set's own terms")
+    licence = LICENCES.get(data.unseeded(spec.dataset), "see the data set's own terms")
     return f"""---
 library_name: vsdemo
 tags: [visual-semantic-embeddings, image-retrieval]

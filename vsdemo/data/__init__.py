@@ -33,8 +33,8 @@ def load(name: str, split: str) -> CaptionSet:
     """
     if split not in SPLITS:
         raise UserError(f"There is no split {split!r}; valid are {', '.join(SPLITS)}.")
-    base, _, seed = name.partition(":")
-    if name in DATASETS or (base in SEEDED and seed.isdecimal()):
+    if (base := unseeded(name)) in DATASETS:
+        seed = name.removeprefix(base).removeprefix(":")
         module = import_module(DATASETS[base])
         return module.load(split, int(seed)) if seed else module.load(split)
     if name in (files := karpathy_files()):
@@ -51,6 +51,12 @@ def load(name: str, split: str) -> CaptionSet:
     raise UserError(
         f"There is no data set {name!r}; valid are {known}, a captions.json or a folder of photos."
     )
+
+
+def unseeded(name: str) -> str:
+    """The data set that a name is a seeded split of: pascal1k for pascal1k:3, else the name."""
+    base, _, seed = name.partition(":")
+    return base if base in SEEDED and seed.isdecimal() else name
 
 
 def _existing(name: str) -> Path | None:
