@@ -26,6 +26,12 @@ def option(
     return dataclasses.field(default=default, metadata=metadata)
 
 
+VECTORS = (
+    "of words: learned, or our own of caption text, fixed or tuned",
+    ("learned", "fixed", "tuned"),
+)
+
+
 @dataclass(frozen=True)
 class Config:
     """What every model's training needs; a model's own `Config` adds its fields.
@@ -62,11 +68,7 @@ class Config:
     decay: float = option(0.0, "lambda of the penalty lambda / 2 |weights|^2")
     reset: int = option(5, "epochs after which adagrad forgets the gradients so far")
     alternate: int = option(0, "epochs a tower learns alone, the photos' first; 0: both", least=0)
-    vectors: str = option(
-        "learned",
-        "of words: learned, or our own of caption text, fixed or tuned",
-        ("learned", "fixed", "tuned"),
-    )
+    vectors: str = option("learned", *VECTORS)
     loss: str = option(
         "ranking", "hinges over pairs, or squared distances of right pairs", ("ranking", "squared")
     )

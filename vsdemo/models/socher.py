@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vsdemo import config
-from vsdemo.config import option
+from vsdemo.config import VECTORS, option
 from vsdemo.data.vocab import Vocab
 from vsdemo.dual import DualEncoder
 from vsdemo.encoders.image import LinearImage
@@ -23,6 +23,7 @@ class Config(config.Config):
     """A recursive network and its training; what differs from the paper is in each model's file."""
 
     sampling: str = option("all", "captions of a photo an epoch", ("one", "all"))
+    vectors: str = option("tuned", *VECTORS)
     epochs: int = option(15, "at most; see patience")
     patience: int = option(4, "evaluations without a better dev rsum before stopping")
     schedule: str = option(
