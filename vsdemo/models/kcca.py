@@ -49,7 +49,7 @@ class Config(config.Config):
     ridge: float = option(1.0, "of the covariances, as a share of their mean variance")
     power: float = option(1.0, "to which coordinates are scaled by their correlation")
     dropout: float = option(0.0, "has no use here", most=0.9)
-    score: str = option("cosine", "of sentence and photo", ("inner", "cosine"))
+    score: str = option("cosine", "of sentence and photo", ("inner", "cosine", "euclidean"))
 
 
 PRESETS = {
