@@ -78,6 +78,27 @@ class Config:
     )
 
 
+@dataclass(frozen=True)
+class Symmetric(Config):
+    """The recipe of the models with a symmetric score: VSE++ (Faghri 2018) on standardised
+    features, all captions in an epoch, the learning rate falling to 0."""
+
+    sampling: str = option("all", "captions of a photo an epoch", ("one", "all"))
+    epochs: int = option(15, "at most; see patience")
+    patience: int = option(4, "evaluations without a better dev rsum before stopping")
+    schedule: str = option(
+        "cosine", "of the learning rate", ("constant", "cosine", "cyclic", "step")
+    )
+    margin: float = option(0.2, "of the hinge, in units of the score")
+    hardest: float = option(
+        0.95, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1
+    )
+    dim: int = option(1024, "of the joint space")
+    word_dim: int = option(300, "of the word vectors")
+    dropout: float = option(0.2, "share of words, states and features set to 0", most=0.9)
+    standardize: bool = option(True, "photo features to mean 0 and variance 1")
+
+
 C = TypeVar("C", bound=Config)
 
 

@@ -41,32 +41,20 @@ from vsdemo.scores import SCORES
 
 
 @dataclass(frozen=True)
-class Config(config.Config):
+class Config(config.Symmetric):
     """A dependency-tree LSTM and its training."""
 
     needs: ClassVar[frozenset[str]] = Positions.needs
 
-    sampling: str = option("all", "captions of a photo an epoch", ("one", "all"))
     epochs: int = option(12, "at most; see patience")
-    patience: int = option(4, "evaluations without a better dev rsum before stopping")
     vectors: str = option("tuned", *VECTORS)
     learning_rate: float = option(0.002, "of Adam, at its highest")
-    schedule: str = option(
-        "cosine", "of the learning rate", ("constant", "cosine", "cyclic", "step")
-    )
-    hardest: float = option(
-        0.95, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1
-    )
-    margin: float = option(0.2, "of the hinge, in units of the score (Eq. 1)")
-    dim: int = option(1024, "of the joint space, the twins' layers")
     units: int = option(300, "of the LSTM's states (Table 1: 300 to 600)")
-    word_dim: int = option(300, "of the word vectors")
     children: int = option(
         2, "p, places a side with matrices of their own (Table 1: 2 or 3)", most=9
     )
     signed: bool = option(True, "no leaky ReLU after a twin's last layer")
     dropout: float = option(0.4, "share of words, states and features set to 0", most=0.9)
-    standardize: bool = option(True, "photo features to mean 0 and variance 1")
     score: str = option("cosine", "of sentence and photo", ("inner", "cosine"))
 
 
