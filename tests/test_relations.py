@@ -37,11 +37,12 @@ def test_norms_by_hand(sdt_rnn):
     assert [row["change"] for row in found] == [
         4.0 * abs(i - 1) for i in reversed(range(len(names)))
     ]
+    assert {row["start"] for row in found} == {4.0}
 
 
 def test_the_command_lists_and_draws(sdt_rnn, monkeypatch, capsys, tmp_path):
     assert run(monkeypatch, sdt_rnn) == 0
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[3:]]
     assert rows[-1] == [matrices(sdt_rnn)[-1]["name"], "0.00", "4.00"]
     assert run(monkeypatch, sdt_rnn, "--json") == 0
     assert json.loads(capsys.readouterr().out) == matrices(sdt_rnn)
@@ -54,7 +55,7 @@ def test_an_lstm_has_a_block_for_each_place(fake_parser, tmp_path):
     checkpoint.save(tmp_path, run.spec, run.vocab, run.model.state_dict())
     found = matrices(tmp_path)
     assert {row["name"] for row in found} == {"l1", "r1"}
-    assert {row["change"] for row in found} == {None}
+    assert {row["change"] for row in found} == {row["start"] for row in found} == {None}
 
 
 def test_a_model_without_matrices_is_told(toy_checkpoint, monkeypatch, capsys):
