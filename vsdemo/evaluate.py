@@ -25,6 +25,11 @@ LICENCES = {
     "flickr8k": "non-commercial research and education; cite Hodosh et al. 2013",
     "pascal1k": "Flickr's terms of use",
 }
+VECTORS = """
+Word vectors: first our own (PPMI and SVD) of captions of Flickr30k, without those of dev and test
+photos of Flickr8k, and of the train split; then {how}. Licence of that text: non-commercial
+research and education.
+"""
 
 
 def split_with_features(
@@ -133,6 +138,8 @@ def card(name: str, spec: Spec, metrics: dict[str, Any], log: Path) -> str:
     done = [e for e in events.read(log) if e["kind"] == "done"]
     minutes = f"{done[-1]['seconds'] / 60:.1f} minutes" if done else "unknown"
     licence = LICENCES.get(data.unseeded(spec.dataset), "see the data set's own terms")
+    how = spec.config.vectors
+    vectors = "" if how == "learned" else VECTORS.format(how=how)
     return f"""---
 library_name: vsdemo
 tags: [visual-semantic-embeddings, image-retrieval]
@@ -145,7 +152,7 @@ epoch was chosen on its dev split. Photo features: {spec.config.backbone} (weigh
 checkpoint.
 
     python -m vsdemo train {spec.preset} --data {spec.dataset} --out {name}{settings}
-
+{vectors}
 Seed {spec.config.seed}; training and dev evaluations took {minutes} on {platform.machine()},
 threads: {torch.get_num_threads()}. Matrices are stored in half precision; the figures are of these.
 

@@ -49,6 +49,7 @@ class Config(config.Symmetric):
     epochs: int = option(12, "at most; see patience")
     vectors: str = option("tuned", *VECTORS)
     learning_rate: float = option(0.002, "of Adam, at its highest")
+    dim: int = option(300, "of the joint space, the twins' layers")
     units: int = option(300, "of the LSTM's states (Table 1: 300 to 600)")
     children: int = option(
         2, "p, places a side with matrices of their own (Table 1: 2 or 3)", most=9
@@ -60,9 +61,7 @@ class Config(config.Symmetric):
 
 PRESETS = {
     "dt_lstm": Config(),
-    "dt_lstm/paper": Config(
-        dim=300, score="inner", margin=1.0, hardest=0.0, dropout=0.0, signed=False
-    ),
+    "dt_lstm/paper": Config(score="inner", margin=1.0, hardest=0.0, dropout=0.0, signed=False),
 }
 
 
