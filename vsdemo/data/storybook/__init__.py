@@ -1,0 +1,1 @@
+"""Storybook: an illustrated world whose every tree, box and entailment is known."""
