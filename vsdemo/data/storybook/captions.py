@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 from vsdemo.data.storybook.lexicon import load, medium
-from vsdemo.data.storybook.meaning import Thing, facts_of
+from vsdemo.data.storybook.meaning import Thing, closure, facts_of
 from vsdemo.data.storybook.scene import Link, Scene
 from vsdemo.data.storybook.telling import Caption, Mention, Message, tell
 from vsdemo.types import UserError
@@ -76,8 +77,12 @@ class _Author:
         """What it does, or how it stands to another, in few words."""
         if not self.link:
             return self.kind()
-        others = self.scene.links[1:]
-        return self._act(self.rng.choice(others) if others and self._chance(0.4) else self.link)
+        if (others := self.scene.links[1:]) and self._chance(0.4):
+            return self._act(self.rng.choice(others))
+        places = [link for link in closure([self.link]) if self.words.actions[link.action].relation]
+        if self._chance(0.25) and (plain := [link for link in places if link != self.link]):
+            return self._act(min(plain, key=str))  # "A woman on a horse"
+        return self._act(self.link, loose=self._chance(0.25))
 
     def some(self) -> Message:
         """The same with some of how it looks, or where it is."""
@@ -147,6 +152,12 @@ class _Author:
             vague,
         )
 
+    def _loosely(self, number: int) -> Mention:
+        """A group by a concept above its own, or as `someone`."""
+        found = self._mention(number, self._hypernym(number))
+        pronoun = self.words.concepts[found.thing.what].pronoun
+        return replace(found, noun=pronoun) if pronoun and found.thing.count == 1 else found
+
     def _usual(self, nouns: Sequence[str]) -> str:
         """Mostly the first."""
         return nouns[0] if self._chance(0.75) else self.rng.choice(nouns)
@@ -155,21 +166,31 @@ class _Author:
         self, mentions: Sequence[Mention], where: Place | None = None, dated: bool = False
     ) -> Message:
         scenery = self._scenery(where, dated)
-        forms = {"noun": 5, "existential": 2 * (len(mentions) == 1)}
-        forms["copular"] = 3 * bool(scenery["adverbials"])
-        if dated:  # "are on the beach at sunset" is two places in a row
-            forms["copular"] = 0
-        return Message(tuple(mentions), form=self._one(forms), **scenery)
+        placed = where is not None
+        forms = {"noun": 5, "existential": 2 * (placed and len(mentions) == 1)}
+        forms["copular"] = 3 * (placed and not dated)
+        return Message(tuple(mentions), form=self._form(mentions[0], forms), **scenery)
 
-    def _one(self, weights: dict[str, int]) -> str:
+    def _form(self, subject: Mention, weights: dict[str, int]) -> str:
+        """One of the forms, by weight."""
+        if subject.thing.colour and self.words.clothed(subject.thing.what):
+            weights = {**weights, "simple": 0}  # "a woman in white jumps" reads as white jumps
         return self.rng.choices(list(weights), list(weights.values()))[0]
 
     def _act(
-        self, link: Link, looks: float = 0, placed: bool = False, dated: bool = False
+        self,
+        link: Link,
+        looks: float = 0,
+        placed: bool = False,
+        dated: bool = False,
+        loose: bool = False,
     ) -> Message:
+        """A link; `loose` with what sort of thing its subject is only."""
         action = self.words.actions[link.action]
         numbers = [n for n in (link.subject, link.object) if n is not None]
         mentions = tuple(self._mention(n, looks=looks) for n in numbers)
+        if loose and not action.relation:
+            mentions = (self._loosely(link.subject), *mentions[1:])
         placed = placed or action.placed
         scenery = self._scenery(self._where(link.subject, link) if placed else None, dated)
         here = Link(link.action, 0, 1 if len(numbers) == 2 else None)
@@ -177,7 +198,9 @@ class _Author:
             return self._relate(mentions, here, scenery)
         wording = 0 if self._chance(0.75) else self.rng.randrange(len(action.says))
         passive = action.passive and not action.says[wording].preposition and self._chance(0.25)
-        form = self._one({"progressive": 5, "simple": 3, "participle": 2})
+        more = len(numbers) == 2 or bool(scenery["adverbials"])  # not "a dog lying"
+        weights = {"progressive": 5, "simple": 3, "participle": 2 * more}
+        form = self._form(mentions[passive], weights)
         return Message(mentions, here, form, passive, wording, **scenery)
 
     def _relate(
@@ -188,10 +211,10 @@ class _Author:
         subject = self.scene.groups[mentions[0].group]
         posture = self.words.posture(subject.kind, subject.pose) or ""
         plain = 0 if scenery["adverbials"] else 1
-        form = self._one(
-            {"existential": 2, "copular": 3 * plain, "noun": 2 * plain}
-            | ({"progressive": 4, "simple": 2} if posture else {})
-        )
+        weights = {"existential": 2, "copular": 3 * plain, "noun": 2 * plain}
+        if posture:
+            weights |= {"progressive": 4, "simple": 2}
+        form = self._form(mentions[0], weights)
         says = self.words.actions[link.action].says
         return Message(
             mentions,

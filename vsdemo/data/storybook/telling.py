@@ -121,8 +121,7 @@ def _clause(message: Message) -> Phrase:
     adverbials = [phrases.adverbial(text) for text in message.adverbials]
     if action.relation and not message.posture:
         assert other is not None
-        verbal = message.form == "existential"
-        where = phrases.prepositional(wording.preposition, other, verbal)
+        where = phrases.prepositional(wording.preposition, other)
         return _placed(message, noun, [where, *adverbials], plural)
     verb = (load().actions[message.posture].says[0] if message.posture else wording).verb
     after = [
