@@ -11,7 +11,7 @@ class Concept:
 
     up: name of the concept above, empty at the top. ours: WordNet lacks that edge. nouns: what it
     is called, the usual one first; none where it is not said. pronoun: of one unknown. clothed:
-    colours are those of clothes. mass: takes no number.
+    colours are those of clothes, here and below. mass: takes no number.
     """
 
     name: str
@@ -55,7 +55,8 @@ class Action:
     """What groups do, or how they stand to each other. Empty tuples mean anything.
 
     entails: (action, roles) with roles of `subject` and `object`, in the order of the entailed
-    one's own. carried: the subject is where the object is. moves: goes along the ground.
+    one's own. posture: is seen by the pose alone. placed: is only said with a
+    place. at_object: with the object's. moves: goes along the ground.
     """
 
     name: str
@@ -68,7 +69,9 @@ class Action:
     object_poses: tuple[str, ...] = ()
     entails: tuple[tuple[str, tuple[str, ...]], ...] = ()
     inverse: str = ""
-    carried: bool = False
+    posture: bool = False
+    placed: bool = False
+    at_object: bool = False
     moves: bool = False
 
     @property

@@ -66,6 +66,10 @@ class Lexicon:
         """`outdoors` or `indoors`."""
         return next(side for side in self.sides if setting in self.setting_groups[side])
 
+    def clothed(self, name: str) -> bool:
+        """Whether a concept's colour is that of its clothes: a woman in red."""
+        return any(self.concepts[n].clothed for n in (name, *self.above(name)))
+
     def may(self, action: str, subject: str, object: str | None = None) -> bool:
         """Whether an action makes sense between kinds, or of one alone, and can be drawn."""
         found = self.actions[action]
@@ -78,6 +82,15 @@ class Lexicon:
         fits = not found.objects or any(self.is_a(object, name) for name in found.objects)
         can = not found.object_can or found.object_can in self.kinds[object].can
         return found.takes_object and fits and can
+
+    def posture(self, kind: str, pose: str) -> str | None:
+        """The action that is seen by a pose alone, such as `sits`."""
+        fits = (
+            name
+            for name, action in self.actions.items()
+            if action.posture and pose in action.poses and self.may(name, kind)
+        )
+        return next(fits, None)
 
     def plural(self, noun: str) -> str:
         """The plural of a noun of one or more words: loaves of bread, teddy bears."""

@@ -37,8 +37,11 @@ class Facts:
 
 
 def facts_of(scene: Scene) -> Facts:
-    """All that is true of a scene. Raises UserError for names that the lexicon does not know, and
-    for links of groups that are not there."""
+    """All that is true of a scene, what its poses show included.
+
+    Raises UserError for names that the lexicon does not know, counts that it has no word for, and
+    links of groups that are not there.
+    """
     words = load()
     told = [
         *((g.kind, words.kinds) for g in scene.groups),
@@ -58,7 +61,12 @@ def facts_of(scene: Scene) -> Facts:
     if wrong_count := [g.count for g in scene.groups if not 1 <= g.count <= len(words.counts)]:
         raise UserError(f"Scene {scene.number}: a group cannot have {wrong_count[0]} things.")
     things = tuple(Thing(g.kind, g.count, g.colour, g.size) for g in scene.groups)
-    return Facts(things, scene.links, scene.setting, scene.time, scene.weather)
+    seen = (
+        Link(posture, number)
+        for number, group in enumerate(scene.groups)
+        if (posture := words.posture(group.kind, group.pose))
+    )
+    return Facts(things, (*scene.links, *seen), scene.setting, scene.time, scene.weather)
 
 
 def entails(specific: Facts, general: Facts) -> bool:

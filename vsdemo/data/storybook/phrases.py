@@ -16,9 +16,9 @@ from vsdemo.types import Tree
 Links = tuple[tuple[tuple[int, ...], int], ...]
 
 CLOSED = {  # tag and relation of the words that are neither noun nor verb
-    **{word: ("DET", "det") for word in ("a", "an", "the", "some", "another")},
-    **{word: ("NUM", "nummod") for word in ("one", "two", "three", "four")},
-    **{word: ("ADJ", "amod") for word in ("hot", "musical", "cloudy", "sunny")},
+    **dict.fromkeys(("a", "an", "the", "some", "another"), ("DET", "det")),
+    **dict.fromkeys(("one", "two", "three", "four"), ("NUM", "nummod")),
+    **dict.fromkeys(("hot", "musical", "cloudy", "sunny"), ("ADJ", "amod")),
     "falling": ("VERB", "amod"),
 }
 
