@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import resvg_py
@@ -24,7 +24,7 @@ SKY = {  # overlays beneath hills and roofs, by weather; the clear sky's by time
     "fog": (),
     "sunny": {"morning": ("sun",), "day": ("sun",), "sunset": ("low_sun",), "night": ("moon",)},
 }
-FRONT = {"rain": "rain", "snowfall": "snowfall", "fog": "fog"}  # overlays over everything
+FRONT = {"rain": 1.0, "snowfall": 1.0, "fog": 0.6}  # overlays over everything, how opaque
 INK = "#3a2c2a"
 RIPPLE = "#eaf6f8"
 TONES = ("main", "dark", "light")
@@ -83,7 +83,7 @@ class Figure:
     wet: bool = False
     seen: float = 1.0
 
-    @property
+    @cached_property
     def bounds(self) -> Box:
         """Left, top, right, bottom of what is seen of it, in pixels; not clipped. Where it is
         turned they are those of the ellipse within it, as corners are empty."""
@@ -177,7 +177,7 @@ def compose(setting: str, time: str, weather: str, figures: Iterable[Figure]) ->
     wash = light["wash"] if outdoors else light.get("wash_indoors", light["wash"])
     over = _rect(*wash) if wash else ""
     if outdoors and weather in FRONT:
-        over += read(f"overlays/{FRONT[weather]}").body
+        over += f'<g opacity="{FRONT[weather]}">{read(f"overlays/{weather}").body}</g>'
     drawn = "".join(figure_svg(f) for f in sorted(figures, key=lambda f: f.depth))
     svg = VARIABLE.sub(lambda m: light.get(m[1], m[2]), body + drawn + over)
     return (

@@ -1,0 +1,212 @@
+"""Scenes from numbers: what there is, what it does, and where; the same number, the same scene."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import count
+from random import Random
+from zlib import crc32
+
+from vsdemo.data.storybook import sense
+from vsdemo.data.storybook.drawing import Figure, compose, png
+from vsdemo.data.storybook.entries import Kind
+from vsdemo.data.storybook.layouts import LAYOUTS, alone
+from vsdemo.data.storybook.lexicon import load, medium
+from vsdemo.data.storybook.meaning import closure, facts_of
+from vsdemo.data.storybook.relations import seen_relations
+from vsdemo.data.storybook.scene import Group, Link, Scene
+from vsdemo.data.storybook.stage import Actor, Sprite, Stage
+
+SURPRISING = 0.04  # share of scenes with something where it does not live
+HELD_OUT = 0.1  # share of pairs of a kind with a colour or an action that training never sees
+COUNTS = (1, 1, 1, 1, 1, 2, 2, 3, 4)
+EXTRAS = (0, 1, 1, 2, 2, 3)
+TIMES = ("day",) * 4 + ("morning", "morning", "sunset", "sunset", "night")
+WEATHERS = ("sunny",) * 5 + ("cloudy", "cloudy", "rain", "snowfall", "fog")
+WEIGHTS = {  # of actions that would else be too rare or too frequent
+    "follows": 0.3,
+    "looks_at": 0.3,
+    "chases": 2.0,
+    "rides": 2.0,
+    "drives": 2.0,
+    "kicks": 3.0,
+    "jumps_over": 1.5,
+    "sits_in": 2.0,
+    "lies_on": 2.0,
+    "sleeps_on": 2.0,
+}
+COLD = ("snow", "mountains", "forest", "street", "park", "farm", "field")  # where snow falls
+DRY = ("desert", "snow")  # where rain does not
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A scene and where its things are drawn."""
+
+    scene: Scene
+    figures: tuple[Figure, ...]
+
+    def png(self) -> bytes:
+        """480 x 360 pixels."""
+        scene = self.scene
+        return png(compose(scene.setting, scene.time, scene.weather, self.figures))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a scene is about: an action, its groups and their poses, where and when."""
+
+    action: str | None
+    actors: tuple[Actor, ...]
+    poses: tuple[str, ...]
+    setting: str
+    surprising: bool
+
+
+def picture(split: str, number: int) -> Picture:
+    """The picture of a split with this number. Splits other than `compositional` have no pair
+    that is held out; in that one every scene has one."""
+    for attempt in count():
+        found = _attempt(Random(f"{split}/{number}/{attempt}"), number)
+        if found and held_out(found.scene) == (split == "compositional"):
+            return found
+    raise AssertionError
+
+
+def held_out(scene: Scene) -> bool:
+    """Whether a scene joins a kind with a colour, or with an action, that training never sees."""
+    links = closure(facts_of(scene).links)
+    return any(_colour_held_out(g.kind, g.colour) for g in scene.groups) or any(
+        _action_held_out(scene.groups[link.subject].kind, link.action) for link in links
+    )
+
+
+@cache
+def _colour_held_out(kind: str, colour: str) -> bool:
+    found = load().kinds[kind]
+    return colour in (*found.colours[1:], *found.also) and _chosen(kind, colour)
+
+
+@cache
+def _action_held_out(kind: str, action: str) -> bool:
+    words = load()
+    subjects = [name for name in words.kinds if sense.partners(action, "subject", name)]
+    return not words.actions[action].relation and len(subjects) > 5 and _chosen(kind, action)
+
+
+def _chosen(kind: str, other: str) -> bool:
+    return crc32(f"{kind} {other}".encode()) < HELD_OUT * 2**32
+
+
+def _attempt(rng: Random, number: int) -> Picture | None:
+    """A scene where all its main things find room."""
+    plan = _plan(rng)
+    if plan is None:
+        return None
+    outdoors = load().side(plan.setting) == "outdoors"
+    time = rng.choice(TIMES) if outdoors else rng.choice(("morning", "day", "day", "night"))
+    weather = _weather(plan.setting, time, rng) if outdoors else "sunny"
+    stage = Stage(plan.setting, rng, outdoors and weather == "sunny" and time != "sunset")
+    stage.main = set(range(len(plan.actors)))
+    if not stage.place(_sprites(plan, rng), mirror=plan.action not in ("left_of", "right_of")):
+        return None
+    actors, poses = list(plan.actors), list(plan.poses)
+    for _ in range(rng.choice(EXTRAS)):
+        _add(stage, actors, poses, rng)
+    groups = tuple(_group(a, p, stage.figures) for a, p in zip(actors, poses, strict=True))
+    links = _main_link(plan) + seen_relations(groups, poses, len(plan.actors), rng)
+    scene = Scene(number, plan.setting, time, weather, groups, links, plan.surprising)
+    return Picture(scene, tuple(stage.figures))
+
+
+def _plan(rng: Random) -> Plan | None:
+    """A kind, an action that it takes part in, a partner, poses and a setting that suit them."""
+    kinds = load().kinds
+    focus = rng.choice(sorted(kinds))
+    uses = sense.uses(focus)
+    sort = rng.choice(sorted({sense.sort(action) for action, _ in uses}))
+    uses = [u for u in uses if sense.sort(u[0]) == sort]
+    (action, role), = rng.choices(uses, [WEIGHTS.get(action, 1.0) for action, _ in uses])
+    partner = rng.choice(sense.partners(action, role, focus))
+    names = [n for n in ((focus, partner) if role == "subject" else (partner, focus)) if n]
+    cast = [kinds[n] for n in names]
+    options = sense.poses(action, *cast)
+    if not options:
+        return None
+    poses = rng.choice(options)
+    surprising = rng.random() < SURPRISING
+    settings = sense.settings(cast, poses, surprising)
+    if not settings:
+        return None
+    setting = rng.choice(settings)
+    counts = sense.counts(action, cast, [rng.choice(COUNTS) for _ in cast])
+    actors = tuple(
+        _actor(i, kind, n, setting, rng) for i, (kind, n) in enumerate(zip(cast, counts, strict=True))
+    )
+    if not sense.fits(action, actors, poses):
+        return None
+    return Plan(action, actors, poses, setting, surprising)
+
+
+def _actor(group: int, kind: Kind, n: int, setting: str, rng: Random) -> Actor:
+    colours = [*kind.colours, *kind.also]
+    if setting == "snow" and len(colours) > 1 and "white" in colours:
+        colours.remove("white")
+    words = load()
+    sized = not words.is_a(kind.name, "person") and 0.4 < kind.height < 3
+    size = rng.choice(list(words.sizes)) if sized and rng.random() < 0.25 else None
+    factor = words.sizes[size].factor if size else 1.0
+    return Actor(group, kind, n, rng.choice(colours), factor)
+
+
+def _weather(setting: str, time: str, rng: Random) -> str:
+    weather = rng.choice(WEATHERS)
+    odd = (
+        (weather == "snowfall" and setting not in COLD)
+        or (weather == "rain" and setting in DRY)
+        or (weather in ("fog", "cloudy") and time == "night")  # one would see little
+    )
+    return "sunny" if odd else weather
+
+
+def _sprites(plan: Plan, rng: Random) -> list[Sprite]:
+    subject, *rest = plan.actors
+    if rest:
+        return LAYOUTS[plan.action or ""](subject, plan.poses[0], rest[0], plan.poses[1], rng)
+    moves = plan.action is not None and load().actions[plan.action].moves
+    sprites = alone(subject, plan.poses[0], rng, moves)
+    return _asleep(sprites) if plan.action == "sleeps" else sprites
+
+
+def _add(stage: Stage, actors: list[Actor], poses: list[str], rng: Random) -> None:
+    """One more group that goes with the setting, where there is room for it."""
+    taken = {a.kind.name for a in actors}
+    kinds = [k for k in load().kinds.values() if stage.setting in k.lives and k.name not in taken]
+    kind = rng.choice(kinds)
+    options = [p for p in sense.alone(kind) if sense.settings([kind], [p], False)]
+    options = [p for p in options if stage.setting in sense.settings([kind], [p], False)]
+    if not options:
+        return
+    pose = rng.choice(options)
+    actor = _actor(len(actors), kind, min(rng.choice(COUNTS), sense.most(kind)), stage.setting, rng)
+    if stage.place(alone(actor, pose, rng, moves=pose in ("run", "walk", "crawl"))):
+        actors.append(actor)
+        poses.append(pose)
+
+
+def _group(actor: Actor, pose: str, figures: Sequence[Figure]) -> Group:
+    sizes = {s.factor: name for name, s in load().sizes.items()}
+    boxes = tuple(f.box for f in figures if f.group == actor.group)
+    return Group(actor.kind.name, len(boxes), actor.colour, sizes.get(actor.factor), pose, boxes)
+
+
+def _main_link(plan: Plan) -> tuple[Link, ...]:
+    if plan.action is None:
+        return ()
+    return (Link(plan.action, 0, 1 if len(plan.actors) > 1 else None),)
+
+
+def _asleep(sprites: Sequence[Sprite]) -> list[Sprite]:
+    return [replace(s, part=f"{s.actor.kind.name}-sleep") for s in sprites]
