@@ -61,7 +61,7 @@ def beside(
 
 def alone(subject: Actor, pose: str, rng: Random, moves: bool = False) -> list[Sprite]:
     """A group that does something by itself, or nothing."""
-    turned = not moves and medium(pose) not in ("air", "wall")
+    turned = not moves and medium(pose) != "air"
     sprites = row(subject, pose, rng, turned)
     if pose == "jump":
         return [replace(s, z=rng.uniform(0.22, 0.4)) for s in sprites]
@@ -132,7 +132,7 @@ def rests_on(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sp
     if s.count > 1:
         room = 0.8 * seat.width
         step = room / s.count
-        turned = medium(pose) != "wall" and load().is_a(s.kind.name, "animal")
+        turned = load().is_a(s.kind.name, "animal")
         sprites = [
             replace(
                 sprites[0],

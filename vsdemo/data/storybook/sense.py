@@ -37,12 +37,10 @@ def uses(kind: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-def sort(action: str) -> str:
-    """Roughly what an action is, so that scenes are as often about each."""
-    found = load().actions[action]
-    if found.relation:
-        return "relation"
-    return "between" if found.takes_object else "alone"
+@cache
+def actions() -> tuple[str, ...]:
+    """All that a scene can be about."""
+    return tuple(dict.fromkeys(action for kind in load().kinds for action, _ in uses(kind)))
 
 
 @cache
@@ -97,10 +95,13 @@ def sensible(action: str, s: Kind, o: Kind) -> bool:
         return not words.may("flies_over", s.name, o.name)
     if action == "flies_over":
         return o.height > 1.4 if is_a(s, "aircraft") else o.height < 2.5 or not is_a(s, "insect")
+    if action == "on":
+        bulky = is_a(s, "toy", "instrument", "book", "hat")
+        return s.name != "lamp" and (bulky or o.name in ("table", "box"))
+    if action == "under":
+        return s.height < 0.5 * o.height
     if action in ON and not is_a(s, "person"):
         return s.height < 1.2 and (o.name not in NARROW or is_a(s, *CLIMBERS))
-    if action == "on":
-        return o.name in ("table", "box", "chair") or is_a(s, "toy", "instrument", "book", "hat")
     if words.actions[action].relation:
         return _rank(s) >= _rank(o)
     return True
@@ -148,7 +149,9 @@ def _together(action: str, pair: tuple[str, ...], kinds: Sequence[Kind]) -> bool
         return True
     if action == "sits_in":
         return other == "surface"
-    if action == "behind" or action == "in_front_of":
+    if action in ("under", "sleeps_under"):
+        return one == other == "ground"
+    if action in ("behind", "in_front_of"):
         return one == other == "ground" or (one != "ground" and {one, other} <= {"water", "surface"})
     low = {"ground", *(("air",) if _flies_low(kinds, (one, other)) else ())}
     return one == other or {one, other} <= low or {one, other} <= {"water", "surface"}
@@ -176,30 +179,34 @@ def alone(kind: Kind) -> list[str]:
 
 
 def settings(kinds: Sequence[Kind], poses: Sequence[str], surprising: bool) -> list[str]:
-    """Where these kinds can be drawn: where all live, or where one of them does not."""
+    """Where these kinds can be drawn: where all live, or where an animal or vehicle does not."""
     words = load()
     found = []
     for name, setting in words.settings.items():
-        indoors = words.side(name) == "indoors"
-        here = {
-            "ground": name != "sea",
-            "air": not indoors or all(words.is_a(k.name, "toy") for k in kinds),
-            "water": bool(setting.water),
-            "surface": bool(setting.surface),
-            "wall": indoors,
-        }
-        grounded = name == "sea" and not all(medium(p) != "ground" for p in poses)
-        if all(here[medium(p)] for p in poses) and not grounded:
-            large = indoors and any(k.height > 2 for k in kinds)
-            if all(name in k.lives for k in kinds) != surprising and not (surprising and large):
-                found.append(name)
+        if not all(_has_room(name, kind, medium(p)) for kind, p in zip(kinds, poses, strict=True)):
+            continue
+        strangers = [k for k in kinds if name not in k.lives]
+        odd = any(words.is_a(k.name, up) for k in strangers for up in ("animal", "vehicle"))
+        if odd if surprising else not strangers:
+            found.append(name)
     return found
+
+
+def _has_room(setting: str, kind: Kind, where: str) -> bool:
+    words = load()
+    if words.side(setting) == "indoors":
+        small = kind.height < 1.4 and not words.is_a(kind.name, "vehicle")
+        flies = where != "air" or words.is_a(kind.name, "toy")
+        return setting in kind.lives or (small and flies and where in ("ground", "air"))
+    if where in ("water", "surface"):
+        return bool(words.settings[setting].water)
+    return where == "air" or setting != "sea"
 
 
 def most(kind: Kind) -> int:
     """How many of a kind there is room for."""
     width = Actor(0, kind, 1, kind.colours[0]).width(kind.poses[0])
-    if width > 4 or load().is_a(kind.name, "building") or kind.poses[0] == "hang":
+    if width > 4 or load().is_a(kind.name, "building"):
         return 1
     return 2 if width > 1.7 else 3 if width > 1.2 else 4
 

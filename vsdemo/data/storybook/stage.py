@@ -12,12 +12,11 @@ from vsdemo.data.storybook.entries import Kind
 from vsdemo.data.storybook.scene import Box
 
 MARGIN = 5.0  # pixels that stay free at the edges
-SMALLEST = 0.042 * WIDTH  # pixels across, so that everything can be recognised
+SMALLEST = 0.042 * WIDTH  # pixels across on the mean, so that everything can be recognised
 TALLEST = 0.68 * HEIGHT
 TRIES = 24
 HIDDEN_MAIN, HIDDEN = 0.1, 0.18  # shares of a box that others may cover
 SUN = (340.0, 0.0, 456.0, 118.0)  # sun and moon with their halos
-WALL = {"kitchen": (84, 84), "living_room": (458, 130), "bedroom": (226, 110)}
 VEHICLES_ONLY, NEAR_PAVEMENT, FAR_PAVEMENT = (274, 318), (334, 350), (236, 252)  # of the street
 
 
@@ -84,7 +83,7 @@ class Sprite:
 
     @property
     def medium(self) -> str:
-        """Where it is: ground, air, water, surface or wall."""
+        """Where it is: ground, air, water or surface."""
         return lexicon.medium(self.pose)
 
     @property
@@ -152,18 +151,14 @@ class Stage:
         if shrink < 1:
             figures = [self._figure(s, y, scale * shrink, flip, aloft) for s in sprites]
             left, _, right, _ = _hull([f.bounds for f in figures])
-        if any(f.bounds[2] - f.bounds[0] < SMALLEST for f in figures):
+        if any(_area(f.bounds) < SMALLEST**2 for f in figures):
             return []
         x = self.rng.uniform(MARGIN - left, WIDTH - MARGIN - right)
-        if sprites[0].medium == "wall":
-            x = WALL[self.setting][0]
         return [replace(f, x=f.x + x) for f in figures]
 
     def _band(self, sprites: Sequence[Sprite]) -> tuple[tuple[float, float], bool]:
         """From which ground line to which a layout may stand, and whether it is in the air."""
         media = {s.medium for s in sprites if not s.carried}
-        if media == {"wall"}:
-            return (WALL[self.setting][1],) * 2, True
         if media == {"air"}:
             return self._sky(sprites[0].actor.kind), True
         marks = self._marks
@@ -196,8 +191,6 @@ class Stage:
         return self.rng.random() < 0.5
 
     def _air_scale(self, sprite: Sprite) -> float:
-        if sprite.medium == "wall":
-            return 80
         if lexicon.load().is_a(sprite.actor.kind.name, "aircraft"):
             return self.rng.uniform(25, 34)
         return self.rng.uniform(68, 88)
