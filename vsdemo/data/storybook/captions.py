@@ -123,9 +123,10 @@ class _Author:
     def _where(self, number: int, link: Link | None = None) -> Place:
         """The setting and what it is called for a group that does something, or is just there."""
         action = self.words.actions[link.action] if link else None
-        if link and link.object is not None and action and action.at_object:
-            number = link.object
         around = medium(self.scene.groups[number].pose)
+        if link and link.object is not None and action and action.at_object:
+            landmark = medium(self.scene.groups[link.object].pose)
+            around = around if landmark == "air" else landmark
         setting = self.words.settings[self.scene.setting]
         if action and action.moves and around == "ground" and self._chance(0.75):
             around = "along"
