@@ -13,6 +13,10 @@ from vsdemo.paths import ROOT
 RANKS = {
     **{"types": 0.0, "device": 0.1, "paths": 0.1, "config": 0.1, "photos": 0.1, "events": 0.2},
     **{"data.conllu": 0.9, "data.constituents": 0.9, "data.parser": 1.0, "data.trees": 1.05},
+    **{"data.storybook.scene": 1.0, "data.storybook.entries": 1.0, "data.storybook.lexicon": 1.01},
+    **{"data.storybook.meaning": 1.02, "data.storybook.phrases": 1.02},
+    **{"data.storybook.telling": 1.03, "data.storybook.captions": 1.04},
+    **{"data.storybook.twins": 1.04, "data.storybook": 1.05},
     **{"data.vocab": 1.1, "data.sentences": 1.1, "data.vectors": 1.2, "data.*": 1.0, "data": 1.1},
     **{"scores": 1.0, "backbones.weights": 1.0, "backbones": 1.1},
     **{"backbones.classifier": 1.0, "backbones.clip": 1.0, "backbones.network": 1.1},

@@ -57,16 +57,16 @@ class _Author:
         """What sort of thing there is."""
         groups = self.main[: 1 + self._chance(0.3)]
         concepts = [self._hypernym(number) for number in groups]
-        if len(set(concepts)) < len(groups):  # not "an animal and an animal"
+        if len(groups) == 2 and self._overlap(*concepts):  # not "a bird and an animal"
             groups = groups[:1]
         named = [self._mention(n, c, vague=True) for n, c in zip(groups, concepts, strict=False)]
         side = self.words.side(self.scene.setting)
-        return self._presence(named, (side, self.words.sides[side]) if self._chance(0.7) else None)
+        return self._presence(named, (side, self.words.sides[side]) if self._chance(0.85) else None)
 
     def kind(self, looks: float = 0.0) -> Message:
         """What there is, and mostly where."""
         groups = self.main[: 1 + self._chance(0.35)]
-        if len({self.words.spoken(self.scene.groups[n].kind) for n in groups}) < len(groups):
+        if len(groups) == 2 and self._overlap(*(self.scene.groups[n].kind for n in groups)):
             groups = groups[:1]
         media = {medium(self.scene.groups[n].pose) for n in groups}
         named = [self._mention(n, looks=looks, vague=self._chance(0.2)) for n in groups]
@@ -97,6 +97,10 @@ class _Author:
     def _chance(self, share: float) -> bool:
         return self.rng.random() < share
 
+    def _overlap(self, one: str, other: str) -> bool:
+        one, other = self.words.spoken(one), self.words.spoken(other)
+        return self.words.is_a(one, other) or self.words.is_a(other, one)
+
     def _moment(self) -> list[tuple[str, str, str]]:
         """What is worth a word of weather and time: `weather` or `time`, its name, its phrase;
         mostly one of them."""
@@ -119,11 +123,12 @@ class _Author:
     def _where(self, number: int, link: Link | None = None) -> Place:
         """The setting and what it is called for a group that does something, or is just there."""
         action = self.words.actions[link.action] if link else None
-        if link and link.object is not None and action and action.at_object:
-            number = link.object
         around = medium(self.scene.groups[number].pose)
+        if link and link.object is not None and action and action.at_object:
+            landmark = medium(self.scene.groups[link.object].pose)
+            around = around if landmark == "air" else landmark
         setting = self.words.settings[self.scene.setting]
-        if action and action.moves and around == "ground" and self._chance(0.6):
+        if action and action.moves and around == "ground" and self._chance(0.75):
             around = "along"
         return self.scene.setting, getattr(setting, around, ()) or setting.ground
 
@@ -143,7 +148,8 @@ class _Author:
         colour = group.colour if remarkable and self._chance(looks) else None
         size = group.size if self._chance(looks) else None
         vague = vague and group.count > 1
-        thing = Thing(concept, 2 if vague else group.count, colour, size)
+        count = 1 if self.words.concepts[concept].mass else 2 if vague else group.count
+        thing = Thing(concept, count, colour, size)
         return Mention(
             number,
             thing,
@@ -210,17 +216,18 @@ class _Author:
         as sentences in which it is clear what the rest is about."""
         subject = self.scene.groups[mentions[0].group]
         posture = self.words.posture(subject.kind, subject.pose) or ""
-        plain = 0 if scenery["adverbials"] else 1
-        weights = {"existential": 2, "copular": 3 * plain, "noun": 2 * plain}
-        if posture:
-            weights |= {"progressive": 4, "simple": 2}
+        action = self.words.actions[link.action]
+        plain = not scenery["adverbials"]
+        weights = {"existential": 2, "noun": 2 * plain}
+        if not action.verbless:
+            weights |= {"copular": 3 * plain}
+            weights |= {"progressive": 4, "simple": 2} if posture else {}
         form = self._form(mentions[0], weights)
-        says = self.words.actions[link.action].says
         return Message(
             mentions,
             link,
             form,
-            wording=0 if self._chance(0.75) else self.rng.randrange(len(says)),
+            wording=0 if self._chance(0.75) else self.rng.randrange(len(action.says)),
             posture=posture if form in ("progressive", "simple") else "",
             definite=form == "copular" and self._chance(0.5),
             **scenery,

@@ -56,7 +56,8 @@ class Action:
 
     entails: (action, roles) with roles of `subject` and `object`, in the order of the entailed
     one's own. posture: is seen by the pose alone. placed: is only said with a
-    place. at_object: with the object's. moves: goes along the ground.
+    place. verbless: is only said without a verb. at_object: captions say where the object is.
+    moves: goes along the ground.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Action:
     inverse: str = ""
     posture: bool = False
     placed: bool = False
+    verbless: bool = False
     at_object: bool = False
     moves: bool = False
 

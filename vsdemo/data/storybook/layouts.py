@@ -83,7 +83,7 @@ def mounts(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Spri
     for mount in row(o, o_pose, rng):
         zoom = 0.8 if s.kind.up == "child" and o.kind.name in ("bicycle", "motorcycle") else 1.0
         mount = replace(mount, zoom=zoom)
-        sprites += [mount, _seated(replace(s, count=1), pose, mount)]
+        sprites += [mount, _seated(s, pose, mount)]
     return sprites
 
 
@@ -147,16 +147,13 @@ def rests_on(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sp
 
 def holds(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
     """Each of the subject with one of the object in its hand."""
+    zoom = HELD.get(o.kind.name, o.kind.height) / o.kind.height * (s.kind.height / 1.8) ** 0.6
+    x, z = s.point(pose, "hand")
+    grip = o.point(o_pose, "hand")
     sprites = []
-    part = "book-open" if o.kind.name == "book" else ""
     for person in row(s, pose, rng):
-        zoom = HELD.get(o.kind.name, o.kind.height) / o.kind.height
-        zoom *= (s.kind.height / 1.8) ** 0.6
-        thing = replace(o, count=1)
-        x, z = s.point(pose, "hand")
-        grip = _grip(thing, o_pose, part)
         held = Sprite(
-            thing,
+            o,
             o_pose,
             x=person.x + x * person.zoom - grip[0] * zoom,
             z=z * person.zoom - grip[1] * zoom,
@@ -164,20 +161,9 @@ def holds(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprit
             order=1,
             zoom=zoom,
             carried=True,
-            part=part,
         )
         sprites += [person, held]
     return sprites
-
-
-def _grip(thing: Actor, pose: str, part: str) -> tuple[float, float]:
-    if not part:
-        return thing.point(pose, "hand")
-    from vsdemo.data.storybook.drawing import read
-
-    drawing = read(f"parts/{part}")
-    x, y = drawing.marks["hand"]
-    return (x - drawing.width / 2) * thing.unit, (drawing.height - y) * thing.unit
 
 
 def kicks(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
@@ -275,6 +261,8 @@ LAYOUTS: dict[str, Layout] = {
     "rides": mounts,
     "drives": drives,
     "holds": holds,
+    "reads": holds,
+    "flies_up": holds,
     "kicks": kicks,
     "looks_at": looks_at,
     "jumps_over": jumps_over,
@@ -282,8 +270,7 @@ LAYOUTS: dict[str, Layout] = {
     "sits_in": sits_in,
     "stands_on": rests_on,
     "lies_on": rests_on,
-    "sleeps_on": rests_on,
-    "sleeps_under": under,
+    "lies_under": under,
     "flies_over": flies_over,
     "next_to": next_to,
     "left_of": left_of,

@@ -23,7 +23,7 @@ from vsdemo.data.storybook.entries import (
 from vsdemo.types import UserError
 
 FILE = Path(__file__).with_name("lexicon.toml")
-MEDIUM = {"fly": "air", "swim": "water", "float": "surface", "hang": "wall"}  # others: the ground
+MEDIUM = {"fly": "air", "swim": "water", "float": "surface"}  # others: the ground
 
 Record = TypeVar("Record")
 
@@ -112,7 +112,7 @@ def head_of(words: Sequence[str]) -> int:
 
 
 def medium(pose: str) -> str:
-    """Where something in this pose is: air, water, surface, wall or ground."""
+    """Where something in this pose is: air, water, surface or ground."""
     return MEDIUM.get(pose, "ground")
 
 

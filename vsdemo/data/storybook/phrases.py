@@ -52,11 +52,11 @@ def join(head: Phrase, before: Dependents = (), after: Dependents = ()) -> Phras
         starts.append(starts[-1] + len(part.tree.words))
     top = starts[len(before)] + head.tree.root + 1
     heads, labels = [], []
-    for start, (label, part) in zip(starts, parts, strict=False):
-        heads += [start + h if h else 0 if part is head else top for h in part.tree.heads]
-        labels += [
-            old if h else label for h, old in zip(part.tree.heads, part.tree.labels, strict=True)
-        ]
+    for number, (label, part) in enumerate(parts):
+        above = 0 if number == len(before) else top
+        heads += [starts[number] + h if h else above for h in part.tree.heads]
+        own = zip(part.tree.heads, part.tree.labels, strict=True)
+        labels += [old if h else label for h, old in own]
     trees = [part.tree for _, part in parts]
     tree = Tree(
         tuple(w for t in trees for w in t.words),

@@ -171,8 +171,7 @@ def _sprites(plan: Plan, rng: Random) -> list[Sprite]:
     if rest:
         return LAYOUTS[plan.action or ""](subject, plan.poses[0], rest[0], plan.poses[1], rng)
     moves = plan.action is not None and load().actions[plan.action].moves
-    sprites = alone(subject, plan.poses[0], rng, moves)
-    return _asleep(sprites) if plan.action == "sleeps" else sprites
+    return alone(subject, plan.poses[0], rng, moves)
 
 
 def _add(stage: Stage, actors: list[Actor], poses: list[str], rng: Random) -> None:
@@ -201,7 +200,3 @@ def _main_link(plan: Plan) -> tuple[Link, ...]:
     if plan.action is None:
         return ()
     return (Link(plan.action, 0, 1 if len(plan.actors) > 1 else None),)
-
-
-def _asleep(sprites: Sequence[Sprite]) -> list[Sprite]:
-    return [replace(s, part=f"{s.actor.kind.name}-sleep") for s in sprites]

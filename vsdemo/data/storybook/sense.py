@@ -12,10 +12,9 @@ from vsdemo.data.storybook.lexicon import load, medium
 from vsdemo.data.storybook.stage import Actor
 
 ENTAILED = ("with", "in")  # said of scenes with a stronger link, so never what a scene is about
-BOUND = ("ride", "hold", "jump")  # poses of people and animals that need an action
-PAIRED = ("rides", "drives", "holds", "kicks", "sits_in", "jumps_over")
-ONE_EACH = ("rides", "holds", "sits_in")
-ON = ("sits_on", "stands_on", "lies_on", "sleeps_on", "on")
+BOUND = ("ride", "hold", "jump", "open")  # poses that need an action
+ONE_EACH = ("rides", "holds", "reads", "flies_up", "sits_in")
+ON = ("sits_on", "stands_on", "lies_on", "on")
 SEATED = ("sits_on", "sits_in", "drives")  # else people do not sit: there is nothing to sit on
 LONG = ("bench", "sofa", "bed", "table")  # with room for several
 NARROW = ("fence", "ladder")  # for those who climb or fly
@@ -145,11 +144,11 @@ def _together(action: str, pair: tuple[str, ...], kinds: Sequence[Kind]) -> bool
     one, other = map(medium, pair)
     if action in ("flies_over", "above"):
         return one == "air" and other in ("ground", "surface")
-    if action in (*ON, "holds"):
+    if action in (*ON, "holds", "reads", "flies_up"):
         return True
     if action == "sits_in":
         return other == "surface"
-    if action in ("under", "sleeps_under"):
+    if action in ("under", "lies_under"):
         return one == other == "ground"
     if action in ("behind", "in_front_of"):
         return one == other == "ground" or (one != "ground" and {one, other} <= {"water", "surface"})
@@ -167,7 +166,7 @@ def idle(kind: Kind) -> list[str]:
     """Poses of one that does nothing."""
     if load().is_a(kind.name, "person"):
         return [kind.poses[0]]
-    return [p for p in kind.poses if p not in ("run", "walk", "jump", "crawl")]
+    return [p for p in kind.poses if p not in ("run", "walk", "jump", "crawl", "open")]
 
 
 def alone(kind: Kind) -> list[str]:
@@ -220,7 +219,7 @@ def counts(action: str, kinds: Sequence[Kind], drawn: Sequence[int]) -> list[int
         return [1, 1]
     if action == "kicks":
         return [min(numbers[0], 2), 1]
-    if action in (*ON, "sleeps_under", "under"):
+    if action in (*ON, "lies_under", "under"):
         room = 3 if kinds[1].name in LONG or load().is_a(kinds[1].name, "tree") else 1
         return [min(numbers[0], room), 1]
     return [min(n, 3) for n in numbers] if len(numbers) == 2 else numbers
@@ -240,7 +239,7 @@ def fits(action: str, actors: Sequence[Actor], poses: Sequence[str]) -> bool:
         return s.count * width < room * (1.2 if s.count == 1 else 1.0) or (person and s.count == 1)
     if action == "sits_on":
         return s.count * 0.7 <= max(o.width(poses[1]), 0.7)
-    if action in ("sleeps_under", "under") and o.kind.name in CLEARANCE:
+    if action in ("lies_under", "under") and o.kind.name in CLEARANCE:
         clear = CLEARANCE[o.kind.name] * o.height(poses[1])
         return height < clear and s.count * width < 0.8 * o.width(poses[1])
     return True

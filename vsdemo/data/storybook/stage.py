@@ -79,7 +79,6 @@ class Sprite:
     zoom: float = 1.0
     carried: bool = False
     seen: float = 1.0
-    part: str = ""
 
     @property
     def medium(self) -> str:
@@ -203,7 +202,7 @@ class Stage:
         high = s.medium == "air" and s.z * scale > 60
         return Figure(
             group=s.actor.group,
-            part=s.part or s.actor.part(s.pose),
+            part=s.actor.part(s.pose),
             x=(-s.x if flip else s.x) * scale,
             y=ground - s.z * scale,
             scale=s.actor.unit * s.zoom * scale,

@@ -161,7 +161,7 @@ def _verbal(
 
 
 def _is_plural(mention: Mention) -> bool:
-    return mention.thing.count > 1 and not load().concepts[mention.thing.what].mass
+    return mention.thing.count > 1
 
 
 def _words(mention: Mention) -> tuple[str, str, str]:

@@ -87,5 +87,7 @@ def _raised(mention: Mention) -> Mention:
     concept = next(iter(words.hypernyms(mention.thing.what)), None)
     if concept is None:
         return mention
-    thing = replace(mention.thing, what=concept, size=None)
-    return replace(mention, thing=thing, noun=words.concepts[concept].nouns[0], size="")
+    found = words.concepts[concept]
+    count = 1 if found.mass else mention.thing.count
+    thing = replace(mention.thing, what=concept, count=count, size=None)
+    return replace(mention, thing=thing, noun=found.nouns[0], size="")
