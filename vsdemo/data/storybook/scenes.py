@@ -54,14 +54,14 @@ class Plan:
     surprising: bool
 
 
-def picture(split: str, number: int) -> Picture:
-    """The picture of a split with this number. Splits other than `compositional` have no pair
-    that is held out; in that one every scene has one."""
+def picture(number: int, compositional: bool = False) -> Picture:
+    """The picture of a number, the same each time. It joins no kind with a colour or an action
+    that is held out; a compositional one always does."""
     for attempt in count():
-        found = _attempt(Random(f"{split}/{number}/{attempt}"), number)
-        if found and held_out(found.scene) == (split == "compositional"):
+        found = _attempt(Random(f"{number}/{attempt}"), number)
+        if found and held_out(found.scene) == compositional:
             return found
-    raise AssertionError
+    raise AssertionError  # count() does not end
 
 
 def held_out(scene: Scene) -> bool:
