@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 
 from vsdemo.data.storybook import store
+from vsdemo.data.storybook.pictures import held_out
 from vsdemo.data.storybook.scene import Scene
-from vsdemo.data.storybook.scenes import held_out
 from vsdemo.data.storybook.store import Progress, captions_of
 from vsdemo.types import CaptionSet
 

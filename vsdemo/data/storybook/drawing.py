@@ -63,10 +63,11 @@ def _times() -> dict[str, dict[str, str]]:
 class Figure:
     """A part at its place.
 
-    group: number of its group. part: its file. x, y: pixels of the middle of its lower edge. scale: pixels a unit. flip: faces left. angle:
-    degrees clockwise about its middle. colour: of the lexicon. light: factor of its tones. depth:
-    what is greater is drawn later. ground: y of the shadow it casts, None without one. wet: makes
-    ripples in place of a shadow. seen: share of its height, from the top, that nothing hides.
+    group: number of its group. part: its file. x, y: pixels of the middle of its lower edge.
+    scale: pixels a unit. depth: what has more is drawn later. colour: of the lexicon. flip: faces
+    left. angle: degrees clockwise about its middle. light: factor of its tones. ground: y of the
+    shadow it casts, None without one. wet: makes ripples in place of a shadow. seen: share of its
+    height, from the top, that nothing hides.
     """
 
     group: int
@@ -196,9 +197,7 @@ def _overlay(name: str, place: Drawing) -> str:
     overlay = read(f"overlays/{name}")
     if "centre" not in overlay.marks:
         return overlay.body
-    dx, dy = (
-        a - b for a, b in zip(place.marks["low-sun"], overlay.marks["centre"], strict=True)
-    )
+    dx, dy = (a - b for a, b in zip(place.marks["low-sun"], overlay.marks["centre"], strict=True))
     return f'<g transform="translate({dx} {dy})">{overlay.body}</g>'
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
 from vsdemo.data.storybook.lexicon import load, medium
-from vsdemo.data.storybook.stage import Actor, Sprite, moved, span
+from vsdemo.data.storybook.sprites import Actor, Sprite, beside, moved, row, span
 
 Layout = Callable[[Actor, str, Actor, str, Random], list[Sprite]]
 
@@ -25,38 +25,6 @@ HELD = {  # metres of things that are carried in a smaller or larger size than t
 }
 CAR_DRIVER = {"adult": 0.65, "child": 0.9}  # so that heads fit the window and feet stay hidden
 CLEARANCE = {"table": 0.72, "bench": 0.4, "bed": 0.3}  # shares of the height that are free below
-FACE_TO_FACE = 0.4
-
-
-def row(actor: Actor, pose: str, rng: Random, turned: bool = False) -> list[Sprite]:
-    """All things of a group side by side, the middle at 0; `turned`: each may face left."""
-    n, width = actor.count, actor.width(pose)
-    step = width * (rng.uniform(1.02, 1.15) if n < 3 else rng.uniform(0.86, 0.98)) + 0.05
-    small = medium(pose) in ("air",)
-    sprites = []
-    for i in range(n):
-        sprites.append(
-            Sprite(
-                actor,
-                pose,
-                x=(i - (n - 1) / 2) * step,
-                z=rng.uniform(0, 0.5 * actor.height(pose)) if small else 0.0,
-                dy=0.0 if n == 1 or small else (-1) ** i * rng.uniform(3, 7),
-                flip=turned and rng.random() < 0.4,
-                angle=rng.uniform(-6, 6) if small and actor.kind.up != "aircraft" else 0.0,
-                zoom=rng.uniform(0.95, 1.05),
-            )
-        )
-    return sprites
-
-
-def beside(
-    left: Sequence[Sprite], right: Sequence[Sprite], gap: float
-) -> tuple[list[Sprite], list[Sprite]]:
-    """Two rows with a gap of so many metres between them, the middle of all at 0."""
-    (l1, r1), (l2, r2) = span(left), span(right)
-    total = (r1 - l1) + gap + (r2 - l2)
-    return moved(left, -total / 2 - l1), moved(right, total / 2 - r2)
 
 
 def alone(subject: Actor, pose: str, rng: Random, moves: bool = False) -> list[Sprite]:
@@ -70,11 +38,14 @@ def alone(subject: Actor, pose: str, rng: Random, moves: bool = False) -> list[S
 
 def pursues(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
     """The subject behind the object, both on their way to the right."""
-    ahead = row(o, o_pose, rng)
-    if medium(o_pose) == "air" and medium(pose) == "ground":
-        ahead = moved(ahead, z=rng.uniform(0.5, 1.0))
-    behind, ahead = beside(row(s, pose, rng), ahead, rng.uniform(0.25, 0.7))
-    return behind + ahead
+    ahead = _low(row(o, o_pose, rng), pose, rng)
+    return beside(row(s, pose, rng), ahead, rng.uniform(0.25, 0.7))
+
+
+def _low(sprites: list[Sprite], other: str, rng: Random) -> list[Sprite]:
+    """What flies near something that does not, a little above the ground."""
+    flies = sprites[0].medium == "air" != medium(other)
+    return moved(sprites, z=rng.uniform(0.4, 0.9)) if flies else sprites
 
 
 def mounts(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
@@ -128,21 +99,10 @@ def _seated(s: Actor, pose: str, mount: Sprite, zoom: float = 1.0) -> Sprite:
 def rests_on(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
     """The subject side by side on one object that has a seat or a top."""
     seat = Sprite(o, o_pose)
-    sprites = [_seated(s, pose, seat)]
-    if s.count > 1:
-        room = 0.8 * seat.width
-        step = room / s.count
-        turned = load().is_a(s.kind.name, "animal")
-        sprites = [
-            replace(
-                sprites[0],
-                x=sprites[0].x + (i - (s.count - 1) / 2) * step,
-                flip=turned and rng.random() < 0.4,
-                order=1 + 0.1 * i,
-            )
-            for i in range(s.count)
-        ]
-    return [seat, *sprites]
+    first, step = _seated(s, pose, seat), 0.8 * seat.width / s.count
+    turned = s.count > 1 and load().is_a(s.kind.name, "animal")
+    places = [first.x + (i - (s.count - 1) / 2) * step for i in range(s.count)]
+    return [seat, *(replace(first, x=x, flip=turned and rng.random() < 0.4) for x in places)]
 
 
 def holds(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
@@ -168,17 +128,14 @@ def holds(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprit
 
 def kicks(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
     """The object just before the foremost foot."""
-    people, things = beside(row(s, pose, rng), row(o, o_pose, rng), rng.uniform(-0.1, 0.12))
-    return people + moved(things, z=rng.uniform(0, 0.2))
+    ball = moved(row(o, o_pose, rng), z=rng.uniform(0, 0.2))
+    return beside(row(s, pose, rng), ball, rng.uniform(-0.1, 0.12))
 
 
 def looks_at(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
     """The subject turned to the object, at some distance."""
-    seen = row(o, o_pose, rng, turned=medium(o_pose) == "ground")
-    if medium(o_pose) == "air" and medium(pose) == "ground":
-        seen = moved(seen, z=rng.uniform(0.5, 0.9))
-    people, seen = beside(row(s, pose, rng), seen, rng.uniform(0.25, 0.7))
-    return people + seen
+    seen = _low(row(o, o_pose, rng, turned=medium(o_pose) == "ground"), pose, rng)
+    return beside(row(s, pose, rng), seen, rng.uniform(0.25, 0.7))
 
 
 def jumps_over(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
@@ -215,12 +172,12 @@ def under(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprit
 
 def next_to(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
     """Side by side, close."""
-    return sum(beside(*_pair(s, pose, o, o_pose, rng), rng.uniform(0.08, 0.3)), [])
+    return _apart(s, pose, o, o_pose, rng, rng.uniform(0.08, 0.3))
 
 
 def left_of(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
     """The subject at the left, some distance off."""
-    return sum(beside(*_pair(s, pose, o, o_pose, rng), rng.uniform(0.35, 1.4)), [])
+    return _apart(s, pose, o, o_pose, rng, rng.uniform(0.35, 1.4))
 
 
 def right_of(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
@@ -228,15 +185,10 @@ def right_of(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sp
     return left_of(o, o_pose, s, pose, rng)
 
 
-def _pair(
-    s: Actor, pose: str, o: Actor, o_pose: str, rng: Random
-) -> tuple[list[Sprite], list[Sprite]]:
-    rows = row(s, pose, rng, medium(pose) != "air"), row(o, o_pose, rng, medium(o_pose) != "air")
-    grounded = "air" != medium(pose) or "air" != medium(o_pose)
-    first, second = (
-        moved(r, z=rng.uniform(0.4, 0.9)) if grounded and r[0].medium == "air" else r for r in rows
-    )
-    return first, second
+def _apart(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random, gap: float) -> list[Sprite]:
+    left = _low(row(s, pose, rng, turned=medium(pose) != "air"), o_pose, rng)
+    right = _low(row(o, o_pose, rng, turned=medium(o_pose) != "air"), pose, rng)
+    return beside(left, right, gap)
 
 
 def behind(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
@@ -244,10 +196,9 @@ def behind(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Spri
     front, back = row(o, o_pose, rng, turned=True), row(s, pose, rng, turned=True)
     (left, right), (l2, r2) = span(front), span(back)
     overlap = rng.uniform(0.25, 0.45) * min(right - left, r2 - l2, 1.5)
-    shift = (right - left) / 2 + (r2 - l2) / 2 - overlap
-    far = rng.uniform(13, 24)
-    side = rng.choice((-1, 1))
-    return [*front, *(replace(b, x=b.x + side * shift, dy=b.dy - far) for b in back)]
+    shift = rng.choice((-1, 1)) * ((right - left) / 2 + (r2 - l2) / 2 - overlap)
+    far = rng.uniform(16, 26)
+    return [replace(f, dy=0) for f in front] + [replace(b, x=b.x + shift, dy=-far) for b in back]
 
 
 def in_front_of(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:

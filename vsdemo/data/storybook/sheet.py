@@ -8,12 +8,11 @@ from textwrap import wrap
 from PIL import Image, ImageDraw, ImageFont
 
 from vsdemo.data.storybook import store
-from vsdemo.data.storybook.drawing import HEIGHT, WIDTH
+from vsdemo.data.storybook.drawing import HEIGHT, INK, WIDTH
 from vsdemo.paths import atomic
 from vsdemo.types import UserError
 
-COLUMNS, GAP, LINE, LETTERS = 4, 12, 15, 72  # pixels, and letters a line
-TEXT = 4 * LINE  # below each picture
+COLUMNS, GAP, TEXT, LETTERS = 4, 12, 60, 72  # pixels, and letters a line
 
 
 def save_sheet(split: str, n: int, to: Path) -> None:
@@ -46,7 +45,7 @@ def contact_sheet(split: str, n: int) -> Image.Image:
         y = GAP + i // COLUMNS * (HEIGHT + TEXT + GAP)
         with Image.open(store.photo(number)) as picture:
             sheet.paste(picture.convert("RGB"), (x, y))
-        lines = [line for text in story.captions[:: len(story.captions) - 1] for line in wrap(text, LETTERS)]
-        for row, line in enumerate(lines):
-            pen.text((x, y + HEIGHT + 3 + row * LINE), line, "#3a2c2a", font)
+        texts = (story.captions[0], story.captions[-1])
+        lines = "\n".join(line for text in texts for line in wrap(text, LETTERS))
+        pen.multiline_text((x, y + HEIGHT + 3), lines, INK, font)
     return sheet

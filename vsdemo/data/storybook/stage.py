@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from vsdemo.data.storybook import lexicon
-from vsdemo.data.storybook.drawing import HEIGHT, WIDTH, Drawing, Figure, read
+from vsdemo.data.storybook.drawing import HEIGHT, WIDTH, Figure, read
 from vsdemo.data.storybook.entries import Kind
 from vsdemo.data.storybook.scene import Box
+from vsdemo.data.storybook.sprites import Sprite
 
 MARGIN = 5.0  # pixels that stay free at the edges
 SMALLEST = 0.042 * WIDTH  # pixels across on the mean, so that everything can be recognised
@@ -18,92 +19,6 @@ TRIES = 24
 HIDDEN_MAIN, HIDDEN = 0.1, 0.18  # shares of a box that others may cover
 SUN = (340.0, 0.0, 456.0, 118.0)  # sun and moon with their halos
 VEHICLES_ONLY, NEAR_PAVEMENT, FAR_PAVEMENT = (274, 318), (334, 350), (236, 252)  # of the street
-
-
-@dataclass(frozen=True)
-class Actor:
-    """One to four things of one kind before they are placed. factor: of the usual size."""
-
-    group: int
-    kind: Kind
-    count: int
-    colour: str
-    factor: float = 1.0
-
-    @property
-    def unit(self) -> float:
-        """Metres a unit of its drawings."""
-        return self.kind.height * self.factor / read(f"parts/{self.kind.name}").height
-
-    def part(self, pose: str) -> str:
-        """The file of a pose."""
-        return self.kind.name if pose == self.kind.poses[0] else f"{self.kind.name}-{pose}"
-
-    def drawing(self, pose: str) -> Drawing:
-        """The drawing of a pose."""
-        return read(f"parts/{self.part(pose)}")
-
-    def width(self, pose: str) -> float:
-        """Metres."""
-        return self.drawing(pose).width * self.unit
-
-    def height(self, pose: str) -> float:
-        """Metres."""
-        return self.drawing(pose).height * self.unit
-
-    def point(self, pose: str, *marks: str) -> tuple[float, float]:
-        """Metres right of the middle and above the ground of the first mark that the drawing has;
-        of the middle of its upper edge where it has none."""
-        drawing = self.drawing(pose)
-        found = next((drawing.marks[m] for m in marks if m in drawing.marks), None)
-        x, y = found or (drawing.width / 2, 0.0)
-        return (x - drawing.width / 2) * self.unit, (drawing.height - y) * self.unit
-
-
-@dataclass(frozen=True)
-class Sprite:
-    """One thing of a layout. x, z: metres of the middle of its lower edge, z above the ground.
-
-    dy: pixels of its ground line below that of the layout. order: among things on one ground line.
-    carried: casts no shadow of its own.
-    """
-
-    actor: Actor
-    pose: str
-    x: float = 0.0
-    z: float = 0.0
-    dy: float = 0.0
-    order: float = 0.0
-    flip: bool = False
-    angle: float = 0.0
-    zoom: float = 1.0
-    carried: bool = False
-    seen: float = 1.0
-
-    @property
-    def medium(self) -> str:
-        """Where it is: ground, air, water or surface."""
-        return lexicon.medium(self.pose)
-
-    @property
-    def width(self) -> float:
-        """Metres."""
-        return self.actor.width(self.pose) * self.zoom
-
-    @property
-    def height(self) -> float:
-        """Metres."""
-        return self.actor.height(self.pose) * self.zoom
-
-
-def moved(sprites: Sequence[Sprite], x: float = 0.0, z: float = 0.0) -> list[Sprite]:
-    """The sprites further right and up, in metres."""
-    return [replace(s, x=s.x + x, z=s.z + z) for s in sprites]
-
-
-def span(sprites: Sequence[Sprite]) -> tuple[float, float]:
-    """Left and right end in metres."""
-    return min(s.x - s.width / 2 for s in sprites), max(s.x + s.width / 2 for s in sprites)
 
 
 @dataclass
@@ -139,7 +54,7 @@ class Stage:
     def _fitted(self, sprites: Sequence[Sprite], flip: bool, tightest: float) -> list[Figure]:
         """A layout somewhere on the stage; empty where it is too large or too small there."""
         (low, high), aloft = self._band(sprites)
-        y = self.rng.uniform(low, high)
+        y = self.rng.uniform(low + max(0, -min(s.dy for s in sprites)), high)
         scale = self._air_scale(sprites[0]) if aloft else self.scale(y)
         figures = [self._figure(s, y, scale, flip, aloft) for s in sprites]
         left, top, right, _ = _hull([f.bounds for f in figures])
@@ -239,7 +154,7 @@ def _fits_counter(sprite: Sprite) -> bool:
     living = words.is_a(sprite.actor.kind.name, "person") or words.is_a(
         sprite.actor.kind.name, "animal"
     )
-    return not living and sprite.height < 0.6
+    return not living and sprite.height < 0.6 and sprite.dy > -8
 
 
 def _hull(boxes: Sequence[Box]) -> Box:
@@ -255,5 +170,3 @@ def _common(one: Box, other: Box) -> float:
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
     return max(width, 0) * max(height, 0)
-
-

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
+from vsdemo.data.storybook import sense
 from vsdemo.data.storybook.captions import captions
+from vsdemo.data.storybook.pictures import picture
 from vsdemo.data.storybook.scene import Group, Link, Scene
-from vsdemo.data.storybook.scenes import picture
 from vsdemo.data.storybook.telling import Caption
 from vsdemo.paths import atomic, home, write_text
 
@@ -62,6 +63,7 @@ def draw(numbers: Sequence[int], progress: Progress | None = None) -> None:
     missing = [n for n in numbers if photo(n).name not in there]
     if not missing:
         return
+    sense.actions()  # kept, so that processes that are forked need not work it out again
     workers = min(os.cpu_count() or 1, -(-len(missing) // CHUNK))
     with (
         ProcessPoolExecutor(workers) as pool,

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from random import Random
 from zlib import crc32
 
-from vsdemo.data.storybook import sense
+from vsdemo.data.storybook import room, sense
 from vsdemo.data.storybook.drawing import Figure, compose, png
 from vsdemo.data.storybook.entries import Kind
 from vsdemo.data.storybook.layouts import LAYOUTS, alone
-from vsdemo.data.storybook.lexicon import load, medium
+from vsdemo.data.storybook.lexicon import load
 from vsdemo.data.storybook.meaning import closure, facts_of
 from vsdemo.data.storybook.relations import seen_relations
 from vsdemo.data.storybook.scene import Group, Link, Scene
-from vsdemo.data.storybook.stage import Actor, Sprite, Stage
+from vsdemo.data.storybook.sprites import Actor, Sprite
+from vsdemo.data.storybook.stage import Stage
 
 SURPRISING = 0.07  # tried; half of them find room, so about 4% of scenes have a stranger in them
 HELD_OUT = 0.12  # share of pairs of a kind with a colour or an action that training never sees
@@ -131,15 +132,13 @@ def _plan(rng: Random) -> Plan | None:
         return None
     poses = rng.choice(options)
     surprising = rng.random() < SURPRISING
-    settings = sense.settings(cast, poses, surprising)
+    settings = room.settings(cast, poses, surprising)
     if not settings:
         return None
     setting = rng.choice(settings)
-    counts = sense.counts(action, cast, [rng.choice(COUNTS) for _ in cast])
-    actors = tuple(
-        _actor(i, kind, n, setting, rng) for i, (kind, n) in enumerate(zip(cast, counts, strict=True))
-    )
-    if not sense.fits(action, actors, poses):
+    counts = room.counts(action, cast, [rng.choice(COUNTS) for _ in cast])
+    actors = tuple(_actor(i, cast[i], counts[i], setting, rng) for i in range(len(cast)))
+    if not room.fits(action, actors, poses):
         return None
     return Plan(action, actors, poses, setting, surprising)
 
@@ -179,12 +178,11 @@ def _add(stage: Stage, actors: list[Actor], poses: list[str], rng: Random) -> No
     taken = {a.kind.name for a in actors}
     kinds = [k for k in load().kinds.values() if stage.setting in k.lives and k.name not in taken]
     kind = rng.choice(kinds)
-    options = [p for p in sense.alone(kind) if sense.settings([kind], [p], False)]
-    options = [p for p in options if stage.setting in sense.settings([kind], [p], False)]
+    options = [p for p in sense.alone(kind) if stage.setting in room.settings([kind], [p], False)]
     if not options:
         return
     pose = rng.choice(options)
-    actor = _actor(len(actors), kind, min(rng.choice(COUNTS), sense.most(kind)), stage.setting, rng)
+    actor = _actor(len(actors), kind, min(rng.choice(COUNTS), room.most(kind)), stage.setting, rng)
     if stage.place(alone(actor, pose, rng, moves=pose in ("run", "walk", "crawl"))):
         actors.append(actor)
         poses.append(pose)
