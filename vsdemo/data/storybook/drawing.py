@@ -24,7 +24,7 @@ SKY = {  # overlays beneath hills and roofs, by weather; the clear sky's by time
     "fog": (),
     "sunny": {"morning": ("sun",), "day": ("sun",), "sunset": ("low_sun",), "night": ("moon",)},
 }
-FRONT = {"rain": 1.0, "snowfall": 1.0, "fog": 0.6}  # overlays over everything, how opaque
+FRONT = ("rain", "snowfall", "fog")  # overlays over everything
 INK = "#3a2c2a"
 RIPPLE = "#eaf6f8"
 TONES = ("main", "dark", "light")
@@ -178,7 +178,7 @@ def compose(setting: str, time: str, weather: str, figures: Iterable[Figure]) ->
     wash = light["wash"] if outdoors else light.get("wash_indoors", light["wash"])
     over = _rect(*wash) if wash else ""
     if outdoors and weather in FRONT:
-        over += f'<g opacity="{FRONT[weather]}">{read(f"overlays/{weather}").body}</g>'
+        over += read(f"overlays/{weather}").body
     drawn = "".join(figure_svg(f) for f in sorted(figures, key=lambda f: f.depth))
     svg = VARIABLE.sub(lambda m: light.get(m[1], m[2]), body + drawn + over)
     return (

@@ -195,7 +195,7 @@ def behind(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Spri
     """The subject further away and partly hidden."""
     front, back = row(o, o_pose, rng, turned=True), row(s, pose, rng, turned=True)
     (left, right), (l2, r2) = span(front), span(back)
-    overlap = rng.uniform(0.25, 0.45) * min(right - left, r2 - l2, 1.5)
+    overlap = rng.uniform(0.25, 0.5) * min(right - left, back[0].width)
     shift = rng.choice((-1, 1)) * ((right - left) / 2 + (r2 - l2) / 2 - overlap)
     far = rng.uniform(16, 26)
     return [replace(f, dy=0) for f in front] + [replace(b, x=b.x + shift, dy=-far) for b in back]

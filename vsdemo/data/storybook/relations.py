@@ -25,7 +25,7 @@ def holds(relation: str, subject: Sequence[Box], object: Sequence[Box]) -> bool:
     if relation == "next_to":
         return 0 <= apart < 0.09 and abs(one[3] - other[3]) < 0.06
     higher = max(b[3] for b in subject) + 0.03 < min(b[3] for b in object)
-    return higher and apart < -0.02 and one[3] > other[1]
+    return higher and apart < 0 and one[3] > other[1]
 
 
 def seen_relations(

@@ -15,6 +15,7 @@ from vsdemo.data.storybook.sprites import Sprite
 MARGIN = 5.0  # pixels that stay free at the edges
 SMALLEST = 0.042 * WIDTH  # pixels across on the mean, so that everything can be recognised
 TALLEST = 0.68 * HEIGHT
+WIDEST = 0.62 * WIDTH  # one thing alone
 TRIES = 24
 HIDDEN_MAIN, HIDDEN = 0.1, 0.18  # shares of a box that others may cover
 SUN = (340.0, 0.0, 456.0, 118.0)  # sun and moon with their halos
@@ -58,7 +59,7 @@ class Stage:
         scale = self._air_scale(sprites[0]) if aloft else self.scale(y)
         figures = [self._figure(s, y, scale, flip, aloft) for s in sprites]
         left, top, right, _ = _hull([f.bounds for f in figures])
-        room = WIDTH - 2 * MARGIN
+        room = WIDTH - 2 * MARGIN if len(sprites) > 1 else WIDEST
         shrink = min(1.0, room / (right - left), min(TALLEST, y - MARGIN) / (y - top))
         if shrink < tightest:
             return []
