@@ -70,6 +70,7 @@ HOMES = {
     "open_clip": ("backbones.weights", "backbones.clip"),
     "gradio": ("ui", "ui.*"),
     "stanza": ("data.parser", "parsing.*"),
+    "resvg_py": ("data.storybook.drawing",),
     "typer": ("cli", "cli_*"),
 }
 SOURCES = {
