@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from functools import cache
+from multiprocessing import parent_process
 from pathlib import Path
 from random import Random
+from threading import Thread
 from typing import Any, NamedTuple
 
 from tqdm import tqdm
@@ -66,7 +68,7 @@ def draw(numbers: Sequence[int], progress: Progress | None = None) -> None:
     sense.actions()  # kept, so that processes that are forked need not work it out again
     workers = min(os.cpu_count() or 1, -(-len(missing) // CHUNK))
     with (
-        ProcessPoolExecutor(workers) as pool,
+        ProcessPoolExecutor(workers, initializer=_end_with_parent) as pool,
         tqdm(pool.map(_draw, missing, chunksize=CHUNK), total=len(missing), desc="drawing") as bar,
     ):
         for done, _ in enumerate(bar, 1):
@@ -78,6 +80,17 @@ def read(numbers: Sequence[int], progress: Progress | None = None) -> list[Story
     """Scenes and captions, drawn first where they are missing."""
     draw(numbers, progress)
     return [_read(number) for number in numbers]
+
+
+def _end_with_parent() -> None:
+    """So that nothing stays behind when the program is killed with -9."""
+
+    def wait() -> None:
+        if parent := parent_process():
+            parent.join()
+            os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def _draw(number: int) -> None:
