@@ -139,6 +139,21 @@ def test_boxes_are_within_the_picture_and_large_enough(made):
     facts_of(made.scene)
 
 
+def covered(box, others):
+    area = (box[2] - box[0]) * (box[3] - box[1])
+    return sum(max(overlap(box, o, 0), 0) * max(overlap(box, o, 1), 0) / area for o in others)
+
+
+def test_what_is_behind_stays_in_view():
+    for made in SAMPLE:
+        link = made.scene.links[0]
+        if link.action in ("behind", "in_front_of"):
+            back, front = (made.scene.groups[n].boxes for n in (link.subject, link.object))
+            if link.action == "in_front_of":
+                back, front = front, back
+            assert all(covered(box, front) < 0.62 for box in back), made.scene.number
+
+
 def test_all_lives_where_it_is_unless_surprising():
     for made in SAMPLE:
         strangers = {g.kind for g in made.scene.groups if not lives(made.scene, g.kind)}

@@ -112,6 +112,7 @@ class Stage:
 
     def _figure(self, s: Sprite, y: float, scale: float, flip: bool, aloft: bool) -> Figure:
         """A sprite with the layout's middle at x = 0."""
+        x = (-s.x if flip else s.x) * scale
         if s.dy and not aloft:
             scale *= self.scale(y + s.dy) / self.scale(y)
         ground = y + s.dy
@@ -119,7 +120,7 @@ class Stage:
         return Figure(
             group=s.actor.group,
             part=s.actor.part(s.pose),
-            x=(-s.x if flip else s.x) * scale,
+            x=x,
             y=ground - s.z * scale,
             scale=s.actor.unit * s.zoom * scale,
             depth=ground + 0.01 * s.order if not aloft else (0 if scale < 40 else HEIGHT),
