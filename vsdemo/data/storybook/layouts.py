@@ -24,6 +24,7 @@ HELD = {  # metres of things that are carried in a smaller or larger size than t
     "box": 0.42,
 }
 CAR_DRIVER = {"adult": 0.65, "child": 0.9}  # so that heads fit the window and feet stay hidden
+FARTHER = 0.87  # roughly how large things look that stand behind others
 CLEARANCE = {"table": 0.72, "bench": 0.4, "bed": 0.3}  # shares of the height that are free below
 
 
@@ -192,13 +193,18 @@ def _apart(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random, gap: float) 
 
 
 def behind(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
-    """The subject further away and partly hidden."""
+    """The subject further away and partly hidden: behind something much smaller anywhere, else
+    to a side of it."""
     front, back = row(o, o_pose, rng, turned=True), row(s, pose, rng, turned=True)
-    (left, right), (l2, r2) = span(front), span(back)
-    overlap = rng.uniform(0.25, 0.5) * min(right - left, back[0].width)
-    shift = rng.choice((-1, 1)) * ((right - left) / 2 + (r2 - l2) / 2 - overlap)
+    widths = [right - left for left, right in (span(front), span(back))]
+    if widths[0] < 0.6 * back[0].width:
+        shift = rng.uniform(-0.4, 0.4) * widths[1]
+    else:
+        overlap = rng.uniform(0.3, 0.5) * min(widths[0], back[0].width * FARTHER)
+        shift = rng.choice((-1, 1)) * ((widths[0] + widths[1] * FARTHER) / 2 - overlap)
     far = rng.uniform(16, 26)
-    return [replace(f, dy=0) for f in front] + [replace(b, x=b.x + shift, dy=-far) for b in back]
+    moved_back = (replace(b, x=b.x * FARTHER + shift, dy=-far) for b in back)
+    return [*(replace(f, dy=0) for f in front), *moved_back]
 
 
 def in_front_of(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprite]:
