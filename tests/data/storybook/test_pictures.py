@@ -83,7 +83,7 @@ TRUE = {
     "right_of": lambda made, link, s, o: hull(o)[2] <= hull(s)[0],
     "behind": lambda made, link, s, o: behind(s, o),
     "in_front_of": lambda made, link, s, o: behind(o, s),
-    "next_to": lambda made, link, s, o: -0.12 < overlap(hull(s), hull(o), 0) <= 0.001,
+    "next_to": lambda made, link, s, o: -0.12 < overlap(hull(s), hull(o), 0) <= 0.01,
     "chases": pursues,
     "follows": pursues,
     "looks_at": looks,
