@@ -12,6 +12,11 @@ TASKS = {
     "lengths": "vsdemo.tasks.lengths",
     "similarity": "vsdemo.tasks.similarity",
     "verbs": "vsdemo.tasks.verbs",
+    "typos": "vsdemo.tasks.typos",
+    "voices": "vsdemo.tasks.voices",
+    "detail": "vsdemo.tasks.detail",
+    "entailment": "vsdemo.tasks.entailment",
+    "compositional": "vsdemo.tasks.compositional",
 }
 
 

@@ -194,7 +194,7 @@ def test_pairs_that_are_held_out_are_in_every_compositional_scene_and_in_no_othe
 def test_what_is_held_out_leaves_each_kind_colour_and_action():
     for kind in WORDS.kinds.values():
         colours = dict.fromkeys((*kind.colours, *kind.also))
-        left = [c for c in colours if not pictures._colour_held_out(kind.name, c)]
+        left = [c for c in colours if not pictures.colour_held_out(kind.name, c)]
         assert left[:1] == [kind.colours[0]]
     for action in pictures.sense.actions():
         subjects = [k for k in WORDS.kinds if pictures.sense.partners(action, "subject", k)]

@@ -68,13 +68,14 @@ def picture(number: int, compositional: bool = False) -> Picture:
 def held_out(scene: Scene) -> bool:
     """Whether a scene joins a kind with a colour, or with an action, that training never sees."""
     links = closure(facts_of(scene).links)
-    return any(_colour_held_out(g.kind, g.colour) for g in scene.groups) or any(
+    return any(colour_held_out(g.kind, g.colour) for g in scene.groups) or any(
         _action_held_out(scene.groups[link.subject].kind, link.action) for link in links
     )
 
 
 @cache
-def _colour_held_out(kind: str, colour: str) -> bool:
+def colour_held_out(kind: str, colour: str) -> bool:
+    """Whether training never sees a kind in this colour."""
     found = load().kinds[kind]
     return colour in (*found.colours[1:], *found.also) and _chosen(kind, colour)
 
