@@ -17,8 +17,9 @@ from PIL import Image, ImageDraw
 from safetensors.torch import save_file
 
 from tests.fake_parser import FakeParser
+from tests.tasks import worlds
 from vsdemo import config, evaluate, models
-from vsdemo.data import parser
+from vsdemo.data import parser, storybook
 from vsdemo.train import Trainer
 
 REAL_DATA = Path(os.environ["VSDEMO_DATA"]).resolve() if os.environ.get("VSDEMO_DATA") else None
@@ -119,6 +120,14 @@ def fake_parser(monkeypatch):
     found = FakeParser()
     monkeypatch.setattr(parser, "load", lambda name="shipped": found)
     return found
+
+
+@pytest.fixture
+def small_storybook(monkeypatch):
+    """A few scenes, not drawn, take the place of Storybook's."""
+    monkeypatch.setattr(storybook, "scenes", worlds.scenes)
+    monkeypatch.setattr(storybook, "load", worlds.load)
+    return worlds
 
 
 @pytest.fixture(scope="session")

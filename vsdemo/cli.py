@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vsdemo import cli_bench, cli_data, cli_tables, cli_trees
+from vsdemo import cli_bench, cli_data, cli_lab, cli_tables, cli_trees
+from vsdemo.tasks import TASKS
 from vsdemo.types import UserError
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ cli = typer.Typer(
 )
 cli.add_typer(cli_data.cli, name="data")
 cli.add_typer(cli_bench.cli, name="bench")
+cli.command()(cli_lab.lab)
 cli.command()(cli_tables.table)
 cli.command()(cli_trees.parse)
 cli.command()(cli_trees.relations)
@@ -104,9 +106,7 @@ def evaluate(
     checkpoint: Checkpoint,
     split: Split = "test",
     data: Gallery = None,
-    task: Annotated[
-        str, typer.Option(help="retrieval, lengths, similarity, verbs or paraphrases.")
-    ] = "retrieval",
+    task: Annotated[str, typer.Option(help=f"{', '.join(TASKS)}.")] = "retrieval",
     folds: Annotated[bool, typer.Option(help="Average blocks of 1,000 photos.")] = False,
     json: Json = False,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -68,3 +69,16 @@ def trees(
     print(f"{counts.total():,} words in {cache.folder}; {len(kept)} relations of at least 1%:")
     for label, n in [*((label, counts[label]) for label in kept), (OTHER, rest)]:
         print(f"  {label:12} {n:9,} {100 * n / counts.total():6.2f}%")
+
+
+@cli.command()
+def storybook(
+    to: Annotated[Path, typer.Option(help="Image file for the contact sheet.")],
+    show: Annotated[int, typer.Option(help="How many pictures.", min=1, max=500)] = 24,
+    split: Annotated[str, typer.Option(help="train, dev, test or compositional.")] = "test",
+) -> None:
+    """Draw pictures of Storybook, with their shortest and their longest caption."""
+    from vsdemo.data.storybook.sheet import save_sheet
+
+    save_sheet(split, show, to)
+    print(to)

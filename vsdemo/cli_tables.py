@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
+from vsdemo.tasks import TASKS
+
 
 def table(
     runs: Annotated[list[Path], typer.Argument(help="Folders of checkpoints.")],
     split: Annotated[str, typer.Option(help="train, dev, test or all.")] = "test",
-    task: Annotated[
-        str, typer.Option(help="retrieval, lengths, similarity, verbs or paraphrases.")
-    ] = "retrieval",
+    task: Annotated[str, typer.Option(help=f"{', '.join(TASKS)}.")] = "retrieval",
     against: Annotated[
         str | None, typer.Option(help="A row of the table; the others are compared with it.")
     ] = None,

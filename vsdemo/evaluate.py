@@ -84,7 +84,7 @@ def difference(a: Path, b: Path, split: str = "test", dataset: str | None = None
         "a": str(a),
         "b": str(b),
         "split": split,
-        "retrieval": retrieval.difference(*by_photo),
+        "retrieval": ranks.difference(*by_photo),
         "lengths": lengths.summary(gap),
     }
 

@@ -23,6 +23,7 @@ class Score:
 
     unit: str
     meaning: str
+    symmetric = True  # whether score(x, y) = score(y, x) for any two points
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """All scores, (G, S)."""
@@ -135,6 +136,7 @@ class OrderViolation(Score):
         "1 minus the order violation: how fully the photo's vector covers the sentence's. "
         "1 means that the sentence lies above the photo in the hierarchy."
     )
+    symmetric = False
 
     def __init__(self, reversed: bool = False) -> None:
         self.reversed = reversed

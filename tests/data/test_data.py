@@ -32,7 +32,7 @@ def test_a_folder_of_photos_has_no_captions(toy_root):
 
 def test_unknown_names_and_splits_list_the_valid_ones(tmp_path):
     with pytest.raises(
-        UserError, match="'nowhere'; valid are flickr8k, pascal1k, pascal1k:SEED, toy"
+        UserError, match="'nowhere'; valid are flickr8k, pascal1k, pascal1k:SEED, storybook, toy"
     ):
         data.load("nowhere", "train")
     with pytest.raises(UserError, match="'val'; valid are train, dev, test, all"):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from vsdemo.scores import Inner
-from vsdemo.tasks import retrieval
+from vsdemo.tasks import ranks, retrieval
 from vsdemo.types import CaptionSet, Embeddings, UserError
 
 # Scores of 4 photos (rows) and 8 captions; captions 2p and 2p + 1 describe photo p.
@@ -129,14 +129,14 @@ def test_folds_are_means_over_whole_blocks(monkeypatch):
 
 
 def test_a_model_does_not_differ_from_itself():
-    same = retrieval.difference(ranks_of(SCORES, OWNER), ranks_of(SCORES, OWNER))
+    same = ranks.difference(ranks_of(SCORES, OWNER), ranks_of(SCORES, OWNER))
     assert same["rsum"] == same["i2t"]["meanr"] == same["t2i"]["r1"] == 0
     assert same["ci95"]["rsum"] == same["ci95"]["i2t"]["meanr"] == [0, 0]
 
 
 def test_a_difference_is_of_a_minus_b_and_paired():
     best = ranks_of(torch.eye(4).repeat_interleave(2, dim=1), OWNER)
-    gap = retrieval.difference(ranks_of(SCORES, OWNER), best)
+    gap = ranks.difference(ranks_of(SCORES, OWNER), best)
     assert gap["i2t"]["meanr"] == 3.75 - 1
     assert gap["rsum"] == 412.5 - 600
     low, high = gap["ci95"]["i2t"]["meanr"]

@@ -1,4 +1,4 @@
-"""Data sets by name. A new one is a module with `load`, `status` and `check`, and a line here."""
+"""Data sets by name. A new one is a module with `HOW`, `load` and `check`, and a line here."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ from vsdemo.paths import data_root
 from vsdemo.photos import photos_in
 from vsdemo.types import CaptionSet, UserError
 
-DATASETS = {"flickr8k": "vsdemo.data.flickr8k", "pascal1k": "vsdemo.data.pascal1k"}
+DATASETS = {
+    "flickr8k": "vsdemo.data.flickr8k",
+    "pascal1k": "vsdemo.data.pascal1k",
+    "storybook": "vsdemo.data.storybook",
+}
 SEEDED = ("pascal1k",)
+MADE = ("storybook",)  # drawn when first used, so always there
 SPLITS = ("train", "dev", "test", "all")
+MORE_SPLITS = {"storybook": ("compositional",)}
 
 
 def karpathy_files() -> dict[str, Path]:
@@ -31,8 +37,8 @@ def load(name: str, split: str) -> CaptionSet:
 
     Raises UserError when the name or the split does not exist, or its files are missing.
     """
-    if split not in SPLITS:
-        raise UserError(f"There is no split {split!r}; valid are {', '.join(SPLITS)}.")
+    if split not in (valid := splits(name)):
+        raise UserError(f"There is no split {split!r}; valid are {', '.join(valid)}.")
     if (base := unseeded(name)) in DATASETS:
         seed = name.removeprefix(base).removeprefix(":")
         module = import_module(DATASETS[base])
@@ -51,6 +57,11 @@ def load(name: str, split: str) -> CaptionSet:
     raise UserError(
         f"There is no data set {name!r}; valid are {known}, a captions.json or a folder of photos."
     )
+
+
+def splits(name: str) -> tuple[str, ...]:
+    """The splits of a data set; `all`, the last, holds the photos of the others."""
+    return (*SPLITS[:-1], *MORE_SPLITS.get(name, ()), SPLITS[-1])
 
 
 def unseeded(name: str) -> str:
@@ -73,6 +84,9 @@ def overview() -> list[str]:
     lines = [f"VSDEMO_DATA is {root}" if root else "VSDEMO_DATA is not set; nothing can be found."]
     for name, where in DATASETS.items():
         module = import_module(where)
+        if name in MADE:
+            lines.append(f"  found    {name}: {module.HOW}")
+            continue
         try:
             lines.append(f"  found    {name}: {len(load(name, 'all').photos):,} photos")
         except (UserError, OSError):
@@ -92,13 +106,13 @@ def check(name: str) -> tuple[list[str], list[str]]:
     """(facts, problems) of a data set: its own counts, photos that do not decode, and photos
     that stand in two splits."""
     facts, problems = import_module(DATASETS[name]).check() if name in DATASETS else ([], [])
-    splits = {}
-    for split in SPLITS:
+    found = {}
+    for split in splits(name):
         try:
-            splits[split] = load(name, split)
+            found[split] = load(name, split)
         except UserError as error:
             if split == "all":
                 raise
             problems.append(str(error))
-    more_facts, more_problems = verify.verify(splits)
+    more_facts, more_problems = verify.verify(found)
     return facts + more_facts, problems + more_problems

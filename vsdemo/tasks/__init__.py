@@ -13,6 +13,11 @@ TASKS = {
     "similarity": "vsdemo.tasks.similarity",
     "verbs": "vsdemo.tasks.verbs",
     "paraphrases": "vsdemo.tasks.paraphrases",
+    "typos": "vsdemo.tasks.typos",
+    "voices": "vsdemo.tasks.voices",
+    "detail": "vsdemo.tasks.detail",
+    "entailment": "vsdemo.tasks.entailment",
+    "compositional": "vsdemo.tasks.compositional",
 }
 
 

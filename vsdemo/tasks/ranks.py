@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -14,6 +14,18 @@ from vsdemo.types import UserError
 RECALLS = (1, 5, 10)
 DEEPER = (20, 50)  # told beside them, as in Dufour 2015, Table 3
 RESAMPLES = 2000
+
+
+class Measured(Protocol):
+    """What a task found out about a model, to be summed up over any photos of a split."""
+
+    def __len__(self) -> int:
+        """The number of photos."""
+        ...
+
+    def metrics(self, photos: np.ndarray | None = None) -> dict[str, Any]:
+        """Figures of all photos, or of those with these numbers, some of them repeatedly."""
+        ...
 
 
 def best_ranks(scores: Tensor, relevant: Tensor) -> Tensor:
@@ -58,3 +70,22 @@ def bootstrap(
         return [round(float(v), 2) for v in np.percentile(values, [2.5, 97.5])]
 
     return interval(samples)
+
+
+def with_intervals(found: Measured) -> dict[str, Any]:
+    """The metrics, and their 95% intervals over photos as ci95."""
+    return {**found.metrics(), "ci95": bootstrap(found.metrics, len(found))}
+
+
+def difference(a: Measured, b: Measured) -> dict[str, Any]:
+    """Metrics of a minus those of b on the same split, with a paired bootstrap over photos."""
+
+    def minus(photos: np.ndarray | None = None) -> dict[str, Any]:
+        return subtract(a.metrics(photos), b.metrics(photos))
+
+    return {**minus(), "ci95": bootstrap(minus, len(a))}
+
+
+def subtract(a: Any, b: Any) -> Any:
+    """Figures minus others of the same names."""
+    return {k: subtract(a[k], b[k]) for k in a} if isinstance(a, dict) else a - b

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from vsdemo.dual import DualEncoder
-from vsdemo.tasks.ranks import RECALLS, best_ranks, bootstrap, summary
+from vsdemo.tasks.ranks import RECALLS, best_ranks, summary, with_intervals
 from vsdemo.types import CaptionSet, Embeddings, Sentence, UserError
 
 PRIMARY = "rsum"
@@ -31,6 +31,9 @@ class Ranks:
     i2t: np.ndarray
     t2i: np.ndarray
     photo_of: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.i2t)
 
     def metrics(self, photos: np.ndarray | None = None) -> dict[str, Any]:
         """Both summaries and the sum of the six recalls, of all or of a resample of photos."""
@@ -94,20 +97,7 @@ def evaluate(
             blocks.append(block.metrics())
         return {**mean(blocks), **sizes, "folds": len(blocks)}
     found = ranks(model, captions, photos, owner)
-    return {**found.metrics(), **sizes, "ci95": bootstrap(found.metrics, len(found.i2t))}
-
-
-def difference(a: Ranks, b: Ranks) -> dict[str, Any]:
-    """Metrics of a minus those of b on the same split, with a paired bootstrap over photos."""
-
-    def minus(photos: np.ndarray | None = None) -> dict[str, Any]:
-        return _minus(a.metrics(photos), b.metrics(photos))
-
-    return {**minus(), "ci95": bootstrap(minus, len(a.i2t))}
-
-
-def _minus(a: Any, b: Any) -> Any:
-    return {k: _minus(a[k], b[k]) for k in a} if isinstance(a, dict) else a - b
+    return {**with_intervals(found), **sizes}
 
 
 def mean(results: list[Any]) -> Any:

@@ -106,6 +106,7 @@ def _galleries(own: str | None) -> Iterator[Gallery]:
         yield found
     root = data_root()
     names = {*data.DATASETS, *data.karpathy_files()} if root and root.is_dir() else set()
+    names -= set(data.MADE)  # nobody should wait for drawings that they did not ask for
     for name in sorted(names, key=lambda n: (n != own, n)):
         for split in ("test", "all"):
             if found := _gallery(name, split):

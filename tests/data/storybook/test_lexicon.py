@@ -1,0 +1,150 @@
+import re
+from itertools import product
+
+import pytest
+
+from tests.data.storybook.wordnet import Nouns
+from vsdemo.data.storybook import lexicon
+from vsdemo.types import UserError
+
+WORDS = lexicon.load()
+KINDS, ACTIONS = WORDS.kinds.values(), WORDS.actions.values()
+
+
+@pytest.fixture
+def nouns(real_data):
+    return Nouns(real_data / "wordnet3.0-nouns.tar.xz")
+
+
+def test_the_hierarchy_is_that_of_wordnet(nouns):
+    for concept in WORDS.concepts.values():
+        assert nouns.find(concept.synset)
+        if concept.up:
+            above = nouns.find(WORDS.concepts[concept.up].synset)
+            assert (above not in nouns.above(concept.synset)) == concept.ours, concept.name
+
+
+def test_a_wrong_edge_would_be_found(nouns):
+    assert nouns.find("animal.n.01") in nouns.above("dog.n.01")
+    assert nouns.find("animal.n.01") not in nouns.above("dog.n.05")  # a sausage
+    with pytest.raises(LookupError):
+        nouns.find("dog.n.99")
+
+
+def test_it_is_as_large_as_the_issue_asks():
+    assert len(WORDS.kinds) >= 60
+    assert len(WORDS.actions) >= 16
+    assert len(WORDS.colours) >= 10
+    assert len(WORDS.sizes) == 2  # and the usual one
+    assert WORDS.counts == ("one", "two", "three", "four")
+    assert len(WORDS.settings) >= 10
+    for kind in KINDS:
+        assert list(WORDS.above(kind.name))[-1] == "entity"
+        assert len(list(WORDS.above(kind.name))) >= 3
+    assert list(WORDS.above("owl")) == [
+        "bird",
+        "animal",
+        "living_thing",
+        "object",
+        "thing",
+        "entity",
+    ]
+
+
+def test_every_name_stands_for_something():
+    for kind in KINDS:
+        assert WORDS.concepts[WORDS.spoken(kind.name)].nouns
+        assert set(kind.colours) | set(kind.also) <= set(WORDS.colours)
+        assert kind.colours
+        assert set(kind.lives) <= set(WORDS.settings)
+        assert kind.lives
+    for action in ACTIONS:
+        assert set(action.subjects) | set(action.objects) <= set(WORDS.concepts)
+        if action.inverse:
+            assert WORDS.actions[action.inverse].inverse == action.name
+        for name, roles in action.entails:
+            assert WORDS.actions[name].takes_object == (len(roles) == 2)
+            assert set(roles) <= {"subject", "object"}
+        for wording in action.says:
+            assert len(wording.verb) in (0, 4)
+            assert wording.verb or wording.preposition
+    for group in WORDS.setting_groups.values():
+        assert set(group) <= set(WORDS.settings)
+    for weather in WORDS.weathers.values():
+        assert set(weather.times) <= set(WORDS.times)
+
+
+def test_what_can_be_done_is_what_actions_need():
+    done = {action.object_can for action in ACTIONS} - {""}
+    assert {ability for kind in KINDS for ability in kind.can} == done
+    assert {pose for action in ACTIONS for pose in action.poses} <= {
+        p for k in KINDS for p in k.poses
+    }
+
+
+@pytest.mark.parametrize("action", WORDS.actions)
+def test_every_action_has_someone_to_do_it(action):
+    alone = any(WORDS.may(action, kind) for kind in WORDS.kinds)
+    pairs = any(WORDS.may(action, a, b) for a, b in product(WORDS.kinds, repeat=2))
+    assert (alone, pairs) == (not WORDS.actions[action].takes_object, not alone)
+
+
+def test_what_may_be():
+    assert WORDS.may("rides", "woman", "horse")
+    assert not WORDS.may("rides", "horse", "woman")
+    assert not WORDS.may("rides", "woman", "apple")
+    assert not WORDS.may("rides", "woman")
+    assert WORDS.may("swims", "duck")
+    assert not WORDS.may("swims", "dog")
+    assert not WORDS.may("swims", "duck", "fish")
+
+
+def test_colours_sizes_and_heights_can_be_drawn():
+    for colour in WORDS.colours.values():
+        for tone in (colour.main, colour.dark, colour.light):
+            assert re.fullmatch("#[0-9a-f]{6}", tone)
+    assert all(0.25 <= kind.height <= 6 for kind in KINDS)
+    assert WORDS.sizes["small"].factor < 1 < WORDS.sizes["large"].factor
+
+
+@pytest.mark.parametrize("setting", WORDS.settings)
+def test_a_setting_is_in_or_out_and_something_lives_there(setting):
+    assert sum(setting in WORDS.setting_groups[side] for side in WORDS.sides) == 1
+    assert sum(setting in kind.lives for kind in KINDS) >= 10
+
+
+def test_two_kinds_share_no_noun():
+    nouns = [noun for concept in WORDS.concepts.values() for noun in concept.nouns]
+    assert len(nouns) == len(set(nouns))
+
+
+@pytest.mark.parametrize(
+    ("noun", "plural"),
+    [
+        *[("dog", "dogs"), ("woman", "women"), ("bunny", "bunnies"), ("donkey", "donkeys")],
+        *[("box", "boxes"), ("bench", "benches"), ("bus", "buses"), ("sheep", "sheep")],
+        *[("loaf of bread", "loaves of bread"), ("hot air balloon", "hot air balloons")],
+        *[("piece of fruit", "pieces of fruit"), ("snowman", "snowmen"), ("lorry", "lorries")],
+    ],
+)
+def test_plurals(noun, plural):
+    assert WORDS.plural(noun) == plural
+
+
+def test_hypernyms_posture_and_medium():
+    assert WORDS.hypernyms("sunflower") == ["flower", "plant"]
+    assert WORDS.spoken("oak") == "tree"
+    assert WORDS.hypernyms("oak") == ["plant"]
+    assert WORDS.posture("dog", "lie") == "lies"
+    assert WORDS.posture("man", "hold") is None
+    assert [lexicon.medium(p) for p in ("fly", "swim", "float", "run")] == [
+        *("air", "water", "surface", "ground")
+    ]
+
+
+@pytest.mark.parametrize("text", ["[kinds", "[kinds]", "[kinds]\ndog = { colour = 3 }"])
+def test_a_damaged_file_is_one_sentence(text, tmp_path, monkeypatch):
+    (tmp_path / "lexicon.toml").write_text(text)
+    monkeypatch.setattr(lexicon, "FILE", tmp_path / "lexicon.toml")
+    with pytest.raises(UserError, match="is damaged"):
+        lexicon.load.__wrapped__()

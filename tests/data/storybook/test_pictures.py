@@ -1,0 +1,212 @@
+"""Scenes: the same each time, all that they say visible, and the pairs held out for one split."""
+
+from collections import Counter
+
+import pytest
+
+from vsdemo.data.storybook import pictures
+from vsdemo.data.storybook.lexicon import load
+from vsdemo.data.storybook.meaning import closure, facts_of
+from vsdemo.data.storybook.pictures import picture
+from vsdemo.data.storybook.store import SPLITS
+
+WORDS = load()
+SAMPLE = [picture(n) for n in range(300)]
+COMPOSITIONAL = [picture(n, compositional=True) for n in SPLITS["compositional"][:60]]
+
+
+def hull(boxes):
+    left, top, right, bottom = zip(*boxes, strict=True)
+    return min(left), min(top), max(right), max(bottom)
+
+
+def overlap(one, other, axis):
+    """Shares of the picture that two boxes have in common across (0) or down (1)."""
+    return min(one[axis + 2], other[axis + 2]) - max(one[axis], other[axis])
+
+
+def middle(box):
+    return (box[0] + box[2]) / 2
+
+
+def faces(made, group):
+    return {figure.flip for figure in made.figures if figure.group == group}
+
+
+def touches(made, link, s, o):
+    return all(overlap(a, b, axis) > -0.01 for a, b in zip(s, o, strict=True) for axis in (0, 1))
+
+
+def upon(made, link, s, o):
+    """Each of the subject over one of the object, and not under it."""
+    return all(
+        any(overlap(a, b, 0) > 0.3 * (a[2] - a[0]) and overlap(a, b, 1) > -0.02 for b in o)
+        and a[1] < max(b[3] for b in o)
+        for a in s
+    )
+
+
+def pursues(made, link, s, o):
+    (flip,) = faces(made, link.subject)
+    behind, ahead = (hull(o), hull(s)) if flip else (hull(s), hull(o))
+    grounded = WORDS.actions[link.action].name == "follows" or behind[2] <= ahead[0] + 0.03
+    same_way = faces(made, link.subject) == faces(made, link.object)
+    return same_way and grounded and middle(behind) < middle(ahead)
+
+
+def looks(made, link, s, o):
+    (flip,) = faces(made, link.subject)
+    return (middle(hull(o)) < middle(hull(s))) == flip
+
+
+def kicks(made, link, s, o):
+    near = [abs(overlap(a, o[0], 0)) < 0.08 and abs(a[3] - o[0][3]) < 0.12 for a in s]
+    return any(near) and looks(made, link, s, o)
+
+
+def above(made, link, s, o):
+    return max(b[3] for b in s) <= min(b[1] for b in o) + 0.03 and overlap(hull(s), hull(o), 0) > 0
+
+
+def under(made, link, s, o):
+    inside = all(o[0][0] - 0.05 < middle(b) < o[0][2] + 0.05 for b in s)
+    return inside and min(b[1] for b in s) > o[0][1] and max(b[3] for b in s) < o[0][3] + 0.06
+
+
+def behind(s, o):
+    higher = max(b[3] for b in s) < min(b[3] for b in o)
+    return higher and overlap(hull(s), hull(o), 0) > 0
+
+
+TRUE = {
+    "left_of": lambda made, link, s, o: hull(s)[2] <= hull(o)[0],
+    "right_of": lambda made, link, s, o: hull(o)[2] <= hull(s)[0],
+    "behind": lambda made, link, s, o: behind(s, o),
+    "in_front_of": lambda made, link, s, o: behind(o, s),
+    "next_to": lambda made, link, s, o: -0.12 < overlap(hull(s), hull(o), 0) <= 0.01,
+    "chases": pursues,
+    "follows": pursues,
+    "looks_at": looks,
+    "kicks": kicks,
+    "jumps_over": above,
+    "flies_over": above,
+    "above": above,
+    "under": under,
+    "lies_under": under,
+    "rides": upon,
+    "drives": upon,
+    "sits_on": upon,
+    "sits_in": upon,
+    "stands_on": upon,
+    "lies_on": upon,
+    "on": upon,
+    "holds": touches,
+    "reads": touches,
+    "flies_up": touches,
+}
+
+
+def alone(made, link):
+    """The pose shows it: who jumps or flies is in the air, others stand on the ground."""
+    pose = made.scene.groups[link.subject].pose
+    figures = [f for f in made.figures if f.group == link.subject]
+    lifted = [f.ground is None or f.y < f.ground - 2 for f in figures]
+    right = all(lifted) if pose in ("jump", "fly") else not any(lifted)
+    return pose in WORDS.actions[link.action].poses and right
+
+
+@pytest.mark.parametrize("made", SAMPLE, ids=lambda made: made.scene.number)
+def test_every_link_is_true_in_the_picture(made):
+    groups = made.scene.groups
+    assert made.scene.links
+    for link in made.scene.links:
+        if link.object is None:
+            assert alone(made, link), link
+        else:
+            boxes = groups[link.subject].boxes, groups[link.object].boxes
+            assert TRUE[link.action](made, link, *boxes), link
+
+
+@pytest.mark.parametrize("made", SAMPLE, ids=lambda made: made.scene.number)
+def test_boxes_are_within_the_picture_and_large_enough(made):
+    for group in made.scene.groups:
+        assert len(group.boxes) == group.count
+        for left, top, right, bottom in group.boxes:
+            assert 0 <= left < right <= 1
+            assert 0 <= top < bottom <= 1
+            assert (right - left) * (bottom - top) * 480 * 360 > 120
+            assert max((right - left) * 480, (bottom - top) * 360) > 18
+    facts_of(made.scene)
+
+
+def covered(box, others):
+    area = (box[2] - box[0]) * (box[3] - box[1])
+    return sum(max(overlap(box, o, 0), 0) * max(overlap(box, o, 1), 0) / area for o in others)
+
+
+def test_what_is_behind_stays_in_view():
+    for made in SAMPLE:
+        link = made.scene.links[0]
+        if link.action in ("behind", "in_front_of"):
+            back, front = (made.scene.groups[n].boxes for n in (link.subject, link.object))
+            if link.action == "in_front_of":
+                back, front = front, back
+            assert all(covered(box, front) < 0.62 for box in back), made.scene.number
+
+
+def test_all_lives_where_it_is_unless_surprising():
+    for made in SAMPLE:
+        strangers = {g.kind for g in made.scene.groups if not lives(made.scene, g.kind)}
+        assert bool(strangers) == made.scene.surprising
+    assert 0 < sum(made.scene.surprising for made in SAMPLE) < 30
+
+
+def lives(scene, kind):
+    return scene.setting in WORDS.kinds[kind].lives
+
+
+def test_the_same_number_gives_the_same_bytes():
+    for n in (0, 7, 5003):
+        one, other = (picture(n, n >= 5000) for _ in range(2))
+        assert one == other
+        assert one.png() == other.png()
+
+
+def test_scenes_differ():
+    scenes = [(m.scene.setting, m.scene.groups) for m in SAMPLE + COMPOSITIONAL]
+    assert len(set(scenes)) == len(scenes)
+
+
+def pairs(made):
+    scene = made.scene
+    links = closure(facts_of(scene).links)
+    found = {(g.kind, g.colour) for g in scene.groups}
+    return found | {(scene.groups[link.subject].kind, link.action) for link in links}
+
+
+def test_pairs_that_are_held_out_are_in_every_compositional_scene_and_in_no_other():
+    known = set().union(*map(pairs, SAMPLE))
+    assert not any(pictures.held_out(made.scene) for made in SAMPLE)
+    for made in COMPOSITIONAL:
+        assert pairs(made) - known
+
+
+def test_what_is_held_out_leaves_each_kind_colour_and_action():
+    for kind in WORDS.kinds.values():
+        colours = dict.fromkeys((*kind.colours, *kind.also))
+        left = [c for c in colours if not pictures.colour_held_out(kind.name, c)]
+        assert left[:1] == [kind.colours[0]]
+    for action in pictures.sense.actions():
+        subjects = [k for k in WORDS.kinds if pictures.sense.partners(action, "subject", k)]
+        assert any(not pictures._action_held_out(k, action) for k in subjects)
+
+
+def test_training_shows_every_colour_and_setting_and_most_kinds_and_actions():
+    groups = [g for made in SAMPLE for g in made.scene.groups]
+    assert {g.colour for g in groups} == set(WORDS.colours)
+    assert {made.scene.setting for made in SAMPLE} == set(WORDS.settings)
+    kinds = Counter(g.kind for g in groups)
+    assert len(kinds) > 0.95 * len(WORDS.kinds)
+    assert max(kinds.values()) < 60
+    actions = {made.scene.links[0].action for made in SAMPLE}
+    assert len(actions) > 0.9 * len(pictures.sense.actions())

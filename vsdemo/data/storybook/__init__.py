@@ -1,0 +1,52 @@
+"""Storybook: an illustrated world whose every tree, box and entailment is known.
+
+It needs no files: pictures are drawn when they are first used and kept below VSDEMO_HOME. Splits
+are train 4,000, dev 500, test 500 and compositional 500; the scenes of the last each join a kind
+of thing with a colour or an action that the others never join it with.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from vsdemo.data.storybook import store
+from vsdemo.data.storybook.pictures import held_out
+from vsdemo.data.storybook.scene import Scene
+from vsdemo.data.storybook.store import Progress, captions_of
+from vsdemo.types import CaptionSet
+
+__all__ = ["HOW", "captions_of", "check", "load", "scenes"]
+
+HOW = "5,500 pictures, drawn by vsdemo when they are first used"
+
+
+def load(split: str, progress: Progress | None = None) -> CaptionSet:
+    """One split. Draws what is missing and tells `progress` of pictures done and to do."""
+    numbers = store.SPLITS[split]
+    stories = store.read(numbers, progress)
+    return CaptionSet(
+        "storybook",
+        split,
+        tuple(store.photo(number) for number in numbers),
+        tuple(text for story in stories for text in story.captions),
+        tuple(i for i, story in enumerate(stories) for _ in story.captions),
+    )
+
+
+def scenes(split: str, progress: Progress | None = None) -> tuple[Scene, ...]:
+    """The scene graphs of a split, in the order of its pictures."""
+    return tuple(story.scene for story in store.read(store.SPLITS[split], progress))
+
+
+def check() -> tuple[list[str], list[str]]:
+    """(facts, problems) about the scenes."""
+    graphs = scenes("all")
+    kinds = Counter(group.kind for scene in graphs for group in scene.groups)
+    sizes = ", ".join(f"{name} {len(numbers):,}" for name, numbers in store.SPLITS.items())
+    facts = [
+        f"{len(graphs):,} pictures in {store.folder()}; {sizes}",
+        f"{len(kinds)} kinds of things, each in at least {min(kinds.values())} pictures",
+        f"{sum(scene.surprising for scene in graphs):,} pictures of something surprising",
+    ]
+    wrong = [s for s in graphs if held_out(s) != (s.number in store.SPLITS["compositional"])]
+    return facts, [f"picture {s.number} is in the wrong split" for s in wrong]

@@ -1,0 +1,123 @@
+"""Storybook on disk: pictures, scenes and captions, each made once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from functools import cache
+from multiprocessing import parent_process
+from pathlib import Path
+from random import Random
+from threading import Thread
+from typing import Any, NamedTuple
+
+from tqdm import tqdm
+
+from vsdemo.data.storybook import sense
+from vsdemo.data.storybook.captions import captions
+from vsdemo.data.storybook.pictures import picture
+from vsdemo.data.storybook.scene import Group, Link, Scene
+from vsdemo.data.storybook.telling import Caption
+from vsdemo.paths import atomic, home, write_text
+
+SPLITS = {
+    "train": range(0, 4000),
+    "dev": range(4000, 4500),
+    "test": range(4500, 5000),
+    "compositional": range(5000, 5500),
+    "all": range(0, 5500),
+}
+CHUNK = 8  # pictures that a process draws before it asks for more
+
+Progress = Callable[[int, int], None]  # pictures drawn, pictures in all
+
+
+class Story(NamedTuple):
+    """A picture's scene and the texts of its captions."""
+
+    scene: Scene
+    captions: tuple[str, ...]
+
+
+def folder() -> Path:
+    """Where this version of the drawings and rules keeps its pictures, below VSDEMO_HOME."""
+    return home() / f"storybook-{_version()}"
+
+
+def photo(number: int) -> Path:
+    """The file of a picture."""
+    return folder() / f"{number:05}.png"
+
+
+def captions_of(scene: Scene) -> tuple[Caption, ...]:
+    """The five captions of a scene of a split, with trees and links; the same each time."""
+    return captions(scene, Random(f"captions/{scene.number}"))
+
+
+def draw(numbers: Sequence[int], progress: Progress | None = None) -> None:
+    """Draws what is missing on all cores. Shows a progress bar in the terminal, and calls
+    `progress`. A run that was killed goes on where it stood."""
+    there = {path.name for path in folder().glob("*.png")}
+    missing = [n for n in numbers if photo(n).name not in there]
+    if not missing:
+        return
+    sense.actions()  # kept, so that processes that are forked need not work it out again
+    workers = min(os.cpu_count() or 1, -(-len(missing) // CHUNK))
+    with (
+        ProcessPoolExecutor(workers, initializer=_end_with_parent) as pool,
+        tqdm(pool.map(_draw, missing, chunksize=CHUNK), total=len(missing), desc="drawing") as bar,
+    ):
+        for done, _ in enumerate(bar, 1):
+            if progress:
+                progress(done, len(missing))
+
+
+def read(numbers: Sequence[int], progress: Progress | None = None) -> list[Story]:
+    """Scenes and captions, drawn first where they are missing."""
+    draw(numbers, progress)
+    return [_read(number) for number in numbers]
+
+
+def _end_with_parent() -> None:
+    """So that nothing stays behind when the program is killed with -9."""
+
+    def wait() -> None:
+        if parent := parent_process():
+            parent.join()
+            os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
+
+
+def _draw(number: int) -> None:
+    """The picture goes last: where it is, all is."""
+    made = picture(number, number in SPLITS["compositional"])
+    texts = [caption.text for caption in captions_of(made.scene)]
+    story = {"scene": asdict(made.scene), "captions": texts}
+    write_text(photo(number).with_suffix(".json"), json.dumps(story))
+    with atomic(photo(number)) as temporary:
+        temporary.write_bytes(made.png())
+
+
+def _read(number: int) -> Story:
+    story = json.loads(photo(number).with_suffix(".json").read_text(encoding="utf-8"))
+    scene: dict[str, Any] = story["scene"]
+    groups = tuple(
+        Group(**(g | {"boxes": tuple(tuple(box) for box in g["boxes"])})) for g in scene["groups"]
+    )
+    links = tuple(Link(**link) for link in scene["links"])
+    return Story(Scene(**(scene | {"groups": groups, "links": links})), tuple(story["captions"]))
+
+
+@cache
+def _version() -> str:
+    """Of all that decides what pictures look like and what is said of them."""
+    digest = hashlib.sha256()
+    here = Path(__file__).parent
+    for path in sorted(p for p in here.rglob("*") if p.suffix in (".py", ".toml", ".svg", ".json")):
+        digest.update(f"{path.relative_to(here).as_posix()}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]

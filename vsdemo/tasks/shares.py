@@ -1,0 +1,64 @@
+"""Questions with two answers, one of them right: shares with intervals over photos."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from vsdemo.scores import Score
+from vsdemo.types import Embeddings
+
+
+@dataclass(frozen=True)
+class Shares:
+    """right: name -> (P,) how many questions about each photo were answered rightly, a tie
+    counting half; asked: name -> (P,) how many there were."""
+
+    right: Mapping[str, np.ndarray]
+    asked: Mapping[str, np.ndarray]
+    photos: int
+
+    @classmethod
+    def of(cls, photos: int, answers: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Shares:
+        """answers: name -> (photo (N,), rightness (N,)) of N questions; those without one go."""
+        answers = {name: found for name, found in answers.items() if len(found[0])}
+        return cls(
+            {k: np.bincount(photo, right, photos) for k, (photo, right) in answers.items()},
+            {k: np.bincount(photo, minlength=photos) for k, (photo, _) in answers.items()},
+            photos,
+        )
+
+    def __len__(self) -> int:
+        return self.photos
+
+    def metrics(self, photos: np.ndarray | None = None) -> dict[str, float]:
+        """Percent of right answers; those of all where a few photos have no question."""
+        rows = np.arange(self.photos) if photos is None else photos
+        found = {}
+        for name, asked in self.asked.items():
+            drawn = rows if asked[rows].any() else slice(None)
+            found[name] = 100 * float(self.right[name][drawn].sum() / asked[drawn].sum())
+        return found
+
+    @property
+    def questions(self) -> dict[str, int]:
+        """How many there were by name."""
+        return {name: int(asked.sum()) for name, asked in self.asked.items()}
+
+
+def higher(a: Tensor, b: Tensor) -> np.ndarray:
+    """1 where a score of a is higher than its fellow of b, 0 where lower, else one half, (N,).
+
+    Those that differ by no more than the rounding of float32 are the same.
+    """
+    same = torch.isclose(a, b, rtol=1e-5, atol=1e-6)
+    return torch.where(same, 0.5, (a > b).float()).numpy()
+
+
+def nearness(score: Score, a: Embeddings, b: Embeddings) -> Tensor:
+    """Row i of one against row i of the other, (N,): the diagonal of `Score.neighbours`."""
+    return (score.pairs(a, b) + score.pairs(b, a)) / 2
