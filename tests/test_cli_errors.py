@@ -51,7 +51,7 @@ def test_wrong_usage(refused, words, told):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("transformer",), "no preset 'transformer'; valid are bow, gru, order"),
+        (("transformer",), "no preset 'transformer'; valid are bow, bow/paper"),
         (("gru", "--set", "colour=red"), "no setting 'colour'; valid are alternate, backbone"),
         (("gru", "--set", "dim"), "--set takes key=value, not 'dim'"),
         (("gru", "--set", "dim=many"), "dim takes int, not 'many'"),

@@ -3,6 +3,7 @@
 import io
 import urllib.error
 import urllib.request
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ from starlette.testclient import TestClient
 from vsdemo.scores import SCORES
 from vsdemo.types import Hit, UserError
 from vsdemo.ui import answers, build, page, pictures
+from vsdemo.ui.caption import PhotoInput
 from vsdemo.ui.library import Library
 from vsdemo.ui.search import Shown
 
@@ -209,3 +211,16 @@ def test_no_file_is_served_by_its_path(apps, path):
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(f"{apps['toy']}gradio_api/file={path}")
     assert refused.value.code in (403, 404)
+
+
+def test_a_photo_that_is_shown_again_is_not_written_again(tmp_path):
+    photo_input = PhotoInput()
+    photo_input.GRADIO_CACHE = str(tmp_path)
+    red = Image.new("RGB", (30, 20), "red")
+    first, again = (Path(photo_input.postprocess(red).path) for _ in range(2))
+    assert first == again
+    assert Image.open(first).size == (30, 20)
+    first.write_bytes(b"as it was")
+    photo_input.postprocess(red)
+    assert first.read_bytes() == b"as it was"
+    assert photo_input.postprocess(None) is None

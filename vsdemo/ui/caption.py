@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import random
 from abc import ABCMeta
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -13,6 +16,7 @@ from gradio.data_classes import ImageData
 from PIL import Image
 
 from vsdemo.engine import MAX_K
+from vsdemo.paths import atomic
 from vsdemo.photos import open_photo
 from vsdemo.types import Hit, UserError
 from vsdemo.ui import answers, page, pictures
@@ -34,12 +38,29 @@ def _as_uploaded(self: gr.Image, payload: ImageData | None) -> str | None:
     return payload.path if payload else None
 
 
+def _written_once(self: gr.Image, value: Image.Image | None) -> ImageData | None:
+    """A picture as a file below Gradio's own. Gradio's `postprocess` would write it anew each time,
+    over the one that a browser may be reading just then."""
+    if value is None:
+        return None
+    data = io.BytesIO()
+    value.save(data, "JPEG", quality=90)
+    path = Path(self.GRADIO_CACHE) / "shown" / f"{sha256(data.getvalue()).hexdigest()}.jpeg"
+    if not path.exists():
+        with atomic(path) as new:
+            new.write_bytes(data.getvalue())
+    return ImageData(path=str(path), orig_name=path.name)
+
+
 # For a class that is declared the usual way, Gradio writes a .pyi beside this file at every start.
 PhotoInput = ABCMeta.__new__(
     type(gr.Image),
     "PhotoInput",
     (gr.Image,),
-    {"__module__": __name__, "is_template": True, "preprocess": _as_uploaded},
+    {
+        **{"__module__": __name__, "is_template": True},
+        **{"preprocess": _as_uploaded, "postprocess": _written_once},
+    },
 )
 
 
