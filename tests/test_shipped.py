@@ -21,7 +21,8 @@ def name(folder: Path) -> str:
 
 
 def test_the_promised_ones_are_here() -> None:
-    assert {"flickr8k/bow", "flickr8k/gru", "flickr8k/order"} <= {name(f) for f in SHIPPED}
+    flickr8k = {f"flickr8k/{m}" for m in ("bow", "gru", "order", "sdt_rnn", "dt_lstm")}
+    assert flickr8k | {"pascal1k/sdt_rnn"} <= {name(f) for f in SHIPPED}
 
 
 @pytest.mark.parametrize("folder", SHIPPED, ids=name)
@@ -46,7 +47,7 @@ def test_retrieves_test_photos(folder: Path, real_data: Path) -> None:
     """Photos of the test split through the whole chain, from files to ranks: of 30 photos, and
     of their 150 captions, the right one mostly comes first."""
     model, spec, _ = checkpoint.load(folder)
-    test = data.load("flickr8k", "test")
+    test = data.load(spec.dataset, "test")
     few = replace(
         test,
         photos=test.photos[:PHOTOS],

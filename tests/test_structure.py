@@ -13,6 +13,7 @@ from vsdemo.paths import ROOT
 RANKS = {
     **{"types": 0.0, "device": 0.1, "paths": 0.1, "config": 0.1, "photos": 0.1, "events": 0.2},
     **{"data.conllu": 0.9, "data.constituents": 0.9, "data.parser": 1.0, "data.trees": 1.05},
+    **{"data.participles": 0.8, "data.clauses": 0.8},
     **{"data.storybook.scene": 1.0, "data.storybook.entries": 1.0, "data.storybook.lexicon": 1.01},
     **{"data.storybook.meaning": 1.02, "data.storybook.phrases": 1.02},
     **{"data.storybook.telling": 1.03, "data.storybook.captions": 1.04},

@@ -30,7 +30,7 @@ def strangers(toy_root):
 
 @pytest.mark.parametrize("preset", ["sdt_rnn", "dt_rnn", "ct_rnn", "dt_lstm"])
 def test_a_model_over_trees_trains_and_answers(tmp_path, preset):
-    run = trainer(tmp_path, "epochs=2", preset=preset)
+    run = trainer(tmp_path, "epochs=2", "vectors=learned", preset=preset)
     assert run.run() == "done"
     losses = [e["loss"] for e in logged(tmp_path, "step")]
     assert losses[-1] < losses[0]
@@ -45,7 +45,7 @@ def test_a_model_over_trees_trains_and_answers(tmp_path, preset):
 
 
 def test_what_trees_hold_comes_from_the_training_captions(tmp_path):
-    run = trainer(tmp_path, "epochs=1", preset="sdt_rnn")
+    run = trainer(tmp_path, "epochs=1", "vectors=learned", preset="sdt_rnn")
     run.run()
     assert set(run.vocab.relations) <= {"det", "nsubj", "obj", "case"}
     assert len(run.vocab.relations) >= 2

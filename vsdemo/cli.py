@@ -105,7 +105,7 @@ def evaluate(
     split: Split = "test",
     data: Gallery = None,
     task: Annotated[
-        str, typer.Option(help="retrieval, lengths, similarity or verbs.")
+        str, typer.Option(help="retrieval, lengths, similarity, verbs or paraphrases.")
     ] = "retrieval",
     folds: Annotated[bool, typer.Option(help="Average blocks of 1,000 photos.")] = False,
     json: Json = False,

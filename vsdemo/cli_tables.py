@@ -13,7 +13,7 @@ def table(
     runs: Annotated[list[Path], typer.Argument(help="Folders of checkpoints.")],
     split: Annotated[str, typer.Option(help="train, dev, test or all.")] = "test",
     task: Annotated[
-        str, typer.Option(help="retrieval, lengths, similarity or verbs.")
+        str, typer.Option(help="retrieval, lengths, similarity, verbs or paraphrases.")
     ] = "retrieval",
     against: Annotated[
         str | None, typer.Option(help="A row of the table; the others are compared with it.")

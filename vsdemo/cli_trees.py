@@ -51,11 +51,13 @@ def relations(
     rows = matrices(checkpoint)
     if svg:
         bars = [(row["name"], row["norm"]) for row in rows]
-        write_text(svg, bars_svg("Frobenius norm of each matrix", bars))
+        write_text(svg, bars_svg("Frobenius norm of each matrix", bars, rows[0]["start"]))
         print(svg)
     elif as_json:
         print(json.dumps(rows, indent=1))
     else:
+        if start := rows[0]["start"]:
+            print(f"Matrices start near the identity, whose norm is {start:.2f}.\n")
         print(f"{'':12} {'norm':>8} {'change':>8}")
         for row in rows:
             change = "" if row["change"] is None else f"{row['change']:8.2f}"

@@ -26,6 +26,12 @@ def option(
     return dataclasses.field(default=default, metadata=metadata)
 
 
+VECTORS = (
+    "of words: learned, or our own of caption text, fixed or tuned",
+    ("learned", "fixed", "tuned"),
+)
+
+
 @dataclass(frozen=True)
 class Config:
     """What every model's training needs; a model's own `Config` adds its fields.
@@ -62,11 +68,7 @@ class Config:
     decay: float = option(0.0, "lambda of the penalty lambda / 2 |weights|^2")
     reset: int = option(5, "epochs after which adagrad forgets the gradients so far")
     alternate: int = option(0, "epochs a tower learns alone, the photos' first; 0: both", least=0)
-    vectors: str = option(
-        "learned",
-        "of words: learned, or our own of caption text, fixed or tuned",
-        ("learned", "fixed", "tuned"),
-    )
+    vectors: str = option("learned", *VECTORS)
     loss: str = option(
         "ranking", "hinges over pairs, or squared distances of right pairs", ("ranking", "squared")
     )
@@ -74,6 +76,27 @@ class Config:
     hardest: float = option(
         0.0, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1
     )
+
+
+@dataclass(frozen=True)
+class Symmetric(Config):
+    """The recipe of the models with a symmetric score: VSE++ (Faghri 2018) on standardised
+    features, all captions in an epoch, the learning rate falling to 0."""
+
+    sampling: str = option("all", "captions of a photo an epoch", ("one", "all"))
+    epochs: int = option(15, "at most; see patience")
+    patience: int = option(4, "evaluations without a better dev rsum before stopping")
+    schedule: str = option(
+        "cosine", "of the learning rate", ("constant", "cosine", "cyclic", "step")
+    )
+    margin: float = option(0.2, "of the hinge, in units of the score")
+    hardest: float = option(
+        0.95, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1
+    )
+    dim: int = option(1024, "of the joint space")
+    word_dim: int = option(300, "of the word vectors")
+    dropout: float = option(0.2, "share of words, states and features set to 0", most=0.9)
+    standardize: bool = option(True, "photo features to mean 0 and variance 1")
 
 
 C = TypeVar("C", bound=Config)

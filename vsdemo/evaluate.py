@@ -88,7 +88,8 @@ def matrices(folder: Path) -> list[dict[str, Any]]:
     """What a tree network composes with: each relation's (or position's) matrices, those of the
     largest Frobenius norm first (Socher 2014, section 6.7).
 
-    norm: |W|; change: |W - 1|, as matrices start near the identity, None where they do not.
+    norm: |W|; start: |1|, as matrices start near the identity, and change: |W - 1|; both None
+    where they do not.
     Raises UserError for a model without such matrices.
     """
     model, spec, _ = checkpoint.load(folder)
@@ -99,9 +100,11 @@ def matrices(folder: Path) -> list[dict[str, Any]]:
         )
     rows = []
     for name, matrix in zip(text.shape.names, text.weights.detach().cpu(), strict=True):
-        square = matrix.shape[0] == matrix.shape[1]
-        change = float((matrix - torch.eye(len(matrix))).norm()) if square else None
-        rows.append({"name": name, "norm": float(matrix.norm()), "change": change})
+        row = {"name": name, "norm": float(matrix.norm()), "start": None, "change": None}
+        if matrix.shape[0] == matrix.shape[1]:
+            first = torch.eye(len(matrix))
+            row |= {"start": float(first.norm()), "change": float((matrix - first).norm())}
+        rows.append(row)
     return sorted(rows, key=lambda row: -row["norm"])
 
 

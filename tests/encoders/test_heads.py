@@ -3,7 +3,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsdemo.encoders.heads import Head
+from vsdemo.encoders.heads import Head, Twin
 
 rows = st.lists(st.floats(-1e6, 1e6, width=32), min_size=3, max_size=3)
 
@@ -29,3 +29,15 @@ def test_half_precision_is_normalised_in_full():
     out = Head(nonnegative=False)(x)
     assert out.dtype == torch.float32
     torch.testing.assert_close(out.norm(dim=1), torch.ones(8))
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_a_twin_is_two_affine_layers_with_leaks(signed):
+    torch.manual_seed(0)
+    twin, x = Twin(5, 7, signed), torch.randn(3, 5)
+    first, _, second, *_ = twin
+    inner = x @ first.weight.T + first.bias
+    outer = torch.where(inner > 0, inner, inner / 100) @ second.weight.T + second.bias
+    wanted = outer if signed else torch.where(outer > 0, outer, outer / 100)
+    torch.testing.assert_close(twin(x), wanted)
+    assert (outer < 0).any()

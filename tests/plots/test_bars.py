@@ -14,6 +14,14 @@ def test_a_bar_is_as_long_as_its_number():
     assert texts == ["Norms & names", "nsubj", "4.00", "<det>", "1.00", "case", "0.00"]
 
 
+def test_a_line_stands_where_the_numbers_began():
+    root = ET.fromstring(bars_svg("Norms", [("a", 4.0), ("b", 1.0)], start=1.0))
+    _, _, short = root.iter(f"{SVG}rect")
+    (line,) = root.iter(f"{SVG}line")
+    assert line.get("x1") == line.get("x2")
+    assert float(line.get("x1")) == float(short.get("x")) + float(short.get("width"))
+
+
 def test_no_row_and_rows_of_nothing():
     for rows in ([], [("a", 0.0)]):
         root = ET.fromstring(bars_svg("Nothing", rows))

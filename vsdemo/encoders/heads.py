@@ -24,12 +24,14 @@ class Head(nn.Module):
 
 class Twin(nn.Sequential):
     """(N, I) -> (N, D): one column of the twin network (Dufour 2015, section 3.2), two affine
-    layers, each with a leaky ReLU of slope 0.01."""
+    layers, each followed by a leaky ReLU of slope 0.01.
 
-    def __init__(self, size: int, dim: int) -> None:
-        super().__init__(
-            *(nn.Linear(size, dim), nn.LeakyReLU(0.01), nn.Linear(dim, dim), nn.LeakyReLU(0.01))
-        )
+    signed: without the last one, so that half of the space is not left almost empty.
+    """
+
+    def __init__(self, size: int, dim: int, signed: bool = False) -> None:
+        layers = [nn.Linear(size, dim), nn.LeakyReLU(0.01), nn.Linear(dim, dim)]
+        super().__init__(*layers, *([] if signed else [nn.LeakyReLU(0.01)]))
         for layer in (self[0], self[2]):
             nn.init.xavier_uniform_(layer.weight)
             nn.init.zeros_(layer.bias)

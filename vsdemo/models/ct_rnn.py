@@ -12,9 +12,11 @@ Departures: (1) leaves are f(W_v x), Eq. 1, instead of the word vectors themselv
 kinds of tree share one recursion and words may be shorter than states; (2) the parser that ships
 has no constituency model, so trees are binarised from dependencies, head first; (3) negatives are
 those of the batch; (4) the image layer has a bias; (5) in the preset `ct_rnn`, not in
-`ct_rnn/paper`: word vectors are learned, of 300 numbers, states of 1024, the score is the cosine,
-the hinges mostly those of the hardest negative (VSE++), the optimiser Adam, features are
-standardised, words seen once become <unk>.
+`ct_rnn/paper`: word vectors are tuned, they and the states have 300 numbers, the score is the
+cosine, the hinges mostly those of the hardest negative (VSE++), the optimiser Adam, features are
+standardised, words seen once become <unk>; (6) in `ct_rnn/paper`: vectors of our own (PPMI of
+captions) for those of Huang 2012, DenseNet features, a learning rate of 0.01, as dev prefers it to
+0.0001.
 """
 
 from __future__ import annotations

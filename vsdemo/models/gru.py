@@ -25,25 +25,12 @@ from vsdemo.scores import SCORES
 
 
 @dataclass(frozen=True)
-class Config(config.Config):
+class Config(config.Symmetric):
     """A symmetric word GRU and its training."""
 
-    sampling: str = option("all", "captions of a photo an epoch", ("one", "all"))
     epochs: int = option(12, "at most; see patience")
-    patience: int = option(4, "evaluations without a better dev rsum before stopping")
-    schedule: str = option(
-        "cosine", "of the learning rate", ("constant", "cosine", "cyclic", "step")
-    )
-    hardest: float = option(
-        0.95, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1
-    )
-    margin: float = option(0.2, "of the hinge, in units of the cosine")
-    dim: int = option(1024, "of the joint space")
-    word_dim: int = option(300, "of the word vectors")
     pooling: str = option("max", "of the GRU's states", POOLINGS)
     bidirectional: bool = option(True, "dim / 2 units in each direction")
-    dropout: float = option(0.2, "share of words, states and features set to 0", most=0.9)
-    standardize: bool = option(True, "photo features to mean 0 and variance 1")
 
 
 PRESETS = {"gru": Config()}

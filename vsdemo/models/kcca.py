@@ -46,15 +46,15 @@ class Config(config.Config):
     dim: int = option(128, "of the joint space: directions kept")
     word_dim: int = option(300, "of the word vectors")
     landmarks: int = option(0, "of the RBF kernel; 0: the linear kernel", least=0)
-    ridge: float = option(0.01, "of the covariances, as a share of their mean variance")
+    ridge: float = option(1.0, "of the covariances, as a share of their mean variance")
     power: float = option(1.0, "to which coordinates are scaled by their correlation")
     dropout: float = option(0.0, "has no use here", most=0.9)
-    score: str = option("cosine", "of sentence and photo", ("inner", "cosine"))
+    score: str = option("cosine", "of sentence and photo", ("inner", "cosine", "euclidean"))
 
 
 PRESETS = {
     "kcca": Config(),
-    "kcca/rbf": Config(landmarks=1000),
+    "kcca/rbf": Config(landmarks=500),
     "kcca/paper": Config(word_dim=50, dim=50, power=0.0, score="inner", min_count=1),
 }
 

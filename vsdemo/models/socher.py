@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vsdemo import config
-from vsdemo.config import option
+from vsdemo.config import VECTORS, option
 from vsdemo.data.vocab import Vocab
 from vsdemo.dual import DualEncoder
 from vsdemo.encoders.image import LinearImage
@@ -19,23 +19,12 @@ from vsdemo.scores import SCORES
 
 
 @dataclass(frozen=True)
-class Config(config.Config):
+class Config(config.Symmetric):
     """A recursive network and its training; what differs from the paper is in each model's file."""
 
-    sampling: str = option("all", "captions of a photo an epoch", ("one", "all"))
-    epochs: int = option(15, "at most; see patience")
-    patience: int = option(4, "evaluations without a better dev rsum before stopping")
-    schedule: str = option(
-        "cosine", "of the learning rate", ("constant", "cosine", "cyclic", "step")
-    )
-    hardest: float = option(
-        0.95, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1
-    )
-    margin: float = option(0.2, "of the hinge, in units of the score (Eq. 5)")
-    dim: int = option(1024, "of the states and of the joint space")
-    word_dim: int = option(300, "of the word vectors")
-    dropout: float = option(0.2, "share of words, states and features set to 0", most=0.9)
-    standardize: bool = option(True, "photo features to mean 0 and variance 1")
+    vectors: str = option("tuned", *VECTORS)
+    dim: int = option(300, "of the states and of the joint space")
+    dropout: float = option(0.4, "share of words, states and features set to 0", most=0.9)
     f: str = option("tanh", "nonlinearity of the states (3.2)", tuple(NONLINEARITIES))
     noise: float = option(0.01, "deviation of the noise on the identity matrices at first")
     score: str = option("cosine", "of sentence and photo", ("inner", "cosine", "euclidean"))
@@ -44,7 +33,7 @@ class Config(config.Config):
 PAPER: dict[str, Any] = {  # sections 5 and 6
     **{"vectors": "fixed", "word_dim": 50, "dim": 50, "min_count": 1, "standardize": False},
     **{"score": "inner", "margin": 3.0, "hardest": 0.0, "decay": 0.08, "dropout": 0.0, "clip": 0.0},
-    **{"optimizer": "adagrad", "learning_rate": 1e-4, "schedule": "constant"},
+    **{"optimizer": "adagrad", "learning_rate": 0.01, "schedule": "constant"},
     **{"epochs": 200, "evaluate_every": 5, "patience": 8},
 }
 SQUARED: dict[str, Any] = {**PAPER, "loss": "squared", "score": "euclidean", "alternate": 5}

@@ -7,11 +7,13 @@ from html import escape
 
 NAME, LONGEST, NUMBER = 150, 360, 70  # widths, in pixels
 ROW, BAR, TOP, MARGIN = 22, 14, 40, 12
-INK, COLOUR = "#24221e", "#2f5d50"
+INK, COLOUR, LINE = "#24221e", "#2f5d50", "#c98f24"
 
 
-def bars_svg(title: str, rows: Sequence[tuple[str, float]]) -> str:
-    """Rows of (name, number from 0) as SVG, in their order; the largest has the longest bar."""
+def bars_svg(title: str, rows: Sequence[tuple[str, float]], start: float | None = None) -> str:
+    """Rows of (name, number from 0) as SVG, in their order; the largest has the longest bar.
+
+    start: where all of them began, drawn as a line."""
     largest = max((number for _, number in rows), default=0) or 1
     wide, high = MARGIN + NAME + LONGEST + NUMBER, TOP + ROW * len(rows) + MARGIN
     parts = [
@@ -28,4 +30,11 @@ def bars_svg(title: str, rows: Sequence[tuple[str, float]]) -> str:
             f'<rect x="{x}" y="{y}" width="{long:.1f}" height="{BAR}" fill="{COLOUR}"/>',
             f'<text x="{x + long + 6:.1f}" y="{y + 12}">{number:.2f}</text>',
         ]
+    if start is not None:
+        x = MARGIN + NAME + LONGEST * start / largest
+        parts.append(
+            f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 8}" y2="{high - MARGIN}" stroke="{LINE}" '
+            f'stroke-width="2"/><text x="{wide - MARGIN}" y="24" text-anchor="end" '
+            f'fill="{LINE}">start: {start:.2f}</text>'
+        )
     return "".join([*parts, "</svg>\n"])

@@ -12,6 +12,7 @@ TASKS = {
     "lengths": "vsdemo.tasks.lengths",
     "similarity": "vsdemo.tasks.similarity",
     "verbs": "vsdemo.tasks.verbs",
+    "paraphrases": "vsdemo.tasks.paraphrases",
 }
 
 
