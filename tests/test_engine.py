@@ -94,7 +94,7 @@ def test_caption(engine, photo):
     stored = engine.caption_of(3, 10)
     assert [h.item for h in stored] == [h.item for h in hits]
     assert [h.score for h in stored] == pytest.approx([h.score for h in hits], abs=2e-3)
-    assert set(engine.own_captions(3)) & {h.item for h in hits}
+    assert set(engine.gallery.own_captions(3)) & {h.item for h in hits}
 
 
 def test_equal_captions_are_told_once(engine):
@@ -106,8 +106,8 @@ def test_equal_captions_are_told_once(engine):
 def test_own_captions(engine):
     for number in (0, 17, 39):
         wanted = engine.gallery.captions[5 * number : 5 * number + 5]
-        assert engine.own_captions(number) == list(wanted)
-    assert "red" in engine.own_captions(0)[0]
+        assert engine.gallery.own_captions(number) == list(wanted)
+    assert "red" in engine.gallery.own_captions(0)[0]
 
 
 def test_similar_photos(engine, photo):
@@ -212,7 +212,7 @@ def test_a_folder_of_own_photos(toy_checkpoint, engine, toy_root, tmp_path):
         own.caption_of(0)
     with pytest.raises(UserError, match="has no captions"):
         own.similar_sentences(SAME)
-    assert own.own_captions(0) == []
+    assert own.gallery.own_captions(0) == []
 
 
 def test_a_split(toy_checkpoint):

@@ -117,6 +117,8 @@ def evaluate(
     if parser.is_pipeline(checkpoint):
         from vsdemo.parsing import score
 
+        if data == "storybook":
+            return _show(score.on_storybook(checkpoint, split))
         return _show(score.evaluate(checkpoint, split))
 
     result = evaluation.evaluate(checkpoint, split, data, task, folds)

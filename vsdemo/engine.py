@@ -59,7 +59,6 @@ class Engine:
         features = self._read_gallery()
         names = [p.name for p in self.gallery.photos]
         self.photos = Index(self.model.encode_image(features).to(device()), names, self.score)
-        self._captions_of = self.gallery.captions_of
 
     def _read_gallery(self) -> Tensor:
         """The features of the gallery (P, F). Photos of one's own that cannot be read are left
@@ -137,7 +136,3 @@ class Engine:
     def similar_sentences(self, text: str, k: int = 10) -> list[Hit]:
         """The captions most like a sentence."""
         return self.captions.near(self.encode(text), check_k(k))
-
-    def own_captions(self, number: int) -> list[str]:
-        """What people wrote of a photo of the gallery."""
-        return [self.gallery.captions[c] for c in self._captions_of[number]]

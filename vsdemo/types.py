@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -140,13 +141,17 @@ class CaptionSet:
     captions: tuple[str, ...] = ()
     photo_of: tuple[int, ...] = ()  # caption number -> photo number
 
-    @property
+    @cached_property
     def captions_of(self) -> list[list[int]]:
         """Photo number -> its caption numbers, in order."""
         rows: list[list[int]] = [[] for _ in self.photos]
         for caption, photo in enumerate(self.photo_of):
             rows[photo].append(caption)
         return rows
+
+    def own_captions(self, number: int) -> list[str]:
+        """What was written for a photo."""
+        return [self.captions[c] for c in self.captions_of[number]]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,14 @@ from playwright.sync_api import expect, sync_playwright
 from vsdemo.paths import ROOT
 
 HERE = Path(__file__).parent
+# app.py as it is, but for the number of pictures that Storybook draws.
+APP = """
+import runpy
+from vsdemo.data.storybook import store
+store.SPLITS["test"] = range(4500, 4516)
+runpy.run_path("app.py", run_name="__main__")
+"""
+OFFLINE = {"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1"}  # nobody listens there
 DESKTOP = {"width": 1440, "height": 900}
 expect.set_options(timeout=20_000)  # milliseconds; for machines with much else to do
 
@@ -51,7 +59,7 @@ def start(log, **variables):
     env = {**os.environ, "OMP_NUM_THREADS": "1", "GRADIO_SERVER_PORT": str(port), **variables}
     env = {k: v for k, v in env.items() if v is not None}
     process = subprocess.Popen(
-        [sys.executable, "app.py"], cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT
+        [sys.executable, "-c", APP], cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT
     )
     return process, f"http://127.0.0.1:{port}/"
 
@@ -79,11 +87,12 @@ def checkpoints(toy_checkpoint, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def apps(sockets, checkpoints, tmp_path_factory):
-    """Addresses of the app over the toy data, without data and without a model."""
+    """Addresses of the app over the toy data, on a fresh machine and without a model."""
     nothing = tmp_path_factory.mktemp("nothing")
     variables = {
         "toy": {"VSDEMO_CHECKPOINTS": str(checkpoints)},
-        "no data": {"VSDEMO_CHECKPOINTS": str(checkpoints), "VSDEMO_DATA": None},
+        "fresh": {"VSDEMO_CHECKPOINTS": str(checkpoints), "VSDEMO_DATA": None, **OFFLINE}
+        | {"VSDEMO_HOME": str(nothing / "home")},
         "no model": {"VSDEMO_CHECKPOINTS": str(nothing)},
     }
     logs = {name: (nothing / name).open("w+") for name in variables}
@@ -126,6 +135,7 @@ def visit(browser, apps):
         page = context.new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: failed.append(str(error)))
+        page.on("console", lambda told: failed.append(told.text) if told.type == "error" else None)
         page.goto(apps[app] + path)
         return page
 

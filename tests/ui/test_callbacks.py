@@ -39,7 +39,8 @@ def library(checkpoints, monkeypatch):
         page.detail("photo/a/0/large", [HOSTILE], "", "", {"q": HOSTILE}),
         page.sentences([Hit(1, 0, HOSTILE, 0.5, 0.5)], SCORES["order"], [], {"q": HOSTILE}),
         page.grid([Hit(1, 0, "", 0.5, 0.5)], SCORES["order"], lambda n, s: "", lambda n: HOSTILE),
-        page.picks([0], lambda n, s: "", lambda n: HOSTILE),
+        page.picks([0], lambda n, s: "", lambda n: HOSTILE, "Photo"),
+        page.written([HOSTILE], [], {"q": HOSTILE}),
     ],
 )
 def test_text_from_outside_is_never_markup(html):
@@ -102,13 +103,10 @@ def test_a_callback_without_an_answer_leaves_the_page_alone():
 def test_a_library_says_what_is_missing(library, monkeypatch, tmp_path):
     assert library.problem is None
     assert list(library.models) == ["gru"]
-    assert [g.label for g in library.galleries.values()] == ["toy test (8)", "toy all (40)"]
+    labels = [g.label for g in library.galleries.values()]
+    assert labels == ["toy test (8)", "toy all (40)", "Storybook test (500)"]
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
     assert "no model yet" in Library().problem
-    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "missing"))
-    assert "set VSDEMO_DATA" in Library().problem
-    monkeypatch.delenv("VSDEMO_DATA")
-    assert "set VSDEMO_DATA" in Library().problem
     with pytest.raises(UserError):
         Library("nowhere")
 

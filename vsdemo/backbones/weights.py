@@ -63,8 +63,9 @@ def find_weights(backbone: str) -> Weights:
             raise UserError(UNKNOWN.format(backbone))
     except BROKEN as error:
         raise UserError(
-            f"The weights of {backbone} could not be downloaded ({type(error).__name__}); put "
-            "them as .safetensors into the models/ folder below VSDEMO_DATA."
+            f"The image network {backbone} is not here and could not be downloaded "
+            f"({type(error).__name__}); go online once, or put its weights as .safetensors into "
+            "the models/ folder below VSDEMO_DATA."
         ) from None
     return Weights(backbone, path, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -30,10 +31,11 @@ def karpathy_files() -> dict[str, Path]:
     return {p.parent.name: p for pattern in patterns for p in sorted(root.glob(pattern))}
 
 
-def load(name: str, split: str) -> CaptionSet:
+def load(name: str, split: str, progress: Callable[[int, int], None] | None = None) -> CaptionSet:
     """A split of a data set: a name of DATASETS, a file in the Karpathy format, a folder below
     VSDEMO_DATA with one, or any folder of photos (then without captions). A data set without
-    official splits takes a seed for its own, such as pascal1k:3.
+    official splits takes a seed for its own, such as pascal1k:3. While photos are made,
+    `progress` is told how many are, and of how many.
 
     Raises UserError when the name or the split does not exist, or its files are missing.
     """
@@ -42,6 +44,8 @@ def load(name: str, split: str) -> CaptionSet:
     if (base := unseeded(name)) in DATASETS:
         seed = name.removeprefix(base).removeprefix(":")
         module = import_module(DATASETS[base])
+        if base in MADE:
+            return module.load(split, progress)
         return module.load(split, int(seed)) if seed else module.load(split)
     if name in (files := karpathy_files()):
         return captions.load(files[name], split)
@@ -57,6 +61,16 @@ def load(name: str, split: str) -> CaptionSet:
     raise UserError(
         f"There is no data set {name!r}; valid are {known}, a captions.json or a folder of photos."
     )
+
+
+def photos(name: str, split: str) -> tuple[Path, ...]:
+    """The photos of a split; those of a data set in MADE need not be there yet.
+
+    Raises UserError as `load` does.
+    """
+    if name in MADE:
+        return import_module(DATASETS[name]).photos(split)
+    return load(name, split).photos
 
 
 def splits(name: str) -> tuple[str, ...]:

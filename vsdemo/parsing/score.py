@@ -11,7 +11,8 @@ import stanza
 from stanza.utils.conll import CoNLL
 from udtools import udeval
 
-from vsdemo.data import parser
+from vsdemo import data
+from vsdemo.data import conllu, parser, storybook
 from vsdemo.parsing import treebank
 from vsdemo.paths import write_text
 from vsdemo.types import UserError
@@ -39,6 +40,18 @@ def evaluate(folder: Path, split: str = "test") -> dict[str, dict[str, float]]:
         "gold_tokens": compare(gold, told, METRICS),
         "raw_text": compare(text, raw, RAW_METRICS),
     }
+
+
+def on_storybook(folder: Path, split: str = "test") -> dict[str, float]:
+    """Percentages on the captions of a split of Storybook, whose trees are known; from raw text,
+    a caption a paragraph. Raises UserError for a split it has not."""
+    parser.check(folder)
+    data.load("storybook", split)  # tells the splits it has
+    told = [c for scene in storybook.scenes(split) for c in storybook.captions_of(scene)]
+    gold = "".join(conllu.write(caption.tree, caption.text) for caption in told)
+    raw = pipeline(folder, tokenize_no_ssplit=True)("\n\n".join(c.text for c in told))
+    metrics = {k: v for k, v in RAW_METRICS.items() if k != "xpos"}  # which gold trees lack
+    return compare(gold, raw, metrics)
 
 
 def pipeline(folder: Path, **options: Any) -> Any:

@@ -17,7 +17,7 @@ from vsdemo.ui import answers, api, caption, page, pictures, search, theme
 from vsdemo.ui.answers import Answer
 from vsdemo.ui.caption import Caption, Described
 from vsdemo.ui.library import Library
-from vsdemo.ui.search import EXAMPLES, Search, Shown
+from vsdemo.ui.search import Search, Shown
 
 TITLE = "vsdemo"
 LINE = "Sentences and photos in one space"
@@ -53,16 +53,11 @@ class Page:
         self.settings = [self.model, self.gallery, self.k]
 
     def load(self, request: gr.Request) -> Answer:
-        """The first photos: those of the address, or of the first example."""
+        """The first photos: as the address asks, or for the first example."""
         asked = dict(request.query_params)
         model, gallery = self._chosen(asked)
-        text = asked.get("q", EXAMPLES[0])
         photo = None if asked.get("tab") == "describe" else _whole(asked.get("photo"))
-        try:
-            yield from self.search.show(Shown(text, model, gallery, self.k.value), photo)
-        except UserError:
-            yield {self.search.query: text, self.search.grid: page.note("Photos appear here.")}
-            raise
+        yield from self.search.look(asked.get("q", ""), model, gallery, self.k.value, photo)
 
     def load_settings(self, request: gr.Request) -> tuple[str, str, gr.Tabs]:
         """The drop-downs and the tab as the address has them."""
@@ -81,12 +76,13 @@ class Page:
     def describe(self, shown: Shown | None) -> Answer:
         """From the photo shown large to the sentences that describe it."""
         if shown is not None:
-            yield from self._describe(Described(shown.model, shown.gallery, photo=shown.photo))
+            yield from self._describe(Described(shown.model, shown.gallery, photo=shown.photo or 0))
 
     def ask(self, described: Described | None, k: int, event: gr.EventData) -> Answer:
         """From the sentence that was clicked to the photos it describes."""
         if described is not None:
-            text = page.tidy(described.hits[answers.number(event, len(described.hits))].item)
+            number = answers.number(event, len(described.sentences))
+            text = page.tidy(described.sentences[number])
             yield {self.search.query: text}
             yield from self.search.run(text, described.model, described.gallery, k)
 
@@ -105,8 +101,11 @@ class Page:
         """Ties the widgets that concern both tabs."""
         found, told = self.search, self.caption
         run, ask = found.say(found.run), [found.query, *self.settings]
-        for start in (found.find.click, found.query.submit, self.model.input, self.gallery.input):
+        look, then = found.say(found.look), (found.say(found.answer), [found.shown], found.outputs)
+        for start in (found.find.click, found.query.submit):
             start(run, ask, found.outputs, **QUIET)
+        for start in (self.model.input, self.gallery.input):
+            start(look, ask, found.outputs, **QUIET).then(*then, **QUIET)
         for button in found.examples:
             button.click(run, [button, *self.settings], found.outputs, **QUIET)
         chosen = [told.described, self.model, self.gallery]
@@ -119,7 +118,7 @@ class Page:
         told.sentences.click(found.say(self.ask), [told.described, self.k], found.outputs, **QUIET)
         told.sentences.click(lambda: gr.Tabs(selected="search"), None, self.tabs, **QUIET)
         demo.load(self.load_settings, None, [self.model, self.gallery, self.tabs], **QUIET)
-        demo.load(found.say(self.load), None, found.outputs, **QUIET)
+        demo.load(found.say(self.load), None, found.outputs, **QUIET).then(*then, **QUIET)
         demo.load(told.say(self.load_photo), None, told.outputs, **QUIET)
 
 
@@ -147,9 +146,9 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
     """
     library = Library(gallery)
     port = port or int(os.environ.get("GRADIO_SERVER_PORT", "7860"))
-    demo = build(library)
-    if not library.problem:  # loads while the browser opens
+    if not library.problem:  # loads, and draws, while the browser opens
         library.loading(next(iter(library.models)), next(iter(library.galleries)))
+    demo = build(library)
     try:
         demo.launch(
             **{"server_port": port, "max_file_size": MAX_UPLOAD, "show_error": False, **options},

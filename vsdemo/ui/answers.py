@@ -6,22 +6,24 @@ import functools
 import inspect
 import logging
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from html import escape
+from time import monotonic
 from typing import Any, TypeVar
 
 import gradio as gr
 
 from vsdemo.engine import Engine
 from vsdemo.index import Index
-from vsdemo.types import UserError
+from vsdemo.types import CaptionSet, UserError
 from vsdemo.ui import page
-from vsdemo.ui.library import Library, Loading
+from vsdemo.ui.library import Library, Work
 
 T = TypeVar("T")
 Update = dict[Any, Any]  # widget -> its new value
 Answer = Iterator[Update]
 TICK = 0.25  # seconds between two looks at how far the work is
+PATIENCE = 1  # seconds that a page may stay as it is before it shows what there is
 UNEXPECTED = "That did not work, and the fault is the app's; what was shown before is still here."
 log = logging.getLogger(__name__)
 
@@ -57,13 +59,13 @@ def _told(sentence: str) -> str:
     return page.problem(sentence)
 
 
-def _wait(note: gr.HTML, loading: Loading, future: Future[T]) -> Generator[Update, None, T]:
+def _wait(note: gr.HTML, work: Work, future: Future[T]) -> Generator[Update, None, T]:
     try:
         return future.result(timeout=0.1)  # most often it is there: nothing flickers
     except TimeoutError:
         pass
     while not future.done():
-        yield {note: page.progress(loading.what, loading.done, loading.of)}
+        yield {note: page.progress(work.what, work.done, work.of)}
         try:
             return future.result(timeout=TICK)
         except TimeoutError:
@@ -71,11 +73,25 @@ def _wait(note: gr.HTML, loading: Loading, future: Future[T]) -> Generator[Updat
     return future.result()
 
 
+def photos(library: Library, note: gr.HTML, gallery: str) -> Generator[Update, None, CaptionSet]:
+    """The photos and captions of a gallery, telling in `note` how far they are."""
+    opening = library.opening(gallery)
+    return (yield from _wait(note, opening, opening.photos))
+
+
+def soon(library: Library, model: str, gallery: str, since: float) -> bool:
+    """Whether the engine is there before somebody who waits since then gets impatient."""
+    future = library.loading(model, gallery).engine
+    wait([future], max(0, since + PATIENCE - monotonic()))
+    return future.done() and future.exception() is None
+
+
 def engine(
     library: Library, note: gr.HTML, model: str, gallery: str
 ) -> Generator[Update, None, Engine]:
     """The engine, telling in `note` how far it is."""
     loading = library.loading(model, gallery)
+    yield from photos(library, note, gallery)
     return (yield from _wait(note, loading, loading.engine))
 
 

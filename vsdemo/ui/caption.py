@@ -18,12 +18,13 @@ from PIL import Image
 from vsdemo.engine import MAX_K
 from vsdemo.paths import atomic
 from vsdemo.photos import open_photo
-from vsdemo.types import Hit, UserError
+from vsdemo.types import UserError
 from vsdemo.ui import answers, page, pictures
 from vsdemo.ui.answers import Answer
 from vsdemo.ui.library import Library
 
 ABOUT = "Give a photo and read what describes it."
+SAYS = "Describe this photo"
 PICKS = 8
 SENTENCES = 10  # a time
 SIDE = 1280  # pixels: what is shown, and sent back, of a photo
@@ -72,7 +73,7 @@ class Described:
     gallery: str
     photo: int | None = None  # number in `gallery`
     upload: str | None = None
-    hits: tuple[Hit, ...] = ()
+    sentences: tuple[str, ...] = ()
 
     @property
     def address(self) -> dict[str, str]:
@@ -127,10 +128,11 @@ class Caption:
 
     def offer(self, gallery: str) -> Answer:
         """Puts some photos of the gallery up to pick from."""
-        found = self.library.galleries[gallery]
-        some = random.sample(range(len(found.photos)), min(PICKS, len(found.photos)))
-        source = self._source(gallery)
-        yield {self.picks: page.picks(some, source, lambda n: found.photos[n].stem)}
+        photos = yield from answers.photos(self.library, self.note, gallery)
+        count = len(photos.photos)
+        some = random.sample(range(count), min(PICKS, count))
+        words = page.words_of(photos)
+        yield {self.picks: page.picks(some, self._source(gallery), words, SAYS)}
 
     def changed(self, described: Described | None, model: str, gallery: str) -> Answer:
         """Describes the same photo with another model, or with another gallery's sentences."""
@@ -164,12 +166,17 @@ class Caption:
         """Fills the page: the photo at once, its sentences when they are ranked."""
         opened = opened or self._open(asked)
         yield {self.photo: pictures.fitted(opened, SIDE), self.described: asked}
-        yield from self._rank(asked, opened, SENTENCES)
+        try:
+            yield from self._rank(asked, opened, SENTENCES)
+        except UserError as error:
+            if asked.photo is None:
+                raise
+            yield from self._own(asked, asked.photo, error)
 
     def show_more(self, described: Described | None) -> Answer:
         """Adds as many sentences again to those on the page."""
         if described is not None:
-            count = min(len(described.hits) + SENTENCES, MAX_K)
+            count = min(len(described.sentences) + SENTENCES, MAX_K)
             yield from self._rank(described, self._open(described), count)
 
     def _rank(self, asked: Described, opened: Image.Image, count: int) -> Answer:
@@ -180,12 +187,24 @@ class Caption:
             yield {self.note: page.progress("Looking at the photo", 0, 0)}
             hits, own = engine.caption(opened, count), []
         else:
-            hits, own = engine.caption_of(asked.photo, count), engine.own_captions(asked.photo)
-        asked = replace(asked, hits=tuple(hits))
+            hits = engine.caption_of(asked.photo, count)
+            own = engine.gallery.own_captions(asked.photo)
+        asked = replace(asked, sentences=tuple(h.item for h in hits))
         yield {
             self.note: page.note(f"Best {len(hits):,} of {len(bank):,} sentences."),
             self.sentences: page.sentences(hits, engine.score, own, asked.address),
             self.more: gr.update(interactive=len(hits) < min(len(bank), MAX_K)),
+            self.described: asked,
+        }
+
+    def _own(self, asked: Described, photo: int, why: UserError) -> Answer:
+        """Where no sentences can be ranked, those that were written for a photo of the gallery."""
+        photos = yield from answers.photos(self.library, self.note, asked.gallery)
+        asked = replace(asked, sentences=tuple(photos.own_captions(photo)))
+        yield {
+            self.note: page.note(f"Written for this photo; other sentences have to wait. {why}"),
+            self.sentences: page.written(asked.sentences, (), asked.address),
+            self.more: gr.update(interactive=False),
             self.described: asked,
         }
 

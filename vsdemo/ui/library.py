@@ -8,25 +8,31 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 from vsdemo import checkpoint, data
 from vsdemo.engine import Engine
 from vsdemo.index import Index
 from vsdemo.paths import data_root
-from vsdemo.types import UserError
+from vsdemo.types import CaptionSet, UserError
 
-TITLES = {"flickr8k": "Flickr8k", "pascal1k": "Pascal1K"}
+T = TypeVar("T")
+TITLES = {"flickr8k": "Flickr8k", "pascal1k": "Pascal1K", "storybook": "Storybook"}
+EXAMPLES = ("two dogs play in the snow", "children at the beach", "a man climbs a rock wall")
+EXAMPLES_OF = {
+    "storybook": (
+        "two small brown dogs chase a red ball",
+        "a girl flying a kite on the beach",
+        "an animal in the snow",
+    )
+}
 KEPT_ENGINES = 6  # each holds up to 200 MB, most of it the embedded captions
-NO_DATA = (
-    "There are no photos to search yet: set VSDEMO_DATA to the folder that holds your data sets "
-    "(`python -m vsdemo data` lists them), then start the app again."
-)
 NO_MODEL = (
     "There is no model yet: train one with "
     "`python -m vsdemo train order --out checkpoints/flickr8k/order`, then start the app again."
@@ -49,20 +55,49 @@ class Gallery:
         listed = "\n".join([self.key, *map(str, self.photos)])
         return hashlib.sha256(listed.encode()).hexdigest()[:12]
 
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Sentences to try."""
+        return EXAMPLES_OF.get(self.name, EXAMPLES)
+
 
 @dataclass
-class Loading:
-    """An engine on its way, its captions, and how far the work is."""
+class Work:
+    """What is on its way, and how far it is."""
 
-    engine: Future[Engine] = field(default_factory=Future)
-    captions: Future[Index] | None = None
-    what: str = "Loading the model"
+    what: str
     done: int = 0
     of: int = 0
 
     def report(self, done: int, of: int) -> None:
         """Takes what the core reports while it works."""
         self.done, self.of = done, of
+
+
+@dataclass
+class Opening(Work):
+    """The photos and captions of a gallery on their way."""
+
+    photos: Future[CaptionSet] = field(default_factory=Future)
+
+    @property
+    def failed(self) -> bool:
+        """Whether to start anew: the cause may have been mended since."""
+        return self.photos.done() and self.photos.exception() is not None
+
+
+@dataclass
+class Loading(Work):
+    """An engine on its way, and its captions."""
+
+    engine: Future[Engine] = field(default_factory=Future)
+    captions: Future[Index] | None = None
+
+    def report(self, done: int, of: int) -> None:
+        """What is counted first are photos."""
+        super().report(done, of)
+        if self.captions is None:
+            self.what = "Looking at the photos"
 
     @property
     def failed(self) -> bool:
@@ -90,7 +125,7 @@ def _models(dataset: str) -> dict[str, Path]:
 def _gallery(name: str, split: str, own: bool = False) -> Gallery | None:
     """None when the data set is not here or has no such split."""
     try:
-        photos = data.load(name, split).photos
+        photos = data.photos(name, split)
     except (UserError, OSError, ValueError, KeyError):
         if own:  # asked for by name: its absence is the user's business
             raise
@@ -105,10 +140,10 @@ def _galleries(own: str | None) -> Iterator[Gallery]:
     if own is not None and own not in data.DATASETS and (found := _gallery(own, "all", own=True)):
         yield found
     root = data_root()
-    names = {*data.DATASETS, *data.karpathy_files()} if root and root.is_dir() else set()
-    names -= set(data.MADE)  # nobody should wait for drawings that they did not ask for
-    for name in sorted(names, key=lambda n: (n != own, n)):
-        for split in ("test", "all"):
+    here = {*data.DATASETS, *data.karpathy_files()} if root and root.is_dir() else set()
+    # Nobody has to wait for drawings, unless there is nothing else.
+    for name in sorted({*here, *data.MADE}, key=lambda n: (n != own, n in data.MADE, n)):
+        for split in ("test",) if name in data.MADE else ("test", "all"):
             if found := _gallery(name, split):
                 yield found
 
@@ -125,29 +160,38 @@ class Library:
         self.models = _models(next((g.name for g in self.galleries.values()), ""))
         self._pool = ThreadPoolExecutor(4, "vsdemo")
         self._lock = Lock()
+        self._openings: dict[str, Opening] = {}
         self._loading: OrderedDict[tuple[str, str], Loading] = OrderedDict()
 
     @property
     def problem(self) -> str | None:
         """Why nothing can be shown, in one sentence."""
-        if not self.galleries:
-            return NO_DATA
         return None if self.models else NO_MODEL
 
     def photos(self, token: str) -> tuple[Path, ...]:
         """The photos of a gallery by its token; none where there is no such gallery."""
         return next((g.photos for g in self.galleries.values() if g.token == token), ())
 
+    def opening(self, gallery: str) -> Opening:
+        """The photos and captions of a gallery; what is to be drawn is drawn when asked for."""
+        chosen = _known(gallery, self.galleries)
+        with self._lock:
+            found = self._openings.get(gallery)
+            if found is None or found.failed:
+                drawn = chosen.name in data.MADE
+                found = Opening("Drawing the pictures" if drawn else "Opening the gallery")
+                found.photos = self._pool.submit(data.load, chosen.name, chosen.split, found.report)
+                self._openings[gallery] = found
+            return found
+
     def loading(self, model: str, gallery: str) -> Loading:
         """The engine of a model over a gallery; it starts to load when asked for first."""
-        for key, known in ((model, self.models), (gallery, self.galleries)):
-            if key not in known:
-                raise UserError(f"There is no {key!r} here; choose one of {', '.join(known)}.")
+        folder, opening = _known(model, self.models), self.opening(gallery)
         with self._lock:
             found = self._loading.get((model, gallery))
             if found is None or found.failed:
-                found = self._loading[model, gallery] = Loading()
-                self._pool.submit(self._load, found, model, gallery)
+                found = self._loading[model, gallery] = Loading("Loading the model")
+                self._pool.submit(self._load, found, folder, opening, gallery)
             self._loading.move_to_end((model, gallery))
             while len(self._loading) > KEPT_ENGINES:
                 self._loading.popitem(last=False)
@@ -161,13 +205,22 @@ class Library:
                 loading.captions = self._pool.submit(lambda: loading.engine.result().captions)
             return loading.captions
 
-    def _load(self, loading: Loading, model: str, gallery: str) -> None:
+    def _load(self, loading: Loading, folder: Path, opening: Opening, gallery: str) -> None:
         chosen = self.galleries[gallery]
         try:
-            engine = Engine(self.models[model], chosen.name, chosen.split, loading.report)
+            opening.photos.result()  # nothing is drawn twice
+            engine = Engine(folder, chosen.name, chosen.split, loading.report)
         except BaseException as error:  # it belongs to those who wait for the result
             loading.engine.set_exception(error)
         else:
             # Photos that cannot be read are left out: numbers are those of the engine.
             self.galleries[gallery] = replace(chosen, photos=engine.gallery.photos)
+            opening.photos = Future()
+            opening.photos.set_result(engine.gallery)
             loading.engine.set_result(engine)
+
+
+def _known(key: str, known: Mapping[str, T]) -> T:
+    if key not in known:
+        raise UserError(f"There is no {key!r} here; choose one of {', '.join(known)}.")
+    return known[key]

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
+from itertools import zip_longest
 from urllib.parse import urlencode
 
 from vsdemo.scores import Score
-from vsdemo.types import Hit
+from vsdemo.types import CaptionSet, Hit
 
 Source = Callable[[int, str], str]  # (number of a photo, "small" or "large") -> its address
 Words = Callable[[int], str]  # number of a photo -> what stands for it when it cannot be seen
@@ -20,6 +21,16 @@ Words = Callable[[int], str]  # number of a photo -> what stands for it when it 
 def tidy(sentence: str) -> str:
     """A caption as people write it: data sets set punctuation apart, as in "A dog runs ."."""
     return re.sub(r"\s+([.,;:!?])", r"\1", sentence)
+
+
+def words_of(photos: CaptionSet) -> Words:
+    """The first caption of a photo, or its file's name."""
+
+    def words(number: int) -> str:
+        written = photos.own_captions(number)
+        return tidy(written[0]) if written else photos.photos[number].stem
+
+    return words
 
 
 def note(text: str) -> str:
@@ -47,6 +58,13 @@ def message(text: str) -> str:
     parts = escape(text).split("`")
     marked = "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
     return f'<div class="message" role="status"><p>{marked}</p></div>'
+
+
+def _sentence(number: int, text: str) -> str:
+    return (
+        f'<button type="button" class="sentence" data-event="click" data-number="{number}" '
+        f'title="Find photos for this sentence">{escape(tidy(text))}</button>'
+    )
 
 
 def skeleton(cards: int) -> str:
@@ -81,26 +99,34 @@ def grid(
     """Photos to click, best first, each with its bar; `kind` is grid or strip."""
     cards = []
     for hit in hits:
-        current = ' aria-current="true"' if hit.number == chosen else ""
-        label = f"Photo {hit.rank}, {score.unit} {hit.fit:.2f}: {words(hit.number)}"
-        cards.append(
-            f'<li class="card"><button type="button" class="frame" data-event="select" '
-            f'data-number="{hit.number}"{current} aria-label="{escape(label)}">'
-            f'<img src="{source(hit.number, "small")}" alt="{escape(words(hit.number))}" '
-            f'loading="lazy" decoding="async"></button>{bar(hit, score)}</li>'
-        )
+        says = f"Photo {hit.rank}, {score.unit} {hit.fit:.2f}"
+        cards.append(_card(hit.number, source, words, says, hit.number == chosen, bar(hit, score)))
     return f'<ul class="{kind}">{"".join(cards)}</ul>'
 
 
-def picks(numbers: Sequence[int], source: Source, words: Words) -> str:
-    """Photos to pick from, without a score."""
-    cards = (
+def picks(
+    numbers: Sequence[int],
+    source: Source,
+    words: Words,
+    says: str,
+    chosen: int | None = None,
+    kind: str = "picks",
+) -> str:
+    """Photos to click, without a score; `kind` is picks or grid."""
+    cards = (_card(n, source, words, says, n == chosen) for n in numbers)
+    return f'<ul class="{kind}">{"".join(cards)}</ul>'
+
+
+def _card(
+    number: int, source: Source, words: Words, says: str, chosen: bool, under: str = ""
+) -> str:
+    current, text = ' aria-current="true"' if chosen else "", escape(words(number))
+    return (
         f'<li class="card"><button type="button" class="frame" data-event="select" '
-        f'data-number="{n}" aria-label="Describe this photo: {escape(words(n))}">'
-        f'<img src="{source(n, "small")}" alt="{escape(words(n))}" decoding="async"></button></li>'
-        for n in numbers
+        f'data-number="{number}"{current} aria-label="{escape(says)}: {text}">'
+        f'<img src="{source(number, "small")}" alt="{text}" '
+        f'loading="lazy" decoding="async"></button>{under}</li>'
     )
-    return f'<ul class="picks">{"".join(cards)}</ul>'
 
 
 def detail(
@@ -110,32 +136,35 @@ def detail(
     near: str,
     address: Mapping[str, str],
 ) -> str:
-    """One photo, large: what people wrote of it, its fit to the query, the photos most like it."""
-    said = "".join(
-        f'<li><button type="button" class="sentence" data-event="click" data-number="{i}" '
-        f'title="Find photos for this sentence">{escape(tidy(c))}</button></li>'
-        for i, c in enumerate(captions)
-    )
-    written = f'<h3>What people wrote</h3><ul class="written">{said}</ul>' if said else ""
+    """One photo, large: what was written for it, its fit to the query, the photos most like it."""
+    said = "".join(f"<li>{_sentence(i, c)}</li>" for i, c in enumerate(captions))
+    written = f'<h3>Written for this photo</h3><ul class="written">{said}</ul>' if said else ""
+    nearest = f"<h3>Nearest photos</h3>{near}" if near else ""
     alt = captions[0] if captions else "The selected photo"
     return (
         f'<article class="detail" data-address="{escape(urlencode(address))}">'
         f'<div class="large"><img src="{photo}" alt="{escape(alt)}"></div>'
         f'<div class="under">{fit}<button type="button" class="do" data-event="submit">'
-        f"Describe</button></div>{written}<h3>Nearest photos</h3>{near}</article>"
+        f"Describe</button></div>{written}{nearest}</article>"
     )
 
 
 def sentences(
     hits: Sequence[Hit], score: Score, own: Collection[str], address: Mapping[str, str]
 ) -> str:
-    """Sentences to click, best first; those that people wrote for this very photo are marked."""
+    """Sentences to click, best first; those that were written for this very photo are marked."""
+    return written([h.item for h in hits], own, address, [bar(h, score) for h in hits])
+
+
+def written(
+    texts: Sequence[str],
+    own: Collection[str],
+    address: Mapping[str, str],
+    bars: Sequence[str] = (),
+) -> str:
+    """Sentences to click, those of `own` marked, with their bars where there are some."""
     rows = []
-    for i, hit in enumerate(hits):
-        mark = '<span class="mark">written for this photo</span>' if hit.item in own else ""
-        rows.append(
-            f'<li><button type="button" class="sentence" data-event="click" data-number="{i}" '
-            f'title="Find photos for this sentence">{escape(tidy(hit.item))}</button>{mark}'
-            f"{bar(hit, score)}</li>"
-        )
+    for i, (text, fit) in enumerate(zip_longest(texts, bars, fillvalue="")):
+        mark = '<span class="mark">written for this photo</span>' if text in own else ""
+        rows.append(f"<li>{_sentence(i, text)}{mark}{fit}</li>")
     return f'<ol class="sentences" data-address="{escape(urlencode(address))}">{"".join(rows)}</ol>'

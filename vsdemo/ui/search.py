@@ -4,39 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any
 
 import gradio as gr
 
 from vsdemo.engine import MAX_K, Engine
-from vsdemo.types import Hit
+from vsdemo.types import CaptionSet, Hit, UserError
 from vsdemo.ui import answers, page, pictures
 from vsdemo.ui.answers import Answer, Update
 from vsdemo.ui.library import Library
 from vsdemo.ui.tree import TreePanel
 
 ABOUT = "Type a sentence and see the photos it describes."
-EXAMPLES = ("two dogs play in the snow", "children at the beach", "a man climbs a rock wall")
+ASK = "Type a sentence to search them."
 NEAREST = 6
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What stands on the page; clicks are read against it, not against the drop-downs."""
+    """What stands on the page; clicks are read against it, not against the drop-downs.
+
+    Without hits these are photos of the gallery as they come, to look at.
+    """
 
     text: str
     model: str
     gallery: str
     k: int  # photos a time
     hits: tuple[Hit, ...] = ()
-    photo: int = 0
+    seen: int = 0  # photos on the page where there are no hits
+    photo: int | None = None  # the one shown large; None for the first
 
     @property
     def address(self) -> dict[str, str]:
         """What the address bar says."""
-        values = {"q": self.text, "model": self.model, "gallery": self.gallery}
-        best = bool(self.hits) and self.photo == self.hits[0].number
-        return values if best else {**values, "photo": str(self.photo)}
+        values = {"q": self.text} if self.text else {}
+        values |= {"model": self.model, "gallery": self.gallery}
+        first = self.hits[0].number if self.hits else 0
+        return values if self.photo in (None, first) else {**values, "photo": str(self.photo)}
 
 
 class Search:
@@ -47,7 +53,6 @@ class Search:
         gr.HTML(f'<p class="about">{ABOUT}</p>')
         with gr.Row(elem_classes="ask"):
             self.query = gr.Textbox(
-                EXAMPLES[0],
                 label="Sentence",
                 show_label=False,
                 container=False,
@@ -59,8 +64,9 @@ class Search:
             self.find = gr.Button("Find photos", variant="primary", scale=0, elem_id="find")
         with gr.Row(elem_classes="examples"):
             gr.HTML("<span>try</span>", elem_classes="try")
-            self.examples = [gr.Button(e, elem_classes="chip", size="sm") for e in EXAMPLES]
-        self.note = gr.HTML(page.progress("Loading the model", 0, 0), elem_classes="notes")
+            first = next(iter(library.galleries.values()))
+            self.examples = [gr.Button(e, elem_classes="chip", size="sm") for e in first.examples]
+        self.note = gr.HTML(page.progress("Opening the gallery", 0, 0), elem_classes="notes")
         with gr.Row(elem_classes="results"):
             with gr.Column(scale=8, min_width=320):
                 self.grid = _shown(page.skeleton(12), "grid")
@@ -73,20 +79,59 @@ class Search:
     @property
     def outputs(self) -> list[Any]:
         """Every widget that an answer may change."""
-        return [self.query, self.note, self.grid, self.more, self.detail, self.shown]
+        results = [self.note, self.grid, self.more, self.detail, self.shown]
+        return [self.query, *self.examples, *results]
 
     def say(self, callback: Callable[..., Answer]) -> Callable[..., Answer]:
         """A callback that tells what went wrong below the query."""
         return answers.telling(self.note)(callback)
 
+    def look(self, text: str, model: str, gallery: str, k: int, photo: int | None = None) -> Answer:
+        """Shows the photos of a gallery as they come, unless they can be searched at once.
+
+        `answer` goes on from here, so that a click on a photo meanwhile is not undone.
+        """
+        since = monotonic()
+        photos = yield from answers.photos(self.library, self.note, gallery)
+        examples = self.library.galleries[gallery].examples
+        chips = dict(zip(self.examples, examples, strict=True))
+        asked = Shown(text.strip(), model, gallery, k, photo=photo)
+        if answers.soon(self.library, model, gallery, since):
+            asked = replace(asked, text=asked.text or examples[0])
+            yield {self.query: asked.text, self.shown: asked, **chips}
+        else:
+            yield {self.query: asked.text, **chips, **self._wall(photos, asked)}
+
+    def answer(self, asked: Shown | None) -> Answer:
+        """Fills the page as soon as the photos can be searched, or says why they cannot."""
+        if asked is None:
+            return
+        photos = yield from answers.photos(self.library, self.note, asked.gallery)
+        try:
+            if asked.text:
+                yield from self.show(asked)
+            else:
+                engine = yield from self._engine(asked)
+                if engine.unreadable:
+                    yield self._wall(engine.gallery, replace(asked, seen=0))
+                yield {self.note: page.note(f"{len(photos.photos):,} photos. {ASK}")}
+        except UserError as error:
+            if not asked.seen:
+                yield self._wall(photos, asked)
+            if asked.text:
+                raise
+            told = f"{len(photos.photos):,} photos to look around in; searching has to wait."
+            yield {self.note: page.note(f"{told} {error}")}
+
     def run(self, text: str, model: str, gallery: str, k: int) -> Answer:
         """Finds photos for a sentence."""
         yield from self.show(Shown(text, model, gallery, k))
 
-    def show(self, asked: Shown, photo: int | None = None) -> Answer:
-        """Fills the page; `photo` is the one to show large, by default the best."""
+    def show(self, asked: Shown) -> Answer:
+        """Fills the page."""
         engine = yield from self._engine(asked)
         hits = tuple(engine.search(asked.text, asked.k))
+        photo = asked.photo
         number = hits[0].number if photo is None or photo >= len(engine.photos) else photo
         shown = replace(asked, hits=hits, photo=number)
         yield {
@@ -94,12 +139,16 @@ class Search:
             self.note: page.note(_summary(engine, shown)),
             self.more: gr.update(interactive=len(hits) < min(len(engine.photos), MAX_K)),
             **self._grid(engine, shown),
-            **self._detail(engine, shown),
+            **self._detail(engine.gallery, shown, engine),
         }
 
     def show_more(self, shown: Shown | None) -> Answer:
         """Adds as many photos again to those on the page."""
         if shown is None:
+            return
+        if not shown.hits:
+            photos = yield from answers.photos(self.library, self.note, shown.gallery)
+            yield self._wall(photos, shown)
             return
         engine = yield from self._engine(shown)
         hits = tuple(engine.search(shown.text, min(len(shown.hits) + shown.k, MAX_K)))
@@ -115,18 +164,19 @@ class Search:
         """Shows the photo that was clicked, large."""
         if shown is None:
             return
-        engine = yield from self._engine(shown)
-        number = answers.number(event, len(engine.photos))
-        yield self._detail(engine, replace(shown, photo=number))
+        engine = (yield from self._engine(shown)) if shown.hits else None
+        photos = yield from answers.photos(self.library, self.note, shown.gallery)
+        number = answers.number(event, len(photos.photos))
+        yield self._detail(photos, replace(shown, photo=number), engine)
 
     def ask_caption(self, shown: Shown | None, event: gr.EventData) -> Answer:
         """Finds photos for the caption that was clicked."""
         if shown is None:
             return
-        engine = yield from self._engine(shown)
-        written = engine.own_captions(shown.photo)
-        text = written[answers.number(event, len(written))]
-        yield from self.show(replace(shown, text=page.tidy(text)))
+        photos = yield from answers.photos(self.library, self.note, shown.gallery)
+        written = photos.own_captions(shown.photo or 0)
+        text = page.tidy(written[answers.number(event, len(written))])
+        yield from self.show(replace(shown, text=text, photo=None))
 
     def _engine(self, shown: Shown) -> Any:
         return answers.engine(self.library, self.note, shown.model, shown.gallery)
@@ -136,39 +186,34 @@ class Search:
         return lambda number, size: pictures.address(token, number, size)
 
     def _grid(self, engine: Engine, shown: Shown) -> Update:
-        source, words = self._source(shown.gallery), words_of(engine)
+        source, words = self._source(shown.gallery), page.words_of(engine.gallery)
         cards = page.grid(shown.hits, engine.score, source, words, shown.photo)
         return {self.grid: cards}
 
-    def _detail(self, engine: Engine, shown: Shown) -> Update:
-        source = self._source(shown.gallery)
-        found = next((h for h in shown.hits if h.number == shown.photo), None)
-        fit = page.bar(found, engine.score) if found else ""
-        near = page.grid(
-            engine.similar_photos(shown.photo, NEAREST),
-            engine.score,
-            source,
-            words_of(engine),
-            kind="strip",
-        )
-        html = page.detail(
-            source(shown.photo, "large"),
-            engine.own_captions(shown.photo),
-            fit,
-            near,
-            shown.address,
-        )
+    def _wall(self, photos: CaptionSet, shown: Shown) -> Update:
+        """More photos as they come, and one of them large."""
+        count = len(photos.photos)
+        photo = None if (shown.photo or 0) >= count else shown.photo
+        shown = replace(shown, seen=min(shown.seen + shown.k, count), photo=photo)
+        source, words = self._source(shown.gallery), page.words_of(photos)
+        cards = page.picks(range(shown.seen), source, words, "Photo", photo or 0, kind="grid")
+        return {
+            self.grid: cards,
+            self.more: gr.update(interactive=shown.seen < count),
+            **self._detail(photos, shown),
+        }
+
+    def _detail(self, photos: CaptionSet, shown: Shown, engine: Engine | None = None) -> Update:
+        """The photo shown large; with an engine, how well it fits and what is near."""
+        source, number, fit, near = self._source(shown.gallery), shown.photo or 0, "", ""
+        if engine:
+            found = next((h for h in shown.hits if h.number == number), None)
+            fit = page.bar(found, engine.score) if found else ""
+            hits = engine.similar_photos(number, NEAREST)
+            near = page.grid(hits, engine.score, source, page.words_of(photos), kind="strip")
+        own = photos.own_captions(number)
+        html = page.detail(source(number, "large"), own, fit, near, shown.address)
         return {self.detail: html, self.shown: shown}
-
-
-def words_of(engine: Engine) -> page.Words:
-    """The first caption of a photo, or its file's name."""
-
-    def words(number: int) -> str:
-        written = engine.own_captions(number)
-        return page.tidy(written[0]) if written else engine.gallery.photos[number].stem
-
-    return words
 
 
 def _shown(html: str, name: str) -> gr.HTML:

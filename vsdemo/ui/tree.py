@@ -16,6 +16,7 @@ from vsdemo.ui.answers import Answer
 LABEL = "Dependency tree of the sentence"
 READING = "Reading the sentence"
 HOW = "Arrows lead from a word to those that depend on it."
+EMPTY = "There is no sentence yet."
 ASK = "Point at a word to see what it does."
 
 
@@ -57,6 +58,9 @@ class TreePanel:
     def draw(self, shown: Told | None, seen: bool, read: str | None) -> Answer:
         """Draws the sentence, unless nobody looks or it stands here already."""
         if shown is None or not seen or shown.text == read:
+            return
+        if not shown.text:
+            yield {self.note: page.note(EMPTY), self.tree: "", self.read: None}
             return
         yield {self.note: page.progress(READING, 0, 0)}
         try:

@@ -8,6 +8,7 @@ of thing with a colour or an action that the others never join it with.
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 from vsdemo.data.storybook import store
 from vsdemo.data.storybook.pictures import held_out
@@ -15,19 +16,23 @@ from vsdemo.data.storybook.scene import Scene
 from vsdemo.data.storybook.store import Progress, captions_of
 from vsdemo.types import CaptionSet
 
-__all__ = ["HOW", "captions_of", "check", "load", "scenes"]
+__all__ = ["HOW", "captions_of", "check", "load", "photos", "scenes"]
 
 HOW = "5,500 pictures, drawn by vsdemo when they are first used"
 
 
+def photos(split: str) -> tuple[Path, ...]:
+    """Where the pictures of one split are, or will be once they are drawn."""
+    return tuple(store.photo(number) for number in store.SPLITS[split])
+
+
 def load(split: str, progress: Progress | None = None) -> CaptionSet:
     """One split. Draws what is missing and tells `progress` of pictures done and to do."""
-    numbers = store.SPLITS[split]
-    stories = store.read(numbers, progress)
+    stories = store.read(store.SPLITS[split], progress)
     return CaptionSet(
         "storybook",
         split,
-        tuple(store.photo(number) for number in numbers),
+        photos(split),
         tuple(text for story in stories for text in story.captions),
         tuple(i for i, story in enumerate(stories) for _ in story.captions),
     )
