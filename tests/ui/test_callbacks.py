@@ -1,6 +1,7 @@
 """What stands behind the page: callbacks, the HTML they give, photos by number, the endpoint."""
 
 import io
+import os
 import urllib.error
 import urllib.request
 from types import SimpleNamespace
@@ -150,6 +151,16 @@ def test_photos_are_served_by_number_and_never_larger_than_asked(tmp_path):
                  "abc/..%2f..%2fetc/small"):  # fmt: skip
         assert client.get(f"photo/{path}").status_code == 404, path
     assert client.get("photo/xyz/0/small").status_code == 404
+
+
+def test_a_photo_to_show_is_written_once(tmp_path):
+    photo = Image.new("RGB", (3000, 1500), "red")
+    path = pictures.saved(photo, 1280, tmp_path)
+    before = os.stat(path).st_mtime_ns
+    assert pictures.saved(photo, 1280, tmp_path) == path
+    assert os.stat(path).st_mtime_ns == before
+    assert Image.open(path).size == (1280, 640)
+    assert photo.size == (3000, 1500)
 
 
 def test_an_unknown_gallery_has_no_photos(library):

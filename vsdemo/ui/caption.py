@@ -6,6 +6,7 @@ import random
 from abc import ABCMeta
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -136,15 +137,14 @@ class Caption:
         try:
             opened = open_photo(path)
         except UserError:
-            before = pictures.fitted(self._open(described), SIDE) if described else None
-            yield {self.photo: before}
+            yield {self.photo: self._saved(self._open(described)) if described else None}
             raise
         yield from self.show(Described(model, gallery, upload=path), opened)
 
     def show(self, asked: Described, opened: Image.Image | None = None) -> Answer:
         """Fills the page: the photo at once, its sentences when they are ranked."""
         opened = opened or self._open(asked)
-        yield {self.photo: pictures.fitted(opened, SIDE), self.described: asked}
+        yield {self.photo: self._saved(opened), self.described: asked}
         try:
             yield from self._rank(asked, opened, SENTENCES)
         except UserError as error:
@@ -186,6 +186,9 @@ class Caption:
             self.more: gr.update(interactive=False),
             self.described: asked,
         }
+
+    def _saved(self, photo: Image.Image) -> str:
+        return pictures.saved(photo, SIDE, Path(self.photo.GRADIO_CACHE))
 
     def _open(self, asked: Described) -> Image.Image:
         if asked.upload is not None:
