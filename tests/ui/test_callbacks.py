@@ -1,9 +1,9 @@
 """What stands behind the page: callbacks, the HTML they give, photos by number, the endpoint."""
 
 import io
+import os
 import urllib.error
 import urllib.request
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -16,7 +16,6 @@ from starlette.testclient import TestClient
 from vsdemo.scores import SCORES
 from vsdemo.types import Hit, UserError
 from vsdemo.ui import answers, build, page, pictures
-from vsdemo.ui.caption import PhotoInput
 from vsdemo.ui.library import Library
 from vsdemo.ui.search import Shown
 
@@ -154,6 +153,16 @@ def test_photos_are_served_by_number_and_never_larger_than_asked(tmp_path):
     assert client.get("photo/xyz/0/small").status_code == 404
 
 
+def test_a_photo_to_show_is_written_once(tmp_path):
+    photo = Image.new("RGB", (3000, 1500), "red")
+    path = pictures.saved(photo, 1280, tmp_path)
+    before = os.stat(path).st_mtime_ns
+    assert pictures.saved(photo, 1280, tmp_path) == path
+    assert os.stat(path).st_mtime_ns == before
+    assert Image.open(path).size == (1280, 640)
+    assert photo.size == (3000, 1500)
+
+
 def test_an_unknown_gallery_has_no_photos(library):
     assert library.photos("abc") == ()
 
@@ -209,16 +218,3 @@ def test_no_file_is_served_by_its_path(apps, path):
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(f"{apps['toy']}gradio_api/file={path}")
     assert refused.value.code in (403, 404)
-
-
-def test_a_photo_that_is_shown_again_is_not_written_again(tmp_path):
-    photo_input = PhotoInput()
-    photo_input.GRADIO_CACHE = str(tmp_path)
-    red = Image.new("RGB", (30, 20), "red")
-    first, again = (Path(photo_input.postprocess(red).path) for _ in range(2))
-    assert first == again
-    assert Image.open(first).size == (30, 20)
-    first.write_bytes(b"as it was")
-    photo_input.postprocess(red)
-    assert first.read_bytes() == b"as it was"
-    assert photo_input.postprocess(None) is None

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import random
 from abc import ABCMeta
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ from gradio.data_classes import ImageData
 from PIL import Image
 
 from vsdemo.engine import MAX_K
-from vsdemo.paths import atomic
 from vsdemo.photos import open_photo
 from vsdemo.types import UserError
 from vsdemo.ui import answers, page, pictures
@@ -39,29 +36,12 @@ def _as_uploaded(self: gr.Image, payload: ImageData | None) -> str | None:
     return payload.path if payload else None
 
 
-def _written_once(self: gr.Image, value: Image.Image | None) -> ImageData | None:
-    """A picture as a file below Gradio's own. Gradio's `postprocess` would write it anew each time,
-    over the one that a browser may be reading just then."""
-    if value is None:
-        return None
-    data = io.BytesIO()
-    value.save(data, "JPEG", quality=90)
-    path = Path(self.GRADIO_CACHE) / "shown" / f"{sha256(data.getvalue()).hexdigest()}.jpeg"
-    if not path.exists():
-        with atomic(path) as new:
-            new.write_bytes(data.getvalue())
-    return ImageData(path=str(path), orig_name=path.name)
-
-
 # For a class that is declared the usual way, Gradio writes a .pyi beside this file at every start.
 PhotoInput = ABCMeta.__new__(
     type(gr.Image),
     "PhotoInput",
     (gr.Image,),
-    {
-        **{"__module__": __name__, "is_template": True},
-        **{"preprocess": _as_uploaded, "postprocess": _written_once},
-    },
+    {"__module__": __name__, "is_template": True, "preprocess": _as_uploaded},
 )
 
 
@@ -157,15 +137,14 @@ class Caption:
         try:
             opened = open_photo(path)
         except UserError:
-            before = pictures.fitted(self._open(described), SIDE) if described else None
-            yield {self.photo: before}
+            yield {self.photo: self._saved(self._open(described)) if described else None}
             raise
         yield from self.show(Described(model, gallery, upload=path), opened)
 
     def show(self, asked: Described, opened: Image.Image | None = None) -> Answer:
         """Fills the page: the photo at once, its sentences when they are ranked."""
         opened = opened or self._open(asked)
-        yield {self.photo: pictures.fitted(opened, SIDE), self.described: asked}
+        yield {self.photo: self._saved(opened), self.described: asked}
         try:
             yield from self._rank(asked, opened, SENTENCES)
         except UserError as error:
@@ -207,6 +186,9 @@ class Caption:
             self.more: gr.update(interactive=False),
             self.described: asked,
         }
+
+    def _saved(self, photo: Image.Image) -> str:
+        return pictures.saved(photo, SIDE, Path(self.photo.GRADIO_CACHE))
 
     def _open(self, asked: Described) -> Image.Image:
         if asked.upload is not None:

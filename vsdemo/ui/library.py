@@ -27,8 +27,8 @@ TITLES = {"flickr8k": "Flickr8k", "pascal1k": "Pascal1K", "storybook": "Storyboo
 EXAMPLES = ("two dogs play in the snow", "children at the beach", "a man climbs a rock wall")
 EXAMPLES_OF = {
     "storybook": (
-        "two small brown dogs chase a red ball",
         "a girl flying a kite on the beach",
+        "two small brown dogs chase a red ball",
         "an animal in the snow",
     )
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -12,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
+from vsdemo.paths import atomic
 from vsdemo.photos import open_photo
 from vsdemo.types import UserError
 
@@ -25,17 +27,29 @@ def address(token: str, number: int, size: str) -> str:
     return f"photo/{token}/{number}/{size}"
 
 
-def fitted(photo: Image.Image, side: int) -> Image.Image:
-    """The photo, at most `side` pixels wide and high."""
-    photo = photo.copy()
-    photo.thumbnail((side, side))
-    return photo
+def saved(photo: Image.Image, side: int, folder: Path) -> str:
+    """The path of a photo's file in `folder`, at most `side` pixels wide and high.
+
+    It is written once: Gradio would write a photo in memory again with every look at how far the
+    work is, also while a browser reads it.
+    """
+    data = _jpeg(photo, side)
+    path = folder / f"{hashlib.sha256(data).hexdigest()[:32]}.jpeg"
+    if not path.exists():
+        with atomic(path) as temporary:
+            temporary.write_bytes(data)
+    return str(path)
 
 
 @lru_cache(maxsize=512)
-def _jpeg(path: Path, side: int) -> bytes:
-    out = io.BytesIO()
-    fitted(open_photo(path), side).save(out, "JPEG", quality=85)
+def _file(path: Path, side: int) -> bytes:
+    return _jpeg(open_photo(path), side)
+
+
+def _jpeg(photo: Image.Image, side: int) -> bytes:
+    photo, out = photo.copy(), io.BytesIO()
+    photo.thumbnail((side, side))
+    photo.save(out, "JPEG", quality=85)
     return out.getvalue()
 
 
@@ -59,7 +73,7 @@ def route(photos_of: Callable[[str], Sequence[Path]]) -> Route:
         try:
             if _fits(photos[number], side):
                 return FileResponse(photos[number], headers=KEEP)
-            return Response(_jpeg(photos[number], side), media_type="image/jpeg", headers=KEEP)
+            return Response(_file(photos[number], side), media_type="image/jpeg", headers=KEEP)
         except (UserError, OSError, ValueError, Image.DecompressionBombError):
             return Response(status_code=404)
 
