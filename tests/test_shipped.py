@@ -22,7 +22,8 @@ def name(folder: Path) -> str:
 
 def test_the_promised_ones_are_here() -> None:
     flickr8k = {f"flickr8k/{m}" for m in ("bow", "gru", "order", "sdt_rnn", "dt_lstm")}
-    assert flickr8k | {"pascal1k/sdt_rnn"} <= {name(f) for f in SHIPPED}
+    storybook = {f"storybook/{m}" for m in ("bow", "gru", "order", "sdt_rnn")}
+    assert flickr8k | storybook | {"pascal1k/sdt_rnn"} <= {name(f) for f in SHIPPED}
 
 
 @pytest.mark.parametrize("folder", SHIPPED, ids=name)

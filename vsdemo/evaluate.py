@@ -24,6 +24,7 @@ HEADER = (
 LICENCES = {
     "flickr8k": "non-commercial research and education; cite Hodosh et al. 2013",
     "pascal1k": "Flickr's terms of use",
+    "storybook": "MIT, as it is part of vsdemo",
 }
 VECTORS = """
 Word vectors: first our own (PPMI and SVD) of captions of Flickr30k, without those of dev and test
