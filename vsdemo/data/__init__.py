@@ -87,7 +87,7 @@ def unseeded(name: str) -> str:
 def _existing(name: str) -> Path | None:
     try:
         path = Path(name).expanduser()
-        return path if path.exists() else None
+        return path if name and path.exists() else None
     except (OSError, RuntimeError, ValueError):  # too long, no such user, a null byte
         return None
 
