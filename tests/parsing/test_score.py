@@ -3,7 +3,12 @@ import json
 import pytest
 from stanza.utils.conll import CoNLL
 
+from vsdemo.data import storybook
 from vsdemo.parsing import score
+from vsdemo.paths import ROOT
+from vsdemo.types import UserError
+
+SHIPPED = ROOT / "checkpoints" / "stanza-en"
 
 GOLD = """1\tdogs\t_\tNOUN\tNNS\t_\t2\tnsubj\t_\t_
 2\trun\t_\tVERB\tVBP\t_\t0\troot\t_\t_
@@ -45,3 +50,12 @@ def test_the_treebank_agrees_with_itself():
     text = treebank.read("test")
     figures = score.compare(text, CoNLL.conll2doc(input_str=text), score.RAW_METRICS)
     assert set(figures.values()) == {100}
+
+
+def test_the_shipped_parser_reads_storybook_as_it_was_written(monkeypatch):
+    monkeypatch.setitem(storybook.store.SPLITS, "test", range(4500, 4520))
+    found = score.on_storybook(SHIPPED, "test")
+    assert found["words"] == 100
+    assert found["las"] >= 95
+    with pytest.raises(UserError, match="There is no split 'val'"):
+        score.on_storybook(SHIPPED, "val")
