@@ -6,6 +6,7 @@ asks for `real_data` sees the VSDEMO_DATA that pytest was started with.
 
 import json
 import os
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from safetensors.torch import save_file
 from tests.fake_parser import FakeParser
 from tests.tasks import worlds
 from vsdemo import config, evaluate, models
+from vsdemo.cli import main
 from vsdemo.data import parser, storybook
 from vsdemo.train import Trainer
 
@@ -80,6 +82,21 @@ def write_backbone(path: Path) -> None:
         torch.manual_seed(0)
         net = torchvision.models.mobilenet_v3_small(weights=None)
     save_file({k: t.contiguous() for k, t in net.state_dict().items()}, path)
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Types `python -m vsdemo ...`; gives the exit code, what was printed, and stderr."""
+
+    def run(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["vsdemo", *map(str, words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main()
+        printed = capsys.readouterr()
+        return left.value.code or 0, printed.out, printed.err
+
+    return run
 
 
 @pytest.fixture(scope="session")

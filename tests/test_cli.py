@@ -2,32 +2,14 @@
 
 import json
 import shutil
-import sys
 
 import pytest
-
-from vsdemo.cli import main
 
 TRAIN = (
     *("train", "bow", "--data", "toy", "--set", "backbone=torchvision/mobilenet_v3_small"),
     *("--set", "crops=center", "--set", "dim=16", "--set", "word_dim=8", "--set", "min_count=1"),
     *("--set", "batch_size=8", "--set", "epochs=2"),
 )
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Types `python -m vsdemo ...`; gives the exit code, what was printed, and stderr."""
-
-    def run(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["vsdemo", *map(str, words)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main()
-        printed = capsys.readouterr()
-        return left.value.code or 0, printed.out, printed.err
-
-    return run
 
 
 @pytest.fixture

@@ -1,33 +1,15 @@
 """`python -m vsdemo table`: for people, for programs, and bad input."""
 
 import json
-import sys
 
 import pytest
 
-from vsdemo.cli import main
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Types `python -m vsdemo table ...`; gives the exit code, what was printed, and stderr."""
-
-    def run(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["vsdemo", "table", *map(str, words)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main()
-        printed = capsys.readouterr()
-        return left.value.code or 0, printed.out, printed.err
-
-    return run
-
 
 def test_table_for_people_and_for_programs(run, toy_checkpoint):
-    code, told, errors = run(toy_checkpoint, "--split", "dev")
+    code, told, errors = run("table", toy_checkpoint, "--split", "dev")
     assert (code, errors) == (0, "")
     assert told.startswith("| row | runs | i2t R@1 | i2t R@5 |")
-    _, told, _ = run(toy_checkpoint, "--task", "similarity", "--json")
+    _, told, _ = run("table", toy_checkpoint, "--task", "similarity", "--json")
     found = json.loads(told)
     (row,) = found["rows"].values()
     assert (found["task"], found["split"], row["n"]) == ("similarity", "test", 1)
@@ -45,7 +27,9 @@ def test_table_for_people_and_for_programs(run, toy_checkpoint):
     ],
 )
 def test_bad_input_gets_one_sentence(run, toy_checkpoint, tmp_path, words, told):
-    code, out, errors = run(*(w.format(toy=toy_checkpoint, none=tmp_path / "none") for w in words))
+    code, out, errors = run(
+        "table", *(w.format(toy=toy_checkpoint, none=tmp_path / "none") for w in words)
+    )
     assert (code, out) == (2, "")
     assert errors.startswith("vsdemo: ")
     assert told in errors

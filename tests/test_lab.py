@@ -1,7 +1,6 @@
 """The lab on a small Storybook: who knows all facts, who counts words, and a checkpoint."""
 
 import json
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +10,6 @@ import torch
 from tests.tasks import worlds
 from vsdemo import checkpoint, lab
 from vsdemo.claims import CLAIMS
-from vsdemo.cli import main
 from vsdemo.data import storybook
 from vsdemo.tasks import ranks, task
 from vsdemo.types import Embeddings, UserError
@@ -45,21 +43,6 @@ def found(small):
 def features(spec, split: str, dataset: str):
     assert dataset == "storybook"
     return worlds.load(split), worlds.features(worlds.load(split))
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Types `python -m vsdemo lab ...`; gives the exit code, what was printed, and stderr."""
-
-    def run(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["vsdemo", "lab", *map(str, words)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main()
-        printed = capsys.readouterr()
-        return left.value.code or 0, printed.out, printed.err
-
-    return run
 
 
 @pytest.mark.parametrize(
@@ -158,16 +141,16 @@ def test_a_checkpoint_from_the_command_line(run, toy_checkpoint, small, monkeypa
         return worlds.load(split), torch.rand(worlds.SCENES, spec.features, generator=draw)
 
     monkeypatch.setattr(lab, "split_with_features", random)
-    code, printed, errors = run(toy_checkpoint)
+    code, printed, errors = run("lab", toy_checkpoint)
     assert (code, errors) == (0, "")
     assert printed.startswith("A claim holds where")
-    code, printed, _ = run(toy_checkpoint, "--json")
+    code, printed, _ = run("lab", toy_checkpoint, "--json")
     assert json.loads(printed)["figures"].keys() == {str(toy_checkpoint)}
 
 
 def test_those_of_storybook_are_the_default(run, toy_checkpoint, monkeypatch):
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(toy_checkpoint.parent))  # of another data set
-    code, printed, errors = run()
+    code, printed, errors = run("lab")
     assert (code, printed) == (2, "")
     assert "train one with `python -m vsdemo train bow --data storybook" in errors
     assert errors.count("\n") == 1
@@ -181,7 +164,7 @@ def test_those_of_storybook_are_the_default(run, toy_checkpoint, monkeypatch):
 
 
 def test_a_folder_without_a_checkpoint(run, tmp_path):
-    code, _, errors = run(tmp_path)
+    code, _, errors = run("lab", tmp_path)
     assert code == 2
     assert "There is no checkpoint at" in errors
 

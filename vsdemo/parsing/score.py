@@ -12,9 +12,10 @@ from stanza.utils.conll import CoNLL
 from udtools import udeval
 
 from vsdemo import data
-from vsdemo.data import conllu, parser, storybook
+from vsdemo.data import conllu, parser
 from vsdemo.parsing import treebank
 from vsdemo.paths import write_text
+from vsdemo.tasks.stories import stories
 from vsdemo.types import UserError
 
 METRICS = {"upos": "UPOS", "xpos": "XPOS", "uas": "UAS", "las": "LAS"}
@@ -46,8 +47,7 @@ def on_storybook(folder: Path, split: str = "test") -> dict[str, float]:
     """Percentages on the captions of a split of Storybook, whose trees are known; from raw text,
     a caption a paragraph. Raises UserError for a split it has not."""
     parser.check(folder)
-    data.load("storybook", split)  # tells the splits it has
-    told = [c for scene in storybook.scenes(split) for c in storybook.captions_of(scene)]
+    _, told = stories(data.load("storybook", split))
     gold = "".join(conllu.write(caption.tree, caption.text) for caption in told)
     raw = pipeline(folder, tokenize_no_ssplit=True)("\n\n".join(c.text for c in told))
     metrics = {k: v for k, v in RAW_METRICS.items() if k != "xpos"}  # which gold trees lack
