@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vsdemo import cli_bench, cli_data, cli_lab, cli_tables, cli_trees
+from vsdemo import cli_bench, cli_data, cli_lab, cli_pocket, cli_tables, cli_trees
 from vsdemo.tasks import TASKS
 from vsdemo.types import UserError
 
@@ -42,6 +42,7 @@ cli.command()(cli_lab.lab)
 cli.command()(cli_tables.table)
 cli.command()(cli_trees.parse)
 cli.command()(cli_trees.relations)
+cli.command()(cli_pocket.train_pocket)
 cli.command()(cli_trees.train_parser)
 
 Checkpoint = Annotated[Path, typer.Argument(help="Folder of a checkpoint; `vsdemo models`.")]

@@ -43,7 +43,7 @@ class Config:
     needs: ClassVar[frozenset[str]] = frozenset({"words"})
 
     backbone: str = option("torchvision/densenet169", "frozen image network; `vsdemo models`")
-    crops: str = option("ten", "views of a photo, averaged", ("center", "mirror", "ten"))
+    crops: str = option("ten", "views of a photo, averaged", ("center", "mirror", "ten", "whole"))
     min_count: int = option(2, "words seen less often in train become <unk>")
     seed: int = option(
         0, "of the weights, the order of photos and dropout", least=0, most=2**32 - 1

@@ -11,12 +11,10 @@ from types import FrameType
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from vsdemo import checkpoint, data, losses, models, optim
+from vsdemo import checkpoint, data, losses, models, optim, resume
 from vsdemo.checkpoint import Spec
 from vsdemo.config import Config
 from vsdemo.data import vectors
@@ -26,13 +24,12 @@ from vsdemo.device import autocast, device
 from vsdemo.events import EventLog, read
 from vsdemo.features import FeatureCache
 from vsdemo.losses import check_finite
-from vsdemo.paths import atomic
+from vsdemo.resume import STATE
 from vsdemo.schedule import epoch_batches
 from vsdemo.tasks import retrieval
 from vsdemo.types import Sentence, UserError
 
 LOG_EVERY = 10  # steps between two `step` events
-STATE = "last.safetensors"  # everything a killed run needs to go on
 
 
 class Trainer:
@@ -194,50 +191,23 @@ class Trainer:
         self.stopping = True
 
     def _save(self) -> None:
-        """Writes all that the rest of the run depends on, in full precision."""
-        state = {f"model.{k}": t for k, t in self.model.state_dict().items()}
-        for i, moments in self.optimizer.state_dict()["state"].items():
-            state |= {f"adam.{i}.{k}": t for k, t in moments.items()}
-        state["rng"] = torch.get_rng_state()
-        if device().type == "cuda":
-            state["rng_cuda"] = torch.cuda.get_rng_state()
         progress = {
             "spec": dataclasses.asdict(self.spec),
             **{k: getattr(self, k) for k in ("step", "best", "waited", "seconds")},
         }
-        with atomic(self.out / STATE) as path:
-            save_file(
-                {k: t.contiguous() for k, t in state.items()}, path, {"run": json.dumps(progress)}
-            )
+        resume.save(self.out, {"model": self.model}, self.optimizer, progress)
 
     def _restore(self) -> bool:
         """Takes up the folder's run; False when there is none."""
-        path = self.out / STATE
-        if not path.exists():
+        if not (self.out / STATE).exists():
             if (self.out / "config.json").exists():
                 raise UserError(f"{self.out} holds a checkpoint already; choose another --out.")
             return False
-        try:
-            with safe_open(path, "pt") as file:
-                progress = json.loads(file.metadata()["run"])
-                state = {k: file.get_tensor(k) for k in file.keys()}  # noqa: SIM118
-        except (SafetensorError, OSError, TypeError, KeyError, ValueError) as error:
-            raise UserError(
-                f"{path} is damaged ({error}); delete {self.out} to begin anew."
-            ) from None
+        progress, state = resume.read(self.out)
         if progress.pop("spec") != json.loads(json.dumps(dataclasses.asdict(self.spec))):
             raise UserError(
                 f"{self.out} holds a run of another configuration; choose another --out."
             )
         self.__dict__.update(progress)
-        self.model.load_state_dict({k[6:]: t for k, t in state.items() if k.startswith("model.")})
-        moments: dict[int, dict[str, Tensor]] = {}
-        for name, tensor in state.items():
-            if name.startswith("adam."):
-                _, number, key = name.split(".")
-                moments.setdefault(int(number), {})[key] = tensor
-        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
-        torch.set_rng_state(state["rng"])
-        if "rng_cuda" in state:
-            torch.cuda.set_rng_state(state["rng_cuda"])
+        resume.restore(state, {"model": self.model}, self.optimizer)
         return True

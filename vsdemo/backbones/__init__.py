@@ -1,12 +1,12 @@
 """Frozen image networks: photos in, one vector and one spatial map a photo out.
 
-A backbone is named `torchvision/<name>` or `open_clip/<architecture>/<pretrained>`. The networks
-themselves are in `network`: importing torchvision takes seconds, which a search over stored
-features need not wait for.
+A backbone is named `pocket` (our own, which ships), `torchvision/<name>` or
+`open_clip/<architecture>/<pretrained>`. The networks themselves are in `network`: importing
+torchvision takes seconds, which a search over stored features need not wait for.
 """
 
 from vsdemo.backbones.weights import Weights, find_weights
 
 __all__ = ["CROPS", "Weights", "find_weights"]
 
-CROPS = {"center": 1, "mirror": 2, "ten": 10}  # views a photo
+CROPS = {"center": 1, "mirror": 2, "ten": 10, "whole": 1}  # views a photo

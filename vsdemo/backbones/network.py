@@ -9,17 +9,21 @@ from torch import Tensor, nn
 from torchvision.transforms import v2
 
 from vsdemo.backbones.classifier import Classifier
+from vsdemo.backbones.pocket import Pocket
 from vsdemo.backbones.weights import BROKEN, Weights
 from vsdemo.device import autocast, device
 from vsdemo.types import UserError
 
 
-def _network(kind: str) -> type[nn.Module]:
-    if kind == "torchvision":
-        return Classifier
+def _network(weights: Weights) -> nn.Module:
+    kind, _, rest = weights.backbone.partition("/")
+    if kind == "pocket":
+        return Pocket(weights.path)
+    if kind == "torchvision" and weights.path:
+        return Classifier(rest, weights.path)
     from vsdemo.backbones.clip import Clip  # takes seconds to import
 
-    return Clip
+    return Clip(rest, weights.path)
 
 
 class Backbone(nn.Module):
@@ -32,9 +36,8 @@ class Backbone(nn.Module):
     def __init__(self, weights: Weights) -> None:
         super().__init__()
         self.name, self.hash = weights.backbone, weights.hash
-        kind, _, rest = weights.backbone.partition("/")
         try:
-            self.net = _network(kind)(rest, weights.path)
+            self.net = _network(weights)
         except BROKEN as error:
             file = weights.path.name if weights.path else "made at random"
             raise UserError(
@@ -56,7 +59,11 @@ class Backbone(nn.Module):
     def views(self, photo: Image.Image, crops: str) -> Tensor:
         """The photo's views (V, 3, size, size), uint8: the short side is scaled to 256 (for
         CLIP, to the network's size), then the centre, the centre and its mirror image, or the
-        four corners, the centre and their mirror images are cut out (Vendrov 2016, 4.2)."""
+        four corners, the centre and their mirror images are cut out (Vendrov 2016, 4.2). `whole`
+        squeezes all of it into one square, so that nothing at the sides is lost."""
+        if crops == "whole":
+            photo = photo.resize((self.size, self.size), self.net.resampling)
+            return v2.functional.pil_to_tensor(photo)[None]
         short = self.net.short
         width, height = photo.size
         scale = short / min(width, height)
@@ -80,6 +87,6 @@ class Backbone(nn.Module):
         which has negative coordinates, do not.
         """
         vector, _ = self(views.flatten(0, 1))
-        if self.name.startswith("torchvision/"):
+        if not self.name.startswith("open_clip/"):
             vector = vector.relu()
         return F.normalize(vector.unflatten(0, views.shape[:2]).mean(1), dim=-1)

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError
 
-from vsdemo.paths import data_root
+from vsdemo.paths import ROOT, data_root
 from vsdemo.types import UserError
 
 BROKEN = (  # what comes of failed downloads and damaged files
@@ -20,8 +20,8 @@ BROKEN = (  # what comes of failed downloads and damaged files
     *(HTTPException, SafetensorError, pickle.UnpicklingError),
 )
 UNKNOWN = (
-    "There is no backbone {!r}; write torchvision/<name> (densenet169, resnet152, vgg19, ...) or "
-    "open_clip/<architecture>/<pretrained>."
+    "There is no backbone {!r}; write pocket, torchvision/<name> (densenet169, resnet152, vgg19, "
+    "...) or open_clip/<architecture>/<pretrained>."
 )
 
 
@@ -49,6 +49,8 @@ def find_weights(backbone: str) -> Weights:
     Raises UserError for an unknown name and when the weights are neither here nor to be had.
     """
     kind, _, rest = backbone.partition("/")
+    if backbone == "pocket":
+        return Weights(backbone, pocket := _pocket(), _hash(pocket))
     try:
         if kind == "torchvision" and rest:
             path = _local_file(rest) or _torchvision_download(rest)
@@ -67,7 +69,22 @@ def find_weights(backbone: str) -> Weights:
             f"({type(error).__name__}); go online once, or put its weights as .safetensors into "
             "the models/ folder below VSDEMO_DATA."
         ) from None
-    return Weights(backbone, path, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
+    return Weights(backbone, path, _hash(path))
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def _pocket() -> Path:
+    """The weights that come with the project."""
+    path = ROOT / "checkpoints" / "pocket" / "model.safetensors"
+    if not path.is_file():
+        raise UserError(
+            f"The image network pocket is missing: {path}; it comes with vsdemo, so get that file "
+            "again (`git restore checkpoints/pocket`)."
+        )
+    return path
 
 
 def _torchvision_download(name: str) -> Path:

@@ -1,0 +1,64 @@
+"""Which photos Pocket learns from, and how they are kept."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from vsdemo import data
+from vsdemo.data import storybook
+from vsdemo.features import photo_key
+from vsdemo.pocket import photos
+from vsdemo.types import CaptionSet, UserError
+
+
+@given(st.integers(8, 900), st.integers(8, 900))
+def test_photos_in_memory_are_small_and_keep_their_shape(width, height):
+    kept = photos.shrunk(Image.new("RGB", (width, height), "red"))
+    high, wide = kept.shape[1:]
+    assert kept.dtype == torch.uint8
+    assert min(high, wide) == min(photos.SHORT, width, height)
+    assert max(high, wide) <= photos.WIDEST * min(high, wide) + 1
+    if max(width, height) <= photos.WIDEST * min(width, height):
+        assert abs(wide / high - width / height) < 0.1 * width / height + 1 / min(high, wide)
+
+
+def test_of_a_long_photo_the_middle_is_kept():
+    photo = Image.new("RGB", (900, 100), "red")
+    photo.paste("blue", (350, 0, 550, 100))
+    blue = torch.tensor([0, 0, 255], dtype=torch.uint8)[:, None, None]
+    assert torch.equal(photos.shrunk(photo), blue.expand(3, 100, 200))
+
+
+def test_photos_are_read_in_their_order(tmp_path):
+    paths = [tmp_path / f"{i}.png" for i in range(5)]
+    for i, path in enumerate(paths):
+        Image.new("RGB", (20, 20), (10 * i, 0, 0)).save(path)
+    assert [int(p[0, 0, 0]) for p in photos.read(paths)] == [0, 10, 20, 30, 40]
+
+
+def test_how_much_a_crop_shows_depends_on_the_set():
+    found = photos.Photos((), (), (), {"storybook": 1, "photos_unlabelled": 2})
+    assert found.least.tolist() == pytest.approx([0.7, 0.25, 0.25])
+
+
+def test_missing_photos_are_said(tmp_path, monkeypatch):
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    with pytest.raises(UserError, match="Flickr8k"):
+        photos.training()
+
+
+def test_no_photo_of_a_dev_or_test_split(real_data, monkeypatch):
+    """By content: a copy under another name would be one too. The splits of Pascal1K that take a
+    seed are not meant: each has other photos for training."""
+    nothing = CaptionSet("storybook", "train", (), (), ())  # its scenes need not be drawn
+    monkeypatch.setattr(storybook, "load", lambda split, progress: nothing)
+    found = photos.training()
+    assert sum(found.sets.values()) == len(found.paths) == len(set(found.paths))
+    seen = {photo_key(path) for path in found.paths}
+    assert len(seen) > 10_000
+    for name in ("flickr8k", "pascal1k"):
+        for split in ("dev", "test"):
+            held_out = {photo_key(path) for path in data.photos(name, split)}
+            assert not seen & held_out

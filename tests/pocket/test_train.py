@@ -1,0 +1,120 @@
+"""Training Pocket: it learns, and a run that was broken off goes on exactly."""
+
+import dataclasses
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from vsdemo import events
+from vsdemo.backbones import Weights
+from vsdemo.backbones.network import Backbone
+from vsdemo.pocket import batches, train
+from vsdemo.pocket.train import Settings, Trainer
+from vsdemo.resume import STATE
+from vsdemo.types import UserError
+
+SMALL = Settings(epochs=6, batch_size=4, learning_rate=0.003, warmup=2, average=0.5)
+
+
+@pytest.fixture(autouse=True)
+def small(few_photos, monkeypatch):
+    monkeypatch.setattr(batches, "STAGES", ((0.0, 64), (0.5, 96)))
+    monkeypatch.setattr(train, "SAVE_EVERY", 2)
+    monkeypatch.setattr(train, "LOG_EVERY", 1)
+
+
+def work(out):
+    return out.with_name(f"{out.name}.work")
+
+
+def losses(out):
+    found = events.read(work(out) / "events.jsonl")
+    return [e["places"] + e["ranking"] for e in found if e["kind"] == "step"]
+
+
+def test_it_learns(tmp_path):
+    settings = dataclasses.replace(SMALL, epochs=30)
+    assert Trainer(tmp_path / "pocket", settings).run() == "done"
+    found = losses(tmp_path / "pocket")
+    assert sum(found[-9:]) < 0.7 * sum(found[:9])
+
+
+def test_what_it_made_is_a_backbone(tmp_path, few_photos):
+    out = tmp_path / "pocket"
+    made = Trainer(out, SMALL)
+    made.run()
+    assert (out / "model.safetensors").stat().st_size < 10_000_000
+    assert "8 photos of storybook, 4 photos of photos_unlabelled" in (out / "README.md").read_text()
+    network = Backbone(Weights("pocket", out / "model.safetensors", "0"))
+    pixels = torch.randint(0, 256, (2, 3, 224, 224), dtype=torch.uint8)
+    with torch.no_grad():
+        vector, _ = made.average.module.eval()(pixels / 255)
+    assert torch.allclose(network(pixels)[0], vector, atol=0.05 * float(vector.max()))
+    assert Trainer(out, SMALL).run() == "done"  # and nothing is trained again
+
+
+def test_a_run_that_was_killed_goes_on_exactly(tmp_path, monkeypatch):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    Trainer(whole, SMALL).run()
+
+    class Killed(BaseException):
+        pass
+
+    learn = Trainer.learn
+
+    def killed(self, batch):
+        if self.step == 9:  # saved after step 8
+            raise Killed
+        return learn(self, batch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "learn", killed)
+        with pytest.raises(Killed):
+            Trainer(broken, SMALL).run()
+    assert Trainer(broken, SMALL).run() == "done"
+    one, other = load_file(work(whole) / STATE), load_file(work(broken) / STATE)
+    assert one.keys() == other.keys()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    assert losses(whole) == losses(broken)
+
+
+def test_other_settings_need_another_folder(tmp_path):
+    Trainer(tmp_path / "pocket", SMALL).run()
+    with pytest.raises(UserError, match="other settings"):
+        Trainer(tmp_path / "pocket", dataclasses.replace(SMALL, seed=1)).run()
+
+
+def test_batches_depend_on_the_step_alone(tmp_path):
+    made = Trainer(tmp_path / "pocket", SMALL).batches
+    assert all(torch.equal(a, b) for a, b in zip(made.make(5)[:2], made.make(5)[:2], strict=True))
+    assert not torch.equal(made.make(5).pixels, made.make(6).pixels)
+    assert [made.make(s).pixels.shape[-1] for s in (0, 8, 9, 17)] == [64, 64, 96, 96]
+    in_order = [batch.pixels for batch in made.after(15)]
+    assert len(in_order) == 3
+    assert torch.equal(in_order[0], made.make(15).pixels)
+
+
+def test_each_photo_is_seen_once_an_epoch_with_a_caption_of_its_own(tmp_path, few_photos):
+    made = Trainer(tmp_path / "pocket", SMALL).batches
+    owners = []
+    for step in range(made.steps_per_epoch):
+        batch = made.make(step)
+        assert len(batch.captions) == len(batch.owner) == int(batch.described.sum())
+        for sentence, owner in zip(batch.captions, batch.owner.tolist(), strict=True):
+            assert sentence.text == few_photos.captions[owner]
+        owners += batch.owner.tolist()
+    assert sorted(owners) == list(range(8))
+
+
+def test_what_says_left_is_not_mirrored(tmp_path, monkeypatch):
+    """Photos without a caption are, now and then."""
+    made = Trainer(tmp_path / "pocket", SMALL).batches
+    columns = torch.arange(10).expand(12, 6, 10, 10).float()  # each place knows its column
+    monkeypatch.setattr(made, "maps", columns.half())
+    found = {True: set(), False: set()}
+    for step in range(12):
+        batch = made.make(step)
+        for said, target in zip(batch.described.tolist(), batch.target, strict=True):
+            found[said].add(bool(target[0, 0, -1] < target[0, 0, 0]))
+    assert found == {True: {False}, False: {True, False}}

@@ -1,0 +1,77 @@
+"""The photos that Pocket learns from, none of them of a dev or test split, and crops of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from PIL import Image
+from torch import Tensor
+from torchvision.transforms import v2
+from tqdm import tqdm
+
+from vsdemo import data
+from vsdemo.paths import require_data
+from vsdemo.photos import open_photo, photos_in
+
+SHORT = 224  # pixels: the short side of a photo in memory
+LEAST = {  # share of a photo that a crop shows at least: of captions, most has to stay true
+    **{"flickr8k": 0.35, "pascal1k": 0.35, "storybook": 0.7},
+    "photos_unlabelled": 0.25,
+}
+WIDEST = 2.0  # of a longer photo the middle is kept
+
+
+@dataclass(frozen=True)
+class Photos:
+    """Photo files, and the captions of those that have some."""
+
+    paths: tuple[Path, ...]
+    captions: tuple[str, ...]
+    photo_of: tuple[int, ...]  # of each caption the number of its photo
+    sets: dict[str, int]  # how many photos come from where, in their order
+
+    @property
+    def least(self) -> Tensor:
+        """(P,) the share of each photo that a crop shows at least."""
+        return torch.cat([torch.full((n,), LEAST[name]) for name, n in self.sets.items()])
+
+
+def training() -> Photos:
+    """The photos of all sources: Flickr8k and Pascal1K train, photos without captions, Storybook
+    train. Raises UserError when a set is missing."""
+    paths: list[Path] = []
+    captions: list[str] = []
+    photo_of: list[int] = []
+    sets: dict[str, int] = {}
+    for name in ("flickr8k", "pascal1k", "storybook"):
+        part = data.load(name, "train")
+        captions += part.captions
+        photo_of += [len(paths) + number for number in part.photo_of]
+        paths += part.photos
+        sets[name] = len(part.photos)
+    others = photos_in(require_data("photos_unlabelled", what="The set of photos without captions"))
+    sets["photos_unlabelled"] = len(others)
+    return Photos((*paths, *others), tuple(captions), tuple(photo_of), sets)
+
+
+def shrunk(photo: Image.Image) -> Tensor:
+    """(3, h, w), uint8: the short side at most SHORT, the long side at most WIDEST as long."""
+    width, height = photo.size
+    short = min(width, height)
+    across, down = (min(side, round(short * WIDEST)) for side in (width, height))
+    left, top = (width - across) // 2, (height - down) // 2
+    scale = min(1.0, SHORT / short)
+    size = (max(1, round(across * scale)), max(1, round(down * scale)))
+    box = (left, top, left + across, top + down)
+    return v2.functional.pil_to_tensor(photo.resize(size, Image.Resampling.BILINEAR, box))
+
+
+def read(paths: Sequence[Path]) -> list[Tensor]:
+    """All photos in memory, about 150 KB each. Raises UserError for one that cannot be read."""
+    with ThreadPoolExecutor() as pool:
+        opened = pool.map(lambda path: shrunk(open_photo(path)), paths)
+        return list(tqdm(opened, total=len(paths), desc="reading photos"))

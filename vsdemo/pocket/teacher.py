@@ -1,0 +1,92 @@
+"""What the teacher sees: its last spatial map over each whole photo, in principal components.
+
+A map is computed once; the target of any crop is cut out of it (`crops.target`), so that the
+teacher need not look at every crop of every epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from tqdm import tqdm
+
+from vsdemo.backbones import find_weights
+from vsdemo.features import load_backbone
+from vsdemo.paths import atomic
+
+TEACHER = "torchvision/densenet169"
+COMPONENTS = 384
+GRID = 10  # a map has GRID x GRID places, whatever the shape of its photo
+FIRST = 640  # photos that the components are found on
+SHARD = 256  # photos a file, and so the most that a killed run computes again
+BATCH = 8
+SHAPES = {"wide": (256, 352), "square": (288, 288), "tall": (352, 256)}  # height, width
+SLIM = 1.15  # sides this unlike make a photo wide or tall
+
+
+def shape_of(photo: Tensor) -> tuple[int, int]:
+    """Which of SHAPES suits a photo (3, h, w)."""
+    height, width = photo.shape[1:]
+    if width > SLIM * height:
+        return SHAPES["wide"]
+    return SHAPES["tall"] if height > SLIM * width else SHAPES["square"]
+
+
+def raw_maps(photos: Sequence[Tensor]) -> Tensor:
+    """(N, C, GRID, GRID): the teacher's map over each photo."""
+    teacher = load_backbone(find_weights(TEACHER))
+    shapes = [shape_of(photo) for photo in photos]
+    found: list[Tensor | None] = [None] * len(photos)
+    for shape in set(shapes):
+        numbers = [i for i, own in enumerate(shapes) if own == shape]
+        for start in range(0, len(numbers), BATCH):
+            part = numbers[start : start + BATCH]
+            pixels = [
+                F.interpolate(photos[i][None].float(), shape, mode="bilinear", antialias=True)
+                for i in part
+            ]
+            _, maps = teacher(torch.cat(pixels))
+            maps = F.interpolate(maps, (GRID, GRID), mode="bilinear", align_corners=False)
+            for i, one in zip(part, maps, strict=True):
+                found[i] = one
+    return torch.stack([one for one in found if one is not None])
+
+
+def components(maps: Tensor) -> dict[str, Tensor]:
+    """The mean place (C,) of maps (N, C, h, w), their first principal directions (C, COMPONENTS)
+    and the standard deviation along each (COMPONENTS,)."""
+    places = maps.permute(0, 2, 3, 1).flatten(0, 2)  # (N h w, C)
+    mean = places.mean(0)
+    covariance = (places - mean).T @ (places - mean) / len(places)
+    values, directions = torch.linalg.eigh(covariance)
+    order = values.argsort(descending=True)[:COMPONENTS]
+    return {"mean": mean, "directions": directions[:, order], "deviation": values[order].sqrt()}
+
+
+def look(photos: Sequence[Tensor], folder: Path) -> tuple[Tensor, dict[str, Tensor]]:
+    """Maps of all photos (N, COMPONENTS, GRID, GRID), half precision, and their components.
+
+    What is in `folder` is not computed again.
+    """
+    basis_file = folder / "components.safetensors"
+    if not basis_file.exists():
+        draw = torch.Generator().manual_seed(0)
+        some = torch.randperm(len(photos), generator=draw)[:FIRST].tolist()
+        with atomic(basis_file) as path:
+            save_file(components(raw_maps([photos[i] for i in some])), path)
+    basis = load_file(basis_file)
+    shards = []
+    for start in tqdm(range(0, len(photos), SHARD), desc="teacher", unit="shard"):
+        file = folder / f"{start:06}.safetensors"
+        if not file.exists():
+            maps = raw_maps(photos[start : start + SHARD]) - basis["mean"][:, None, None]
+            turned = torch.einsum("nchw,ck->nkhw", maps, basis["directions"])
+            with atomic(file) as path:
+                save_file({"maps": turned.half().contiguous()}, path)
+        shards.append(load_file(file)["maps"])
+    return torch.cat(shards), basis

@@ -1,0 +1,200 @@
+"""Trains Pocket: DenseNet-169's maps to imitate, captions to rank; a killed run goes on.
+
+A crop is the student's; the teacher's view of it is cut out of its map of the whole photo. Crops
+grow with time: small ones are quicker and teach as much at first, and a network is best used on
+photos somewhat larger than those of its training (Touvron 2019, FixRes).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from tqdm import tqdm
+
+from vsdemo import data, resume
+from vsdemo.data.vocab import Vocab
+from vsdemo.device import autocast, device
+from vsdemo.events import EventLog
+from vsdemo.losses import check_finite
+from vsdemo.paths import atomic, write_text
+from vsdemo.photos import open_photo
+from vsdemo.pocket import crops, photos, teacher
+from vsdemo.pocket.batches import Batch, Batches
+from vsdemo.pocket.card import card
+from vsdemo.pocket.student import RANKING, Student
+from vsdemo.tasks import retrieval
+from vsdemo.types import Sentence, UserError
+
+SAVE_EVERY = 200  # steps, and so the most that a killed run computes again
+LOG_EVERY = 20
+EVALUATE_EVERY = 4  # epochs
+LIMIT = 5.0  # largest norm of the gradient
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of a training run."""
+
+    epochs: int = 32
+    batch_size: int = 96
+    learning_rate: float = 0.0015  # of AdamW, at its highest
+    weight_decay: float = 0.05
+    warmup: int = 300  # steps
+    average: float = 0.999  # decay of the moving average of the weights, which is what ships
+    seed: int = 0
+
+
+class Trainer:
+    """Trains in the folder `out`.work; `run` starts, or goes on where that folder's run ended, and
+    puts the network into `out` at the end. Raises UserError when photos are missing.
+    """
+
+    def __init__(self, out: Path, settings: Settings) -> None:
+        self.out, self.work, self.settings = out, out.with_name(f"{out.name}.work"), settings
+        self.events = EventLog(self.work / "events.jsonl")
+        self.photos = photos.training()
+        pictures = photos.read(self.photos.paths)
+        maps, basis = teacher.look(pictures, self.work / "maps")
+        shape = (settings.batch_size, settings.epochs, settings.seed)
+        self.batches = Batches(self.photos, pictures, maps, *shape)
+        means = torch.cat([part.float().mean((2, 3)) for part in maps.split(1000)])
+        vocab = Vocab.build([Sentence(c) for c in self.photos.captions], 3)
+        torch.manual_seed(settings.seed)
+        self.student = Student(vocab, torch.stack([basis["deviation"], means.std(0)]))
+        self.student.to(device(), memory_format=torch.channels_last)
+        average = get_ema_multi_avg_fn(settings.average)
+        self.average = AveragedModel(self.student, multi_avg_fn=average, use_buffers=True)
+        self.optimizer = self._optimizer()
+        self.step, self.seconds = 0, 0.0
+        self.total = self.batches.total
+        self.stopping = False
+
+    def _optimizer(self) -> torch.optim.AdamW:
+        weights = [p for p in self.student.parameters() if p.dim() > 1]
+        others = [p for p in self.student.parameters() if p.dim() <= 1]
+        groups = [{"params": weights}, {"params": others, "weight_decay": 0.0}]
+        return torch.optim.AdamW(groups, weight_decay=self.settings.weight_decay)
+
+    @property
+    def _modules(self) -> dict[str, nn.Module]:
+        return {"student": self.student, "average": self.average}
+
+    def run(self) -> str:
+        """Trains until the last epoch or a signal; returns `done`, with the network in the folder,
+        or `stopped`. Raises UserError when the folder holds a run of other settings."""
+        self._restore()
+        self.events.rewind(self.step)
+        self.events.write("start", self.step, settings=asdict(self.settings), steps=self.total)
+        previous = {s: signal.signal(s, self._stop) for s in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            self._steps()
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+        kind = "done" if self.step == self.total else "stopped"
+        if kind == "done":
+            self._finish()
+        self.events.write(kind, self.step, seconds=round(self.seconds))
+        return kind
+
+    def _stop(self, number: int, frame: object) -> None:
+        self.stopping = True
+
+    def _steps(self) -> None:
+        length = self.batches.steps_per_epoch
+        batches = self.batches.after(self.step)
+        with tqdm(batches, total=self.total, initial=self.step, mininterval=2) as bar:
+            started = time.perf_counter()
+            for batch in bar:
+                parts = self.learn(batch)
+                now = time.perf_counter()
+                self.seconds, started = self.seconds + now - started, now
+                if self.step % LOG_EVERY == 0:
+                    figures = {k: round(v.item(), 4) for k, v in parts.items()}
+                    self.events.write("step", self.step, **figures, seconds=round(self.seconds))
+                    bar.set_postfix(figures)
+                if self.step % (EVALUATE_EVERY * length) == 0:
+                    epoch = self.step // length
+                    self.events.write("eval", self.step, epoch=epoch, **self.evaluate())
+                if self.step % SAVE_EVERY == 0 or self.stopping or self.step == self.total:
+                    self._save()
+                if self.stopping:
+                    break
+
+    def learn(self, batch: Batch) -> dict[str, Tensor]:
+        """One step of the optimiser. Raises FloatingPointError when the loss is infinite."""
+        self.student.train()
+        for group in self.optimizer.param_groups:
+            group["lr"] = self._rate()
+        with autocast():
+            vector, spatial = self.student(batch.pixels)
+            parts = self.student.distilled(spatial, batch.target.to(device()))
+            described = vector[batch.described.to(device())]
+            ranked = self.student.ranked(described, batch.captions, batch.owner.to(device()))
+        parts |= {"ranking": ranked}
+        loss = parts["places"] + parts["means"] + RANKING * ranked
+        check_finite({"loss": loss})
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.student.parameters(), LIMIT)
+        self.optimizer.step()
+        self.average.update_parameters(self.student)
+        self.step += 1
+        return parts
+
+    def _rate(self) -> float:
+        """Rises for `warmup` steps, then falls to 0 as half a cosine wave."""
+        highest, warmup = self.settings.learning_rate, self.settings.warmup
+        if self.step < warmup:
+            return highest * (self.step + 1) / warmup
+        share = (self.step - warmup) / max(1, self.total - warmup)
+        return highest * (1 + math.cos(math.pi * share)) / 2
+
+    @torch.no_grad()
+    def evaluate(self) -> dict[str, float]:
+        """Sums of recalls on dev of the averaged weights, with the text tower of training."""
+        student: Student = self.average.module.eval()
+        found = {}
+        for name in ("flickr8k", "storybook"):
+            dev = data.load(name, "dev")
+            vectors = []
+            for start in range(0, len(dev.photos), self.settings.batch_size):
+                some = dev.photos[start : start + self.settings.batch_size]
+                seen = [crops.whole(photos.shrunk(open_photo(path))) for path in some]
+                with autocast():
+                    vectors.append(student(torch.stack(seen))[0].float())
+            towers = retrieval.encode(student.pair, dev, torch.cat(vectors))
+            found[name] = round(retrieval.ranks(student.pair, *towers).metrics()["rsum"], 2)
+        return found
+
+    def _finish(self) -> None:
+        """Writes the averaged network, matrices in half precision, its figures and its card."""
+        network = self.average.module.net.state_dict()
+        with atomic(self.out / "model.safetensors") as path:
+            half = {k: t.half() if t.dim() > 1 else t for k, t in network.items()}
+            save_file({k: t.cpu().contiguous() for k, t in half.items()}, path)
+        figures = {"dev_rsum": self.evaluate(), "hours": round(self.seconds / 3600, 2)}
+        write_text(self.out / "metrics.json", json.dumps(figures, indent=1) + "\n")
+        write_text(self.out / "README.md", card(self.settings, self.photos.sets, figures))
+
+    def _save(self) -> None:
+        progress = {"settings": asdict(self.settings), "step": self.step, "seconds": self.seconds}
+        resume.save(self.work, self._modules, self.optimizer, progress)
+
+    def _restore(self) -> None:
+        if not (self.work / resume.STATE).exists():
+            return
+        progress, state = resume.read(self.work)
+        if progress.pop("settings") != asdict(self.settings):
+            raise UserError(f"{self.work} holds a run of other settings; choose another --out.")
+        self.__dict__.update(progress)
+        resume.restore(state, self._modules, self.optimizer)

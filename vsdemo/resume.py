@@ -1,0 +1,68 @@
+"""A training run on disk: all that its rest depends on, in full precision, in one file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from vsdemo.device import device
+from vsdemo.paths import atomic
+from vsdemo.types import UserError
+
+STATE = "last.safetensors"
+
+
+def save(
+    out: Path, modules: Mapping[str, nn.Module], optimizer: Optimizer, progress: dict[str, Any]
+) -> None:
+    """Writes modules by name, the optimiser's moments, the state of chance and `progress`, which
+    becomes JSON."""
+    state = {f"{name}.{k}": t for name, m in modules.items() for k, t in m.state_dict().items()}
+    for i, moments in optimizer.state_dict()["state"].items():
+        state |= {f"adam.{i}.{k}": t for k, t in moments.items()}
+    state["rng"] = torch.get_rng_state()
+    if device().type == "cuda":
+        state["rng_cuda"] = torch.cuda.get_rng_state()
+    with atomic(out / STATE) as path:
+        kept = {k: t.contiguous() for k, t in state.items()}
+        save_file(kept, path, {"run": json.dumps(progress)})
+
+
+def read(out: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """(progress, state) as `save` wrote them. Raises UserError when the file is damaged."""
+    try:
+        with safe_open(out / STATE, "pt") as file:
+            progress = json.loads(file.metadata()["run"])
+            return progress, {k: file.get_tensor(k) for k in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, TypeError, KeyError, ValueError) as error:
+        raise UserError(
+            f"{out / STATE} is damaged ({error}); delete {out} to begin anew."
+        ) from None
+
+
+def restore(
+    state: Mapping[str, Tensor], modules: Mapping[str, nn.Module], optimizer: Optimizer
+) -> None:
+    """Puts a state back into the modules, the optimiser and chance."""
+    for name, module in modules.items():
+        start = f"{name}."
+        module.load_state_dict(
+            {k.removeprefix(start): t for k, t in state.items() if k.startswith(start)}
+        )
+    moments: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in state.items():
+        if name.startswith("adam."):
+            _, number, key = name.split(".")
+            moments.setdefault(int(number), {})[key] = tensor
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
+    torch.set_rng_state(state["rng"])
+    if "rng_cuda" in state:
+        torch.cuda.set_rng_state(state["rng_cuda"])
