@@ -37,6 +37,20 @@ def test_mirror_is_the_centre_and_its_mirror_image(network, noise):
     assert torch.equal(network.views(noise, "ten")[4], centre[0])
 
 
+def test_whole_is_all_of_the_photo(network, noise):
+    whole = network.views(noise, "whole")
+    assert torch.equal(
+        whole[0],
+        torchvision.transforms.functional.pil_to_tensor(
+            noise.resize((224, 224), Image.Resampling.BILINEAR)
+        ),
+    )
+    edge = Image.new("RGB", (400, 100), "black")
+    edge.paste("red", (0, 0, 40, 100))
+    assert network.views(edge, "whole")[0, 0, :, :20].min() > 200
+    assert network.views(edge, "center")[0].max() == 0
+
+
 @given(st.integers(8, 400), st.floats(1, 20), st.booleans(), st.sampled_from(list(CROPS)))
 def test_views_of_any_shape(network, short, ratio, tall, crops):
     size = (short, int(short * ratio))

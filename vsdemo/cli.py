@@ -173,14 +173,18 @@ def caption(
     split: Split = "all",
     json: Json = False,
 ) -> None:
-    """Find the sentences that describe a photo."""
-    from vsdemo.engine import check_k
+    """Find the sentences that describe a photo: of our own, or the captions of --gallery."""
+    from vsdemo.engine import Reader, check_k
     from vsdemo.photos import open_photo
 
     number, opened = check_k(k), open_photo(photo)
-    engine = _engine(checkpoint, gallery, split)
-    hits = engine.caption(opened, number)
-    _show_hits(hits, "sentence", engine.score.unit, json, photo=str(photo))
+    if gallery is None:
+        reader = Reader(checkpoint)
+        hits = reader.describe(opened, number)
+    else:
+        reader = engine = _engine(checkpoint, gallery, split)
+        hits = engine.caption(opened, number)
+    _show_hits(hits, "sentence", reader.score.unit, json, photo=str(photo))
 
 
 @cli.command()

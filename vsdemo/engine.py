@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,9 +13,10 @@ from PIL import Image
 from torch import Tensor
 
 from vsdemo import checkpoint, data
+from vsdemo.data import bank
 from vsdemo.data.sentences import parsed, version
 from vsdemo.device import device
-from vsdemo.features import UnreadablePhotos
+from vsdemo.features import Progress, UnreadablePhotos
 from vsdemo.index import Index
 from vsdemo.paths import home
 from vsdemo.types import CaptionSet, Embeddings, Hit, Sentence, UserError
@@ -35,60 +36,19 @@ def check_k(k: Any, most: int = MAX_K) -> int:
     return number
 
 
-class Engine:
-    """Search and caption with a checkpoint over the photos and captions of a data set.
+class Reader:
+    """A checkpoint: sentences and photos in, points out; and sentences for photos from anywhere.
 
-    Raises UserError when the checkpoint is damaged, the gallery is missing or the backbone's
-    weights differ from those of training.
+    `progress` is told of photos and sentences done, and of how many. Raises UserError when the
+    checkpoint is damaged or the backbone's weights differ from those of training.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        gallery: str | None = None,
-        split: str = "all",
-        progress: Callable[[int, int], None] | None = None,
-    ) -> None:
+    def __init__(self, folder: Path, progress: Progress | None = None) -> None:
         self.model, self.spec, self.vocab = checkpoint.load(folder)
         self.score = self.model.score
-        self.gallery: CaptionSet = data.load(gallery or self.spec.dataset, split)
-        self.unreadable: dict[Path, str] = {}  # of a folder of photos: path -> why
         self._features = checkpoint.feature_cache(self.spec)
         self._hash = checkpoint.content_hash(folder)
         self._progress = progress
-        features = self._read_gallery()
-        names = [p.name for p in self.gallery.photos]
-        self.photos = Index(self.model.encode_image(features).to(device()), names, self.score)
-
-    def _read_gallery(self) -> Tensor:
-        """The features of the gallery (P, F). Photos of one's own that cannot be read are left
-        out and kept in `unreadable`; in a data set with captions they are an error."""
-        try:
-            return self._features.get(self.gallery.photos, progress=self._progress)
-        except UnreadablePhotos as error:
-            rest = tuple(p for p in self.gallery.photos if p not in error.why)
-            if self.gallery.captions or not rest:
-                raise
-            self.unreadable = error.why
-            self.gallery = replace(self.gallery, photos=rest)
-            return self._features.get(rest)
-
-    @cached_property
-    def captions(self) -> Index:
-        """The captions to describe photos with; embedded once and kept below VSDEMO_HOME."""
-        texts = list(dict.fromkeys(self.gallery.captions))  # some are written twice
-        if not texts:
-            raise UserError(f"{self.gallery.name} has no captions to describe a photo with.")
-        made_by = self._hash + version(self.model.text.needs)
-        key = hashlib.sha256("\n".join([made_by, *texts]).encode()).hexdigest()[:32]
-        path = home() / "captions" / f"{key}.safetensors"
-        if stored := Index.load(path, self.score):
-            return stored
-        sentences = [Sentence(t) for t in texts]
-        embedded = self.model.encode_text(sentences, self._progress)
-        index = Index(embedded.to(device()), texts, self.score)
-        index.save(path)
-        return index
 
     def encode(self, text: str) -> Embeddings:
         """A typed sentence as one point, (1, D). Raises UserError when no word is known."""
@@ -109,13 +69,75 @@ class Engine:
     def _sentence(self, text: str) -> Sentence:
         return parsed([Sentence.from_user(text)], self.model.text.needs)[0]
 
-    def search(self, text: str, k: int = 10) -> list[Hit]:
-        """The k photos that a sentence describes best."""
-        return self.photos.below(self.encode(text), check_k(k))
-
     def encode_photo(self, photo: Image.Image) -> Embeddings:
         """A photo in memory as one point, (1, D)."""
         return self.model.encode_image(self._features.encode(photo)[None])
+
+    @cached_property
+    def bank(self) -> Index:
+        """Our own sentences of what everyday photos show."""
+        return self._embedded(bank.sentences())
+
+    def describe(self, photo: Image.Image, k: int = 10) -> list[Hit]:
+        """The k sentences of our own that describe a photo best."""
+        return self.bank.above(self.encode_photo(photo), check_k(k))
+
+    def _embedded(self, texts: Sequence[str]) -> Index:
+        """Sentences as points; embedded once and kept below VSDEMO_HOME."""
+        made_by = self._hash + version(self.model.text.needs)
+        key = hashlib.sha256("\n".join([made_by, *texts]).encode()).hexdigest()[:32]
+        path = home() / "captions" / f"{key}.safetensors"
+        if stored := Index.load(path, self.score):
+            return stored
+        sentences = [Sentence(t) for t in texts]
+        embedded = self.model.encode_text(sentences, self._progress)
+        index = Index(embedded.to(device()), list(texts), self.score)
+        index.save(path)
+        return index
+
+
+class Engine(Reader):
+    """Search and caption with a checkpoint over the photos and captions of a data set.
+
+    Raises UserError as Reader does, and when the gallery is missing.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        gallery: str | None = None,
+        split: str = "all",
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(folder, progress)
+        self.gallery: CaptionSet = data.load(gallery or self.spec.dataset, split)
+        self.unreadable: dict[Path, str] = {}  # of a folder of photos: path -> why
+        features = self._read_gallery()
+        names = [p.name for p in self.gallery.photos]
+        self.photos = Index(self.model.encode_image(features).to(device()), names, self.score)
+
+    def _read_gallery(self) -> Tensor:
+        """The features of the gallery (P, F). Photos of one's own that cannot be read are left
+        out and kept in `unreadable`; in a data set with captions they are an error."""
+        try:
+            return self._features.get(self.gallery.photos, progress=self._progress)
+        except UnreadablePhotos as error:
+            rest = tuple(p for p in self.gallery.photos if p not in error.why)
+            if self.gallery.captions or not rest:
+                raise
+            self.unreadable = error.why
+            self.gallery = replace(self.gallery, photos=rest)
+            return self._features.get(rest)
+
+    @cached_property
+    def captions(self) -> Index:
+        """The gallery's captions; where it has none, our own sentences."""
+        texts = list(dict.fromkeys(self.gallery.captions))  # some are written twice
+        return self._embedded(texts) if texts else self.bank
+
+    def search(self, text: str, k: int = 10) -> list[Hit]:
+        """The k photos that a sentence describes best."""
+        return self.photos.below(self.encode(text), check_k(k))
 
     def caption(self, photo: Image.Image, k: int = 10) -> list[Hit]:
         """The k sentences that describe a photo best."""

@@ -42,7 +42,7 @@ class Backbone(nn.Module):
             file = weights.path.name if weights.path else "made at random"
             raise UserError(
                 f"The weights {file} do not fit {self.name} or are damaged "
-                f"({' '.join(str(error).split())[:200]})."
+                f"({' '.join(str(error).split())[:200]}); get that file again."
             ) from None
         self.size = self.net.size
         self.normalize = v2.Normalize(*self.net.mean_std)

@@ -19,6 +19,7 @@ BROKEN = (  # what comes of failed downloads and damaged files
     *(OSError, RuntimeError, EOFError),
     *(HTTPException, SafetensorError, pickle.UnpicklingError),
 )
+POCKET = ROOT / "checkpoints" / "pocket" / "model.safetensors"
 UNKNOWN = (
     "There is no backbone {!r}; write pocket, torchvision/<name> (densenet169, resnet152, vgg19, "
     "...) or open_clip/<architecture>/<pretrained>."
@@ -50,7 +51,7 @@ def find_weights(backbone: str) -> Weights:
     """
     kind, _, rest = backbone.partition("/")
     if backbone == "pocket":
-        return Weights(backbone, pocket := _pocket(), _hash(pocket))
+        return Weights(backbone, _pocket(), _hash(_pocket()))
     try:
         if kind == "torchvision" and rest:
             path = _local_file(rest) or _torchvision_download(rest)
@@ -77,14 +78,25 @@ def _hash(path: Path) -> str:
 
 
 def _pocket() -> Path:
-    """The weights that come with the project."""
-    path = ROOT / "checkpoints" / "pocket" / "model.safetensors"
-    if not path.is_file():
+    """The weights that come with the project. Raises UserError where they were deleted."""
+    if not POCKET.is_file():
         raise UserError(
-            f"The image network pocket is missing: {path}; it comes with vsdemo, so get that file "
-            "again (`git restore checkpoints/pocket`)."
+            f"The image network pocket is missing: {POCKET}; it comes with vsdemo, so get that "
+            "file again (`git restore checkpoints/pocket`)."
         )
-    return path
+    return POCKET
+
+
+def is_here(backbone: str) -> bool:
+    """Whether a backbone's weights can be had without a download."""
+    kind, _, rest = backbone.partition("/")
+    if kind == "torchvision":
+        downloaded = Path(torch.hub.get_dir()) / "checkpoints"
+        return bool(_local_file(rest) or next(downloaded.glob(f"{rest}-*.pth"), None))
+    if kind == "open_clip" and rest.count("/") == 1:
+        architecture, tag = rest.split("/")
+        return tag == "random" or _local_file(architecture, re.escape(tag) + r"(\..*)?") is not None
+    return backbone == "pocket" and POCKET.is_file()
 
 
 def _torchvision_download(name: str) -> Path:

@@ -17,7 +17,7 @@ from vsdemo.engine import Engine
 from vsdemo.index import Index
 from vsdemo.types import CaptionSet, UserError
 from vsdemo.ui import page
-from vsdemo.ui.library import Library, Work
+from vsdemo.ui.library import Library, Reading, Work
 
 T = TypeVar("T")
 Update = dict[Any, Any]  # widget -> its new value
@@ -102,6 +102,13 @@ def captions(
     loading = library.loading(model, gallery)
     yield from _wait(note, loading, loading.engine)
     return (yield from _wait(note, loading, library.captions(loading)))
+
+
+def reading(library: Library, note: gr.HTML, model: str) -> Generator[Update, None, Reading]:
+    """What describes a photo from elsewhere, telling in `note` how far it is."""
+    found = library.reading(model)
+    yield from _wait(note, found, found.reader)
+    return found
 
 
 def number(event: gr.EventData, count: int) -> int:

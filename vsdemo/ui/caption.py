@@ -13,11 +13,12 @@ import gradio as gr
 from gradio.data_classes import ImageData
 from PIL import Image
 
-from vsdemo.engine import MAX_K
+from vsdemo import data
+from vsdemo.engine import MAX_K, Reader
 from vsdemo.photos import open_photo
-from vsdemo.types import UserError
+from vsdemo.types import Hit, UserError
 from vsdemo.ui import answers, page, pictures
-from vsdemo.ui.answers import Answer
+from vsdemo.ui.answers import Answer, Update
 from vsdemo.ui.library import Library
 
 ABOUT = "Give a photo and read what describes it."
@@ -160,19 +161,42 @@ class Caption:
 
     def _rank(self, asked: Described, opened: Image.Image, count: int) -> Answer:
         where = (self.library, self.note, asked.model, asked.gallery)
+        photos = yield from answers.photos(*where[:2], asked.gallery)
+        if asked.photo is None and (photos.name in data.MADE or not photos.captions):
+            yield from self._read(asked, opened, count)
+            return
         engine = yield from answers.engine(*where)
-        bank = yield from answers.captions(*where)
+        sentences = yield from answers.captions(*where)
         if asked.photo is None:
             yield {self.note: page.progress("Looking at the photo", 0, 0)}
             hits, own = engine.caption(opened, count), []
         else:
             hits = engine.caption_of(asked.photo, count)
             own = engine.gallery.own_captions(asked.photo)
+        yield self._ranked(asked, engine, hits, own, len(sentences))
+
+    def _read(self, asked: Described, opened: Image.Image, count: int) -> Answer:
+        """Describes a photo from elsewhere with sentences of our own."""
+        reading = yield from answers.reading(self.library, self.note, asked.model)
+        reader = reading.reader.result()
+        yield {self.note: page.progress("Looking at the photo", 0, 0)}
+        hits = reader.describe(opened, count)
+        update = self._ranked(asked, reader, hits, [], len(reader.bank))
+        if reading.model != asked.model:
+            update[self.note] = page.note(
+                f"Best {len(hits):,} of {len(reader.bank):,} sentences by {reading.model}, as "
+                f"{asked.model} has only seen drawings."
+            )
+        yield update
+
+    def _ranked(
+        self, asked: Described, by: Reader, hits: list[Hit], own: list[str], of: int
+    ) -> Update:
         asked = replace(asked, sentences=tuple(h.item for h in hits))
-        yield {
-            self.note: page.note(f"Best {len(hits):,} of {len(bank):,} sentences."),
-            self.sentences: page.sentences(hits, engine.score, own, asked.address),
-            self.more: gr.update(interactive=len(hits) < min(len(bank), MAX_K)),
+        return {
+            self.note: page.note(f"Best {len(hits):,} of {of:,} sentences."),
+            self.sentences: page.sentences(hits, by.score, own, asked.address),
+            self.more: gr.update(interactive=len(hits) < min(of, MAX_K)),
             self.described: asked,
         }
 

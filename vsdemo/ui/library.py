@@ -17,7 +17,8 @@ from threading import Lock
 from typing import TypeVar
 
 from vsdemo import checkpoint, data
-from vsdemo.engine import Engine
+from vsdemo.backbones import is_here
+from vsdemo.engine import Engine, Reader
 from vsdemo.index import Index
 from vsdemo.paths import data_root
 from vsdemo.types import CaptionSet, UserError
@@ -106,13 +107,38 @@ class Loading(Work):
         return any(f.done() and f.exception() for f in futures)
 
 
-def _merit(folder: Path, dataset: str) -> tuple[bool, float]:
-    """Orders models: those trained on what is shown first, then by their sum of recalls on dev."""
+@dataclass
+class Reading(Work):
+    """A model that describes photos from elsewhere, on its way."""
+
+    model: str = ""
+    reader: Future[Reader] = field(default_factory=Future)
+
+    @property
+    def failed(self) -> bool:
+        """Whether to start anew: the cause may have been mended since."""
+        return self.reader.done() and self.reader.exception() is not None
+
+
+def _merit(folder: Path, dataset: str) -> tuple[bool, bool, float]:
+    """Orders models: those trained on what is shown first, of these those whose image network
+    is here, then by their sum of recalls on dev."""
     try:
         figures = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
-        return checkpoint.read_spec(folder).dataset == dataset, float(figures["dev"]["rsum"])
+        spec = checkpoint.read_spec(folder)
+        here = is_here(spec.config.backbone)
+        return spec.dataset == dataset, here, float(figures["dev"]["rsum"])
     except (UserError, OSError, ValueError, KeyError, TypeError):
-        return False, 0.0
+        return False, False, 0.0
+
+
+def _reads_photos(folder: Path) -> tuple[bool, bool, float]:
+    """Orders models by how well they describe photos: as `_merit`, but drawings teach nothing."""
+    try:
+        dataset = checkpoint.read_spec(folder).dataset
+    except UserError:
+        return False, False, 0.0
+    return dataset not in data.MADE, *_merit(folder, dataset)[1:]
 
 
 def _models(dataset: str) -> dict[str, Path]:
@@ -161,6 +187,7 @@ class Library:
         self._pool = ThreadPoolExecutor(4, "vsdemo")
         self._lock = Lock()
         self._openings: dict[str, Opening] = {}
+        self._readings: dict[str, Reading] = {}
         self._loading: OrderedDict[tuple[str, str], Loading] = OrderedDict()
 
     @property
@@ -204,6 +231,30 @@ class Library:
                 loading.what, loading.done, loading.of = "Reading sentences", 0, 0
                 loading.captions = self._pool.submit(lambda: loading.engine.result().captions)
             return loading.captions
+
+    def reading(self, model: str) -> Reading:
+        """What describes a visitor's photo with sentences of our own: this model, or where it has
+        only seen drawings the best that has seen photos."""
+        name = model
+        if checkpoint.read_spec(_known(model, self.models)).dataset in data.MADE:
+            name = max(self.models, key=lambda other: _reads_photos(self.models[other]))
+        with self._lock:
+            found = self._readings.get(name)
+            if found is None or found.failed:
+                found = self._readings[name] = Reading("Loading the model", model=name)
+                self._pool.submit(self._read, found, self.models[name])
+            return found
+
+    @staticmethod
+    def _read(reading: Reading, folder: Path) -> None:
+        try:
+            reader = Reader(folder, reading.report)
+            reading.what = "Reading sentences"
+            _ = reader.bank
+        except BaseException as error:  # it belongs to those who wait for the result
+            reading.reader.set_exception(error)
+        else:
+            reading.reader.set_result(reader)
 
     def _load(self, loading: Loading, folder: Path, opening: Opening, gallery: str) -> None:
         chosen = self.galleries[gallery]
