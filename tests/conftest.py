@@ -17,9 +17,10 @@ import torchvision
 from PIL import Image, ImageDraw
 from safetensors.torch import save_file
 
+from tests import fake_web
 from tests.fake_parser import FakeParser
 from tests.tasks import worlds
-from vsdemo import config, evaluate, models
+from vsdemo import config, download, evaluate, fetch, models
 from vsdemo.cli import main
 from vsdemo.data import parser, storybook
 from vsdemo.train import Trainer
@@ -129,6 +130,22 @@ def real_data(monkeypatch):
         (pytest.fail if os.environ.get("CI") else pytest.skip)("VSDEMO_DATA is not set")
     monkeypatch.setenv("VSDEMO_DATA", str(REAL_DATA))
     return REAL_DATA
+
+
+@pytest.fixture
+def web(monkeypatch):
+    """A server that stands in for the web, and no waiting between tries."""
+    monkeypatch.setattr(download, "PAUSES", (0, 0, 0))
+    with fake_web.serving() as found:
+        yield found
+
+
+@pytest.fixture
+def no_data(web, tmp_path, monkeypatch):
+    """A VSDEMO_DATA with nothing in it, and on the server a small Flickr8k to fetch."""
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
+    monkeypatch.setitem(fetch.THINGS, "flickr8k", fake_web.thing(web.url, web.files))
+    return tmp_path / "data"
 
 
 @pytest.fixture

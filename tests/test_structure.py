@@ -12,6 +12,7 @@ from vsdemo.paths import ROOT
 # The whole number is the floor; decimals order the files of one floor. First match counts.
 RANKS = {
     **{"types": 0.0, "device": 0.1, "paths": 0.1, "config": 0.1, "photos": 0.1, "events": 0.2},
+    **{"download": 0.2, "unpack": 0.3, "fetch": 0.4},
     **{"data.conllu": 0.9, "data.constituents": 0.9, "data.parser": 1.0, "data.trees": 1.05},
     **{"data.participles": 0.8, "data.clauses": 0.8},
     **{"data.storybook.scene": 1.0, "data.storybook.entries": 1.0, "data.storybook.lexicon": 1.01},
@@ -62,6 +63,7 @@ RANKS = {
         "ui": 7.3,
         "cli_bench": 7.0,
         "cli_data": 7.0,
+        "cli_fetch": 7.0,
         "cli_lab": 7.0,
         "cli_tables": 7.0,
         "cli_trees": 7.0,

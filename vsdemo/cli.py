@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vsdemo import cli_bench, cli_data, cli_lab, cli_pocket, cli_tables, cli_trees
+from vsdemo import cli_bench, cli_data, cli_fetch, cli_lab, cli_pocket, cli_tables, cli_trees
 from vsdemo.tasks import TASKS
 from vsdemo.types import UserError
 
@@ -22,6 +22,7 @@ Next, type:
 
 \b
   python -m vsdemo data                             what data is here
+  python -m vsdemo fetch                            what can be downloaded
   python -m vsdemo models                           presets to train, checkpoints to use
   python -m vsdemo search checkpoints/flickr8k/order "a dog runs" -k 5
   python -m vsdemo parse "a dog runs through the grass"
@@ -38,6 +39,7 @@ cli = typer.Typer(
 )
 cli.add_typer(cli_data.cli, name="data")
 cli.add_typer(cli_bench.cli, name="bench")
+cli.command()(cli_fetch.fetch)
 cli.command()(cli_lab.lab)
 cli.command()(cli_tables.table)
 cli.command()(cli_trees.parse)

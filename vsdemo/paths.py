@@ -19,17 +19,27 @@ def checkpoints_root() -> Path:
     return Path(value).expanduser().resolve() if value else ROOT / "checkpoints"
 
 
-def data_root() -> Path | None:
-    """The folder of the data sets, from VSDEMO_DATA; None when it is not set."""
+def fetch_root() -> Path:
+    """The folder that `fetch` fills: VSDEMO_DATA, or data/ below VSDEMO_HOME."""
     value = os.environ.get("VSDEMO_DATA")
-    return Path(value).expanduser().resolve() if value else None
+    return Path(value).expanduser().resolve() if value else home() / "data"
+
+
+def data_root() -> Path | None:
+    """The folder of the data sets: VSDEMO_DATA, or where it is not set the one that `fetch` has
+    filled; None when there is neither."""
+    root = fetch_root()
+    return root if os.environ.get("VSDEMO_DATA") or root.is_dir() else None
 
 
 def require_data(*parts: str, what: str) -> Path:
-    """The path below VSDEMO_DATA. Raises UserError when it is not there."""
+    """The path below the folder of the data sets. Raises UserError when it is not there."""
     root = data_root()
     if root is None:
-        raise UserError(f"{what} needs VSDEMO_DATA; set it to the folder that holds {parts[0]}/.")
+        raise UserError(
+            f"{what} needs VSDEMO_DATA; set it to the folder that holds {parts[0]}/, or see "
+            "`python -m vsdemo fetch`."
+        )
     path = root.joinpath(*parts)
     if not path.exists():
         raise UserError(

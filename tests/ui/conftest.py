@@ -19,11 +19,16 @@ from playwright.sync_api import expect, sync_playwright
 from vsdemo.paths import ROOT
 
 HERE = Path(__file__).parent
-# app.py as it is, but for the number of pictures that Storybook draws.
+# app.py as it is, but for the number of pictures that Storybook draws, and for what stands in for
+# the web where there is something.
 APP = """
-import runpy
+import os, runpy
+from tests import fake_web
+from vsdemo import fetch
 from vsdemo.data.storybook import store
 store.SPLITS["test"] = range(4500, 4516)
+if url := os.environ.get("TEST_WEB"):
+    fetch.THINGS["flickr8k"] = fake_web.thing(url, fake_web.small_flickr8k())
 runpy.run_path("app.py", run_name="__main__")
 """
 OFFLINE = {"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1"}  # nobody listens there

@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError
 
+from vsdemo.fetch import THINGS
 from vsdemo.paths import ROOT, data_root
 from vsdemo.types import UserError
 
@@ -104,6 +105,12 @@ def _torchvision_download(name: str) -> Path:
 
     if name not in torchvision.models.list_models(module=torchvision.models):
         raise UserError(UNKNOWN.format(f"torchvision/{name}"))
+    if name in THINGS:  # checkpoints know the file that `fetch` makes, not the one it downloads
+        raise UserError(
+            f"The image network torchvision/{name} is not here; fetch it under More in the app or "
+            f"by `python -m vsdemo fetch {name}`, or put its weights as .safetensors into the "
+            "models/ folder below VSDEMO_DATA."
+        )
     known = torchvision.models.get_model_weights(name).__members__
     if "IMAGENET1K_V1" not in known:
         raise UserError(f"torchvision has no ImageNet weights for {name}; use another network.")

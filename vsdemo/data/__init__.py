@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -92,10 +93,17 @@ def _existing(name: str) -> Path | None:
         return None
 
 
+def _where() -> str:
+    root = data_root()
+    if os.environ.get("VSDEMO_DATA"):
+        return f"VSDEMO_DATA is {root}"
+    what = f"this is what was fetched into {root}" if root else "nothing can be found"
+    return f"VSDEMO_DATA is not set; {what}."
+
+
 def overview() -> list[str]:
     """Lines that say which data sets are here, which are missing and how to get them."""
-    root = data_root()
-    lines = [f"VSDEMO_DATA is {root}" if root else "VSDEMO_DATA is not set; nothing can be found."]
+    lines = [_where()]
     for name, where in DATASETS.items():
         module = import_module(where)
         if name in MADE:

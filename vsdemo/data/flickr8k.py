@@ -13,7 +13,8 @@ from vsdemo.types import CaptionSet
 
 HOW = (
     "request it at https://hockenmaier.cs.illinois.edu/8k-pictures.html and unpack it to "
-    "$VSDEMO_DATA/flickr8k/{Flicker8k_Dataset,Flickr8k_text}"
+    "$VSDEMO_DATA/flickr8k/{Flicker8k_Dataset,Flickr8k_text}, or type `python -m vsdemo fetch "
+    "flickr8k`"
 )
 COUNTS = {"train": 6000, "dev": 1000, "test": 1000}
 

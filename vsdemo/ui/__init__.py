@@ -16,6 +16,7 @@ from vsdemo.types import UserError
 from vsdemo.ui import answers, api, caption, page, pictures, search, theme
 from vsdemo.ui.answers import Answer
 from vsdemo.ui.caption import Caption, Described
+from vsdemo.ui.fetching import FetchPanel
 from vsdemo.ui.library import Library
 from vsdemo.ui.search import Search, Shown
 
@@ -32,19 +33,20 @@ class Page:
         self.library = library
         with gr.Row(elem_classes="top"):
             gr.HTML(f"<h1>{TITLE}</h1><p>{LINE}</p>", elem_classes="title")
-            models, galleries = list(library.models), list(library.galleries.values())
+            models, galleries = list(library.models), library.labels
             self.model = gr.Dropdown(
                 models, value=models[0], label="Model", elem_classes="setting", min_width=120
             )
             self.gallery = gr.Dropdown(
-                [(g.label, g.key) for g in galleries],
-                value=galleries[0].key,
+                galleries,
+                value=galleries[0][1],
                 label="Gallery",
                 elem_classes="setting",
                 min_width=120,
             )
-            with gr.Accordion("More", open=False, elem_classes="rare"):
+            with gr.Accordion("More", open=False, elem_classes="rare") as self.rare:
                 self.k = gr.Slider(4, 60, 12, step=1, label="Photos at a time")
+                self.fetch = FetchPanel(library, self.model, self.gallery)
         with gr.Tabs(elem_id="tabs") as self.tabs:
             with gr.Tab("Search", id="search", render_children=True) as self.search_tab:
                 self.search: Search = search.build(library)
@@ -59,11 +61,15 @@ class Page:
         photo = None if asked.get("tab") == "describe" else _whole(asked.get("photo"))
         yield from self.search.look(asked.get("q", ""), model, gallery, self.k.value, photo)
 
-    def load_settings(self, request: gr.Request) -> tuple[str, str, gr.Tabs]:
+    def load_settings(self, request: gr.Request) -> tuple[dict[str, Any], dict[str, Any], gr.Tabs]:
         """The drop-downs and the tab as the address has them."""
         asked = dict(request.query_params)
-        tab = "describe" if asked.get("tab") == "describe" else "search"
-        return *self._chosen(asked), gr.Tabs(selected=tab)
+        model, gallery = self._chosen(asked)
+        return (
+            gr.update(choices=list(self.library.models), value=model),
+            gr.update(choices=self.library.labels, value=gallery),
+            gr.Tabs(selected="describe" if asked.get("tab") == "describe" else "search"),
+        )
 
     def load_photo(self, request: gr.Request) -> Answer:
         """The photo to describe: that of the address, or the first of the gallery."""
@@ -120,6 +126,7 @@ class Page:
         demo.load(self.load_settings, None, [self.model, self.gallery, self.tabs], **QUIET)
         demo.load(found.say(self.load), None, found.outputs, **QUIET).then(*then, **QUIET)
         demo.load(told.say(self.load_photo), None, told.outputs, **QUIET)
+        self.fetch.connect(demo, self.rare)
 
 
 def _whole(text: str | None) -> int | None:

@@ -182,13 +182,27 @@ class Library:
     """
 
     def __init__(self, own: str | None = None) -> None:
-        self.galleries: dict[str, Gallery] = {g.key: g for g in _galleries(own)}
-        self.models = _models(next((g.name for g in self.galleries.values()), ""))
+        self._own = own
         self._pool = ThreadPoolExecutor(4, "vsdemo")
         self._lock = Lock()
         self._openings: dict[str, Opening] = {}
         self._readings: dict[str, Reading] = {}
         self._loading: OrderedDict[tuple[str, str], Loading] = OrderedDict()
+        self.galleries: dict[str, Gallery] = {}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Takes up galleries and models that are here since. Raises UserError as `Library` does."""
+        found = {g.key: g for g in _galleries(self._own)}
+        with self._lock:
+            # Those that were here stay as they are: engines may have left photos out.
+            self.galleries = {key: self.galleries.get(key, found[key]) for key in found}
+        self.models = _models(next((g.name for g in self.galleries.values()), ""))
+
+    @property
+    def labels(self) -> list[tuple[str, str]]:
+        """Label and key of each gallery, for a drop-down."""
+        return [(g.label, g.key) for g in self.galleries.values()]
 
     @property
     def problem(self) -> str | None:
@@ -265,7 +279,8 @@ class Library:
             loading.engine.set_exception(error)
         else:
             # Photos that cannot be read are left out: numbers are those of the engine.
-            self.galleries[gallery] = replace(chosen, photos=engine.gallery.photos)
+            with self._lock:
+                self.galleries[gallery] = replace(chosen, photos=engine.gallery.photos)
             opening.photos = Future()
             opening.photos.set_result(engine.gallery)
             loading.engine.set_result(engine)

@@ -43,12 +43,12 @@ def problem(text: str) -> str:
     return f'<p class="note problem" role="alert">{escape(text)}</p>'
 
 
-def progress(what: str, done: int, of: int) -> str:
-    """Work that takes longer than a moment."""
+def progress(what: str, done: int, of: int, say: Callable[[int], str] = "{:,}".format) -> str:
+    """Work that takes longer than a moment; `say` gives the words for a number."""
     if not of:
         return f'<p class="note" role="status">{escape(what)} …</p>'
     return (
-        f'<p class="note" role="status">{escape(what)}: {done:,} of {of:,}'
+        f'<p class="note" role="status">{escape(what)}: {say(done)} of {say(of)}'
         f'<progress max="{of}" value="{done}" aria-label="{escape(what)}"></progress></p>'
     )
 

@@ -1,0 +1,185 @@
+"""Fetching in the app: one button, progress for everybody, cancel, and then it is offered."""
+
+import re
+import threading
+import time
+
+import gradio as gr
+import pytest
+from playwright.sync_api import expect
+
+from tests import fake_web
+from tests.ui.conftest import start, wait_for
+from vsdemo import fetch
+from vsdemo.ui import build
+from vsdemo.ui.fetching import Fetching, FetchPanel
+from vsdemo.ui.library import Library
+
+
+@pytest.fixture
+def library(web, checkpoints, monkeypatch, tmp_path):
+    """On a machine without data, with a web on this machine."""
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
+    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
+    monkeypatch.delenv("VSDEMO_DATA")
+    monkeypatch.setitem(fetch.THINGS, "flickr8k", fake_web.thing(web.url, web.files))
+    return Library()
+
+
+def ended(fetching):
+    for _ in range(400):
+        if not fetching.busy:
+            return fetching.errands["flickr8k"]
+        time.sleep(0.05)
+    return pytest.fail("it did not end")
+
+
+def test_what_has_come_is_offered_by_the_library(library):
+    before = library.galleries["storybook-test"]
+    fetching = Fetching(library)
+    fetching.start("flickr8k")
+    assert ended(fetching).problem == ""
+    assert [label for label, _ in library.labels] == [
+        *("Flickr8k test (1)", "Flickr8k all (4)", "Storybook test (500)")
+    ]
+    assert library.galleries["storybook-test"] is before
+    assert fetching.arrived() == ("flickr8k",)
+    assert len(library.opening("flickr8k-all").photos.result().photos) == 4
+
+
+def test_two_visitors_start_one_fetch_and_either_stops_it(library, web):
+    web.pause = 0.1
+    fetching = Fetching(library)
+    fetching.start("flickr8k")
+    errand = fetching.errands["flickr8k"]
+    fetching.start("flickr8k")
+    assert fetching.errands["flickr8k"] is errand
+    while errand.done < 20_000:
+        time.sleep(0.02)
+    fetching.stop("flickr8k")
+    assert ended(fetching).problem == ""
+    assert fetching.arrived() == ()
+    come, web.pause = fetch.THINGS["flickr8k"].come, 0
+    assert come >= 20_000
+    fetching.start("flickr8k")
+    ended(fetching)
+    assert any(asked and asked.startswith("bytes=") for _, asked in web.asked)
+    assert fetching.arrived() == ("flickr8k",)
+
+
+def test_what_goes_wrong_is_one_sentence_and_a_fault_is_told_too(library, web, monkeypatch):
+    web.files = {}
+    fetching = Fetching(library)
+    fetching.start("flickr8k")
+    assert "its server answers 404" in ended(fetching).problem
+    monkeypatch.setattr(fetch, "fetch", lambda *_: 1 / 0)
+    fetching.start("flickr8k")
+    assert "the fault is the app's" in ended(fetching).problem
+
+
+def test_strangers_on_a_space_are_offered_nothing(library, monkeypatch):
+    monkeypatch.setenv("SPACE_ID", "somebody/vsdemo")
+    assert Fetching(library).names == ()
+    assert "'Fetch'" not in str(build(library).config)
+    monkeypatch.delenv("SPACE_ID")
+    assert "'Fetch'" in str(build(library).config)
+
+
+def test_what_is_here_at_the_start_has_no_button(library):
+    fetch.fetch("flickr8k", lambda *_: None, threading.Event())
+    assert Fetching(library).names == ("densenet169",)
+
+
+def test_what_another_program_has_fetched_is_offered_too(library):
+    with gr.Blocks() as demo, gr.Accordion() as around:
+        panel = FetchPanel(library, gr.Dropdown(), gr.Dropdown())
+        panel.connect(demo, around)
+    assert panel.look(True, None)[panel.seen] == ()
+    fetch.fetch("flickr8k", lambda *_: None, threading.Event())
+    seen = panel.look(True, ())
+    assert seen[panel.seen] == ("flickr8k",)
+    assert seen[panel.gallery]["choices"] == library.labels
+    assert "Flickr8k is here." in seen[panel.lines["flickr8k"]]
+    assert seen[panel.starts["flickr8k"]]["visible"] is False
+    assert panel.gallery not in panel.look(True, ("flickr8k",))
+
+
+@pytest.fixture(scope="module")
+def slow_web():
+    with fake_web.serving() as web:
+        yield web
+
+
+@pytest.fixture(scope="module")
+def fetching_app(apps, slow_web, checkpoints, tmp_path_factory):
+    """One more app, without data, for which `slow_web` is the web."""
+    folder = tmp_path_factory.mktemp("fetching")
+    with (folder / "log").open("w+") as log:
+        process, url = start(
+            log, VSDEMO_CHECKPOINTS=str(checkpoints), VSDEMO_DATA=None,
+            VSDEMO_HOME=str(folder / "home"), TEST_WEB=slow_web.url,
+        )  # fmt: skip
+        try:
+            wait_for(process, url, log)
+            apps["fetching"] = url
+            yield "fetching"
+        finally:
+            process.terminate()
+            process.wait(20)
+            log.seek(0)
+            assert "Traceback" not in log.read()
+
+
+def more(page):
+    """Opens More, and gives the row of Flickr8k."""
+    page.locator(".rare > button").click()
+    row = page.locator(".fetch").filter(has_text="Flickr8k")
+    expect(row).to_be_visible()
+    return row
+
+
+def button(row, name):
+    return row.get_by_role("button", name=name, exact=True)
+
+
+def test_a_visitor_fetches_cancels_goes_on_and_searches_what_has_come(
+    visit, fetching_app, slow_web
+):
+    slow_web.pause = 0.4
+    page, other = visit(fetching_app), visit(fetching_app)
+    row, same = more(page), more(other)
+    expect(row).to_contain_text("Flickr8k: 4 photos, ")
+    expect(row).to_contain_text("for tests only")
+    assert slow_web.asked == []  # nobody has pressed yet
+    button(row, "Fetch").click()
+    for seen in (row, same):
+        expect(seen).to_contain_text(re.compile(r"Fetching Flickr8k: [1-9]\d* kB of \d+ kB"))
+        expect(seen.locator("progress")).to_be_visible()
+    button(same, "Cancel").click()
+    expect(row).to_contain_text(re.compile(r"; \d+ kB of it are here"))
+    expect(button(row, "Fetch")).to_be_visible()
+    slow_web.pause = 0.1
+    button(row, "Fetch").click()
+    expect(button(row, "Cancel")).to_be_visible()
+    page.keyboard.press("Escape")  # closes More; the fetch goes on
+    expect(page.locator(".toast-body")).to_contain_text("Flickr8k is here")
+    assert slow_web.asked[-1][1].startswith("bytes=")
+    expect(same).to_contain_text("Flickr8k is here.")
+    expect(button(same, "Fetch")).to_have_count(0)
+    page.get_by_label("Gallery").click()
+    page.get_by_role("option", name="Flickr8k all (4)").click()
+    expect(page.locator("#grid button.frame")).to_have_count(4)
+    expect(page.locator("#detail .written button")).to_have_count(5)
+    later = visit(fetching_app, "?gallery=flickr8k-all")
+    expect(later.get_by_label("Gallery")).to_have_value("Flickr8k all (4)")
+    expect(later.locator("#grid button.frame")).to_have_count(4)
+
+
+def test_offline_the_row_says_so(visit):
+    page = visit("fresh")
+    page.locator(".rare > button").click()
+    row = page.locator(".fetch").filter(has_text="DenseNet-169")
+    expect(row).to_contain_text("the full image network, 57 MB.")
+    button(row, "Fetch").click()
+    expect(row.get_by_role("alert")).to_contain_text("could not be fetched from download.pytorch")
+    expect(button(row, "Fetch")).to_be_visible()
