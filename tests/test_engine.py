@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
 from vsdemo import data
-from vsdemo.engine import MAX_K, Engine, check_k
+from vsdemo.data import bank
+from vsdemo.engine import MAX_K, Engine, Reader, check_k
 from vsdemo.photos import open_photo
 from vsdemo.types import UserError
 
@@ -208,11 +209,21 @@ def test_a_folder_of_own_photos(toy_checkpoint, engine, toy_root, tmp_path):
     own = Engine(toy_checkpoint, str(folder))
     hits, known = own.search(SAME, 5), engine.search(SAME, 5)
     assert [(h.item, h.score) for h in hits] == [(h.item, h.score) for h in known]
-    with pytest.raises(UserError, match="has no captions to describe a photo with"):
-        own.caption_of(0)
-    with pytest.raises(UserError, match="has no captions"):
-        own.similar_sentences(SAME)
+    sentences = bank.sentences()
+    assert list(own.captions.items) == list(sentences)  # our own, as nobody has written any
+    assert {h.item for h in own.caption_of(0, 5)} <= set(sentences)
+    assert {h.item for h in own.similar_sentences(SAME, 5)} <= set(sentences)
     assert own.gallery.own_captions(0) == []
+
+
+def test_a_photo_from_anywhere_is_described_with_our_own_sentences(toy_checkpoint, engine, photo):
+    reader = Reader(toy_checkpoint)
+    hits = reader.caption(photo, 20)
+    assert {h.item for h in hits} <= set(bank.sentences())
+    scores = engine.score(reader.captions.embeddings, reader.encode_photo(photo))[:, 0]
+    assert [h.score for h in hits] == pytest.approx(scores.sort(descending=True)[0][:20].tolist())
+    with pytest.raises(UserError, match="whole number"):
+        reader.caption(photo, 0)
 
 
 def test_a_split(toy_checkpoint):

@@ -11,7 +11,15 @@ from vsdemo.paths import ROOT
 
 # The whole number is the floor; decimals order the files of one floor. First match counts.
 RANKS = {
-    **{"types": 0.0, "device": 0.1, "paths": 0.1, "config": 0.1, "photos": 0.1, "events": 0.2},
+    **{
+        "types": 0.0,
+        "device": 0.1,
+        "paths": 0.1,
+        "config": 0.1,
+        "photos": 0.1,
+        "events": 0.2,
+        "resume": 0.3,
+    },
     **{"download": 0.2, "unpack": 0.3, "fetch": 0.4},
     **{"data.conllu": 0.9, "data.constituents": 0.9, "data.parser": 1.0, "data.trees": 1.05},
     **{"data.participles": 0.8, "data.clauses": 0.8},
@@ -24,7 +32,7 @@ RANKS = {
     **{"data.storybook.relations": 1.05, "data.storybook.pictures": 1.08},
     **{"data.storybook.store": 1.085, "data.storybook.sheet": 1.09, "data.storybook": 1.09},
     **{"data.vocab": 1.1, "data.sentences": 1.1, "data.vectors": 1.2, "data.*": 1.0, "data": 1.1},
-    **{"scores": 1.0, "backbones.weights": 1.0, "backbones": 1.1},
+    **{"scores": 1.0, "backbones.weights": 1.0, "backbones.pocket": 1.05, "backbones": 1.1},
     **{"backbones.classifier": 1.0, "backbones.clip": 1.0, "backbones.network": 1.1},
     **{"features": 2.0, "losses": 2.0, "schedule": 2.0, "encoders": 2.0, "optim": 2.4},
     **{
@@ -52,27 +60,24 @@ RANKS = {
         "parsing.train": 5.3,
         "parsing": 5.0,
     },
+    **{"pocket.batches": 5.1, "pocket.train": 5.2, "pocket.*": 5.0, "pocket": 5.0},
     **{"checkpoint": 4.0, "train": 5.0, "evaluate": 5.0, "index": 5.0, "bench": 5.0},
     **{"claims": 5.0, "tables": 5.1, "lab": 5.1, "engine": 6.0},
     **{"plots.grammar": 6.0, "plots.layout": 6.0, "plots.*": 6.1, "plots": 6.2},
-    **{"ui.library": 7.0, "ui.page": 7.0, "ui.pictures": 7.0, "ui.theme": 7.0},
+    **{"ui.galleries": 7.0, "ui.models": 7.0},
+    **{"ui.library": 7.05, "ui.page": 7.0, "ui.pictures": 7.0, "ui.theme": 7.0},
     **{
         "ui.answers": 7.1,
         "ui.tree": 7.15,
         "ui.*": 7.2,
         "ui": 7.3,
-        "cli_bench": 7.0,
-        "cli_data": 7.0,
-        "cli_fetch": 7.0,
-        "cli_lab": 7.0,
-        "cli_tables": 7.0,
-        "cli_trees": 7.0,
+        "cli_*": 7.0,
         "cli": 7.4,
     },
     **{"__main__": 8.0, "app": 8.0},
 }
 HOMES = {
-    "torchvision": ("backbones", "backbones.*"),
+    "torchvision": ("backbones", "backbones.*", "pocket.*"),
     "open_clip": ("backbones.weights", "backbones.clip"),
     "gradio": ("ui", "ui.*"),
     "stanza": ("data.parser", "parsing.*"),

@@ -39,13 +39,11 @@ cli = typer.Typer(
 )
 cli.add_typer(cli_data.cli, name="data")
 cli.add_typer(cli_bench.cli, name="bench")
-cli.command()(cli_fetch.fetch)
-cli.command()(cli_lab.lab)
-cli.command()(cli_tables.table)
-cli.command()(cli_trees.parse)
-cli.command()(cli_trees.relations)
-cli.command()(cli_pocket.train_pocket)
-cli.command()(cli_trees.train_parser)
+for verb in (
+    *(cli_fetch.fetch, cli_lab.lab, cli_tables.table, cli_trees.parse, cli_trees.relations),
+    *(cli_trees.train_parser, cli_pocket.train_pocket),
+):
+    cli.command()(verb)
 
 Checkpoint = Annotated[Path, typer.Argument(help="Folder of a checkpoint; `vsdemo models`.")]
 Gallery = Annotated[
@@ -180,12 +178,8 @@ def caption(
     from vsdemo.photos import open_photo
 
     number, opened = check_k(k), open_photo(photo)
-    if gallery is None:
-        reader = Reader(checkpoint)
-        hits = reader.describe(opened, number)
-    else:
-        reader = engine = _engine(checkpoint, gallery, split)
-        hits = engine.caption(opened, number)
+    reader = Reader(checkpoint) if gallery is None else _engine(checkpoint, gallery, split)
+    hits = reader.caption(opened, number)
     _show_hits(hits, "sentence", reader.score.unit, json, photo=str(photo))
 
 

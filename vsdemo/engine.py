@@ -74,13 +74,17 @@ class Reader:
         return self.model.encode_image(self._features.encode(photo)[None])
 
     @cached_property
-    def bank(self) -> Index:
-        """Our own sentences of what everyday photos show."""
+    def captions(self) -> Index:
+        """The sentences to describe photos with: our own of what everyday photos show."""
         return self._embedded(bank.sentences())
 
-    def describe(self, photo: Image.Image, k: int = 10) -> list[Hit]:
-        """The k sentences of our own that describe a photo best."""
-        return self.bank.above(self.encode_photo(photo), check_k(k))
+    def caption(self, photo: Image.Image, k: int = 10) -> list[Hit]:
+        """The k sentences that describe a photo best."""
+        return self.captions.above(self.encode_photo(photo), check_k(k))
+
+    def similar_sentences(self, text: str, k: int = 10) -> list[Hit]:
+        """The sentences most like a sentence."""
+        return self.captions.near(self.encode(text), check_k(k))
 
     def _embedded(self, texts: Sequence[str]) -> Index:
         """Sentences as points; embedded once and kept below VSDEMO_HOME."""
@@ -133,15 +137,11 @@ class Engine(Reader):
     def captions(self) -> Index:
         """The gallery's captions; where it has none, our own sentences."""
         texts = list(dict.fromkeys(self.gallery.captions))  # some are written twice
-        return self._embedded(texts) if texts else self.bank
+        return self._embedded(texts) if texts else super().captions
 
     def search(self, text: str, k: int = 10) -> list[Hit]:
         """The k photos that a sentence describes best."""
         return self.photos.below(self.encode(text), check_k(k))
-
-    def caption(self, photo: Image.Image, k: int = 10) -> list[Hit]:
-        """The k sentences that describe a photo best."""
-        return self.captions.above(self.encode_photo(photo), check_k(k))
 
     def caption_of(self, number: int, k: int = 10) -> list[Hit]:
         """`caption` for a photo of the gallery."""
@@ -154,7 +154,3 @@ class Engine(Reader):
     def similar_photos(self, number: int, k: int = 10) -> list[Hit]:
         """The photos most like a photo of the gallery."""
         return self.photos.near(self.photos.embeddings[[number]], check_k(k), without=number)
-
-    def similar_sentences(self, text: str, k: int = 10) -> list[Hit]:
-        """The captions most like a sentence."""
-        return self.captions.near(self.encode(text), check_k(k))

@@ -1,6 +1,7 @@
 """Storybook in the app: drawn while the page waits, looked at where nothing can be searched."""
 
 import re
+import shutil
 import urllib.error
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.conftest import BACKBONE
+from vsdemo.data import bank
 from vsdemo.data.storybook import store
 from vsdemo.types import UserError
 from vsdemo.ui import answers, caption, search
@@ -130,6 +132,29 @@ def test_with_weights_storybook_is_searched_and_described_as_any_gallery(few):
     described = list(told.show(Described(*WORLD, photo=2)))[-1][told.described]
     captions = library.opening(GALLERY).photos.result().captions
     assert set(described.sentences) <= set(captions)
+
+
+def test_a_visitors_photo_is_described_by_a_model_that_has_seen_photos(
+    few, checkpoints, tmp_path, monkeypatch, toy_root
+):
+    own = shutil.copytree(checkpoints, tmp_path / "checkpoints")
+    painter = shutil.copytree(own / "toy" / "gru", own / "drawn" / "painter")
+    spec = (painter / "config.json").read_text()
+    (painter / "config.json").write_text(spec.replace('"dataset": "toy"', '"dataset": "storybook"'))
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(own))
+    library = few()
+    with gr.Blocks():
+        tab = caption.build(library, gr.Dropdown(), gr.Dropdown())
+    photo = next((toy_root / "toy" / "images").iterdir())
+    told = {}
+    for model in ("gru", "painter"):
+        last = list(tab.show(Described(model, GALLERY, upload=str(photo))))[-1]
+        assert set(last[tab.described].sentences) <= set(bank.sentences())
+        assert last[tab.sentences].count('class="sentence"') == caption.SENTENCES
+        told[model] = last[tab.note]
+    assert "by gru, as painter has only seen drawings" in told["painter"]
+    assert "drawings" not in told["gru"]
+    assert library.reading("painter") is library.reading("gru")
 
 
 def test_photos_that_take_long_to_search_are_shown_until_they_can_be(few, monkeypatch):

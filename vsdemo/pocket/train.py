@@ -11,13 +11,15 @@ import json
 import math
 import signal
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from torch.optim.swa_utils import AveragedModel
 from tqdm import tqdm
 
 from vsdemo import data, resume
@@ -39,6 +41,8 @@ LOG_EVERY = 20
 EVALUATE_EVERY = 4  # epochs
 LIMIT = 5.0  # largest norm of the gradient
 
+Tensors = Sequence[Tensor]
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -51,6 +55,22 @@ class Settings:
     warmup: int = 300  # steps
     average: float = 0.999  # decay of the moving average of the weights, which is what ships
     seed: int = 0
+
+
+def moving_average(decay: float) -> Callable[[Tensors, Tensors, Any], None]:
+    """An exponential one, for AveragedModel. torch's own holds on to the first, random weights for
+    thousands of steps; this one forgets them, as its decay rises to `decay` with the steps."""
+
+    @torch.no_grad()
+    def update(average: Tensors, current: Tensors, steps: Any) -> None:
+        share = 1 - min(decay, (1 + float(steps)) / (10 + float(steps)))
+        for mean, new in zip(average, current, strict=True):
+            if mean.is_floating_point():
+                mean.lerp_(new, share)
+            else:
+                mean.copy_(new)
+
+    return update
 
 
 class Trainer:
@@ -71,7 +91,7 @@ class Trainer:
         torch.manual_seed(settings.seed)
         self.student = Student(vocab, torch.stack([basis["deviation"], means.std(0)]))
         self.student.to(device(), memory_format=torch.channels_last)
-        average = get_ema_multi_avg_fn(settings.average)
+        average = moving_average(settings.average)
         self.average = AveragedModel(self.student, multi_avg_fn=average, use_buffers=True)
         self.optimizer = self._optimizer()
         self.step, self.seconds = 0, 0.0

@@ -180,11 +180,11 @@ class Caption:
         reading = yield from answers.reading(self.library, self.note, asked.model)
         reader = reading.reader.result()
         yield {self.note: page.progress("Looking at the photo", 0, 0)}
-        hits = reader.describe(opened, count)
-        update = self._ranked(asked, reader, hits, [], len(reader.bank))
+        hits = reader.caption(opened, count)
+        update = self._ranked(asked, reader, hits, [], len(reader.captions))
         if reading.model != asked.model:
             update[self.note] = page.note(
-                f"Best {len(hits):,} of {len(reader.bank):,} sentences by {reading.model}, as "
+                f"Best {len(hits):,} of {len(reader.captions):,} sentences by {reading.model}, as "
                 f"{asked.model} has only seen drawings."
             )
         yield update

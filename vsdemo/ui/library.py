@@ -5,61 +5,27 @@ A page never waits for a model: it asks for a `Future` and tells its progress me
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
-from vsdemo import checkpoint, data
-from vsdemo.backbones import is_here
+from vsdemo import data
 from vsdemo.engine import Engine, Reader
 from vsdemo.index import Index
-from vsdemo.paths import data_root
 from vsdemo.types import CaptionSet, UserError
+from vsdemo.ui.galleries import Gallery, galleries
+from vsdemo.ui.models import by_merit, knows_photos
 
 T = TypeVar("T")
-TITLES = {"flickr8k": "Flickr8k", "pascal1k": "Pascal1K", "storybook": "Storybook"}
-EXAMPLES = ("two dogs play in the snow", "children at the beach", "a man climbs a rock wall")
-EXAMPLES_OF = {
-    "storybook": (
-        "a girl flying a kite on the beach",
-        "two small brown dogs chase a red ball",
-        "an animal in the snow",
-    )
-}
 KEPT_ENGINES = 6  # each holds up to 200 MB, most of it the embedded captions
 NO_MODEL = (
     "There is no model yet: train one with "
     "`python -m vsdemo train order --out checkpoints/flickr8k/order`, then start the app again."
 )
-
-
-@dataclass(frozen=True)
-class Gallery:
-    """Photos that can be searched: a split of a data set, or a folder."""
-
-    key: str
-    label: str
-    name: str
-    split: str
-    photos: tuple[Path, ...]
-
-    @cached_property
-    def token(self) -> str:
-        """Names the gallery in addresses of photos; another list of photos has another one."""
-        listed = "\n".join([self.key, *map(str, self.photos)])
-        return hashlib.sha256(listed.encode()).hexdigest()[:12]
-
-    @property
-    def examples(self) -> tuple[str, ...]:
-        """Sentences to try."""
-        return EXAMPLES_OF.get(self.name, EXAMPLES)
 
 
 @dataclass
@@ -120,60 +86,6 @@ class Reading(Work):
         return self.reader.done() and self.reader.exception() is not None
 
 
-def _merit(folder: Path, dataset: str) -> tuple[bool, bool, float]:
-    """Orders models: those trained on what is shown first, of these those whose image network
-    is here, then by their sum of recalls on dev."""
-    try:
-        figures = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
-        spec = checkpoint.read_spec(folder)
-        here = is_here(spec.config.backbone)
-        return spec.dataset == dataset, here, float(figures["dev"]["rsum"])
-    except (UserError, OSError, ValueError, KeyError, TypeError):
-        return False, False, 0.0
-
-
-def _reads_photos(folder: Path) -> tuple[bool, bool, float]:
-    """Orders models by how well they describe photos: as `_merit`, but drawings teach nothing."""
-    try:
-        dataset = checkpoint.read_spec(folder).dataset
-    except UserError:
-        return False, False, 0.0
-    return dataset not in data.MADE, *_merit(folder, dataset)[1:]
-
-
-def _models(dataset: str) -> dict[str, Path]:
-    """Checkpoints, the best first, by their folder's name; by two names where one is not enough."""
-    folders = sorted(checkpoint.shipped(), key=lambda f: _merit(f, dataset), reverse=True)
-    names = [f.name for f in folders]
-    return {f.name if names.count(f.name) == 1 else f"{f.parent.name} {f.name}": f for f in folders}
-
-
-def _gallery(name: str, split: str, own: bool = False) -> Gallery | None:
-    """None when the data set is not here or has no such split."""
-    try:
-        photos = data.photos(name, split)
-    except (UserError, OSError, ValueError, KeyError):
-        if own:  # asked for by name: its absence is the user's business
-            raise
-        return None
-    title = TITLES.get(name, Path(name).stem if own else name)
-    return Gallery(
-        f"{title}-{split}".lower(), f"{title} {split} ({len(photos):,})", name, split, photos
-    )
-
-
-def _galleries(own: str | None) -> Iterator[Gallery]:
-    if own is not None and own not in data.DATASETS and (found := _gallery(own, "all", own=True)):
-        yield found
-    root = data_root()
-    here = {*data.DATASETS, *data.karpathy_files()} if root and root.is_dir() else set()
-    # Nobody has to wait for drawings, unless there is nothing else.
-    for name in sorted({*here, *data.MADE}, key=lambda n: (n != own, n in data.MADE, n)):
-        for split in ("test",) if name in data.MADE else ("test", "all"):
-            if found := _gallery(name, split):
-                yield found
-
-
 class Library:
     """Models and galleries by key, and engines cached by (model, gallery).
 
@@ -193,11 +105,11 @@ class Library:
 
     def refresh(self) -> None:
         """Takes up galleries and models that are here since. Raises UserError as `Library` does."""
-        found = {g.key: g for g in _galleries(self._own)}
+        found = {g.key: g for g in galleries(self._own)}
         with self._lock:
             # Those that were here stay as they are: engines may have left photos out.
             self.galleries = {key: self.galleries.get(key, found[key]) for key in found}
-        self.models = _models(next((g.name for g in self.galleries.values()), ""))
+        self.models = by_merit(next((g.name for g in self.galleries.values()), None))
 
     @property
     def labels(self) -> list[tuple[str, str]]:
@@ -250,8 +162,8 @@ class Library:
         """What describes a visitor's photo with sentences of our own: this model, or where it has
         only seen drawings the best that has seen photos."""
         name = model
-        if checkpoint.read_spec(_known(model, self.models)).dataset in data.MADE:
-            name = max(self.models, key=lambda other: _reads_photos(self.models[other]))
+        if not knows_photos(_known(model, self.models)):
+            name = next(iter(by_merit(None)))
         with self._lock:
             found = self._readings.get(name)
             if found is None or found.failed:
@@ -264,7 +176,7 @@ class Library:
         try:
             reader = Reader(folder, reading.report)
             reading.what = "Reading sentences"
-            _ = reader.bank
+            _ = reader.captions
         except BaseException as error:  # it belongs to those who wait for the result
             reading.reader.set_exception(error)
         else:

@@ -1,0 +1,42 @@
+"""Checkpoints to choose from, the best for what is shown first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from vsdemo import checkpoint, data
+from vsdemo.backbones import is_here
+from vsdemo.types import UserError
+
+Merit = tuple[bool, bool, int, float]
+
+
+def by_merit(dataset: str | None) -> dict[str, Path]:
+    """Checkpoints by their folder's name, or by two names where one is not enough.
+
+    First come those that were trained on `dataset`, then those whose image network is here, then
+    the larger sets of photos, as `data.DATASETS` lists them, then the better rsum on dev, which
+    says little from one set to another.
+    """
+    folders = sorted(checkpoint.shipped(), key=lambda f: _merit(f, dataset), reverse=True)
+    names = [f.name for f in folders]
+    return {f.name if names.count(f.name) == 1 else f"{f.parent.name} {f.name}": f for f in folders}
+
+
+def knows_photos(folder: Path) -> bool:
+    """Whether a checkpoint has seen photos, and not drawings alone."""
+    return checkpoint.read_spec(folder).dataset not in data.MADE
+
+
+def _merit(folder: Path, dataset: str | None) -> Merit:
+    known = list(data.DATASETS)
+    try:
+        figures = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+        spec = checkpoint.read_spec(folder)
+        base = data.unseeded(spec.dataset)
+        place = known.index(base) if base in known else len(known)
+        here = is_here(spec.config.backbone)
+        return spec.dataset == dataset, here, -place, float(figures["dev"]["rsum"])
+    except (UserError, OSError, ValueError, KeyError, TypeError):
+        return False, False, -len(known) - 1, 0.0
