@@ -212,7 +212,6 @@ def test_a_folder_of_own_photos(toy_checkpoint, engine, toy_root, tmp_path):
     sentences = bank.sentences()
     assert list(own.captions.items) == list(sentences)  # our own, as nobody has written any
     assert {h.item for h in own.caption_of(0, 5)} <= set(sentences)
-    assert {h.item for h in own.similar_sentences(SAME, 5)} <= set(sentences)
     assert own.gallery.own_captions(0) == []
 
 
@@ -222,8 +221,6 @@ def test_a_photo_from_anywhere_is_described_with_our_own_sentences(toy_checkpoin
     assert {h.item for h in hits} <= set(bank.sentences())
     scores = engine.score(reader.captions.embeddings, reader.encode_photo(photo))[:, 0]
     assert [h.score for h in hits] == pytest.approx(scores.sort(descending=True)[0][:20].tolist())
-    with pytest.raises(UserError, match="whole number"):
-        reader.caption(photo, 0)
 
 
 def test_a_split(toy_checkpoint):

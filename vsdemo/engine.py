@@ -16,7 +16,7 @@ from vsdemo import checkpoint, data
 from vsdemo.data import bank
 from vsdemo.data.sentences import parsed, version
 from vsdemo.device import device
-from vsdemo.features import Progress, UnreadablePhotos
+from vsdemo.features import FeatureCache, Progress, UnreadablePhotos
 from vsdemo.index import Index
 from vsdemo.paths import home
 from vsdemo.types import CaptionSet, Embeddings, Hit, Sentence, UserError
@@ -40,15 +40,19 @@ class Reader:
     """A checkpoint: sentences and photos in, points out; and sentences for photos from anywhere.
 
     `progress` is told of photos and sentences done, and of how many. Raises UserError when the
-    checkpoint is damaged or the backbone's weights differ from those of training.
+    checkpoint is damaged and, as soon as a photo is given, when its image network is not here or
+    is another one than in training.
     """
 
     def __init__(self, folder: Path, progress: Progress | None = None) -> None:
         self.model, self.spec, self.vocab = checkpoint.load(folder)
         self.score = self.model.score
-        self._features = checkpoint.feature_cache(self.spec)
         self._hash = checkpoint.content_hash(folder)
         self._progress = progress
+
+    @cached_property
+    def _features(self) -> FeatureCache:
+        return checkpoint.feature_cache(self.spec)
 
     def encode(self, text: str) -> Embeddings:
         """A typed sentence as one point, (1, D). Raises UserError when no word is known."""
@@ -103,7 +107,7 @@ class Reader:
 class Engine(Reader):
     """Search and caption with a checkpoint over the photos and captions of a data set.
 
-    Raises UserError as Reader does, and when the gallery is missing.
+    Raises UserError when the gallery is missing, and as Reader does for a photo.
     """
 
     def __init__(
