@@ -6,25 +6,27 @@ import torch
 from tests.conftest import COLOURS, SHAPES, draw
 from vsdemo.pocket import photos, teacher, train
 
-COUNT = 12
+SETS = {"flickr8k": 4, "photos_unlabelled": 2, "storybook": 6}
+DESCRIBED = (0, 1, 2, 3, 6, 7, 8, 9, 10, 11)
 COMPONENTS = 6
 
 
 @pytest.fixture
 def few_photos(tmp_path, monkeypatch):
-    """Eight pictures with a caption each and four without take the place of all photos, and
-    random maps that of the teacher's."""
-    names = [(s, c) for s in SHAPES for c in COLOURS][:COUNT]
+    """A dozen pictures take the place of all photos, and random maps that of the teacher's."""
+    names = [(s, c) for s in SHAPES for c in COLOURS][: sum(SETS.values())]
     paths = []
     for i, (shape, colour) in enumerate(names):
         paths.append(tmp_path / f"{i}.png")
         draw(shape, colour, "white").save(paths[-1])
-    sets = {"storybook": 8, "photos_unlabelled": 4}
-    captions = tuple(f"a {colour} {shape} to the left" for shape, colour in names[:8])
-    found = photos.Photos(tuple(paths), captions, tuple(range(8)), sets)
-    maps = torch.randn(COUNT, COMPONENTS, 10, 10, generator=torch.Generator().manual_seed(0)).half()
-    basis = {"deviation": torch.linspace(2, 1, COMPONENTS)}
+    captions = tuple(f"a {names[i][1]} {names[i][0]} to the left" for i in DESCRIBED)
+    found = photos.Photos(tuple(paths), captions, DESCRIBED, SETS)
+    seeded = torch.Generator().manual_seed(0)
+    maps = torch.randn(found.photographs, COMPONENTS, 10, 10, generator=seeded).half()
+    deviation = torch.linspace(2, 1, COMPONENTS)
     monkeypatch.setattr(photos, "training", lambda: found)
-    monkeypatch.setattr(teacher, "look", lambda pictures, folder: (maps, basis))
-    monkeypatch.setattr(train.Trainer, "evaluate", lambda self: {"flickr8k": 9.0, "storybook": 9.0})
+    monkeypatch.setattr(teacher, "look", lambda pictures, folder: (maps[: len(pictures)], {}))
+    monkeypatch.setattr(teacher, "relevant", lambda maps, basis: (maps, deviation))
+    figures = {"flickr8k": 9.0, "storybook": 9.0}
+    monkeypatch.setattr(train.Trainer, "evaluate", lambda self: figures)
     return found

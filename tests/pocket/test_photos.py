@@ -8,6 +8,7 @@ from PIL import Image
 
 from vsdemo import data
 from vsdemo.data import storybook
+from vsdemo.data.storybook import store
 from vsdemo.features import photo_key
 from vsdemo.pocket import photos
 from vsdemo.types import CaptionSet, UserError
@@ -43,6 +44,15 @@ def test_how_much_a_crop_shows_depends_on_the_set():
     assert found.least.tolist() == pytest.approx([0.7, 0.25, 0.25])
 
 
+def test_more_drawings_are_of_no_split():
+    assert not set(photos.MORE) & set(store.SPLITS["all"])
+
+
+def test_drawings_come_last():
+    found = photos.Photos(tuple("abcde"), (), (), {"flickr8k": 3, "storybook": 2})
+    assert found.photographs == 3
+
+
 def test_missing_photos_are_said(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     with pytest.raises(UserError, match="Flickr8k"):
@@ -53,7 +63,7 @@ def test_no_photo_of_a_dev_or_test_split(real_data, monkeypatch):
     """By content: a copy under another name would be one too. The splits of Pascal1K that take a
     seed are not meant: each has other photos for training."""
     nothing = CaptionSet("storybook", "train", (), (), ())  # its scenes need not be drawn
-    monkeypatch.setattr(storybook, "load", lambda split, progress: nothing)
+    monkeypatch.setattr(storybook, "drawn", lambda numbers: nothing)
     found = photos.training()
     assert sum(found.sets.values()) == len(found.paths) == len(set(found.paths))
     seen = {photo_key(path) for path in found.paths}

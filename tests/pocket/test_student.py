@@ -5,7 +5,7 @@ import torch
 
 from vsdemo.backbones.pocket import FEATURES
 from vsdemo.data.vocab import Vocab
-from vsdemo.pocket.student import SOFT, Student
+from vsdemo.pocket.student import HARDEST, MARGIN, Student
 from vsdemo.types import Sentence
 
 DEVIATIONS = torch.tensor([[4.0, 2.0, 1.0], [1.0, 0.5, 0.5]])
@@ -19,14 +19,13 @@ def student():
 
 @torch.no_grad()
 def test_what_is_not_explained(student):
-    draw = torch.Generator().manual_seed(0)
-    spatial = torch.rand(2, FEATURES, 2, 2, generator=draw)
-    target = torch.randn(2, 3, 2, 2, generator=draw)
+    seeded = torch.Generator().manual_seed(0)
+    spatial = torch.rand(2, FEATURES, 2, 2, generator=seeded)
+    target = torch.randn(2, 3, 2, 2, generator=seeded)
     found = student.distilled(spatial, target)
     weight, bias = student.components.weight[:, :, 0, 0], student.components.bias
     for row, name in enumerate(("places", "means")):
-        raw = [float(d) ** -SOFT for d in DEVIATIONS[row]]
-        scale = sum((r * float(d)) ** 2 for r, d in zip(raw, DEVIATIONS[row], strict=True)) ** 0.5
+        variance = sum(float(d) ** 2 for d in DEVIATIONS[row])
         total, count = 0.0, 0
         for photo in range(2):
             errors = [
@@ -34,12 +33,39 @@ def test_what_is_not_explained(student):
                 for y in range(2)
                 for x in range(2)
             ]
-            if name == "means":
-                errors = [sum(errors) / 4]
-            for error in errors:
+            for error in [sum(errors) / 4] if name == "means" else errors:
                 count += 1
-                total += sum((float(e) * r / scale) ** 2 for e, r in zip(error, raw, strict=True))
-        assert float(found[name]) == pytest.approx(total / count, rel=1e-4)
+                total += sum(float(e) ** 2 for e in error)
+        assert float(found[name]) == pytest.approx(total / count / variance, rel=1e-4)
+
+
+@torch.no_grad()
+def test_ranking_by_plain_loops(student):
+    """Three photos; of five captions the last two are of other photos, one of them of photo 8."""
+    seeded = torch.Generator().manual_seed(0)
+    vector = torch.rand(3, FEATURES, generator=seeded)
+    texts = ("a red dog", "a blue cat", "a red cat", "a blue dog", "a dog and a cat")
+    captions, owner = [Sentence(text) for text in texts], torch.tensor([7, 8, 9, 5, 8])
+    photos = student.pair.image(vector).x.tolist()
+    points = student.pair.encode_text(captions).x.tolist()
+    score = [[sum(a * b for a, b in zip(c, p, strict=True)) for p in photos] for c in points]
+    total = worst = 0.0
+    for photo in range(3):
+        right = score[photo][photo]
+        for_photo = [
+            max(0, MARGIN - right + score[caption][photo])
+            for caption in range(5)
+            if owner[caption] != owner[photo]
+        ]
+        for_caption = [max(0, MARGIN - right + score[photo][p]) for p in range(3) if p != photo]
+        total += sum(for_photo) + sum(for_caption)
+        worst += max(for_photo) + max(for_caption)
+    expected = ((1 - HARDEST) * total + HARDEST * worst) / 3
+    assert student.ranked(vector, captions, owner).item() == pytest.approx(expected, rel=1e-4)
+
+
+def test_one_photo_cannot_be_ranked(student):
+    assert student.ranked(torch.rand(1, FEATURES), [Sentence("a dog")], torch.tensor([0])) == 0
 
 
 def test_who_always_answers_the_mean_explains_nothing(student):

@@ -1,8 +1,11 @@
 """What the teacher sees, in components."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
+from vsdemo.encoders.image import LinearImage
 from vsdemo.pocket import teacher
 
 
@@ -64,3 +67,27 @@ def test_components_keep_what_they_can(fake_maps, tmp_path):
 )
 def test_a_photo_is_looked_at_in_about_its_own_shape(height, width, shape):
     assert teacher.shape_of(torch.zeros(3, height, width)) == teacher.SHAPES[shape]
+
+
+def test_what_captions_do_not_speak_of_is_left_out(monkeypatch):
+    """A tower that listens to one direction of two, and a basis that is turned against both."""
+    image = LinearImage(2, 1, nonnegative=False, standardize=True)
+    image.standardize.running_var.copy_(torch.tensor([4.0, 1.0]))
+    with torch.no_grad():
+        image.linear.weight.copy_(torch.tensor([[6.0, 0.0]]))
+    asked = []
+    monkeypatch.setattr(
+        teacher.checkpoint, "load", lambda f: (asked.append(f), [SimpleNamespace(image=image)])[1]
+    )
+    monkeypatch.setattr(teacher, "RELEVANT", 1)
+    half = 0.5**0.5
+    directions = torch.tensor([[half, half], [half, -half]])
+    features = torch.randn(50, 2, 3, 3, generator=torch.Generator().manual_seed(0))
+    maps = torch.einsum("nchw,ck->nkhw", features, directions)
+    basis = {"directions": directions, "deviation": torch.ones(2)}
+    found, deviation = teacher.relevant(maps, basis)
+    assert asked[0].parts[-2:] == ("flickr8k", "gru")
+    assert found.shape == (50, 1, 3, 3)
+    assert deviation.tolist() == [1]
+    heard = features[:, :1]  # in units of its deviation
+    assert torch.allclose(found.float().abs(), heard.abs(), atol=5e-3)

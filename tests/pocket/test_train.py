@@ -45,7 +45,10 @@ def test_what_it_made_is_a_backbone(tmp_path, few_photos):
     made = Trainer(out, SMALL)
     made.run()
     assert (out / "model.safetensors").stat().st_size < 10_000_000
-    assert "8 photos of storybook, 4 photos of photos_unlabelled" in (out / "README.md").read_text()
+    assert (
+        "4 photos of flickr8k, 2 photos of photos_unlabelled, 6 photos of storybook"
+        in (out / "README.md").read_text()
+    )
     network = Backbone(Weights("pocket", out / "model.safetensors", "0"))
     pixels = torch.randint(0, 256, (2, 3, 224, 224), dtype=torch.uint8)
     with torch.no_grad():
@@ -95,26 +98,42 @@ def test_batches_depend_on_the_step_alone(tmp_path):
     assert torch.equal(in_order[0], made.make(15).pixels)
 
 
-def test_each_photo_is_seen_once_an_epoch_with_a_caption_of_its_own(tmp_path, few_photos):
+def test_an_epoch_has_every_photograph_once_and_some_drawings(tmp_path, few_photos, monkeypatch):
+    monkeypatch.setattr(batches, "DRAWINGS", 2)
     made = Trainer(tmp_path / "pocket", SMALL).batches
-    owners = []
-    for step in range(made.steps_per_epoch):
-        batch = made.make(step)
-        assert len(batch.captions) == len(batch.owner) == int(batch.described.sum())
+    assert made.steps_per_epoch == 2
+    drawings = set()
+    for epoch in range(6):
+        chosen = [made._chosen(2 * epoch + step).tolist() for step in range(2)]
+        photos = sorted(chosen[0] + chosen[1])
+        assert photos[:6] == list(range(6))
+        drawings |= set(photos[6:])
+    assert drawings == set(range(6, 12))
+
+
+def test_captions_are_those_of_their_photos(tmp_path, few_photos):
+    made = Trainer(tmp_path / "pocket", SMALL).batches
+    said = dict(zip(few_photos.photo_of, few_photos.captions, strict=True))
+    for step in range(6):
+        batch, chosen = made.make(step), made._chosen(step)
+        own = chosen[batch.described].tolist()
+        assert batch.owner.tolist()[: len(own)] == own == [p for p in chosen.tolist() if p in said]
+        assert len(batch.captions) == len(batch.owner) == len(own) + batches.OTHERS
         for sentence, owner in zip(batch.captions, batch.owner.tolist(), strict=True):
-            assert sentence.text == few_photos.captions[owner]
-        owners += batch.owner.tolist()
-    assert sorted(owners) == list(range(8))
+            assert sentence.text == said[owner]
+        assert batch.seen.tolist() == [photo < 6 for photo in chosen.tolist()]
+        assert len(batch.target) == batch.seen.sum()
 
 
 def test_what_says_left_is_not_mirrored(tmp_path, monkeypatch):
     """Photos without a caption are, now and then."""
     made = Trainer(tmp_path / "pocket", SMALL).batches
-    columns = torch.arange(10).expand(12, 6, 10, 10).float()  # each place knows its column
+    columns = torch.arange(10).expand(6, 6, 10, 10).float()  # each place knows its column
     monkeypatch.setattr(made, "maps", columns.half())
     found = {True: set(), False: set()}
-    for step in range(12):
+    for step in range(18):
         batch = made.make(step)
-        for said, target in zip(batch.described.tolist(), batch.target, strict=True):
-            found[said].add(bool(target[0, 0, -1] < target[0, 0, 0]))
+        said = batch.described[batch.seen].tolist()
+        for described, target in zip(said, batch.target, strict=True):
+            found[described].add(bool(target[0, 0, -1] < target[0, 0, 0]))
     assert found == {True: {False}, False: {True, False}}

@@ -13,26 +13,30 @@ from vsdemo.pocket import crops
 from vsdemo.pocket.photos import Photos
 from vsdemo.types import Sentence
 
-STAGES = ((0.0, 128), (0.6, 160), (0.9, 192))  # share of the steps done, pixels of a crop
+STAGES = ((0.0, 96), (0.25, 128), (0.65, 160), (0.9, 192))  # share of the steps, pixels of a crop
 STRIDE = 32  # pixels a place of the map
+DRAWINGS = 4000  # an epoch, others each time
+OTHERS = 192  # captions a batch of other photos, all wrong
 SIDES = {"left", "right"}  # what says so is no longer true of a mirrored photo
 
 
 class Batch(NamedTuple):
-    """Crops (B, 3, s, s) from 0 to 1, the teacher's components (B, K, s/32, s/32), and a caption
-    each of those that are `described` (B,), whose photos have the numbers `owner`."""
+    """Crops (B, 3, s, s) from 0 to 1; the teacher's components (T, K, s/32, s/32) of the `seen`
+    (B,), which are no drawings; captions, first one of each crop that is `described` (B,), then of
+    OTHERS photos; and the photos' numbers of all these captions, `owner`."""
 
     pixels: Tensor
+    seen: Tensor
     target: Tensor
-    captions: list[Sentence]
     described: Tensor
+    captions: list[Sentence]
     owner: Tensor
 
 
 class Batches:
     """Batches of a run: a function of the seed and the step alone.
 
-    pictures: (3, h, w), uint8, of each photo; maps: the teacher's, (P, K, h, w).
+    pictures: (3, h, w), uint8, of each photo; maps: the teacher's (T, K, h, w), of photographs.
     """
 
     def __init__(
@@ -45,12 +49,14 @@ class Batches:
         seed: int,
     ) -> None:
         self.photos, self.pictures, self.maps = photos, pictures, maps
-        self.size, self.seed = min(size, len(pictures)), seed
-        self.least = photos.least
+        self.drawings = min(DRAWINGS, len(pictures) - photos.photographs)
+        self.seed, self.least = seed, photos.least
         self.captions_of: list[list[str]] = [[] for _ in pictures]
         for text, photo in zip(photos.captions, photos.photo_of, strict=True):
             self.captions_of[photo].append(text)
-        self.steps_per_epoch = len(pictures) // self.size
+        length = photos.photographs + self.drawings
+        self.size = min(size, length)
+        self.steps_per_epoch = length // self.size
         self.total = epochs * self.steps_per_epoch
 
     def after(self, step: int) -> Iterator[Batch]:
@@ -67,30 +73,44 @@ class Batches:
 
     def make(self, step: int) -> Batch:
         """The batch of one step."""
-        epoch, number = divmod(step, self.steps_per_epoch)
-        order = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
-        chosen = torch.randperm(len(self.pictures), generator=order)
-        chosen = chosen[number * self.size :][: self.size]
         draw = torch.Generator().manual_seed(self.seed * 7_000_003 + step)
-        pixels, target = self._cut(chosen, self._side(step), draw)
-        luck = torch.rand(self.size, generator=draw).tolist()
+        chosen = self._chosen(step)
+        seen = chosen < self.photos.photographs
+        pixels, target = self._cut(chosen, seen, self._side(step), draw)
+        luck = torch.rand(len(chosen), generator=draw).tolist()
         options = [self.captions_of[photo] for photo in chosen.tolist()]
         texts = [
-            own[int(r * len(own))] if own else "" for own, r in zip(options, luck, strict=True)
+            own[int(x * len(own))] if own else "" for own, x in zip(options, luck, strict=True)
         ]
         sided = torch.tensor([bool(SIDES & set(text.lower().split())) for text in texts])
-        flipped = (torch.rand(self.size, generator=draw) < 0.5) & ~sided
-        pixels[flipped], target[flipped] = pixels[flipped].flip(-1), target[flipped].flip(-1)
+        flipped = (torch.rand(len(chosen), generator=draw) < 0.5) & ~sided
+        pixels[flipped] = pixels[flipped].flip(-1)
+        target[flipped[seen]] = target[flipped[seen]].flip(-1)
         described = torch.tensor([bool(text) for text in texts])
-        captions = [Sentence(text) for text in texts if text]
-        return Batch(pixels, target, captions, described, chosen[described])
+        others = torch.randint(len(self.photos.captions), (OTHERS,), generator=draw).tolist()
+        texts = [t for t in texts if t] + [self.photos.captions[other] for other in others]
+        owner = chosen[described].tolist() + [self.photos.photo_of[other] for other in others]
+        captions = [Sentence(text) for text in texts]
+        return Batch(pixels, seen, target, described, captions, torch.tensor(owner))
+
+    def _chosen(self, step: int) -> Tensor:
+        """The photos of a step: in an epoch each photograph once and some of the drawings."""
+        epoch, number = divmod(step, self.steps_per_epoch)
+        draw = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
+        count = self.photos.photographs
+        drawn = count + torch.randperm(len(self.pictures) - count, generator=draw)
+        all_of_them = torch.cat([torch.arange(count), drawn[: self.drawings]])
+        shuffled = all_of_them[torch.randperm(len(all_of_them), generator=draw)]
+        return shuffled[number * self.size :][: self.size]
 
     def _side(self, step: int) -> int:
         return next(side for share, side in reversed(STAGES) if step >= share * self.total)
 
-    def _cut(self, chosen: Tensor, side: int, draw: torch.Generator) -> tuple[Tensor, Tensor]:
+    def _cut(
+        self, chosen: Tensor, seen: Tensor, side: int, draw: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
         shown, least = [self.pictures[photo] for photo in chosen.tolist()], self.least[chosen]
         boxes = crops.boxes([(p.shape[1], p.shape[2]) for p in shown], least, draw)
         cut = [crops.cut(photo, box, side) for photo, box in zip(shown, boxes, strict=True)]
         pixels = crops.jittered(torch.stack(cut).float() / 255, 1 - least, draw)
-        return pixels, crops.target(self.maps[chosen], boxes, side // STRIDE)
+        return pixels, crops.target(self.maps[chosen[seen]], boxes[seen], side // STRIDE)

@@ -14,25 +14,34 @@ from torchvision.transforms import v2
 from tqdm import tqdm
 
 from vsdemo import data
+from vsdemo.data import storybook
+from vsdemo.data.storybook import store
 from vsdemo.paths import require_data
 from vsdemo.photos import open_photo, photos_in
+from vsdemo.types import CaptionSet
 
 SHORT = 224  # pixels: the short side of a photo in memory
 LEAST = {  # share of a photo that a crop shows at least: of captions, most has to stay true
-    **{"flickr8k": 0.35, "pascal1k": 0.35, "storybook": 0.7},
-    "photos_unlabelled": 0.25,
+    **{"flickr8k": 0.35, "pascal1k": 0.35},
+    **{"photos_unlabelled": 0.25, "storybook": 0.7},
 }
+MORE = range(5500, 11_500)  # scenes of Storybook that are in none of its splits
 WIDEST = 2.0  # of a longer photo the middle is kept
 
 
 @dataclass(frozen=True)
 class Photos:
-    """Photo files, and the captions of those that have some."""
+    """Photo files, the drawings last, and the captions of those that have some."""
 
     paths: tuple[Path, ...]
     captions: tuple[str, ...]
     photo_of: tuple[int, ...]  # of each caption the number of its photo
     sets: dict[str, int]  # how many photos come from where, in their order
+
+    @property
+    def photographs(self) -> int:
+        """How many are no drawings."""
+        return len(self.paths) - self.sets.get("storybook", 0)
 
     @property
     def least(self) -> Tensor:
@@ -42,20 +51,19 @@ class Photos:
 
 def training() -> Photos:
     """The photos of all sources: Flickr8k and Pascal1K train, photos without captions, Storybook
-    train. Raises UserError when a set is missing."""
+    train and more scenes like these. Raises UserError when a set is missing."""
+    sets = [data.load(name, "train") for name in ("flickr8k", "pascal1k")]
+    folder = require_data("photos_unlabelled", what="The set of photos without captions")
+    sets.append(CaptionSet("photos_unlabelled", "all", tuple(photos_in(folder))))
+    sets.append(storybook.drawn((*store.SPLITS["train"], *MORE)))
     paths: list[Path] = []
-    captions: list[str] = []
     photo_of: list[int] = []
-    sets: dict[str, int] = {}
-    for name in ("flickr8k", "pascal1k", "storybook"):
-        part = data.load(name, "train")
-        captions += part.captions
+    for part in sets:
         photo_of += [len(paths) + number for number in part.photo_of]
         paths += part.photos
-        sets[name] = len(part.photos)
-    others = photos_in(require_data("photos_unlabelled", what="The set of photos without captions"))
-    sets["photos_unlabelled"] = len(others)
-    return Photos((*paths, *others), tuple(captions), tuple(photo_of), sets)
+    captions = tuple(text for part in sets for text in part.captions)
+    counts = {part.name: len(part.photos) for part in sets}
+    return Photos(tuple(paths), captions, tuple(photo_of), counts)
 
 
 def shrunk(photo: Image.Image) -> Tensor:

@@ -9,13 +9,11 @@ from vsdemo import models
 from vsdemo.backbones.pocket import FEATURES, Pocket
 from vsdemo.config import override
 from vsdemo.data.vocab import Vocab
-from vsdemo.losses import pairwise_ranking
 from vsdemo.types import Sentence
 
 SETTINGS = ("dim=512", "word_dim=200")  # of the model `gru`, which reads the captions
-SOFT = 0.5  # a component's error counts by its deviation to minus this; at 1 all count alike
 RANKING = 0.5  # weight of the ranking loss
-LOSS = pairwise_ranking(margin=0.2, hardest=0.95)
+MARGIN, HARDEST = 0.2, 0.95  # of that loss: see `losses.pairwise_ranking`
 
 
 class Student(nn.Module):
@@ -34,9 +32,7 @@ class Student(nn.Module):
         self.components = nn.Conv2d(FEATURES, deviations.shape[1], 1)
         config = override(models.module("gru").Config(), SETTINGS)
         self.pair = models.build("gru", config, vocab, FEATURES)
-        weights = deviations.pow(-SOFT)
-        weights = weights / (deviations * weights).square().sum(1, keepdim=True).sqrt()
-        self.register_buffer("weights", weights)
+        self.register_buffer("variance", deviations.square().sum(1))  # (2,)
 
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         """Pixels (B, 3, H, W) from 0 to 1 -> Pocket's vector and map."""
@@ -45,17 +41,29 @@ class Student(nn.Module):
 
     def distilled(self, spatial: Tensor, target: Tensor) -> dict[str, Tensor]:
         """How much of the teacher's map (B, K, h, w), and of its mean over places, is not
-        explained: 1 - R^2 of weighted components; 0 is perfect, 1 no better than the mean."""
+        explained: 1 - R^2; 0 is perfect, 1 no better than the mean."""
         error = self.components(spatial).float() - target
-        places = (error * self.weights[0][:, None, None]).square().sum(1).mean()
-        means = (error.mean((2, 3)) * self.weights[1]).square().sum(1).mean()
-        return {"places": places, "means": means}
+        places, means = error.square().sum(1), error.mean((2, 3)).square().sum(1)
+        found = {"places": places.mean((1, 2)), "means": means}  # (B,) each
+        count = max(1, len(target))  # there may be none
+        return {k: v.sum() / count / self.variance[i] for i, (k, v) in enumerate(found.items())}
 
     def ranked(self, vector: Tensor, captions: list[Sentence], owner: Tensor) -> Tensor:
-        """The ranking loss of photos (B, FEATURES) and a caption of each, a pair's mean."""
-        if len(captions) < 2:
+        """The ranking loss of photos (P, FEATURES) and captions: first one of each photo, then any
+        others, which are wrong for it. owner: (C,) the number of each caption's photo.
+
+        `losses.pairwise_ranking`, where a photo has more wrong captions than there are photos;
+        its mean over photos.
+        """
+        if len(vector) < 2:
             return vector.new_zeros(())  # there is nothing to rank
         words = self.pair.text.collate(self.pair.text.prepare(captions)).to(vector.device)
         general, specific = self.pair.text(words), self.pair.image(vector)
-        loss = LOSS(self.pair.score, general, specific, owner)["loss"]
-        return loss / len(captions)
+        scores = self.pair.score(general, specific)  # (C, P)
+        right, count = scores.diagonal(), len(vector)
+        wrong = owner[:, None] != owner[:count]
+        for_photos = (MARGIN - right + scores).clamp(min=0) * wrong
+        for_captions = (MARGIN - right[:, None] + scores[:count]).clamp(min=0) * wrong[:count]
+        total = for_photos.sum() + for_captions.sum()
+        worst = for_photos.amax(0).sum() + for_captions.amax(1).sum()
+        return ((1 - HARDEST) * total + HARDEST * worst) / count

@@ -1,7 +1,10 @@
-"""What the teacher sees: its last spatial map over each whole photo, in principal components.
+"""What the teacher sees: its last spatial map over each whole photo.
 
 A map is computed once; the target of any crop is cut out of it (`crops.target`), so that the
-teacher need not look at every crop of every epoch.
+teacher need not look at every crop of every epoch. Of what the teacher sees, only that is kept
+which captions speak of: the directions to which the image tower of checkpoints/flickr8k/gru
+listens. (Runs of 6 epochs that imitated its greatest variance instead were worse at retrieval:
+dev rsum 103 against 112 on Flickr8k, 284 against 299 on Storybook, by linear regression.)
 """
 
 from __future__ import annotations
@@ -15,12 +18,15 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from tqdm import tqdm
 
+from vsdemo import checkpoint
 from vsdemo.backbones import find_weights
 from vsdemo.features import load_backbone
-from vsdemo.paths import atomic
+from vsdemo.paths import atomic, checkpoints_root
 
 TEACHER = "torchvision/densenet169"
 COMPONENTS = 384
+RELEVANT = 192  # components after `relevant`
+LISTENER = ("flickr8k", "gru")  # a checkpoint over the teacher's features
 GRID = 10  # a map has GRID x GRID places, whatever the shape of its photo
 FIRST = 640  # photos that the components are found on
 SHARD = 256  # photos a file, and so the most that a killed run computes again
@@ -90,3 +96,16 @@ def look(photos: Sequence[Tensor], folder: Path) -> tuple[Tensor, dict[str, Tens
                 save_file({"maps": turned.half().contiguous()}, path)
         shards.append(load_file(file)["maps"])
     return torch.cat(shards), basis
+
+
+def relevant(maps: Tensor, basis: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    """Maps (N, COMPONENTS, h, w) as `look` gives them -> (N, RELEVANT, h, w), half precision, and
+    the deviation of each component: the principal components of what the LISTENER's image tower,
+    a linear layer, makes of each place."""
+    tower = checkpoint.load(checkpoints_root().joinpath(*LISTENER))[0].image.cpu()
+    scale = (tower.standardize.running_var + tower.standardize.eps).sqrt()
+    heard = (tower.linear.weight.detach() / scale) @ basis["directions"]  # (D, COMPONENTS)
+    left, deviation, _ = torch.linalg.svd(heard * basis["deviation"], full_matrices=False)
+    turn = left[:, :RELEVANT].T @ heard / deviation[0]
+    turned = [torch.einsum("nkhw,rk->nrhw", part.float(), turn).half() for part in maps.split(500)]
+    return torch.cat(turned), deviation[:RELEVANT] / deviation[0]

@@ -50,7 +50,7 @@ class Settings:
 
     epochs: int = 32
     batch_size: int = 96
-    learning_rate: float = 0.0015  # of AdamW, at its highest
+    learning_rate: float = 0.003  # of AdamW, at its highest
     weight_decay: float = 0.05
     warmup: int = 300  # steps
     average: float = 0.999  # decay of the moving average of the weights, which is what ships
@@ -83,13 +83,14 @@ class Trainer:
         self.events = EventLog(self.work / "events.jsonl")
         self.photos = photos.training()
         pictures = photos.read(self.photos.paths)
-        maps, basis = teacher.look(pictures, self.work / "maps")
+        photographs = pictures[: self.photos.photographs]
+        maps, deviation = teacher.relevant(*teacher.look(photographs, self.work / "maps"))
         shape = (settings.batch_size, settings.epochs, settings.seed)
         self.batches = Batches(self.photos, pictures, maps, *shape)
         means = torch.cat([part.float().mean((2, 3)) for part in maps.split(1000)])
         vocab = Vocab.build([Sentence(c) for c in self.photos.captions], 3)
         torch.manual_seed(settings.seed)
-        self.student = Student(vocab, torch.stack([basis["deviation"], means.std(0)]))
+        self.student = Student(vocab, torch.stack([deviation, means.std(0)]))
         self.student.to(device(), memory_format=torch.channels_last)
         average = moving_average(settings.average)
         self.average = AveragedModel(self.student, multi_avg_fn=average, use_buffers=True)
@@ -157,9 +158,10 @@ class Trainer:
             group["lr"] = self._rate()
         with autocast():
             vector, spatial = self.student(batch.pixels)
-            parts = self.student.distilled(spatial, batch.target.to(device()))
-            described = vector[batch.described.to(device())]
-            ranked = self.student.ranked(described, batch.captions, batch.owner.to(device()))
+            seen, described = batch.seen.to(device()), batch.described.to(device())
+            parts = self.student.distilled(spatial[seen], batch.target.to(device()))
+            owner = batch.owner.to(device())
+            ranked = self.student.ranked(vector[described], batch.captions, owner)
         parts |= {"ranking": ranked}
         loss = parts["places"] + parts["means"] + RANKING * ranked
         check_finite({"loss": loss})

@@ -8,6 +8,7 @@ of thing with a colour or an action that the others never join it with.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from vsdemo.data.storybook import store
@@ -16,7 +17,7 @@ from vsdemo.data.storybook.scene import Scene
 from vsdemo.data.storybook.store import Progress, captions_of
 from vsdemo.types import CaptionSet
 
-__all__ = ["HOW", "captions_of", "check", "load", "photos", "scenes"]
+__all__ = ["HOW", "captions_of", "check", "drawn", "load", "photos", "scenes"]
 
 HOW = "5,500 pictures, drawn by vsdemo when they are first used"
 
@@ -28,11 +29,18 @@ def photos(split: str) -> tuple[Path, ...]:
 
 def load(split: str, progress: Progress | None = None) -> CaptionSet:
     """One split. Draws what is missing and tells `progress` of pictures done and to do."""
-    stories = store.read(store.SPLITS[split], progress)
+    return drawn(store.SPLITS[split], split, progress)
+
+
+def drawn(
+    numbers: Sequence[int], split: str = "all", progress: Progress | None = None
+) -> CaptionSet:
+    """The pictures of these numbers, of which there is no end, with their captions."""
+    stories = store.read(numbers, progress)
     return CaptionSet(
         "storybook",
         split,
-        photos(split),
+        tuple(store.photo(number) for number in numbers),
         tuple(text for story in stories for text in story.captions),
         tuple(i for i, story in enumerate(stories) for _ in story.captions),
     )
