@@ -33,6 +33,10 @@ def test_a_bag_of_words_by_loops(small_storybook, split):
         figures = found[f"level{level + 1}"]
         assert figures["meanr"] == pytest.approx(sum(ranks) / len(ranks))
         assert figures["r10"] == pytest.approx(100 * sum(r <= 10 for r in ranks) / len(ranks))
+        assert figures["r1"] == pytest.approx(100 * sum(r <= 1 for r in ranks) / len(ranks))
+    for figure in ("r1", "r10", "meanr", "possible"):
+        both = [found[level][figure] for level in ("level4", "level5")]
+        assert found["fullest"][figure] == pytest.approx(sum(both) / 2)
     assert found["ratio"] == found["level1"]["meanr"] / found["level5"]["meanr"]
     low, high = found["ci95"]["ratio"]
     assert low < found["ratio"] < high

@@ -37,16 +37,19 @@ class ByDetail:
         return len(self.ranks)
 
     def metrics(self, photos: np.ndarray | None = None) -> dict[str, Any]:
-        """level1 to level5: r10 in percent, meanr, possible; ratio: meanr of level1 by level5."""
+        """level1 to level5, and `fullest`, level4 and level5 together: r1 and r10 in percent, meanr,
+        possible; ratio: meanr of level1 by that of level5."""
         rows = slice(None) if photos is None else photos
         drawn, possible = self.ranks[rows], self.possible[rows].mean(0)
+        columns = {**{f"level{i + 1}": [i] for i in range(drawn.shape[1])}, "fullest": [-2, -1]}
         levels = {
-            f"level{i}": {
-                "r10": 100 * float((rank <= 10).mean()),
-                "meanr": float(rank.mean()),
-                "possible": float(possible[i - 1]),
+            name: {
+                "r1": 100 * float((drawn[:, which] <= 1).mean()),
+                "r10": 100 * float((drawn[:, which] <= 10).mean()),
+                "meanr": float(drawn[:, which].mean()),
+                "possible": float(possible[which].mean()),
             }
-            for i, rank in enumerate(drawn.T, 1)
+            for name, which in columns.items()
         }
         return {**levels, "ratio": float(drawn[:, 0].mean() / drawn[:, -1].mean())}
 
