@@ -12,15 +12,16 @@ NOBODY = "torchvision/resnet50"  # an image network that is not here
 
 @pytest.fixture
 def shelf(toy_checkpoint, tmp_path, monkeypatch):
-    """Adds a checkpoint: its name, data set, sum of recalls on dev, and image network."""
+    """Adds a checkpoint: its name, data set, sum of recalls on dev, image network and views."""
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("torch.hub.get_dir", lambda: str(tmp_path / "hub"))
 
-    def add(name, dataset, rsum, backbone=None):
+    def add(name, dataset, rsum, backbone=None, crops="center"):
         folder = shutil.copytree(toy_checkpoint, tmp_path / dataset / name)
         spec = json.loads((folder / "config.json").read_text())
         spec["dataset"] = dataset
         spec["config"]["backbone"] = backbone or spec["config"]["backbone"]
+        spec["config"]["crops"] = crops
         (folder / "config.json").write_text(json.dumps(spec))
         (folder / "metrics.json").write_text(json.dumps({"dev": {"rsum": rsum}}))
         return folder
@@ -42,6 +43,12 @@ def test_what_can_be_used_at_once_comes_before_what_is_better(shelf):
     shelf("drawn", "storybook", 400)
     assert list(by_merit("flickr8k")) == ["here", "better", "drawn"]
     assert list(by_merit(None)) == ["here", "drawn", "better"]
+
+
+def test_one_look_at_a_photo_comes_before_ten(shelf):
+    shelf("slow", "flickr8k", 300, crops="ten")
+    shelf("quick", "flickr8k", 200)
+    assert list(by_merit("flickr8k")) == ["quick", "slow"]
 
 
 def test_sums_of_recalls_of_different_sets_are_not_compared(shelf):

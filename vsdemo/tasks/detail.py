@@ -37,8 +37,8 @@ class ByDetail:
         return len(self.ranks)
 
     def metrics(self, photos: np.ndarray | None = None) -> dict[str, Any]:
-        """level1 to level5, and `fullest`, level4 and level5 together: r1 and r10 in percent, meanr,
-        possible; ratio: meanr of level1 by that of level5."""
+        """level1 to level5, and `fullest`, which is level4 and level5 together: r1 and r10 in
+        percent, meanr, possible; ratio: meanr of level1 by that of level5."""
         rows = slice(None) if photos is None else photos
         drawn, possible = self.ranks[rows], self.possible[rows].mean(0)
         columns = {**{f"level{i + 1}": [i] for i in range(drawn.shape[1])}, "fullest": [-2, -1]}

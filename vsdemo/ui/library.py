@@ -163,7 +163,8 @@ class Library:
         only seen drawings the best that has seen photos."""
         name = model
         if not knows_photos(_known(model, self.models)):
-            name = next(iter(by_merit(None)))
+            readers = (name for name, folder in by_merit(None).items() if knows_photos(folder))
+            name = next(readers, model)
         with self._lock:
             found = self._readings.get(name)
             if found is None or found.failed:

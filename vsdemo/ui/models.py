@@ -6,18 +6,19 @@ import json
 from pathlib import Path
 
 from vsdemo import checkpoint, data
-from vsdemo.backbones import is_here
+from vsdemo.backbones import CROPS, is_here
 from vsdemo.types import UserError
 
-Merit = tuple[bool, bool, int, float]
+Merit = tuple[bool, bool, int, int, float]
 
 
 def by_merit(dataset: str | None) -> dict[str, Path]:
     """Checkpoints by their folder's name, or by two names where one is not enough.
 
     First come those that were trained on `dataset`, then those whose image network is here, then
-    the larger sets of photos, as `data.DATASETS` lists them, then the better rsum on dev, which
-    says little from one set to another.
+    the larger sets of photos, as `data.DATASETS` lists them; then those that look at a photo once
+    and not ten times, so that nobody waits minutes for the first search; then the better rsum on
+    dev, which says little from one set to another.
     """
     folders = sorted(checkpoint.shipped(), key=lambda f: _merit(f, dataset), reverse=True)
     names = [f.name for f in folders]
@@ -36,7 +37,7 @@ def _merit(folder: Path, dataset: str | None) -> Merit:
         spec = checkpoint.read_spec(folder)
         base = data.unseeded(spec.dataset)
         place = known.index(base) if base in known else len(known)
-        here = is_here(spec.config.backbone)
-        return spec.dataset == dataset, here, -place, float(figures["dev"]["rsum"])
+        here, views = is_here(spec.config.backbone), CROPS[spec.config.crops]
+        return spec.dataset == dataset, here, -place, -views, float(figures["dev"]["rsum"])
     except (UserError, OSError, ValueError, KeyError, TypeError):
-        return False, False, -len(known) - 1, 0.0
+        return False, False, -len(known) - 1, 0, 0.0
