@@ -1,5 +1,8 @@
 """Which photos Pocket learns from, and how they are kept."""
 
+import shutil
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given
@@ -57,6 +60,26 @@ def test_missing_photos_are_said(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     with pytest.raises(UserError, match="Flickr8k"):
         photos.training()
+
+
+def test_vague_captions_of_drawings_are_left_out(toy_root, tmp_path, monkeypatch):
+    """They would count as wrong for other drawings that they are true of."""
+    (tmp_path / "photos_unlabelled").mkdir()
+    shutil.copy(next((toy_root / "toy" / "images").iterdir()), tmp_path / "photos_unlabelled")
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    captions = [f"{word} {i}" for i in range(2) for word in ("vague", "short", "a", "b", "c")]
+    paths = (tmp_path / "0.png", tmp_path / "1.png")
+    drawn = CaptionSet("storybook", "all", paths, tuple(captions), (0,) * 5 + (1,) * 5)
+    toy = data.load(str(toy_root / "toy" / "captions.json"), "train")
+    monkeypatch.setattr(photos.data, "load", lambda name, split: replace(toy, name=name))
+    monkeypatch.setattr(storybook, "drawn", lambda numbers: drawn)
+    found = photos.training()
+    assert found.sets == {"flickr8k": 24, "pascal1k": 24, "photos_unlabelled": 1, "storybook": 2}
+    assert found.captions[-6:] == ("a 0", "b 0", "c 0", "a 1", "b 1", "c 1")
+    assert found.photo_of[-6:] == (49, 49, 49, 50, 50, 50)
+    assert found.captions[:120] == toy.captions
+    assert found.photo_of[120:240] == tuple(24 + number for number in toy.photo_of)
+    assert found.paths[-2:] == paths
 
 
 def test_no_photo_of_a_dev_or_test_split(real_data, monkeypatch):

@@ -21,12 +21,11 @@ SIDES = {"left", "right"}  # what says so is no longer true of a mirrored photo
 
 
 class Batch(NamedTuple):
-    """Crops (B, 3, s, s) from 0 to 1; the teacher's components (T, K, s/32, s/32) of the `seen`
-    (B,), which are no drawings; captions, first one of each crop that is `described` (B,), then of
-    OTHERS photos; and the photos' numbers of all these captions, `owner`."""
+    """Crops (B, 3, s, s) from 0 to 1; the teacher's components (B, K, s/32, s/32); captions, first
+    one of each crop that is `described` (B,), then OTHERS; and the numbers of all these captions'
+    photos, `owner`."""
 
     pixels: Tensor
-    seen: Tensor
     target: Tensor
     described: Tensor
     captions: list[Sentence]
@@ -36,7 +35,7 @@ class Batch(NamedTuple):
 class Batches:
     """Batches of a run: a function of the seed and the step alone.
 
-    pictures: (3, h, w), uint8, of each photo; maps: the teacher's (T, K, h, w), of photographs.
+    pictures: (3, h, w), uint8, of each photo; maps: the teacher's, (P, K, h, w).
     """
 
     def __init__(
@@ -75,8 +74,7 @@ class Batches:
         """The batch of one step."""
         draw = torch.Generator().manual_seed(self.seed * 7_000_003 + step)
         chosen = self._chosen(step)
-        seen = chosen < self.photos.photographs
-        pixels, target = self._cut(chosen, seen, self._side(step), draw)
+        pixels, target = self._cut(chosen, self._side(step), draw)
         luck = torch.rand(len(chosen), generator=draw).tolist()
         options = [self.captions_of[photo] for photo in chosen.tolist()]
         texts = [
@@ -84,14 +82,13 @@ class Batches:
         ]
         sided = torch.tensor([bool(SIDES & set(text.lower().split())) for text in texts])
         flipped = (torch.rand(len(chosen), generator=draw) < 0.5) & ~sided
-        pixels[flipped] = pixels[flipped].flip(-1)
-        target[flipped[seen]] = target[flipped[seen]].flip(-1)
+        pixels[flipped], target[flipped] = pixels[flipped].flip(-1), target[flipped].flip(-1)
         described = torch.tensor([bool(text) for text in texts])
         others = torch.randint(len(self.photos.captions), (OTHERS,), generator=draw).tolist()
         texts = [t for t in texts if t] + [self.photos.captions[other] for other in others]
         owner = chosen[described].tolist() + [self.photos.photo_of[other] for other in others]
         captions = [Sentence(text) for text in texts]
-        return Batch(pixels, seen, target, described, captions, torch.tensor(owner))
+        return Batch(pixels, target, described, captions, torch.tensor(owner))
 
     def _chosen(self, step: int) -> Tensor:
         """The photos of a step: in an epoch each photograph once and some of the drawings."""
@@ -106,11 +103,9 @@ class Batches:
     def _side(self, step: int) -> int:
         return next(side for share, side in reversed(STAGES) if step >= share * self.total)
 
-    def _cut(
-        self, chosen: Tensor, seen: Tensor, side: int, draw: torch.Generator
-    ) -> tuple[Tensor, Tensor]:
+    def _cut(self, chosen: Tensor, side: int, draw: torch.Generator) -> tuple[Tensor, Tensor]:
         shown, least = [self.pictures[photo] for photo in chosen.tolist()], self.least[chosen]
         boxes = crops.boxes([(p.shape[1], p.shape[2]) for p in shown], least, draw)
         cut = [crops.cut(photo, box, side) for photo, box in zip(shown, boxes, strict=True)]
         pixels = crops.jittered(torch.stack(cut).float() / 255, 1 - least, draw)
-        return pixels, crops.target(self.maps[chosen[seen]], boxes[seen], side // STRIDE)
+        return pixels, crops.target(self.maps[chosen], boxes, side // STRIDE)

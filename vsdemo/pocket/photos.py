@@ -26,6 +26,7 @@ LEAST = {  # share of a photo that a crop shows at least: of captions, most has 
     **{"photos_unlabelled": 0.25, "storybook": 0.7},
 }
 MORE = range(5500, 11_500)  # scenes of Storybook that are in none of its splits
+VAGUE = 2  # captions of a scene, its shortest, that are true of many others too
 WIDEST = 2.0  # of a longer photo the middle is kept
 
 
@@ -57,13 +58,14 @@ def training() -> Photos:
     sets.append(CaptionSet("photos_unlabelled", "all", tuple(photos_in(folder))))
     sets.append(storybook.drawn((*store.SPLITS["train"], *MORE)))
     paths: list[Path] = []
-    photo_of: list[int] = []
+    said: list[tuple[str, int]] = []
     for part in sets:
-        photo_of += [len(paths) + number for number in part.photo_of]
+        vague = VAGUE if part.name == "storybook" else 0
+        for number, captions in enumerate(part.captions_of, len(paths)):
+            said += [(part.captions[caption], number) for caption in captions[vague:]]
         paths += part.photos
-    captions = tuple(text for part in sets for text in part.captions)
     counts = {part.name: len(part.photos) for part in sets}
-    return Photos(tuple(paths), captions, tuple(photo_of), counts)
+    return Photos(tuple(paths), *(tuple(column) for column in zip(*said, strict=True)), counts)
 
 
 def shrunk(photo: Image.Image) -> Tensor:

@@ -43,10 +43,9 @@ class Student(nn.Module):
         """How much of the teacher's map (B, K, h, w), and of its mean over places, is not
         explained: 1 - R^2; 0 is perfect, 1 no better than the mean."""
         error = self.components(spatial).float() - target
-        places, means = error.square().sum(1), error.mean((2, 3)).square().sum(1)
-        found = {"places": places.mean((1, 2)), "means": means}  # (B,) each
-        count = max(1, len(target))  # there may be none
-        return {k: v.sum() / count / self.variance[i] for i, (k, v) in enumerate(found.items())}
+        places = error.square().sum(1).mean() / self.variance[0]
+        means = error.mean((2, 3)).square().sum(1).mean() / self.variance[1]
+        return {"places": places, "means": means}
 
     def ranked(self, vector: Tensor, captions: list[Sentence], owner: Tensor) -> Tensor:
         """The ranking loss of photos (P, FEATURES) and captions: first one of each photo, then any

@@ -83,8 +83,7 @@ class Trainer:
         self.events = EventLog(self.work / "events.jsonl")
         self.photos = photos.training()
         pictures = photos.read(self.photos.paths)
-        photographs = pictures[: self.photos.photographs]
-        maps, deviation = teacher.relevant(*teacher.look(photographs, self.work / "maps"))
+        maps, deviation = teacher.relevant(*teacher.look(pictures, self.work / "maps"))
         shape = (settings.batch_size, settings.epochs, settings.seed)
         self.batches = Batches(self.photos, pictures, maps, *shape)
         means = torch.cat([part.float().mean((2, 3)) for part in maps.split(1000)])
@@ -158,10 +157,9 @@ class Trainer:
             group["lr"] = self._rate()
         with autocast():
             vector, spatial = self.student(batch.pixels)
-            seen, described = batch.seen.to(device()), batch.described.to(device())
-            parts = self.student.distilled(spatial[seen], batch.target.to(device()))
-            owner = batch.owner.to(device())
-            ranked = self.student.ranked(vector[described], batch.captions, owner)
+            parts = self.student.distilled(spatial, batch.target.to(device()))
+            described, owner = vector[batch.described.to(device())], batch.owner.to(device())
+            ranked = self.student.ranked(described, batch.captions, owner)
         parts |= {"ranking": ranked}
         loss = parts["places"] + parts["means"] + RANKING * ranked
         check_finite({"loss": loss})
