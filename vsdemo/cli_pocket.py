@@ -10,7 +10,7 @@ import typer
 
 def train_pocket(
     out: Annotated[Path, typer.Option(help="Folder of the network; a killed run goes on.")],
-    epochs: Annotated[int, typer.Option(min=1, help="Times that each photo is seen.")] = 32,
+    epochs: Annotated[int, typer.Option(min=1, help="Times that each photo is seen.")] = 48,
     seed: Annotated[int, typer.Option(min=0, help="Of weights, crops and captions.")] = 0,
 ) -> None:
     """Train the small image network that ships again: about two hours on two cores."""

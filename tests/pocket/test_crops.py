@@ -77,11 +77,3 @@ def test_jitter_changes_each_crop_in_its_own_way():
     assert len(found.flatten(1).unique(dim=0)) == 64
     grey = found.std(1).amax((1, 2)) < 1e-6
     assert 0 < int(grey.sum()) < 20
-
-
-def test_all_of_a_photo():
-    photo = torch.randint(0, 256, (3, 80, 200), generator=seeded(), dtype=torch.uint8)
-    seen = crops.whole(photo)
-    assert seen.shape == (3, 224, 224)
-    assert seen.min() >= 0
-    assert seen.max() <= 1

@@ -41,11 +41,6 @@ def cut(photo: Tensor, box: Tensor, size: int) -> Tensor:
     )
 
 
-def whole(photo: Tensor) -> Tensor:
-    """All of a photo (3, h, w), uint8, as a network in use sees it: (3, 224, 224), 0 to 1."""
-    return v2.functional.resize(photo, [224, 224]) / 255
-
-
 def target(maps: Tensor, box: Tensor, places: int) -> Tensor:
     """The part of maps (B, K, h, w) below each box (B, 4), averaged to (B, K, places, places)."""
     fine = 2 * places  # two samples a side of each place

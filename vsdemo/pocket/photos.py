@@ -1,4 +1,4 @@
-"""The photos that Pocket learns from, none of them of a dev or test split, and crops of them."""
+"""The photos that Pocket learns from, none of them of a dev or test split, and photos as pixels."""
 
 from __future__ import annotations
 
@@ -85,3 +85,9 @@ def read(paths: Sequence[Path]) -> list[Tensor]:
     with ThreadPoolExecutor() as pool:
         opened = pool.map(lambda path: shrunk(open_photo(path)), paths)
         return list(tqdm(opened, total=len(paths), desc="reading photos"))
+
+
+def whole(path: Path, side: int) -> Tensor:
+    """All of a photo as a network in use sees it: (3, side, side), 0 to 1. Raises UserError."""
+    square = open_photo(path).resize((side, side), Image.Resampling.BILINEAR)
+    return v2.functional.pil_to_tensor(square) / 255

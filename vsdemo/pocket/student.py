@@ -58,7 +58,8 @@ class Student(nn.Module):
             return vector.new_zeros(())  # there is nothing to rank
         words = self.pair.text.collate(self.pair.text.prepare(captions)).to(vector.device)
         general, specific = self.pair.text(words), self.pair.image(vector)
-        scores = self.pair.score(general, specific)  # (C, P)
+        with torch.autocast(vector.device.type, enabled=False):  # scores in bfloat16 would tie
+            scores = self.pair.score(general, specific)  # (C, P)
         right, count = scores.diagonal(), len(vector)
         wrong = owner[:, None] != owner[:count]
         for_photos = (MARGIN - right + scores).clamp(min=0) * wrong

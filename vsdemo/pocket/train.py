@@ -28,8 +28,7 @@ from vsdemo.device import autocast, device
 from vsdemo.events import EventLog
 from vsdemo.losses import check_finite
 from vsdemo.paths import atomic, write_text
-from vsdemo.photos import open_photo
-from vsdemo.pocket import crops, photos, teacher
+from vsdemo.pocket import photos, teacher
 from vsdemo.pocket.batches import Batch, Batches
 from vsdemo.pocket.card import card
 from vsdemo.pocket.student import RANKING, Student
@@ -48,7 +47,7 @@ Tensors = Sequence[Tensor]
 class Settings:
     """Of a training run."""
 
-    epochs: int = 32
+    epochs: int = 48
     batch_size: int = 96
     learning_rate: float = 0.003  # of AdamW, at its highest
     weight_decay: float = 0.05
@@ -110,13 +109,19 @@ class Trainer:
 
     def run(self) -> str:
         """Trains until the last epoch or a signal; returns `done`, with the network in the folder,
-        or `stopped`. Raises UserError when the folder holds a run of other settings."""
+        or `stopped`. Raises UserError when the folder holds a run of other settings, and when the
+        loss becomes infinite."""
         self._restore()
         self.events.rewind(self.step)
         self.events.write("start", self.step, settings=asdict(self.settings), steps=self.total)
         previous = {s: signal.signal(s, self._stop) for s in (signal.SIGTERM, signal.SIGINT)}
         try:
             self._steps()
+        except FloatingPointError as error:
+            self.events.write("error", self.step, message=str(error))
+            raise UserError(
+                f"Training broke off at step {self.step}: {error}; try another --seed and --out."
+            ) from None
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
@@ -189,7 +194,7 @@ class Trainer:
             vectors = []
             for start in range(0, len(dev.photos), self.settings.batch_size):
                 some = dev.photos[start : start + self.settings.batch_size]
-                seen = [crops.whole(photos.shrunk(open_photo(path))) for path in some]
+                seen = [photos.whole(path, student.net.size) for path in some]
                 with autocast():
                     vectors.append(student(torch.stack(seen))[0].float())
             towers = retrieval.encode(student.pair, dev, torch.cat(vectors))
