@@ -8,7 +8,7 @@ import zipfile
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
-from threading import Thread
+from threading import Event, Thread
 
 from PIL import Image
 
@@ -62,6 +62,8 @@ class Web(ThreadingHTTPServer):
         self.statuses = []  # for each answer an error; then none
         self.careful = True  # whether If-Range is heeded
         self.pause = 0  # seconds before each 20,000 bytes
+        self.hold = None  # byte of a file before which an answer waits for `go`
+        self.go = Event()
 
 
 def thing(url, files):
@@ -116,6 +118,8 @@ class Handler(BaseHTTPRequestHandler):
         end = begin + web.ends_after.pop(0) if web.ends_after else size
         for start in range(begin, end, 20_000):
             time.sleep(web.pause)
+            if web.hold is not None and start >= web.hold:
+                web.go.wait(20)
             try:
                 self.wfile.write(data[start : min(start + 20_000, end)])
             except OSError:  # the other side has had enough

@@ -1,7 +1,5 @@
 """Pocket: our own network, and what is said when its file is missing or damaged."""
 
-import time
-
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -61,18 +59,6 @@ def test_it_ships_and_is_small():
     vector, spatial = Backbone(found)(torch.zeros(1, 3, 224, 224, dtype=torch.uint8))
     assert vector.shape == (1, FEATURES)
     assert spatial.shape == (1, FEATURES, 7, 7)
-
-
-def test_it_is_quick():
-    """12 ms a photo on one thread is the aim; a busy machine gets three times as long."""
-    network, photos = Backbone(find_weights("pocket")), torch.zeros(8, 3, 224, 224).byte()
-    network(photos)
-    taken = []
-    for _ in range(5):
-        started = time.perf_counter()
-        network(photos)
-        taken.append((time.perf_counter() - started) / 8)
-    assert min(taken) < 0.036
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "another network", "a tensor less"])

@@ -11,7 +11,10 @@ def test_the_list_says_what_is_here_how_large_the_rest_is_and_asks_nobody(run, n
     assert f"Into {no_data}, by `python -m vsdemo fetch NAME`:" in told
     line = f"  missing  flickr8k     Flickr8k: 4 photos, {size()}, for tests only\n"
     assert line in told
-    assert "  missing  densenet169  DenseNet-169: the full image network, 57 MB\n" in told
+    assert (
+        "  missing  densenet169  DenseNet-169: the full image network, 57 MB, BSD-3-Clause\n"
+        in told
+    )
     assert web.asked == []
     run("fetch", "flickr8k")
     assert line.replace("missing", "here   ") in run("fetch")[1]

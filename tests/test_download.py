@@ -133,7 +133,7 @@ def test_a_busy_server_is_asked_again(bring, web, path):
     assert len(web.asked) == 4
     web.statuses = [503] * 4
     path.unlink()
-    with pytest.raises(UserError, match=r"\(it answers 503 Service Unavailable\); go online"):
+    with pytest.raises(UserError, match=r"\(it answers 503 Service Unavailable\); fetch again"):
         bring()
 
 
@@ -143,7 +143,7 @@ def test_offline_is_one_sentence(bring, path):
     told = str(caught.value)
     assert told == (
         "photos.zip could not be fetched from 127.0.0.1 (Connection refused); "
-        "go online and fetch again."
+        "fetch again when it can be reached."
     )
 
 

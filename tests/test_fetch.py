@@ -141,7 +141,7 @@ def test_a_damaged_archive_begins_anew(no_data, web, monkeypatch):
 
 def test_two_at_once_do_not_meddle(no_data, web):
     begun, done = Event(), []
-    web.pause = 0.1
+    web.hold = 20_000
 
     def first():
         fetch.fetch("flickr8k", lambda *_: begun.set(), Event())
@@ -152,7 +152,7 @@ def test_two_at_once_do_not_meddle(no_data, web):
     assert begun.wait(20)
     with pytest.raises(UserError, match="Flickr8k is being fetched already"):
         bring()
-    web.pause = 0
+    web.go.set()
     thread.join()
     assert done
     assert bring() == []
@@ -166,7 +166,8 @@ def test_unknown_names_list_the_valid_ones():
 def test_sizes_and_terms_are_stated():
     told = "Flickr8k: 8,091 photos, 1.1 GB, for research and education only"
     assert str(fetch.THINGS["flickr8k"]) == told
-    assert str(fetch.THINGS["densenet169"]) == "DenseNet-169: the full image network, 57 MB"
+    told = "DenseNet-169: the full image network, 57 MB, BSD-3-Clause"
+    assert str(fetch.THINGS["densenet169"]) == told
 
 
 def test_the_full_image_network_is_found_once_it_was_fetched(web, tmp_path, monkeypatch):

@@ -18,6 +18,7 @@ RANKS = {
         "config": 0.1,
         "photos": 0.1,
         "events": 0.2,
+        "tensors": 0.2,
         "resume": 0.3,
     },
     **{"download": 0.2, "unpack": 0.3, "fetch": 0.4},

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from vsdemo import config as configs
-from vsdemo import models
+from vsdemo import models, tensors
 from vsdemo.data.vocab import Vocab
 from vsdemo.device import device
 from vsdemo.dual import DualEncoder
 from vsdemo.features import FeatureCache
-from vsdemo.paths import atomic, checkpoints_root, write_text
+from vsdemo.paths import checkpoints_root, write_text
 from vsdemo.types import UserError
 
 FORMAT = 1
@@ -53,7 +53,6 @@ def save(folder: Path, spec: Spec, vocab: Vocab, state: dict[str, Tensor]) -> No
     shards: list[dict[str, Tensor]] = [{}]
     size = 0
     for name, tensor in state.items():
-        tensor = tensor.detach().cpu().contiguous()
         tensor = tensor.half() if tensor.dim() > 1 else tensor  # variances are too small for half
         size += tensor.nbytes
         if size > MAX_FILE and shards[-1]:
@@ -63,8 +62,7 @@ def save(folder: Path, spec: Spec, vocab: Vocab, state: dict[str, Tensor]) -> No
     names = [f"model-{i}.safetensors" for i in range(1, len(shards) + 1)]
     names = ["model.safetensors"] if len(shards) == 1 else names
     for name, shard in zip(names, shards, strict=True):
-        with atomic(folder / name) as path:
-            save_file(shard, path)
+        tensors.write(folder / name, shard)
     for old in set(folder.glob("model*.safetensors")) - {folder / n for n in names}:
         old.unlink()
 

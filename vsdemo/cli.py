@@ -177,6 +177,8 @@ def caption(
     from vsdemo.engine import Reader, check_k
     from vsdemo.photos import open_photo
 
+    if gallery is None and split != "all":
+        raise UserError("--split is a part of --gallery; name that too.")
     number, opened = check_k(k), open_photo(photo)
     reader = Reader(checkpoint) if gallery is None else _engine(checkpoint, gallery, split)
     hits = reader.caption(opened, number)

@@ -89,7 +89,7 @@ def _failed(url: str, path: Path, reason: str) -> str:
     kept = f"; the {amount(n)} that have come are kept" if (n := here(path)) else ""
     return (
         f"{path.name} could not be fetched from {urlsplit(url).hostname} ({reason}){kept}; "
-        "go online and fetch again."
+        "fetch again when it can be reached."
     )
 
 

@@ -54,6 +54,10 @@ class Reader:
     def _features(self) -> FeatureCache:
         return checkpoint.feature_cache(self.spec)
 
+    def check(self) -> None:
+        """Raises UserError when photos cannot be read, before anybody waits for sentences."""
+        _ = self._features
+
     def encode(self, text: str) -> Embeddings:
         """A typed sentence as one point, (1, D). Raises UserError when no word is known."""
         sentence = self._sentence(text)
@@ -84,7 +88,8 @@ class Reader:
 
     def caption(self, photo: Image.Image, k: int = 10) -> list[Hit]:
         """The k sentences that describe a photo best."""
-        return self.captions.above(self.encode_photo(photo), check_k(k))
+        number, point = check_k(k), self.encode_photo(photo)
+        return self.captions.above(point, number)
 
     def similar_sentences(self, text: str, k: int = 10) -> list[Hit]:
         """The sentences most like a sentence."""

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import torch
 from PIL import Image
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 from tqdm import tqdm
 
+from vsdemo import tensors
 from vsdemo.backbones import CROPS, Weights, find_weights
-from vsdemo.paths import atomic, home
+from vsdemo.paths import home
 from vsdemo.photos import open_photo
 from vsdemo.types import UserError
 
@@ -151,9 +151,8 @@ class FeatureCache:
                         progress(start + len(stored), len(keys))
                 if stored:
                     name = f"{uuid.uuid4().hex}.safetensors"
-                    with atomic(self.folder / self._kind(kind) / name) as path:
-                        features = torch.cat(done).contiguous()  # maps come with channels last
-                        save_file({"features": features}, path, {"keys": " ".join(stored)})
+                    file = self.folder / self._kind(kind) / name
+                    tensors.write(file, {"features": torch.cat(done)}, {"keys": " ".join(stored)})
         return broken
 
     def _batches(

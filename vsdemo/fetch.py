@@ -123,6 +123,7 @@ THINGS = {
                 unpack.weights,
             ),
         ),
+        terms="BSD-3-Clause",
     ),
 }
 

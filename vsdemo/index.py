@@ -9,11 +9,10 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
+from vsdemo import tensors
 from vsdemo.device import device
-from vsdemo.paths import atomic
 from vsdemo.scores import Score
 from vsdemo.types import Embeddings, Hit
 
@@ -58,8 +57,7 @@ class Index:
 
     def save(self, path: Path) -> None:
         """Writes embeddings and items to one file."""
-        with atomic(path) as temporary:
-            save_file({"x": self.embeddings.x.cpu()}, temporary, {"items": json.dumps(self.items)})
+        tensors.write(path, {"x": self.embeddings.x}, {"items": json.dumps(self.items)})
 
     @classmethod
     def load(cls, path: Path, score: Score) -> Index | None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import get_ident
 
 from vsdemo.types import UserError
 
@@ -65,7 +66,7 @@ def home() -> Path:
 def atomic(path: Path) -> Iterator[Path]:
     """Yields a temporary path beside `path`, renamed to it only when the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}.tmp")
     try:
         yield temporary
         temporary.replace(path)

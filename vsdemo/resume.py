@@ -9,12 +9,11 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from vsdemo import tensors
 from vsdemo.device import device
-from vsdemo.paths import atomic
 from vsdemo.types import UserError
 
 STATE = "last.safetensors"
@@ -31,9 +30,7 @@ def save(
     state["rng"] = torch.get_rng_state()
     if device().type == "cuda":
         state["rng_cuda"] = torch.cuda.get_rng_state()
-    with atomic(out / STATE) as path:
-        kept = {k: t.contiguous() for k, t in state.items()}
-        save_file(kept, path, {"run": json.dumps(progress)})
+    tensors.write(out / STATE, state, {"run": json.dumps(progress)})
 
 
 def read(out: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -14,7 +14,6 @@ from threading import Event
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from vsdemo.download import Cancelled
-from vsdemo.paths import atomic
 from vsdemo.types import UserError
 
 BAD_ZIP = (BadZipFile, EOFError, zlib.error, RuntimeError)  # the last: encrypted, unknown method
@@ -79,7 +78,8 @@ def weights(file: Path, target: Path, progress: Progress, cancel: Event) -> None
     Raises UserError for a damaged file, which is deleted, and OSError.
     """
     import torch
-    from safetensors.torch import save_file
+
+    from vsdemo import tensors
 
     try:
         state = {
@@ -95,5 +95,4 @@ def weights(file: Path, target: Path, progress: Progress, cancel: Event) -> None
         ) from None
     norms = [name.removesuffix("running_mean") for name in state if name.endswith("running_mean")]
     state |= {f"{norm}num_batches_tracked": torch.tensor(0) for norm in norms}
-    with atomic(target) as temporary:
-        save_file(state, temporary)
+    tensors.write(target, state)

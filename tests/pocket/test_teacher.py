@@ -26,6 +26,25 @@ def fake_maps(monkeypatch):
     return looked
 
 
+def test_maps_are_in_the_order_of_their_photos(monkeypatch):
+    """A teacher whose map is the mean colour of each 32 x 32 pixels, and photos of one colour."""
+
+    def pooled(pixels):
+        shapes.append(tuple(pixels.shape[2:]))
+        return None, torch.nn.functional.avg_pool2d(pixels, 32)
+
+    shapes = []
+    monkeypatch.setattr(teacher, "find_weights", lambda name: name)
+    monkeypatch.setattr(teacher, "load_backbone", lambda weights: pooled)
+    sizes = [(30, 60), (60, 30), (40, 40), (60, 30), (30, 60)]
+    shown = [torch.full((3, *s), 10 * i, dtype=torch.uint8) for i, s in enumerate(sizes)]
+    found = teacher.raw_maps(shown)
+    assert found.shape == (5, 3, teacher.GRID, teacher.GRID)
+    for i, one in enumerate(found):
+        assert torch.allclose(one, torch.full_like(one, 10 * i), atol=1e-3)
+    assert sorted(shapes) == sorted(teacher.SHAPES.values())
+
+
 def photos(count):
     return [torch.full((3, 10, 10), i, dtype=torch.uint8) for i in range(count)]
 

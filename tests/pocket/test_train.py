@@ -34,10 +34,14 @@ def losses(out):
 
 
 def test_it_learns(tmp_path):
-    settings = dataclasses.replace(SMALL, epochs=30)
-    assert Trainer(tmp_path / "pocket", settings).run() == "done"
+    made = Trainer(tmp_path / "pocket", dataclasses.replace(SMALL, epochs=30))
+    before = made.evaluate()
+    assert made.run() == "done"
     found = losses(tmp_path / "pocket")
     assert sum(found[-9:]) < 0.7 * sum(found[:9])
+    after = made.evaluate()
+    assert after.keys() == {"flickr8k", "storybook"}
+    assert after["flickr8k"] > before["flickr8k"] + 80  # chance is 320 of 600
 
 
 def test_what_it_made_is_a_backbone(tmp_path, few_photos):

@@ -48,7 +48,7 @@ def test_what_has_come_is_offered_by_the_library(library):
 
 
 def test_two_visitors_start_one_fetch_and_either_stops_it(library, web):
-    web.pause = 0.1
+    web.hold = 40_000
     fetching = Fetching(library)
     fetching.start("flickr8k")
     errand = fetching.errands["flickr8k"]
@@ -57,10 +57,10 @@ def test_two_visitors_start_one_fetch_and_either_stops_it(library, web):
     while errand.done < 20_000:
         time.sleep(0.02)
     fetching.stop("flickr8k")
+    web.go.set()
     assert ended(fetching).problem == ""
     assert fetching.arrived() == ()
-    come, web.pause = fetch.THINGS["flickr8k"].come, 0
-    assert come >= 20_000
+    assert fetch.THINGS["flickr8k"].come >= 20_000
     fetching.start("flickr8k")
     ended(fetching)
     assert any(asked and asked.startswith("bytes=") for _, asked in web.asked)
@@ -145,7 +145,7 @@ def button(row, name):
 def test_a_visitor_fetches_cancels_goes_on_and_searches_what_has_come(
     visit, fetching_app, slow_web
 ):
-    slow_web.pause = 1.5
+    slow_web.hold = 40_000
     page, other = visit(fetching_app), visit(fetching_app)
     row, same = more(page), more(other)
     expect(row).to_contain_text("Flickr8k: 4 photos, ")
@@ -156,6 +156,8 @@ def test_a_visitor_fetches_cancels_goes_on_and_searches_what_has_come(
         expect(seen).to_contain_text(re.compile(r"Fetching Flickr8k: \d{2,} kB of \d+ kB"))
         expect(seen.locator("progress")).to_be_visible()
     button(same, "Cancel").click()
+    expect(row).to_contain_text("Stopping")
+    slow_web.go.set()
     expect(row).to_contain_text(re.compile(r"; \d+ kB of it are here"))
     expect(button(row, "Fetch")).to_be_visible()
     slow_web.pause = 0.1
@@ -179,7 +181,7 @@ def test_offline_the_row_says_so(visit):
     page = visit("fresh")
     page.locator(".rare > button").click()
     row = page.locator(".fetch").filter(has_text="DenseNet-169")
-    expect(row).to_contain_text("the full image network, 57 MB.")
+    expect(row).to_contain_text("the full image network, 57 MB, BSD-3-Clause.")
     button(row, "Fetch").click()
     expect(row.get_by_role("alert")).to_contain_text("could not be fetched from download.pytorch")
     expect(button(row, "Fetch")).to_be_visible()

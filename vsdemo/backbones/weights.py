@@ -89,11 +89,12 @@ def _pocket() -> Path:
 
 
 def is_here(backbone: str) -> bool:
-    """Whether a backbone's weights can be had without a download."""
+    """Whether a backbone's weights are known to be had without a download."""
     kind, _, rest = backbone.partition("/")
     if kind == "torchvision":
         downloaded = Path(torch.hub.get_dir()) / "checkpoints"
-        return bool(_local_file(rest) or next(downloaded.glob(f"{rest}-*.pth"), None))
+        hub = None if rest in THINGS else next(downloaded.glob(f"{rest}-*.pth"), None)
+        return bool(_local_file(rest) or hub)
     if kind == "open_clip" and rest.count("/") == 1:
         architecture, tag = rest.split("/")
         return tag == "random" or _local_file(architecture, re.escape(tag) + r"(\..*)?") is not None
@@ -107,9 +108,9 @@ def _torchvision_download(name: str) -> Path:
         raise UserError(UNKNOWN.format(f"torchvision/{name}"))
     if name in THINGS:  # checkpoints know the file that `fetch` makes, not the one it downloads
         raise UserError(
-            f"The image network torchvision/{name} is not here; fetch it under More in the app or "
-            f"by `python -m vsdemo fetch {name}`, or put its weights as .safetensors into the "
-            "models/ folder below VSDEMO_DATA."
+            f"The image network torchvision/{name} is not here; whoever runs the app can fetch it "
+            f"under More or by `python -m vsdemo fetch {name}`, or put its weights as .safetensors "
+            "into the models/ folder below VSDEMO_DATA."
         )
     known = torchvision.models.get_model_weights(name).__members__
     if "IMAGENET1K_V1" not in known:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from vsdemo import tensors
 from vsdemo.data.vocab import EOS, PAD, UNK, Vocab, tokenize
-from vsdemo.paths import atomic, home, require_data
+from vsdemo.paths import home, require_data
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -92,8 +93,7 @@ def of_vocab(vocab: Vocab, captions: Sequence[str], dim: int) -> Tensor:
     if not path.exists():
         texts = [WORD.findall(t.lower()) for t in (*other_sentences(), *captions)]
         found = _train([["<s>", *text, "</s>"] for text in texts], dim)
-        with atomic(path) as temporary:
-            save_file({"x": torch.from_numpy(_table(vocab, found))}, temporary)
+        tensors.write(path, {"x": torch.from_numpy(_table(vocab, found))})
     return load_file(path)["x"]
 
 

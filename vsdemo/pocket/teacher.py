@@ -15,14 +15,15 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 from tqdm import tqdm
 
-from vsdemo import checkpoint
+from vsdemo import checkpoint, tensors
 from vsdemo.backbones import find_weights
 from vsdemo.features import load_backbone
-from vsdemo.paths import atomic, checkpoints_root
+from vsdemo.paths import checkpoints_root
+from vsdemo.types import UserError
 
 TEACHER = "torchvision/densenet169"
 COMPONENTS = 384
@@ -88,8 +89,7 @@ def look(photos: Sequence[Tensor], folder: Path) -> tuple[Tensor, dict[str, Tens
     if not basis_file.exists():
         draw = torch.Generator().manual_seed(0)
         some = torch.randperm(len(photos), generator=draw)[:FIRST].tolist()
-        with atomic(basis_file) as path:
-            save_file(components(raw_maps([photos[i] for i in some])), path)
+        tensors.write(basis_file, components(raw_maps([photos[i] for i in some])))
     basis = load_file(basis_file)
     shards = []
     for start in tqdm(range(0, len(photos), SHARD), desc="teacher", unit="shard"):
@@ -97,10 +97,16 @@ def look(photos: Sequence[Tensor], folder: Path) -> tuple[Tensor, dict[str, Tens
         if not file.exists():
             maps = raw_maps(photos[start : start + SHARD]) - basis["mean"][:, None, None]
             turned = torch.einsum("nchw,ck->nkhw", maps, basis["directions"])
-            with atomic(file) as path:
-                save_file({"maps": turned.half().contiguous()}, path)
+            tensors.write(file, {"maps": turned.half()})
         shards.append(load_file(file)["maps"])
     return torch.cat(shards), basis
+
+
+def check() -> None:
+    """Raises UserError when the LISTENER is missing, or is over features of another network."""
+    backbone = checkpoint.read_spec(checkpoints_root().joinpath(*LISTENER)).config.backbone
+    if backbone != TEACHER:
+        raise UserError(f"{'/'.join(LISTENER)} is over {backbone}; Pocket's teacher is {TEACHER}.")
 
 
 def relevant(maps: Tensor, basis: dict[str, Tensor]) -> tuple[Tensor, Tensor]:

@@ -17,17 +17,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 from tqdm import tqdm
 
-from vsdemo import data, resume
+from vsdemo import data, resume, tensors
 from vsdemo.data.vocab import Vocab
 from vsdemo.device import autocast, device
 from vsdemo.events import EventLog
 from vsdemo.losses import check_finite
-from vsdemo.paths import atomic, write_text
+from vsdemo.paths import write_text
 from vsdemo.pocket import photos, teacher
 from vsdemo.pocket.batches import Batch, Batches
 from vsdemo.pocket.card import card
@@ -80,6 +79,7 @@ class Trainer:
     def __init__(self, out: Path, settings: Settings) -> None:
         self.out, self.work, self.settings = out, out.with_name(f"{out.name}.work"), settings
         self.events = EventLog(self.work / "events.jsonl")
+        teacher.check()  # before hours of looking at photos
         self.photos = photos.training()
         pictures = photos.read(self.photos.paths)
         maps, deviation = teacher.relevant(*teacher.look(pictures, self.work / "maps"))
@@ -204,9 +204,8 @@ class Trainer:
     def _finish(self) -> None:
         """Writes the averaged network, matrices in half precision, its figures and its card."""
         network = self.average.module.net.state_dict()
-        with atomic(self.out / "model.safetensors") as path:
-            half = {k: t.half() if t.dim() > 1 else t for k, t in network.items()}
-            save_file({k: t.cpu().contiguous() for k, t in half.items()}, path)
+        half = {k: t.half() if t.dim() > 1 else t for k, t in network.items()}
+        tensors.write(self.out / "model.safetensors", half)
         figures = {"dev_rsum": self.evaluate(), "hours": round(self.seconds / 3600, 2)}
         write_text(self.out / "metrics.json", json.dumps(figures, indent=1) + "\n")
         write_text(self.out / "README.md", card(self.settings, self.photos.sets, figures))

@@ -99,8 +99,8 @@ class Page:
     def _chosen(self, asked: dict[str, str]) -> tuple[str, str]:
         model, gallery = asked.get("model", ""), asked.get("gallery", "")
         return (
-            model if model in self.library.models else self.model.value,
-            gallery if gallery in self.library.galleries else self.gallery.value,
+            model if model in self.library.models else next(iter(self.library.models)),
+            gallery if gallery in self.library.galleries else next(iter(self.library.galleries)),
         )
 
     def connect(self, demo: gr.Blocks) -> None:

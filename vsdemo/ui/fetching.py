@@ -23,6 +23,7 @@ from vsdemo.ui.answers import Update
 from vsdemo.ui.library import Library
 
 Seen = tuple[str, ...] | None
+PUBLIC = ("SPACE_ID", "GRADIO_SHARE", "GRADIO_SERVER_NAME")  # set where strangers may visit
 TICK = 1  # seconds between two looks at what is under way
 log = logging.getLogger(__name__)
 
@@ -49,7 +50,7 @@ class Fetching:
     def __init__(self, library: Library) -> None:
         self.library = library
         missing = (name for name, thing in fetch.THINGS.items() if thing.missing)
-        self.names = () if os.environ.get("SPACE_ID") else tuple(missing)
+        self.names = () if any(map(os.environ.get, PUBLIC)) else tuple(missing)
         self.errands = {name: Errand(ended=True) for name in self.names}
         self._taken: tuple[str, ...] = ()
         self._lock = Lock()
@@ -60,8 +61,8 @@ class Fetching:
             ended = (name for name, errand in self.errands.items() if errand.ended)
             found = tuple(name for name in ended if not fetch.thing(name).missing)
             if found != self._taken:
-                self._taken = found
                 self.library.refresh()
+                self._taken = found
         return found
 
     @property
@@ -84,6 +85,8 @@ class Fetching:
     def _run(self, name: str, errand: Errand) -> None:
         try:
             fetch.fetch(name, errand.report, errand.cancel)
+            errand.ended = True
+            self.arrived()  # also where nobody looks
         except Cancelled:
             pass
         except UserError as error:
@@ -93,7 +96,6 @@ class Fetching:
             errand.problem = answers.UNEXPECTED
         finally:
             errand.ended = True
-        self.arrived()  # also where nobody looks
 
 
 class FetchPanel:

@@ -40,17 +40,18 @@ class Work:
         """Takes what the core reports while it works."""
         self.done, self.of = done, of
 
+    @property
+    def failed(self) -> bool:
+        """Whether to start anew: the cause may have been mended since."""
+        futures = [value for value in vars(self).values() if isinstance(value, Future)]
+        return any(future.done() and future.exception() for future in futures)
+
 
 @dataclass
 class Opening(Work):
     """The photos and captions of a gallery on their way."""
 
     photos: Future[CaptionSet] = field(default_factory=Future)
-
-    @property
-    def failed(self) -> bool:
-        """Whether to start anew: the cause may have been mended since."""
-        return self.photos.done() and self.photos.exception() is not None
 
 
 @dataclass
@@ -66,12 +67,6 @@ class Loading(Work):
         if self.captions is None:
             self.what = "Looking at the photos"
 
-    @property
-    def failed(self) -> bool:
-        """Whether to start anew: the cause may have been mended since."""
-        futures = [f for f in (self.engine, self.captions) if f is not None]
-        return any(f.done() and f.exception() for f in futures)
-
 
 @dataclass
 class Reading(Work):
@@ -79,11 +74,6 @@ class Reading(Work):
 
     model: str = ""
     reader: Future[Reader] = field(default_factory=Future)
-
-    @property
-    def failed(self) -> bool:
-        """Whether to start anew: the cause may have been mended since."""
-        return self.reader.done() and self.reader.exception() is not None
 
 
 class Library:
@@ -144,7 +134,7 @@ class Library:
             found = self._loading.get((model, gallery))
             if found is None or found.failed:
                 found = self._loading[model, gallery] = Loading("Loading the model")
-                self._pool.submit(self._load, found, folder, opening, gallery)
+                found.engine = self._pool.submit(self._load, found, folder, opening, gallery)
             self._loading.move_to_end((model, gallery))
             while len(self._loading) > KEPT_ENGINES:
                 self._loading.popitem(last=False)
@@ -169,34 +159,27 @@ class Library:
             found = self._readings.get(name)
             if found is None or found.failed:
                 found = self._readings[name] = Reading("Loading the model", model=name)
-                self._pool.submit(self._read, found, self.models[name])
+                found.reader = self._pool.submit(self._read, found, self.models[name])
             return found
 
     @staticmethod
-    def _read(reading: Reading, folder: Path) -> None:
-        try:
-            reader = Reader(folder, reading.report)
-            reading.what = "Reading sentences"
-            _ = reader.captions
-        except BaseException as error:  # it belongs to those who wait for the result
-            reading.reader.set_exception(error)
-        else:
-            reading.reader.set_result(reader)
+    def _read(reading: Reading, folder: Path) -> Reader:
+        reader = Reader(folder, reading.report)
+        reader.check()
+        reading.what = "Reading sentences"
+        _ = reader.captions
+        return reader
 
-    def _load(self, loading: Loading, folder: Path, opening: Opening, gallery: str) -> None:
+    def _load(self, loading: Loading, folder: Path, opening: Opening, gallery: str) -> Engine:
+        opening.photos.result()  # nothing is drawn twice
         chosen = self.galleries[gallery]
-        try:
-            opening.photos.result()  # nothing is drawn twice
-            engine = Engine(folder, chosen.name, chosen.split, loading.report)
-        except BaseException as error:  # it belongs to those who wait for the result
-            loading.engine.set_exception(error)
-        else:
-            # Photos that cannot be read are left out: numbers are those of the engine.
-            with self._lock:
-                self.galleries[gallery] = replace(chosen, photos=engine.gallery.photos)
-            opening.photos = Future()
-            opening.photos.set_result(engine.gallery)
-            loading.engine.set_result(engine)
+        engine = Engine(folder, chosen.name, chosen.split, loading.report)
+        # Photos that cannot be read are left out: numbers are those of the engine.
+        with self._lock:
+            self.galleries[gallery] = replace(chosen, photos=engine.gallery.photos)
+        opening.photos = Future()
+        opening.photos.set_result(engine.gallery)
+        return engine
 
 
 def _known(key: str, known: Mapping[str, T]) -> T:
