@@ -52,8 +52,7 @@ def save(folder: Path, spec: Spec, vocab: Vocab, state: dict[str, Tensor]) -> No
     write_text(folder / "vocab.json", json.dumps(vocab.to_json(), ensure_ascii=False) + "\n")
     shards: list[dict[str, Tensor]] = [{}]
     size = 0
-    for name, tensor in state.items():
-        tensor = tensor.half() if tensor.dim() > 1 else tensor  # variances are too small for half
+    for name, tensor in tensors.halved(state).items():
         size += tensor.nbytes
         if size > MAX_FILE and shards[-1]:
             shards.append({})

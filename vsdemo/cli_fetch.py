@@ -18,9 +18,7 @@ def fetch(
     from vsdemo.paths import fetch_root
 
     if name is None:
-        for line in _listed():
-            print(line)
-        return
+        return _list()
     wanted = fetching.thing(name)
     if wanted.missing:
         print(wanted)
@@ -47,13 +45,12 @@ def _with_bar(name: str) -> None:
         fetch(name, told, Event())
 
 
-def _listed() -> list[str]:
+def _list() -> None:
     from vsdemo import fetch
     from vsdemo.paths import fetch_root
 
-    lines = [f"Into {fetch_root()}, by `python -m vsdemo fetch NAME`:"]
+    print(f"Into {fetch_root()}, by `python -m vsdemo fetch NAME`:")
     for name, thing in fetch.THINGS.items():
         state = "missing" if thing.missing else "here"
         begun = f"; {fetch.amount(thing.come)} have come" if thing.come else ""
-        lines.append(f"  {state:8} {name:12} {thing}{begun}")
-    return lines
+        print(f"  {state:8} {name:12} {thing}{begun}")

@@ -1,4 +1,4 @@
-"""`python -m vsdemo train-pocket`: the image network that ships, made again."""
+"""`python -m vsdemo train-pocket`: our own image network."""
 
 from __future__ import annotations
 

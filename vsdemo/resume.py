@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import torch
@@ -17,6 +20,18 @@ from vsdemo.device import device
 from vsdemo.types import UserError
 
 STATE = "last.safetensors"
+Handler = Callable[[int, FrameType | None], None]
+
+
+@contextmanager
+def stopping(handler: Handler) -> Iterator[None]:
+    """While the block runs, SIGTERM and Ctrl-C call `handler` instead of ending the program."""
+    previous = {s: signal.signal(s, handler) for s in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, before in previous.items():
+            signal.signal(number, before)
 
 
 def save(

@@ -11,6 +11,11 @@ from torch import Tensor
 from vsdemo.paths import atomic
 
 
+def halved(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Matrices in half precision; the rest as it is: variances are too small for that."""
+    return {name: t.half() if t.dim() > 1 else t for name, t in tensors.items()}
+
+
 def write(
     path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None
 ) -> None:

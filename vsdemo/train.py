@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import signal
 import time
 from pathlib import Path
 from types import FrameType
@@ -92,9 +91,9 @@ class Trainer:
             device=str(device()),
             steps=self.total,
         )
-        previous = {s: signal.signal(s, self._stop) for s in (signal.SIGTERM, signal.SIGINT)}
         try:
-            return self._epochs()
+            with resume.stopping(self._stop):
+                return self._epochs()
         except FloatingPointError as error:
             self.events.write("error", self.step, message=str(error))
             raise UserError(
@@ -103,9 +102,6 @@ class Trainer:
         except Exception as error:
             self.events.write("error", self.step, message=f"{type(error).__name__}: {error}")
             raise
-        finally:
-            for number, handler in previous.items():
-                signal.signal(number, handler)
 
     def _over(self) -> bool:
         return self.step >= self.total or self.waited >= self.config.patience

@@ -1,4 +1,4 @@
-"""Pocket: our own small residual network, trained by `vsdemo.pocket`, shipped in checkpoints/.
+"""Pocket: our own small residual network, trained by `vsdemo.pocket`.
 
 Basic blocks (He 2016) with an average-pooled shortcut (He 2019, ResNet-D) and, in the last two
 stages, squeeze-and-excitation (Hu 2018); the last map has FEATURES channels.

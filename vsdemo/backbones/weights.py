@@ -45,6 +45,10 @@ def _local_file(name: str, tag: str = "[^_]*") -> Path | None:
     return next((f for f in files if wanted.fullmatch(f.name)), None)
 
 
+def _open_clip_file(architecture: str, tag: str) -> Path | None:
+    return _local_file(architecture, re.escape(tag) + r"(\..*)?")
+
+
 def find_weights(backbone: str) -> Weights:
     """Finds a backbone's weights below VSDEMO_DATA/models, or downloads them.
 
@@ -52,7 +56,7 @@ def find_weights(backbone: str) -> Weights:
     """
     kind, _, rest = backbone.partition("/")
     if backbone == "pocket":
-        return Weights(backbone, _pocket(), _hash(_pocket()))
+        return Weights(backbone, path := _pocket(), _hash(path))
     try:
         if kind == "torchvision" and rest:
             path = _local_file(rest) or _torchvision_download(rest)
@@ -61,8 +65,7 @@ def find_weights(backbone: str) -> Weights:
             _check_architecture(architecture)
             if tag == "random":
                 return Weights(backbone, None, "random")
-            path = _local_file(architecture, re.escape(tag) + r"(\..*)?")
-            path = path or _open_clip_download(architecture, tag)
+            path = _open_clip_file(architecture, tag) or _open_clip_download(architecture, tag)
         else:
             raise UserError(UNKNOWN.format(backbone))
     except BROKEN as error:
@@ -97,7 +100,7 @@ def is_here(backbone: str) -> bool:
         return bool(_local_file(rest) or hub)
     if kind == "open_clip" and rest.count("/") == 1:
         architecture, tag = rest.split("/")
-        return tag == "random" or _local_file(architecture, re.escape(tag) + r"(\..*)?") is not None
+        return tag == "random" or _open_clip_file(architecture, tag) is not None
     return backbone == "pocket" and POCKET.is_file()
 
 

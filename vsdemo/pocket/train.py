@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -114,17 +113,14 @@ class Trainer:
         self._restore()
         self.events.rewind(self.step)
         self.events.write("start", self.step, settings=asdict(self.settings), steps=self.total)
-        previous = {s: signal.signal(s, self._stop) for s in (signal.SIGTERM, signal.SIGINT)}
         try:
-            self._steps()
+            with resume.stopping(self._stop):
+                self._steps()
         except FloatingPointError as error:
             self.events.write("error", self.step, message=str(error))
             raise UserError(
                 f"Training broke off at step {self.step}: {error}; try another --seed and --out."
             ) from None
-        finally:
-            for number, handler in previous.items():
-                signal.signal(number, handler)
         kind = "done" if self.step == self.total else "stopped"
         if kind == "done":
             self._finish()
@@ -204,8 +200,7 @@ class Trainer:
     def _finish(self) -> None:
         """Writes the averaged network, matrices in half precision, its figures and its card."""
         network = self.average.module.net.state_dict()
-        half = {k: t.half() if t.dim() > 1 else t for k, t in network.items()}
-        tensors.write(self.out / "model.safetensors", half)
+        tensors.write(self.out / "model.safetensors", tensors.halved(network))
         figures = {"dev_rsum": self.evaluate(), "hours": round(self.seconds / 3600, 2)}
         write_text(self.out / "metrics.json", json.dumps(figures, indent=1) + "\n")
         write_text(self.out / "README.md", card(self.settings, self.photos.sets, figures))
