@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 MAX_CHARACTERS = 1000  # of a query; the longest caption of COCO has about 250
@@ -39,9 +40,13 @@ class Embeddings:
 
     @staticmethod
     def cat(parts: Sequence[Embeddings]) -> Embeddings:
-        """Joins (N_i, ...) parts to one of sum(N_i) rows; sets must be padded to one K."""
-        masks = [p.mask for p in parts if p.mask is not None]
-        return Embeddings(torch.cat([p.x for p in parts]), torch.cat(masks) if masks else None)
+        """Joins (N_i, ...) parts to one of sum(N_i) rows; sets are padded to the largest."""
+        if parts[0].mask is None:
+            return Embeddings(torch.cat([p.x for p in parts]))
+        most = max(p.x.shape[1] for p in parts)
+        x = [F.pad(p.x, (0, 0, 0, most - p.x.shape[1])) for p in parts]
+        masks = [F.pad(p.mask, (0, most - p.mask.shape[1])) for p in parts if p.mask is not None]
+        return Embeddings(torch.cat(x), torch.cat(masks))
 
 
 @dataclass(frozen=True)
@@ -166,3 +171,54 @@ class Hit:
     item: str  # file name of the photo, or the caption
     score: float
     fit: float
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A part of a sentence that speaks of something.
+
+    relation: its label in the dependency tree, or `word` or `bigram`. words: numbers of head and
+    dependent among the sentence's words, counted from 0; the same twice for a single word.
+    """
+
+    relation: str
+    words: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """What the M fragments of a sentence have to do with the K regions of a photo.
+
+    words: of the sentence, which fragments number. boxes: (x0, y0, x1, y1) of each region in shares
+    of the photo, the whole frame the last. scores: (M, K), the very matrix that the loss trains on;
+    below zero nothing of the fragment is seen. parts: (M,), each fragment's share of the total.
+    """
+
+    words: tuple[str, ...]
+    tree: Tree | None
+    fragments: tuple[Fragment, ...]
+    boxes: tuple[tuple[float, float, float, float], ...]
+    scores: tuple[tuple[float, ...], ...]
+    parts: tuple[float, ...]
+    total: float
+
+    def best(self, fragment: int) -> int | None:
+        """The region that a fragment speaks of; None where no score is above zero."""
+        row = self.scores[fragment]
+        region = max(range(len(row)), key=row.__getitem__)
+        return region if row[region] > 0 else None
+
+    def spoken_of(self, region: int) -> list[int]:
+        """The fragments whose best region this is."""
+        return [m for m in range(len(self.fragments)) if self.best(m) == region]
+
+
+@dataclass(frozen=True)
+class RegionHit:
+    """A region found in a gallery: photo number, file name, box in shares, score and its rank."""
+
+    rank: int
+    number: int
+    item: str
+    box: tuple[float, float, float, float]
+    score: float

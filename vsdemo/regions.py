@@ -1,0 +1,111 @@
+"""Where to look in a photo: boxes as (x0, y0, x1, y1), in shares of its width and height.
+
+Choices: `windows`, 20 of several scales and shapes, the same in each photo; `grid`, 100 of one
+scale; `detector`, the 19 surest boxes of a network that finds things; `entities`, those that people
+drew (Flickr30k Entities, for analysis). The last box of each photo is the whole frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from vsdemo.types import UserError
+
+FRAME = (0.0, 0.0, 1.0, 1.0)
+REGIONS = {"windows": 21, "grid": 101, "detector": 20, "entities": 20}  # boxes a photo
+SHAPES = (  # width, height, how many stand side by side, how many one above the other
+    *((0.7, 0.7, 2, 2), (0.5, 0.5, 3, 3)),
+    *((0.35, 0.8, 4, 1), (0.8, 0.35, 1, 3)),
+)
+CELLS = 10  # of the grid, in each direction
+LEAST = 1e-4  # of a box's width and height
+
+
+def windows() -> Tensor:
+    """(21, 4): squares, upright and lying ones at even distances, then the frame."""
+    boxes = [
+        (x, y, x + width, y + height)
+        for width, height, columns, rows in SHAPES
+        for y in _starts(height, rows)
+        for x in _starts(width, columns)
+    ]
+    return torch.tensor([*boxes, FRAME])
+
+
+def _starts(size: float, count: int) -> list[float]:
+    """Where `count` boxes of a size begin, from edge to edge; a single one is in the middle."""
+    room = 1 - size
+    return [room / 2] if count == 1 else [room * i / (count - 1) for i in range(count)]
+
+
+def grid() -> Tensor:
+    """(101, 4): cells that do not overlap, row by row, then the frame."""
+    edges = [(i / CELLS, (i + 1) / CELLS) for i in range(CELLS)]
+    return torch.tensor([*((x0, y0, x1, y1) for y0, y1 in edges for x0, x1 in edges), FRAME])
+
+
+FIXED = {"windows": windows, "grid": grid}
+
+
+def check(boxes: Tensor, whose: str) -> None:
+    """Raises UserError for boxes (..., 4) that are no numbers, inverted or outside of their photo.
+
+    A box of zeros stands for none.
+    """
+    real = boxes[(boxes != 0).any(-1)]
+    width, height = real[:, 2] - real[:, 0], real[:, 3] - real[:, 1]
+    if not real.isfinite().all():
+        wrong = "a coordinate that is no number"
+    elif ((width < LEAST) | (height < LEAST)).any():
+        wrong = "a right edge left of its left one, or a lower edge above its upper one"
+    elif ((real < 0) | (real > 1)).any():
+        wrong = "an edge outside of the photo"
+    else:
+        return
+    raise UserError(f"A box of {whose} has {wrong}; boxes are x0 y0 x1 y1 in shares from 0 to 1.")
+
+
+def padded(boxes: Sequence[Sequence[float]], count: int) -> Tensor:
+    """The first count - 1 boxes, boxes of zeros where there are fewer, then the frame: (count, 4)."""
+    found = torch.zeros(count, 4)
+    for row, box in enumerate(boxes[: count - 1]):
+        found[row] = torch.tensor(box)
+    found[-1] = torch.tensor(FRAME)
+    return found
+
+
+def heat(scores: Tensor, boxes: Tensor, side: int = 28) -> Tensor:
+    """Where scores (..., K) of boxes (K, 4) are high: (..., side, side), from the top left on.
+
+    A place has the sum over the boxes that hold it of max(0, score) / area of the box, so that each
+    box spreads its score over its places.
+    """
+    centres = (torch.arange(side, device=boxes.device) + 0.5) / side
+    across = (boxes[:, :1] <= centres) & (centres < boxes[:, 2:3])  # (K, side)
+    down = (boxes[:, 1:2] <= centres) & (centres < boxes[:, 3:])
+    area = ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])).clamp(min=LEAST)
+    weight = scores.clamp(min=0) / area
+    return torch.einsum("...k,ky,kx->...yx", weight, down.to(weight), across.to(weight))
+
+
+def point(heat: Tensor) -> Tensor:
+    """The hottest place of each map (..., side, side), the middle of those that tie: (..., 2),
+    x and y in shares."""
+    side = heat.shape[-1]
+    best = (heat == heat.flatten(-2).amax(-1)[..., None, None]).to(heat.dtype)
+    centres = (torch.arange(side, device=heat.device, dtype=heat.dtype) + 0.5) / side
+    count = best.sum((-2, -1))
+    x = (best * centres).sum((-2, -1)) / count
+    y = (best * centres[:, None]).sum((-2, -1)) / count
+    return torch.stack([x, y], -1)
+
+
+def overlap(a: Tensor, b: Tensor) -> Tensor:
+    """Intersection over union of boxes (..., 4) with boxes of the same shape, or to be broadcast."""
+    low, high = torch.maximum(a[..., :2], b[..., :2]), torch.minimum(a[..., 2:], b[..., 2:])
+    both = (high - low).clamp(min=0).prod(-1)
+    each = [(x[..., 2:] - x[..., :2]).clamp(min=0).prod(-1) for x in (a, b)]
+    return both / (each[0] + each[1] - both).clamp(min=1e-12)
