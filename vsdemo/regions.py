@@ -69,7 +69,7 @@ def check(boxes: Tensor, whose: str) -> None:
 
 
 def padded(boxes: Sequence[Sequence[float]], count: int) -> Tensor:
-    """The first count - 1 boxes, boxes of zeros where there are fewer, then the frame: (count, 4)."""
+    """(count, 4): the first count - 1 boxes, zeros where there are fewer, then the frame."""
     found = torch.zeros(count, 4)
     for row, box in enumerate(boxes[: count - 1]):
         found[row] = torch.tensor(box)
@@ -104,7 +104,7 @@ def point(heat: Tensor) -> Tensor:
 
 
 def overlap(a: Tensor, b: Tensor) -> Tensor:
-    """Intersection over union of boxes (..., 4) with boxes of the same shape, or to be broadcast."""
+    """Intersection over union of boxes (..., 4), of one shape or to be broadcast."""
     low, high = torch.maximum(a[..., :2], b[..., :2]), torch.minimum(a[..., 2:], b[..., 2:])
     both = (high - low).clamp(min=0).prod(-1)
     each = [(x[..., 2:] - x[..., :2]).clamp(min=0).prod(-1) for x in (a, b)]
