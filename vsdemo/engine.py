@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import torch
 from PIL import Image
 from torch import Tensor
 
@@ -19,7 +20,16 @@ from vsdemo.device import device
 from vsdemo.features import FeatureCache, Progress, UnreadablePhotos
 from vsdemo.index import Index
 from vsdemo.paths import home
-from vsdemo.types import CaptionSet, Embeddings, Hit, Sentence, UserError
+from vsdemo.scores import FragmentAlignment
+from vsdemo.types import (
+    Alignment,
+    CaptionSet,
+    Embeddings,
+    Hit,
+    RegionHit,
+    Sentence,
+    UserError,
+)
 
 MAX_K = 1000
 
@@ -59,8 +69,11 @@ class Reader:
         _ = self._features
 
     def encode(self, text: str) -> Embeddings:
-        """A typed sentence as one point, (1, D). Raises UserError when no word is known."""
-        sentence = self._sentence(text)
+        """A typed sentence embedded, (1, D) or as a set (1, M, D). Raises UserError when no word is
+        known."""
+        return self._encoded(self._sentence(text))
+
+    def _encoded(self, sentence: Sentence) -> Embeddings:
         known, unknown = self.vocab.unknown(sentence)
         if not known:
             shown = ", ".join(repr(w) for w in unknown[:3]) or repr(sentence.text[:40])
@@ -90,6 +103,45 @@ class Reader:
         """The k sentences that describe a photo best."""
         number, point = check_k(k), self.encode_photo(photo)
         return self.captions.above(point, number)
+
+    @property
+    def can_align(self) -> bool:
+        """Whether the model says which words speak of which region."""
+        return isinstance(self.score, FragmentAlignment)
+
+    def align(self, photo: Image.Image, text: str) -> Alignment:
+        """What the parts of a typed sentence have to do with the regions of a photo in memory.
+
+        Raises UserError for a model that embeds photo and sentence whole, and as `encode`.
+        """
+        self._check_aligns()
+        features, boxes = self._features.encode_regions(photo)
+        return self._aligned(text, self.model.encode_image(features[None]), boxes)
+
+    def _check_aligns(self) -> None:
+        if not self.can_align:
+            raise UserError(
+                f"{self.spec.preset} has one point for a whole sentence and one for a whole photo, "
+                "so it cannot say which words speak of which region; use a model of fragments."
+            )
+
+    def _aligned(self, text: str, photo: Embeddings, boxes: Tensor) -> Alignment:
+        """photo: (1, K, D); boxes: (K, 4)."""
+        sentence = self._sentence(text)
+        point, photo = self._encoded(sentence), photo.to("cpu")
+        kept = photo.mask[0]
+        scores = self.score.align(point, photo)[0, 0]  # (M, K)
+        parts = self.score.shares(scores[:, None], photo)[:, 0]
+        parts = parts / (len(parts) + self.score.smoothing)
+        return Alignment(
+            words=sentence.tree.words,
+            tree=sentence.tree,
+            fragments=self.model.text.fragments(sentence),
+            boxes=tuple(tuple(box) for box in boxes[kept].tolist()),
+            scores=tuple(tuple(row) for row in scores[:, kept].tolist()),
+            parts=tuple(parts.tolist()),
+            total=float(self.score.pairs(point, photo)),
+        )
 
     def similar_sentences(self, text: str, k: int = 10) -> list[Hit]:
         """The sentences most like a sentence."""
@@ -163,3 +215,26 @@ class Engine(Reader):
     def similar_photos(self, number: int, k: int = 10) -> list[Hit]:
         """The photos most like a photo of the gallery."""
         return self.photos.near(self.photos.embeddings[[number]], check_k(k), without=number)
+
+    def align_photo(self, number: int, text: str) -> Alignment:
+        """`align` for a photo of the gallery."""
+        self._check_aligns()
+        boxes = self._features.boxes([self.gallery.photos[number]])[0]
+        return self._aligned(text, self.photos.embeddings[[number]], boxes)
+
+    def regions(self, text: str, k: int = 10) -> list[RegionHit]:
+        """The k regions of the gallery that score highest for the parts of a sentence, together
+        (Karpathy 2014, Figure 5); of each photo the best one. Errors as `align`."""
+        number = check_k(k)
+        self._check_aligns()
+        rows = self.score.rows(self.encode(text).to(device()), self.photos.embeddings)
+        scores = rows.mean(0).masked_fill(~self.photos.embeddings.mask, -torch.inf)  # (P, K)
+        best, region = scores.max(1)
+        order = best.argsort(descending=True, stable=True)[:number].tolist()
+        boxes = self._features.boxes([self.gallery.photos[i] for i in order])
+        return [
+            RegionHit(
+                *(rank, i, self.photos.items[i], tuple(box[region[i]].tolist())), float(best[i])
+            )
+            for rank, (i, box) in enumerate(zip(order, boxes, strict=True), start=1)
+        ]

@@ -57,7 +57,9 @@ def evaluate(
     if folds and measured is not retrieval:
         raise UserError("Folds of 1,000 photos are a protocol of the task retrieval only.")
     found, features = split_with_features(spec, split, dataset)
-    options = {"folds": True} if folds else {}
+    options: dict[str, Any] = {"folds": True} if folds else {}
+    if hasattr(measured, "NEEDS_BOXES"):
+        options["boxes"] = checkpoint.feature_cache(spec).boxes(found.photos)
     return {
         "checkpoint": str(folder),
         "dataset": found.name,

@@ -1,4 +1,4 @@
-"""Photo features on disk: computed once for each photo's content, backbone and crops."""
+"""Photo features on disk: computed once for each photo's content, backbone and crops or regions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 from tqdm import tqdm
 
-from vsdemo import tensors
+from vsdemo import regions, tensors
 from vsdemo.backbones import CROPS, Weights, find_weights
 from vsdemo.paths import home
 from vsdemo.photos import open_photo
+from vsdemo.proposals import proposals
+from vsdemo.regions import REGIONS
 from vsdemo.types import UserError
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ SHARD = 256  # photos a file, and so the most that a killed run computes again
 BATCH_VIEWS = 20  # views through the network at a time: more are slower on a CPU
 VERSION = 1  # to be raised when views or features are computed in another way
 VECTOR, MAP = "vector", "map"
+FEATURES, BOXES = "features", "boxes"  # tensors of a file
 
 Progress = Callable[[int, int], None]  # photos done, photos in all
 
@@ -64,27 +67,42 @@ def photo_key(path: Path) -> str:
 
 
 class FeatureCache:
-    """Features of one backbone and one choice of crops, below VSDEMO_HOME/features.
+    """Features of one backbone and one choice of crops or regions, below VSDEMO_HOME/features.
 
-    `vector`: the L2-normalised mean over the crops, (D,). `map`: the last spatial map of the
-    centre view, (C, h, w), each place L2-normalised. Both are kept in half precision.
+    `vector`: the L2-normalised mean over the crops, (D,), or that of each region, (K, D), zeros
+    where a photo has fewer. `map`: the last spatial map of the centre view, (C, h, w), each place
+    L2-normalised. All are kept in half precision.
     """
 
     def __init__(self, backbone: str, crops: str = "center") -> None:
-        if crops not in CROPS:
-            raise UserError(f"crops is one of {', '.join(CROPS)}, not {crops!r}.")
+        if crops not in (*CROPS, *REGIONS):
+            raise UserError(f"crops is one of {', '.join((*CROPS, *REGIONS))}, not {crops!r}.")
         self.weights, self.crops = find_weights(backbone), crops
+        self._proposals = proposals(crops) if crops in REGIONS else None
         slug = backbone.replace("/", "--")
         self.folder = home() / "features" / f"{slug}-{self.weights.hash}-v{VERSION}"
 
     def get(
         self, photos: Sequence[Path], kind: str = VECTOR, progress: Progress | None = None
     ) -> Tensor:
-        """The features of photos, computing what is missing: (N, D) or (N, C, h, w), float32.
+        """The features of photos, computing what is missing, float32: (N, D), (N, K, D) of regions
+        or (N, C, h, w) of maps.
 
         Shows a progress bar in the terminal, or calls `progress`. Raises UnreadablePhotos, when
         all others are stored, and UserError for weights that cannot be had.
         """
+        return self._rows(photos, kind, FEATURES, progress).float()
+
+    def boxes(self, photos: Sequence[Path]) -> Tensor:
+        """The regions' boxes, (N, K, 4), in shares of each photo; zeros where it has fewer. Those
+        of views are the whole frame, (N, 1, 4). Errors as `get`."""
+        if self._proposals is None:
+            return torch.tensor(regions.FRAME).expand(len(photos), 1, 4)
+        return self._rows(photos, VECTOR, BOXES).float()
+
+    def _rows(
+        self, photos: Sequence[Path], kind: str, tensor: str, progress: Progress | None = None
+    ) -> Tensor:
         with ThreadPoolExecutor() as pool:
             keys = list(pool.map(photo_key, photos))
         known = self._known(kind)
@@ -101,15 +119,24 @@ class FeatureCache:
         for row, key in enumerate(keys):
             rows_of[known[key][0]].append(row)
         parts = [
-            self._read(shard)[[known[keys[r]][1] for r in rows_of[shard]]] for shard in rows_of
+            self._read(shard, tensor)[[known[keys[r]][1] for r in rows_of[shard]]]
+            for shard in rows_of
         ]
         order = torch.tensor([r for rows in rows_of.values() for r in rows]).argsort()
-        return torch.cat(parts)[order].float()
+        return torch.cat(parts)[order]
 
     def encode(self, photo: Image.Image) -> Tensor:
-        """The vector of one photo in memory, (D,), through the same rounding as a stored one."""
+        """The vector of one photo in memory, (D,), or those of its regions, (K, D), through the
+        same rounding as stored ones."""
+        return self.encode_regions(photo)[0]
+
+    def encode_regions(self, photo: Image.Image) -> tuple[Tensor, Tensor]:
+        """`encode`, and the boxes (K, 4) of the regions, of views the whole frame (1, 4)."""
         network = load_backbone(self.weights)
-        return network.encode(network.views(photo, self.crops)[None])[0].half().float().cpu()
+        views = network.views(photo, self.crops)[None]
+        made = self._made(network, views, VECTOR, [photo], [None])
+        boxes = made.get(BOXES, torch.tensor([[regions.FRAME]]))
+        return made[FEATURES][0].float(), boxes[0].float()
 
     def _known(self, kind: str) -> dict[str, tuple[Path, int]]:
         """Where each photo's features are; a damaged file counts as missing."""
@@ -127,9 +154,9 @@ class FeatureCache:
         return kind if kind == MAP else f"{kind}-{self.crops}"
 
     @staticmethod
-    def _read(shard: Path) -> Tensor:
+    def _read(shard: Path, tensor: str) -> Tensor:
         with safe_open(shard, "pt") as file:
-            return file.get_tensor("features")
+            return file.get_tensor(tensor)
 
     def _compute(
         self, missing: dict[str, Path], kind: str, progress: Progress | None
@@ -143,8 +170,9 @@ class FeatureCache:
                 part = {k: missing[k] for k in keys[start : start + SHARD]}
                 stored: list[str] = []
                 done = []
-                for names, views in self._batches(network, part, kind, broken):
-                    done.append(self._features(network, views, kind).half().cpu())
+                for names, photos, views in self._batches(network, part, kind, broken):
+                    paths = [part[name] for name in names]
+                    done.append(self._made(network, views, kind, photos, paths))
                     stored += names
                     bar.update(len(names))
                     if progress:
@@ -152,38 +180,53 @@ class FeatureCache:
                 if stored:
                     name = f"{uuid.uuid4().hex}.safetensors"
                     file = self.folder / self._kind(kind) / name
-                    tensors.write(file, {"features": torch.cat(done)}, {"keys": " ".join(stored)})
+                    whole = {name: torch.cat([d[name] for d in done]) for name in done[0]}
+                    tensors.write(file, whole, {"keys": " ".join(stored)})
         return broken
 
     def _batches(
         self, network: Backbone, photos: dict[str, Path], kind: str, broken: dict[str, str]
-    ) -> Iterator[tuple[list[str], Tensor]]:
-        """(keys, views (B, V, 3, H, W)) of the photos that open; the others go to `broken`.
+    ) -> Iterator[tuple[list[str], list[Image.Image], Tensor]]:
+        """(keys, photos, views (B, V, 3, H, W)) of those that open; the others go to `broken`.
 
         Decoding and network take turns: side by side they fight for the cores of a CPU.
         """
         crops = "center" if kind == MAP else self.crops
-        size = max(1, BATCH_VIEWS // CROPS[crops])
+        size = max(1, BATCH_VIEWS // CROPS.get(crops, 1))
 
-        def views(key: str) -> Tensor | None:
+        def opened(key: str) -> tuple[Image.Image, Tensor] | None:
             try:
-                return network.views(open_photo(photos[key]), crops)
+                photo = open_photo(photos[key])
             except UserError as error:
                 broken[key] = str(error)
                 return None
+            return photo, network.views(photo, crops)
 
         keys = list(photos)
         with ThreadPoolExecutor() as pool:
             for start in range(0, len(keys), size):
                 batch = keys[start : start + size]
-                opened = zip(batch, pool.map(views, batch), strict=True)
-                readable = {k: v for k, v in opened if v is not None}
+                pairs = zip(batch, pool.map(opened, batch), strict=True)
+                readable = {key: found for key, found in pairs if found is not None}
                 if readable:
-                    yield list(readable), torch.stack(list(readable.values()))
+                    pictures, views = zip(*readable.values(), strict=True)
+                    yield list(readable), list(pictures), torch.stack(views)
 
-    @staticmethod
-    def _features(network: Backbone, views: Tensor, kind: str) -> Tensor:
-        if kind == VECTOR:
-            return network.encode(views)
-        _, maps = network(views[:, 0])
-        return torch.nn.functional.normalize(maps, dim=1)
+    def _made(
+        self,
+        network: Backbone,
+        views: Tensor,
+        kind: str,
+        photos: Sequence[Image.Image],
+        paths: Sequence[Path | None],
+    ) -> dict[str, Tensor]:
+        """The tensors to keep of views (B, V, 3, H, W), in half precision."""
+        if kind == MAP:
+            _, maps = network(views[:, 0])
+            return {FEATURES: torch.nn.functional.normalize(maps, dim=1).half().cpu()}
+        if self._proposals is None:
+            return {FEATURES: network.encode(views).half().cpu()}
+        boxes = self._proposals(photos, paths)  # (B, K, 4)
+        regions.check(boxes, self.crops)
+        found = network.encode_regions(views[:, 0], boxes)
+        return {FEATURES: found.half().cpu(), BOXES: boxes.half()}

@@ -57,7 +57,9 @@ class Index:
 
     def save(self, path: Path) -> None:
         """Writes embeddings and items to one file."""
-        tensors.write(path, {"x": self.embeddings.x}, {"items": json.dumps(self.items)})
+        kept = {"x": self.embeddings.x, "mask": self.embeddings.mask}
+        found = {name: tensor for name, tensor in kept.items() if tensor is not None}
+        tensors.write(path, found, {"items": json.dumps(self.items)})
 
     @classmethod
     def load(cls, path: Path, score: Score) -> Index | None:
@@ -65,6 +67,7 @@ class Index:
         try:
             with safe_open(path, "pt", str(device())) as file:
                 items = json.loads(file.metadata()["items"])
-                return cls(Embeddings(file.get_tensor("x")), items, score)
+                mask = file.get_tensor("mask") if "mask" in file.keys() else None  # noqa: SIM118
+                return cls(Embeddings(file.get_tensor("x"), mask), items, score)
         except (OSError, SafetensorError):
             return None

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from vsdemo.config import Config
-from vsdemo.scores import Score
+from vsdemo.scores import FragmentAlignment, Score
 from vsdemo.types import Embeddings
 
-Loss = Callable[[Score, Embeddings, Embeddings, Tensor], dict[str, Tensor]]
+# score, general, specific, label, share of the training that is over -> what is to be logged
+Loss = Callable[[Score, Embeddings, Embeddings, Tensor, float], dict[str, Tensor]]
 
 
 def pairwise_ranking(margin: float, hardest: float = 0.0) -> Loss:
@@ -28,23 +29,27 @@ def pairwise_ranking(margin: float, hardest: float = 0.0) -> Loss:
     """
 
     def loss(
-        score: Score, general: Embeddings, specific: Embeddings, label: Tensor
+        score: Score, general: Embeddings, specific: Embeddings, label: Tensor, share: float = 0.0
     ) -> dict[str, Tensor]:
-        scores = score(general, specific)  # (B, B)
-        right = scores.diagonal()
-        same = label[:, None] == label
-        for_captions = (margin - right[:, None] + scores).clamp(min=0).masked_fill(same, 0)
-        for_photos = (margin - right + scores).clamp(min=0).masked_fill(same, 0)
-        total = for_captions.sum() + for_photos.sum()
-        worst = for_captions.amax(1).sum() + for_photos.amax(0).sum()
-        violated = (for_captions > 0).sum() / max(1, int((~same).sum()))
-        return {
-            "loss": (1 - hardest) * total + hardest * worst,
-            "violated": violated.detach(),
-            "right_score": right.mean().detach(),
-        }
+        return _ranking(score(general, specific), label, margin, hardest)
 
     return loss
+
+
+def _ranking(scores: Tensor, label: Tensor, margin: float, hardest: float) -> dict[str, Tensor]:
+    """`pairwise_ranking` of scores (B, B)."""
+    right = scores.diagonal()
+    same = label[:, None] == label
+    for_captions = (margin - right[:, None] + scores).clamp(min=0).masked_fill(same, 0)
+    for_photos = (margin - right + scores).clamp(min=0).masked_fill(same, 0)
+    total = for_captions.sum() + for_photos.sum()
+    worst = for_captions.amax(1).sum() + for_photos.amax(0).sum()
+    violated = (for_captions > 0).sum() / max(1, int((~same).sum()))
+    return {
+        "loss": (1 - hardest) * total + hardest * worst,
+        "violated": violated.detach(),
+        "right_score": right.mean().detach(),
+    }
 
 
 def squared_error() -> Loss:
@@ -54,7 +59,7 @@ def squared_error() -> Loss:
     """
 
     def loss(
-        score: Score, general: Embeddings, specific: Embeddings, label: Tensor
+        score: Score, general: Embeddings, specific: Embeddings, label: Tensor, share: float = 0.0
     ) -> dict[str, Tensor]:
         right = score.pairs(general, specific)
         distances = (general.x - specific.x).square().sum(-1)  # (B,)
@@ -63,10 +68,62 @@ def squared_error() -> Loss:
     return loss
 
 
+def fragments(
+    fragment: float, ranking: float, mil: float, margin: float, hardest: float = 0.0
+) -> Loss:
+    """The whole objective of Karpathy 2014: fragment * C_F + ranking * C_G (Eq. 3).
+
+    C_F, per sentence of the batch, is the sum over its fragments j of the mean hinges of those
+    regions i that j should name, y_ij = 1, and of those that it should not, y_ij = -1:
+
+        max(0, 1 - y_ij v_i . s_j)                                          Eq. 4
+
+    At first (C_0) y is 1 for all regions of the sentence's own photo; from the share `mil` of the
+    training on it is the sign of their score, and 1 for the best of them at least (Eq. 5). C_G is
+    `pairwise_ranking` of the photo-sentence scores (Eq. 7), per sentence of the batch.
+    """
+
+    def loss(
+        score: Score, general: Embeddings, specific: Embeddings, label: Tensor, share: float = 0.0
+    ) -> dict[str, Tensor]:
+        if not isinstance(score, FragmentAlignment):
+            raise TypeError("this loss needs the scores of fragments")
+        rows = score.rows(general, specific)  # (R, B, K)
+        parts = _ranking(score.total(rows, general, specific), label, margin, hardest)
+        owner = general.mask.nonzero()[:, 0]  # (R,)
+        bag = (label[owner, None] == label)[..., None] & specific.mask  # (R, B, K)
+        aligned = _alignment(rows, bag, specific.mask, share >= mil) / len(label)
+        ranked = parts["loss"] / len(label)
+        together = fragment * aligned + ranking * ranked
+        return {
+            **parts,
+            "loss": together,
+            "fragments": aligned.detach(),
+            "ranking": ranked.detach(),
+        }
+
+    return loss
+
+
+def _alignment(rows: Tensor, bag: Tensor, exists: Tensor, infer: bool) -> Tensor:
+    """C_0, or with `infer` C_F: rows (R, B, K) and the photo's own among them, `bag`."""
+    right = bag
+    if infer:
+        own = rows.detach().masked_fill(~bag, -torch.inf)
+        right = (own > 0) | (own == own.flatten(1).amax(1)[:, None, None])
+    wrong = ~right & exists
+    for_right = ((1 - rows).clamp(min=0) * right).sum((1, 2)) / right.sum((1, 2))
+    for_wrong = ((1 + rows).clamp(min=0) * wrong).sum((1, 2)) / wrong.sum((1, 2)).clamp(min=1)
+    return (for_right + for_wrong).sum()
+
+
 def build(config: Config) -> Loss:
     """The loss that a configuration asks for."""
     if config.loss == "squared":
         return squared_error()
+    if config.loss == "fragments":
+        weights = (config.fragment, config.ranking, config.mil)  # type: ignore[attr-defined]
+        return fragments(*weights, config.margin, config.hardest)
     return pairwise_ranking(config.margin, config.hardest)
 
 

@@ -7,6 +7,7 @@ is (G, S). Each score says how its value reads on a scale from 0 to 1 (`fit`), f
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import torch
@@ -154,6 +155,66 @@ class OrderViolation(Score):
         return (1 + scores).clamp(0, 1)  # a unit vector's violation is at most 1
 
 
+class FragmentAlignment(Score):
+    """How well the fragments of a sentence are found among the regions of a photo (Karpathy 2014).
+
+        S_kl = 1 / (|g_k| (|g_l| + n)) sum_i sum_j max(0, v_i . s_j)      Eq. 6
+
+    over the regions i of photo k and the fragments j of sentence l; n is `smoothing`. best: over
+    each fragment's best region only, without |g_k|. Sentences (G, M, D) and photos (S, K, D) with
+    their masks; a fragment or region that does not exist is a vector of zeros.
+    """
+
+    unit = "alignment"
+    meaning = (
+        "How well the parts of the sentence are found among the regions of the photo, on average; "
+        "1 is never reached."
+    )
+
+    def __init__(self, smoothing: float = 5.0, best: bool = False) -> None:
+        self.smoothing, self.best = smoothing, best
+
+    def align(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """All scores of fragments and regions, (G, S, M, K): what the loss trains on."""
+        return torch.einsum("gmd,skd->gsmk", general.x, specific.x)
+
+    def align_pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Sentence i with photo i, (N, M, K)."""
+        return general.x @ specific.x.transpose(1, 2)
+
+    def rows(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """`align` of the R fragments that exist, sentence by sentence: (R, S, K)."""
+        flat = general.x[general.mask] @ specific.x.flatten(0, 1).T
+        return flat.unflatten(1, specific.x.shape[:2])
+
+    def shares(self, scores: Tensor, specific: Embeddings) -> Tensor:
+        """What fragments add to the sum of Eq. 6: scores (..., S, K) -> (..., S)."""
+        seen = scores.clamp(min=0)
+        return seen.amax(-1) if self.best else seen.sum(-1) / specific.mask.sum(-1)
+
+    def total(self, rows: Tensor, general: Embeddings, specific: Embeddings) -> Tensor:
+        """The scores of sentences and photos, (G, S), from `rows`."""
+        mask = general.mask
+        owner = mask.nonzero()[:, 0]  # (R,)
+        sums = rows.new_zeros(len(mask), len(specific))
+        sums = sums.index_add(0, owner, self.shares(rows, specific))
+        return sums / (mask.sum(1, keepdim=True) + self.smoothing)
+
+    def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        room = CHUNK[general.x.device.type == "cpu"] * 8  # a block is written once, not squared
+        step = max(1, room // max(1, general.x.shape[1] * specific.x[..., 0].numel()))
+        parts = [general[i : i + step] for i in range(0, len(general), step)]
+        found = [self.total(self.rows(part, specific), part, specific) for part in parts]
+        return torch.cat(found) if found else general.x.new_zeros(0, len(specific))
+
+    def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        sums = self.shares(self.align_pairs(general, specific).transpose(0, 1), specific).sum(0)
+        return sums / (general.mask.sum(1) + self.smoothing)
+
+    def fit(self, scores: Tensor) -> Tensor:
+        return scores / (1 + scores)
+
+
 SCORES: dict[str, Score] = {
     "inner": Inner(),
     "cosine": Cosine(),
@@ -161,3 +222,9 @@ SCORES: dict[str, Score] = {
     "order": OrderViolation(),
     "order_reversed": OrderViolation(reversed=True),
 }
+
+
+@cache
+def fragment_alignment(smoothing: float, best: bool) -> FragmentAlignment:
+    """The score with these settings, the same object each time."""
+    return FragmentAlignment(smoothing, best)

@@ -44,7 +44,7 @@ class Trainer:
             raise UserError(f"{dataset} has no two photos with captions to train on.")
         self.events = EventLog(out / "events.jsonl")  # before hours of features: can it be written?
         cache = FeatureCache(config.backbone, config.crops)
-        self.photos = cache.get(self.train_set.photos).to(device())  # (P, F)
+        self.photos = cache.get(self.train_set.photos).to(device())  # (P, F) or (P, K, F)
         self.dev_photos = cache.get(self.dev_set.photos)
         self.spec = Spec(
             model=models.preset(preset)[0],
@@ -52,7 +52,7 @@ class Trainer:
             dataset=dataset,
             config=config,
             backbone_hash=cache.weights.hash,
-            features=self.photos.shape[1],
+            features=self.photos.shape[-1],
         )
         sentences = parsed([Sentence(c) for c in self.train_set.captions], config.needs)
         self.vocab = Vocab.build(sentences, config.min_count)
@@ -148,7 +148,8 @@ class Trainer:
         with autocast():
             general = self.model.text(words)
             specific = self.model.image(self.photos[owner])
-        parts = self.loss(self.model.score, general, specific, owner)
+        share = self.step / self.total
+        parts = self.loss(self.model.score, general, specific, owner, share)
         check_finite(parts)
         self.optimizer.zero_grad()
         parts["loss"].backward()

@@ -20,6 +20,7 @@ class Classifier(nn.Module):
     """A torchvision network without its classifier: pixels -> vector, last spatial map."""
 
     size, short, resampling, mean_std = 224, 256, Resampling.BILINEAR, IMAGENET
+    large = 320  # the side of a photo whose regions are wanted
 
     def __init__(self, name: str, path: Path) -> None:
         super().__init__()

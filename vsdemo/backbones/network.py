@@ -6,13 +6,17 @@ import torch
 import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor, nn
+from torchvision.ops import roi_align
 from torchvision.transforms import v2
 
 from vsdemo.backbones.classifier import Classifier
 from vsdemo.backbones.pocket import Pocket
 from vsdemo.backbones.weights import BROKEN, Weights
 from vsdemo.device import autocast, device
+from vsdemo.regions import REGIONS
 from vsdemo.types import UserError
+
+BINS = 3  # of a region, in each direction, whose mean is taken
 
 
 def _network(weights: Weights) -> nn.Module:
@@ -60,9 +64,11 @@ class Backbone(nn.Module):
         """The photo's views (V, 3, size, size), uint8: the short side is scaled to 256 (for
         CLIP, to the network's size), then the centre, the centre and its mirror image, or the
         four corners, the centre and their mirror images are cut out (Vendrov 2016, 4.2). `whole`
-        squeezes all of it into one square, so that nothing at the sides is lost."""
-        if crops == "whole":
-            photo = photo.resize((self.size, self.size), self.net.resampling)
+        squeezes all of it into one square, so that nothing at the sides is lost; for regions
+        that square is larger, so that their map has more places."""
+        if crops == "whole" or crops in REGIONS:
+            side = self.size if crops == "whole" else getattr(self.net, "large", self.size)
+            photo = photo.resize((side, side), self.net.resampling)
             return v2.functional.pil_to_tensor(photo)[None]
         short = self.net.short
         width, height = photo.size
@@ -90,3 +96,13 @@ class Backbone(nn.Module):
         if not self.name.startswith("open_clip/"):
             vector = vector.relu()
         return F.normalize(vector.unflatten(0, views.shape[:2]).mean(1), dim=-1)
+
+    def encode_regions(self, views: Tensor, boxes: Tensor) -> Tensor:
+        """Whole photos (N, 3, H, W), boxes (N, K, 4) in shares -> L2-normalised means of the last
+        map within each box, (N, K, C); zeros for a box of zeros."""
+        _, maps = self(views)
+        height, width = maps.shape[2:]
+        places = boxes.to(maps) * maps.new_tensor([width, height, width, height])
+        found = roi_align(maps, list(places), BINS, aligned=True)  # (N * K, C, BINS, BINS)
+        real = (boxes != 0).any(-1, keepdim=True).to(maps)
+        return F.normalize(found.mean((2, 3)).unflatten(0, boxes.shape[:2]), dim=-1) * real

@@ -69,6 +69,7 @@ class Pocket(nn.Module):
     """
 
     size, short, resampling, mean_std = 224, 256, Resampling.BILINEAR, IMAGENET
+    large = 320  # the side of a photo whose regions are wanted
 
     def __init__(self, path: Path | None = None) -> None:
         super().__init__()

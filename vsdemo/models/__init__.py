@@ -21,6 +21,8 @@ MODELS = {
     "sdt_rnn": "vsdemo.models.sdt_rnn",
     "dt_lstm": "vsdemo.models.dt_lstm",
     "kcca": "vsdemo.models.kcca",
+    "fragments": "vsdemo.models.fragments",
+    "devise": "vsdemo.models.devise",
 }
 
 

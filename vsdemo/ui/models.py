@@ -37,7 +37,7 @@ def _merit(folder: Path, dataset: str | None) -> Merit:
         spec = checkpoint.read_spec(folder)
         base = data.unseeded(spec.dataset)
         place = known.index(base) if base in known else len(known)
-        here, views = is_here(spec.config.backbone), CROPS[spec.config.crops]
+        here, views = is_here(spec.config.backbone), CROPS.get(spec.config.crops, 1)
         return spec.dataset == dataset, here, -place, -views, float(figures["dev"]["rsum"])
     except (UserError, OSError, ValueError, KeyError, TypeError):
         return False, False, -len(known) - 1, 0, 0.0

@@ -1,0 +1,94 @@
+import pytest
+import torch
+
+from vsdemo.data.vocab import Vocab
+from vsdemo.encoders.fragments import Fragments
+from vsdemo.types import Embeddings, Sentence, Tree
+
+TREE = Tree(
+    ("A", "black", "dog", "runs", "."), (3, 3, 4, 0, 4), ("det", "amod", "nsubj", "root", "punct")
+)
+WORD = Tree(("Snow",), (0,), ("root",))
+MARK = Tree(("!",), (0,), ("punct",))
+SENTENCES = [Sentence("A black dog runs.", TREE), Sentence("Snow", WORD), Sentence("!", MARK)]
+
+
+@pytest.fixture
+def vocab():
+    return Vocab.build(SENTENCES[:2])
+
+
+def tower(vocab, parts="triplets", shared=False) -> Fragments:
+    return Fragments(vocab, 6, 5, parts, shared)
+
+
+def told(tower, sentence):
+    words = sentence.tree.words
+    return [(f.relation, *(words[w] for w in f.words)) for f in tower.fragments(sentence)]
+
+
+def test_triplets_are_the_edges_and_the_root_without_punctuation(vocab):
+    root = ("root", "runs", "runs")
+    edges = [("det", "dog", "A"), ("amod", "dog", "black"), ("nsubj", "runs", "dog")]
+    assert told(tower(vocab), SENTENCES[0]) == [root, *edges]
+    assert told(tower(vocab), SENTENCES[1]) == [("root", "Snow", "Snow")]
+    assert told(tower(vocab), SENTENCES[2]) == [("root", "!", "!")]
+
+
+def test_relations_that_are_rare_in_training_are_left_out():
+    vocab = Vocab(("<pad>", "<unk>", "<eos>", "dog"), ("amod",), (2, 2))
+    assert [f[0] for f in told(tower(vocab), SENTENCES[0])] == ["root", "amod"]
+
+
+def test_words_and_bigrams(vocab):
+    words = [("word", w, w) for w in ("A", "black", "dog", "runs")]
+    assert told(tower(vocab, "words"), SENTENCES[0]) == words
+    pairs = [("bigram", "A", "black"), ("bigram", "black", "dog"), ("bigram", "dog", "runs")]
+    assert told(tower(vocab, "bigrams"), SENTENCES[0]) == pairs
+    assert told(tower(vocab, "bigrams"), SENTENCES[1]) == [("word", "Snow", "Snow")]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("parts", ["triplets", "words", "bigrams"])
+def test_an_embedding_is_equation_1_of_each_part(vocab, parts, shared):
+    model = tower(vocab, parts, shared).double()
+    torch.nn.init.normal_(model.biases)
+    found = model(model.collate(model.prepare(SENTENCES)))
+    for row, sentence in enumerate(SENTENCES):
+        rows = model.fragments(sentence)
+        ids = vocab.numbers(sentence.tree.words)
+        for column, part in enumerate(rows):
+            group = 0 if shared or parts != "triplets" else model.relations.index(part.relation)
+            words = torch.cat([model.table.weight[ids[w]] for w in part.words])
+            expected = (model.weights[group] @ words + model.biases[group]).clamp(min=0)
+            torch.testing.assert_close(found.x[row, column], expected.float())
+        assert found.mask[row].tolist() == [i < len(rows) for i in range(found.x.shape[1])]
+        assert not found.x[row, len(rows) :].any()
+    assert len(model.weights) == (1 if shared or parts != "triplets" else 4)
+
+
+def test_neither_batch_nor_padding_changes_an_embedding(vocab):
+    model = tower(vocab).eval()
+    prepared = model.prepare(SENTENCES)
+    whole = model(model.collate(prepared))
+    alone = Embeddings.cat([model(model.collate([p])) for p in prepared])
+    torch.testing.assert_close(alone.x, whole.x)
+    assert torch.equal(alone.mask, whole.mask)
+
+
+def test_gradients(vocab):
+    model = tower(vocab).double()
+    torch.nn.init.uniform_(model.biases, 0.5, 1)  # away from the corner of the ReLU
+    batch = model.collate(model.prepare(SENTENCES))
+    weights = (model.weights, model.biases)
+
+    def run(*_):
+        rows = batch[batch[..., 0] >= 0]
+        return model._embed(rows).square().sum()
+
+    assert torch.autograd.gradcheck(run, weights)
+
+
+def test_a_sentence_without_a_tree_is_refused(vocab):
+    with pytest.raises(ValueError, match="no tree"):
+        tower(vocab).prepare([Sentence("a dog")])

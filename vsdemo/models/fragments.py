@@ -1,0 +1,71 @@
+"""Deep fragment embeddings: dependency triplets and regions of photos in one space.
+
+Karpathy, Joulin & Fei-Fei, "Deep fragment embeddings for bidirectional image sentence mapping",
+NIPS 2014.
+
+    s = f(W_R [W_e w_1; W_e w_2] + b_R)          Eq. 1, of each edge (R, w_1, w_2) of the tree
+    v = W_m x + b_m                              Eq. 2, of the features x of each region
+    S_kl = 1 / (|g_k| (|g_l| + n)) sum_i sum_j max(0, v_i . s_j)                      Eq. 6
+    loss = C_F + beta C_G                        Eq. 3: fragment alignment and global ranking
+
+Departures: (1) Universal Dependencies of our own parser, without punctuation; the root is a
+fragment too, (root, w, w), so that a sentence of one word has one; (2) regions of a classifier's
+last map, `windows` or `detector`, in place of an R-CNN; (3) negatives are those of the batch, and
+both objectives means over its sentences; (4) words that are not known are one word, <unk>; (5) the
+optimiser is Adam; (6) in the preset `fragments`, not in `fragments/paper`: word vectors are tuned,
+features are standardised, a fragment counts by its best region only (Karpathy & Fei-Fei, "Deep
+visual-semantic alignments for generating image descriptions", CVPR 2015, Eq. 8), the hinges of the
+ranking are mostly those of the hardest negative (VSE++); (7) in `fragments/paper`: word vectors of
+our own (PPMI of captions) for those of Huang 2012.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from vsdemo import config
+from vsdemo.backbones import CROPS
+from vsdemo.config import VECTORS, option
+from vsdemo.data.vocab import Vocab
+from vsdemo.dual import DualEncoder
+from vsdemo.encoders.fragments import PARTS, Fragments
+from vsdemo.encoders.regions import RegionImage
+from vsdemo.regions import REGIONS
+from vsdemo.scores import fragment_alignment
+
+LOOKS = (*REGIONS, *CROPS)
+
+
+@dataclass(frozen=True)
+class Config(config.Symmetric):
+    """A fragment model and its training."""
+
+    needs: ClassVar[frozenset[str]] = Fragments.needs
+
+    crops: str = option("windows", "regions of a photo, or one frame in views", LOOKS)
+    vectors: str = option("tuned", *VECTORS)
+    dim: int = option(512, "of the joint space")
+    parts: str = option("triplets", "of a sentence (3.1, 4.2)", PARTS)
+    shared: bool = option(False, "one matrix for all relations, as in the paper's code")
+    loss: str = option("fragments", "fragment alignment and ranking", ("fragments",))
+    fragment: float = option(1.0, "weight of the fragment alignment, C_0 or C_F")
+    ranking: float = option(1.0, "beta, the weight of the global ranking")
+    mil: float = option(0.5, "share of training after which alignments are inferred; 1: never")
+    smoothing: float = option(5.0, "n of Eq. 6")
+    best: bool = option(True, "a fragment counts by its best region, not by the mean of all")
+
+
+PAPER: dict[str, Any] = {  # sections 3 and 4
+    **{"vectors": "fixed", "word_dim": 200, "dim": 1000, "min_count": 1, "standardize": False},
+    **{"best": False, "hardest": 0.0, "dropout": 0.0, "sampling": "one", "batch_size": 100},
+    **{"epochs": 20, "patience": 20, "schedule": "step", "cycle_epochs": 18},
+}
+PRESETS = {"fragments": Config(), "fragments/paper": Config(**PAPER)}
+
+
+def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
+    """A new, untrained model; features: length of a region's vector."""
+    text = Fragments(vocab, cfg.word_dim, cfg.dim, cfg.parts, cfg.shared, cfg.dropout)
+    image = RegionImage(features, cfg.dim, cfg.dropout, cfg.standardize)
+    return DualEncoder(text, image, fragment_alignment(cfg.smoothing, cfg.best))
