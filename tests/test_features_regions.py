@@ -1,5 +1,7 @@
 """Features of regions: the map of the whole photo, cut out box by box."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from PIL import Image
@@ -30,9 +32,10 @@ def boxes(monkeypatch):
     found[0, 0], found[0, 2] = torch.tensor([0.1, 0.2, 0.5, 0.9]), torch.tensor(regions.FRAME)
 
     def chosen(kind):
-        return lambda photos, paths: found.expand(len(photos), 3, 4)
+        find = lambda photos, paths: found.expand(len(photos), 3, 4)  # noqa: E731
+        return SimpleNamespace(version="fake", find=find)
 
-    monkeypatch.setattr(features, "proposals", chosen)
+    monkeypatch.setattr(features, "Proposals", chosen)
     return found
 
 

@@ -35,7 +35,8 @@ RANKS = {
     **{"data.bank.english": 0.8, "data.bank.grammar": 0.9, "data.bank": 1.0},
     **{"data.vocab": 1.1, "data.sentences": 1.1, "data.vectors": 1.2, "data.*": 1.0, "data": 1.1},
     **{"scores": 1.0, "backbones.weights": 1.0, "backbones.pocket": 1.05, "backbones": 1.1},
-    **{"backbones.classifier": 1.0, "backbones.clip": 1.0, "backbones.network": 1.1},
+    **{"backbones.classifier": 1.02, "backbones.clip": 1.0, "backbones.network": 1.1},
+    **{"regions": 0.2, "backbones.detectors": 1.1},
     **{"features": 2.0, "losses": 2.0, "schedule": 2.0, "encoders": 2.0, "optim": 2.4},
     **{
         "encoders.heads": 2.0,
@@ -81,6 +82,7 @@ RANKS = {
 HOMES = {
     "torchvision": ("backbones", "backbones.*", "pocket.*"),
     "open_clip": ("backbones.weights", "backbones.clip"),
+    "onnxruntime": ("backbones.detectors",),
     "gradio": ("ui", "ui.*"),
     "stanza": ("data.parser", "parsing.*"),
     "resvg_py": ("data.storybook.drawing",),

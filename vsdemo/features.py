@@ -21,7 +21,7 @@ from vsdemo import regions, tensors
 from vsdemo.backbones import CROPS, Weights, find_weights
 from vsdemo.paths import home
 from vsdemo.photos import open_photo
-from vsdemo.proposals import proposals
+from vsdemo.proposals import Proposals
 from vsdemo.regions import REGIONS
 from vsdemo.types import UserError
 
@@ -78,7 +78,7 @@ class FeatureCache:
         if crops not in (*CROPS, *REGIONS):
             raise UserError(f"crops is one of {', '.join((*CROPS, *REGIONS))}, not {crops!r}.")
         self.weights, self.crops = find_weights(backbone), crops
-        self._proposals = proposals(crops) if crops in REGIONS else None
+        self._proposals = Proposals(crops) if crops in REGIONS else None
         slug = backbone.replace("/", "--")
         self.folder = home() / "features" / f"{slug}-{self.weights.hash}-v{VERSION}"
 
@@ -151,7 +151,10 @@ class FeatureCache:
         return found
 
     def _kind(self, kind: str) -> str:
-        return kind if kind == MAP else f"{kind}-{self.crops}"
+        if kind == MAP:
+            return kind
+        version = f"-{self._proposals.version}" if self._proposals else ""
+        return f"{kind}-{self.crops}{version}"
 
     @staticmethod
     def _read(shard: Path, tensor: str) -> Tensor:
@@ -226,7 +229,7 @@ class FeatureCache:
             return {FEATURES: torch.nn.functional.normalize(maps, dim=1).half().cpu()}
         if self._proposals is None:
             return {FEATURES: network.encode(views).half().cpu()}
-        boxes = self._proposals(photos, paths)  # (B, K, 4)
+        boxes = self._proposals.find(photos, paths)  # (B, K, 4)
         regions.check(boxes, self.crops)
         found = network.encode_regions(views[:, 0], boxes)
         return {FEATURES: found.half().cpu(), BOXES: boxes.half()}

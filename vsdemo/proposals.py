@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import torch
 from PIL import Image
 from torch import Tensor
 
+from vsdemo.backbones import Weights, detectors
 from vsdemo.data import entities
 from vsdemo.regions import FIXED, REGIONS, padded
 from vsdemo.types import UserError
 
 # Photos and where they lie, None for one in memory -> boxes (B, K, 4), zeros for none.
-Proposals = Callable[[Sequence[Image.Image], Sequence[Path | None]], Tensor]
+Finder = Callable[[Sequence[Image.Image], Sequence[Path | None]], Tensor]
 
 
-def proposals(kind: str) -> Proposals:
-    """Raises UserError when what finds them is not here."""
-    if kind in FIXED:
-        boxes = FIXED[kind]()
-        return lambda photos, paths: boxes.expand(len(photos), *boxes.shape)
-    if kind == "detector":
-        from vsdemo.backbones.detectors import load  # torchvision takes seconds to import
+class Proposals:
+    """Finds boxes; `version` changes whenever it would find others.
 
-        detector = load()
-        return lambda photos, paths: detector.boxes(photos)
-    return lambda photos, paths: torch.stack([_drawn(path) for path in paths])
+    Raises UserError when what is needed for it is not here.
+    """
+
+    def __init__(self, kind: str) -> None:
+        if kind in FIXED:
+            boxes = FIXED[kind]()
+            self.version = hashlib.sha256(boxes.numpy().tobytes()).hexdigest()[:16]
+            self.find: Finder = lambda photos, paths: boxes.expand(len(photos), *boxes.shape)
+        elif kind == "detector":
+            found = detectors.find()
+            self.version = found.hash
+            self.find = lambda photos, paths: _detector(found).boxes(photos)
+        else:
+            self.version = "drawn"
+            self.find = lambda photos, paths: torch.stack([_drawn(path) for path in paths])
+
+
+@cache
+def _detector(weights: Weights) -> detectors.Detector:
+    """The network, built once a process."""
+    return detectors.Detector(weights)
 
 
 def _drawn(path: Path | None) -> Tensor:

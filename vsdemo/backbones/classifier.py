@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import torch
 import torchvision
 from PIL.Image import Resampling
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from vsdemo.backbones.weights import read
 from vsdemo.types import UserError
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
@@ -39,13 +38,11 @@ class Classifier(nn.Module):
         spatial.register_forward_hook(self._keep)
 
     def _load(self, path: Path) -> None:
-        safe = path.suffix == ".safetensors"
-        state = load_file(path) if safe else torch.load(path, "cpu", weights_only=True)
         own = self.net.state_dict().keys()
         # Older DenseNet files name their layers norm.1 and conv.2; torchvision now norm1, conv2.
         named = {
-            k if k in own else re.sub(r"(norm|conv)\.([12])", r"\1\2", k): t.float()
-            for k, t in state.items()
+            k if k in own else re.sub(r"(norm|conv)\.([12])", r"\1\2", k): t
+            for k, t in read(path).items()
         }
         missing, _ = self.net.load_state_dict(named, strict=False)
         if missing := [k for k in missing if not k.endswith("num_batches_tracked")]:

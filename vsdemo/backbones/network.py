@@ -11,10 +11,9 @@ from torchvision.transforms import v2
 
 from vsdemo.backbones.classifier import Classifier
 from vsdemo.backbones.pocket import Pocket
-from vsdemo.backbones.weights import BROKEN, Weights
+from vsdemo.backbones.weights import BROKEN, Weights, misfit
 from vsdemo.device import autocast, device
 from vsdemo.regions import REGIONS
-from vsdemo.types import UserError
 
 BINS = 3  # of a region, in each direction, whose mean is taken
 
@@ -43,11 +42,7 @@ class Backbone(nn.Module):
         try:
             self.net = _network(weights)
         except BROKEN as error:
-            file = weights.path.name if weights.path else "made at random"
-            raise UserError(
-                f"The weights {file} do not fit {self.name} or are damaged "
-                f"({' '.join(str(error).split())[:200]}); get that file again."
-            ) from None
+            raise misfit(weights, error) from None
         self.size = self.net.size
         self.normalize = v2.Normalize(*self.net.mean_std)
         self.requires_grad_(False).eval().to(device(), memory_format=torch.channels_last)

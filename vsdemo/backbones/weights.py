@@ -11,6 +11,8 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
 
 from vsdemo.fetch import THINGS
 from vsdemo.paths import ROOT, data_root
@@ -36,7 +38,23 @@ class Weights:
     hash: str
 
 
-def _local_file(name: str, tag: str = "[^_]*") -> Path | None:
+def read(path: Path) -> dict[str, Tensor]:
+    """The tensors of a .safetensors file, or of one that torch.save wrote, as float32."""
+    safe = path.suffix == ".safetensors"
+    state = load_file(path) if safe else torch.load(path, "cpu", weights_only=True)
+    return {name: tensor.float() for name, tensor in state.items()}
+
+
+def misfit(weights: Weights, error: Exception) -> UserError:
+    """What is said of weights that cannot be loaded."""
+    file = weights.path.name if weights.path else "made at random"
+    return UserError(
+        f"The weights {file} do not fit {weights.backbone} or are damaged "
+        f"({' '.join(str(error).split())[:200]}); get that file again."
+    )
+
+
+def local_file(name: str, tag: str = "[^_]*") -> Path | None:
     """<name>_<tag>.safetensors below VSDEMO_DATA/models. No tag holds an underscore, so that
     vgg11_bn_imagenet.safetensors is no file of vgg11."""
     root = data_root()
@@ -46,7 +64,7 @@ def _local_file(name: str, tag: str = "[^_]*") -> Path | None:
 
 
 def _open_clip_file(architecture: str, tag: str) -> Path | None:
-    return _local_file(architecture, re.escape(tag) + r"(\..*)?")
+    return local_file(architecture, re.escape(tag) + r"(\..*)?")
 
 
 def find_weights(backbone: str) -> Weights:
@@ -56,10 +74,10 @@ def find_weights(backbone: str) -> Weights:
     """
     kind, _, rest = backbone.partition("/")
     if backbone == "pocket":
-        return Weights(backbone, path := _pocket(), _hash(path))
+        return Weights(backbone, path := _pocket(), content_hash(path))
     try:
         if kind == "torchvision" and rest:
-            path = _local_file(rest) or _torchvision_download(rest)
+            path = local_file(rest) or _torchvision_download(rest)
         elif kind == "open_clip" and rest.count("/") == 1:
             architecture, tag = rest.split("/")
             _check_architecture(architecture)
@@ -74,10 +92,11 @@ def find_weights(backbone: str) -> Weights:
             f"({type(error).__name__}); go online once, or put its weights as .safetensors into "
             "the models/ folder below VSDEMO_DATA."
         ) from None
-    return Weights(backbone, path, _hash(path))
+    return Weights(backbone, path, content_hash(path))
 
 
-def _hash(path: Path) -> str:
+def content_hash(path: Path) -> str:
+    """The first 16 hex digits of a file's SHA-256."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
@@ -97,7 +116,7 @@ def is_here(backbone: str) -> bool:
     if kind == "torchvision":
         downloaded = Path(torch.hub.get_dir()) / "checkpoints"
         hub = None if rest in THINGS else next(downloaded.glob(f"{rest}-*.pth"), None)
-        return bool(_local_file(rest) or hub)
+        return bool(local_file(rest) or hub)
     if kind == "open_clip" and rest.count("/") == 1:
         architecture, tag = rest.split("/")
         return tag == "random" or _open_clip_file(architecture, tag) is not None
@@ -118,7 +137,11 @@ def _torchvision_download(name: str) -> Path:
     known = torchvision.models.get_model_weights(name).__members__
     if "IMAGENET1K_V1" not in known:
         raise UserError(f"torchvision has no ImageNet weights for {name}; use another network.")
-    url = known["IMAGENET1K_V1"].url
+    return hub_file(known["IMAGENET1K_V1"].url)
+
+
+def hub_file(url: str) -> Path:
+    """A file of weights in torch's own cache, downloaded when it is not there."""
     torch.hub.load_state_dict_from_url(url, check_hash=True, weights_only=True)
     return Path(torch.hub.get_dir()) / "checkpoints" / url.rsplit("/", 1)[1]
 
