@@ -18,6 +18,7 @@ TASKS = {
     "detail": "vsdemo.tasks.detail",
     "entailment": "vsdemo.tasks.entailment",
     "compositional": "vsdemo.tasks.compositional",
+    "alignment": "vsdemo.tasks.alignment",
 }
 
 
