@@ -38,6 +38,7 @@ RANKS = {
     **{"scores": 1.0, "backbones.weights": 1.0, "backbones.pocket": 1.05, "backbones": 1.1},
     **{"backbones.classifier": 1.02, "backbones.clip": 1.0, "backbones.network": 1.1},
     **{"regions": 0.2, "backbones.detectors": 1.1},
+    **{"proposals": 1.9, "encoders.regions": 2.25, "models.devise": 3.15},
     **{"features": 2.0, "losses": 2.0, "schedule": 2.0, "encoders": 2.0, "optim": 2.4},
     **{
         "encoders.heads": 2.0,

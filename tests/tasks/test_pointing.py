@@ -17,18 +17,23 @@ def share(box, other) -> float:
     return both / (sum(areas) - both) if sum(areas) else 0
 
 
+def covered(box, cell) -> float:
+    """The share of a box that lies in a cell."""
+    width = max(0, min(box[2], cell[2]) - max(box[0], cell[0]))
+    height = max(0, min(box[3], cell[3]) - max(box[1], cell[1]))
+    return width * height / ((box[2] - box[0]) * (box[3] - box[1]))
+
+
 def hottest(scores, boxes, side: int = 28) -> tuple[float, float]:
     """The middle of the places with the most heat, by loops."""
     heat = {}
     for column in range(side):
         for row in range(side):
-            x, y = (column + 0.5) / side, (row + 0.5) / side
-            heat[x, y] = sum(
-                max(0, s) / ((b[2] - b[0]) * (b[3] - b[1]))
-                for s, b in zip(scores, boxes, strict=True)
-                if b[0] <= x < b[2] and b[1] <= y < b[3]
+            cell = [column / side, row / side, (column + 1) / side, (row + 1) / side]
+            heat[(column + 0.5) / side, (row + 0.5) / side] = sum(
+                max(0, s) * covered(b, cell) for s, b in zip(scores, boxes, strict=True)
             )
-    best = [place for place, h in heat.items() if h > max(heat.values()) * (1 - 1e-6)]
+    best = [place for place, h in heat.items() if h > max(heat.values()) * (1 - 1e-5)]
     return sum(x for x, _ in best) / len(best), sum(y for _, y in best) / len(best)
 
 
