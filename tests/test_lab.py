@@ -65,6 +65,9 @@ def test_every_claim_has_a_row_a_model_with_the_task_s_own_figures(found):
     for claim in CLAIMS:
         rows = found["claims"][claim.name]["rows"]
         assert list(rows) == [str(KNOWS), str(COUNTS), str(SPELLS)]
+        if claim.name == "alignment":
+            assert all(row == {"verdict": "aligns nothing"} for row in rows.values())
+            continue
         split = worlds.load(claim.figure.split)
         module = task(claim.figure.task)
         model = worlds.oracle()
@@ -85,6 +88,39 @@ def test_claims_against_chance(found):
     assert direction["verdict"] == "does not hold"
     twins = found["claims"]["twins"]["rows"][str(KNOWS)]
     assert twins["beside"]["to that in other words"]["value"] == 100
+
+
+class Constant:
+    """Results that are the same for all photos."""
+
+    def __init__(self, figures, photos: int) -> None:
+        self.metrics, self.photos = lambda rows=None: figures, photos
+
+    def __len__(self) -> int:
+        return self.photos
+
+
+def test_alignment_is_asked_of_models_that_align_with_the_boxes_of_their_regions(
+    small, monkeypatch
+):
+    def measure(model, split, features, boxes):
+        answers = {"pointing": 70.0, "gain": 20.0}
+        guesses = {"centre": {"pointing": 50.0}, "random": {"pointing": 30.0}}
+        found = {**answers, "baselines": guesses, "boxes": float(boxes.sum())}
+        return Constant(found, len(split.photos))
+
+    model = worlds.oracle()
+    monkeypatch.setattr(model.score, "align", None, raising=False)
+    monkeypatch.setattr(task("alignment"), "measure", measure)
+    monkeypatch.setattr(lab, "boxes_of", lambda spec, split: torch.ones(len(split.photos), 2, 4))
+    monkeypatch.setattr(lab, "RUNS", (("alignment", "test"),))
+    monkeypatch.setattr(lab, "CLAIMS", [c for c in CLAIMS if c.name == "alignment"])
+    monkeypatch.setattr(checkpoint, "load", lambda folder: (model, None, None))
+    report = lab.report([KNOWS])
+    row = report["claims"]["alignment"]["rows"][str(KNOWS)]
+    assert (row["value"], row["verdict"]) == (20, "holds")
+    assert row["beside"]["% pointing into the right box"]["value"] == 70
+    assert report["figures"][str(KNOWS)]["test"]["alignment"]["boxes"] == 8 * worlds.SCENES
 
 
 def test_claims_that_compare_models(found):
@@ -127,7 +163,7 @@ def test_tables_for_people(found):
     assert printed.count("| verdict |") == len(CLAIMS)
     assert f"| `{KNOWS}` | 100.0 (100.0 to 100.0) | holds |" in printed
     assert f"| `{COUNTS}` | 50.0 (50.0 to 50.0) | does not hold |" in printed
-    assert f"| `{COUNTS}` | no alignment |" in printed
+    assert f"| `{COUNTS}` |  |  |  |  | aligns nothing |" in printed
     for claim in CLAIMS:
         assert claim.says in printed
         assert claim.paper in printed

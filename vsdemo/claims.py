@@ -31,7 +31,7 @@ class Claim:
 
     sort: of SORTS; the claim is that its models do better than the others in the figure, and also
     in `also`, without which who knows nothing, and so has nothing to lose, would do best. Without
-    a sort the claim is that the figure is above chance, 50 percent.
+    a sort the claim is that the figure is above `chance`.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Claim:
     beside: tuple[Figure, ...] = ()
     sort: str = ""
     also: Figure | None = None
+    chance: float = 50.0  # percent, of a choice between two
 
     @property
     def judged(self) -> tuple[Figure, ...]:
@@ -113,5 +114,16 @@ CLAIMS = (
             Figure("R@10, seen", "compositional", "t2i r10"),
         ),
     ),
+    Claim(
+        "alignment",
+        "Words find the regions that they speak of.",
+        "Karpathy 2014, section 4.3",
+        Figure("points above the best guess without a model", "alignment", "gain"),
+        (
+            Figure("% pointing into the right box", "alignment", "pointing"),
+            Figure("in the photo's middle", "alignment", "baselines centre pointing"),
+            Figure("in a region by lot", "alignment", "baselines random pointing"),
+        ),
+        chance=0.0,
+    ),
 )
-ALIGNMENT = "Words find the regions that they speak of (Karpathy 2014, section 4.3)."

@@ -41,6 +41,11 @@ def split_with_features(
     return found, checkpoint.feature_cache(spec).get(found.photos)
 
 
+def boxes_of(spec: Spec, split: CaptionSet) -> torch.Tensor:
+    """The boxes of the regions of a split's photos, (P, K, 4) in shares."""
+    return checkpoint.feature_cache(spec).boxes(split.photos)
+
+
 def evaluate(
     folder: Path,
     split: str = "test",
@@ -59,7 +64,7 @@ def evaluate(
     found, features = split_with_features(spec, split, dataset)
     options: dict[str, Any] = {"folds": True} if folds else {}
     if hasattr(measured, "NEEDS_BOXES"):
-        options["boxes"] = checkpoint.feature_cache(spec).boxes(found.photos)
+        options["boxes"] = boxes_of(spec, found)
     return {
         "checkpoint": str(folder),
         "dataset": found.name,

@@ -1,7 +1,7 @@
 """The lab: the papers' claims tested on Storybook, where the right answers are known.
 
 Each claim is a figure with its 95% bootstrap interval over scenes and a verdict by rule. A claim
-against chance `holds` where the interval lies above 50, `does not hold` where it lies at or below
+against chance `holds` where the interval lies above it, `does not hold` where it lies at or below
 it, and is `not shown` else. A claim that one sort of model does better than others is judged by
 the difference to the best of the others, paired over scenes: it `holds` where that interval lies
 on the better side of 0, `does not hold` where it lies on the other or at 0, and is `not shown`
@@ -18,36 +18,40 @@ from typing import Any
 from tqdm import tqdm
 
 from vsdemo import checkpoint
-from vsdemo.claims import ALIGNMENT, CLAIMS, SORTS, Claim, Figure
-from vsdemo.evaluate import split_with_features
+from vsdemo.claims import CLAIMS, SORTS, Claim, Figure
+from vsdemo.evaluate import boxes_of, split_with_features
 from vsdemo.paths import checkpoints_root
 from vsdemo.tasks import ranks, task
 from vsdemo.types import UserError
 
-CHANCE = 50.0  # percent, of a choice between two
 RUNS = tuple(dict.fromkeys((f.task, f.split) for c in CLAIMS for f in (*c.judged, *c.beside)))
 SPLITS = tuple(dict.fromkeys(split for _, split in RUNS))
 RULE = """\
-A claim holds where the 95% interval over scenes lies above 50 (chance); where models are compared,
+A claim holds where the 95% interval over scenes lies above chance (50, or 0 points above a guess);
+where models are compared,
 where that of each difference to the best other one lies on the better side of 0. Intervals speak
 of other scenes, not of other trainings."""
 
 
 class Results:
-    """One model's results: sorts, whether it aligns, and by (task, split) what was measured."""
+    """One model's results: sorts, and by (task, split) what was measured: all of RUNS, but for
+    tasks of alignments where it aligns nothing."""
 
     def __init__(self, folder: Path, progress: tqdm[Any]) -> None:
         model, spec, _ = checkpoint.load(folder)
         self.sorts = [name for name, is_one in SORTS.items() if is_one(model)]
-        self.aligns = hasattr(model.score, "align")
         self.measured: dict[tuple[str, str], ranks.Measured] = {}
         self.figures: dict[str, dict[str, Any]] = {}
         splits = {s: split_with_features(spec, s, "storybook") for s in SPLITS}
         for name, split in RUNS:
-            self.measured[name, split] = task(name).measure(model, *splits[split])
+            progress.update()
+            needs_boxes = hasattr(task(name), "NEEDS_BOXES")
+            if needs_boxes and not hasattr(model.score, "align"):
+                continue
+            where = (boxes_of(spec, splits[split][0]),) if needs_boxes else ()
+            self.measured[name, split] = task(name).measure(model, *splits[split], *where)
             figures = ranks.with_intervals(self.measured[name, split])
             self.figures.setdefault(split, {})[name] = figures
-            progress.update()
 
     def get(self, figure: Figure) -> dict[str, Any]:
         """value and ci95: [low, high]."""
@@ -67,16 +71,14 @@ def report(folders: Sequence[Path] = ()) -> dict[str, Any]:
     claims: name -> what is claimed, its figures and a row a model: value, ci95, verdict, the
     figures beside, and where models are compared the one it is compared `with` and the
     `differences` by figure.
-    figures: model -> split -> task -> all that was measured. alignment: model -> why there is none.
+    figures: model -> split -> task -> all that was measured.
     Raises UserError where there is no checkpoint, and whatever `evaluate` refuses.
     """
     folders = list(dict.fromkeys(folders)) or _shipped()
     with tqdm(total=len(folders) * len(RUNS), desc="lab", leave=False, disable=None) as progress:
         found = {_name(folder): Results(folder, progress) for folder in folders}
-    alignment = {name: "not measured" if r.aligns else "no alignment" for name, r in found.items()}
     return {
         "claims": {claim.name: _tested(claim, found) for claim in CLAIMS},
-        "alignment": {"says": ALIGNMENT, "rows": alignment},
         "figures": {name: results.figures for name, results in found.items()},
     }
 
@@ -100,18 +102,22 @@ def _tested(claim: Claim, found: Mapping[str, Results]) -> dict[str, Any]:
     others = [n for n, r in found.items() if claim.sort not in r.sorts] if claim.sort else []
     last = claim.judged[-1]
     best = max(others, key=lambda n: last.sign * found[n].get(last)["value"], default=None)
+    beside = (*claim.judged[1:], *claim.beside)
     told = {"says": claim.says, "paper": claim.paper, "figure": claim.figure.title}
-    rows = {}
+    run, rows = (claim.figure.task, claim.figure.split), {}
     for name, results in found.items():
-        beside = {f.title: results.get(f) for f in (*claim.judged[1:], *claim.beside)}
-        rows[name] = {**results.get(claim.figure), "beside": beside, "verdict": ""}
+        if run not in results.measured:
+            rows[name] = {"verdict": "aligns nothing"}
+            continue
+        more = {f.title: results.get(f) for f in beside}
+        rows[name] = {**results.get(claim.figure), "beside": more, "verdict": ""}
         if not claim.sort:
-            rows[name]["verdict"] = verdict([v - CHANCE for v in rows[name]["ci95"]])
+            rows[name]["verdict"] = verdict([v - claim.chance for v in rows[name]["ci95"]])
         elif claim.sort in results.sorts and best is None:
             rows[name]["verdict"] = "nothing to compare with"
         elif claim.sort in results.sorts:
             rows[name] |= {"with": best, **_compared(claim, results, found[best])}
-    return {**told, "sort": claim.sort, "rows": rows}
+    return {**told, "beside": [f.title for f in beside], "sort": claim.sort, "rows": rows}
 
 
 def _compared(claim: Claim, one: Results, best: Results) -> dict[str, Any]:
@@ -139,17 +145,17 @@ def markdown(found: dict[str, Any]) -> str:
     parts = [RULE]
     for claim in found["claims"].values():
         parts += [f"**{claim['says']}** ({claim['paper']})", _table(claim)]
-    rows = [f"| `{name}` | {why} |" for name, why in found["alignment"]["rows"].items()]
-    parts += [f"**{found['alignment']['says']}**", "\n".join(["| model | |", "|---|---|", *rows])]
     return "\n\n".join(parts)
 
 
 def _table(claim: dict[str, Any]) -> str:
-    rows = claim["rows"]
-    titles = ["model", claim["figure"], *next(iter(rows.values()))["beside"]]
+    titles = ["model", claim["figure"], *claim["beside"]]
     titles += ["minus the best other"] * bool(claim["sort"])
     lines = [[*titles, "verdict"], ["---"] * (len(titles) + 1)]
-    for name, row in rows.items():
+    for name, row in claim["rows"].items():
+        if "value" not in row:
+            lines.append([f"`{name}`", *[""] * (len(titles) - 1), row["verdict"]])
+            continue
         cells = [f"`{name}`", _cell(row), *(f"{f['value']:.1f}" for f in row["beside"].values())]
         if claim["sort"]:
             gaps = " and ".join(_cell(gap, "+") for gap in row.get("differences", {}).values())

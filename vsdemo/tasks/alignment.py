@@ -47,8 +47,11 @@ class Found:
         return len(self.shares)
 
     def metrics(self, photos: np.ndarray | None = None) -> dict[str, Any]:
-        """pointing and iou50 in percent: of all phrases, by type, and of the baselines."""
-        return nested(self.shares.metrics(photos))
+        """pointing and iou50 in percent: of all phrases, by type, and of the baselines; gain:
+        points that pointing lies above the best baseline."""
+        found = nested(self.shares.metrics(photos))
+        best = max(guess["pointing"] for guess in found["baselines"].values())
+        return {**found, "gain": found["pointing"] - best}
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,7 @@ def _shares(split: CaptionSet, asked: Sequence[Phrase], right: Answers) -> Share
 def evaluate(
     model: DualEncoder, split: CaptionSet, features: Tensor, boxes: Tensor
 ) -> dict[str, Any]:
-    """pointing, iou50, types (with n), baselines; n_phrases, n_images, n_left_out; ci95."""
+    """pointing, iou50, gain, types (with n), baselines; n_phrases, n_images, n_left_out; ci95."""
     found = measure(model, split, features, boxes)
     result, asked = with_intervals(found), found.shares.questions
     for kind, figures in result["types"].items():
