@@ -19,7 +19,15 @@ from vsdemo.device import device
 from vsdemo.features import FeatureCache, Progress, UnreadablePhotos
 from vsdemo.index import Index
 from vsdemo.paths import home
-from vsdemo.types import CaptionSet, Embeddings, Hit, Sentence, UserError
+from vsdemo.types import (
+    Alignment,
+    CaptionSet,
+    Embeddings,
+    Hit,
+    RegionHit,
+    Sentence,
+    UserError,
+)
 
 MAX_K = 1000
 
@@ -80,6 +88,20 @@ class Reader:
     def encode_photo(self, photo: Image.Image) -> Embeddings:
         """A photo in memory as one point, (1, D)."""
         return self.model.encode_image(self._features.encode(photo)[None])
+
+    @property
+    def can_align(self) -> bool:  # STUB: to be replaced
+        """Whether the score says which fragment of a sentence speaks of which region."""
+        return hasattr(self.score, "align")
+
+    def align(self, photo: Image.Image, text: str) -> Alignment:  # STUB: to be replaced
+        """What the fragments of a sentence have to do with the regions of a photo.
+
+        Raises UserError when the model has no such fragments."""
+        raise UserError(
+            "This model has one point for a whole photo, so that it cannot say which words speak "
+            "of which region; `python -m vsdemo models` lists others."
+        )
 
     @cached_property
     def captions(self) -> Index:
@@ -163,3 +185,11 @@ class Engine(Reader):
     def similar_photos(self, number: int, k: int = 10) -> list[Hit]:
         """The photos most like a photo of the gallery."""
         return self.photos.near(self.photos.embeddings[[number]], check_k(k), without=number)
+
+    def align_photo(self, number: int, text: str) -> Alignment:  # STUB: to be replaced
+        """`align` for a photo of the gallery."""
+        raise UserError("This model cannot align.")
+
+    def regions(self, text: str, k: int = 10) -> list[RegionHit]:  # STUB: to be replaced
+        """The k regions of the gallery that score highest for a sentence's fragments."""
+        raise UserError("This model cannot find regions.")

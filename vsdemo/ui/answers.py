@@ -111,6 +111,15 @@ def reading(library: Library, note: gr.HTML, model: str) -> Generator[Update, No
     return found
 
 
+def aligning(
+    library: Library, note: gr.HTML, model: str, gallery: str
+) -> Generator[Update, None, Reading]:
+    """What aligns a sentence with a photo, telling in `note` how far it is."""
+    found = library.aligning(model, gallery)
+    yield from _wait(note, found, found.reader)
+    return found
+
+
 def number(event: gr.EventData, count: int) -> int:
     """The number that was clicked. Raises UserError unless it is one of 0 ... count - 1."""
     data = event._data if isinstance(event._data, dict) else {}
