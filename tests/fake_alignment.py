@@ -1,8 +1,9 @@
 """An alignment for tests: which words speak of which window is fixed, not learned."""
 
+from vsdemo import engine
 from vsdemo.data import parser
 from vsdemo.regions import windows
-from vsdemo.types import Alignment, Fragment, Sentence, UserError
+from vsdemo.types import Alignment, Fragment, RegionHit, Sentence, UserError
 
 CHOSEN = (9, 16, 4, 20, 12)  # windows, in the order in which fragments take turns
 
@@ -32,15 +33,21 @@ def row(m: int, regions: int) -> tuple[float, ...]:
     )
 
 
-class FakeReader:
-    """Stands in for a model; `can_align` as asked for."""
+def align(self, photo, text):
+    """In place of Reader.align. Raises UserError for a sentence that holds "wug"."""
+    if "wug" in text:
+        raise UserError("This model knows no word of the sentence ('wug').")
+    return alignment(text)
 
-    def __init__(self, can_align: bool = True) -> None:
-        self.can_align, self.asked = can_align, []
 
-    def align(self, photo, text):
-        """What `alignment` says. Raises UserError for a sentence that holds "wug"."""
-        self.asked.append((photo.size, text))
-        if "wug" in text:
-            raise UserError("This model knows no word of the sentence ('wug').")
-        return alignment(text)
+def regions(self, text, k):
+    """In place of Engine.regions: the right half of the first three photos."""
+    names = [photo.name for photo in self.gallery.photos[:3]]
+    return [RegionHit(i + 1, i, n, (0.5, 0.0, 1.0, 1.0), 2.0 - i) for i, n in enumerate(names)]
+
+
+def install(monkeypatch):
+    """Every model as if it could align."""
+    monkeypatch.setattr(engine.Reader, "can_align", True, raising=False)
+    monkeypatch.setattr(engine.Reader, "align", align, raising=False)
+    monkeypatch.setattr(engine.Engine, "regions", regions, raising=False)

@@ -73,6 +73,7 @@ RANKS = {
         "ui.aligned": 7.1,
         "ui.asked": 7.1,
         "ui.tree": 7.15,
+        "ui.regions": 7.15,
         "ui.*": 7.2,
         "ui": 7.3,
         "cli_options": 7.0,

@@ -28,16 +28,15 @@ def boxes_svg(alignment: Alignment, size: tuple[int, int]) -> str:
     """
     known = marks(alignment)
     wide, high = UNITS, round(UNITS * size[1] / size[0], 1)
-    places = dict(
-        zip(known, badges([alignment.boxes[r] for r in known], (wide, high), 14), strict=True)
-    )
-    groups = (
-        _box(alignment, region, known[region], places[region], (wide, high))
+    places = badges([alignment.boxes[r] for r in known], (wide, high), 16)
+    boxes = (
+        _box(alignment, region, known[region], (wide, high))
         for region in sorted(known, key=lambda r: -_area(alignment.boxes[r]))
     )
+    numbers = (_badge(r, m, *at) for (r, m), at in zip(known.items(), places, strict=True))
     return (
         f'<svg class="boxes" viewBox="0 0 {wide} {high}" role="group" '
-        f'aria-label="Regions of the photo">{"".join(groups)}</svg>'
+        f'aria-label="Regions of the photo">{"".join([*boxes, *numbers])}</svg>'
     )
 
 
@@ -45,13 +44,7 @@ def _area(box: tuple[float, float, float, float]) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def _box(
-    alignment: Alignment,
-    region: int,
-    mark: Mark,
-    place: tuple[float, float],
-    size: tuple[float, float],
-) -> str:
+def _box(alignment: Alignment, region: int, mark: Mark, size: tuple[float, float]) -> str:
     x0, y0, x1, y1 = _inside(alignment.boxes[region], size, 2)
     said = "; ".join(phrase(alignment, m) for m in alignment.spoken_of(region))
     where = "the whole photo, " if _area(alignment.boxes[region]) > 0.999 else ""
@@ -59,10 +52,16 @@ def _box(
     return (
         f'<g role="button" tabindex="0" aria-pressed="false" data-region="{region}" '
         f'aria-label="{escape(f"Region {mark.number}, {where}spoken of by: {said}")}">'
-        f'<rect class="casing" {rect}/><rect class="edge" {rect} stroke="{mark.colour}"/>'
-        f'<circle cx="{place[0]:.1f}" cy="{place[1]:.1f}" r="13" fill="{mark.colour}"/>'
-        f'<text x="{place[0]:.1f}" y="{place[1] + 5.5:.1f}" fill="{mark.ink}" '
-        f'aria-hidden="true">{mark.number}</text></g>'
+        f'<rect class="casing" {rect}/><rect class="edge" {rect} stroke="{mark.colour}"/></g>'
+    )
+
+
+def _badge(region: int, mark: Mark, x: float, y: float) -> str:
+    """The number of a region, above all boxes."""
+    return (
+        f'<g aria-hidden="true" data-region="{region}">'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="13" fill="{mark.colour}"/>'
+        f'<text x="{x:.1f}" y="{y + 5.5:.1f}" fill="{mark.ink}">{mark.number}</text></g>'
     )
 
 

@@ -146,7 +146,7 @@ def _fragments(alignment: Alignment) -> str:
     return (
         f'<p class="total">Score <b>{total}</b> <span>= the sum of {len(rows)} parts</span></p>'
         '<p class="part legend" aria-hidden="true"><span class="n none"></span>'
-        '<span class="phrase">fragment</span><span class="score">score of its best region</span>'
+        '<span class="phrase">fragment</span><span class="score">best region</span>'
         '<span class="sum">part of the total</span></p>'
         '<ol class="fragments" data-keys aria-label="Fragments of the sentence">'
         f"{''.join(rows)}</ol>"

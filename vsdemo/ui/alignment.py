@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,18 @@ from PIL import Image
 
 from vsdemo.data import parser
 from vsdemo.photos import open_photo
-from vsdemo.types import Sentence, Tree, UserError
+from vsdemo.types import Alignment, Sentence, Tree, UserError
 from vsdemo.ui import aligned, answers, page, pictures
 from vsdemo.ui.answers import Answer, Update
 from vsdemo.ui.asked import Asked
 from vsdemo.ui.library import Library
+from vsdemo.ui.regions import RegionsPanel
 
 ABOUT = "Give a photo and a sentence, and see which words speak of which region."
 SAYS = "Align this photo"
 PICKS = 8
-REGIONS = 12  # of the gallery, at a time
 SIDE = 1280  # pixels
+OFF = gr.update(interactive=False)
 
 
 class Align:
@@ -34,7 +35,7 @@ class Align:
         self.library = library
         gr.HTML(f'<p class="about">{ABOUT}</p>')
         with gr.Row(elem_classes="results", elem_id="align"):
-            with gr.Column(scale=6, min_width=320):
+            with gr.Column(scale=6, min_width=320, elem_classes="aside"):
                 self.photo = _shown("figure")
                 with gr.Row(elem_classes="pick"):
                     self.upload = gr.UploadButton(
@@ -57,17 +58,15 @@ class Align:
                 self.note = gr.HTML(page.note(""), elem_classes="notes")
                 self.parts = _shown("parts")
                 with gr.Row(elem_classes="downloads"):
-                    self.png = gr.DownloadButton("Download PNG", interactive=False, size="sm")
-                    self.json = gr.DownloadButton("Download JSON", interactive=False, size="sm")
-        self.found_note = gr.HTML(page.note(""), elem_classes="notes")
-        self.found = _shown("found")
+                    self.png, self.json = _download("PNG"), _download("JSON")
+        self.regions = RegionsPanel(library)
         self.asked = gr.State(None)
 
     @property
     def outputs(self) -> list[Any]:
         """Every widget that an answer may change."""
         photo = [self.photo, self.picks, self.query, self.own, self.note, self.parts]
-        return [*photo, self.png, self.json, self.found_note, self.found, self.asked]
+        return [*photo, self.png, self.json, *self.regions.empty, self.asked]
 
     def say(self, callback: Callable[..., Answer]) -> Callable[..., Answer]:
         """A callback that tells what went wrong below the sentence."""
@@ -81,10 +80,8 @@ class Align:
 
     def offer(self, gallery: str) -> Answer:
         """Puts some photos of the gallery up to pick from."""
-        photos = yield from answers.photos(self.library, self.note, gallery)
-        count = len(photos.photos)
-        some = random.sample(range(count), min(PICKS, count))
-        yield {self.picks: page.picks(some, self._source(gallery), page.words_of(photos), SAYS)}
+        some = yield from answers.some(self.library, self.note, gallery, PICKS)
+        yield {self.picks: page.picks(*some, SAYS)}
 
     def changed(self, asked: Asked | None, model: str, gallery: str) -> Answer:
         """Aligns the same with another model, or the first photo of another gallery."""
@@ -103,13 +100,12 @@ class Align:
     def pick(self, asked: Asked | None, event: gr.EventData) -> Answer:
         """Aligns another photo of the gallery, with what was written for it."""
         if asked is not None:
-            number = self._number(asked, event)
-            yield from self.show(replace(asked, photo=number, upload=None, text=""))
+            yield from self.look(replace(asked, text=""), event)
 
     def look(self, asked: Asked | None, event: gr.EventData) -> Answer:
         """Aligns the photo of a region that was found, with the same sentence."""
         if asked is not None:
-            number = self._number(asked, event)
+            number = answers.number(event, len(self.library.galleries[asked.gallery].photos))
             yield from self.show(replace(asked, photo=number, upload=None))
 
     def take(self, path: str | None, asked: Asked | None) -> Answer:
@@ -138,18 +134,20 @@ class Align:
         asked = replace(asked, text=text, done=True, alignment=None)
         yield {
             **self._photo(asked, own),
-            **{self.query: text, self.asked: asked, self.found: "", self.found_note: ""},
+            **{self.query: text, self.asked: asked, **self.regions.empty},
             self.parts: aligned.waiting(),
         }
         try:
             yield from self._align(asked)
         except UserError:
-            yield {self.parts: ""}  # rather nothing than what belongs to another photo
+            # Rather nothing than what belongs to another photo.
+            yield {self.parts: "", self.png: OFF, self.json: OFF}
             raise
 
     def _align(self, asked: Asked) -> Answer:
         if not asked.text:
             yield {self.parts: "", self.note: page.note("Type a sentence to align.")}
+            yield {self.png: OFF, self.json: OFF}
             return
         reading = yield from answers.aligning(self.library, self.note, asked.model, asked.gallery)
         reader, opened = reading.reader.result(), self._open(asked)
@@ -164,8 +162,8 @@ class Align:
         png, record = asked.write(opened, name, Path(self.png.GRADIO_CACHE))
         yield {
             **self._photo(asked, own),
-            **{self.asked: asked, self.found: "", self.found_note: ""},
-            self.parts: aligned.parts(found, found.tree or _tree(asked.text)),
+            **{self.asked: asked, **self.regions.empty},
+            self.parts: aligned.parts(found, _tree(found, asked.text)),
             self.note: page.note(asked.summary),
             self.png: gr.update(value=png, interactive=True),
             self.json: gr.update(value=record, interactive=True),
@@ -173,51 +171,35 @@ class Align:
 
     def _only_tree(self, asked: Asked) -> Answer:
         asked = replace(asked, alignment=None)
-        own, tree = (yield from self._written(asked)), _tree(asked.text)
-        off = gr.update(interactive=False)
+        own, tree = (yield from self._written(asked)), parser.load("shipped").parse([asked.text])[0]
         yield {
             **self._photo(asked, own),
             **{self.parts: aligned.only_tree(tree), self.asked: asked},
-            **{self.png: off, self.json: off, self.found: "", self.found_note: ""},
+            **{self.png: OFF, self.json: OFF, **self.regions.empty},
             self.note: page.note(
                 f"Only the tree of the sentence: {asked.model} has one point for a whole photo, so "
                 "no word leads to a region, and no other model here has regions."
             ),
         }
 
-    def find(self, asked: Asked | None, event: gr.EventData) -> Answer:
-        """Finds regions of the gallery for the chosen fragment or word, or for the sentence."""
-        if asked is None or asked.alignment is None:
-            return
-        text = asked.words_of(answers.number(event, asked.choices))
-        where = (self.library, self.found_note, asked.by, asked.gallery)
-        engine = yield from answers.engine(*where)
-        yield {self.found_note: page.progress("Looking at the regions of the gallery", 0, 0)}
-        hits, photos = engine.regions(text, REGIONS), engine.gallery.photos
-        sizes = {h.number: open_photo(photos[h.number]).size for h in hits}
-        yield {
-            self.found: aligned.found(hits, sizes, self._source(asked.gallery), f"“{text}”"),
-            self.found_note: page.note(f"Best {len(hits)} regions of the gallery for “{text}”."),
-        }
-
-    def _chosen(self, asked: Asked, event: gr.EventData) -> Asked:
-        number = answers.number(event, len(self.library.galleries[asked.gallery].photos))
-        return replace(asked, photo=number, upload=None)
-
     def _written(self, asked: Asked) -> Any:
         photos = yield from answers.photos(self.library, self.note, asked.gallery)
-        return [] if asked.photo is None else photos.own_captions(asked.photo)
+        last = len(photos.photos) - 1
+        return [] if asked.photo is None else photos.own_captions(min(asked.photo, last))
 
     def _photo(self, asked: Asked, own: list[str]) -> Update:
         opened = self._open(asked)
         if asked.photo is not None:
-            address = self._source(asked.gallery)(asked.photo, "large")
+            address = self._source(asked)(asked.photo, "large")
         else:
             folder = Path(self.png.GRADIO_CACHE)
             address = f"gradio_api/file={quote(pictures.saved(opened, SIDE, folder))}"
         alt = own[0] if own else "The photo to align"
         html = aligned.photo(address, opened.size, alt, asked.address, asked.alignment)
         return {self.photo: html, self.own: aligned.captions(own, asked.text)}
+
+    def _source(self, asked: Asked) -> page.Source:
+        return pictures.source(self.library.galleries[asked.gallery].token)
 
     def _open(self, asked: Asked) -> Image.Image:
         return open_photo(self._path(asked))
@@ -226,17 +208,20 @@ class Align:
         photos = self.library.galleries[asked.gallery].photos
         return asked.upload or photos[min(asked.photo or 0, len(photos) - 1)]
 
-    def _source(self, gallery: str) -> page.Source:
-        token = self.library.galleries[gallery].token
-        return lambda number, size: pictures.address(token, number, size)
 
-
-def _tree(text: str) -> Tree:
-    return parser.load("shipped").parse([text])[0]
+def _tree(alignment: Alignment, text: str) -> Tree | None:
+    """That of the model, or what the parser reads; None where there is neither."""
+    with suppress(UserError):
+        return alignment.tree or parser.load("shipped").parse([text])[0]
+    return None
 
 
 def _shown(name: str) -> gr.HTML:
     return gr.HTML("", elem_id=name, js_on_load="vsdemo.report(element, trigger, watch)")
+
+
+def _download(kind: str) -> gr.DownloadButton:
+    return gr.DownloadButton(f"Download {kind}", interactive=False, size="sm", elem_classes="chip")
 
 
 def build(library: Library, gallery: gr.Dropdown) -> Align:
@@ -248,9 +233,8 @@ def build(library: Library, gallery: gr.Dropdown) -> Align:
         start(say(tab.run), [tab.query, tab.asked], tab.outputs, **latest)
     tab.other.click(say(tab.offer), [gallery], tab.outputs, **quiet)
     tab.picks.select(say(tab.pick), [tab.asked], tab.outputs, **latest)
-    tab.found.select(say(tab.look), [tab.asked], tab.outputs, **latest)
+    tab.regions.found.select(say(tab.look), [tab.asked], tab.outputs, **latest)
     tab.own.click(say(tab.use), [tab.asked], tab.outputs, **latest)
     tab.upload.upload(say(tab.take), [tab.upload, tab.asked], tab.outputs, **latest)
-    told = answers.telling(tab.found_note)
-    tab.parts.apply(told(tab.find), [tab.asked], [tab.found_note, tab.found], **latest)
+    tab.regions.follow(tab.parts, tab.asked)
     return tab

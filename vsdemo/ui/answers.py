@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
+import random
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, wait
 from html import escape
@@ -16,7 +17,7 @@ import gradio as gr
 from vsdemo.engine import Engine
 from vsdemo.index import Index
 from vsdemo.types import CaptionSet, UserError
-from vsdemo.ui import page
+from vsdemo.ui import page, pictures
 from vsdemo.ui.library import Library, Reading, Work
 
 T = TypeVar("T")
@@ -77,6 +78,15 @@ def photos(library: Library, note: gr.HTML, gallery: str) -> Generator[Update, N
     """The photos and captions of a gallery, telling in `note` how far they are."""
     opening = library.opening(gallery)
     return (yield from _wait(note, opening, opening.photos))
+
+
+def some(
+    library: Library, note: gr.HTML, gallery: str, count: int
+) -> Generator[Update, None, tuple[list[int], page.Source, page.Words]]:
+    """Numbers of some photos of a gallery, where they are and what stands for them."""
+    found = yield from photos(library, note, gallery)
+    numbers = random.sample(range(len(found.photos)), min(count, len(found.photos)))
+    return numbers, pictures.source(library.galleries[gallery].token), page.words_of(found)
 
 
 def soon(library: Library, model: str, gallery: str, since: float) -> bool:

@@ -139,8 +139,12 @@ vsdemo.alignment = {
         const number = Number(element.dataset[kind]);
         element.classList.toggle("lit", lit[kind].includes(number));
         const pressed = choice && choice.kind === kind && choice.number === number;
-        element.setAttribute("aria-pressed", Boolean(pressed));
+        if (element.hasAttribute("aria-pressed")) element.setAttribute("aria-pressed", Boolean(pressed));
       }
+    }
+    for (const arc of section.querySelectorAll("[data-arc]")) {
+      const ends = (m) => data.fragments[m].words[1] === Number(arc.dataset.arc);
+      arc.classList.toggle("lit", lit.fragment.some(ends));
     }
     section.dataset.kind = choice ? choice.kind : "";
     section.dataset.number = choice ? choice.number : "";
@@ -173,7 +177,7 @@ vsdemo.alignment = {
     const group = target.closest("[data-keys], svg");
     const kind = group && this.kinds.find((k) => k in target.dataset);
     if (!kind) return false;
-    const all = [...group.querySelectorAll(`[data-${kind}]`)];
+    const all = [...group.querySelectorAll(`:is(button, [tabindex])[data-${kind}]`)];
     const next = all[all.indexOf(target) + by];
     if (next) {
       next.focus();
