@@ -57,6 +57,7 @@ def _check(reader: Reader, checkpoint: Path) -> None:
 def _lines(found: Alignment) -> list[str]:
     """A line a fragment, then the total."""
     from vsdemo.plots.marks import decimals, phrase
+    from vsdemo.plots.overlay import sum_of
 
     phrases = [phrase(found, m) for m in range(len(found.fragments))]
     wide = max(map(len, phrases), default=0)
@@ -69,7 +70,7 @@ def _lines(found: Alignment) -> list[str]:
             told = f"{found.scores[m][region]:7.2f}   {box}"
         lines.append(f"{fragment.relation:12} {words:{wide}} {told}")
     digits = decimals([found.total])
-    return [*lines, f"score {found.total:.{digits}f}, the sum of {len(lines)} parts"]
+    return [*lines, f"score {found.total:.{digits}f}, {sum_of(found)}"]
 
 
 def regions(

@@ -73,7 +73,7 @@ def test_numbers_of_boxes_with_one_corner_stand_side_by_side():
 def test_boxes_are_buttons_in_the_proportions_of_the_photo(fake_parser):
     found = alignment("a small dog runs after one red ball")
     svg = ElementTree.fromstring(boxes_svg(found, (800, 400)))
-    assert svg.get("viewBox") == "0 0 480 240.0"
+    assert svg.get("viewBox") == "0 0 480.0 240.0"
     buttons = [g for g in svg if g.get("role") == "button"]
     assert {int(g.get("data-region")) for g in buttons} == set(marks(found))
     assert {int(g.get("data-region")) for g in svg} <= {*CHOSEN, *(c + 1 for c in CHOSEN)}

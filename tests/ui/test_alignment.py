@@ -72,7 +72,7 @@ def test_what_waits_is_aligned_once(tab):
     assert told["words"] == TEXT.split()
     assert len(told["scores"]) == len(found.fragments)
     assert told["numbers"] == {str(r): m.number for r, m in marks(found).items()}
-    assert "fragments are grounded" in shown[tab.note]
+    assert f"of {len(found.fragments)} fragments" in shown[tab.note]
     assert tab.parts not in last(tab, tab.open, shown[tab.asked])
 
 
@@ -80,7 +80,7 @@ def test_the_photo_is_there_before_its_alignment(tab):
     first = next(u for u in tab.show(Asked("", *WORLD, 3)) if tab.photo in u)
     assert "waiting" in first[tab.parts]
     assert "canvas" not in first[tab.photo]
-    assert first[tab.asked].text == first[tab.query] != ""  # the first of its own captions
+    assert first[tab.asked].text == first[tab.query] != ""  # of its own captions
 
 
 def test_another_sentence_is_typed_or_taken_from_those_of_the_photo(tab):

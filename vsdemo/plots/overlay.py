@@ -15,7 +15,7 @@ MARGIN, GAP = 24, 8
 WORD, SMALL = 28, 18  # sizes of text
 RADIUS = 17  # of a number's disc
 STROKE = 5
-UNITS = 480  # width of the boxes' SVG; it stretches with the photo
+UNITS = 480  # long side of the boxes' SVG; it stretches with the photo
 BAR = 240  # the longest
 X_BAR = MARGIN + WIDE - BAR - 110
 ROW = SMALL + 16
@@ -27,7 +27,7 @@ def boxes_svg(alignment: Alignment, size: tuple[int, int]) -> str:
     Each box is a button with `data-region`, smaller ones above larger ones.
     """
     known = marks(alignment)
-    wide, high = UNITS, round(UNITS * size[1] / size[0], 1)
+    wide, high = (round(UNITS * side / max(size), 1) for side in size)
     places = badges([alignment.boxes[r] for r in known], (wide, high), 16)
     boxes = (
         _box(alignment, region, known[region], (wide, high))
@@ -167,7 +167,7 @@ def _draw_word(
 def _draw_parts(pen: ImageDraw.ImageDraw, alignment: Alignment, y: float) -> None:
     """The total, then a row a fragment whose bars, set end to end, add up to it."""
     digits, font = decimals([*alignment.parts, alignment.total]), _font(SMALL)
-    total = f"Score {alignment.total:.{digits}f} = the sum of {len(alignment.parts)} parts"
+    total = f"Score {alignment.total:.{digits}f} = {sum_of(alignment)}"
     pen.text((MARGIN, y), total, INK, _font(SMALL + 4), anchor="lm")
     pen.text((X_BAR - 12, y), "best region", QUIET, font, anchor="rm")
     pen.text((MARGIN + WIDE, y), "part", QUIET, font, anchor="rm")
@@ -201,6 +201,12 @@ def _draw_part(
         (end - low) / span * BAR + X_BAR for end in sorted((before, before + alignment.parts[m]))
     )
     pen.rectangle((left, y - 8, max(right, left + 1), y + 8), fill=mark.colour)
+
+
+def sum_of(alignment: Alignment) -> str:
+    """What the total is, in words."""
+    count = len(alignment.parts)
+    return f"the sum of {count} parts" if count != 1 else "its one part"
 
 
 def reach(alignment: Alignment) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from vsdemo.plots import boxes_svg, tree_svg
 from vsdemo.plots.grammar import RELATIONS
 from vsdemo.plots.marks import Mark, decimals, marks, marks_of_words, phrase
-from vsdemo.plots.overlay import reach
+from vsdemo.plots.overlay import reach, sum_of
 from vsdemo.types import Alignment, RegionHit, Tree
 from vsdemo.ui.page import Source, tidy
 
@@ -144,7 +144,7 @@ def _fragments(alignment: Alignment) -> str:
         before += part
     total = f"{alignment.total:.{digits}f}"
     return (
-        f'<p class="total">Score <b>{total}</b> <span>= the sum of {len(rows)} parts</span></p>'
+        f'<p class="total">Score <b>{total}</b> <span>= {sum_of(alignment)}</span></p>'
         '<p class="part legend" aria-hidden="true"><span class="n none"></span>'
         '<span class="phrase">fragment</span><span class="score">best region</span>'
         '<span class="sum">part of the total</span></p>'

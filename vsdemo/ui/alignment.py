@@ -24,6 +24,7 @@ from vsdemo.ui.regions import RegionsPanel
 ABOUT = "Give a photo and a sentence, and see which words speak of which region."
 SAYS = "Align this photo"
 PICKS = 8
+GLANCE = 12  # words
 SIDE = 1280  # pixels
 OFF = gr.update(interactive=False)
 
@@ -130,7 +131,7 @@ class Align:
     def show(self, asked: Asked) -> Answer:
         """Fills the page: the photo and its captions at once, the rest when it is aligned."""
         own = yield from self._written(asked)
-        text = asked.text or page.tidy(own[0] if own else "")
+        text = asked.text or page.tidy(_telling(own))
         asked = replace(asked, text=text, done=True, alignment=None)
         yield {
             **self._photo(asked, own),
@@ -207,6 +208,12 @@ class Align:
     def _path(self, asked: Asked) -> Path | str:
         photos = self.library.galleries[asked.gallery].photos
         return asked.upload or photos[min(asked.photo or 0, len(photos) - 1)]
+
+
+def _telling(own: list[str]) -> str:
+    """The longest caption that can be taken in at a glance; else the first, if there is one."""
+    short = [text for text in own if len(text.split()) <= GLANCE]
+    return max(short or own[:1], key=len, default="")
 
 
 def _tree(alignment: Alignment, text: str) -> Tree | None:

@@ -42,7 +42,7 @@ class Asked:
             return ""
         count = len(self.alignment.fragments)
         seen = sum(self.alignment.best(m) is not None for m in range(count))
-        told = f"{seen} of {count} fragments are grounded in a region."
+        told = f"Grounded in a region: {seen} of {count} fragments."
         if self.by == self.model:
             return told
         return f"{told} Aligned by {self.by}, as {self.model} has one point for a whole photo."
