@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from vsdemo import cli_bench, cli_data, cli_fetch, cli_lab, cli_pocket, cli_tables, cli_trees
+from vsdemo import (
+    cli_align,
+    cli_bench,
+    cli_data,
+    cli_fetch,
+    cli_lab,
+    cli_options,
+    cli_pocket,
+    cli_tables,
+    cli_trees,
+)
+from vsdemo.cli_options import Checkpoint, Gallery, Json, K, Split, show
 from vsdemo.tasks import TASKS
 from vsdemo.types import UserError
-
-if TYPE_CHECKING:
-    from vsdemo.engine import Engine
 
 HELP = """Visual-semantic embeddings: sentences and photos in one space.
 
@@ -41,41 +48,19 @@ cli.add_typer(cli_data.cli, name="data")
 cli.add_typer(cli_bench.cli, name="bench")
 for verb in (
     *(cli_fetch.fetch, cli_lab.lab, cli_tables.table, cli_trees.parse, cli_trees.relations),
-    *(cli_trees.train_parser, cli_pocket.train_pocket),
+    *(cli_trees.train_parser, cli_pocket.train_pocket, cli_align.align, cli_align.regions),
 ):
     cli.command()(verb)
-
-Checkpoint = Annotated[Path, typer.Argument(help="Folder of a checkpoint; `vsdemo models`.")]
-Gallery = Annotated[
-    str | None,
-    typer.Option(help="Data set, captions.json or folder of photos; else the training's."),
-]
-Split = Annotated[str, typer.Option(help="train, dev, test or all.")]
-K = Annotated[str, typer.Option("-k", help="How many results, 1 to 1,000.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-def _show(result: dict[str, Any]) -> None:
-    print(json.dumps(result, indent=1, ensure_ascii=False))
 
 
 def _show_hits(hits: list[Any], key: str, unit: str, as_json: bool, **head: Any) -> None:
     if as_json:
         rows = [{"rank": h.rank, key: h.item, "score": h.score, "fit": h.fit} for h in hits]
-        _show({**head, "unit": unit, "hits": rows})
+        show({**head, "unit": unit, "hits": rows})
     else:
         for h in hits:
             print(f"{h.rank:4}  {h.fit:.3f}  {h.item}")
         print(f"      {unit}, higher is better")
-
-
-def _engine(checkpoint: Path, gallery: str | None, split: str) -> Engine:
-    from vsdemo.engine import Engine
-
-    engine = Engine(checkpoint, gallery, split)
-    if left_out := list(engine.unreadable.values()):
-        print(f"Photos left out: {len(left_out):,}, such as: {left_out[0]}", file=sys.stderr)
-    return engine
 
 
 @cli.command()
@@ -119,12 +104,12 @@ def evaluate(
         from vsdemo.parsing import score
 
         if data == "storybook":
-            return _show(score.on_storybook(checkpoint, split))
-        return _show(score.evaluate(checkpoint, split))
+            return show(score.on_storybook(checkpoint, split))
+        return show(score.evaluate(checkpoint, split))
 
     result = evaluation.evaluate(checkpoint, split, data, task, folds)
     if json or "ci95" not in result or task != "retrieval":
-        _show(result)
+        show(result)
     else:
         print(evaluation.table({split: result}))
 
@@ -139,7 +124,7 @@ def difference(
     """Metrics of checkpoint A minus those of B, with paired 95% intervals, as JSON."""
     from vsdemo import evaluate as evaluation
 
-    _show(evaluation.difference(a, b, split, data))
+    show(evaluation.difference(a, b, split, data))
 
 
 @cli.command()
@@ -156,7 +141,7 @@ def search(
     from vsdemo.types import Sentence
 
     number, asked = check_k(k), Sentence.from_user(sentence)
-    engine = _engine(checkpoint, gallery, split)
+    engine = cli_options.engine(checkpoint, gallery, split)
     hits = engine.search(asked.text, number)
     unknown = engine.unknown_words(asked.text)
     if unknown and not json:
@@ -180,7 +165,9 @@ def caption(
     if gallery is None and split != "all":
         raise UserError("--split is a part of --gallery; name that too.")
     number, opened = check_k(k), open_photo(photo)
-    reader = Reader(checkpoint) if gallery is None else _engine(checkpoint, gallery, split)
+    reader = (
+        Reader(checkpoint) if gallery is None else cli_options.engine(checkpoint, gallery, split)
+    )
     hits = reader.caption(opened, number)
     _show_hits(hits, "sentence", reader.score.unit, json, photo=str(photo))
 
@@ -199,7 +186,7 @@ def neighbours(
     from vsdemo.photos import SUFFIXES, open_photo
 
     number = check_k(k)
-    engine = _engine(checkpoint, gallery, split)
+    engine = cli_options.engine(checkpoint, gallery, split)
     if Path(query[:255]).suffix.lower() in SUFFIXES:
         hits, key = engine.photos_like(open_photo(query), number), "photo"
     else:

@@ -1,4 +1,4 @@
-"""Opening photos that strangers hand in: upright RGB, or one clear sentence."""
+"""Opening photos that strangers hand in: upright RGB, or one clear sentence; writing images."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
 
+from vsdemo.paths import atomic
 from vsdemo.types import UserError
 
 MAX_MEGAPIXELS = 50
@@ -75,6 +76,23 @@ def open_photo(path: Path | str) -> Image.Image:
         ) from None
     except (OSError, SyntaxError, ValueError, EOFError, MemoryError):
         raise UserError(f"{name} is damaged or cut off and cannot be read.") from None
+
+
+def check_image_name(to: Path) -> str:
+    """The format that a file's name asks for. Raises UserError when it is no image's."""
+    if to.suffix.lower() not in (formats := Image.registered_extensions()):
+        raise UserError(f"{to} is not the name of an image file; end it in .png or .jpg.")
+    return formats[to.suffix.lower()]
+
+
+def save_image(image: Image.Image, to: Path) -> None:
+    """Writes an image in the format of its name. Raises UserError when that cannot be done."""
+    format = check_image_name(to)
+    try:
+        with atomic(to) as temporary:
+            image.save(temporary, format)
+    except OSError as error:
+        raise UserError(f"{to} cannot be written ({error.strerror or error}).") from None
 
 
 def photos_in(folder: Path) -> list[Path]:

@@ -189,7 +189,7 @@ def test_what_is_done_first_is_in_view_and_nothing_scrolls_sideways(visit, viewp
         assert in_view(page, first)
     wide = "document.documentElement.scrollWidth > window.innerWidth"
     assert not page.evaluate(wide)
-    page.locator("#detail button.do").click()
+    page.get_by_role("button", name="Describe", exact=True).click()
     expect(page.locator("#sentences button.sentence").first).to_be_visible()
     assert not page.evaluate(wide)
 

@@ -1,6 +1,16 @@
-"""Pictures of what the core computes, as text that a browser draws."""
+"""Pictures of what the core computes, as text that a browser draws, or as an image."""
 
 from vsdemo.plots.bars import bars_svg
+from vsdemo.plots.crops import crop, crops_png
+from vsdemo.plots.overlay import boxes_svg, overlay_png
 from vsdemo.plots.tree import tree_svg, tree_text
 
-__all__ = ["bars_svg", "tree_svg", "tree_text"]
+__all__ = [
+    "bars_svg",
+    "boxes_svg",
+    "crop",
+    "crops_png",
+    "overlay_png",
+    "tree_svg",
+    "tree_text",
+]

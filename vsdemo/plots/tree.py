@@ -6,12 +6,13 @@ The same text works inside a page, whose colours it takes, and as a file of its 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from vsdemo.plots import layout
 from vsdemo.plots.grammar import COLOURS, role, word_class
 from vsdemo.plots.layout import MARGIN, ROOT, Arc, Layout, clean
+from vsdemo.plots.marks import Mark
 from vsdemo.types import Tree
 
 TITLE = "Dependency tree"
@@ -19,6 +20,7 @@ STEP = 24  # from one level of arcs to the next
 ARROW = 7
 BEND = 10  # radius of an arc's corners
 BASE, TAG_BASE, FOOT = 22, 43, 58  # of words, of tags and of it all, below the ground of the arcs
+DISC, DISC_ROW = 10, 24  # radius of a region's number, and the height of their row
 PLAIN = {"ink": "#24221e", "quiet": "#67625a", "paper": "#ffffff", "accent": "#2f5d50"}
 STYLE = f"""
 .deptree{{max-width:none;font-size:{layout.SMALL}px;font-family:system-ui,sans-serif}}
@@ -51,14 +53,21 @@ def tree_text(tree: Tree) -> str:
     return "; ".join([f"{words[tree.root]} (root)", *others])
 
 
-def tree_svg(tree: Tree) -> str:
-    """The tree as SVG in its natural size; every word can be reached with the keyboard."""
+def tree_svg(tree: Tree, regions: Sequence[Mark | None] | None = None) -> str:
+    """The tree as SVG in its natural size; every word can be reached with the keyboard.
+
+    regions: for each word the mark of the region of a photo that it speaks of. The words then are
+    buttons with `data-word`, their arcs have `data-arc`, and no other colour is used.
+    """
     laid = layout.place(tree)
     ground = STEP * max(arc.level for arc in (*laid.arcs, laid.root)) + MARGIN
     lines = {arc.word: _line(arc, ground) for arc in (*laid.arcs, laid.root)}
     tips = {arc.word: _tip(arc, ground) for arc in (*laid.arcs, laid.root)}
-    groups = (_word(tree, laid, i, ground, lines[i], tips[i]) for i in range(len(tree.words)))
-    wide, high = _number(laid.width), _number(ground + FOOT)
+    groups = (
+        _word(tree, laid, i, ground, lines[i], tips[i], regions) for i in range(len(tree.words))
+    )
+    marked = regions is not None
+    wide, high = _number(laid.width), _number(ground + FOOT + DISC_ROW * marked)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="deptree" role="group" '
         f'viewBox="0 0 {wide} {high}" width="{wide}" height="{high}">'
@@ -67,7 +76,7 @@ def tree_svg(tree: Tree) -> str:
         f'<rect class="paper" width="{wide}" height="{high}"/>'
         f'<path class="lines" d="{_joined(lines.values())}"/>'
         f'<path class="tips" d="{_joined(tips.values())}"/>'
-        f'<g role="list">{_joined(groups)}</g></svg>\n'
+        f'<g role="{"group" if marked else "list"}">{_joined(groups)}</g></svg>\n'
     )
 
 
@@ -85,21 +94,50 @@ def _style() -> str:
     return re.sub(r"([a-z]+):@([a-z]+)", twice, STYLE) + _joined(tags)
 
 
-def _word(tree: Tree, laid: Layout, i: int, ground: float, line: str, tip: str) -> str:
+def _word(
+    tree: Tree,
+    laid: Layout,
+    i: int,
+    ground: float,
+    line: str,
+    tip: str,
+    regions: Sequence[Mark | None] | None,
+) -> str:
     """A word with its tag, its label and its own arc, which shows when the word is chosen."""
     head, tag = tree.heads[i], clean(tree.tags[i]) if tree.tags else ""
     of = clean(tree.words[head - 1]) if head else None
-    said = escape(f"{clean(tree.words[i])}, {role(tag, clean(tree.labels[i]), of)}")
+    said = f"{clean(tree.words[i])}, {role(tag, clean(tree.labels[i]), of)}"
+    mark, kind = regions[i] if regions else None, "listitem"
+    if regions is not None:
+        said += f"; region {mark.number}" if mark else "; not grounded"
+        kind = f'button" aria-pressed="false" data-word="{i}'
     x, wide, (label_x, label_y) = laid.centres[i], laid.widths[i] + 8, _label_at(laid, i, ground)
     box = f'x="{_number(x - wide / 2)}" y="{_number(ground + 2)}" width="{_number(wide)}"'
+    colour = word_class(tag) if regions is None else "other"
     return (
-        f'<g role="listitem" tabindex="0" aria-label="{said}"><title>{said}</title>'
-        f'<path class="touch" d="{line}"/>'
+        f'<g role="{kind}" tabindex="0" aria-label="{escape(said)}"><title>{escape(said)}</title>'
+        f'<g class="arc" data-arc="{i}"><path class="touch" d="{line}"/>'
         f'<g class="own"><path d="{line}"/><path class="tip" d="{tip}"/></g>'
-        f'<rect class="box" {box} height="{FOOT - 8}" rx="3"/>'
-        f"{_text('label', laid.labels[i] if head else ROOT, label_x, label_y)}"
+        f"{_text('label', laid.labels[i] if head else ROOT, label_x, label_y)}</g>"
+        f'<rect class="box" {box} height="{FOOT - 8}" rx="3"{_tint(mark)}/>'
         f"{_text('word', laid.words[i], x, ground + BASE)}"
-        f"{_text(word_class(tag), laid.tags[i], x, ground + TAG_BASE) if tag else ''}</g>"
+        f"{_text(colour, laid.tags[i], x, ground + TAG_BASE) if tag else ''}"
+        f"{_disc(mark, x, ground + FOOT + DISC_ROW / 2 - 2)}</g>"
+    )
+
+
+def _tint(mark: Mark | None) -> str:
+    return f' style="fill:{mark.colour};fill-opacity:.22"' if mark else ""
+
+
+def _disc(mark: Mark | None, x: float, y: float) -> str:
+    """The number of a word's region, below the word."""
+    if mark is None:
+        return ""
+    return (
+        f'<circle class="disc" cx="{_number(x)}" cy="{_number(y)}" r="{DISC}" '
+        f'fill="{mark.colour}"/><text x="{_number(x)}" y="{_number(y + 4.5)}" '
+        f'fill="{mark.ink}" aria-hidden="true">{mark.number}</text>'
     )
 
 

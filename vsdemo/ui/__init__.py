@@ -13,8 +13,10 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.types import UserError
-from vsdemo.ui import answers, api, caption, page, pictures, search, theme
-from vsdemo.ui.answers import Answer
+from vsdemo.ui import alignment, answers, api, caption, page, pictures, search, theme
+from vsdemo.ui.alignment import Align
+from vsdemo.ui.answers import Answer, Update
+from vsdemo.ui.asked import Asked
 from vsdemo.ui.caption import Caption, Described
 from vsdemo.ui.fetching import FetchPanel
 from vsdemo.ui.library import Library
@@ -52,32 +54,36 @@ class Page:
                 self.search: Search = search.build(library)
             with gr.Tab("Describe", id="describe", render_children=True) as self.describe_tab:
                 self.caption: Caption = caption.build(library, self.model, self.gallery)
+            with gr.Tab("Align", id="align", render_children=True) as self.align_tab:
+                self.align: Align = alignment.build(library, self.gallery)
         self.settings = [self.model, self.gallery, self.k]
 
     def load(self, request: gr.Request) -> Answer:
         """The first photos: as the address asks, or for the first example."""
         asked = dict(request.query_params)
         model, gallery = self._chosen(asked)
-        photo = None if asked.get("tab") == "describe" else _whole(asked.get("photo"))
+        photo = _whole(asked.get("photo")) if _tab(asked) == "search" else None
         yield from self.search.look(asked.get("q", ""), model, gallery, self.k.value, photo)
 
-    def load_settings(self, request: gr.Request) -> tuple[dict[str, Any], dict[str, Any], gr.Tabs]:
-        """The drop-downs and the tab as the address has them."""
+    def load_settings(self, request: gr.Request) -> Update:
+        """The drop-downs and the tab as the address has them; what to align waits for its tab."""
         asked = dict(request.query_params)
         model, gallery = self._chosen(asked)
-        return (
-            gr.update(choices=list(self.library.models), value=model),
-            gr.update(choices=self.library.labels, value=gallery),
-            gr.Tabs(selected="describe" if asked.get("tab") == "describe" else "search"),
-        )
+        aligned = _tab(asked) == "align"
+        photo = self._photo(asked, gallery) if aligned else 0
+        return {
+            self.model: gr.update(choices=list(self.library.models), value=model),
+            self.gallery: gr.update(choices=self.library.labels, value=gallery),
+            self.tabs: gr.Tabs(selected=_tab(asked)),
+            self.align.asked: Asked(asked.get("q", "") * aligned, model, gallery, photo),
+        }
 
     def load_photo(self, request: gr.Request) -> Answer:
         """The photo to describe: that of the address, or the first of the gallery."""
         asked = dict(request.query_params)
         model, gallery = self._chosen(asked)
-        last = len(self.library.galleries[gallery].photos) - 1
-        photo = _whole(asked.get("photo")) if asked.get("tab") == "describe" else None
-        yield from self._describe(Described(model, gallery, photo=min(photo or 0, last)))
+        photo = self._photo(asked, gallery) if _tab(asked) == "describe" else 0
+        yield from self._describe(Described(model, gallery, photo=photo))
 
     def describe(self, shown: Shown | None) -> Answer:
         """From the photo shown large to the sentences that describe it."""
@@ -92,6 +98,23 @@ class Page:
             yield {self.search.query: text}
             yield from self.search.run(text, described.model, described.gallery, k)
 
+    def align_shown(self, shown: Shown | None) -> Update:
+        """From the photo shown large, with the sentence that found it, to their alignment."""
+        if shown is None:
+            return {self.align.asked: gr.skip()}
+        return self._align(Asked(shown.text, shown.model, shown.gallery, shown.photo or 0))
+
+    def align_described(self, described: Described | None, event: gr.EventData) -> Update:
+        """From the sentence that was clicked, with its photo, to their alignment."""
+        if described is None:
+            return {self.align.asked: gr.skip()}
+        text = page.tidy(described.sentences[answers.number(event, len(described.sentences))])
+        what = (described.model, described.gallery, described.photo, described.upload)
+        return self._align(Asked(text, *what))
+
+    def _align(self, asked: Asked) -> Update:
+        return {self.align.asked: asked, self.tabs: gr.Tabs(selected="align")}
+
     def _describe(self, asked: Described) -> Answer:
         yield from self.caption.offer(asked.gallery)
         yield from self.caption.show(asked)
@@ -102,6 +125,10 @@ class Page:
             model if model in self.library.models else next(iter(self.library.models)),
             gallery if gallery in self.library.galleries else next(iter(self.library.galleries)),
         )
+
+    def _photo(self, asked: dict[str, str], gallery: str) -> int:
+        last = len(self.library.galleries[gallery].photos) - 1
+        return min(_whole(asked.get("photo")) or 0, last)
 
     def connect(self, demo: gr.Blocks) -> None:
         """Ties the widgets that concern both tabs."""
@@ -117,16 +144,35 @@ class Page:
         chosen = [told.described, self.model, self.gallery]
         for start in (self.model.input, self.gallery.input):
             start(told.say(told.changed), chosen, told.outputs, **QUIET)
-        for tab, shown in ((self.search_tab, "detail"), (self.describe_tab, "sentences")):
+        tabs = (self.search_tab, "detail"), (self.describe_tab, "sentences")
+        for tab, shown in (*tabs, (self.align_tab, "figure")):
             tab.select(js=f"() => vsdemo.address(document.getElementById('{shown}'))")
         found.detail.submit(told.say(self.describe), [found.shown], told.outputs, **QUIET)
         found.detail.submit(lambda: gr.Tabs(selected="describe"), None, self.tabs, **QUIET)
         told.sentences.click(found.say(self.ask), [told.described, self.k], found.outputs, **QUIET)
         told.sentences.click(lambda: gr.Tabs(selected="search"), None, self.tabs, **QUIET)
-        demo.load(self.load_settings, None, [self.model, self.gallery, self.tabs], **QUIET)
+        self._connect_align()
+        settings = [self.model, self.gallery, self.tabs, self.align.asked]
+        demo.load(self.load_settings, None, settings, **QUIET)
         demo.load(found.say(self.load), None, found.outputs, **QUIET).then(*then, **QUIET)
         demo.load(told.say(self.load_photo), None, told.outputs, **QUIET)
         self.fetch.connect(demo, self.rare)
+
+    def _connect_align(self) -> None:
+        """What leads to the tab Align puts its question there; the tab answers when it shows."""
+        found, told, tab = self.search, self.caption, self.align
+        to = [tab.asked, self.tabs]
+        found.detail.apply(self.align_shown, [found.shown], to, **QUIET)
+        told.sentences.apply(self.align_described, [told.described], to, **QUIET)
+        self.align_tab.select(tab.say(tab.open), [tab.asked], tab.outputs, **QUIET)
+        chosen = [tab.asked, self.model, self.gallery]
+        for start in (self.model.input, self.gallery.input):
+            start(tab.say(tab.changed), chosen, tab.outputs, **QUIET)
+
+
+def _tab(asked: dict[str, str]) -> str:
+    """The tab that an address names."""
+    return asked["tab"] if asked.get("tab") in ("describe", "align") else "search"
 
 
 def _whole(text: str | None) -> int | None:

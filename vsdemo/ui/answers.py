@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
+import random
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, wait
 from html import escape
@@ -16,7 +17,7 @@ import gradio as gr
 from vsdemo.engine import Engine
 from vsdemo.index import Index
 from vsdemo.types import CaptionSet, UserError
-from vsdemo.ui import page
+from vsdemo.ui import page, pictures
 from vsdemo.ui.library import Library, Reading, Work
 
 T = TypeVar("T")
@@ -79,6 +80,15 @@ def photos(library: Library, note: gr.HTML, gallery: str) -> Generator[Update, N
     return (yield from _wait(note, opening, opening.photos))
 
 
+def some(
+    library: Library, note: gr.HTML, gallery: str, count: int
+) -> Generator[Update, None, tuple[list[int], page.Source, page.Words]]:
+    """Numbers of some photos of a gallery, where they are and what stands for them."""
+    found = yield from photos(library, note, gallery)
+    numbers = random.sample(range(len(found.photos)), min(count, len(found.photos)))
+    return numbers, pictures.source(library.galleries[gallery].token), page.words_of(found)
+
+
 def soon(library: Library, model: str, gallery: str, since: float) -> bool:
     """Whether the engine is there before somebody who waits since then gets impatient."""
     future = library.loading(model, gallery).engine
@@ -107,6 +117,15 @@ def captions(
 def reading(library: Library, note: gr.HTML, model: str) -> Generator[Update, None, Reading]:
     """What describes a photo from elsewhere, telling in `note` how far it is."""
     found = library.reading(model)
+    yield from _wait(note, found, found.reader)
+    return found
+
+
+def aligning(
+    library: Library, note: gr.HTML, model: str, gallery: str
+) -> Generator[Update, None, Reading]:
+    """What aligns a sentence with a photo, telling in `note` how far it is."""
+    found = library.aligning(model, gallery)
     yield from _wait(note, found, found.reader)
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from abc import ABCMeta
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -109,11 +108,8 @@ class Caption:
 
     def offer(self, gallery: str) -> Answer:
         """Puts some photos of the gallery up to pick from."""
-        photos = yield from answers.photos(self.library, self.note, gallery)
-        count = len(photos.photos)
-        some = random.sample(range(count), min(PICKS, count))
-        words = page.words_of(photos)
-        yield {self.picks: page.picks(some, self._source(gallery), words, SAYS)}
+        some = yield from answers.some(self.library, self.note, gallery, PICKS)
+        yield {self.picks: page.picks(*some, SAYS)}
 
     def changed(self, described: Described | None, model: str, gallery: str) -> Answer:
         """Describes the same photo with another model, or with another gallery's sentences."""
@@ -219,10 +215,6 @@ class Caption:
             return open_photo(asked.upload)
         photos = self.library.galleries[asked.gallery].photos
         return open_photo(photos[asked.photo or 0])
-
-    def _source(self, gallery: str) -> page.Source:
-        token = self.library.galleries[gallery].token
-        return lambda number, size: pictures.address(token, number, size)
 
 
 def build(library: Library, model: gr.Dropdown, gallery: gr.Dropdown) -> Caption:

@@ -6,8 +6,9 @@ A page never waits for a model: it asks for a `Future` and tells its progress me
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
@@ -88,7 +89,7 @@ class Library:
         self._pool = ThreadPoolExecutor(4, "vsdemo")
         self._lock = Lock()
         self._openings: dict[str, Opening] = {}
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[tuple[str, ...], Reading] = {}
         self._loading: OrderedDict[tuple[str, str], Loading] = OrderedDict()
         self.galleries: dict[str, Gallery] = {}
         self.refresh()
@@ -155,20 +156,45 @@ class Library:
         if not knows_photos(_known(model, self.models)):
             readers = (name for name, folder in by_merit(None).items() if knows_photos(folder))
             name = next(readers, model)
+        return self._reading(("describe", name), self._read, [name])
+
+    def aligning(self, model: str, gallery: str) -> Reading:
+        """What aligns sentences with photos: this model, or where it cannot the best one for the
+        gallery that can; where none can, this model."""
+        _known(model, self.models)
+        others = by_merit(_known(gallery, self.galleries).name)
+        return self._reading(("align", model, gallery), self._align, [model, *others])
+
+    def _reading(
+        self,
+        key: tuple[str, ...],
+        read: Callable[[Reading, list[str]], Reader],
+        names: list[str],
+    ) -> Reading:
         with self._lock:
-            found = self._readings.get(name)
+            found = self._readings.get(key)
             if found is None or found.failed:
-                found = self._readings[name] = Reading("Loading the model", model=name)
-                found.reader = self._pool.submit(self._read, found, self.models[name])
+                found = self._readings[key] = Reading("Loading the model", model=names[0])
+                found.reader = self._pool.submit(read, found, names)
             return found
 
-    @staticmethod
-    def _read(reading: Reading, folder: Path) -> Reader:
-        reader = Reader(folder, reading.report)
+    def _read(self, reading: Reading, names: list[str]) -> Reader:
+        reader = Reader(self.models[names[0]], reading.report)
         reader.check()
         reading.what = "Reading sentences"
         _ = reader.captions
         return reader
+
+    def _align(self, reading: Reading, names: list[str]) -> Reader:
+        first = Reader(self.models[names[0]])
+        for name in names[1:] if not first.can_align else ():
+            with suppress(UserError):  # others may be damaged, or lack their image network
+                reader = Reader(self.models[name])
+                reader.check()
+                if reader.can_align:
+                    reading.model = name
+                    return reader
+        return first
 
     def _load(self, loading: Loading, folder: Path, opening: Opening, gallery: str) -> Engine:
         opening.photos.result()  # nothing is drawn twice

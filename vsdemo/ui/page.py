@@ -144,8 +144,9 @@ def detail(
     return (
         f'<article class="detail" data-address="{escape(urlencode(address))}">'
         f'<div class="large"><img src="{photo}" alt="{escape(alt)}"></div>'
-        f'<div class="under">{fit}<button type="button" class="do" data-event="submit">'
-        f"Describe</button></div>{written}{nearest}</article>"
+        f'<div class="under">{fit}<button type="button" class="do" data-event="apply">Align'
+        '</button><button type="button" class="do" data-event="submit">Describe</button></div>'
+        f"{written}{nearest}</article>"
     )
 
 
@@ -166,5 +167,9 @@ def written(
     rows = []
     for i, (text, fit) in enumerate(zip_longest(texts, bars, fillvalue="")):
         mark = '<span class="mark">written for this photo</span>' if text in own else ""
-        rows.append(f"<li>{_sentence(i, text)}{mark}{fit}</li>")
+        align = (
+            f'<button type="button" class="to" data-event="apply" data-number="{i}" '
+            f'aria-label="Align with the photo: {escape(tidy(text))}">Align</button>'
+        )
+        rows.append(f'<li>{_sentence(i, text)}{mark}<div class="beside">{fit}{align}</div></li>')
     return f'<ol class="sentences" data-address="{escape(urlencode(address))}">{"".join(rows)}</ol>'

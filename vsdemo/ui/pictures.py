@@ -27,6 +27,11 @@ def address(token: str, number: int, size: str) -> str:
     return f"photo/{token}/{number}/{size}"
 
 
+def source(token: str) -> Callable[[int, str], str]:
+    """The addresses of a gallery's photos, by number and size."""
+    return lambda number, size: address(token, number, size)
+
+
 def saved(photo: Image.Image, side: int, folder: Path) -> str:
     """The path of a photo's file in `folder`, at most `side` pixels wide and high.
 

@@ -182,8 +182,7 @@ class Search:
         return answers.engine(self.library, self.note, shown.model, shown.gallery)
 
     def _source(self, gallery: str) -> page.Source:
-        token = self.library.galleries[gallery].token
-        return lambda number, size: pictures.address(token, number, size)
+        return pictures.source(self.library.galleries[gallery].token)
 
     def _grid(self, engine: Engine, shown: Shown) -> Update:
         source, words = self._source(shown.gallery), page.words_of(engine.gallery)

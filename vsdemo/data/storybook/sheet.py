@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from vsdemo.data.storybook import store
 from vsdemo.data.storybook.drawing import HEIGHT, INK, WIDTH
-from vsdemo.paths import atomic
+from vsdemo.photos import check_image_name, save_image
 from vsdemo.types import UserError
 
 COLUMNS, GAP, TEXT, LETTERS = 4, 12, 60, 72  # pixels, and letters a line
@@ -22,14 +22,8 @@ def save_sheet(split: str, n: int, to: Path) -> None:
     """
     if split not in store.SPLITS:
         raise UserError(f"There is no split {split!r}; valid are {', '.join(store.SPLITS)}.")
-    if to.suffix.lower() not in (formats := Image.registered_extensions()):
-        raise UserError(f"{to} is not the name of an image file; end it in .png or .jpg.")
-    sheet = contact_sheet(split, n)
-    try:
-        with atomic(to) as temporary:
-            sheet.save(temporary, formats[to.suffix.lower()])
-    except OSError as error:
-        raise UserError(f"{to} cannot be written ({error.strerror or error}).") from None
+    check_image_name(to)  # before anything is drawn
+    save_image(contact_sheet(split, n), to)
 
 
 def contact_sheet(split: str, n: int) -> Image.Image:

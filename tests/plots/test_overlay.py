@@ -1,0 +1,135 @@
+"""Pictures of an alignment: numbers and colours, boxes over the photo, the file that is saved."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from PIL import Image
+
+from tests.fake_alignment import CHOSEN, alignment
+from vsdemo.plots import boxes_svg, crop, crops_png, overlay_png, tree_svg
+from vsdemo.plots.marks import (
+    COLOURS,
+    badges,
+    contrast,
+    decimals,
+    mark,
+    marks,
+    marks_of_words,
+    phrase,
+    regions_of_words,
+)
+from vsdemo.plots.overlay import WIDE, reach
+from vsdemo.types import Alignment, Fragment
+
+HOSTILE = '<img src=x onerror="alert(1)">&'
+FRAME = (0.0, 0.0, 1.0, 1.0)
+HALVES = ((0.0, 0.0, 0.5, 1.0), (0.5, 0.0, 1.0, 1.0), FRAME)
+
+
+def small(words=("red", "ball", "flies"), scores=((0.5, 0.1, 0), (0.1, 0.9, 0), (-1, -1, -1))):
+    fragments = (Fragment("amod", (1, 0)), Fragment("nsubj", (2, 1)), Fragment("word", (2, 2)))
+    return Alignment(words, None, fragments, HALVES, scores, (0.3, 0.5, 0.0), 0.8)
+
+
+def test_a_word_takes_the_region_of_its_surest_fragment():
+    assert regions_of_words(small()) == [0, 1, 1]
+    nothing = small(scores=((-1, -1, -1),) * 3)
+    assert regions_of_words(nothing) == [None] * 3
+    assert marks(nothing) == {}
+
+
+def test_numbers_count_up_as_the_sentence_is_read():
+    swapped = small(scores=((0, 0.5, 0.1), (0.9, 0.1, 0), (-1, -1, -1)))
+    assert {r: m.number for r, m in marks(swapped).items()} == {1: 1, 0: 2}
+    assert [m.number for m in marks_of_words(swapped)] == [1, 2, 2]
+
+
+def test_colours_begin_again_but_numbers_do_not():
+    assert [mark(n).colour for n in (1, 8)] == [COLOURS[0]] * 2
+    assert mark(8).number == 8
+    for n in range(1, 8):
+        assert contrast(mark(n).ink, mark(n).colour) >= 4.5
+
+
+def test_a_phrase_reads_as_the_sentence_does():
+    assert [phrase(small(), m) for m in range(3)] == ["red ball", "ball flies", "flies"]
+
+
+@pytest.mark.parametrize(
+    ("values", "digits"), [([0, 0], 2), ([12], 2), ([0.3], 2), ([0.03], 3), ([1e-9], 6), ([], 2)]
+)
+def test_numbers_are_written_with_what_they_say(values, digits):
+    assert decimals(values) == digits
+
+
+def test_numbers_of_boxes_with_one_corner_stand_side_by_side():
+    boxes = [(0.0, 0.0, 1.0, 1.0)] * 3 + [(0.0, 0.0, 0.05, 0.05)] * 3
+    places = badges(boxes, (400, 300), 15)
+    for i, (x, y) in enumerate(places):
+        assert 0 <= x <= 400
+        assert all(abs(x - a) >= 30 or abs(y - b) >= 30 for a, b in places[:i])
+
+
+def test_boxes_are_buttons_in_the_proportions_of_the_photo(fake_parser):
+    found = alignment("a small dog runs after one red ball")
+    svg = ElementTree.fromstring(boxes_svg(found, (800, 400)))
+    assert svg.get("viewBox") == "0 0 480.0 240.0"
+    buttons = [g for g in svg if g.get("role") == "button"]
+    assert {int(g.get("data-region")) for g in buttons} == set(marks(found))
+    assert {int(g.get("data-region")) for g in svg} <= {*CHOSEN, *(c + 1 for c in CHOSEN)}
+    boxes = [found.boxes[int(g.get("data-region"))] for g in buttons]
+    sizes = [(x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in boxes]
+    assert sizes == sorted(sizes, reverse=True)  # the small ones on top
+    assert all(g.get("aria-label").startswith("Region ") for g in buttons)
+
+
+def test_words_from_outside_are_never_markup():
+    found = small(words=(HOSTILE, HOSTILE, "x"))
+    assert "<img" not in boxes_svg(found, (10, 10))
+
+
+@pytest.mark.parametrize("size", [(640, 480), (300, 900), (8, 8), (160, 8)])
+def test_the_picture_holds_photo_sentence_and_parts(size, fake_parser):
+    found = alignment("a small dog runs after one red ball " * 5)
+    picture = overlay_png(Image.new("RGB", size, "#123456"), found)
+    assert picture.width == WIDE + 48
+    colours = {c for _, c in picture.getcolors(1 << 22)}
+    for shown in marks(found).values():
+        assert tuple(bytes.fromhex(shown.colour[1:])) in colours
+
+
+def test_a_sentence_of_which_nothing_is_seen_is_drawn_too():
+    found = small(scores=((-1, -1, -1),) * 3)
+    picture = overlay_png(Image.new("RGB", (64, 48)), found)
+    assert (0x67, 0x62, 0x5A) in {c for _, c in picture.getcolors(1 << 22)}
+
+
+def test_parts_set_end_to_end_span_all_of_the_total():
+    assert reach(small()) == (0.0, 0.8)
+    some = small()
+    back = Alignment(*[*vars(some).values()][:5], (0.5, -0.7, 0.1), -0.1)
+    assert reach(back) == pytest.approx((-0.2, 0.7))
+
+
+def test_the_tree_has_the_regions_colours_and_no_others(fake_parser):
+    found = alignment("a small dog runs after one red ball")
+    svg = tree_svg(found.tree, marks_of_words(found))
+    root = ElementTree.fromstring(svg)
+    words = [g for g in root.iter() if g.get("data-word")]
+    assert [g.get("data-word") for g in words] == [str(i) for i in range(8)]
+    for g, shown in zip(words, marks_of_words(found), strict=True):
+        disc = [c for c in g if c.get("class") == "disc"]
+        assert [c.get("fill") for c in disc] == ([shown.colour] if shown else [])
+        told = f"region {shown.number}" if shown else "not grounded"
+        assert g.get("aria-label").endswith(told)
+    assert "data-word" not in tree_svg(found.tree)
+
+
+def test_crops_keep_their_shape_and_have_a_line_each():
+    photo = Image.new("RGB", (100, 50), "red")
+    assert crop(photo, (0.5, 0.0, 1.0, 0.5)).size == (50, 25)
+    assert crop(photo, (1.0, 1.0, 1.0, 1.0)).size == (1, 1)
+    sheet = crops_png([(photo, "a very long name of a file " * 3)] * 7)
+    assert sheet.width > sheet.height
+    reds = next(n for n, c in sheet.getcolors(1 << 22) if c == (255, 0, 0))
+    assert reds == 7 * 220 * 110

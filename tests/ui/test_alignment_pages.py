@@ -1,0 +1,81 @@
+"""A visitor in a real browser on the tab Align, over a model that stands in for one."""
+
+import re
+import socket
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.fake_alignment import alignment, install
+from vsdemo import ui
+
+TEXT = "a small dog runs after one red ball"
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def served(apps, checkpoints, monkeypatch, fake_parser):
+    """The app in this process, where the fake model is; its name for `visit`."""
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
+    install(monkeypatch)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    demo = ui.launch(port, prevent_thread_lock=True, quiet=True)
+    monkeypatch.setitem(apps, "able", f"http://127.0.0.1:{port}/")
+    yield "able"
+    demo.close()
+
+
+def rows(page):
+    return page.locator("#parts .fragments button")
+
+
+def test_a_visitor_chooses_words_and_regions_with_the_keyboard(visit, served):
+    page = visit(served, f"?tab=align&photo=3&q={TEXT.replace(' ', '+')}", viewport=PHONE)
+    expect(rows(page)).to_have_count(len(alignment(TEXT).fragments))
+    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    word = page.get_by_role("button", name=re.compile("^small, region 1$"))
+    word.focus()
+    page.keyboard.press("Enter")
+    expect(word).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#parts .said")).to_contain_text("“small”")
+    expect(page.locator("#figure g[role=button].lit")).to_have_count(1)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".words .word[aria-pressed=true]")).to_contain_text("dog")
+    page.keyboard.press("Escape")
+    expect(page.locator("#align .lit")).to_have_count(0)
+    page.locator("#figure g[role=button]").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#parts .said")).to_contain_text("Region")
+    rows(page).nth(1).click()
+    expect(page.locator("#parts .what")).to_have_text("“small dog”")
+    page.locator("#parts .finder button").click()
+    expect(page.locator("#found .card")).to_have_count(3)
+    page.locator("#found button.frame").first.click()
+    expect(page.locator("#found .card")).to_have_count(0)
+    expect(page.get_by_label("Sentence to align")).to_have_value(TEXT)
+
+
+def test_photo_and_sentence_travel_from_search_and_from_describe(visit, served):
+    page = visit(served, "?q=one+yellow+bar")
+    chosen = page.locator("#grid button.frame").nth(2)
+    chosen.click()
+    number = chosen.get_attribute("data-number")
+    large = page.locator("#detail .large img")
+    expect(large).to_have_attribute("src", re.compile(f"/{number}/large$"))
+    page.locator("#detail").get_by_role("button", name="Align").click()
+    expect(page).to_have_url(re.compile(f"tab=align&q=one\\+yellow\\+bar.*photo={number}$"))
+    expect(rows(page).first).to_be_visible()
+    page.get_by_role("tab", name="Describe").click()
+    sentence = page.locator("#sentences button.sentence").nth(3)
+    text = sentence.text_content()
+    page.locator("#sentences button.to").nth(3).click()
+    expect(page.get_by_label("Sentence to align")).to_have_value(text)
+    expect(page).to_have_url(re.compile("tab=align&q=.*photo=0$"))
+    page = visit(served, page.url.split("/")[-1])  # as somebody would to whom it was sent
+    expect(page.get_by_label("Sentence to align")).to_have_value(text)
+    expect(page.locator("#figure img")).to_have_attribute("src", re.compile("/0/large$"))
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Download PNG").click()
+    assert saved.value.suggested_filename == "alignment.png"
