@@ -8,6 +8,7 @@ from torch import nn
 from vsdemo.backbones import Weights, find_weights, is_here, weights
 from vsdemo.backbones.network import Backbone
 from vsdemo.backbones.pocket import FEATURES, STEM, Pocket
+from vsdemo.paths import ROOT
 from vsdemo.types import UserError
 
 
@@ -54,6 +55,15 @@ def test_it_is_found_and_read(pocket_file):
     found = find_weights("pocket")
     assert found.path == pocket_file
     assert is_here("pocket")
+    vector, spatial = Backbone(found)(torch.zeros(1, 3, 224, 224, dtype=torch.uint8))
+    assert vector.shape == (1, FEATURES)
+    assert spatial.shape == (1, FEATURES, 7, 7)
+
+
+def test_it_ships_and_is_small():
+    found = find_weights("pocket")
+    assert found.path == ROOT / "checkpoints" / "pocket" / "model.safetensors"
+    assert found.path.stat().st_size <= 10_000_000
     vector, spatial = Backbone(found)(torch.zeros(1, 3, 224, 224, dtype=torch.uint8))
     assert vector.shape == (1, FEATURES)
     assert spatial.shape == (1, FEATURES, 7, 7)

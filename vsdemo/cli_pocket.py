@@ -13,7 +13,7 @@ def train_pocket(
     epochs: Annotated[int, typer.Option(min=1, help="Times that each photo is seen.")] = 48,
     seed: Annotated[int, typer.Option(min=0, help="Of weights, crops and captions.")] = 0,
 ) -> None:
-    """Train the small image network of our own: about two hours on two cores.
+    """Train the small image network of our own again: two and a half hours on two cores.
 
     To use it, put it into checkpoints/pocket; models know the network they were trained over."""
     from vsdemo.pocket.train import Settings, Trainer

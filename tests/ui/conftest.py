@@ -92,12 +92,15 @@ def checkpoints(toy_checkpoint, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def apps(sockets, checkpoints, tmp_path_factory):
-    """Addresses of the app over the toy data, on a fresh machine and without a model."""
+    """Addresses of the app over the toy data, on a fresh machine (with a model that cannot look
+    at photos there, and with those that ship) and without a model."""
     nothing = tmp_path_factory.mktemp("nothing")
     variables = {
         "toy": {"VSDEMO_CHECKPOINTS": str(checkpoints)},
         "fresh": {"VSDEMO_CHECKPOINTS": str(checkpoints), "VSDEMO_DATA": None, **OFFLINE}
         | {"VSDEMO_HOME": str(nothing / "home")},
+        "shipped": {"VSDEMO_CHECKPOINTS": None, "VSDEMO_DATA": None, **OFFLINE}
+        | {"VSDEMO_HOME": str(nothing / "shipped home")},
         "no model": {"VSDEMO_CHECKPOINTS": str(nothing)},
     }
     logs = {name: (nothing / name).open("w+") for name in variables}

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import gradio as gr
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from tests.conftest import BACKBONE
@@ -190,6 +191,23 @@ def test_a_fresh_machine_shows_pictures_and_their_sentences(visit):
     page.get_by_role("button", name="Describe", exact=True).click()
     expect(page.locator("#sentences button.sentence")).to_have_count(5)
     expect(page.locator("#photo img")).to_be_visible()
+
+
+def test_what_ships_searches_storybook_and_describes_any_photo(visit, tmp_path):
+    """Without data, internet and a word of set-up; every word of the photo's sentences is ours."""
+    page = visit("shipped")
+    expect(page.locator("#grid .fit")).to_have_count(12, timeout=60_000)
+    page.get_by_role("button", name="an animal in the snow").click()
+    expect(page).to_have_url(re.compile("q=an\\+animal"))
+    expect(page.locator("#grid .fit")).to_have_count(12)
+    page.get_by_role("tab", name="Describe").click()
+    expect(page.locator("#sentences button.sentence")).to_have_count(10)
+    Image.effect_noise((90, 60), 50).save(tmp_path / "noise.png")
+    page.locator("#photo button[aria-label='Remove Image']").click()
+    page.locator("#photo input[type=file]").set_input_files(tmp_path / "noise.png")
+    expect(page.get_by_text("only seen drawings")).to_be_visible()
+    told = page.locator("#sentences button.sentence").all_text_contents()
+    assert set(told) <= set(bank.sentences())
 
 
 def test_storybook_is_chosen_among_other_galleries(visit):

@@ -1,6 +1,6 @@
 """Frozen image networks: photos in, one vector and one spatial map a photo out.
 
-A backbone is named `pocket` (our own), `torchvision/<name>` or
+A backbone is named `pocket` (our own, which ships), `torchvision/<name>` or
 `open_clip/<architecture>/<pretrained>`. The networks themselves are in `network`: importing
 torchvision takes seconds, which a search over stored features need not wait for.
 """
