@@ -73,7 +73,7 @@ def test_a_model_without_regions_is_told_in_one_sentence(run, toy_checkpoint, ph
     photos = [photo] if verb == "align" else []
     code, out, errors = run(verb, toy_checkpoint, *photos, SENTENCE)
     assert (code, out) == (2, "")
-    assert "one point for a whole photo" in errors
+    assert "one for a whole photo" in errors
     assert len(errors.splitlines()) == 1
 
 

@@ -54,9 +54,9 @@ def test_a_region_is_the_mean_of_its_part_of_the_map(photos):
     cache = FeatureCache(BACKBONE, "windows")
     network = features.load_backbone(cache.weights)
     views = network.views(open_photo(photos[0]), "windows")
-    assert views.shape == (1, 3, 320, 320)
-    _, maps = network(views)  # (1, C, 10, 10)
-    left = network.encode_regions(views, torch.tensor([[[0.0, 0.0, 0.3, 1.0], regions.FRAME]]))
+    assert views.shape == (1, 3, 384, 384)
+    _, maps = network(views)  # (1, C, 12, 12)
+    left = network.encode_regions(views, torch.tensor([[[0.0, 0.0, 0.25, 1.0], regions.FRAME]]))
     expected = normalize(maps[0, :, :, :3].mean((1, 2)), dim=0)
     assert (left[0, 0] * expected).sum() > 0.99
     assert (left[0, 1] * normalize(maps[0].mean((1, 2)), dim=0)).sum() > 0.99

@@ -36,7 +36,7 @@ class Spec:
     dataset: str
     config: Any
     backbone_hash: str
-    features: int  # length of the backbone's vector
+    features: int  # length of a photo's vector, or of each region's
     format: int = FORMAT
 
     @property
@@ -122,10 +122,10 @@ def feature_cache(spec: Spec) -> FeatureCache:
     """The features this checkpoint was trained on. Raises UserError when the backbone's weights
     here are not the ones it knows."""
     cache = FeatureCache(spec.config.backbone, spec.config.crops)
-    if cache.weights.hash != spec.backbone_hash:
+    if cache.hash != spec.backbone_hash:
         raise UserError(
             f"This checkpoint was trained on features of {spec.config.backbone} with weights "
-            f"{spec.backbone_hash}, but the weights here are {cache.weights.hash}; put the former "
+            f"{spec.backbone_hash}, but the weights here are {cache.hash}; put the former "
             "into the models/ folder below VSDEMO_DATA."
         )
     return cache

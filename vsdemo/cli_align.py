@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from vsdemo import cli_options
 from vsdemo.cli_options import Checkpoint, Gallery, Json, K, Split
-from vsdemo.types import Alignment, UserError
-
-if TYPE_CHECKING:
-    from vsdemo.engine import Reader
+from vsdemo.types import Alignment
 
 To = Annotated[Path | None, typer.Option(help="Image file to draw to, such as found.png.")]
 
@@ -34,24 +31,13 @@ def align(
     asked, opened = Sentence.from_user(sentence), open_photo(photo)
     if to:
         check_image_name(to)
-    reader = Reader(checkpoint)
-    _check(reader, checkpoint)
-    found = reader.align(opened, asked.text)
+    found = Reader(checkpoint).align(opened, asked.text)
     if to:
         save_image(overlay_png(opened, found), to)
-        print(to)
-    elif json:
+    if json:
         cli_options.show({"photo": str(photo), "sentence": asked.text, **asdict(found)})
     else:
-        print("\n".join(_lines(found)))
-
-
-def _check(reader: Reader, checkpoint: Path) -> None:
-    if not reader.can_align:
-        raise UserError(
-            f"{checkpoint} has one point for a whole photo, so it cannot tell its regions apart; "
-            "`python -m vsdemo models` lists others."
-        )
+        print(to or "\n".join(_lines(found)))
 
 
 def _lines(found: Alignment) -> list[str]:
@@ -91,17 +77,18 @@ def regions(
     number, asked = check_k(k), Sentence.from_user(sentence)
     if to:
         check_image_name(to)
-    _check(Reader(checkpoint), checkpoint)  # before photos are looked at
+    Reader(checkpoint).check_aligns()  # before photos are looked at
     engine = cli_options.engine(checkpoint, gallery, split)
     hits = engine.regions(asked.text, number)
     if to:
         photos = engine.gallery.photos
         crops = ((crop(open_photo(photos[h.number]), h.box), h) for h in hits)
         save_image(crops_png([(c, f"{h.rank}. {h.score:.2f}  {h.item}") for c, h in crops]), to)
-        print(to)
-    elif json:
+    if json:
         rows = [asdict(h) for h in hits]
         cli_options.show({"sentence": asked.text, "hits": rows})
+    elif to:
+        print(to)
     else:
         for h in hits:
             print(f"{h.rank:4} {h.score:7.2f}   {' '.join(f'{v:.2f}' for v in h.box)}   {h.item}")

@@ -39,7 +39,7 @@ def check(name: Annotated[str, typer.Argument(help="Name of a data set.")]) -> N
 def features(
     name: Annotated[str, typer.Argument(help="Data set, or folder of photos.")],
     backbone: Annotated[str, typer.Option(help="Image network.")] = "torchvision/densenet169",
-    crops: Annotated[str, typer.Option(help="center, mirror, ten or whole.")] = "ten",
+    crops: Annotated[str, typer.Option(help="Views, or regions; `vsdemo models`.")] = "ten",
     split: Annotated[str, typer.Option(help="train, dev, test or all.")] = "all",
     maps: Annotated[bool, typer.Option(help="Keep spatial maps instead of vectors.")] = False,
 ) -> None:

@@ -43,17 +43,17 @@ class DualEncoder(nn.Module):
         self.train(was_training)
         if not parts:
             return Embeddings(torch.zeros(0, tower.dim))
-        return Embeddings.cat(parts)[torch.tensor(order).argsort()]
+        return Embeddings.cat(parts, torch.tensor(order))
 
     def encode_text(self, sentences: Sequence[Sentence], progress: Any = None) -> Embeddings:
-        """Sentences -> (N, D) on the CPU, parsed first where the tower needs it.
+        """Sentences -> (N, D) or sets (N, M, D) on the CPU, parsed first where the tower needs it.
 
         progress(done, all) is called after each batch.
         """
         return self._encode(self.text, parsed(sentences, self.text.needs), progress)
 
     def encode_image(self, features: Tensor) -> Embeddings:
-        """Photo features (N, F) -> (N, D) on the CPU."""
+        """Photo features (N, F) -> (N, D), or of regions (N, K, F) -> (N, K, D), on the CPU."""
         if self.image is None:
             raise TypeError("this model has no image tower")
         return self._encode(self.image, features)

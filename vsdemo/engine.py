@@ -91,7 +91,7 @@ class Reader:
         return parsed([Sentence.from_user(text)], self.model.text.needs)[0]
 
     def encode_photo(self, photo: Image.Image) -> Embeddings:
-        """A photo in memory as one point, (1, D)."""
+        """A photo in memory as one point, (1, D), or its regions, (1, K, D)."""
         return self.model.encode_image(self._features.encode(photo)[None])
 
     @cached_property
@@ -112,13 +112,14 @@ class Reader:
     def align(self, photo: Image.Image, text: str) -> Alignment:
         """What the parts of a typed sentence have to do with the regions of a photo in memory.
 
-        Raises UserError for a model that embeds photo and sentence whole, and as `encode`.
+        Raises UserError as `check_aligns` and `encode`.
         """
-        self._check_aligns()
+        self.check_aligns()
         features, boxes = self._features.encode_regions(photo)
         return self._aligned(text, self.model.encode_image(features[None]), boxes)
 
-    def _check_aligns(self) -> None:
+    def check_aligns(self) -> None:
+        """Raises UserError for a model that embeds photo and sentence whole."""
         if not self.can_align:
             raise UserError(
                 f"{self.spec.preset} has one point for a whole sentence and one for a whole photo, "
@@ -182,8 +183,8 @@ class Engine(Reader):
         self.photos = Index(self.model.encode_image(features).to(device()), names, self.score)
 
     def _read_gallery(self) -> Tensor:
-        """The features of the gallery (P, F). Photos of one's own that cannot be read are left
-        out and kept in `unreadable`; in a data set with captions they are an error."""
+        """The features of the gallery, (P, F) or (P, K, F). Photos of one's own that cannot be read
+        are left out and kept in `unreadable`; in a data set with captions they are an error."""
         try:
             return self._features.get(self.gallery.photos, progress=self._progress)
         except UnreadablePhotos as error:
@@ -218,7 +219,7 @@ class Engine(Reader):
 
     def align_photo(self, number: int, text: str) -> Alignment:
         """`align` for a photo of the gallery."""
-        self._check_aligns()
+        self.check_aligns()
         boxes = self._features.boxes([self.gallery.photos[number]])[0]
         return self._aligned(text, self.photos.embeddings[[number]], boxes)
 
@@ -226,9 +227,9 @@ class Engine(Reader):
         """The k regions of the gallery that score highest for the parts of a sentence, together
         (Karpathy 2014, Figure 5); of each photo the best one. Errors as `align`."""
         number = check_k(k)
-        self._check_aligns()
-        rows = self.score.rows(self.encode(text).to(device()), self.photos.embeddings)
-        scores = rows.mean(0).masked_fill(~self.photos.embeddings.mask, -torch.inf)  # (P, K)
+        self.check_aligns()
+        photos, query = self.photos.embeddings, self.encode(text).x[0].mean(0).to(device())
+        scores = (photos.x @ query).masked_fill(~photos.mask, -torch.inf)  # (P, K)
         best, region = scores.max(1)
         order = best.argsort(descending=True, stable=True)[:number].tolist()
         boxes = self._features.boxes([self.gallery.photos[i] for i in order])

@@ -36,7 +36,8 @@ research and education.
 def split_with_features(
     spec: Spec, split: str, dataset: str | None = None
 ) -> tuple[CaptionSet, torch.Tensor]:
-    """A split and its photos' features (P, F) as the checkpoint's backbone makes them."""
+    """A split and its photos' features, (P, F) or of regions (P, K, F), as the backbone of the
+    checkpoint makes them."""
     found = data.load(dataset or spec.dataset, split)
     return found, checkpoint.feature_cache(spec).get(found.photos)
 
@@ -61,9 +62,11 @@ def evaluate(
     measured = task(task_name)
     if folds and measured is not retrieval:
         raise UserError("Folds of 1,000 photos are a protocol of the task retrieval only.")
-    found, features = split_with_features(spec, split, dataset)
     options: dict[str, Any] = {"folds": True} if folds else {}
-    if hasattr(measured, "NEEDS_BOXES"):
+    if needs_boxes := hasattr(measured, "NEEDS_BOXES"):
+        measured.check(model)  # before there are features
+    found, features = split_with_features(spec, split, dataset)
+    if needs_boxes:
         options["boxes"] = boxes_of(spec, found)
     return {
         "checkpoint": str(folder),

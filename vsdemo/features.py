@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from vsdemo.backbones.network import Backbone
 
 SHARD = 256  # photos a file, and so the most that a killed run computes again
+LOOKED_AT = 1024  # pixels of a photo's long side, where regions are looked for
 BATCH_VIEWS = 20  # views through the network at a time: more are slower on a CPU
 VERSION = 1  # to be raised when views or features are computed in another way
 VECTOR, MAP = "vector", "map"
@@ -79,6 +80,8 @@ class FeatureCache:
             raise UserError(f"crops is one of {', '.join((*CROPS, *REGIONS))}, not {crops!r}.")
         self.weights, self.crops = find_weights(backbone), crops
         self._proposals = Proposals(crops) if crops in REGIONS else None
+        finder = f"-{self._proposals.version}" if crops == "detector" else ""
+        self.hash = f"{self.weights.hash}{finder}"  # of all networks
         slug = backbone.replace("/", "--")
         self.folder = home() / "features" / f"{slug}-{self.weights.hash}-v{VERSION}"
 
@@ -91,14 +94,16 @@ class FeatureCache:
         Shows a progress bar in the terminal, or calls `progress`. Raises UnreadablePhotos, when
         all others are stored, and UserError for weights that cannot be had.
         """
-        return self._rows(photos, kind, FEATURES, progress).float()
+        return self._rows(photos, kind, FEATURES, progress)
 
     def boxes(self, photos: Sequence[Path]) -> Tensor:
         """The regions' boxes, (N, K, 4), in shares of each photo; zeros where it has fewer. Those
         of views are the whole frame, (N, 1, 4). Errors as `get`."""
         if self._proposals is None:
             return torch.tensor(regions.FRAME).expand(len(photos), 1, 4)
-        return self._rows(photos, VECTOR, BOXES).float()
+        found = self._rows(photos, VECTOR, BOXES)
+        regions.check(found, f"the features in {self.folder}")
+        return found
 
     def _rows(
         self, photos: Sequence[Path], kind: str, tensor: str, progress: Progress | None = None
@@ -118,12 +123,12 @@ class FeatureCache:
         rows_of: dict[Path, list[int]] = defaultdict(list)
         for row, key in enumerate(keys):
             rows_of[known[key][0]].append(row)
-        parts = [
-            self._read(shard, tensor)[[known[keys[r]][1] for r in rows_of[shard]]]
-            for shard in rows_of
-        ]
-        order = torch.tensor([r for rows in rows_of.values() for r in rows]).argsort()
-        return torch.cat(parts)[order]
+        found = None
+        for shard, rows in rows_of.items():
+            part = self._read(shard, tensor)[[known[keys[row]][1] for row in rows]].float()
+            found = part.new_empty(len(keys), *part.shape[1:]) if found is None else found
+            found[rows] = part
+        return found
 
     def encode(self, photo: Image.Image) -> Tensor:
         """The vector of one photo in memory, (D,), or those of its regions, (K, D), through the
@@ -134,17 +139,20 @@ class FeatureCache:
         """`encode`, and the boxes (K, 4) of the regions, of views the whole frame (1, 4)."""
         network = load_backbone(self.weights)
         views = network.views(photo, self.crops)[None]
-        made = self._made(network, views, VECTOR, [photo], [None])
+        small = photo.copy()
+        small.thumbnail((LOOKED_AT, LOOKED_AT))
+        made = self._made(network, views, VECTOR, [small], [None])
         boxes = made.get(BOXES, torch.tensor([[regions.FRAME]]))
-        return made[FEATURES][0].float(), boxes[0].float()
+        return made[FEATURES][0].float(), boxes[0]
 
     def _known(self, kind: str) -> dict[str, tuple[Path, int]]:
         """Where each photo's features are; a damaged file counts as missing."""
+        wanted = {FEATURES, BOXES} if self._proposals and kind == VECTOR else {FEATURES}
         found = {}
         for shard in sorted((self.folder / self._kind(kind)).glob("*.safetensors")):
             try:
                 with safe_open(shard, "pt") as file:
-                    keys = file.metadata()["keys"].split()
+                    keys = file.metadata()["keys"].split() if wanted <= {*file.keys()} else ()
             except (SafetensorError, OSError, TypeError, KeyError):
                 continue
             found.update({key: (shard, row) for row, key in enumerate(keys)})
@@ -203,7 +211,9 @@ class FeatureCache:
             except UserError as error:
                 broken[key] = str(error)
                 return None
-            return photo, network.views(photo, crops)
+            views = network.views(photo, crops)
+            photo.thumbnail((LOOKED_AT, LOOKED_AT))  # many large ones would fill the memory
+            return photo, views
 
         keys = list(photos)
         with ThreadPoolExecutor() as pool:
@@ -232,4 +242,4 @@ class FeatureCache:
         boxes = self._proposals.find(photos, paths)  # (B, K, 4)
         regions.check(boxes, self.crops)
         found = network.encode_regions(views[:, 0], boxes)
-        return {FEATURES: found.half().cpu(), BOXES: boxes.half()}
+        return {FEATURES: found.half().cpu(), BOXES: boxes}

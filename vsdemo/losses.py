@@ -71,10 +71,11 @@ def squared_error() -> Loss:
 def fragments(
     fragment: float, ranking: float, mil: float, margin: float, hardest: float = 0.0
 ) -> Loss:
-    """The whole objective of Karpathy 2014: fragment * C_F + ranking * C_G (Eq. 3).
+    """The objective of Karpathy 2014 but for its penalty: fragment * C_F + ranking * C_G (Eq. 3).
 
-    C_F, per sentence of the batch, is the sum over its fragments j of the mean hinges of those
-    regions i that j should name, y_ij = 1, and of those that it should not, y_ij = -1:
+    C_F, per sentence of the batch, is the sum over its fragments j of the mean hinge of those
+    regions i that j should name, y_ij = 1, and that of those that it should not, y_ij = -1 (two
+    means, as in the authors' code):
 
         max(0, 1 - y_ij v_i . s_j)                                          Eq. 4
 
@@ -110,9 +111,9 @@ def _alignment(rows: Tensor, bag: Tensor, exists: Tensor, infer: bool) -> Tensor
     right = bag
     if infer:
         own = rows.detach().masked_fill(~bag, -torch.inf)
-        right = (own > 0) | (own == own.flatten(1).amax(1)[:, None, None])
+        right = bag & ((own > 0) | (own == own.flatten(1).amax(1)[:, None, None]))
     wrong = ~right & exists
-    for_right = ((1 - rows).clamp(min=0) * right).sum((1, 2)) / right.sum((1, 2))
+    for_right = ((1 - rows).clamp(min=0) * right).sum((1, 2)) / right.sum((1, 2)).clamp(min=1)
     for_wrong = ((1 + rows).clamp(min=0) * wrong).sum((1, 2)) / wrong.sum((1, 2)).clamp(min=1)
     return (for_right + for_wrong).sum()
 

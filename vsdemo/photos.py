@@ -80,7 +80,8 @@ def open_photo(path: Path | str) -> Image.Image:
 
 def check_image_name(to: Path) -> str:
     """The format that a file's name asks for. Raises UserError when it is no image's."""
-    if to.suffix.lower() not in (formats := Image.registered_extensions()):
+    formats = Image.registered_extensions()
+    if formats.get(to.suffix.lower()) not in Image.SAVE:
         raise UserError(f"{to} is not the name of an image file; end it in .png or .jpg.")
     return formats[to.suffix.lower()]
 
@@ -91,8 +92,9 @@ def save_image(image: Image.Image, to: Path) -> None:
     try:
         with atomic(to) as temporary:
             image.save(temporary, format)
-    except OSError as error:
-        raise UserError(f"{to} cannot be written ({error.strerror or error}).") from None
+    except (OSError, ValueError) as error:  # such as a format that has no colours
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"{to} cannot be written ({reason}).") from None
 
 
 def photos_in(folder: Path) -> list[Path]:

@@ -24,7 +24,6 @@ class Score:
 
     unit: str
     meaning: str
-    symmetric = True  # whether score(x, y) = score(y, x) for any two points
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """All scores, (G, S)."""
@@ -137,7 +136,6 @@ class OrderViolation(Score):
         "1 minus the order violation: how fully the photo's vector covers the sentence's. "
         "1 means that the sentence lies above the photo in the hierarchy."
     )
-    symmetric = False
 
     def __init__(self, reversed: bool = False) -> None:
         self.reversed = reversed
@@ -190,7 +188,7 @@ class FragmentAlignment(Score):
     def shares(self, scores: Tensor, specific: Embeddings) -> Tensor:
         """What fragments add to the sum of Eq. 6: scores (..., S, K) -> (..., S)."""
         seen = scores.clamp(min=0)
-        return seen.amax(-1) if self.best else seen.sum(-1) / specific.mask.sum(-1)
+        return seen.amax(-1) if self.best else seen.sum(-1) / specific.mask.sum(-1).clamp(min=1)
 
     def total(self, rows: Tensor, general: Embeddings, specific: Embeddings) -> Tensor:
         """The scores of sentences and photos, (G, S), from `rows`."""
@@ -202,10 +200,16 @@ class FragmentAlignment(Score):
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         room = CHUNK[general.x.device.type == "cpu"] * 8  # a block is written once, not squared
-        step = max(1, room // max(1, general.x.shape[1] * specific.x[..., 0].numel()))
-        parts = [general[i : i + step] for i in range(0, len(general), step)]
-        found = [self.total(self.rows(part, specific), part, specific) for part in parts]
-        return torch.cat(found) if found else general.x.new_zeros(0, len(specific))
+        wide = max(1, general.x.shape[1] * specific.x.shape[1])
+        columns = max(1, min(len(specific), room // wide))
+        step = max(1, room // (wide * columns))
+        parts = [specific[j : j + columns] for j in range(0, len(specific), columns)]
+        found = general.x.new_zeros(len(general), len(specific))
+        for i in range(0, len(general), step):
+            some = general[i : i + step]
+            row = [self.total(self.rows(some, part), some, part) for part in parts]
+            found[i : i + step] = torch.cat(row, 1) if row else 0
+        return found
 
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
         sums = self.shares(self.align_pairs(general, specific).transpose(0, 1), specific).sum(0)

@@ -51,7 +51,7 @@ class Trainer:
             preset=preset,
             dataset=dataset,
             config=config,
-            backbone_hash=cache.weights.hash,
+            backbone_hash=cache.hash,
             features=self.photos.shape[-1],
         )
         sentences = parsed([Sentence(c) for c in self.train_set.captions], config.needs)

@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 MAX_CHARACTERS = 1000  # of a query; the longest caption of COCO has about 250
@@ -39,14 +38,24 @@ class Embeddings:
         return Embeddings(self.x.to(device), mask)
 
     @staticmethod
-    def cat(parts: Sequence[Embeddings]) -> Embeddings:
-        """Joins (N_i, ...) parts to one of sum(N_i) rows; sets are padded to the largest."""
-        if parts[0].mask is None:
-            return Embeddings(torch.cat([p.x for p in parts]))
-        most = max(p.x.shape[1] for p in parts)
-        x = [F.pad(p.x, (0, 0, 0, most - p.x.shape[1])) for p in parts]
-        masks = [F.pad(p.mask, (0, most - p.mask.shape[1])) for p in parts if p.mask is not None]
-        return Embeddings(torch.cat(x), torch.cat(masks))
+    def cat(parts: Sequence[Embeddings], rows: Tensor | None = None) -> Embeddings:
+        """Joins (N_i, ...) parts to one of sum(N_i) rows; sets are padded to the largest.
+
+        rows: (sum(N_i),), where each goes; by default one behind the other.
+        """
+        count, first = sum(map(len, parts)), parts[0]
+        rows = torch.arange(count) if rows is None else rows
+        shape = [max(sizes) for sizes in zip(*(p.x.shape[1:] for p in parts), strict=True)]
+        x, done = first.x.new_zeros(count, *shape), 0
+        mask = None if first.mask is None else first.mask.new_zeros(count, shape[0])
+        for part in parts:
+            own, done = rows[done : done + len(part)], done + len(part)
+            if mask is None:
+                x[own] = part.x
+            else:
+                size = part.x.shape[1]
+                x[own, :size], mask[own, :size] = part.x, part.mask
+        return Embeddings(x, mask)
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def test_gradients(vocab):
     model = tower(vocab).double()
     torch.nn.init.uniform_(model.biases, 0.5, 1)  # away from the corner of the ReLU
     batch = model.collate(model.prepare(SENTENCES))
-    weights = (model.weights, model.biases)
+    weights = (*model.weights, model.biases)
 
     def run(*_):
         rows = batch[batch[..., 0] >= 0]

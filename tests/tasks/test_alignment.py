@@ -174,10 +174,8 @@ def test_by_loops(marked, fragments, monkeypatch):
             continue
         kept = [k for k in range(5) if any(boxes[photo, k])]
         rows = [[float(vectors(sentence)[m] @ features[photo, k]) for k in kept] for m in spoken]
-        scores = [sum(max(0, row[i]) for row in rows) for i in range(len(kept))]
-        if max(scores) == 0:
-            highest = [max(row[i] for row in rows) for i in range(len(kept))]
-            scores = [float(h == max(highest)) for h in highest]
+        sums = [sum(row[i] for row in rows) for i in range(len(kept))]
+        scores = [max(0, total - sum(sums) / len(kept)) for total in sums]
         own, gold = boxes[photo, kept].tolist(), phrase.boxes.tolist()
         right["pointing"].append(loops.hits(loops.hottest(scores, own), gold))
         best = own[scores.index(max(scores))]
@@ -193,7 +191,7 @@ def test_the_fragments_that_speak_for_a_phrase():
     tree = Tree(("A", "black", "dog", "runs", "on", "grass"), (3, 3, 4, 0, 6, 4), ("x",) * 6)
     pairs = [(2, 1), (3, 2), (2, 0), (3, 5), (0, 5)]
     found = [Fragment("x", pair) for pair in pairs]
-    assert speaking(found, frozenset({0, 1, 2}), tree) == [0, 2]  # both words are its own
+    assert speaking(found, frozenset({0, 1, 2}), tree) == [0, 1, 2]  # (3, 2) has its head
     assert speaking(found, frozenset({4, 5}), tree) == [3, 4]  # those of its head, "grass"
     assert speaking(found[1:2], frozenset({0, 1, 2}), tree) == [0]
     assert speaking(found[4:], frozenset({0, 1}), tree) == [0]  # any of its words
@@ -202,12 +200,13 @@ def test_the_fragments_that_speak_for_a_phrase():
     assert speaking([Fragment("word", (2, 2))], frozenset({1, 2}), tree) == [0]
 
 
-def test_what_is_below_zero_counts_only_where_nothing_is_above():
+def test_a_phrase_gives_what_lies_above_the_mean_of_the_regions():
     aligned = torch.tensor([[[1.0, -5.0, 2.0, 9.0], [2.0, 4.0, -1.0, 9.0], [9.0, 9.0, 9.0, 9.0]]])
     speak, real = torch.tensor([[True, True, False]]), torch.tensor([[True, True, True, False]])
-    assert given(aligned, speak, real).tolist() == [[3, 4, 2, 0]]
-    assert given(aligned - 10, speak, real).tolist() == [[0, 1, 0, 0]]
-    assert given(aligned * 0, speak, real).tolist() == [[1, 1, 1, 0]]
+    # of 3, -1 and 1 the mean is 1
+    for shifted in (aligned, aligned - 10):
+        assert given(shifted, speak, real).tolist() == [[2, 0, 0, 0]]
+    assert given(aligned * 0, speak, real).tolist() == [[1, 1, 1, 0]]  # all tie
 
 
 def test_a_model_of_whole_sentences_says_so():

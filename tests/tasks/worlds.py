@@ -11,7 +11,7 @@ from vsdemo.data import storybook
 from vsdemo.data.storybook.meaning import Facts, entails, facts_of
 from vsdemo.data.storybook.twins import twins
 from vsdemo.data.vocab import tokenize
-from vsdemo.scores import Cosine, Score
+from vsdemo.scores import Cosine, OrderViolation
 from vsdemo.tasks.compositional import wrong
 from vsdemo.types import CaptionSet, Embeddings
 
@@ -40,10 +40,8 @@ def features(split: CaptionSet) -> torch.Tensor:
     return SPLITS[split.split] + torch.arange(len(split.photos), dtype=torch.float)[:, None]
 
 
-class Truth(Score):
+class Truth(OrderViolation):
     """1 where the specific entails the general, else 0; embeddings are numbers of facts."""
-
-    symmetric = False
 
     def __init__(self, facts) -> None:
         self.facts = facts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from pathlib import Path
 
 import torchvision
@@ -19,7 +20,7 @@ class Classifier(nn.Module):
     """A torchvision network without its classifier: pixels -> vector, last spatial map."""
 
     size, short, resampling, mean_std = 224, 256, Resampling.BILINEAR, IMAGENET
-    large = 320  # the side of a photo whose regions are wanted
+    large = 384  # the side of a photo whose regions are wanted
 
     def __init__(self, name: str, path: Path) -> None:
         super().__init__()
@@ -34,7 +35,7 @@ class Classifier(nn.Module):
         self._load(path)
         if name.startswith("densenet"):  # its last ReLU stands outside of `features`
             net.features = spatial = nn.Sequential(spatial, nn.ReLU())
-        self._map: Tensor | None = None
+        self._kept = threading.local()  # threads share the network, not the map of their photos
         spatial.register_forward_hook(self._keep)
 
     def _load(self, path: Path) -> None:
@@ -49,9 +50,8 @@ class Classifier(nn.Module):
             raise RuntimeError(f"{len(missing)} tensors are missing, such as {missing[0]}")
 
     def _keep(self, module: nn.Module, inputs: tuple[Tensor], output: Tensor) -> None:
-        self._map = output
+        self._kept.map = output
 
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         vector = self.net(pixels)
-        assert self._map is not None
-        return vector, self._map
+        return vector, self._kept.map

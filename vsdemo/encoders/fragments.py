@@ -48,7 +48,8 @@ class Fragments(WordEncoder):
         self.relations = [ROOT, *kept] if parts == "triplets" else [parts]
         self.group = {r: 0 if shared else i for i, r in enumerate(self.relations)}
         groups, bound = max(self.group.values()) + 1, math.sqrt(6 / (2 * word_dim + dim))
-        self.weights = nn.Parameter(torch.empty(groups, dim, 2 * word_dim).uniform_(-bound, bound))
+        drawn = torch.empty(groups, dim, 2 * word_dim).uniform_(-bound, bound)
+        self.weights = nn.ParameterList(drawn.unbind())  # apart: one of all would exceed 10 MB
         self.biases = nn.Parameter(torch.zeros(groups, dim))
 
     def fragments(self, sentence: Sentence) -> tuple[Fragment, ...]:

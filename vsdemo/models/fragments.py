@@ -10,13 +10,15 @@ NIPS 2014.
 
 Departures: (1) Universal Dependencies of our own parser, without punctuation; the root is a
 fragment too, (root, w, w), so that a sentence of one word has one; (2) regions of a classifier's
-last map, `windows` or `detector`, in place of an R-CNN; (3) negatives are those of the batch, and
-both objectives means over its sentences; (4) words that are not known are one word, <unk>; (5) the
-optimiser is Adam; (6) in the preset `fragments`, not in `fragments/paper`: word vectors are tuned,
-features are standardised, a fragment counts by its best region only (Karpathy & Fei-Fei, "Deep
-visual-semantic alignments for generating image descriptions", CVPR 2015, Eq. 8), the hinges of the
-ranking are mostly those of the hardest negative (VSE++); (7) in `fragments/paper`: word vectors of
-our own (PPMI of captions) for those of Huang 2012.
+last map, `windows` or `detector`, in place of an R-CNN; (3) negatives are those of the batch, both
+objectives means over its sentences, C_F the mean hinge of right regions and that of wrong ones, as
+in the authors' code; there is no penalty, and the image network stays as it is; (4) words that are
+not known are one word, <unk>; (5) the optimiser is Adam; (6) in the preset `fragments`, not in
+`fragments/paper`: word vectors are tuned, features are standardised, a fragment counts by its best
+region only (Karpathy & Fei-Fei, "Deep visual-semantic alignments for generating image
+descriptions", CVPR 2015, Eq. 8), the hinges of the ranking are mostly those of the hardest negative
+(VSE++); (7) in `fragments/paper`: word vectors of our own (PPMI of captions) for those of Huang
+2012.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Does a model that never saw a box find what a phrase speaks of?
+"""Does a model that was never told which box a phrase speaks of find it?
 
-A phrase that is tied to boxes (`tasks.phrases`) gives each of the model's regions the sum of
-max(0, score) over its fragments: those of which both words are its own; else those with its head;
-else those with any of its words. Where nothing is above zero, it gives all to the region with the
-highest score of any of them.
+For a phrase that is tied to boxes (`tasks.phrases`) speak those fragments of which both words are
+its own and those with its head; where there are none, those with any of its words. It gives each of
+the model's regions what the sum of their scores lies above its mean over the photo's regions.
 
 `pointing` and `iou50`: percent of phrases for which that is the right place (`tasks.pointing`), the
 whole frame being a region too. `types`: the same by what is spoken of; a phrase of two types counts
@@ -77,25 +76,24 @@ def nested(flat: dict[str, Any]) -> dict[str, Any]:
 def speaking(fragments: Sequence[Fragment], words: frozenset[int], tree: Tree) -> list[int]:
     """The fragments that speak for a phrase of these words of a tree; [] where none touches it."""
     head = max((word for word in words if tree.heads[word] - 1 not in words), default=None)
-    rules = (
-        [m for m, fragment in enumerate(fragments) if words.issuperset(fragment.words)],
-        [m for m, fragment in enumerate(fragments) if head in fragment.words],
-        [m for m, fragment in enumerate(fragments) if words.intersection(fragment.words)],
-    )
-    return next(filter(None, rules), [])
+    own = [
+        m
+        for m, fragment in enumerate(fragments)
+        if head in fragment.words or words.issuperset(fragment.words)
+    ]
+    return own or [m for m, f in enumerate(fragments) if words.intersection(f.words)]
 
 
 def given(aligned: Tensor, speak: Tensor, real: Tensor) -> Tensor:
-    """What phrases give to regions, (Q, K): none below zero, one of each row above it.
+    """What phrases give to regions, (Q, K): none below zero; the same to all where they tie.
 
     aligned: (Q, M, K), scores of fragments and regions. speak: (Q, M), fragments that speak for
     the phrase, at least one. real: (Q, K), regions that there are, at least one.
     """
-    counted = speak[:, :, None] & real[:, None]
-    total = aligned.clamp(min=0).masked_fill(~counted, 0).sum(1)
-    highest = aligned.masked_fill(~counted, -torch.inf).amax(1)
-    best = (highest == highest.amax(-1, keepdim=True)).to(total)
-    return torch.where((total > 0).any(-1, keepdim=True), total, best)
+    total = aligned.masked_fill(~speak[:, :, None], 0).sum(1)
+    mean = total.masked_fill(~real, 0).sum(-1, keepdim=True) / real.sum(-1, keepdim=True)
+    above = ((total - mean) * real).clamp(min=0)
+    return torch.where((above > 0).any(-1, keepdim=True), above, real.to(above))
 
 
 def questions(
@@ -114,14 +112,19 @@ def questions(
     return found, left_out
 
 
+def check(model: DualEncoder) -> None:
+    """Raises UserError for a model that aligns nothing."""
+    if not hasattr(model.score, "align"):
+        raise UserError("This model compares whole sentences with whole photos and aligns no part.")
+
+
 def measure(model: DualEncoder, split: CaptionSet, features: Tensor, boxes: Tensor) -> Found:
     """features: (P, K, F) and boxes (P, K, 4) in shares of the regions of each photo.
 
     Raises UserError for a model that aligns nothing, for a data set without known boxes, and where
     a score is not a number.
     """
-    if not hasattr(model.score, "align"):
-        raise UserError("This model compares whole sentences with whole photos and aligns no part.")
+    check(model)
     known = phrases(split)
     sentences = parsed([Sentence(text) for text in split.captions], frozenset({"dep_tree"}))
     asked, left_out = questions(model, known, sentences)

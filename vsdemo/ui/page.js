@@ -104,14 +104,16 @@ vsdemo.alignment = {
     return name + (told.join("; ") || "in no fragment") + ".";
   },
 
-  // Bright where the chosen fragments look: each region spreads its score over its places, as
-  // vsdemo.regions.heat does. A chosen region is bright itself.
+  // Bright where the chosen fragments look: each region spreads what its score lies above the mean
+  // over its places, as vsdemo.tasks.alignment does. A chosen region is bright itself.
   heat(canvas, data, { kind, number }, lit) {
     const side = canvas.width, heat = new Float64Array(side * side);
+    const seen = lit.fragment.filter((m) => data.fragments[m].best !== null);
+    const sums = data.boxes.map((_, k) => kind === "region" ? Number(k === number)
+      : seen.reduce((sum, m) => sum + data.scores[m][k], 0));
+    const mean = sums.length > 1 ? sums.reduce((a, b) => a + b) / sums.length : 0;
     data.boxes.forEach(([x0, y0, x1, y1], k) => {
-      const score = kind === "region" ? Number(k === number)
-        : lit.fragment.reduce((sum, m) => sum + Math.max(0, data.scores[m][k]), 0);
-      const weight = score / Math.max((x1 - x0) * (y1 - y0), 1e-4);
+      const weight = Math.max(0, sums[k] - mean) / Math.max((x1 - x0) * (y1 - y0), 1e-4);
       for (let j = 0; weight && j < side; j++) {
         const y = (j + 0.5) / side;
         if (y < y0 || y >= y1) continue;
