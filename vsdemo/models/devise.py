@@ -36,7 +36,7 @@ class Config(config.Symmetric):
 
 PRESETS = {
     "devise": Config(),
-    "devise/paper": Config(score="inner", **{k: v for k, v in PAPER.items() if k != "best"}),
+    "devise/paper": Config(score="inner", **PAPER),
 }
 
 

@@ -14,11 +14,11 @@ last map, `windows` or `detector`, in place of an R-CNN; (3) negatives are those
 objectives means over its sentences, C_F the mean hinge of right regions and that of wrong ones, as
 in the authors' code; there is no penalty, and the image network stays as it is; (4) words that are
 not known are one word, <unk>; (5) the optimiser is Adam; (6) in the preset `fragments`, not in
-`fragments/paper`: word vectors are tuned, features are standardised, a fragment counts by its best
-region only (Karpathy & Fei-Fei, "Deep visual-semantic alignments for generating image
-descriptions", CVPR 2015, Eq. 8), the hinges of the ranking are mostly those of the hardest negative
-(VSE++); (7) in `fragments/paper`: word vectors of our own (PPMI of captions) for those of Huang
-2012.
+`fragments/paper`: one W and b for all relations, as in the authors' code; word vectors are tuned,
+features are standardised, a fragment counts by its best region only (Karpathy & Fei-Fei, "Deep
+visual-semantic alignments for generating image descriptions", CVPR 2015, Eq. 8), the hinges of the
+ranking are mostly those of the hardest negative (VSE++), the fragment alignment weighs little; (7)
+in `fragments/paper`: word vectors of our own (PPMI of captions) for those of Huang 2012.
 """
 
 from __future__ import annotations
@@ -47,11 +47,14 @@ class Config(config.Symmetric):
 
     crops: str = option("windows", "regions of a photo, or one frame in views", LOOKS)
     vectors: str = option("tuned", *VECTORS)
+    epochs: int = option(10, "at most; see patience")
+    evaluate_every: int = option(2, "epochs between two evaluations on dev")
     dim: int = option(512, "of the joint space")
+    dropout: float = option(0.5, "share of words, states and features set to 0", most=0.9)
     parts: str = option("triplets", "of a sentence (3.1, 4.2)", PARTS)
-    shared: bool = option(False, "one matrix for all relations, as in the paper's code")
+    shared: bool = option(True, "one matrix for all relations, as in the paper's code")
     loss: str = option("fragments", "fragment alignment and ranking", ("fragments",))
-    fragment: float = option(1.0, "weight of the fragment alignment, C_0 or C_F")
+    fragment: float = option(0.05, "weight of the fragment alignment, C_0 or C_F")
     ranking: float = option(1.0, "beta, the weight of the global ranking")
     mil: float = option(0.5, "share of training after which alignments are inferred; 1: never")
     smoothing: float = option(5.0, "n of Eq. 6")
@@ -60,10 +63,13 @@ class Config(config.Symmetric):
 
 PAPER: dict[str, Any] = {  # sections 3 and 4
     **{"vectors": "fixed", "word_dim": 200, "dim": 1000, "min_count": 1, "standardize": False},
-    **{"best": False, "hardest": 0.0, "dropout": 0.0, "sampling": "one", "batch_size": 100},
+    **{"hardest": 0.0, "dropout": 0.0, "sampling": "one", "batch_size": 100},
     **{"epochs": 20, "patience": 20, "schedule": "step", "cycle_epochs": 18},
 }
-PRESETS = {"fragments": Config(), "fragments/paper": Config(**PAPER)}
+PRESETS = {
+    "fragments": Config(),
+    "fragments/paper": Config(shared=False, fragment=1.0, best=False, **PAPER),
+}
 
 
 def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
