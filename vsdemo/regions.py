@@ -1,7 +1,7 @@
 """Where to look in a photo: boxes as (x0, y0, x1, y1), in shares of its width and height.
 
-Choices: `windows`, 20 of several scales and shapes, the same in each photo; `grid`, 100 of one
-scale; `detector`, the 19 surest boxes of a network that finds things; `entities`, those that people
+Choices: `windows`, 20 of several scales and shapes, the same in each photo; `grid`, 100 small
+ones; `detector`, the 19 surest boxes of a network that finds things; `entities`, those that people
 drew (Flickr30k Entities, for analysis). The last box of each photo is the whole frame.
 """
 
@@ -21,7 +21,7 @@ SHAPES = (  # width, height, how many stand side by side, how many one above the
     *((0.5, 0.7, 3, 2), (0.25, 0.6, 6, 1)),
     *((0.8, 0.35, 1, 4), (0.25, 0.4, 1, 4)),
 )
-CELLS = 10  # of the grid, in each direction
+CELLS, CELL = 10, 0.16  # of the grid, in each direction, and their width and height
 LEAST = 1e-4  # of a box's width and height
 
 
@@ -43,8 +43,8 @@ def _starts(size: float, count: int) -> list[float]:
 
 
 def grid() -> Tensor:
-    """(101, 4): cells that do not overlap, row by row, then the frame."""
-    edges = [(i / CELLS, (i + 1) / CELLS) for i in range(CELLS)]
+    """(101, 4): cells that overlap their neighbours, row by row, then the frame."""
+    edges = [(start, start + CELL) for start in _starts(CELL, CELLS)]
     return torch.tensor([*((x0, y0, x1, y1) for y0, y1 in edges for x0, x1 in edges), FRAME])
 
 

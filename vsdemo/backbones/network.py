@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from PIL import Image
@@ -47,13 +50,15 @@ class Backbone(nn.Module):
         self.normalize = v2.Normalize(*self.net.mean_std)
         self.requires_grad_(False).eval().to(device(), memory_format=torch.channels_last)
 
-    @torch.no_grad()
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
-        pixels = self.normalize(pixels.to(device()).float() / 255)
-        pixels = pixels.contiguous(memory_format=torch.channels_last)
-        with autocast():
-            vector, spatial = self.net(pixels)
+        vector, spatial = self._run(self.net, pixels)
         return vector.float(), spatial.float()
+
+    @torch.no_grad()
+    def _run(self, part: Callable[[Tensor], Any], pixels: Tensor) -> Any:
+        pixels = self.normalize(pixels.to(device()).float() / 255)
+        with autocast():
+            return part(pixels.contiguous(memory_format=torch.channels_last))
 
     def views(self, photo: Image.Image, crops: str) -> Tensor:
         """The photo's views (V, 3, size, size), uint8: the short side is scaled to 256 (for
@@ -93,9 +98,11 @@ class Backbone(nn.Module):
         return F.normalize(vector.unflatten(0, views.shape[:2]).mean(1), dim=-1)
 
     def encode_regions(self, views: Tensor, boxes: Tensor) -> Tensor:
-        """Whole photos (N, 3, H, W), boxes (N, K, 4) in shares -> L2-normalised means of the last
-        map within each box, (N, K, C); zeros for a box of zeros."""
-        _, maps = self(views)
+        """Whole photos (N, 3, H, W), boxes (N, K, 4) in shares -> L2-normalised means of the map
+        within each box, (N, K, C); zeros for a box of zeros. The map is the last one or, where the
+        network has it, a finer one."""
+        fine = getattr(self.net, "fine", lambda pixels: self.net(pixels)[1])
+        maps = self._run(fine, views).float()
         height, width = maps.shape[2:]
         places = boxes.to(maps) * maps.new_tensor([width, height, width, height])
         found = roi_align(maps, list(places), BINS, aligned=True)  # (N * K, C, BINS, BINS)

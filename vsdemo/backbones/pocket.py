@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
+import torch.nn.functional as F
 from PIL.Image import Resampling
 from safetensors.torch import load_file
 from torch import Tensor, nn
@@ -17,6 +18,7 @@ from vsdemo.backbones.classifier import IMAGENET
 
 STEM = 32
 STAGES = ((32, 2, False), (64, 2, False), (160, 3, True), (304, 2, True))  # width, blocks, gated
+LAST = 4 + sum(blocks for _, blocks, _ in STAGES[:-1])  # number of the last stage's first layer
 FEATURES = 512
 
 
@@ -69,7 +71,7 @@ class Pocket(nn.Module):
     """
 
     size, short, resampling, mean_std = 224, 256, Resampling.BILINEAR, IMAGENET
-    large = 320  # the side of a photo whose regions are wanted
+    large = 448  # the side of a photo whose regions are wanted
 
     def __init__(self, path: Path | None = None) -> None:
         super().__init__()
@@ -87,3 +89,10 @@ class Pocket(nn.Module):
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         spatial = self.layers(pixels)
         return spatial.mean((2, 3)), spatial
+
+    def fine(self, pixels: Tensor) -> Tensor:
+        """The maps of the last two stages, each place of length 1, on the finer one's places:
+        (B, FEATURES + width, h, w). The last knows what things are, the one before where."""
+        before = self.layers[:LAST](pixels)
+        last = F.interpolate(self.layers[LAST:](before), before.shape[2:], mode="bilinear")
+        return torch.cat([F.normalize(last, dim=1), F.normalize(before, dim=1)], 1)
