@@ -23,6 +23,10 @@ from torch import Tensor
 from vsdemo.paths import require_data
 from vsdemo.types import UserError
 
+HOW = (
+    "the boxes of Flickr8k's phrases: put annotations.zip from "
+    "github.com/BryanPlummer/flickr30k_entities into $VSDEMO_DATA/flickr30k_entities"
+)
 Box = tuple[float, float, float, float]  # x0, y0, x1, y1 in shares of the photo
 
 MARK = re.compile(r"\[/EN#(\d+)/(\S+) ([^\]]*)\]")  # [/EN#chain/type/type words]
@@ -109,18 +113,23 @@ def _archive(path: Path) -> ZipFile:
     return ZipFile(BytesIO(path.read_bytes()))
 
 
+def archive() -> Path:
+    """Where the annotations are. Raises UserError when they are nowhere."""
+    return require_data("flickr30k_entities", "annotations.zip", what="Flickr30k Entities")
+
+
 def _annotated(photo: Path) -> Annotated:
-    path = require_data("flickr30k_entities", "annotations.zip", what="Flickr30k Entities")
+    path = archive()
     number = photo.name.partition("_")[0].removesuffix(photo.suffix)
     try:
-        archive = _archive(path)
-        if f"Sentences/{number}.txt" not in archive.NameToInfo:
+        files = _archive(path)
+        if f"Sentences/{number}.txt" not in files.NameToInfo:
             raise UserError(
                 f"Flickr30k Entities knows no photo {photo.name}; take one of Flickr8k."
             )
-        lines = archive.read(f"Sentences/{number}.txt").decode().splitlines()
+        lines = files.read(f"Sentences/{number}.txt").decode().splitlines()
         told = [_sentence(line) for line in lines if line.strip()]
-        found = _boxes(archive.read(f"Annotations/{number}.xml"))
+        found = _boxes(files.read(f"Annotations/{number}.xml"))
     except UserError:
         raise
     except Exception as error:  # a damaged archive fails in as many ways as there are bytes
