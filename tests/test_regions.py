@@ -61,8 +61,8 @@ def test_the_grid_covers_the_photo_row_by_row():
     found = regions.grid()[:-1]
     assert (heat(torch.ones(len(found)), found) > 0).all()
     torch.testing.assert_close(found[0], torch.tensor([0, 0, 0.16, 0.16]))
-    torch.testing.assert_close(found[1], torch.tensor([0.84 / 9, 0, 0.84 / 9 + 0.16, 0.16]))
-    torch.testing.assert_close(found[99], torch.tensor([0.84, 0.84, 1, 1]))
+    torch.testing.assert_close(found[1], torch.tensor([0.84 / 11, 0, 0.84 / 11 + 0.16, 0.16]))
+    torch.testing.assert_close(found[143], torch.tensor([0.84, 0.84, 1, 1]))
 
 
 @given(st.integers(0, 12), st.integers(1, 8))

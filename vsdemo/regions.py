@@ -1,6 +1,6 @@
 """Where to look in a photo: boxes as (x0, y0, x1, y1), in shares of its width and height.
 
-Choices: `windows`, 20 of several scales and shapes, the same in each photo; `grid`, 100 small
+Choices: `windows`, 20 of several scales and shapes, the same in each photo; `grid`, 144 small
 ones; `detector`, the 19 surest boxes of a network that finds things; `entities`, those that people
 drew (Flickr30k Entities, for analysis). The last box of each photo is the whole frame.
 """
@@ -15,13 +15,13 @@ from torch import Tensor
 from vsdemo.types import UserError
 
 FRAME = (0.0, 0.0, 1.0, 1.0)
-REGIONS = {"windows": 21, "grid": 101, "detector": 20, "entities": 20}  # boxes a photo
+REGIONS = {"windows": 21, "grid": 145, "detector": 20, "entities": 20}  # boxes a photo
 SHAPES = (  # width, height, how many stand side by side, how many one above the other: such
     # regular rows of 20 as meet most of the boxes that people drew in Flickr8k's training photos
     *((0.5, 0.7, 3, 2), (0.25, 0.6, 6, 1)),
     *((0.8, 0.35, 1, 4), (0.25, 0.4, 1, 4)),
 )
-CELLS, CELL = 10, 0.16  # of the grid, in each direction, and their width and height
+CELLS, CELL = 12, 0.16  # of the grid, in each direction, and their width and height
 LEAST = 1e-4  # of a box's width and height
 
 
@@ -43,7 +43,7 @@ def _starts(size: float, count: int) -> list[float]:
 
 
 def grid() -> Tensor:
-    """(101, 4): cells that overlap their neighbours, row by row, then the frame."""
+    """(145, 4): cells that overlap their neighbours, row by row, then the frame."""
     edges = [(start, start + CELL) for start in _starts(CELL, CELLS)]
     return torch.tensor([*((x0, y0, x1, y1) for y0, y1 in edges for x0, x1 in edges), FRAME])
 

@@ -71,7 +71,7 @@ class Pocket(nn.Module):
     """
 
     size, short, resampling, mean_std = 224, 256, Resampling.BILINEAR, IMAGENET
-    large = 448  # the side of a photo whose regions are wanted
+    large = 576  # the side of a photo whose regions are wanted
 
     def __init__(self, path: Path | None = None) -> None:
         super().__init__()
