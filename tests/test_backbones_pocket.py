@@ -7,7 +7,7 @@ from torch import nn
 
 from vsdemo.backbones import Weights, find_weights, is_here, weights
 from vsdemo.backbones.network import Backbone
-from vsdemo.backbones.pocket import FEATURES, STEM, Pocket
+from vsdemo.backbones.pocket import FEATURES, STAGES, STEM, Pocket
 from vsdemo.paths import ROOT
 from vsdemo.types import UserError
 
@@ -32,6 +32,19 @@ def test_shapes():
             assert spatial.shape == (2, FEATURES, places, places)
             torch.testing.assert_close(vector, spatial.mean((2, 3)))
             assert vector.min() >= 0
+
+
+def test_its_finer_map_has_both_stages_place_by_place():
+    pocket = Pocket().eval()
+    pixels = torch.randn(2, 3, 96, 64)
+    with torch.no_grad():
+        fine, (_, last) = pocket.fine(pixels), pocket(pixels)
+    assert fine.shape == (2, FEATURES + STAGES[2][0], 6, 4)
+    before = fine[:, FEATURES:]
+    torch.testing.assert_close(before.norm(dim=1), torch.ones(2, 6, 4))
+    assert fine[:, :FEATURES].norm(dim=1).max() < 1.001
+    corner = torch.nn.functional.normalize(last[:, :, 0, 0], dim=1)
+    torch.testing.assert_close(fine[:, :FEATURES, 0, 0], corner)
 
 
 def test_a_block_begins_as_its_shortcut():

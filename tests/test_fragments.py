@@ -93,6 +93,11 @@ def test_fit_keeps_the_order(score):
     assert found.max() < 1
 
 
+def test_a_photo_without_a_region_scores_nothing(score):
+    general, none = sets(3, 4, 1), Embeddings(torch.zeros(1, 2, 3).double(), torch.zeros(1, 2) > 0)
+    assert score(general, none).tolist() == [[0.0]] * 3
+
+
 def test_one_score_for_one_setting():
     assert fragment_alignment(5.0, True) is fragment_alignment(5.0, True)
     assert fragment_alignment(5.0, True) is not fragment_alignment(4.0, True)

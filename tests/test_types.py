@@ -50,6 +50,14 @@ def test_embeddings_slice_and_join_with_their_masks():
     assert Embeddings.cat([Embeddings(x[0]), Embeddings(x[1])]).mask is None
 
 
+def test_sets_of_several_sizes_join_in_the_order_asked_for():
+    small = Embeddings(torch.ones(2, 1, 2), torch.ones(2, 1).bool())
+    large = Embeddings(torch.full((1, 3, 2), 2.0), torch.ones(1, 3).bool())
+    joined = Embeddings.cat([small, large], torch.tensor([2, 0, 1]))
+    assert joined.x.sum((1, 2)).tolist() == [2, 12, 2]
+    assert joined.mask.sum(1).tolist() == [1, 3, 1]
+
+
 def test_captions_of_reads_the_correspondence_list():
     split = CaptionSet("toy", "all", ("p", "q", "r"), ("a", "b", "c", "d"), (2, 0, 2, 0))
     assert split.captions_of == [[1, 3], [], [0, 2]]

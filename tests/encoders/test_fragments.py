@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from vsdemo.checkpoint import MAX_FILE
 from vsdemo.data.vocab import Vocab
 from vsdemo.encoders.fragments import Fragments
 from vsdemo.types import Embeddings, Sentence, Tree
@@ -33,6 +34,12 @@ def test_triplets_are_the_edges_and_the_root_without_punctuation(vocab):
     assert told(tower(vocab), SENTENCES[0]) == [root, *edges]
     assert told(tower(vocab), SENTENCES[1]) == [("root", "Snow", "Snow")]
     assert told(tower(vocab), SENTENCES[2]) == [("root", "!", "!")]
+
+
+def test_matrices_of_a_real_size_fit_into_files_that_spaces_take():
+    vocab = Vocab(("<pad>", "<unk>", "<eos>"), tuple(f"r{i}" for i in range(20)), (2, 2))
+    paper = Fragments(vocab, 200, 1000)
+    assert max(2 * p.numel() for p in paper.parameters()) < MAX_FILE
 
 
 def test_relations_that_are_rare_in_training_are_left_out():
