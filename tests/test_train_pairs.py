@@ -92,7 +92,7 @@ def test_the_command(root, run):
     stored = json.loads((root / "run" / "metrics.json").read_text())
     assert stored["test"]["SICK"]["accuracy"] == 100
     card = (root / "run" / "README.md").read_text()
-    assert f"python -m vsdemo train {PRESET} --out run --set epochs=40" in card
+    assert f"python -m vsdemo train {PRESET} --out run --set min_count=1" in card
     assert "None" not in card
 
 
