@@ -13,7 +13,7 @@ from vsdemo.types import Sentence, UserError
 PRESET = "order/entailment"
 SMALL = (
     *("dim=16", "word_dim=8", "min_count=1", "batch_size=8", "dropout=0", "epochs=40"),
-    *("learning_rate=0.02", "patience=40"),
+    *("learning_rate=0.02", "patience=40", "margin=1"),
 )
 
 
