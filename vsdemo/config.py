@@ -77,6 +77,11 @@ class Config:
         0.0, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1
     )
 
+    @property
+    def text_only(self) -> bool:
+        """Whether it learns from labelled pairs of sentences, without photos."""
+        return self.loss == "entailment"
+
 
 @dataclass(frozen=True)
 class Symmetric(Config):

@@ -12,7 +12,7 @@ import torch
 from vsdemo import checkpoint, data, events
 from vsdemo.checkpoint import Spec
 from vsdemo.paths import write_text
-from vsdemo.tasks import lengths, ranks, retrieval, task
+from vsdemo.tasks import lengths, ranks, retrieval, sts, task
 from vsdemo.types import CaptionSet, UserError
 
 HEADER = (
@@ -52,15 +52,27 @@ def evaluate(
     dataset: str | None = None,
     task_name: str = "retrieval",
     folds: bool = False,
+    sts_dir: Path | None = None,
 ) -> dict[str, Any]:
     """The figures of a checkpoint on a split; the data set is that of its training unless named.
 
-    Raises UserError for a damaged checkpoint, missing data and another backbone's features.
+    A task that is TEXT_ONLY has data of its own and needs neither photos nor a backbone. sts_dir:
+    more data for the task `sts`, see `data.sts.years`.
+    Raises UserError for a damaged checkpoint, missing data, another backbone's features, and
+    options that are not for this task.
     """
-    model, spec, _ = checkpoint.load(folder)
     measured = task(task_name)
     if folds and measured is not retrieval:
         raise UserError("Folds of 1,000 photos are a protocol of the task retrieval only.")
+    if sts_dir and measured is not sts:
+        raise UserError("A folder of STS is for the task sts only; leave --sts-dir out.")
+    model, spec, _ = checkpoint.load(folder)
+    if hasattr(measured, "TEXT_ONLY"):
+        if dataset:
+            raise UserError(f"The task {task_name} has data of its own; leave --data out.")
+        more = {"sts_dir": sts_dir} if sts_dir else {}
+        figures = measured.evaluate(model, split, **more)
+        return {"checkpoint": str(folder), "split": split, "task": task_name, **figures}
     found, features = split_with_features(spec, split, dataset)
     options: dict[str, Any] = {"folds": True} if folds else {}
     if hasattr(measured, "NEEDS_BOXES"):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from vsdemo.data import captions, verify
+from vsdemo.data import captions, nli, sts, verify
 from vsdemo.paths import data_root
 from vsdemo.photos import photos_in
 from vsdemo.types import CaptionSet, UserError
@@ -115,6 +115,10 @@ def overview() -> list[str]:
             lines.append(f"  missing  {name}: {module.HOW}")
     for name, path in karpathy_files().items():
         lines.append(f"  found    {name}: {path} (Karpathy format)")
+    root = data_root()
+    for name, how in (sts.HOW | nli.HOW).items():  # sentence pairs, for the tasks sts and nli
+        here = root is not None and (root / name).is_dir()
+        lines.append(f"  found    {name}: {root}/{name}" if here else f"  missing  {name}: {how}")
     lines.append(
         "COCO, Flickr30k or your own: put photos and a captions.json in the Karpathy format"
     )
