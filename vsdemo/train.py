@@ -55,7 +55,7 @@ class Trainer:
             features=self.photos.shape[-1],
         )
         sentences = parsed([Sentence(c) for c in self.train_set.captions], config.needs)
-        self.vocab = Vocab.build(sentences, config.min_count)
+        self.vocab = Vocab.build(sentences, config.min_count, config.needs)
         torch.manual_seed(config.seed)
         self.model = models.build(self.spec.model, config, self.vocab, self.spec.features)
         if config.vectors != "learned":
@@ -65,10 +65,11 @@ class Trainer:
         self.optimizer = optim.build(config, self.model)
         self.loss = losses.build(config)
         self.captions = self.model.text.prepare(sentences)
+        self.lengths = [len(caption) for caption in self.captions]
         self.photo_of = torch.tensor(self.train_set.photo_of)
         self.step, self.best, self.waited, self.seconds = 0, -1.0, 0, 0.0
         self.stopping = False
-        self.steps_per_epoch = len(epoch_batches(config, self.train_set.captions_of, 0))
+        self.steps_per_epoch = len(self._batches(0))
         self.total = config.epochs * self.steps_per_epoch
 
     def run(self) -> str:
@@ -107,13 +108,12 @@ class Trainer:
         return self.step >= self.total or self.waited >= self.config.patience
 
     def _epochs(self) -> str:
-        captions_of = self.train_set.captions_of
         with tqdm(
             total=self.total, initial=self.step, desc=self.spec.preset, unit="step", mininterval=1
         ) as bar:
             while not self._over():
                 epoch, done = divmod(self.step, self.steps_per_epoch)
-                for batch in epoch_batches(self.config, captions_of, epoch)[done:]:
+                for batch in self._batches(epoch)[done:]:
                     started = time.perf_counter()
                     parts = self._train_step(batch)
                     self.seconds += time.perf_counter() - started
@@ -122,9 +122,8 @@ class Trainer:
                     if self.stopping:
                         break
                 whole = self.step == (epoch + 1) * self.steps_per_epoch  # else it was stopped
-                due = (epoch + 1) % self.config.evaluate_every == 0 or self.step == self.total
-                if whole and due:
-                    self._evaluate(epoch + 1)
+                if whole:
+                    self._end_epoch(epoch + 1)
                     bar.set_postfix(best_dev_rsum=f"{self.best:.1f}")
                 self._save()
                 if self.stopping:
@@ -132,6 +131,20 @@ class Trainer:
                     return "stopped"
         self.events.write("done", self.step, seconds=round(self.seconds, 1), best_rsum=self.best)
         return "done"
+
+    def _batches(self, epoch: int) -> list[Tensor]:
+        return epoch_batches(self.config, self.train_set.captions_of, epoch, self.lengths)
+
+    def _end_epoch(self, epoch: int) -> None:
+        """Evaluates, and keeps a snapshot, where they are due after so many epochs. A killed run
+        repeats both."""
+        every = self.config.snapshots
+        snapshot = bool(every) and epoch % every == 0
+        if snapshot or epoch % self.config.evaluate_every == 0 or self.step == self.total:
+            self._evaluate(epoch)
+        if snapshot:
+            folder = checkpoint.snapshot(self.out, epoch)
+            checkpoint.save_whole(folder, self.spec, self.vocab, self.model.state_dict())
 
     def _train_step(self, batch: Tensor) -> dict[str, Any]:
         """One optimiser step on the captions of these numbers and their photos, or the whole fit
