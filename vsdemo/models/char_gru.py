@@ -16,12 +16,12 @@ embedding; cell=lstm and pooling=max its other networks; `char_gru` is the small
 Departures: (1) DenseNet-169 in place of ResNet-152; (2) the softmax leaves out padding, which that
 of the released code takes in, so that an embedding does not depend on its batch; (3) the loss is
 the sum of the hinges, not their mean over B x B, which Adam does not notice where nothing is
-clipped, and two captions of one photo are not each other's negatives; (4) recurrent weights start orthogonal; (5) dev rsum of
-both directions chooses the epoch, or the two snapshots of an ensemble, in place of R@10; (6) in
-`char_gru` and `char_gru/small`: features are brought to mean 0 and variance 1, dropout on
-characters, pooled states and features, gradients are clipped, and each 20 batches are sorted by
-length, so that negatives are captions of like length; (7) a cycle's length in steps is written
-2 step / cycle: the paper's 0.5 step x mb, as printed, has no period of four epochs.
+clipped, and two captions of one photo are not each other's negatives; (4) recurrent weights start
+orthogonal; (5) dev rsum of both directions chooses the epoch, or the two snapshots of an ensemble,
+in place of R@10; (6) in `char_gru` and `char_gru/small`: features are brought to mean 0 and
+variance 1, dropout on characters, pooled states and features, gradients are clipped, and each 20
+batches are sorted by length, so that negatives are captions of like length; (7) a cycle's length in
+steps is in the cosine as 2 step / cycle: the printed 0.5 step x mb has no period of four epochs.
 """
 
 from __future__ import annotations
