@@ -181,8 +181,8 @@ its dev split; seeds {seeds}.
     settings = "".join(f" --set {k}={v}" for k, v in spec.changed.items())
     done = [e for e in log if e["kind"] == "done"]
     minutes = f"{done[-1]['seconds'] / 60:.1f} minutes" if done else "unknown"
-    return f"""Preset `{spec.preset}` of vsdemo ({spec.model}), trained on the train split of
-{spec.dataset}; the epoch was chosen on its dev split.
+    return f"""Preset `{spec.preset}` of vsdemo ({spec.model}),
+trained on the train split of {spec.dataset}; the epoch was chosen on its dev split.
 
     python -m vsdemo train {spec.preset} --data {spec.dataset} --out {name}{settings}
 
