@@ -74,8 +74,15 @@ RANKS = {
     **{"pocket.batches": 5.1, "pocket.train": 5.2, "pocket.*": 5.0, "pocket": 5.0},
     **{"checkpoint": 4.0, "train": 5.0, "evaluate": 5.0, "index": 5.0, "bench": 5.0},
     **{"train_pairs": 5.1, "subsets": 6.2},
-    **{"claims": 5.0, "tables": 5.1, "lab": 5.1, "engine": 6.0},
-    **{"plots.grammar": 6.0, "plots.layout": 6.0, "plots.marks": 6.0, "plots.*": 6.1, "plots": 6.2},
+    **{"claims": 5.0, "curve": 5.0, "ensemble": 5.0, "tables": 5.1, "lab": 5.1, "engine": 6.0},
+    **{
+        "plots.bars": 6.0,
+        "plots.grammar": 6.0,
+        "plots.layout": 6.0,
+        "plots.marks": 6.0,
+        "plots.*": 6.1,
+        "plots": 6.2,
+    },
     **{"ui.galleries": 7.0, "ui.models": 7.0},
     **{"ui.library": 7.05, "ui.page": 7.0, "ui.pictures": 7.0, "ui.theme": 7.0},
     **{

@@ -154,9 +154,6 @@ def _has(dataset: str, split: str) -> bool:
 
 def card(name: str, spec: Spec, metrics: dict[str, Any], log: Path) -> str:
     """The model card: data, command, seed, figures, licence."""
-    settings = "".join(f" --set {k}={v}" for k, v in spec.changed.items())
-    done = [e for e in events.read(log) if e["kind"] == "done"]
-    minutes = f"{done[-1]['seconds'] / 60:.1f} minutes" if done else "unknown"
     licence = LICENCES.get(data.unseeded(spec.dataset), "see the data set's own terms")
     how = spec.config.vectors
     vectors = "" if how == "learned" else VECTORS.format(how=how)
@@ -166,15 +163,11 @@ tags: [visual-semantic-embeddings, image-retrieval]
 ---
 # {name}
 
-Preset `{spec.preset}` of vsdemo ({spec.model}), trained on the train split of {spec.dataset}; the
-epoch was chosen on its dev split. Photo features: {spec.config.backbone} (weights
-{spec.backbone_hash}), crops `{spec.config.crops}`; the backbone's weights are not part of this
-checkpoint.
-
-    python -m vsdemo train {spec.preset} --data {spec.dataset} --out {name}{settings}
+{_origin(name, spec, list(events.read(log)))}
+Photo features: {spec.config.backbone} (weights {spec.backbone_hash}), crops `{spec.config.crops}`;
+the backbone's weights are not part of this checkpoint.
 {vectors}
-Seed {spec.config.seed}; training and dev evaluations took {minutes} on {platform.machine()},
-threads: {torch.get_num_threads()}. Matrices are stored in half precision; the figures are of these.
+Matrices are stored in half precision; the figures are of these.
 
 {table(metrics)}
 
@@ -183,6 +176,30 @@ a tie counts half.
 
 Licence of the training data: {licence}.
 The checkpoint holds weights and a list of words, no sentence and no photo.
+"""
+
+
+def _origin(name: str, spec: Spec, log: list[dict[str, Any]]) -> str:
+    """The card's paragraphs on how a checkpoint came about."""
+    if spec.members:
+        members = " ".join(next((e["members"] for e in log if "members" in e), ()))
+        seeds = ", ".join(str(member.config.seed) for member in spec.members)
+        return f"""The {spec.preset} of vsdemo: the mean of its members' points, of length 1 again
+where the score needs that. Members were trained on the train split of {spec.dataset} and chosen on
+its dev split; seeds {seeds}.
+
+    python -m vsdemo ensemble {members} --out {name}
+"""
+    settings = "".join(f" --set {k}={v}" for k, v in spec.changed.items())
+    done = [e for e in log if e["kind"] == "done"]
+    minutes = f"{done[-1]['seconds'] / 60:.1f} minutes" if done else "unknown"
+    return f"""Preset `{spec.preset}` of vsdemo ({spec.model}),
+trained on the train split of {spec.dataset}; the epoch was chosen on its dev split.
+
+    python -m vsdemo train {spec.preset} --data {spec.dataset} --out {name}{settings}
+
+Seed {spec.config.seed}; training and dev evaluations took {minutes} on {platform.machine()},
+threads: {torch.get_num_threads()}.
 """
 
 

@@ -25,6 +25,7 @@ class Score:
     unit: str
     meaning: str
     symmetric = True  # whether score(x, y) = score(y, x) for any two points
+    unbound = False  # whether the points of its models have lengths other than 1
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """All scores, (G, S)."""
@@ -48,6 +49,7 @@ class Inner(Score):
 
     unit = "inner product"
     meaning = "Inner product of the sentence's and the photo's vectors."
+    unbound = True
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         return general.x @ specific.x.T
@@ -77,6 +79,7 @@ class Euclidean(Score):
 
     unit = "closeness"
     meaning = "Minus the squared distance of the sentence's and the photo's points; 0 is the same."
+    unbound = True
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         lengths = general.x.square().sum(-1)[:, None] + specific.x.square().sum(-1)

@@ -40,6 +40,8 @@ class Trainer:
 
     chosen_by = retrieval.PRIMARY
 
+    lengths: Sequence[int] = ()  # of the captions, for batches of like length
+
     def __init__(self, out: Path, preset: str, config: Config, dataset: str) -> None:
         self.out, self.config = out, config
         self.train_set, self.dev_set = data.load(dataset, "train"), data.load(dataset, "dev")
@@ -58,6 +60,7 @@ class Trainer:
             features=self.photos.shape[-1],
         )
         self.captions = self._build(self.train_set.captions)
+        self.lengths = [len(caption) for caption in self.captions]
         self.photo_of = torch.tensor(self.train_set.photo_of)
         self._begin(self.train_set.captions_of)
 
@@ -65,7 +68,7 @@ class Trainer:
         """The model and what learns it; returns the texts as its text tower takes them."""
         config = self.config
         sentences = parsed([Sentence(text) for text in texts], config.needs)
-        self.vocab = Vocab.build(sentences, config.min_count)
+        self.vocab = Vocab.build(sentences, config.min_count, config.needs)
         torch.manual_seed(config.seed)
         self.model = models.build(self.spec.model, config, self.vocab, self.spec.features)
         if config.vectors != "learned":
@@ -81,7 +84,7 @@ class Trainer:
         self.items_of = items_of
         self.step, self.best, self.waited, self.seconds = 0, -1.0, 0, 0.0
         self.stopping = False
-        self.steps_per_epoch = len(epoch_batches(self.config, items_of, 0))
+        self.steps_per_epoch = len(self._batches(0))
         self.total = self.config.epochs * self.steps_per_epoch
 
     def run(self) -> str:
@@ -125,7 +128,7 @@ class Trainer:
         ) as bar:
             while not self._over():
                 epoch, done = divmod(self.step, self.steps_per_epoch)
-                for batch in epoch_batches(self.config, self.items_of, epoch)[done:]:
+                for batch in self._batches(epoch)[done:]:
                     started = time.perf_counter()
                     parts = self._train_step(batch)
                     self.seconds += time.perf_counter() - started
@@ -134,9 +137,8 @@ class Trainer:
                     if self.stopping:
                         break
                 whole = self.step == (epoch + 1) * self.steps_per_epoch  # else it was stopped
-                due = (epoch + 1) % self.config.evaluate_every == 0 or self.step == self.total
-                if whole and due:
-                    self._evaluate(epoch + 1)
+                if whole:
+                    self._end_epoch(epoch + 1)
                     bar.set_postfix({f"best_dev_{self.chosen_by}": f"{self.best:.1f}"})
                 self._save()
                 if self.stopping:
@@ -145,6 +147,20 @@ class Trainer:
         best = {f"best_{self.chosen_by}": self.best}
         self.events.write("done", self.step, seconds=round(self.seconds, 1), **best)
         return "done"
+
+    def _batches(self, epoch: int) -> list[Tensor]:
+        return epoch_batches(self.config, self.items_of, epoch, self.lengths)
+
+    def _end_epoch(self, epoch: int) -> None:
+        """Evaluates, and keeps a snapshot, where they are due after so many epochs. A killed run
+        repeats both."""
+        every = self.config.snapshots
+        snapshot = bool(every) and epoch % every == 0
+        if snapshot or epoch % self.config.evaluate_every == 0 or self.step == self.total:
+            self._evaluate(epoch)
+        if snapshot:
+            folder = checkpoint.snapshot(self.out, epoch)
+            checkpoint.save_whole(folder, self.spec, self.vocab, self.model.state_dict())
 
     def _train_step(self, batch: Tensor) -> dict[str, Any]:
         """One optimiser step on the captions of these numbers and their photos, or the whole fit
