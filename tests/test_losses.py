@@ -3,7 +3,7 @@ import torch
 from torch.nn.functional import normalize
 
 from vsdemo.config import Config
-from vsdemo.losses import build, check_finite, pairwise_ranking, squared_error
+from vsdemo.losses import build, check_finite, entailment, pairwise_ranking, squared_error
 from vsdemo.scores import SCORES
 from vsdemo.types import Embeddings
 
@@ -53,11 +53,47 @@ def test_squared_distances_of_matching_pairs():
     )
 
 
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("margin", [0.0, 0.3, 1.0])
+def test_labelled_pairs_by_plain_loops(name, margin):
+    """Eq. 7 of Vendrov 2016."""
+    general, specific = batch()
+    label = torch.tensor([1, 0, 0, 1, 0])
+    parts = entailment(margin)(SCORES[name], general, specific, label)
+    expected, violated = 0.0, 0
+    for i, entailed in enumerate(label.tolist()):
+        violation = -SCORES[name](general[i : i + 1], specific[i : i + 1]).item()
+        expected += violation if entailed else max(0.0, margin - violation)
+        violated += not entailed and violation < margin
+    assert parts["loss"].item() == pytest.approx(expected)
+    assert parts["violated"].item() == pytest.approx(violated / 3)
+    right = SCORES[name](general, specific).diagonal()[label.bool()].mean()
+    assert parts["right_score"].item() == pytest.approx(right.item())
+
+
+@pytest.mark.parametrize("label", [[1] * 5, [0] * 5])
+def test_labelled_pairs_of_one_kind(label):
+    parts = entailment(0.3)(SCORES["order"], *batch(), torch.tensor(label))
+    check_finite(parts)
+    assert parts["loss"] > 0
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_gradient_over_labelled_pairs(name):
+    def loss(x, y):
+        sides = Embeddings(x), Embeddings(y)
+        return entailment(0.31)(SCORES[name], *sides, torch.tensor([1, 0, 0, 1, 0]))["loss"]
+
+    general, specific = batch(seed=3)
+    assert torch.autograd.gradcheck(loss, (general.x.requires_grad_(), specific.x.requires_grad_()))
+
+
 def test_a_configuration_chooses_the_loss():
     general, specific = batch()
     for config, loss in (
         (Config(margin=0.3, hardest=0.5), pairwise_ranking(0.3, 0.5)),
         (Config(loss="squared"), squared_error()),
+        (Config(loss="entailment", margin=0.3), entailment(0.3)),
     ):
         found = build(config)(SCORES["cosine"], general, specific, LABELS)
         assert found["loss"] == loss(SCORES["cosine"], general, specific, LABELS)["loss"]

@@ -81,6 +81,40 @@ def test_batches_are_a_function_of_seed_and_epoch_alone(counts, seed, epoch):
     assert [b.tolist() for b in first] == [b.tolist() for b in again]
 
 
+@given(correspondences, st.integers(1, 6), st.integers(2, 4), st.integers(0, 99), st.randoms())
+def test_a_bucket_only_reorders_what_is_drawn(counts, batch_size, bucket, epoch, lot):
+    captions_of = number(counts)
+    lengths = [lot.randint(1, 20) for _ in range(sum(counts))]
+    plain = Config(batch_size=batch_size, sampling="all")
+    config = dataclasses.replace(plain, bucket=bucket)
+    batches = epoch_batches(config, captions_of, epoch, lengths)
+    expected = epoch_batches(plain, captions_of, epoch)
+    assert [len(b) for b in batches] == [len(b) for b in expected]
+    assert sorted(torch.cat(batches).tolist()) == sorted(torch.cat(expected).tolist())
+    torch.manual_seed(epoch)  # the global generator has no say
+    again = epoch_batches(config, captions_of, epoch, lengths)
+    assert [b.tolist() for b in batches] == [b.tolist() for b in again]
+
+
+def test_a_bucket_brings_like_lengths_together():
+    captions_of = number([5] * 200)
+    lengths = [7 * c % 101 for c in range(1000)]
+    config = Config(batch_size=10, sampling="all")
+
+    def padded(config) -> int:
+        batches = epoch_batches(config, captions_of, 0, lengths)
+        most = [max(lengths[c] for c in b) for b in batches]
+        assert most != sorted(most)  # long and short batches come by lot
+        return sum(m * len(b) for m, b in zip(most, batches, strict=True)) - sum(lengths)
+
+    assert padded(dataclasses.replace(config, bucket=20)) < padded(config) / 5
+    orders = [
+        epoch_batches(dataclasses.replace(config, bucket=20), captions_of, e, lengths)
+        for e in (0, 1)
+    ]
+    assert not torch.equal(torch.cat(orders[0]), torch.cat(orders[1]))
+
+
 @pytest.mark.parametrize("sampling", ["one", "all"])
 def test_seeds_and_epochs_differ(sampling):
     captions_of = number([5] * 20)

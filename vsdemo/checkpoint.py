@@ -6,10 +6,13 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
@@ -20,6 +23,7 @@ from vsdemo.data.vocab import Vocab
 from vsdemo.device import device
 from vsdemo.dual import DualEncoder
 from vsdemo.features import FeatureCache
+from vsdemo.models import ensemble
 from vsdemo.paths import checkpoints_root, write_text
 from vsdemo.types import UserError
 
@@ -29,7 +33,10 @@ MAX_FILE = 9_500_000  # bytes; Hugging Face Spaces refuse 10 MB outside LFS
 
 @dataclass(frozen=True)
 class Spec:
-    """What config.json says of a model beside its weights."""
+    """What config.json says of a model beside its weights.
+
+    members: of an ensemble; its model is `ensemble`, its configuration that of the first of them.
+    """
 
     model: str
     preset: str
@@ -38,21 +45,31 @@ class Spec:
     backbone_hash: str
     features: int  # length of a photo's vector, or of each region's
     format: int = FORMAT
+    members: tuple[Spec, ...] = ()
 
     @property
     def changed(self) -> dict[str, Any]:
-        """The settings that differ from those of the preset."""
+        """The settings that differ from those of the preset; none of an ensemble."""
+        if self.members:
+            return {}
         default = vars(models.preset(self.preset)[1])
         return {k: v for k, v in vars(self.config).items() if v != default[k]}
 
 
-def save(folder: Path, spec: Spec, vocab: Vocab, state: dict[str, Tensor]) -> None:
-    """Writes config, vocabulary and weights, matrices in half precision, files below MAX_FILE."""
-    write_text(folder / "config.json", json.dumps(dataclasses.asdict(spec), indent=2) + "\n")
-    write_text(folder / "vocab.json", json.dumps(vocab.to_json(), ensure_ascii=False) + "\n")
+def save(
+    folder: Path, spec: Spec, vocab: Vocab | Sequence[Vocab], state: dict[str, Tensor]
+) -> None:
+    """Writes config, vocabulary (of an ensemble its members') and weights, matrices in half
+    precision, files below MAX_FILE."""
+    said = dataclasses.asdict(spec)
+    if not spec.members:
+        del said["members"]
+    words = vocab.to_json() if isinstance(vocab, Vocab) else [v.to_json() for v in vocab]
+    write_text(folder / "config.json", json.dumps(said, indent=2) + "\n")
+    write_text(folder / "vocab.json", json.dumps(words, ensure_ascii=False) + "\n")
     shards: list[dict[str, Tensor]] = [{}]
     size = 0
-    for name, tensor in tensors.halved(state).items():
+    for name, tensor in _pieces(tensors.halved(state)):
         size += tensor.nbytes
         if size > MAX_FILE and shards[-1]:
             shards.append({})
@@ -66,13 +83,54 @@ def save(folder: Path, spec: Spec, vocab: Vocab, state: dict[str, Tensor]) -> No
         old.unlink()
 
 
+def _pieces(state: dict[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
+    """Tensors by name; one that is too large for a file in pieces of its rows, name#0, name#1."""
+    for name, tensor in state.items():
+        if tensor.nbytes <= MAX_FILE:
+            yield name, tensor
+        else:
+            rows = max(1, MAX_FILE * len(tensor) // tensor.nbytes)
+            yield from ((f"{name}#{i}", part) for i, part in enumerate(tensor.split(rows)))
+
+
+def _whole(pieces: dict[str, Tensor]) -> dict[str, Tensor]:
+    """What `_pieces` cut, together again."""
+    parts: dict[str, dict[int, Tensor]] = {}
+    for key, tensor in pieces.items():
+        name, _, number = key.partition("#")
+        parts.setdefault(name, {})[int(number or 0)] = tensor
+    return {
+        name: found[0] if len(found) == 1 else torch.cat([found[i] for i in sorted(found)])
+        for name, found in parts.items()
+    }
+
+
+def save_whole(folder: Path, spec: Spec, vocab: Vocab, state: dict[str, Tensor]) -> None:
+    """As `save`, but the folder is there whole or not at all; an older one is replaced."""
+    temporary = folder.with_name(f".{folder.name}.tmp")
+    shutil.rmtree(temporary, ignore_errors=True)
+    save(temporary, spec, vocab, state)
+    shutil.rmtree(folder, ignore_errors=True)
+    temporary.rename(folder)
+
+
+def snapshot(run: Path, epoch: int) -> Path:
+    """The folder of the checkpoint that a run keeps of an epoch."""
+    return run / f"snapshot-{epoch:02}"
+
+
+def snapshots(run: Path) -> dict[int, Path]:
+    """Epoch -> folder of the snapshots in a run's folder, in order."""
+    names = {f.parent.name.removeprefix("snapshot-"): f for f in run.glob("snapshot-*/config.json")}
+    return {int(n): names[n].parent for n in sorted(names, key=int) if n.isdecimal()}
+
+
 def read_spec(folder: Path) -> Spec:
     """Reads config.json. Raises UserError when it is missing, damaged or of a newer format."""
     try:
         values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         if (found := values["format"]) == FORMAT:
-            kind = models.module(values["model"]).Config
-            return Spec(**{**values, "config": configs.from_dict(kind, values["config"])})
+            return _spec(values)
     except FileNotFoundError:
         raise UserError(
             f"There is no checkpoint at {folder}; `python -m vsdemo models` lists those here."
@@ -82,22 +140,35 @@ def read_spec(folder: Path) -> Spec:
     raise UserError(f"{folder} has format {found}; this vsdemo reads {FORMAT}.")
 
 
+def _spec(values: dict[str, Any]) -> Spec:
+    members = tuple(_spec(member) for member in values.get("members", ()))
+    if members:
+        return Spec(**{**values, "config": members[0].config, "members": members})
+    kind = models.module(values["model"]).Config
+    return Spec(**{**values, "config": configs.from_dict(kind, values["config"])})
+
+
 def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
-    """Rebuilds a model through the registry, in evaluation mode on the chosen device.
+    """Rebuilds a model through the registry, in evaluation mode on the chosen device. The
+    vocabulary of an ensemble is that of its first member.
 
     Raises UserError when the checkpoint is missing or damaged.
     """
     spec = read_spec(folder)
     try:
         stored = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
-        vocab = Vocab.from_json(stored)
-        model = models.build(spec.model, spec.config, vocab, spec.features)
+        vocabs = [Vocab.from_json(v) for v in (stored if spec.members else [stored])]
+        built = [
+            models.build(part.model, part.config, words, part.features)
+            for part, words in zip(spec.members or [spec], vocabs, strict=True)
+        ]
+        model = ensemble.build(built) if spec.members else built[0]
         state = {k: t for f in sorted(folder.glob("model*.safetensors")) for k, t in _read(f)}
-        model.load_state_dict({k: t.float() for k, t in state.items()})
+        model.load_state_dict({k: t.float() for k, t in _whole(state).items()})
     except (OSError, ValueError, LookupError, TypeError, RuntimeError, SafetensorError) as error:
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"The checkpoint {folder} is damaged: {reason}") from None
-    return model.to(device()).eval(), spec, vocab
+    return model.to(device()).eval(), spec, vocabs[0]
 
 
 def _read(file: Path) -> list[tuple[str, Tensor]]:

@@ -16,10 +16,12 @@ from vsdemo import (
     cli_lab,
     cli_options,
     cli_pocket,
+    cli_runs,
+    cli_sts,
     cli_tables,
     cli_trees,
 )
-from vsdemo.cli_options import Checkpoint, Gallery, Json, K, Split, show
+from vsdemo.cli_options import Checkpoint, Gallery, Json, K, Split, StsDir, show
 from vsdemo.tasks import TASKS
 from vsdemo.types import UserError
 
@@ -49,6 +51,7 @@ cli.add_typer(cli_bench.cli, name="bench")
 for verb in (
     *(cli_fetch.fetch, cli_lab.lab, cli_tables.table, cli_trees.parse, cli_trees.relations),
     *(cli_trees.train_parser, cli_pocket.train_pocket, cli_align.align, cli_align.regions),
+    *(cli_runs.curve, cli_runs.ensemble, cli_sts.sts),
 ):
     cli.command()(verb)
 
@@ -67,23 +70,29 @@ def _show_hits(hits: list[Any], key: str, unit: str, as_json: bool, **head: Any)
 def train(
     preset: Annotated[str, typer.Argument(help="Name of a preset; `vsdemo models`.")],
     out: Annotated[Path, typer.Option(help="Folder of the run; an interrupted one goes on.")],
-    data: Annotated[str, typer.Option(help="Data set to train on.")] = "flickr8k",
+    data: Annotated[
+        str | None, typer.Option(help="Data set to train on; flickr8k unless given.")
+    ] = None,
     set: Annotated[
         list[str] | None, typer.Option(help="key=value, as often as needed; see `vsdemo models`.")
     ] = None,
 ) -> None:
     """Train a preset; then measure it on dev and test. Ctrl-C saves, the same command goes on."""
-    from vsdemo import evaluate, models
+    from vsdemo import evaluate, models, train_pairs
     from vsdemo.config import override
     from vsdemo.train import Trainer
 
-    _, config = models.preset(preset)
-    how = Trainer(out, preset, override(config, set or []), data).run()
-    if how == "stopped":
+    config = override(models.preset(preset)[1], set or [])
+    if config.text_only:
+        trainer: Trainer = train_pairs.trainer(out, preset, config, data)
+    else:
+        trainer = Trainer(out, preset, config, data or "flickr8k")
+    if trainer.run() == "stopped":
         print(f"Stopped and saved; the same command goes on. {out}")
         return
-    figures = evaluate.finish(out)
-    print(evaluate.table(figures))
+    if config.text_only:
+        return print(train_pairs.table(train_pairs.finish(out)))
+    print(evaluate.table(evaluate.finish(out)))
     print(f'\nNext: python -m vsdemo search {out} "a brown dog runs" -k 5')
 
 
@@ -94,6 +103,7 @@ def evaluate(
     data: Gallery = None,
     task: Annotated[str, typer.Option(help=f"{', '.join(TASKS)}.")] = "retrieval",
     folds: Annotated[bool, typer.Option(help="Average blocks of 1,000 photos.")] = False,
+    sts_dir: StsDir = None,
     json: Json = False,
 ) -> None:
     """Measure a checkpoint: recalls, ranks and their 95% intervals; of a parser UAS and LAS."""
@@ -107,7 +117,7 @@ def evaluate(
             return show(score.on_storybook(checkpoint, split))
         return show(score.evaluate(checkpoint, split))
 
-    result = evaluation.evaluate(checkpoint, split, data, task, folds)
+    result = evaluation.evaluate(checkpoint, split, data, task, folds, sts_dir)
     if json or "ci95" not in result or task != "retrieval":
         show(result)
     else:

@@ -19,6 +19,10 @@ Gallery = Annotated[
 ]
 Split = Annotated[str, typer.Option(help="train, dev, test or all.")]
 K = Annotated[str, typer.Option("-k", help="How many results, 1 to 1,000.")]
+StsDir = Annotated[
+    Path | None,
+    typer.Option(help="Of the task sts: a folder of files STS.input.* and STS.gs.*, read too."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

@@ -52,7 +52,11 @@ class Config:
         128, "caption-photo pairs a step; all others are its negatives", least=2
     )
     sampling: str = option("one", "captions of a photo an epoch", ("one", "all"))
+    bucket: int = option(1, "batches that share captions of like length; 1: drawn by lot alone")
     epochs: int = option(30, "at most; see patience")
+    snapshots: int = option(
+        0, "epochs between two checkpoints kept for ensembles; 0: none", least=0
+    )
     evaluate_every: int = option(1, "epochs between two evaluations on dev")
     patience: int = option(8, "evaluations without a better dev rsum before stopping")
     optimizer: str = option(
@@ -76,6 +80,11 @@ class Config:
     hardest: float = option(
         0.0, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1
     )
+
+    @property
+    def text_only(self) -> bool:
+        """Whether it learns from labelled pairs of sentences, without photos."""
+        return self.loss == "entailment"
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ class Reader:
         return self._encoded(self._sentence(text))
 
     def _encoded(self, sentence: Sentence) -> Embeddings:
-        known, unknown = self.vocab.unknown(sentence)
+        known, unknown = self.model.text.unknown(sentence)
         if not known:
             shown = ", ".join(repr(w) for w in unknown[:3]) or repr(sentence.text[:40])
             raise UserError(
@@ -85,7 +85,7 @@ class Reader:
 
     def unknown_words(self, text: str) -> list[str]:
         """Words of a sentence that the model passes over."""
-        return self.vocab.unknown(self._sentence(text))[1]
+        return self.model.text.unknown(self._sentence(text))[1]
 
     def _sentence(self, text: str) -> Sentence:
         return parsed([Sentence.from_user(text)], self.model.text.needs)[0]

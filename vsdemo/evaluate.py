@@ -12,7 +12,7 @@ import torch
 from vsdemo import checkpoint, data, events
 from vsdemo.checkpoint import Spec
 from vsdemo.paths import write_text
-from vsdemo.tasks import lengths, ranks, retrieval, task
+from vsdemo.tasks import lengths, ranks, retrieval, sts, task
 from vsdemo.types import CaptionSet, UserError
 
 HEADER = (
@@ -53,15 +53,26 @@ def evaluate(
     dataset: str | None = None,
     task_name: str = "retrieval",
     folds: bool = False,
+    sts_dir: Path | None = None,
 ) -> dict[str, Any]:
     """The figures of a checkpoint on a split; the data set is that of its training unless named.
 
-    Raises UserError for a damaged checkpoint, missing data and another backbone's features.
+    A task that is TEXT_ONLY has data of its own and needs neither photos nor a backbone. sts_dir:
+    more data for the task `sts`, see `data.sts.years`.
+    Raises UserError for a damaged checkpoint, missing data, another backbone's features, and
+    options that are not for this task.
     """
-    model, spec, _ = checkpoint.load(folder)
     measured = task(task_name)
     if folds and measured is not retrieval:
         raise UserError("Folds of 1,000 photos are a protocol of the task retrieval only.")
+    if sts_dir and measured is not sts:
+        raise UserError("A folder of STS is for the task sts only; leave --sts-dir out.")
+    if hasattr(measured, "TEXT_ONLY"):
+        if dataset:
+            raise UserError(f"The task {task_name} has data of its own; leave --data out.")
+        more = {"sts_dir": sts_dir} if sts_dir else {}
+        figures = measured.evaluate(model, split, **more)
+        return {"checkpoint": str(folder), "split": split, "task": task_name, **figures}
     options: dict[str, Any] = {"folds": True} if folds else {}
     if needs_boxes := hasattr(measured, "NEEDS_BOXES"):
         measured.check(model)  # before there are features
@@ -145,9 +156,6 @@ def _has(dataset: str, split: str) -> bool:
 
 def card(name: str, spec: Spec, metrics: dict[str, Any], log: Path) -> str:
     """The model card: data, command, seed, figures, licence."""
-    settings = "".join(f" --set {k}={v}" for k, v in spec.changed.items())
-    done = [e for e in events.read(log) if e["kind"] == "done"]
-    minutes = f"{done[-1]['seconds'] / 60:.1f} minutes" if done else "unknown"
     licence = LICENCES.get(data.unseeded(spec.dataset), "see the data set's own terms")
     how = spec.config.vectors
     vectors = "" if how == "learned" else VECTORS.format(how=how)
@@ -157,15 +165,11 @@ tags: [visual-semantic-embeddings, image-retrieval]
 ---
 # {name}
 
-Preset `{spec.preset}` of vsdemo ({spec.model}), trained on the train split of {spec.dataset}; the
-epoch was chosen on its dev split. Photo features: {spec.config.backbone} (weights
-{spec.backbone_hash}), crops `{spec.config.crops}`; the backbone's weights are not part of this
-checkpoint.
-
-    python -m vsdemo train {spec.preset} --data {spec.dataset} --out {name}{settings}
+{_origin(name, spec, list(events.read(log)))}
+Photo features: {spec.config.backbone} (weights {spec.backbone_hash}), crops `{spec.config.crops}`;
+the backbone's weights are not part of this checkpoint.
 {vectors}
-Seed {spec.config.seed}; training and dev evaluations took {minutes} on {platform.machine()},
-threads: {torch.get_num_threads()}. Matrices are stored in half precision; the figures are of these.
+Matrices are stored in half precision; the figures are of these.
 
 {table(metrics)}
 
@@ -174,6 +178,30 @@ a tie counts half.
 
 Licence of the training data: {licence}.
 The checkpoint holds weights and a list of words, no sentence and no photo.
+"""
+
+
+def _origin(name: str, spec: Spec, log: list[dict[str, Any]]) -> str:
+    """The card's paragraphs on how a checkpoint came about."""
+    if spec.members:
+        members = " ".join(next((e["members"] for e in log if "members" in e), ()))
+        seeds = ", ".join(str(member.config.seed) for member in spec.members)
+        return f"""The {spec.preset} of vsdemo: the mean of its members' points, of length 1 again
+where the score needs that. Members were trained on the train split of {spec.dataset} and chosen on
+its dev split; seeds {seeds}.
+
+    python -m vsdemo ensemble {members} --out {name}
+"""
+    settings = "".join(f" --set {k}={v}" for k, v in spec.changed.items())
+    done = [e for e in log if e["kind"] == "done"]
+    minutes = f"{done[-1]['seconds'] / 60:.1f} minutes" if done else "unknown"
+    return f"""Preset `{spec.preset}` of vsdemo ({spec.model}),
+trained on the train split of {spec.dataset}; the epoch was chosen on its dev split.
+
+    python -m vsdemo train {spec.preset} --data {spec.dataset} --out {name}{settings}
+
+Seed {spec.config.seed}; training and dev evaluations took {minutes} on {platform.machine()},
+threads: {torch.get_num_threads()}.
 """
 
 

@@ -118,8 +118,33 @@ def _alignment(rows: Tensor, bag: Tensor, exists: Tensor, infer: bool) -> Tensor
     return (for_right + for_wrong).sum()
 
 
+def entailment(margin: float) -> Loss:
+    """Labelled pairs of hypotheses and premises (Vendrov 2016, Eq. 7), with E = -score:
+
+        loss = sum over entailed pairs of E(p, h)  +  sum over others of max(0, margin - E(p', h'))
+
+    margin: alpha, in units of the score. The returned loss takes (score, general (B, D), the
+    hypotheses, specific (B, D), the premises, label (B,)), which is 0 where a pair is not entailed.
+    """
+
+    def loss(
+        score: Score, general: Embeddings, specific: Embeddings, label: Tensor, share: float = 0.0
+    ) -> dict[str, Tensor]:
+        scores, entailed = score.pairs(general, specific), label.bool()
+        hinges = (margin + scores[~entailed]).clamp(min=0)
+        return {
+            "loss": hinges.sum() - scores[entailed].sum(),
+            "violated": ((hinges > 0).sum() / max(1, len(hinges))).detach(),
+            "right_score": (scores[entailed].sum() / max(1, int(entailed.sum()))).detach(),
+        }
+
+    return loss
+
+
 def build(config: Config) -> Loss:
     """The loss that a configuration asks for."""
+    if config.loss == "entailment":
+        return entailment(config.margin)
     if config.loss == "squared":
         return squared_error()
     if config.loss == "fragments":

@@ -40,11 +40,18 @@ def learning_rate(config: Config, step: int, steps_per_epoch: int) -> float:
     raise ValueError(f"unknown schedule {config.schedule!r}")
 
 
-def epoch_batches(config: Config, captions_of: Sequence[Sequence[int]], epoch: int) -> list[Tensor]:
+def epoch_batches(
+    config: Config,
+    captions_of: Sequence[Sequence[int]],
+    epoch: int,
+    lengths: Sequence[int] = (),
+) -> list[Tensor]:
     """Caption numbers of each batch of an epoch, a function of the seed and the epoch alone.
 
     sampling `one` draws one caption a photo, so that no photo stands twice in a batch; `all` goes
-    over every caption. A last short batch is dropped unless it is the only one.
+    over every caption. A last short batch is dropped unless it is the only one. With a `bucket` of
+    more than one batch, so many at a time are sorted by the `lengths` of their captions, and the
+    batches of all buckets come by lot: little is padded, and whoever is dropped is so by lot.
     """
     draw = torch.Generator().manual_seed(config.seed * 1_000_003 + epoch)
     described = [torch.tensor(c) for c in captions_of if c]
@@ -53,7 +60,13 @@ def epoch_batches(config: Config, captions_of: Sequence[Sequence[int]], epoch: i
         chosen = torch.stack([c[int(w * len(c))] for c, w in zip(described, which, strict=True)])
     else:
         chosen = torch.cat(described)
-    batches = chosen[torch.randperm(len(chosen), generator=draw)].split(config.batch_size)
-    return list(
-        batches[:-1] if len(batches) > 1 and len(batches[-1]) < len(batches[0]) else batches
-    )
+    chosen = chosen[torch.randperm(len(chosen), generator=draw)]
+    if len(chosen) > config.batch_size:
+        chosen = chosen[: len(chosen) - len(chosen) % config.batch_size]
+    if config.bucket == 1:
+        return list(chosen.split(config.batch_size))
+    length = torch.tensor(lengths)
+    pools = chosen.split(config.bucket * config.batch_size)
+    pools = [pool[length[pool].argsort(stable=True)] for pool in pools]
+    batches = torch.cat(pools).split(config.batch_size)
+    return [batches[i] for i in torch.randperm(len(batches), generator=draw)]

@@ -24,6 +24,7 @@ class Score:
 
     unit: str
     meaning: str
+    unbound = False  # whether the points of its models have lengths other than 1
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """All scores, (G, S)."""
@@ -47,6 +48,7 @@ class Inner(Score):
 
     unit = "inner product"
     meaning = "Inner product of the sentence's and the photo's vectors."
+    unbound = True
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         return general.x @ specific.x.T
@@ -76,6 +78,7 @@ class Euclidean(Score):
 
     unit = "closeness"
     meaning = "Minus the squared distance of the sentence's and the photo's points; 0 is the same."
+    unbound = True
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         lengths = general.x.square().sum(-1)[:, None] + specific.x.square().sum(-1)

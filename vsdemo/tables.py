@@ -19,6 +19,7 @@ from tqdm import tqdm
 
 from vsdemo import checkpoint, data, evaluate
 from vsdemo.checkpoint import Spec
+from vsdemo.tasks import task
 from vsdemo.tasks.ranks import DEEPER, RECALLS
 from vsdemo.types import UserError
 
@@ -92,7 +93,8 @@ def _check(against: str, labels: list[str]) -> None:
 
 def _measure(folder: Path, spec: Spec, split: str, task_name: str) -> Run:
     found = evaluate.evaluate(folder, split, task_name=task_name)
-    return Run(str(folder), label(spec), found["dataset"], spec.config.seed, flat(found))
+    dataset = found.get("dataset", spec.dataset)  # a task of texts alone names none
+    return Run(str(folder), label(spec), dataset, spec.config.seed, flat(found))
 
 
 def flat(figures: dict[str, Any], above: str = "") -> dict[str, float]:
@@ -155,8 +157,10 @@ def estimate(values: Sequence[float]) -> dict[str, Any]:
 
 
 def markdown(found: dict[str, Any]) -> str:
-    """What `report` found as one Markdown table, or two."""
-    metrics = [m for m in found["metrics"] if m not in LEFT_OUT]
+    """What `report` found as one Markdown table, or two; of a task that names figures as SHOWN
+    only these."""
+    shown = getattr(task(found["task"]), "SHOWN", found["metrics"])
+    metrics = [m for m in found["metrics"] if m in shown and m not in LEFT_OUT]
     lines = _table("runs", found["rows"], metrics, _with_deviation)
     if "differences" in found:
         lines += [

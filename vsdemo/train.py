@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -26,7 +27,7 @@ from vsdemo.losses import check_finite
 from vsdemo.resume import STATE
 from vsdemo.schedule import epoch_batches
 from vsdemo.tasks import retrieval
-from vsdemo.types import Sentence, UserError
+from vsdemo.types import Embeddings, Sentence, UserError
 
 LOG_EVERY = 10  # steps between two `step` events
 
@@ -36,6 +37,10 @@ class Trainer:
 
     Raises UserError when the folder holds a run of another configuration.
     """
+
+    chosen_by = retrieval.PRIMARY
+
+    lengths: Sequence[int] = ()  # of the captions, for batches of like length
 
     def __init__(self, out: Path, preset: str, config: Config, dataset: str) -> None:
         self.out, self.config = out, config
@@ -54,22 +59,33 @@ class Trainer:
             backbone_hash=cache.hash,
             features=self.photos.shape[-1],
         )
-        sentences = parsed([Sentence(c) for c in self.train_set.captions], config.needs)
-        self.vocab = Vocab.build(sentences, config.min_count)
+        self.captions = self._build(self.train_set.captions)
+        self.lengths = [len(caption) for caption in self.captions]
+        self.photo_of = torch.tensor(self.train_set.photo_of)
+        self._begin(self.train_set.captions_of)
+
+    def _build(self, texts: Sequence[str]) -> list[Any]:
+        """The model and what learns it; returns the texts as its text tower takes them."""
+        config = self.config
+        sentences = parsed([Sentence(text) for text in texts], config.needs)
+        self.vocab = Vocab.build(sentences, config.min_count, config.needs)
         torch.manual_seed(config.seed)
         self.model = models.build(self.spec.model, config, self.vocab, self.spec.features)
         if config.vectors != "learned":
-            vectors.fill(self.model.text.table, self.vocab, self.train_set.captions)
+            vectors.fill(self.model.text.table, self.vocab, texts)
             self.model.text.table.requires_grad_(config.vectors == "tuned")
         self.model.to(device())
         self.optimizer = optim.build(config, self.model)
         self.loss = losses.build(config)
-        self.captions = self.model.text.prepare(sentences)
-        self.photo_of = torch.tensor(self.train_set.photo_of)
+        return self.model.text.prepare(sentences)
+
+    def _begin(self, items_of: Sequence[Sequence[int]]) -> None:
+        """The counters of a run over photos with these captions, or what takes their place."""
+        self.items_of = items_of
         self.step, self.best, self.waited, self.seconds = 0, -1.0, 0, 0.0
         self.stopping = False
-        self.steps_per_epoch = len(epoch_batches(config, self.train_set.captions_of, 0))
-        self.total = config.epochs * self.steps_per_epoch
+        self.steps_per_epoch = len(self._batches(0))
+        self.total = self.config.epochs * self.steps_per_epoch
 
     def run(self) -> str:
         """Trains until the last epoch, early stopping or a signal; returns `done` or `stopped`.
@@ -107,13 +123,12 @@ class Trainer:
         return self.step >= self.total or self.waited >= self.config.patience
 
     def _epochs(self) -> str:
-        captions_of = self.train_set.captions_of
         with tqdm(
             total=self.total, initial=self.step, desc=self.spec.preset, unit="step", mininterval=1
         ) as bar:
             while not self._over():
                 epoch, done = divmod(self.step, self.steps_per_epoch)
-                for batch in epoch_batches(self.config, captions_of, epoch)[done:]:
+                for batch in self._batches(epoch)[done:]:
                     started = time.perf_counter()
                     parts = self._train_step(batch)
                     self.seconds += time.perf_counter() - started
@@ -122,16 +137,30 @@ class Trainer:
                     if self.stopping:
                         break
                 whole = self.step == (epoch + 1) * self.steps_per_epoch  # else it was stopped
-                due = (epoch + 1) % self.config.evaluate_every == 0 or self.step == self.total
-                if whole and due:
-                    self._evaluate(epoch + 1)
-                    bar.set_postfix(best_dev_rsum=f"{self.best:.1f}")
+                if whole:
+                    self._end_epoch(epoch + 1)
+                    bar.set_postfix({f"best_dev_{self.chosen_by}": f"{self.best:.1f}"})
                 self._save()
                 if self.stopping:
                     self.events.write("stopped", self.step, seconds=round(self.seconds, 1))
                     return "stopped"
-        self.events.write("done", self.step, seconds=round(self.seconds, 1), best_rsum=self.best)
+        best = {f"best_{self.chosen_by}": self.best}
+        self.events.write("done", self.step, seconds=round(self.seconds, 1), **best)
         return "done"
+
+    def _batches(self, epoch: int) -> list[Tensor]:
+        return epoch_batches(self.config, self.items_of, epoch, self.lengths)
+
+    def _end_epoch(self, epoch: int) -> None:
+        """Evaluates, and keeps a snapshot, where they are due after so many epochs. A killed run
+        repeats both."""
+        every = self.config.snapshots
+        snapshot = bool(every) and epoch % every == 0
+        if snapshot or epoch % self.config.evaluate_every == 0 or self.step == self.total:
+            self._evaluate(epoch)
+        if snapshot:
+            folder = checkpoint.snapshot(self.out, epoch)
+            checkpoint.save_whole(folder, self.spec, self.vocab, self.model.state_dict())
 
     def _train_step(self, batch: Tensor) -> dict[str, Any]:
         """One optimiser step on the captions of these numbers and their photos, or the whole fit
@@ -143,13 +172,10 @@ class Trainer:
         when = (self.config, self.step, self.steps_per_epoch)
         rate = optim.begin_step(self.optimizer, *when)
         self.model.train()
-        words = self.model.text.collate([self.captions[i] for i in batch.tolist()]).to(device())
-        owner = self.photo_of[batch].to(device())
         with autocast():
-            general = self.model.text(words)
-            specific = self.model.image(self.photos[owner])
+            general, specific, label = self._embed(batch)
         share = self.step / self.total
-        parts = self.loss(self.model.score, general, specific, owner, share)
+        parts = self.loss(self.model.score, general, specific, label, share)
         check_finite(parts)
         self.optimizer.zero_grad()
         parts["loss"].backward()
@@ -161,28 +187,38 @@ class Trainer:
         self.step += 1
         return {**parts, "grad_norm": norm, "learning_rate": rate}
 
+    def _embed(self, batch: Tensor) -> tuple[Embeddings, Embeddings, Tensor]:
+        """(captions of these numbers, their photos, the numbers of those)."""
+        words = self.model.text.collate([self.captions[i] for i in batch.tolist()]).to(device())
+        owner = self.photo_of[batch].to(device())
+        return self.model.text(words), self.model.image(self.photos[owner]), owner
+
     def _log(self, parts: dict[str, Any], pairs: int, seconds: float) -> None:
         if self.step % LOG_EVERY == 0 or self.step == 1:
             values = {k: float(f"{torch.as_tensor(v).item():.5g}") for k, v in parts.items()}
             self.events.write("step", self.step, **values, pairs_per_second=round(pairs / seconds))
 
     def _evaluate(self, epoch: int) -> None:
-        """Measures dev; a better rsum becomes the checkpoint."""
+        """Measures dev; a better value of what it is `chosen_by` becomes the checkpoint."""
         started = time.perf_counter()
-        with autocast():  # the towers only: scores in bfloat16 would tie
-            captions, photos, owner = retrieval.encode(self.model, self.dev_set, self.dev_photos)
-        check_finite({"embeddings": captions.x})  # nan would rank first
-        metrics = retrieval.ranks(self.model, captions, photos, owner).metrics()
-        better = metrics["rsum"] > self.best
+        metrics = self._measure()
+        better = metrics[self.chosen_by] > self.best
         if better:
-            self.best, self.waited = metrics["rsum"], 0
+            self.best, self.waited = metrics[self.chosen_by], 0
             checkpoint.save(self.out, self.spec, self.vocab, self.model.state_dict())
         else:
             self.waited += 1
         self.seconds += time.perf_counter() - started
         self.events.write("eval", self.step, epoch=epoch, split="dev", **metrics)
         if better:
-            self.events.write("checkpoint", self.step, rsum=self.best)
+            self.events.write("checkpoint", self.step, **{self.chosen_by: self.best})
+
+    def _measure(self) -> dict[str, Any]:
+        """The figures on dev."""
+        with autocast():  # the towers only: scores in bfloat16 would tie
+            captions, photos, owner = retrieval.encode(self.model, self.dev_set, self.dev_photos)
+        check_finite({"embeddings": captions.x})  # nan would rank first
+        return retrieval.ranks(self.model, captions, photos, owner).metrics()
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.stopping = True

@@ -1,4 +1,5 @@
 import json
+import string
 
 import pytest
 from hypothesis import given
@@ -49,6 +50,14 @@ def test_encoding_any_text(captions, min_count, text):
     assert all(0 <= i < len(vocab) and i not in (PAD, EOS) for i in numbers[:-1])
     if min_count == 1:
         assert not any(vocab.unknown(Sentence(caption))[1] for caption in captions)
+
+
+def test_characters_are_those_of_string_printable_whatever_was_seen():
+    vocab = Vocab.build([Sentence("é 犬")], needs=frozenset({"chars"}))
+    assert vocab.words == (*SPECIAL, *string.printable)
+    assert vocab.spell("aA é") == [vocab.words.index(c) for c in "aA "] + [UNK]
+    assert vocab.spell("") == [EOS]
+    assert Vocab.from_json(json.loads(json.dumps(vocab.to_json()))) == vocab
 
 
 @given(st.lists(st.text()))

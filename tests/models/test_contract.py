@@ -21,7 +21,9 @@ CAPTIONS = (
 FEATURES = 24
 SMALL = ["dim=16", "word_dim=8", "min_count=1", "dropout=0"]
 
-every_preset = pytest.mark.parametrize("preset", models.presets())
+every_preset = pytest.mark.parametrize(  # those without photos: tests/test_train_pairs.py
+    "preset", [name for name, (_, config) in models.presets().items() if not config.text_only]
+)
 every_model = pytest.mark.parametrize("name", models.MODELS)
 
 pytestmark = pytest.mark.usefixtures("fake_parser")
@@ -36,7 +38,8 @@ def built(fake_parser):
         name, config = models.preset(preset)
         few = ["landmarks=8"] if getattr(config, "landmarks", 0) else []
         config = override(config, [*SMALL, *few])
-        vocab = Vocab.build(parsed([Sentence(c) for c in CAPTIONS], config.needs))
+        sentences = parsed([Sentence(c) for c in CAPTIONS], config.needs)
+        vocab = Vocab.build(sentences, needs=config.needs)
         return config, vocab, models.build(name, config, vocab, FEATURES)
 
     return build
@@ -94,7 +97,7 @@ def test_a_checkpoint_is_the_model_rounded_to_half_precision(built, features, pr
         if weights.dim() > 1:
             weights.copy_(weights.half())
     sentences = [Sentence(c) for c in (*CAPTIONS, "a zebra")]
-    if model.text.needs == {"words"}:  # a text without a word has no tree
+    if model.text.needs in ({"words"}, {"chars"}):  # a text without a word has no tree
         sentences.append(Sentence(""))
     assert torch.equal(loaded.encode_text(sentences).x, model.encode_text(sentences).x)
     assert torch.equal(loaded.encode_image(features).x, model.encode_image(features).x)
@@ -105,7 +108,7 @@ def test_a_checkpoint_is_the_model_rounded_to_half_precision(built, features, pr
 def test_towers_agree_with_each_other_and_with_the_configuration(built, preset):
     config, _, model = built(preset)
     assert model.text.dim == model.image.dim == config.dim
-    assert model.text.needs == config.needs <= {"words", "dep_tree", "const_tree"}
+    assert model.text.needs == config.needs <= {"words", "chars", "dep_tree", "const_tree"}
     assert model.image.needs in ({"vector"}, {"regions"})
     assert model.encode_text([]).x.shape == model.encode_image(torch.zeros(0, FEATURES)).x.shape
     assert model.encode_text([Sentence("a dog")]).x.shape[-1] == 16

@@ -1,5 +1,7 @@
 import xml.etree.ElementTree as ET
 
+import pytest
+
 from vsdemo.plots import bars_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -26,3 +28,17 @@ def test_no_row_and_rows_of_nothing():
     for rows in ([], [("a", 0.0)]):
         root = ET.fromstring(bars_svg("Nothing", rows))
         assert len(list(root.iter(f"{SVG}rect"))) == 1 + len(rows)
+
+
+def test_intervals_lie_across_the_ends_and_nothing_lies_left_of_0():
+    rows, spans = [("a", 2.0), ("b", -1.0)], [(1.0, 4.0), (-2.0, 0.5)]
+    root = ET.fromstring(bars_svg("Correlations", rows, spans=spans))
+    _, long, none = root.iter(f"{SVG}rect")
+    assert float(none.get("width")) == 0
+    first, second = (
+        path.get("d")[1:].replace("H", " ").split() for path in root.iter(f"{SVG}path")
+    )
+    x, width = float(long.get("x")), float(long.get("width"))
+    assert [float(first[0]), float(first[2])] == pytest.approx([x + width / 2, x + width * 2])
+    assert [float(second[0]), float(second[2])] == pytest.approx([x, x + width / 4])
+    assert [text.text for text in root.iter(f"{SVG}text")][2::2] == ["2.00", "-1.00"]

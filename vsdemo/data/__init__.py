@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from vsdemo.data import captions, entities, verify
+from vsdemo.data import captions, entities, nli, sts, verify
 from vsdemo.paths import data_root
 from vsdemo.photos import photos_in
 from vsdemo.types import CaptionSet, UserError
@@ -113,12 +113,13 @@ def overview() -> list[str]:
             lines.append(f"  found    {name}: {len(load(name, 'all').photos):,} photos")
         except (UserError, OSError):
             lines.append(f"  missing  {name}: {module.HOW}")
-    try:
-        lines.append(f"  found    flickr30k_entities: {entities.archive()}")
-    except UserError:
-        lines.append(f"  missing  flickr30k_entities: {entities.HOW}")
     for name, path in karpathy_files().items():
         lines.append(f"  found    {name}: {path} (Karpathy format)")
+    root = data_root()
+    more = sts.HOW | nli.HOW | {"flickr30k_entities": entities.HOW}  # for sts, nli and alignment
+    for name, how in more.items():
+        here = root is not None and (root / name).is_dir()
+        lines.append(f"  found    {name}: {root}/{name}" if here else f"  missing  {name}: {how}")
     lines.append(
         "COCO, Flickr30k or your own: put photos and a captions.json in the Karpathy format"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -15,6 +16,7 @@ from vsdemo.types import Sentence, Tree
 PAD, UNK, EOS = 0, 1, 2
 SPECIAL = ("<pad>", "<unk>", "<eos>")
 WORD = re.compile(r"[^\W_]+")
+WORDS, CHARACTERS = frozenset({"words"}), frozenset({"chars"})  # what a tower needs
 
 
 def tokenize(text: str) -> list[str]:
@@ -35,6 +37,7 @@ class Vocab:
 
     relations: those of the training trees that are not rare, the most frequent first. children:
     the most that a word has on its left and on its right. Both are empty without trees.
+    Where a tower reads characters, `words` are those of Python's `string.printable`, always.
     """
 
     words: tuple[str, ...]
@@ -42,8 +45,13 @@ class Vocab:
     children: tuple[int, int] = (0, 0)
 
     @classmethod
-    def build(cls, sentences: Iterable[Sentence], min_count: int = 1) -> Vocab:
-        """The words seen at least `min_count` times, the most frequent first."""
+    def build(
+        cls, sentences: Iterable[Sentence], min_count: int = 1, needs: frozenset[str] = WORDS
+    ) -> Vocab:
+        """The words seen at least `min_count` times, the most frequent first; for a tower that
+        `needs` characters these, which need not be seen."""
+        if needs >= CHARACTERS:
+            return cls((*SPECIAL, *string.printable))
         sentences = list(sentences)
         counts = Counter(word for sentence in sentences for word in words_of(sentence))
         kept = [w for w, n in counts.items() if n >= min_count and w not in SPECIAL]
@@ -82,6 +90,10 @@ class Vocab:
     def encode(self, text: str) -> list[int]:
         """Numbers of the words of a text, then <eos>."""
         return [*self.numbers(tokenize(text)), EOS]
+
+    def spell(self, text: str) -> list[int]:
+        """Numbers of the characters of a text, as it is written; an empty one has an <eos>."""
+        return [self._number.get(c, UNK) for c in text] or [EOS]
 
     def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
         """(known, unknown) words of a sentence; marks of punctuation are none."""

@@ -1,7 +1,8 @@
 """Towers: items of one kind in, `Embeddings` out.
 
 prepare(items) turns sentences or photo features into what is kept in memory, collate(prepared)
-stacks some of them into a batch, forward(batch) embeds it. `needs` says what an item must have.
+stacks some of them into a batch, forward(batch) embeds it. `needs` says what an item must have. A
+tower of sentences also says which words it passes over: unknown(sentence) -> (known, unknown).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from vsdemo.types import Embeddings
 class Encoder(Protocol):
     """What every tower offers; towers are `nn.Module`s."""
 
-    needs: frozenset[str]  # of words, dep_tree, const_tree, vector (later: chars, regions)
+    needs: frozenset[str]  # of words, chars, dep_tree, const_tree, vector, regions
     dim: int
 
     def prepare(self, items: Sequence[Any]) -> list[Any]: ...

@@ -45,6 +45,10 @@ class WordEncoder(nn.Module):
     def prepare(self, items: Sequence[Sentence]) -> list[Tensor]:
         return [torch.tensor(self.vocab.encode(s.text)) for s in items]
 
+    def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
+        """(known, unknown) words of a sentence; the tower passes over the latter."""
+        return self.vocab.unknown(sentence)
+
     def collate(self, prepared: Sequence[Tensor]) -> Words:
         lengths = torch.tensor([len(ids) for ids in prepared])
         return Words(pad_sequence(list(prepared), batch_first=True, padding_value=PAD), lengths)

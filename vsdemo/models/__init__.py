@@ -23,6 +23,7 @@ MODELS = {
     "kcca": "vsdemo.models.kcca",
     "fragments": "vsdemo.models.fragments",
     "devise": "vsdemo.models.devise",
+    "char_gru": "vsdemo.models.char_gru",
 }
 
 

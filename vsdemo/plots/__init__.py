@@ -2,6 +2,7 @@
 
 from vsdemo.plots.bars import bars_svg
 from vsdemo.plots.crops import crop, crops_png
+from vsdemo.plots.lines import lines_svg
 from vsdemo.plots.overlay import boxes_svg, overlay_png
 from vsdemo.plots.tree import tree_svg, tree_text
 
@@ -10,6 +11,7 @@ __all__ = [
     "boxes_svg",
     "crop",
     "crops_png",
+    "lines_svg",
     "overlay_png",
     "tree_svg",
     "tree_text",

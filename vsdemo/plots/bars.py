@@ -10,11 +10,19 @@ ROW, BAR, TOP, MARGIN = 22, 14, 40, 12
 INK, COLOUR, LINE = "#24221e", "#2f5d50", "#c98f24"
 
 
-def bars_svg(title: str, rows: Sequence[tuple[str, float]], start: float | None = None) -> str:
-    """Rows of (name, number from 0) as SVG, in their order; the largest has the longest bar.
+def bars_svg(
+    title: str,
+    rows: Sequence[tuple[str, float]],
+    start: float | None = None,
+    spans: Sequence[tuple[float, float]] = (),
+) -> str:
+    """Rows of (name, number) as SVG, in their order; the largest has the longest bar, none below 0
+    has any.
 
-    start: where all of them began, drawn as a line."""
-    largest = max((number for _, number in rows), default=0) or 1
+    start: where all of them began, drawn as a line. spans: the interval (low, high) of each number,
+    drawn across the end of its bar."""
+    largest = max([number for _, number in rows] + [high for _, high in spans], default=0)
+    largest = largest if largest > 0 else 1
     wide, high = MARGIN + NAME + LONGEST + NUMBER, TOP + ROW * len(rows) + MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" '
@@ -23,13 +31,8 @@ def bars_svg(title: str, rows: Sequence[tuple[str, float]], start: float | None 
         f'<text x="{MARGIN}" y="24" font-size="15">{escape(title)}</text>',
     ]
     for i, (name, number) in enumerate(rows):
-        y, long = TOP + ROW * i, LONGEST * number / largest
-        x = MARGIN + NAME
-        parts += [
-            f'<text x="{x - 8}" y="{y + 12}" text-anchor="end">{escape(name)}</text>',
-            f'<rect x="{x}" y="{y}" width="{long:.1f}" height="{BAR}" fill="{COLOUR}"/>',
-            f'<text x="{x + long + 6:.1f}" y="{y + 12}">{number:.2f}</text>',
-        ]
+        told = (number, *spans[i]) if spans else (number,)
+        parts += _row(TOP + ROW * i, name, number, [LONGEST * max(0, v) / largest for v in told])
     if start is not None:
         x = MARGIN + NAME + LONGEST * start / largest
         parts.append(
@@ -38,3 +41,18 @@ def bars_svg(title: str, rows: Sequence[tuple[str, float]], start: float | None 
             f'fill="{LINE}">start: {start:.2f}</text>'
         )
     return "".join([*parts, "</svg>\n"])
+
+
+def _row(y: int, name: str, number: float, lengths: Sequence[float]) -> list[str]:
+    """A bar. lengths: its own in pixels, and where it has an interval those of both ends."""
+    x, long, *span = MARGIN + NAME, *lengths
+    parts = [
+        f'<text x="{x - 8}" y="{y + 12}" text-anchor="end">{escape(name)}</text>',
+        f'<rect x="{x}" y="{y}" width="{long:.1f}" height="{BAR}" fill="{COLOUR}"/>',
+        f'<text x="{x + max(lengths) + 6:.1f}" y="{y + 12}">{number:.2f}</text>',
+    ]
+    if span:
+        low, high = span
+        ends = f"M{x + low:.1f} {y + BAR / 2}H{x + high:.1f}"
+        parts.append(f'<path d="{ends}" stroke="{LINE}" stroke-width="2"/>')
+    return parts

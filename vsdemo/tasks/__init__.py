@@ -19,6 +19,8 @@ TASKS = {
     "entailment": "vsdemo.tasks.entailment",
     "compositional": "vsdemo.tasks.compositional",
     "alignment": "vsdemo.tasks.alignment",
+    "sts": "vsdemo.tasks.sts",
+    "nli": "vsdemo.tasks.nli",
 }
 
 

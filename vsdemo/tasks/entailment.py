@@ -26,7 +26,7 @@ from vsdemo.data.storybook.meaning import entails
 from vsdemo.data.storybook.telling import Caption
 from vsdemo.dual import DualEncoder
 from vsdemo.tasks.ranks import with_intervals
-from vsdemo.tasks.shares import Shares, higher
+from vsdemo.tasks.shares import Shares, best_threshold, higher
 from vsdemo.tasks.stories import stories
 from vsdemo.types import CaptionSet, Sentence
 
@@ -120,15 +120,6 @@ def measure(model: DualEncoder, split: CaptionSet, features: Tensor) -> Judged:
         "direction": (pairs.photo[strict], higher(forward, backward)[strict]),
     }
     return Judged(Shares.of(len(split.photos), answers), scores, pairs.entailed, pairs.photo)
-
-
-def best_threshold(scores: np.ndarray, entailed: np.ndarray) -> float:
-    """The lowest score to say yes to for the best accuracy on pairs (N,); halfway to the next."""
-    values = np.unique(scores)
-    cuts = np.concatenate([[-np.inf], (values[1:] + values[:-1]) / 2, [np.inf]])
-    yes, no = np.sort(scores[entailed]), np.sort(scores[~entailed])
-    right = np.searchsorted(no, cuts) / len(no) - np.searchsorted(yes, cuts) / len(yes)
-    return float(cuts[right.argmax()])
 
 
 def auc(scores: np.ndarray, entailed: np.ndarray, times: np.ndarray) -> float:

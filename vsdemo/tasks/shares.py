@@ -62,3 +62,16 @@ def higher(a: Tensor, b: Tensor) -> np.ndarray:
 def nearness(score: Score, a: Embeddings, b: Embeddings) -> Tensor:
     """Row i of one against row i of the other, (N,): the diagonal of `Score.neighbours`."""
     return (score.pairs(a, b) + score.pairs(b, a)) / 2
+
+
+def best_threshold(scores: np.ndarray, entailed: np.ndarray, balanced: bool = True) -> float:
+    """The lowest score to say yes to for the best accuracy on pairs (N,); halfway to the next.
+
+    balanced: both answers weigh the same, however many pairs each is right for.
+    """
+    values = np.unique(scores)
+    cuts = np.concatenate([[-np.inf], (values[1:] + values[:-1]) / 2, [np.inf]])
+    yes, no = np.sort(scores[entailed]), np.sort(scores[~entailed])
+    weights = (1 / len(yes), 1 / len(no)) if balanced else (1, 1)
+    right = np.searchsorted(no, cuts) * weights[1] - np.searchsorted(yes, cuts) * weights[0]
+    return float(cuts[right.argmax()])

@@ -1,0 +1,61 @@
+"""`evaluate --task sts` and `sts`: without photos; for people, for programs, and bad input."""
+
+import json
+import re
+
+import pytest
+
+from tests import small_pairs
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """Sentence pairs, but neither photos nor a backbone."""
+    small_pairs.write_all(tmp_path)
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    monkeypatch.setattr("vsdemo.tasks.ranks.RESAMPLES", 200)
+    return tmp_path
+
+
+def test_the_command_line(root, toy_checkpoint, run, tmp_path):
+    code, told, errors = run("evaluate", toy_checkpoint, "--task", "sts", "--json")
+    assert (code, errors) == (0, "")
+    found = json.loads(told)
+    assert found["STS-B"].keys() == {"pearson", "spearman", "ci95", "n", "n_unknown"}
+    code, told, _ = run("sts", toy_checkpoint, "--svg", tmp_path / "bars.svg")
+    assert code == 0
+    svg = (tmp_path / "bars.svg").read_text()
+    assert all(name in svg for name in found if name.startswith(("STS", "SICK")))
+    code, told, _ = run("sts", toy_checkpoint)
+    lines = told.splitlines()
+    assert lines[0].endswith("| BOW (GloVe) | InferSent | char-GRU (Flickr8k) |")
+    assert {line.count("|") for line in lines} == {7}
+    cells = {line.split("|")[1].strip(): line.split("|")[-2].strip() for line in lines[2:]}
+    assert cells["STS12.MSRvid"] == "79.9"
+    assert cells["STS12"] == f"{(79.9 + 67.5) / 2:.1f}"
+    assert (cells["STS-B"], cells["STS-B.cosine"]) == ("72.2", "")
+    _, told, _ = run("table", toy_checkpoint, "--task", "sts")
+    assert re.match(r"\| row \| runs \| STS-B pearson \| SICK-R pearson \| STS12 pearson", told)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--task", "sts", "--data", "toy"), "has data of its own; leave --data out"),
+        (("--task", "sts", "--sts-dir", "/none"), "There is no folder /none"),
+        (("--task", "sts", "--split", "all"), "on dev or test, not on all"),
+        (("--task", "retrieval", "--sts-dir", "/none"), "leave --sts-dir out"),
+        (("--task", "nli", "--sts-dir", "/none"), "leave --sts-dir out"),
+    ],
+)
+def test_bad_options_get_one_sentence(root, toy_checkpoint, run, words, told):
+    code, out, errors = run("evaluate", toy_checkpoint, *words)
+    assert (code, out) == (2, "")
+    assert told in errors
+    assert errors.count("\n") == 1
+
+
+def test_the_same_checkpoint_twice(root, toy_checkpoint, run):
+    code, _, errors = run("sts", toy_checkpoint, toy_checkpoint)
+    assert code == 2
+    assert "is given twice" in errors

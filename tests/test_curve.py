@@ -1,0 +1,48 @@
+"""Retrieval by epoch, from a run's events, in numbers and drawn."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from tests.small_runs import logged, trainer
+from vsdemo import curve
+from vsdemo.types import UserError
+
+
+@pytest.fixture(scope="module")
+def finished(own_folders, tmp_path_factory):
+    out = tmp_path_factory.mktemp("run") / "gru"
+    trainer(out, "epochs=4", "evaluate_every=2").run()
+    return out
+
+
+def test_rows_are_what_was_measured(finished):
+    rows = curve.by_epoch(finished)
+    assert [row["epoch"] for row in rows] == [2, 4]
+    for row, event in zip(rows, logged(finished, "eval"), strict=True):
+        assert row["i2t"] == {k: event["i2t"][k] for k in ("r1", "r5", "r10")}
+        assert row["r10"] == (event["i2t"]["r10"] + event["t2i"]["r10"]) / 2
+        assert row["rsum"] == pytest.approx(sum(row["i2t"].values()) + sum(row["t2i"].values()))
+    assert curve.lines(rows)[curve.MEAN] == [(row["epoch"], row["r10"]) for row in rows]
+
+
+def test_table(finished):
+    lines = curve.markdown(curve.by_epoch(finished)).splitlines()
+    assert len(lines) == 4
+    assert lines[0].startswith("| epoch | i2t R@1 | R@5 | R@10 | t2i R@1 |")
+    assert {line.count("|") for line in lines} == {10}
+
+
+def test_command(run, finished, tmp_path):
+    code, told, errors = run("curve", finished, "--svg", tmp_path / "curve.svg")
+    assert code == 0, errors
+    assert told.strip() == curve.markdown(curve.by_epoch(finished))
+    root = ElementTree.parse(tmp_path / "curve.svg").getroot()
+    assert root.tag.endswith("svg")
+    assert json.loads(run("curve", finished, "--json")[1]) == curve.by_epoch(finished)
+
+
+def test_a_folder_without_evaluations(tmp_path):
+    with pytest.raises(UserError, match="has no evaluations"):
+        curve.by_epoch(tmp_path)

@@ -1,0 +1,85 @@
+"""A GRU over characters with attention and cosine: no word is known beforehand.
+
+Merckx & Frank, "Learning semantic sentence representations from visually grounded language without
+lexical knowledge", Natural Language Engineering, 2019.
+
+    h_1 ... h_T = RNN(e_1 ... e_T)               characters, both directions, n units each
+    a_t = softmax_t(V tanh(W h_t + b_w) + b_v)   a weight for each of the 2n numbers of h_t
+    f(s) = sum_t a_t * h_t   unit length         g(v) = A v + b   unit length
+    score(s, v) = cos(f(s), g(v))                loss: all hinges of the batch, margin 0.2
+    rate = (high - low) (1 + cos(pi (1 + 2 step / cycle))) / 2 + low       a cycle is 4 epochs
+
+Presets: `char_gru/1024`, `char_gru/2048` and `char_gru/4096` are the paper's, by the size 2n of the
+embedding; cell=lstm and pooling=max its other networks; `char_gru` is the smallest of them with
+(6), `char_gru/small` one for Storybook. Snapshots of every fourth epoch are kept for ensembles.
+
+Departures: (1) DenseNet-169 in place of ResNet-152; (2) the softmax leaves out padding, which that
+of the released code takes in, so that an embedding does not depend on its batch; (3) the loss is
+the sum of the hinges, not their mean over B x B, which Adam does not notice where nothing is
+clipped, and two captions of one photo are not each other's negatives; (4) recurrent weights start
+orthogonal; (5) dev rsum of both directions chooses the epoch, or the two snapshots of an ensemble,
+in place of R@10; (6) in `char_gru` and `char_gru/small`: features are brought to mean 0 and
+variance 1, dropout on characters, pooled states and features, gradients are clipped, and each 20
+batches are sorted by length, so that negatives are captions of like length; (7) a cycle's length in
+steps is in the cosine as 2 step / cycle: the printed 0.5 step x mb has no period of four epochs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from vsdemo import config
+from vsdemo.config import VECTORS, option
+from vsdemo.data.vocab import Vocab
+from vsdemo.dual import DualEncoder
+from vsdemo.encoders.chars import CELLS, POOLINGS, CharRNN
+from vsdemo.encoders.image import LinearImage
+from vsdemo.scores import SCORES
+
+
+@dataclass(frozen=True)
+class Config(config.Symmetric):
+    """A network over characters and its training; section 3.3 where the paper states a number."""
+
+    needs: ClassVar[frozenset[str]] = CharRNN.needs
+
+    batch_size: int = option(
+        32, "caption-photo pairs a step; all others are its negatives", least=2
+    )
+    bucket: int = option(20, "batches that share captions of like length; 1: drawn by lot alone")
+    epochs: int = option(32, "at most; see patience")
+    snapshots: int = option(
+        4, "epochs between two checkpoints kept for ensembles; 0: none", least=0
+    )
+    patience: int = option(32, "evaluations without a better dev rsum before stopping")
+    schedule: str = option(
+        "cyclic", "of the learning rate", ("constant", "cosine", "cyclic", "step")
+    )
+    vectors: str = option("learned", VECTORS[0], ("learned",))
+    hardest: float = option(
+        0.0, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1
+    )
+    dim: int = option(1024, "of the joint space, 2n: half of it are a direction's units")
+    word_dim: int = option(20, "of the vectors of characters")
+    cell: str = option("gru", "of the network (3.1.2)", tuple(CELLS))
+    pooling: str = option("attention", "of its states (3.1.2)", POOLINGS)
+    attention: int = option(128, "hidden units of the attention")
+    dropout: float = option(0.1, "share of characters, states and features set to 0", most=0.9)
+
+
+PAPER: dict[str, Any] = {"bucket": 1, "clip": 0.0, "dropout": 0.0, "standardize": False}
+PRESETS = {
+    "char_gru": Config(),
+    "char_gru/small": Config(dim=256, epochs=16, crops="center"),
+    **{f"char_gru/{dim}": Config(dim=dim, **PAPER) for dim in (1024, 2048, 4096)},
+}
+
+
+def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
+    """A new, untrained model; features: length of the photo vectors."""
+    text = CharRNN(vocab, cfg.word_dim, cfg.dim, cfg.cell, cfg.pooling, cfg.attention, cfg.dropout)
+    image = LinearImage(
+        features, cfg.dim, nonnegative=False, dropout=cfg.dropout, standardize=cfg.standardize
+    )
+    return DualEncoder(text, image, SCORES["cosine"])

@@ -1,0 +1,119 @@
+"""Does a sentence follow from another? (Vendrov 2016, section 5.4 and Table 3: SNLI in 2 classes.)
+
+Yes where score(hypothesis, premise), the hypothesis being the general one, reaches the threshold
+that does best on dev (`data.nli.held_out`); accuracy in percent of SNLI's and SICK's test pairs.
+`neutral` and `contradiction` are the same answer, no. Baselines, each with a threshold of its own
+from dev: `majority`, the answer that is right more often there; `symmetric`, the cosine of the
+model's own embeddings; `overlap`, the share of the hypothesis' words that the premise has, without
+a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch.nn.functional as F
+
+from vsdemo.data import nli
+from vsdemo.data.nli import Inference
+from vsdemo.data.vocab import tokenize
+from vsdemo.dual import DualEncoder
+from vsdemo.tasks.ranks import with_intervals
+from vsdemo.tasks.shares import Shares, best_threshold, higher
+from vsdemo.tasks.texts import Texts, points
+from vsdemo.types import UserError
+
+PRIMARY = "SNLI"
+TEXT_ONLY = True
+SPLITS = ("dev", "test")
+OWN = "accuracy"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """shares: of right answers, those of baselines as `baselines.NAME`."""
+
+    shares: Shares
+
+    def __len__(self) -> int:
+        return len(self.shares)
+
+    def metrics(self, pairs: np.ndarray | None = None) -> dict[str, Any]:
+        """In percent. accuracy; yes, no: right answers where that is the right one; direction: of
+        the entailed pairs, those where the model's score is higher this way round; baselines: their
+        accuracies; gain: points that accuracy lies above the best of them."""
+        flat = self.shares.metrics(pairs)
+        guesses = {k.removeprefix("baselines."): v for k, v in flat.items() if "." in k}
+        found: dict[str, Any] = {k: v for k, v in flat.items() if "." not in k}
+        return {**found, "baselines": guesses, "gain": found[OWN] - max(guesses.values())}
+
+
+def entailed(pairs: Sequence[Inference]) -> np.ndarray:
+    """Whether the answer is yes, (N,)."""
+    return np.array([pair.entailed for pair in pairs])
+
+
+def overlap(pair: Inference) -> float:
+    """The share of the hypothesis' words that the premise has; 0 where there is no word."""
+    words, known = tokenize(pair.hypothesis), set(tokenize(pair.premise))
+    return sum(word in known for word in words) / max(1, len(words))
+
+
+def scored(
+    model: DualEncoder, texts: Texts, pairs: Sequence[Inference]
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """(scores of pairs by the model, as `accuracy`, and by each baseline, (N,) each; whether the
+    model's is higher than with premise and hypothesis exchanged, (N,))."""
+    premise = texts.of([pair.premise for pair in pairs])
+    hypothesis = texts.of([pair.hypothesis for pair in pairs])
+    forward = model.score.pairs(hypothesis, premise)
+    scores = {
+        OWN: forward.numpy(),
+        "baselines.majority": np.zeros(len(pairs)),
+        "baselines.symmetric": F.cosine_similarity(points(premise), points(hypothesis)).numpy(),
+        "baselines.overlap": np.array([overlap(pair) for pair in pairs]),
+    }
+    return scores, higher(forward, model.score.pairs(premise, hypothesis))
+
+
+def measure(
+    model: DualEncoder, dev: Sequence[Inference], asked: Sequence[Inference]
+) -> tuple[Judged, int]:
+    """(the answers for the pairs `asked`, of how many of their sentences the model knows no word).
+
+    dev: the pairs that the thresholds are chosen on.
+    """
+    told = [text for pair in asked for text in (pair.premise, pair.hypothesis)]
+    known = [text for pair in dev for text in (pair.premise, pair.hypothesis)]
+    texts = Texts(model, [*told, *known])
+    on_dev, _ = scored(model, texts, dev)
+    scores, directed = scored(model, texts, asked)
+    numbers, yes = np.arange(len(asked)), entailed(asked)
+    answers = {}
+    for name, values in scores.items():
+        threshold = best_threshold(on_dev[name], entailed(dev), balanced=False)
+        answers[name] = (numbers, (values >= threshold) == yes)
+    right = answers[OWN][1]
+    answers |= {"yes": (numbers[yes], right[yes]), "no": (numbers[~yes], right[~yes])}
+    answers["direction"] = (numbers[yes], directed[yes])
+    return Judged(Shares.of(len(asked), answers)), texts.unknown(told)
+
+
+def evaluate(model: DualEncoder, split: str = "test") -> dict[str, Any]:
+    """Of SNLI and of SICK what `Judged.metrics` tells, ci95 over pairs, n pairs, n_entailed, and
+    n_unknown, sentences of which the model knows no word.
+
+    Raises UserError for other splits than dev and test, and when data are missing or damaged.
+    """
+    if split not in SPLITS:
+        raise UserError(f"Entailment is measured on dev or test, not on {split}.")
+    result: dict[str, Any] = {}
+    for name in nli.SETS:
+        asked = nli.held_out(name) if split == "dev" else nli.load(name, split)
+        found, unknown = measure(model, nli.held_out(name), asked)
+        sizes = {"n": len(asked), "n_entailed": int(entailed(asked).sum()), "n_unknown": unknown}
+        result[name] = {**with_intervals(found), **sizes}
+    return result
