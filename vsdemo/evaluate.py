@@ -62,6 +62,7 @@ def evaluate(
     Raises UserError for a damaged checkpoint, missing data, another backbone's features, and
     options that are not for this task.
     """
+    model, spec, _ = checkpoint.load(folder)
     measured = task(task_name)
     if folds and measured is not retrieval:
         raise UserError("Folds of 1,000 photos are a protocol of the task retrieval only.")
