@@ -139,11 +139,17 @@ class FeatureCache:
         """`encode`, and the boxes (K, 4) of the regions, of views the whole frame (1, 4)."""
         network = load_backbone(self.weights)
         views = network.views(photo, self.crops)[None]
-        small = photo.copy()
-        small.thumbnail((LOOKED_AT, LOOKED_AT))
-        made = self._made(network, views, VECTOR, [small], [None])
+        made = self._made(network, views, VECTOR, [self._looked_at(photo)], [None])
         boxes = made.get(BOXES, torch.tensor([[regions.FRAME]]))
         return made[FEATURES][0].float(), boxes[0]
+
+    def _looked_at(self, photo: Image.Image) -> Image.Image | None:
+        """The photo for `Proposals`, small, as many large ones fill the memory; else None."""
+        if self._proposals is None:
+            return None
+        small = photo.copy()
+        small.thumbnail((LOOKED_AT, LOOKED_AT))
+        return small
 
     def _known(self, kind: str) -> dict[str, tuple[Path, int]]:
         """Where each photo's features are; a damaged file counts as missing."""
@@ -197,7 +203,7 @@ class FeatureCache:
 
     def _batches(
         self, network: Backbone, photos: dict[str, Path], kind: str, broken: dict[str, str]
-    ) -> Iterator[tuple[list[str], list[Image.Image], Tensor]]:
+    ) -> Iterator[tuple[list[str], list[Image.Image | None], Tensor]]:
         """(keys, photos, views (B, V, 3, H, W)) of those that open; the others go to `broken`.
 
         Decoding and network take turns: side by side they fight for the cores of a CPU.
@@ -205,15 +211,13 @@ class FeatureCache:
         crops = "center" if kind == MAP else self.crops
         size = max(1, BATCH_VIEWS // CROPS.get(crops, 1))
 
-        def opened(key: str) -> tuple[Image.Image, Tensor] | None:
+        def opened(key: str) -> tuple[Image.Image | None, Tensor] | None:
             try:
                 photo = open_photo(photos[key])
             except UserError as error:
                 broken[key] = str(error)
                 return None
-            views = network.views(photo, crops)
-            photo.thumbnail((LOOKED_AT, LOOKED_AT))  # many large ones would fill the memory
-            return photo, views
+            return self._looked_at(photo), network.views(photo, crops)
 
         keys = list(photos)
         with ThreadPoolExecutor() as pool:
@@ -230,7 +234,7 @@ class FeatureCache:
         network: Backbone,
         views: Tensor,
         kind: str,
-        photos: Sequence[Image.Image],
+        photos: Sequence[Image.Image | None],
         paths: Sequence[Path | None],
     ) -> dict[str, Tensor]:
         """The tensors to keep of views (B, V, 3, H, W), in half precision."""

@@ -10,12 +10,14 @@ import time
 import urllib.error
 import urllib.request
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from vsdemo import ui
 from vsdemo.paths import ROOT
 
 HERE = Path(__file__).parent
@@ -67,6 +69,19 @@ def start(log, **variables):
         [sys.executable, "-c", APP], cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT
     )
     return process, f"http://127.0.0.1:{port}/"
+
+
+@contextmanager
+def served_here(apps, name):
+    """The app in this process, where fakes are; `visit` knows it by the name."""
+    port = free_port()
+    demo = ui.launch(port, prevent_thread_lock=True, quiet=True)
+    apps[name] = f"http://127.0.0.1:{port}/"
+    try:
+        yield
+    finally:
+        del apps[name]
+        demo.close()
 
 
 def wait_for(process, url, log):

@@ -1,13 +1,12 @@
 """A visitor in a real browser on the tab Align, over a model that stands in for one."""
 
 import re
-import socket
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.fake_alignment import alignment, install
-from vsdemo import ui
+from tests.ui.conftest import served_here
 
 TEXT = "a small dog runs after one red ball"
 PHONE = {"width": 390, "height": 844}
@@ -18,13 +17,8 @@ def served(apps, checkpoints, monkeypatch, fake_parser):
     """The app in this process, where the fake model is; its name for `visit`."""
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
     install(monkeypatch)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    demo = ui.launch(port, prevent_thread_lock=True, quiet=True)
-    monkeypatch.setitem(apps, "able", f"http://127.0.0.1:{port}/")
-    yield "able"
-    demo.close()
+    with served_here(apps, "able"):
+        yield "able"
 
 
 def rows(page):

@@ -2,12 +2,11 @@
 
 import random
 import re
-import socket
 
 import pytest
 from playwright.sync_api import expect
 
-from vsdemo import ui
+from tests.ui.conftest import served_here
 from vsdemo.plots import grammar, tree_svg
 from vsdemo.types import Tree, UserError
 from vsdemo.ui import answers, search, theme, tree
@@ -48,7 +47,7 @@ def words(monkeypatch):
 @pytest.fixture
 def panel(monkeypatch):
     monkeypatch.setattr(answers.gr, "Warning", lambda *_, **__: None)
-    with ui.gr.Blocks():
+    with answers.gr.Blocks():
         return tree.TreePanel()
 
 
@@ -146,13 +145,8 @@ def test_a_browser_finds_no_texts_that_overlap_and_none_too_small(browser, n):
 def parsed(apps, checkpoints, words, monkeypatch):
     """The app in this process, where the fake parser is; its name for `visit`."""
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    demo = ui.launch(port, prevent_thread_lock=True, quiet=True)
-    monkeypatch.setitem(apps, "parsed", f"http://127.0.0.1:{port}/")
-    yield "parsed"
-    demo.close()
+    with served_here(apps, "parsed"):
+        yield "parsed"
 
 
 def unfold(page):
