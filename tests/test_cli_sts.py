@@ -59,3 +59,18 @@ def test_the_same_checkpoint_twice(root, toy_checkpoint, run):
     code, _, errors = run("sts", toy_checkpoint, toy_checkpoint)
     assert code == 2
     assert "is given twice" in errors
+
+
+def test_two_sentences_are_compared(toy_checkpoint, run):
+    code, told, errors = run("sentences", "a red circle", "one circle", toy_checkpoint)
+    assert (code, errors) == (0, "")
+    assert told.splitlines()[1].endswith(str(toy_checkpoint))
+    code, told, _ = run("sentences", "a red circle", "one circle", toy_checkpoint, "--json")
+    (said,) = json.loads(told)["models"].values()
+    assert -1 <= said["cosine"] <= 1
+
+
+@pytest.mark.parametrize("words", [("", "a dog"), ("a dog", "a\x00b"), ("犬", "a red circle")])
+def test_sentences_that_cannot_be_compared_are_told_in_one_sentence(toy_checkpoint, run, words):
+    code, told, errors = run("sentences", *words, toy_checkpoint)
+    assert (code, told, len(errors.strip().splitlines())) == (2, "", 1)

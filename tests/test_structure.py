@@ -75,6 +75,7 @@ RANKS = {
     **{"checkpoint": 4.0, "train": 5.0, "evaluate": 5.0, "index": 5.0, "bench": 5.0},
     **{"train_pairs": 5.1, "subsets": 6.2},
     **{"claims": 5.0, "curve": 5.0, "ensemble": 5.0, "tables": 5.1, "lab": 5.1, "engine": 6.0},
+    **{"likeness": 6.1},
     **{
         "plots.bars": 6.0,
         "plots.grammar": 6.0,
@@ -88,6 +89,7 @@ RANKS = {
     **{
         "ui.answers": 7.1,
         "ui.aligned": 7.1,
+        "ui.alike": 7.1,
         "ui.asked": 7.1,
         "ui.tree": 7.15,
         "ui.regions": 7.15,

@@ -51,7 +51,7 @@ cli.add_typer(cli_bench.cli, name="bench")
 for verb in (
     *(cli_fetch.fetch, cli_lab.lab, cli_tables.table, cli_trees.parse, cli_trees.relations),
     *(cli_trees.train_parser, cli_pocket.train_pocket, cli_align.align, cli_align.regions),
-    *(cli_runs.curve, cli_runs.ensemble, cli_sts.sts),
+    *(cli_runs.curve, cli_runs.ensemble, cli_sts.sts, cli_sts.sentences),
 ):
     cli.command()(verb)
 

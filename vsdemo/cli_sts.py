@@ -1,9 +1,9 @@
-"""`python -m vsdemo sts`: sentence similarity, subset by subset."""
+"""`python -m vsdemo sts`, similarity subset by subset, and `sentences`, of two sentences."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,3 +30,45 @@ def sts(
         print(svg)
     else:
         print(subsets.markdown(found))
+
+
+def sentences(
+    first: Annotated[str, typer.Argument(help="A sentence.")],
+    second: Annotated[str, typer.Argument(help="Another one.")],
+    checkpoints: Annotated[
+        list[Path] | None, typer.Argument(help="Folders; unless given, all that ship.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Compare two sentences: how alike are they, does one follow from the other? No photos."""
+    from vsdemo.checkpoint import shipped
+    from vsdemo.engine import Reader
+    from vsdemo.likeness import likeness
+    from vsdemo.types import Sentence, UserError
+
+    for text in (first, second):
+        Sentence.from_user(text)
+    found: dict[str, Any] = {}
+    for folder in checkpoints or shipped():
+        try:
+            found[str(folder)] = likeness(Reader(folder), first, second).record()
+        except UserError as error:
+            if checkpoints:
+                raise
+            found[str(folder)] = {"problem": str(error)}
+    if json:
+        show({"first": first, "second": second, "models": found})
+    else:
+        print(_lines(found))
+
+
+def _lines(found: dict[str, Any]) -> str:
+    lines = ["cosine  2 from 1  1 from 2"]
+    for name, said in found.items():
+        if "problem" in said:
+            lines.append(f"{'':26}  {name}: {said['problem']}")
+            continue
+        order = said.get("order")
+        both = [f"{order[key]['fit']:8.3f}" for key in order] if order else [" " * 8] * 2
+        lines.append("  ".join([f"{said['cosine']:6.3f}", *both, name]))
+    return "\n".join([*lines, "        order fit: does one follow from the other? 1 is yes"])

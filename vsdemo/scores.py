@@ -148,9 +148,12 @@ class OrderViolation(Score):
             return -_OrderViolation.apply(specific.x, general.x).T
         return -_OrderViolation.apply(general.x, specific.x)
 
+    def excess(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """(N, D) of row i and row i: the order is violated in the dimensions that are above 0."""
+        return specific.x - general.x if self.reversed else general.x - specific.x
+
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
-        excess = specific.x - general.x if self.reversed else general.x - specific.x
-        return -excess.clamp(min=0).square().sum(-1)
+        return -self.excess(general, specific).clamp(min=0).square().sum(-1)
 
     def fit(self, scores: Tensor) -> Tensor:
         return (1 + scores).clamp(0, 1)  # a unit vector's violation is at most 1

@@ -48,6 +48,24 @@ def test_so_many_words_are_misspelt(caption, wanted):
     assert sum(a != b for a, b in zip(fewer, wrong.split(" "), strict=True)) <= 1
 
 
+@given(st.text(max_size=60), st.floats(0, 1))
+def test_noise_changes_letters_alone(caption, share):
+    noise = typos.noisy(caption, share)
+    assert noise == typos.noisy(caption, share)
+    assert len(noise) == len(caption)
+    for a, b in zip(caption, noise, strict=True):
+        assert a == b or (a.isalpha() and b.isalpha() and a.isupper() == b.isupper())
+    assert typos.noisy(caption, 0) == caption
+    assert all(a != b for a, b in zip(caption, typos.noisy(caption, 1), strict=True) if a.isalpha())
+
+
+def test_so_many_letters_are_changed():
+    captions = [f"dogs {n} run over green fields" for n in range(200)]
+    pairs = [(a, b) for c in captions for a, b in zip(c, typos.noisy(c), strict=True)]
+    letters = [a != b for a, b in pairs if a.isalpha()]
+    assert 0.09 < sum(letters) / len(letters) < 0.11
+
+
 def test_short_words_punctuation_and_capitals_stay():
     assert typos.misspelt("A 123 on it!", 2) == "A 123 on it!"
     assert typos.misspelt("Dogs, ok.", 1).endswith(", ok.")

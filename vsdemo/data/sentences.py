@@ -38,7 +38,7 @@ def version(needs: frozenset[str]) -> str:
 
 def _trees(texts: Sequence[str]) -> Sequence[Tree]:
     parser = TreeCache().parser
-    return parser.parse(texts) if len(texts) <= FEW else _stored_trees(tuple(texts), parser)
+    return (_fresh_trees if len(texts) <= FEW else _stored_trees)(tuple(texts), parser)
 
 
 def _constituents(texts: Sequence[str]) -> Sequence[BinaryTree]:
@@ -47,7 +47,13 @@ def _constituents(texts: Sequence[str]) -> Sequence[BinaryTree]:
         return _stored_constituents(tuple(texts), parser)
     if parser.has_constituency:
         return parser.constituency(texts)
-    return [from_dependencies(tree) for tree in parser.parse(texts)]
+    return [from_dependencies(tree) for tree in _fresh_trees(tuple(texts), parser)]
+
+
+@lru_cache(maxsize=64)
+def _fresh_trees(texts: tuple[str, ...], parser: Parser) -> Sequence[Tree]:
+    """Kept in memory, as what a visitor types goes to several models."""
+    return parser.parse(texts)
 
 
 @lru_cache(maxsize=4)

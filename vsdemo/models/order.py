@@ -16,7 +16,7 @@ chooses the epoch; (3) words seen once in train become <unk>, and punctuation is
 Flickr8k, 19 times smaller than COCO: dropout, and a learning rate that falls by a cosine over up
 to 60 epochs of one caption a photo; (5) `order/entailment` learns from SICK, and a part of SNLI's
 dev split where its train split is not here, and is chosen on SICK's trial split; its margin, which
-the paper does not state, is that of section 4.4.
+the paper does not state, is 0.5, ten times that of section 4.4, with which it learns little.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ PRESETS = {
     "order/reversed": Config(score="order_reversed"),
     "order/symmetric": Config(score="cosine", margin=0.2),
     "order/one_crop": Config(crops="center"),
-    "order/entailment": Config(loss="entailment", epochs=10, evaluate_every=1, schedule="constant"),
+    "order/entailment": Config(
+        loss="entailment", margin=0.5, epochs=10, evaluate_every=1, schedule="constant"
+    ),
 }
 
 

@@ -4,6 +4,7 @@ from vsdemo.plots.bars import bars_svg
 from vsdemo.plots.crops import crop, crops_png
 from vsdemo.plots.lines import lines_svg
 from vsdemo.plots.overlay import boxes_svg, overlay_png
+from vsdemo.plots.profile import profile_svg
 from vsdemo.plots.tree import tree_svg, tree_text
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "crops_png",
     "lines_svg",
     "overlay_png",
+    "profile_svg",
     "tree_svg",
     "tree_text",
 ]

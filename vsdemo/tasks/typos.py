@@ -4,7 +4,8 @@ A model that reads characters still sees most of a misspelt word, where to one t
 is unknown: the former "benefits from morphological similarity" (Merckx & Frank 2019, section
 4.3.3, of rare words; typos are our own test of it). In each caption one typo is made in none, one
 or two of its words of at least three letters, chosen by lot, the same for every model: two letters
-swapped, one dropped, one doubled, or one replaced by its neighbour on the keyboard.
+swapped, one dropped, one doubled, or one replaced by its neighbour on the keyboard. Noise is blind
+to words: each letter of the caption gives way to any other with the same probability.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from vsdemo.types import CaptionSet
 
 PRIMARY = "drop"
 TYPOS = {"clean": 0, "one": 1, "two": 2}
+NOISE = 0.1  # share of letters
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 KEPT = ("r1", "r10", "meanr")
 WORD = re.compile(r"[^\W\d_]{3,}")
 KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -31,7 +34,7 @@ KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 @dataclass(frozen=True)
 class Misspelt:
-    """by_typos: clean, one and two -> the ranks."""
+    """by_typos: clean, one, two and noise -> the ranks."""
 
     by_typos: dict[str, Ranks]
 
@@ -39,21 +42,39 @@ class Misspelt:
         return len(self.by_typos["clean"])
 
     def metrics(self, photos: np.ndarray | None = None) -> dict[str, Any]:
-        """clean, one, two: R@1, R@10 and mean rank of the photo; drop: what of clean is lost."""
+        """clean, one, two, noise: R@1, R@10 and mean rank of the photo; drop: what of clean is
+        lost."""
         found = {}
         for name, of_one in self.by_typos.items():
             t2i = of_one.metrics(photos)["t2i"]
             found[name] = {k: t2i[k] for k in KEPT}
-        return {**found, "drop": {k: subtract(found["clean"], found[k]) for k in ("one", "two")}}
+        lost = {k: subtract(found["clean"], found[k]) for k in found if k != "clean"}
+        return {**found, PRIMARY: lost}
 
 
 def measure(model: DualEncoder, split: CaptionSet, features: Tensor) -> Misspelt:
-    """Ranks of the photos for captions without and with typos."""
+    """Ranks of the photos for captions without and with typos, and with noise."""
+    spelt = {name: [misspelt(c, typos) for c in split.captions] for name, typos in TYPOS.items()}
+    spelt["noise"] = [noisy(c) for c in split.captions]
     found = {}
-    for name, typos in TYPOS.items():
-        wrong = replace(split, captions=tuple(misspelt(c, typos) for c in split.captions))
+    for name, captions in spelt.items():
+        wrong = replace(split, captions=tuple(captions))
         found[name] = ranks(model, *encode(model, wrong, features))
     return Misspelt(found)
+
+
+def noisy(caption: str, share: float = NOISE) -> str:
+    """A caption of which each letter is another one with probability `share`; the same each
+    time."""
+    rng = Random(caption)
+
+    def other(letter: str) -> str:
+        if not letter.isalpha() or rng.random() >= share:
+            return letter
+        drawn = rng.choice([x for x in LETTERS if x != letter.lower()])
+        return drawn.upper() if letter.isupper() else drawn
+
+    return "".join(map(other, caption))
 
 
 def misspelt(caption: str, typos: int) -> str:
@@ -90,6 +111,6 @@ def _beside(letter: str, rng: Random) -> str:
 
 
 def evaluate(model: DualEncoder, split: CaptionSet, features: Tensor) -> dict[str, Any]:
-    """clean, one and two: r1, r10, meanr; drop; n_captions, ci95 over photos."""
+    """clean, one, two and noise: r1, r10, meanr; drop; n_captions, ci95 over photos."""
     found = measure(model, split, features)
     return {**with_intervals(found), "n_captions": len(split.captions)}

@@ -13,7 +13,7 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.types import UserError
-from vsdemo.ui import alignment, answers, api, caption, page, pictures, search, theme
+from vsdemo.ui import alignment, answers, api, caption, page, pictures, search, sentences, theme
 from vsdemo.ui.alignment import Align
 from vsdemo.ui.answers import Answer, Update
 from vsdemo.ui.asked import Asked
@@ -21,6 +21,7 @@ from vsdemo.ui.caption import Caption, Described
 from vsdemo.ui.fetching import FetchPanel
 from vsdemo.ui.library import Library
 from vsdemo.ui.search import Search, Shown
+from vsdemo.ui.sentences import Pair, Sentences
 
 TITLE = "vsdemo"
 LINE = "Sentences and photos in one space"
@@ -56,6 +57,8 @@ class Page:
                 self.caption: Caption = caption.build(library, self.model, self.gallery)
             with gr.Tab("Align", id="align", render_children=True) as self.align_tab:
                 self.align: Align = alignment.build(library, self.gallery)
+            with gr.Tab("Sentences", id="sentences", render_children=True) as self.sentences_tab:
+                self.sentences: Sentences = sentences.build(library)
         self.settings = [self.model, self.gallery, self.k]
 
     def load(self, request: gr.Request) -> Answer:
@@ -74,8 +77,10 @@ class Page:
         return {
             self.model: gr.update(choices=list(self.library.models), value=model),
             self.gallery: gr.update(choices=self.library.labels, value=gallery),
-            self.tabs: gr.Tabs(selected=_tab(asked)),
+            # Who has clicked on a tab meanwhile is not taken back.
+            self.tabs: gr.Tabs(selected=_tab(asked)) if "tab" in asked else gr.skip(),
             self.align.asked: Asked(asked.get("q", "") * aligned, model, gallery, photo),
+            self.sentences.asked: Pair((asked.get("a", ""), asked.get("b", "")), model, gallery),
         }
 
     def load_photo(self, request: gr.Request) -> Answer:
@@ -97,6 +102,13 @@ class Page:
             text = page.tidy(described.sentences[number])
             yield {self.search.query: text}
             yield from self.search.run(text, described.model, described.gallery, k)
+
+    def ask_near(self, pair: Pair | None, k: int, event: gr.EventData) -> Answer:
+        """From a caption near to one of two sentences to the photos it describes."""
+        if pair is not None:
+            text = page.tidy(pair.near[answers.number(event, len(pair.near))])
+            yield {self.search.query: text}
+            yield from self.search.run(text, pair.model, pair.gallery, k)
 
     def align_shown(self, shown: Shown | None) -> Update:
         """From the photo shown large, with the sentence that found it, to their alignment."""
@@ -145,14 +157,16 @@ class Page:
         for start in (self.model.input, self.gallery.input):
             start(told.say(told.changed), chosen, told.outputs, **QUIET)
         tabs = (self.search_tab, "detail"), (self.describe_tab, "sentences")
-        for tab, shown in (*tabs, (self.align_tab, "figure")):
+        tabs = *tabs, (self.align_tab, "figure"), (self.sentences_tab, "alike")
+        for tab, shown in tabs:
             tab.select(js=f"() => vsdemo.address(document.getElementById('{shown}'))")
         found.detail.submit(told.say(self.describe), [found.shown], told.outputs, **QUIET)
         found.detail.submit(lambda: gr.Tabs(selected="describe"), None, self.tabs, **QUIET)
         told.sentences.click(found.say(self.ask), [told.described, self.k], found.outputs, **QUIET)
         told.sentences.click(lambda: gr.Tabs(selected="search"), None, self.tabs, **QUIET)
         self._connect_align()
-        settings = [self.model, self.gallery, self.tabs, self.align.asked]
+        self._connect_sentences()
+        settings = [self.model, self.gallery, self.tabs, self.align.asked, self.sentences.asked]
         demo.load(self.load_settings, None, settings, **QUIET)
         demo.load(found.say(self.load), None, found.outputs, **QUIET).then(*then, **QUIET)
         demo.load(told.say(self.load_photo), None, told.outputs, **QUIET)
@@ -169,10 +183,21 @@ class Page:
         for start in (self.model.input, self.gallery.input):
             start(tab.say(tab.changed), chosen, tab.outputs, **QUIET)
 
+    def _connect_sentences(self) -> None:
+        """The tab compares when it shows; its captions lead to photos."""
+        tab, found = self.sentences, self.search
+        self.sentences_tab.select(tab.say(tab.open), [tab.asked], tab.outputs, **QUIET)
+        chosen = [tab.asked, self.model, self.gallery]
+        for start in (self.model.input, self.gallery.input):
+            start(tab.say(tab.changed), chosen, tab.outputs, **QUIET)
+        tab.near.click(found.say(self.ask_near), [tab.asked, self.k], found.outputs, **QUIET)
+        tab.near.click(lambda: gr.Tabs(selected="search"), None, self.tabs, **QUIET)
+
 
 def _tab(asked: dict[str, str]) -> str:
     """The tab that an address names."""
-    return asked["tab"] if asked.get("tab") in ("describe", "align") else "search"
+    tabs = ("describe", "align", "sentences")
+    return asked["tab"] if asked.get("tab") in tabs else "search"
 
 
 def _whole(text: str | None) -> int | None:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import gradio as gr
 
-from vsdemo.engine import Engine
+from vsdemo.engine import Engine, Reader
 from vsdemo.index import Index
 from vsdemo.types import CaptionSet, UserError
 from vsdemo.ui import page, pictures
@@ -128,6 +128,12 @@ def aligning(
     found = library.aligning(model, gallery)
     yield from _wait(note, found, found.reader)
     return found
+
+
+def readers(library: Library, note: gr.HTML) -> Generator[Update, None, dict[str, Reader | str]]:
+    """Every model or why it cannot be read, telling in `note` how far they are."""
+    found = library.gathering()
+    return (yield from _wait(note, found, found.readers))
 
 
 def number(event: gr.EventData, count: int) -> int:

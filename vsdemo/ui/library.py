@@ -77,6 +77,13 @@ class Reading(Work):
     reader: Future[Reader] = field(default_factory=Future)
 
 
+@dataclass
+class Gathering(Work):
+    """Every model on its way, to read sentences; in place of one that cannot, the reason."""
+
+    readers: Future[dict[str, Reader | str]] = field(default_factory=Future)
+
+
 class Library:
     """Models and galleries by key, and engines cached by (model, gallery).
 
@@ -91,6 +98,7 @@ class Library:
         self._openings: dict[str, Opening] = {}
         self._readings: dict[tuple[str, ...], Reading] = {}
         self._loading: OrderedDict[tuple[str, str], Loading] = OrderedDict()
+        self._gathering: Gathering | None = None
         self.galleries: dict[str, Gallery] = {}
         self.refresh()
 
@@ -101,6 +109,7 @@ class Library:
             # Those that were here stay as they are: engines may have left photos out.
             self.galleries = {key: self.galleries.get(key, found[key]) for key in found}
         self.models = by_merit(next((g.name for g in self.galleries.values()), None))
+        self._gathering = None
 
     @property
     def labels(self) -> list[tuple[str, str]]:
@@ -165,6 +174,15 @@ class Library:
         others = by_merit(_known(gallery, self.galleries).name)
         return self._reading(("align", model, gallery), self._align, [model, *others])
 
+    def gathering(self) -> Gathering:
+        """Every model, to read sentences with."""
+        with self._lock:
+            found = self._gathering
+            if found is None or found.failed:
+                found = self._gathering = Gathering("Loading the models")
+                found.readers = self._pool.submit(_gather, found, dict(self.models))
+        return found
+
     def _reading(
         self,
         key: tuple[str, ...],
@@ -206,6 +224,17 @@ class Library:
         opening.photos = Future()
         opening.photos.set_result(engine.gallery)
         return engine
+
+
+def _gather(work: Work, folders: Mapping[str, Path]) -> dict[str, Reader | str]:
+    found: dict[str, Reader | str] = {}
+    for done, (name, folder) in enumerate(folders.items()):
+        work.report(done, len(folders))
+        try:
+            found[name] = Reader(folder)
+        except UserError as error:
+            found[name] = str(error)
+    return found
 
 
 def _known(key: str, known: Mapping[str, T]) -> T:

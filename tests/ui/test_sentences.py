@@ -1,0 +1,175 @@
+"""The tab Sentences: its callbacks, its HTML, and a visitor in a real browser."""
+
+import re
+import shutil
+from dataclasses import replace
+from types import SimpleNamespace
+
+import gradio as gr
+import pytest
+from playwright.sync_api import expect
+
+from tests.small_runs import trainer
+from vsdemo import evaluate
+from vsdemo.likeness import Likeness
+from vsdemo.types import Hit, UserError
+from vsdemo.ui import alike, answers, sentences
+from vsdemo.ui.alike import Row
+from vsdemo.ui.library import Library
+from vsdemo.ui.sentences import EXAMPLES, NEAREST, Pair
+
+A, B = "one red circle", "there is a circle here"
+PHONE = {"width": 390, "height": 844}
+HOSTILE = '<img src=x onerror="alert(1)">\'&'
+
+
+@pytest.fixture(scope="module")
+def several(checkpoints, own_folders, tmp_path_factory):
+    """A folder of checkpoints: `gru`, an order, one that reads characters and a damaged one."""
+    root = tmp_path_factory.mktemp("several")
+    shutil.copytree(checkpoints / "toy" / "gru", root / "toy" / "gru")
+    for name in ("order", "char_gru"):
+        trainer(root / "toy" / name, "epochs=1", preset=name).run()
+        evaluate.finish(root / "toy" / name)
+    shutil.copytree(checkpoints / "toy" / "gru", root / "toy" / "broken")
+    (root / "toy" / "broken" / "model.safetensors").write_bytes(b"nothing")
+    return root
+
+
+@pytest.fixture
+def tab(several, monkeypatch):
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(several))
+    monkeypatch.setattr(answers.gr, "Warning", lambda *_, **__: None)
+    with gr.Blocks():
+        return sentences.build(Library())
+
+
+def pair(*texts, model="gru", **other):
+    return Pair(texts or (A, B), model, "toy-test", **other)
+
+
+def last(tab, callback, *inputs):
+    """What stands on the page in the end."""
+    return list(tab.say(callback)(*inputs))[-1]
+
+
+def text(html):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html))
+
+
+def test_every_model_has_a_row(tab):
+    shown = last(tab, tab.open, pair())
+    rows = re.findall(r"<li.*?</li>", shown[tab.rows])
+    assert len(rows) == 4
+    assert sum("cosine" in row for row in rows) == 3
+    (chosen,) = (row for row in rows if "aria-current" in row)
+    assert "<b>gru</b>" in chosen
+    (broken,) = (row for row in rows if "<b>broken</b>" in row)
+    assert "damaged" in broken or "cannot" in broken or "not" in broken
+    assert "By order" in shown[tab.follows]
+    assert "By char_gru" in shown[tab.strips]
+    assert shown[tab.near].count("<button") == 2 * NEAREST == len(shown[tab.asked].near)
+    assert shown[tab.asked].done
+    assert tab.rows not in last(tab, tab.open, shown[tab.asked])
+
+
+def test_without_sentences_the_first_example_is_compared(tab):
+    shown = last(tab, tab.open, pair("", ""))
+    assert (shown[tab.first], shown[tab.second]) == EXAMPLES[0]
+
+
+def test_another_model_says_what_follows(tab):
+    shown = last(tab, tab.changed, pair(done=True), "char_gru", "toy-test")
+    assert shown[tab.asked].model == "char_gru"
+    assert tab.rows not in last(tab, tab.changed, pair(), "order", "toy-test")  # nobody looks
+
+
+@pytest.mark.parametrize("bad", ["", "  ", "a\x00b", "a" * 10_000])
+def test_bad_input_names_the_sentence_and_changes_nothing_else(tab, bad):
+    for which, texts in (("first", (bad, B)), ("second", (A, bad))):
+        shown = last(tab, tab.run, *texts, pair())
+        assert f"The {which} sentence" in text(shown[tab.note])
+        assert tab.rows not in shown
+
+
+def test_other_scripts_are_told_row_by_row(tab):
+    shown = last(tab, tab.run, "犬が走る", B, pair(model="order"))
+    assert text(shown[tab.rows]).count("knows no word of the sentence") == 3
+    assert shown[tab.follows] == shown[tab.strips] == ""
+    assert "knows no word" in text(shown[tab.note])
+    assert shown[tab.near] == ""
+
+
+def test_a_long_sentence_of_characters_is_read(tab):
+    long = " ".join(["a red dog"] * 50)
+    shown = last(tab, tab.run, long, B, pair(model="char_gru"))
+    assert shown[tab.strips].count("--w") == len(long) + len(B)
+
+
+def test_a_click_on_a_caption_is_read_against_the_page(tab):
+    near = last(tab, tab.open, pair())[tab.asked].near
+    event = SimpleNamespace(_data={"number": len(near)})
+    with pytest.raises(UserError, match="no longer on the page"):
+        answers.number(event, len(near))
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        alike.rows([Row(HOSTILE, HOSTILE, HOSTILE, HOSTILE)], "", {"a": HOSTILE}),
+        alike.rows([Row("", "", "", Likeness(0.5, unknown=((HOSTILE,), ())))], "", {}),
+        alike.follows(Likeness(0.5, (0.1, -0.2)), HOSTILE),
+        alike.strips([HOSTILE], Likeness(0.5, attention=((1 / len(HOSTILE),) * len(HOSTILE),)), ""),
+        alike.nearest([[Hit(1, 0, HOSTILE, 0.5, 0.5)], []], "cosine"),
+    ],
+)
+def test_text_from_outside_is_never_markup(html):
+    assert "<img src=x" not in html
+    assert 'alert(1)>"' not in html
+
+
+def test_the_more_general_one_is_named():
+    said = Likeness(0.9, excess=(-0.5, 0.1, -0.2))
+    html = text(alike.follows(said, "order"))
+    assert "The second is the more general one" in html
+    assert "violated in 1 of 3 dimensions" in html
+    assert "violated in 2 of 3 dimensions" in html
+    other = alike.follows(replace(said, excess=(0.5, -0.1, 0.2)), "order")
+    assert "The first is the more general one" in text(other)
+    assert "Neither" in text(alike.follows(replace(said, excess=(0.0, 0.0)), "order"))
+
+
+def test_most_of_the_weight_is_told_in_words():
+    weights = (0.1, 0.0, 0.5, 0.2, 0.2)
+    html = text(alike.strips(["a dog"], Likeness(1, attention=(weights,)), "char_gru"))
+    assert "“dog” 90%, “a” 10%" in html
+
+
+@pytest.mark.parametrize("viewport", [None, PHONE], ids=["desktop", "phone"])
+def test_a_visitor_compares_and_goes_on_to_photos(visit, viewport):
+    page = visit(viewport=viewport) if viewport else visit()
+    page.get_by_role("tab", name="Sentences").click()
+    expect(page.locator("#alike section.alike li")).to_have_count(1)
+    expect(page.get_by_label("First sentence")).to_have_value(EXAMPLES[0][0])
+    page.get_by_label("First sentence").fill(A)
+    page.get_by_label("Second sentence").fill(B)
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator("#near button")).to_have_count(2 * NEAREST)
+    expect(page).to_have_url(re.compile(r"tab=sentences&a=one\+red\+circle&b=there\+is"))
+    shared = visit(path=page.url.split("/")[-1])
+    expect(shared.get_by_label("Second sentence")).to_have_value(B)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    caption = page.locator("#near button").first
+    wanted = caption.text_content()
+    caption.click()
+    expect(page.get_by_role("tab", name="Search")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#query textarea, #query input").first).to_have_value(wanted)
+
+
+def test_an_empty_sentence_is_told_on_the_page(visit):
+    page = visit(path="?tab=sentences")
+    expect(page.locator("#near button")).to_have_count(2 * NEAREST)
+    page.get_by_label("Second sentence").fill("   ")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator(".problem")).to_contain_text("The second sentence is empty")
+    expect(page.locator("#alike section.alike li")).to_have_count(1)
