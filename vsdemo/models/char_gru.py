@@ -10,7 +10,7 @@ lexical knowledge", Natural Language Engineering, 2019.
     rate = (high - low) (1 + cos(pi (1 + 2 step / cycle))) / 2 + low       a cycle is 4 epochs
 
 Presets: `char_gru/1024`, `char_gru/2048` and `char_gru/4096` are the paper's, by the size 2n of the
-embedding; cell=lstm and pooling=max its other networks; `char_gru` is half of the smallest with (6),
+embedding; cell=lstm and pooling=max its other networks; `char_gru` is half of the first with (6),
 `char_gru/small` one for Storybook. Snapshots of every fourth epoch are kept for ensembles.
 
 Departures: (1) DenseNet-169 in place of ResNet-152; (2) the softmax leaves out padding, which that
@@ -18,8 +18,8 @@ of the released code takes in, so that an embedding does not depend on its batch
 the sum of the hinges, not their mean over B x B, which Adam does not notice where nothing is
 clipped, and two captions of one photo are not each other's negatives; (4) recurrent weights start
 orthogonal; (5) dev rsum of both directions chooses the epoch, or the two snapshots of an ensemble,
-in place of R@10; (6) in `char_gru` and `char_gru/small`: the hardest negative of VSE++ (Faghri 2018),
-batches of 128 and four times the rate, features brought to mean 0 and variance 1, dropout on
+in place of R@10; (6) in `char_gru` and `char_gru/small`: the hardest negative of VSE++ (Faghri
+2018), batches of 128 and a higher rate, features brought to mean 0 and variance 1, dropout on
 characters, pooled states and features, gradients clipped, and each 20 batches sorted by length, so
 that negatives are captions of like length; (7) a cycle's length in steps is in the cosine as
 2 step / cycle: the printed 0.5 step x mb has no period of four epochs.
