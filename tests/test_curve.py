@@ -1,12 +1,15 @@
 """Retrieval by epoch, from a run's events, in numbers and drawn."""
 
 import json
+import shutil
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from tests import small_pairs
 from tests.small_runs import logged, trainer
-from vsdemo import curve
+from vsdemo import checkpoint, curve
+from vsdemo.tasks import sts
 from vsdemo.types import UserError
 
 
@@ -32,6 +35,32 @@ def test_table(finished):
     assert len(lines) == 4
     assert lines[0].startswith("| epoch | i2t R@1 | R@5 | R@10 | t2i R@1 |")
     assert {line.count("|") for line in lines} == {10}
+
+
+@pytest.fixture
+def meaning(tmp_path, toy_root, monkeypatch):
+    """A run that also measured sentence pairs, over the toy photos."""
+    root = tmp_path / "data"
+    shutil.copytree(toy_root, root)
+    small_pairs.write_all(root)
+    monkeypatch.setenv("VSDEMO_DATA", str(root))
+    trainer(tmp_path / "run", "epochs=2", "semantics=true").run()
+    return tmp_path / "run"
+
+
+def test_semantics_are_told_where_they_were_measured(meaning):
+    rows = curve.by_epoch(meaning)
+    for row, event in zip(rows, logged(meaning, "eval"), strict=True):
+        assert row["semantics"] == event["semantics"]
+        assert row["semantics"].keys() == {"STS-B", "SICK-R", "mean"}
+    model = checkpoint.load(meaning)[0]
+    said = sts.evaluate(model, "dev")
+    for name in ("STS-B", "SICK-R"):
+        assert sts.on_dev(model)[name] == pytest.approx(said[f"{name}.cosine"]["pearson"])
+    assert curve.lines(rows)[curve.SEMANTICS][1] == (2, rows[1]["semantics"]["mean"])
+    told = curve.markdown(rows).splitlines()
+    assert told[0].endswith("| rsum | r, STS-B | r, SICK-R | r, mean |")
+    assert {line.count("|") for line in told} == {13}
 
 
 def test_command(run, finished, tmp_path):

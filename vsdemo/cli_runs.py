@@ -16,7 +16,8 @@ def curve(
     svg: Annotated[Path | None, typer.Option(help="Draw R@10 into this file.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Retrieval on dev by epoch, as a table and drawn (Merckx & Frank 2019, Figure 4)."""
+    """Retrieval on dev by epoch, of runs with semantics=true also sentence similarity, as a table
+    and drawn (Merckx & Frank 2019, Figure 4)."""
     from vsdemo import curve as curves
     from vsdemo.paths import write_text
     from vsdemo.plots import lines_svg
@@ -24,7 +25,7 @@ def curve(
     rows = curves.by_epoch(run)
     print(json.dumps(rows, indent=1) if as_json else curves.markdown(rows))
     if svg:
-        title = f"{run.resolve().name}: R@10 on dev, %"
+        title = f"{run.resolve().name} on dev: R@10 in %, r x 100"
         write_text(svg, lines_svg(title, curves.lines(rows), "epoch", logarithmic=True))
 
 

@@ -26,7 +26,7 @@ from vsdemo.features import FeatureCache
 from vsdemo.losses import check_finite
 from vsdemo.resume import STATE
 from vsdemo.schedule import epoch_batches
-from vsdemo.tasks import retrieval
+from vsdemo.tasks import retrieval, sts
 from vsdemo.types import Embeddings, Sentence, UserError
 
 LOG_EVERY = 10  # steps between two `step` events
@@ -218,7 +218,8 @@ class Trainer:
         with autocast():  # the towers only: scores in bfloat16 would tie
             captions, photos, owner = retrieval.encode(self.model, self.dev_set, self.dev_photos)
         check_finite({"embeddings": captions.x})  # nan would rank first
-        return retrieval.ranks(self.model, captions, photos, owner).metrics()
+        found = retrieval.ranks(self.model, captions, photos, owner).metrics()
+        return {**found, "semantics": sts.on_dev(self.model)} if self.config.semantics else found
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.stopping = True

@@ -54,7 +54,7 @@ class Config(config.Symmetric):
     schedule: str = option(
         "cyclic", "of the learning rate", ("constant", "cosine", "cyclic", "step")
     )
-    learning_rate: float = option(0.004, "of the optimiser, at its highest")
+    learning_rate: float = option(0.008, "of the optimiser, at its highest")
     vectors: str = option("learned", VECTORS[0], ("learned",))
     dim: int = option(512, "of the joint space, 2n: half of it are a direction's units")
     word_dim: int = option(20, "of the vectors of characters")
