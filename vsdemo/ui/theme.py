@@ -1,4 +1,4 @@
-"""Colours and sizes, once for light and once for dark; `style.css` and Gradio's theme use these."""
+"""Colours and sizes, once for light and once for dark; the style sheets and Gradio's theme use these."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ TOKENS = {  # name: (light, dark); every text on its ground has a contrast of at
 SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Liberation Sans", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Liberation Mono", "monospace")
 HERE = Path(__file__).parent
+SHEETS = ("style.css", "align.css", "sentences.css")
 
 
 def _themed(**names: str) -> dict[str, str]:
@@ -64,14 +65,13 @@ def theme() -> gr.themes.Base:
 
 
 def css() -> str:
-    """The tokens as CSS variables, then the style sheet."""
+    """The tokens as CSS variables, then the style sheets, those of tabs last."""
 
     def variables(column: int) -> str:
         return "".join(f"--{name}:{pair[column]};" for name, pair in TOKENS.items())
 
-    return f":root{{{variables(0)}}}\n.dark{{{variables(1)}}}\n" + (HERE / "style.css").read_text(
-        encoding="utf-8"
-    )
+    tokens = f":root{{{variables(0)}}}\n.dark{{{variables(1)}}}\n"
+    return tokens + "".join((HERE / name).read_text(encoding="utf-8") for name in SHEETS)
 
 
 def head() -> str:
