@@ -79,5 +79,7 @@ def knowing(angles: dict[str, float], score=None) -> SimpleNamespace:
         angle = torch.tensor([angles[s.text] for s in sentences])
         return Embeddings(torch.stack([angle.cos(), angle.sin()], 1))
 
-    text = SimpleNamespace(needs=frozenset({"words"}))
+    text = SimpleNamespace(
+        needs=frozenset({"words"}), unknown=lambda sentence: (sentence.text.split(), [])
+    )
     return SimpleNamespace(score=score or Cosine(), text=text, encode_text=encode, device="cpu")

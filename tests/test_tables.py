@@ -75,15 +75,15 @@ def test_metrics_of_a_result():
 
 def test_label(toy_checkpoint):
     spec = checkpoint.read_spec(toy_checkpoint)
-    assert tables.label(spec).startswith("gru backbone=torchvision/mobilenet_v3_small crops=center")
+    assert spec.label.startswith("gru backbone=torchvision/mobilenet_v3_small crops=center")
     other = replace(spec, config=replace(spec.config, seed=3))
-    assert tables.label(other) == tables.label(spec)
+    assert other.label == spec.label
 
 
 def test_report(copy, toy_checkpoint):
     """Four copies of one model in two rows, so that nothing deviates."""
     runs = [copy("a0"), copy("a1", seed=1), copy("b0", margin=1.0), copy("b1", margin=1.0, seed=1)]
-    plain, wide = (tables.label(checkpoint.read_spec(folder)) for folder in runs[::2])
+    plain, wide = (checkpoint.read_spec(folder).label for folder in runs[::2])
     assert set(wide.split()) - set(plain.split()) == {"margin=1"}
     found = tables.report(runs, "dev", against=plain)
     assert json.loads(json.dumps(found)) == found
@@ -113,7 +113,7 @@ def test_markdown(copy):
 
 def test_markdown_of_differences(copy):
     runs = [copy("a0"), copy("a1", seed=1), copy("b0", margin=1.0), copy("b1", margin=1.0, seed=1)]
-    plain = tables.label(checkpoint.read_spec(runs[0]))
+    plain = checkpoint.read_spec(runs[0]).label
     lines = tables.markdown(tables.report(runs, against=plain)).splitlines()
     for head in (lines[0], lines[-3]):
         assert head.count("R@") == 6
@@ -123,7 +123,7 @@ def test_markdown_of_differences(copy):
 
 
 def test_what_cannot_be_a_table(copy, toy_checkpoint, tmp_path):
-    name = tables.label(checkpoint.read_spec(toy_checkpoint))
+    name = checkpoint.read_spec(toy_checkpoint).label
     with pytest.raises(UserError, match="one data set; give runs of one of pascal1k, toy"):
         tables.report([toy_checkpoint, copy("pascal", "pascal1k:3")])
     with pytest.raises(UserError, match="no row 'order' to compare with; valid are 'gru "):

@@ -26,8 +26,9 @@ def root(tmp_path, monkeypatch):
     no = [Inference(f"a {a}", f"a {a} at a {b}", "neutral") for a, b in known]
     others = dict(zip(things, things[1:] + things[:1], strict=True))
     no += [Inference(f"a {a} at a {b}", f"a {others[a]}", "contradiction") for a, b in known]
-    monkeypatch.setattr(nli, "training", lambda: (*yes, *no))
-    monkeypatch.setattr(nli, "load", lambda name, split: (*yes[1::3], *no[1::3]))
+    held_out = (*yes[1::3], *no[1::3])
+    monkeypatch.setattr(nli, "training", lambda: ("sick+snli-dev", (*yes, *no), held_out))
+    monkeypatch.setattr(nli, "load", lambda name, split: held_out)
     monkeypatch.setattr("vsdemo.tasks.ranks.RESAMPLES", 100)
     return tmp_path
 
@@ -41,7 +42,7 @@ def test_it_learns_which_follows_from_which(root):
     assert train_pairs.trainer(out, PRESET, settings(), None).run() == "done"
     model, spec, _ = checkpoint.load(out)
     assert model.image is None
-    assert (spec.dataset, spec.features, spec.backbone_hash) == ("nli", 0, "")
+    assert (spec.dataset, spec.features, spec.backbone_hash) == ("sick+snli-dev", 0, "")
     short, long, other = (
         model.encode_text([Sentence(text)]) for text in ("a dog", "a dog at a lake", "a cat")
     )
@@ -75,7 +76,7 @@ def test_a_batch_is_hypotheses_then_premises(root):
     trainer.model.eval()
     numbers = torch.tensor([20, 3, 0])
     general, specific, label = trainer._embed(numbers)
-    pairs = nli.training()
+    _, pairs, _ = nli.training()
     for row, number in enumerate(numbers.tolist()):
         both = [Sentence(t) for t in (pairs[number].hypothesis, pairs[number].premise)]
         expected = trainer.model.encode_text(both).x
@@ -102,11 +103,19 @@ def test_what_is_for_photos_only_is_refused(root, run):
     assert "leave --data out" in errors
     with pytest.raises(UserError, match="set alternate=0"):
         train_pairs.trainer(root / "run", PRESET, settings("alternate=1"), None)
-    train_pairs.trainer(root / "run", PRESET, settings("epochs=1"), None).run()
+    with pytest.raises(UserError, match="set semantics=false"):
+        train_pairs.trainer(root / "run", PRESET, settings("semantics=true"), None)
+    train_pairs.trainer(root / "run", PRESET, settings("epochs=1", "bucket=2"), None).run()
     for words in (("search", root / "run", "a dog"), ("evaluate", root / "run")):
         code, _, errors = run(*words)
         assert code == 2
         assert errors.count("\n") == 1
+        assert "was trained without photos" in errors
+    code, _, errors = run("curve", root / "run")
+    assert (code, errors.count("\n")) == (2, 1)
+    code, _, errors = run("ensemble", root / "run", "--out", root / "both")
+    assert (code, "trained without photos" in errors) == (2, True)
+    assert not (root / "both").exists()
 
 
 def test_its_configuration_survives_json():

@@ -28,6 +28,7 @@ from vsdemo.paths import checkpoints_root, write_text
 from vsdemo.types import UserError
 
 FORMAT = 1
+SNAPSHOT = "snapshot-"
 MAX_FILE = 9_500_000  # bytes; Hugging Face Spaces refuse 10 MB outside LFS
 
 
@@ -54,6 +55,12 @@ class Spec:
             return {}
         default = vars(models.preset(self.preset)[1])
         return {k: v for k, v in vars(self.config).items() if v != default[k]}
+
+    @property
+    def label(self) -> str:
+        """The preset and the settings that differ, but for the seed, such as "gru margin=1"."""
+        changed = [f"{k}={v}".removesuffix(".0") for k, v in self.changed.items() if k != "seed"]
+        return " ".join([self.preset, *changed])
 
 
 def save(
@@ -116,12 +123,13 @@ def save_whole(folder: Path, spec: Spec, vocab: Vocab, state: dict[str, Tensor])
 
 def snapshot(run: Path, epoch: int) -> Path:
     """The folder of the checkpoint that a run keeps of an epoch."""
-    return run / f"snapshot-{epoch:02}"
+    return run / f"{SNAPSHOT}{epoch:02}"
 
 
 def snapshots(run: Path) -> dict[int, Path]:
     """Epoch -> folder of the snapshots in a run's folder, in order."""
-    names = {f.parent.name.removeprefix("snapshot-"): f for f in run.glob("snapshot-*/config.json")}
+    found = run.glob(f"{SNAPSHOT}*/config.json")
+    names = {f.parent.name.removeprefix(SNAPSHOT): f for f in found}
     return {int(n): names[n].parent for n in sorted(names, key=int) if n.isdecimal()}
 
 
@@ -130,7 +138,7 @@ def read_spec(folder: Path) -> Spec:
     try:
         values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         if (found := values["format"]) == FORMAT:
-            return _spec(values)
+            return spec_of(values)
     except FileNotFoundError:
         raise UserError(
             f"There is no checkpoint at {folder}; `python -m vsdemo models` lists those here."
@@ -140,12 +148,14 @@ def read_spec(folder: Path) -> Spec:
     raise UserError(f"{folder} has format {found}; this vsdemo reads {FORMAT}.")
 
 
-def _spec(values: dict[str, Any]) -> Spec:
-    members = tuple(_spec(member) for member in values.get("members", ()))
+def spec_of(values: dict[str, Any]) -> Spec:
+    """What `dataclasses.asdict` made of a Spec; settings that are newer have their defaults."""
+    members = tuple(spec_of(member) for member in values.get("members", ()))
     if members:
         return Spec(**{**values, "config": members[0].config, "members": members})
     kind = models.module(values["model"]).Config
-    return Spec(**{**values, "config": configs.from_dict(kind, values["config"])})
+    config = configs.from_dict(kind, values["config"])
+    return Spec(**{**values, "config": config, "members": ()})
 
 
 def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
@@ -185,13 +195,24 @@ def content_hash(folder: Path) -> str:
 
 
 def shipped() -> list[Path]:
-    """The checkpoint folders that come with the project."""
-    return sorted(p.parent for p in checkpoints_root().glob("**/config.json"))
+    """The checkpoint folders that come with the project, without the snapshots of runs."""
+    found = (p.parent for p in checkpoints_root().glob("**/config.json"))
+    return sorted(p for p in found if not p.name.startswith((SNAPSHOT, ".")))
+
+
+def check_photos(spec: Spec) -> None:
+    """Raises UserError for a model without an image tower."""
+    if not spec.features:
+        raise UserError(
+            f"{spec.preset} was trained without photos and knows none; it is for pairs of "
+            "sentences: `python -m vsdemo sentences` and `evaluate --task nli`."
+        )
 
 
 def feature_cache(spec: Spec) -> FeatureCache:
     """The features this checkpoint was trained on. Raises UserError when the backbone's weights
     here are not the ones it knows."""
+    check_photos(spec)
     cache = FeatureCache(spec.config.backbone, spec.config.crops)
     if cache.hash != spec.backbone_hash:
         raise UserError(

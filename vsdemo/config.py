@@ -58,7 +58,7 @@ class Config:
         0, "epochs between two checkpoints kept for ensembles; 0: none", least=0
     )
     evaluate_every: int = option(1, "epochs between two evaluations on dev")
-    semantics: bool = option(False, "also measure STS-B and SICK on dev, to see in `curve`")
+    semantics: bool = option(False, "measure STS-B and SICK on dev where they are here; `curve`")
     patience: int = option(8, "evaluations without a better dev rsum before stopping")
     optimizer: str = option(
         "adam", "adam, or adagrad (Socher 2014, section 5)", ("adam", "adagrad")

@@ -18,18 +18,20 @@ SEMANTICS = "STS-B, SICK"
 
 def by_epoch(run: Path) -> list[dict[str, Any]]:
     """A row for each evaluation on dev: epoch; of i2t and t2i r1, r5 and r10 in percent; r10, the
-    mean of both, which the paper draws; rsum; of runs with semantics=true also `semantics`, what
-    `tasks.sts.on_dev` told. Raises UserError when the run has none.
+    mean of both, which the paper draws; rsum; where it was measured (semantics=true) also
+    `semantics`, what `tasks.sts.on_dev` told. Raises UserError when the run has none.
     """
     rows = []
     for event in read(run / "events.jsonl"):
-        if event["kind"] == "eval":
+        if event["kind"] == "eval" and "rsum" in event:
             ways = {way: {f"r{k}": event[way][f"r{k}"] for k in RECALLS} for way in WAYS}
             both = sum(ways[way]["r10"] for way in WAYS) / len(WAYS)
             row = {"epoch": event["epoch"], **ways, "r10": both, "rsum": event["rsum"]}
             rows.append(row | {k: event[k] for k in ("semantics",) if k in event})
     if not rows:
-        raise UserError(f"{run} has no evaluations; give the folder of a run that was trained.")
+        raise UserError(
+            f"{run} has no evaluations of retrieval; give the folder of a run with photos."
+        )
     return rows
 
 

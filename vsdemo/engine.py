@@ -176,6 +176,7 @@ class Engine(Reader):
         progress: Progress | None = None,
     ) -> None:
         super().__init__(folder, progress)
+        checkpoint.check_photos(self.spec)
         self.gallery: CaptionSet = data.load(gallery or self.spec.dataset, split)
         self.unreadable: dict[Path, str] = {}  # of a folder of photos: path -> why
         features = self._read_gallery()

@@ -26,7 +26,7 @@ def members_of(run: Path, best: int = BEST) -> list[Path]:
     if not found:
         return [run]
     evals = (e for e in read(run / "events.jsonl") if e["kind"] == "eval")
-    rsum = {e["epoch"]: e["rsum"] for e in evals}
+    rsum = {e["epoch"]: e["rsum"] for e in evals if "rsum" in e}
     chosen = sorted(found, key=lambda epoch: (-rsum.get(epoch, -1.0), epoch))[:best]
     return [found[epoch] for epoch in sorted(chosen)]
 
@@ -52,9 +52,9 @@ def make(folders: Sequence[Path], out: Path, best: int = BEST) -> list[Path]:
                     f"{what} {value} and {other[what]}."
                 )
     names = [f"{m.resolve().parent.name}/{m.resolve().name}" for m in members]
+    model = ensemble.build([model for model, _, _ in loaded])
     log = EventLog(out / "events.jsonl")
     log.write("start", 0, members=names)
-    model = ensemble.build([model for model, _, _ in loaded])
     vocabs = [vocab for _, _, vocab in loaded]
     checkpoint.save(out, _spec([spec for _, spec, _ in loaded]), vocabs, model.state_dict())
     log.write("done", 0, seconds=0.0)
@@ -65,6 +65,8 @@ def _facts(folder: Path, model: DualEncoder, spec: Spec) -> dict[str, Any]:
     """What members have in common. Raises UserError for what can be no member."""
     if spec.members:
         raise UserError(f"{folder} is an ensemble itself; name its members.")
+    if model.image is None:
+        raise UserError(f"{folder} was trained without photos; an ensemble is of those with.")
     if hasattr(model.score, "align"):
         raise UserError(
             f"{folder} has a point for each part of a sentence; an ensemble needs one a sentence."
@@ -80,10 +82,10 @@ def _facts(folder: Path, model: DualEncoder, spec: Spec) -> dict[str, Any]:
 
 
 def _spec(members: Sequence[Spec]) -> Spec:
-    first, presets = members[0], Counter(member.preset for member in members)
+    first, labels = members[0], Counter(member.label for member in members)
     return Spec(
         model="ensemble",
-        preset="ensemble of " + ", ".join(f"{n} {preset}" for preset, n in presets.items()),
+        preset="ensemble of " + ", ".join(f"{n} {label}" for label, n in labels.items()),
         dataset=first.dataset,
         config=first.config,
         backbone_hash=first.backbone_hash,

@@ -38,6 +38,7 @@ def split_with_features(
 ) -> tuple[CaptionSet, torch.Tensor]:
     """A split and its photos' features, (P, F) or of regions (P, K, F), as the backbone of the
     checkpoint makes them."""
+    checkpoint.check_photos(spec)
     found = data.load(dataset or spec.dataset, split)
     return found, checkpoint.feature_cache(spec).get(found.photos)
 

@@ -23,8 +23,9 @@ Both = tuple[float, float]
 class Likeness:
     """cosine: of both points, as the task `sts` has it; of sets their means.
 
-    excess: f(b) - f(a) by dimension, (D,), of models with an order; b follows from a, as its
-    generalisation, where none is above 0 (Vendrov 2016, Eq. 2). Empty for other models.
+    excess: by how much each dimension, (D,), says that b does not follow from a: f(b) - f(a), or
+    f(a) - f(b) where the order is reversed; b follows from a, as its generalisation, where none is
+    above 0 (Vendrov 2016, Eq. 2). Empty for models without an order.
     attention: of each character of a and of b its weight, sum 1, of models that read characters.
     unknown: words of a and of b that the model passes over.
     """
@@ -36,7 +37,7 @@ class Likeness:
 
     @property
     def violations(self) -> Both:
-        """|max(0, f(b) - f(a))|^2, which is 0 where b follows from a, and that of a from b."""
+        """|max(0, excess)|^2, which is 0 where b follows from a, and that of a from b."""
         return _squares(self.excess), _squares([-e for e in self.excess])
 
     @property

@@ -93,7 +93,8 @@ def _paper(name: str, sets: Mapping[str, Any]) -> list[str]:
 def figure(found: Figures) -> str:
     """Bars of Pearson's r x 100 with 95% intervals as SVG, a model beside the other in each set."""
     sets = next(iter(found.values()))
-    short = {label: label.split("/")[-1] for label in found}
+    names = [label.split("/")[-1] for label in found]
+    short = dict(zip(found, names if len(set(names)) == len(names) else found, strict=True))
     rows, spans = [], []
     for name in sets:
         for label, of in found.items():

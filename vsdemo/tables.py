@@ -62,7 +62,7 @@ def report(
     if len(names) > 1:
         raise UserError(f"A table is of one data set; give runs of one of {', '.join(names)}.")
     if against is not None:
-        _check(against, [label(spec) for spec in specs.values()])
+        _check(against, [spec.label for spec in specs.values()])
     progress = tqdm(specs.items(), desc="runs", leave=False, disable=None)  # in a terminal only
     runs = [_measure(folder, spec, split, task_name) for folder, spec in progress]
     metrics = [m for m in runs[0].figures if all(m in run.figures for run in runs)]
@@ -77,12 +77,6 @@ def report(
     return found
 
 
-def label(spec: Spec) -> str:
-    """The row of a checkpoint: its preset, and the settings that differ, such as "gru margin=1"."""
-    changed = [f"{k}={v}".removesuffix(".0") for k, v in spec.changed.items() if k != "seed"]
-    return " ".join([spec.preset, *changed])
-
-
 def _check(against: str, labels: list[str]) -> None:
     rows = ", ".join(repr(name) for name in dict.fromkeys(labels))
     if against not in labels:
@@ -94,7 +88,7 @@ def _check(against: str, labels: list[str]) -> None:
 def _measure(folder: Path, spec: Spec, split: str, task_name: str) -> Run:
     found = evaluate.evaluate(folder, split, task_name=task_name)
     dataset = found.get("dataset", spec.dataset)  # a task of texts alone names none
-    return Run(str(folder), label(spec), dataset, spec.config.seed, flat(found))
+    return Run(str(folder), spec.label, dataset, spec.config.seed, flat(found))
 
 
 def flat(figures: dict[str, Any], above: str = "") -> dict[str, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -219,7 +218,9 @@ class Trainer:
             captions, photos, owner = retrieval.encode(self.model, self.dev_set, self.dev_photos)
         check_finite({"embeddings": captions.x})  # nan would rank first
         found = retrieval.ranks(self.model, captions, photos, owner).metrics()
-        return {**found, "semantics": sts.on_dev(self.model)} if self.config.semantics else found
+        if self.config.semantics and sts.dev_is_here():
+            found["semantics"] = sts.on_dev(self.model)
+        return found
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.stopping = True
@@ -238,7 +239,7 @@ class Trainer:
                 raise UserError(f"{self.out} holds a checkpoint already; choose another --out.")
             return False
         progress, state = resume.read(self.out)
-        if progress.pop("spec") != json.loads(json.dumps(dataclasses.asdict(self.spec))):
+        if checkpoint.spec_of(progress.pop("spec")) != self.spec:
             raise UserError(
                 f"{self.out} holds a run of another configuration; choose another --out."
             )

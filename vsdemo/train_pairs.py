@@ -1,8 +1,8 @@
 """Training on labelled pairs of sentences, without photos (Vendrov 2016, section 5).
 
 The same loop as for photos: a pair stands for a photo with one caption, the text tower for both
-towers, and the epoch is chosen by accuracy on SICK's trial split at the threshold that is best
-there.
+towers, and the epoch is chosen by accuracy on pairs of its own, at the threshold that is best there
+(`data.nli.training` says which pairs these are).
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ from vsdemo.tasks.nli import measure
 from vsdemo.train import Trainer
 from vsdemo.types import Embeddings, UserError
 
-DATA = "nli"  # what its config.json names as the data set
-
 
 class PairTrainer(Trainer):
     """Trains one model without an image tower in one folder.
@@ -41,14 +39,16 @@ class PairTrainer(Trainer):
 
     def __init__(self, out: Path, preset: str, config: Config) -> None:
         self.out, self.config = out, config
-        pairs, self.dev_pairs = nli.training(), nli.held_out("SICK")
+        dataset, pairs, self.dev_pairs = nli.training()
         self.events = EventLog(out / "events.jsonl")
-        self.spec = Spec(models.preset(preset)[0], preset, DATA, config, "", 0)
+        self.spec = Spec(models.preset(preset)[0], preset, dataset, config, "", 0)
         texts = _texts(pairs)
         self.captions = self._build(texts)
         self.row = {text: row for row, text in enumerate(texts)}
         self.pairs = torch.tensor([[self.row[p.hypothesis], self.row[p.premise]] for p in pairs])
         self.entailed = torch.tensor([pair.entailed for pair in pairs])
+        sizes = [len(caption) for caption in self.captions]
+        self.lengths = [sizes[a] + sizes[b] for a, b in self.pairs.tolist()]
         self._begin([[number] for number in range(len(pairs))])
 
     def _embed(self, batch: Tensor) -> tuple[Embeddings, Embeddings, Tensor]:
@@ -67,6 +67,8 @@ def trainer(out: Path, preset: str, config: Config, dataset: str | None) -> Pair
     """The trainer of a configuration. Raises UserError where it is for photos only."""
     if dataset:
         raise UserError(f"{preset} learns from sentence pairs of its own; leave --data out.")
+    if config.semantics:
+        raise UserError(f"{preset} is measured on entailment alone; set semantics=false.")
     if config.alternate:
         raise UserError(f"{preset} has one tower, so none to alternate with; set alternate=0.")
     return PairTrainer(out, preset, config)
@@ -100,8 +102,7 @@ tags: [textual-entailment]
 # {name}
 
 Preset `{spec.preset}` of vsdemo ({spec.model}) without an image tower: it says whether a sentence
-follows from another. Trained on SICK's train split and SNLI's (without that file: a part of SNLI's
-dev split); the epoch was chosen on SICK's trial split.
+follows from another. Trained on {nli.TAUGHT[spec.dataset]}.
 
     python -m vsdemo train {spec.preset} --out {name}{settings}
 
@@ -119,7 +120,7 @@ The checkpoint holds weights and a list of words, no sentence.
 
 def table(metrics: dict[str, Any]) -> str:
     """Accuracies beside their baselines as a Markdown table, a row a split and set."""
-    lines = ["| split | pairs | accuracy | majority | symmetric | overlap |", "|---" * 6 + "|"]
+    lines = ["| split | pairs | accuracy | majority | cosine | overlap |", "|---" * 6 + "|"]
     for split, figures in metrics.items():
         for name in nli.SETS:
             found = figures[name]

@@ -54,6 +54,14 @@ def test_it_takes_the_place_of_the_same_year(root, tmp_path):
     assert set(sts.years(own)) == {"STS12.mine", "STS13.headlines"}
 
 
+@pytest.mark.parametrize("name", ["STS16-en-train", "STS"])
+def test_folders_that_would_hide_each_other_are_refused(root, tmp_path, name):
+    for folder in ("STS16-en-test", name):
+        small_pairs.write_year(tmp_path / "own" / folder, plagiarism=6)
+    with pytest.raises(UserError, match=r"are both STS16|would be all years"):
+        sts.years(tmp_path / "own")
+
+
 def test_it_is_enough_by_itself(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     small_pairs.write_year(tmp_path / "STS16-en-test", plagiarism=6)

@@ -93,6 +93,15 @@ def _existing(name: str) -> Path | None:
         return None
 
 
+MARKS = {  # of what has no photos: what stands in its folder
+    "sts": "STS12-en-test",
+    "stsbenchmark": "sts-test.csv",
+    "sick": "SICK_train.txt",
+    "snli_1.0": "snli_1.0_test.jsonl",
+    "flickr30k_entities": "annotations.zip",
+}
+
+
 def _where() -> str:
     root = data_root()
     if os.environ.get("VSDEMO_DATA"):
@@ -118,7 +127,7 @@ def overview() -> list[str]:
     root = data_root()
     more = sts.HOW | nli.HOW | {"flickr30k_entities": entities.HOW}  # for sts, nli and alignment
     for name, how in more.items():
-        here = root is not None and (root / name).is_dir()
+        here = root is not None and (root / name / MARKS[name]).exists()
         lines.append(f"  found    {name}: {root}/{name}" if here else f"  missing  {name}: {how}")
     lines.append(
         "COCO, Flickr30k or your own: put photos and a captions.json in the Karpathy format"

@@ -27,6 +27,12 @@ SETS = ("SNLI", "SICK")
 FIELDS = ("sentence1", "sentence2", "gold_label")
 UNDECIDED = "-"
 HELD_OUT = 2000  # pairs
+TAUGHT = {  # what a model learnt from
+    "snli": "SNLI's train split; the epoch was chosen on the last 2,000 pairs of its dev split",
+    "sick+snli-dev": "SICK's train split and, as SNLI's was not here, the pairs of SNLI's dev "
+    "split whose premise is none of its last 2,000 pairs'; the epoch was chosen on SICK's trial "
+    "split",
+}
 
 
 @dataclass(frozen=True)
@@ -59,14 +65,15 @@ def held_out(name: str) -> tuple[Inference, ...]:
     return load(name, "dev")[-HELD_OUT:]
 
 
-def training() -> tuple[Inference, ...]:
-    """What can be learnt from here: SICK's train split and SNLI's, or where that is missing the
-    pairs of SNLI's dev split whose premise is none of those `held_out`."""
+def training() -> tuple[str, tuple[Inference, ...], tuple[Inference, ...]]:
+    """(one of TAUGHT, pairs to learn from, pairs to choose the epoch on): where SNLI's train file
+    is here those of the paper, else what there is instead."""
     root = data_root()
     if root is not None and (root / "snli_1.0" / "snli_1.0_train.jsonl").exists():
-        return load("SICK", "train") + load("SNLI", "train")
+        return "snli", load("SNLI", "train"), held_out("SNLI")
     kept = {pair.premise for pair in held_out("SNLI")}
-    return load("SICK", "train") + tuple(p for p in load("SNLI", "dev") if p.premise not in kept)
+    part = tuple(pair for pair in load("SNLI", "dev") if pair.premise not in kept)
+    return "sick+snli-dev", load("SICK", "train") + part, held_out("SICK")
 
 
 @lru_cache(maxsize=3)

@@ -22,6 +22,7 @@ HOW = {
     "it to $VSDEMO_DATA/",
     "sick": sick.HOW,
 }
+ALL = "STS"  # what the mean of all years is called
 INPUT, GOLD = "STS.input.", "STS.gs."
 LEAST, MOST = 0, 5  # similarity
 
@@ -62,7 +63,15 @@ def _folders(folder: Path) -> dict[str, Path]:
     holding = [p for p in inside if any(p.glob(f"{INPUT}*.txt"))]
     if not holding:
         raise UserError(f"{folder} holds no files {INPUT}*.txt; give a folder that does.")
-    return {p.resolve().name.split("-")[0]: p for p in holding}
+    found: dict[str, Path] = {}
+    for path in holding:
+        year = path.resolve().name.split("-")[0]
+        if year in found:
+            raise UserError(f"{found[year]} and {path} are both {year}; rename or leave one out.")
+        if year == ALL:
+            raise UserError(f"{path} would be all years together; name it as a year, as STS16.")
+        found[year] = path
+    return found
 
 
 def subsets(folder: Path) -> dict[str, tuple[ScoredPair, ...]]:

@@ -50,6 +50,7 @@ class Config(config.Symmetric):
     snapshots: int = option(
         4, "epochs between two checkpoints kept for ensembles; 0: none", least=0
     )
+    semantics: bool = option(True, "measure STS-B and SICK on dev where they are here; `curve`")
     patience: int = option(32, "evaluations without a better dev rsum before stopping")
     schedule: str = option(
         "cyclic", "of the learning rate", ("constant", "cosine", "cyclic", "step")

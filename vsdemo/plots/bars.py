@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-NAME, LONGEST, NUMBER = 150, 360, 70  # widths, in pixels
+LEAST, LONGEST, NUMBER, LETTER = 150, 360, 70, 7.5  # widths in pixels, of names at least LEAST
 ROW, BAR, TOP, MARGIN = 22, 14, 40, 12
 INK, COLOUR, LINE = "#24221e", "#2f5d50", "#c98f24"
 
@@ -23,7 +23,8 @@ def bars_svg(
     drawn across the end of its bar."""
     largest = max([number for _, number in rows] + [high for _, high in spans], default=0)
     largest = largest if largest > 0 else 1
-    wide, high = MARGIN + NAME + LONGEST + NUMBER, TOP + ROW * len(rows) + MARGIN
+    left = MARGIN + max([LEAST, *(LETTER * len(name) for name, _ in rows)])
+    wide, high = left + LONGEST + NUMBER, TOP + ROW * len(rows) + MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" '
         f'height="{high}" font-family="system-ui,sans-serif" font-size="13" fill="{INK}">',
@@ -32,9 +33,10 @@ def bars_svg(
     ]
     for i, (name, number) in enumerate(rows):
         told = (number, *spans[i]) if spans else (number,)
-        parts += _row(TOP + ROW * i, name, number, [LONGEST * max(0, v) / largest for v in told])
+        lengths = [LONGEST * max(0, value) / largest for value in told]
+        parts += _row(left, TOP + ROW * i, name, number, lengths)
     if start is not None:
-        x = MARGIN + NAME + LONGEST * start / largest
+        x = left + LONGEST * start / largest
         parts.append(
             f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 8}" y2="{high - MARGIN}" stroke="{LINE}" '
             f'stroke-width="2"/><text x="{wide - MARGIN}" y="24" text-anchor="end" '
@@ -43,9 +45,9 @@ def bars_svg(
     return "".join([*parts, "</svg>\n"])
 
 
-def _row(y: int, name: str, number: float, lengths: Sequence[float]) -> list[str]:
+def _row(x: float, y: int, name: str, number: float, lengths: Sequence[float]) -> list[str]:
     """A bar. lengths: its own in pixels, and where it has an interval those of both ends."""
-    x, long, *span = MARGIN + NAME, *lengths
+    long, *span = lengths
     parts = [
         f'<text x="{x - 8}" y="{y + 12}" text-anchor="end">{escape(name)}</text>',
         f'<rect x="{x}" y="{y}" width="{long:.1f}" height="{BAR}" fill="{COLOUR}"/>',

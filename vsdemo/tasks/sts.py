@@ -70,6 +70,14 @@ def learnt(texts: Texts, name: str, split: str) -> Tensor:
     return fitted(train, dev, wanted, scale, _agreement)
 
 
+def dev_is_here() -> bool:
+    """Whether `on_dev` finds its data."""
+    try:
+        return all(load("dev") for load, _ in LEARNT.values())
+    except UserError:
+        return False
+
+
 def on_dev(model: DualEncoder) -> dict[str, float]:
     """Pearson's r times 100 of the plain cosine on the dev split of STS-B and of SICK-R, and their
     mean as `mean`: nothing is learnt, and no test seen. Raises UserError when data are missing."""
@@ -106,7 +114,7 @@ def measure(
             said[name] = F.cosine_similarity(*both(texts, pairs))
     years = dict.fromkeys(name.split(".")[0] for name in plain)
     groups = {year: tuple(n for n in plain if n.split(".")[0] == year) for year in years}
-    groups |= {"STS": tuple(plain)} if plain else {}
+    groups |= {sts.ALL: tuple(plain)} if plain else {}
     return Correlations.of(
         {name: said[name].double().numpy() for name in sets},
         {name: gold(pairs).double().numpy() for name, pairs in sets.items()},

@@ -26,7 +26,7 @@ class Texts:
         self._found = model.encode_text(sentences)
         if self._found.x.isnan().any():
             raise UserError("Some embeddings are not numbers; the model's weights are damaged.")
-        self._unknown = {s.text for s in sentences if _knows_nothing(model, s)}
+        self._unknown = {s.text for s in sentences if not model.text.unknown(s)[0]}
 
     def of(self, texts: Sequence[str]) -> Embeddings:
         """The embeddings of N of the sentences, (N, D) or as sets (N, M, D)."""
@@ -35,11 +35,6 @@ class Texts:
     def unknown(self, texts: Iterable[str]) -> int:
         """Of how many of these the model knows no word."""
         return sum(text in self._unknown for text in texts)
-
-
-def _knows_nothing(model: DualEncoder, sentence: Sentence) -> bool:
-    vocab = getattr(model.text, "vocab", None)
-    return hasattr(vocab, "unknown") and not vocab.unknown(sentence)[0]
 
 
 def points(embeddings: Embeddings) -> Tensor:

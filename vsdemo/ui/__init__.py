@@ -103,12 +103,13 @@ class Page:
             yield {self.search.query: text}
             yield from self.search.run(text, described.model, described.gallery, k)
 
-    def ask_near(self, pair: Pair | None, k: int, event: gr.EventData) -> Answer:
+    def ask_near(
+        self, near: tuple[str, ...] | None, model: str, gallery: str, k: int, event: gr.EventData
+    ) -> Answer:
         """From a caption near to one of two sentences to the photos it describes."""
-        if pair is not None:
-            text = page.tidy(pair.near[answers.number(event, len(pair.near))])
-            yield {self.search.query: text}
-            yield from self.search.run(text, pair.model, pair.gallery, k)
+        text = page.tidy((near or ())[answers.number(event, len(near or ()))])
+        yield {self.search.query: text}
+        yield from self.search.run(text, model, gallery, k)
 
     def align_shown(self, shown: Shown | None) -> Update:
         """From the photo shown large, with the sentence that found it, to their alignment."""
@@ -186,11 +187,12 @@ class Page:
     def _connect_sentences(self) -> None:
         """The tab compares when it shows; its captions lead to photos."""
         tab, found = self.sentences, self.search
-        self.sentences_tab.select(tab.say(tab.open), [tab.asked], tab.outputs, **QUIET)
+        self.sentences_tab.select(tab.say(tab.open), [tab.asked], tab.questions, **QUIET)
         chosen = [tab.asked, self.model, self.gallery]
         for start in (self.model.input, self.gallery.input):
-            start(tab.say(tab.changed), chosen, tab.outputs, **QUIET)
-        tab.near.click(found.say(self.ask_near), [tab.asked, self.k], found.outputs, **QUIET)
+            start(tab.say(tab.changed), chosen, tab.questions, **QUIET)
+        near = [tab.shown, *self.settings]
+        tab.near.click(found.say(self.ask_near), near, found.outputs, **QUIET)
         tab.near.click(lambda: gr.Tabs(selected="search"), None, self.tabs, **QUIET)
 
 

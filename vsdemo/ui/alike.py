@@ -84,10 +84,10 @@ def follows(said: Likeness, by: str) -> str:
     return (
         f'<section class="follows"><h3>Does one follow from the other? By {escape(by)}</h3>'
         f"<p>{verdict}</p><ul>{''.join(lines)}</ul><figure>{picture}<figcaption>"
-        "By how much the second sentence's point exceeds the first's in each dimension, largest "
-        'first: <span class="over">above the line</span> speaks against the second following from '
-        'the first, <span class="below">below it</span> against the first following from the '
-        "second.</figcaption></figure></section>"
+        "What each dimension says against it, largest first: "
+        '<span class="over">above the line</span> against the second following from the first, '
+        '<span class="below">below it</span> against the first following from the second.'
+        "</figcaption></figure></section>"
     )
 
 

@@ -29,13 +29,13 @@ REPORT = "vsdemo.report(element, trigger, watch)"
 
 @dataclass(frozen=True)
 class Pair:
-    """The sentences on the page; `done` when somebody has looked. near: captions on the page."""
+    """What is asked: two sentences, the model and the gallery chosen; `wanted` when somebody
+    looks."""
 
     texts: tuple[str, str]
     model: str
     gallery: str
-    done: bool = False
-    near: tuple[str, ...] = ()
+    wanted: bool = False
 
     @property
     def address(self) -> dict[str, str]:
@@ -65,44 +65,49 @@ class Sentences:
             with gr.Column(scale=7, min_width=320):
                 self.follows, self.strips = gr.HTML(), gr.HTML()
                 self.near = gr.HTML(elem_id="near", js_on_load=REPORT)
-        self.asked = gr.State(None)
+        self.asked, self.shown = gr.State(None), gr.State(None)
+
+    @property
+    def questions(self) -> list[Any]:
+        """Every widget that a question changes; `answer` follows where `asked` has changed, one
+        answer after the other, so that none is written over a newer one."""
+        return [self.first, self.second, self.note, self.asked]
 
     @property
     def outputs(self) -> list[Any]:
-        """Every widget that an answer may change."""
-        found = [self.rows, self.follows, self.strips, self.near, self.asked]
-        return [self.first, self.second, self.note, *found]
+        """Every widget that an answer may change. shown: the captions on the page."""
+        return [self.note, self.rows, self.follows, self.strips, self.near, self.shown]
 
     def say(self, callback: Callable[..., Answer]) -> Callable[..., Answer]:
         """A callback that tells what went wrong below the sentences."""
         return answers.telling(self.note)(callback)
 
     def open(self, asked: Pair | None) -> Answer:
-        """Compares what waits to be looked at, or the first example."""
-        if asked is not None and not asked.done:
-            yield from self.show(asked if any(asked.texts) else replace(asked, texts=EXAMPLES[0]))
+        """Asks what waits to be looked at, or the first example."""
+        if asked is not None and not asked.wanted:
+            yield self._ask(asked if any(asked.texts) else replace(asked, texts=EXAMPLES[0]))
 
     def changed(self, asked: Pair | None, model: str, gallery: str) -> Answer:
-        """Compares the same with another model, or finds captions of another gallery."""
-        if asked is None:
-            return
-        asked = replace(asked, model=model, gallery=gallery)
-        yield {self.asked: asked}
-        if asked.done:  # otherwise it waits until somebody looks
-            yield from self.show(asked)
+        """Asks the same of another model, or for captions of another gallery."""
+        if asked is not None:
+            yield {self.asked: replace(asked, model=model, gallery=gallery)}
 
     def run(self, first: str, second: str, asked: Pair | None) -> Answer:
-        """Compares what was typed."""
+        """Asks what was typed."""
         if asked is not None:
-            yield from self.show(replace(asked, texts=(first, second)))
+            yield self._ask(replace(asked, texts=(first, second)))
 
-    def show(self, asked: Pair) -> Answer:
+    def _ask(self, asked: Pair) -> Update:
+        first, second = map(_checked, asked.texts, ("first", "second"))
+        asked = replace(asked, texts=(first, second), wanted=True)
+        return {self.first: first, self.second: second, self.asked: asked}
+
+    def answer(self, asked: Pair | None) -> Answer:
         """Fills the page: what models say as soon as they are there, then the nearest captions."""
-        texts = tuple(map(_checked, asked.texts, ("first", "second")))
-        asked = replace(asked, texts=texts, done=True, near=())
-        yield {self.first: texts[0], self.second: texts[1]}
+        if asked is None or not asked.wanted:
+            return
         readers = yield from answers.readers(self.library, self.note)
-        yield {**self._said(asked, readers), self.near: page.lines(NEAREST), self.asked: asked}
+        yield {**self._said(asked, readers), self.near: page.lines(NEAREST), self.shown: None}
         try:
             yield from self._nearest(asked)
         except UserError:
@@ -131,7 +136,7 @@ class Sentences:
         told = page.note(f"Nearest of {len(sentences):,} sentences by {asked.model}.")
         items = tuple(hit.item for hits in near for hit in hits)
         found = alike.nearest(near, engine.score.unit)
-        yield {self.near: found, self.note: told, self.asked: replace(asked, near=items)}
+        yield {self.near: found, self.note: told, self.shown: items}
 
 
 def _line(label: str) -> gr.Textbox:
@@ -167,12 +172,14 @@ def build(library: Library) -> Sentences:
         "show_progress": "hidden",
         "api_visibility": "private",
     }
+    typed = [tab.first, tab.second, tab.asked]
     for start in (tab.go.click, tab.first.submit, tab.second.submit):
-        start(say(tab.run), [tab.first, tab.second, tab.asked], tab.outputs, **latest)
+        start(say(tab.run), typed, tab.questions, **latest)
     for button, pair in zip(tab.examples, EXAMPLES, strict=True):
 
         def use(asked: Pair | None, texts: tuple[str, str] = pair) -> Answer:
             yield from tab.run(*texts, asked)
 
-        button.click(say(use), [tab.asked], tab.outputs, **latest)
+        button.click(say(use), [tab.asked], tab.questions, **latest)
+    tab.asked.change(say(tab.answer), [tab.asked], tab.outputs, **latest)
     return tab

@@ -1,4 +1,4 @@
-"""Colours and sizes, once for light and once for dark; the style sheets and Gradio's theme use these."""
+"""Colours and sizes, once for light and once for dark, for the style sheets and Gradio's theme."""
 
 from __future__ import annotations
 
