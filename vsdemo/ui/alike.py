@@ -17,6 +17,7 @@ COSINE = (
     "Cosine of the angle between the points of both sentences; 1 is the same direction. Scales of "
     "models differ: compare rows of one model, not one model with another."
 )
+CLEAR = 0.01  # of violation: what the bars' numbers can show
 FITS = "1 minus the order violation; 1 means that no dimension speaks against it."
 
 
@@ -75,8 +76,8 @@ def follows(said: Likeness, by: str) -> str:
             f'<span class="why">violated in {violated:,} of {dim:,} dimensions</span></li>'
         )
     from_first, from_second = said.violations
-    if from_first == from_second:
-        verdict = "Neither is the more general one."
+    if abs(from_first - from_second) < CLEAR:
+        verdict = "Neither is clearly the more general one."
     else:
         general = names[from_first < from_second]
         verdict = f"{general.capitalize()} is the more general one: it lies nearer above the other."
