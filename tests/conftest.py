@@ -17,7 +17,7 @@ import torchvision
 from PIL import Image, ImageDraw
 from safetensors.torch import save_file
 
-from tests import fake_web
+from tests import fake_web, small_pairs
 from tests.fake_parser import FakeParser
 from tests.tasks import worlds
 from vsdemo import config, download, evaluate, fetch, models
@@ -98,6 +98,15 @@ def run(monkeypatch, capsys):
         return left.value.code or 0, printed.out, printed.err
 
     return run
+
+
+@pytest.fixture
+def pairs_root(tmp_path, monkeypatch):
+    """A VSDEMO_DATA with sentence pairs, but neither photos nor a backbone; few resamples."""
+    small_pairs.write_all(tmp_path)
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    monkeypatch.setattr("vsdemo.tasks.ranks.RESAMPLES", 200)
+    return tmp_path
 
 
 @pytest.fixture(scope="session")

@@ -5,19 +5,8 @@ import re
 
 import pytest
 
-from tests import small_pairs
 
-
-@pytest.fixture
-def root(tmp_path, monkeypatch):
-    """Sentence pairs, but neither photos nor a backbone."""
-    small_pairs.write_all(tmp_path)
-    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
-    monkeypatch.setattr("vsdemo.tasks.ranks.RESAMPLES", 200)
-    return tmp_path
-
-
-def test_the_command_line(root, toy_checkpoint, run, tmp_path):
+def test_the_command_line(pairs_root, toy_checkpoint, run, tmp_path):
     code, told, errors = run("evaluate", toy_checkpoint, "--task", "sts", "--json")
     assert (code, errors) == (0, "")
     found = json.loads(told)
@@ -48,14 +37,14 @@ def test_the_command_line(root, toy_checkpoint, run, tmp_path):
         (("--task", "nli", "--sts-dir", "/none"), "leave --sts-dir out"),
     ],
 )
-def test_bad_options_get_one_sentence(root, toy_checkpoint, run, words, told):
+def test_bad_options_get_one_sentence(pairs_root, toy_checkpoint, run, words, told):
     code, out, errors = run("evaluate", toy_checkpoint, *words)
     assert (code, out) == (2, "")
     assert told in errors
     assert errors.count("\n") == 1
 
 
-def test_the_same_checkpoint_twice(root, toy_checkpoint, run):
+def test_the_same_checkpoint_twice(pairs_root, toy_checkpoint, run):
     code, _, errors = run("sts", toy_checkpoint, toy_checkpoint)
     assert code == 2
     assert "is given twice" in errors

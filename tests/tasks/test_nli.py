@@ -20,14 +20,6 @@ from vsdemo.types import Embeddings, Sentence, UserError
 SETS = [(name, split) for name in pairs_of.SETS for split in ("dev", "test")]
 
 
-@pytest.fixture
-def root(tmp_path, monkeypatch):
-    small_pairs.write_all(tmp_path)
-    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
-    monkeypatch.setattr("vsdemo.tasks.ranks.RESAMPLES", 200)
-    return tmp_path
-
-
 def angled(score: Score | None = None, right: float = 1.0):
     """A model whose two angles of a pair are near where it is entailed, with this probability."""
     rng, angles = np.random.default_rng(0), {}
@@ -40,7 +32,7 @@ def angled(score: Score | None = None, right: float = 1.0):
     return small_pairs.knowing(angles, score)
 
 
-def test_who_knows_all_is_always_right(root):
+def test_who_knows_all_is_always_right(pairs_root):
     for split in ("dev", "test"):
         found = nli.evaluate(angled(), split)
         for name in pairs_of.SETS:
@@ -52,7 +44,7 @@ def test_who_knows_all_is_always_right(root):
 
 
 @pytest.mark.parametrize("score", ["cosine", "order", "euclidean"])
-def test_figures_by_loops(root, score):
+def test_figures_by_loops(pairs_root, score):
     model = angled(SCORES[score], right=0.7)
     found = nli.evaluate(model)
     for name in pairs_of.SETS:
@@ -135,12 +127,12 @@ def test_no_threshold_has_more_right_answers_than_the_best(found):
     assert right(threshold) == max(map(right, [-1, *(scores + 0.5), *(scores - 0.5)]))
 
 
-def test_other_splits_are_refused(root):
+def test_other_splits_are_refused(pairs_root):
     with pytest.raises(UserError, match="on dev or test, not on all"):
         nli.evaluate(angled(), "all")
 
 
-def test_the_command_line_needs_no_photos(root, toy_checkpoint, run):
+def test_the_command_line_needs_no_photos(pairs_root, toy_checkpoint, run):
     code, told, errors = run("evaluate", toy_checkpoint, "--task", "nli", "--json")
     assert (code, errors) == (0, "")
     found = json.loads(told)

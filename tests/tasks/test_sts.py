@@ -18,14 +18,6 @@ from vsdemo.types import Embeddings, Sentence, UserError
 YEARS = ("STS12.MSRvid", "STS12.OnWN", "STS13.headlines")
 
 
-@pytest.fixture
-def root(tmp_path, monkeypatch):
-    small_pairs.write_all(tmp_path)
-    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
-    monkeypatch.setattr("vsdemo.tasks.ranks.RESAMPLES", 200)
-    return tmp_path
-
-
 def all_pairs():
     """(pair, score from 0 to 1) of every file."""
     found = [(p, p.score / 5) for of in pairs_of.years().values() for p in of]
@@ -54,7 +46,7 @@ def ranks(values) -> list[float]:
     return [sum(v < x for v in values) + (sum(v == x for v in values) + 1) / 2 for x in values]
 
 
-def test_who_knows_the_scores_gets_100(root):
+def test_who_knows_the_scores_gets_100(pairs_root):
     found = sts.evaluate(oracle())
     for name in (*YEARS, "STS12", "STS13", "STS", "STS-B.cosine", "SICK-R.cosine"):
         assert found[name]["pearson"] == pytest.approx(100)
@@ -64,7 +56,7 @@ def test_who_knows_the_scores_gets_100(root):
         assert found[name]["pearson"] > 97
 
 
-def test_figures_by_loops(root):
+def test_figures_by_loops(pairs_root):
     model = oracle(wrong=0.4)
     found = sts.evaluate(model)
     assert found.keys() == {*YEARS, "STS12", "STS13", "STS"} | {
@@ -93,7 +85,7 @@ def test_figures_by_loops(root):
     assert sts.evaluate(model) == found  # the same by chance
 
 
-def test_dev_has_the_learnt_sets_only(root):
+def test_dev_has_the_learnt_sets_only(pairs_root):
     found = sts.evaluate(oracle(), "dev")
     assert found.keys() == {"STS-B", "STS-B.cosine", "SICK-R", "SICK-R.cosine"}
     for split in ("train", "all"):
@@ -101,7 +93,7 @@ def test_dev_has_the_learnt_sets_only(root):
             sts.evaluate(oracle(), split)
 
 
-def test_a_folder_of_ones_own(root, tmp_path):
+def test_a_folder_of_ones_own(pairs_root, tmp_path):
     own = tmp_path / "own" / "STS16-en-test"
     small_pairs.write_year(own, plagiarism=12)
     angles = dict.fromkeys((t for p, _ in all_pairs() for t in (p.a, p.b)), 0.0)
@@ -150,7 +142,7 @@ def test_damaged_weights_are_told(tower):
 
 @pytest.mark.usefixtures("fake_parser")
 @pytest.mark.parametrize("preset", ["sdt_rnn", "fragments", "ct_rnn", "bow"])
-def test_towers_over_trees_and_parts(root, preset, monkeypatch):
+def test_towers_over_trees_and_parts(pairs_root, preset, monkeypatch):
     from vsdemo import config, models
     from vsdemo.data.sentences import parsed
 
