@@ -1,5 +1,10 @@
 """Runs on toy that take seconds, for the tests of training."""
 
+import signal
+from contextlib import contextmanager
+
+import pytest
+
 from vsdemo import config, events, models
 from vsdemo.train import Trainer
 
@@ -13,6 +18,22 @@ EPOCH = 15
 def trainer(out, *settings: str, preset: str = "gru") -> Trainer:
     chosen = config.override(models.preset(preset)[1], [*SETTINGS, *settings])
     return Trainer(out, preset, chosen, "toy")
+
+
+@contextmanager
+def stopped_at(step: int):
+    """Every run within gets a SIGTERM after this step."""
+    whole_step = Trainer._train_step
+
+    def stop_there(self, batch):
+        parts = whole_step(self, batch)
+        if self.step == step:
+            signal.raise_signal(signal.SIGTERM)
+        return parts
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Trainer, "_train_step", stop_there)
+        yield
 
 
 def logged(out, kind: str) -> list[dict]:

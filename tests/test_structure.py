@@ -44,6 +44,7 @@ RANKS = {
     **{
         "encoders.heads": 2.0,
         "encoders.words": 2.0,
+        "encoders.recurrent": 2.0,
         "encoders.levels": 2.0,
         "encoders.shapes": 2.0,
     },

@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.small_runs import EPOCH, SETTINGS, logged, trainer
+from tests.small_runs import EPOCH, SETTINGS, logged, stopped_at, trainer
 from vsdemo import events, train
 from vsdemo.train import Trainer
 from vsdemo.types import UserError
@@ -84,18 +84,9 @@ def test_stopped_and_resumed_is_the_same_run(tmp_path, uninterrupted):
 
 
 @pytest.mark.parametrize("step", [1, EPOCH - 1, EPOCH, EPOCH + 1, 2 * EPOCH, 3 * EPOCH])
-def test_a_stop_at_any_step(tmp_path, three_epochs, step, monkeypatch):
-    whole_step = Trainer._train_step
-
-    def stop_there(self, batch):
-        parts = whole_step(self, batch)
-        if self.step == step:
-            signal.raise_signal(signal.SIGTERM)
-        return parts
-
+def test_a_stop_at_any_step(tmp_path, three_epochs, step):
     handler = signal.getsignal(signal.SIGTERM)
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_train_step", stop_there)
+    with stopped_at(step):
         assert trainer(tmp_path, "epochs=3").run() == "stopped"
     assert signal.getsignal(signal.SIGTERM) == handler
     assert logged(tmp_path, "stopped") == [{"kind": "stopped", "step": step}]

@@ -1,14 +1,12 @@
 """Snapshots: checkpoints of their own at the end of a cycle, the same after any interruption."""
 
-import signal
-
 import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.small_runs import EPOCH, logged, trainer
+from tests.small_runs import EPOCH, logged, stopped_at, trainer
 from vsdemo import checkpoint
-from vsdemo.train import STATE, Trainer
+from vsdemo.train import STATE
 
 SETTINGS = ("epochs=4", "snapshots=2", "cycle_epochs=2", "schedule=cyclic", "bucket=3")
 PRESETS = ("gru", "char_gru")
@@ -47,18 +45,9 @@ def test_a_snapshot_is_the_model_at_the_end_of_its_epoch(finished, tmp_path):
 
 
 @pytest.mark.parametrize("step", [EPOCH, 2 * EPOCH - 1, 2 * EPOCH, 3 * EPOCH + 4])
-def test_stopped_and_resumed(finished, tmp_path, step, monkeypatch):
+def test_stopped_and_resumed(finished, tmp_path, step):
     preset, out = finished
-    whole_step = Trainer._train_step
-
-    def stop_there(self, batch):
-        parts = whole_step(self, batch)
-        if self.step == step:
-            signal.raise_signal(signal.SIGTERM)
-        return parts
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_train_step", stop_there)
+    with stopped_at(step):
         assert trainer(tmp_path, *SETTINGS, preset=preset).run() == "stopped"
     assert trainer(tmp_path, *SETTINGS, preset=preset).run() == "done"
     assert contents(tmp_path) == contents(out)

@@ -141,7 +141,7 @@ def test_every_parameter_learns(tower, sentences, embed):
 
 @torch.no_grad()
 def test_half_precision_stays_close(tower, sentences, embed, monkeypatch):
-    monkeypatch.setattr("vsdemo.encoders.chars.fast_dtype", lambda: torch.bfloat16)
+    monkeypatch.setattr("vsdemo.encoders.recurrent.fast_dtype", lambda: torch.bfloat16)
     full = embed(tower, sentences)
     with torch.autocast("cpu", torch.bfloat16):
         half = embed(tower, sentences)

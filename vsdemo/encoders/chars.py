@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 
 from vsdemo.data.vocab import CHARACTERS, Vocab, tokenize
-from vsdemo.device import fast_dtype
 from vsdemo.encoders.heads import Head
+from vsdemo.encoders.recurrent import initialise, run
 from vsdemo.encoders.words import WordEncoder, Words
 from vsdemo.types import Embeddings, Sentence, UserError
 
@@ -66,7 +65,7 @@ class CharRNN(WordEncoder):
         self.dropout = nn.Dropout(dropout)
         self.head = Head(nonnegative=False)
         for network in (self.onward, self.backward):
-            _initialise(network, dim // 2)
+            initialise(network)
 
     def prepare(self, items: Sequence[Sentence]) -> list[Tensor]:
         return [torch.tensor(self.vocab.spell(s.text)) for s in items]
@@ -91,8 +90,8 @@ class CharRNN(WordEncoder):
         steps = torch.arange(x.shape[1], device=x.device)
         turned = batch.lengths.to(x.device)[:, None] - 1 - steps
         turned = torch.where(turned < 0, steps, turned)[..., None]  # (B, T, 1), its own inverse
-        there = _run(self.onward, x)
-        back = _run(self.backward, x.take_along_dim(turned, 1))
+        there = run(self.onward, x)[0]
+        back = run(self.backward, x.take_along_dim(turned, 1))[0]
         return torch.cat([there, back.take_along_dim(turned, 1)], -1)
 
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
@@ -118,24 +117,3 @@ class CharRNN(WordEncoder):
             return self.attention(states, batch.mask)[0].mean(1).cpu()
         best = states[0].argmax(0)  # (D,)
         return torch.bincount(best, minlength=states.shape[1]).cpu() / self.dim
-
-
-def _run(network: nn.Module, x: Tensor) -> Tensor:
-    """(B, T, char_dim) -> (B, T, units). Autocast leaves a CPU's recurrent networks in float32, so
-    they are cast here."""
-    fast = fast_dtype() if torch.is_autocast_enabled(x.device.type) else x.dtype
-    weights = {name: w.to(fast) for name, w in network.named_parameters()}
-    return functional_call(network, weights, (x.to(fast),))[0]
-
-
-def _initialise(network: nn.Module, units: int) -> None:
-    for name, weights in network.named_parameters():
-        if "weight_hh" in name:
-            for gate in weights.data.split(units):
-                nn.init.orthogonal_(gate)
-        elif "weight_ih" in name:
-            nn.init.xavier_uniform_(weights)
-        else:
-            nn.init.zeros_(weights)
-    if isinstance(network, nn.LSTM):
-        nn.init.ones_(network.bias_ih_l0.data[units : 2 * units])  # input, forget, cell, output

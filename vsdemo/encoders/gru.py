@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import pad_packed_sequence
 
 from vsdemo.data.vocab import Vocab
-from vsdemo.device import fast_dtype
 from vsdemo.encoders.heads import Head
+from vsdemo.encoders.recurrent import initialise, run
 from vsdemo.encoders.words import WordEncoder, Words
 from vsdemo.types import Embeddings, UserError
 
@@ -41,22 +40,11 @@ class WordGRU(WordEncoder):
         self.gru = nn.GRU(word_dim, units, batch_first=True, bidirectional=bidirectional)
         self.dropout = nn.Dropout(dropout)
         self.head = Head(nonnegative)
-        for name, weights in self.gru.named_parameters():
-            if "weight_hh" in name:
-                for gate in weights.data.split(units):
-                    nn.init.orthogonal_(gate)
-            elif "weight_ih" in name:
-                nn.init.xavier_uniform_(weights)
-            else:
-                nn.init.zeros_(weights)
+        initialise(self.gru)
 
     def _run(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """(B, T, word_dim) -> states (B, T, D) and last states (B, D). Autocast leaves a CPU's GRU
-        in float32, so it is cast here; sequences are packed, so that padding costs nothing."""
-        fast = fast_dtype() if torch.is_autocast_enabled(x.device.type) else x.dtype
-        weights = {n: w.to(fast) for n, w in self.gru.named_parameters()}
-        packed = pack_padded_sequence(x.to(fast), lengths, batch_first=True, enforce_sorted=False)
-        packed_states, last = functional_call(self.gru, weights, (packed,))
+        """(B, T, word_dim) -> states (B, T, D) and last states (B, D)."""
+        packed_states, last = run(self.gru, x, lengths)
         states, _ = pad_packed_sequence(packed_states, batch_first=True)
         return states, last.transpose(0, 1).flatten(1)
 
