@@ -1,9 +1,10 @@
-"""Optimisers, and what of a model they move when."""
+"""Optimisers, what of a model they move when, and the average of where it has been."""
 
 from __future__ import annotations
 
 from torch import nn
 from torch.optim import Adagrad, Adam, Optimizer
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from vsdemo.config import Config
 from vsdemo.dual import DualEncoder
@@ -18,6 +19,16 @@ def build(config: Config, model: nn.Module) -> Optimizer:
     if config.optimizer == "adagrad":
         return Adagrad(weights, weight_decay=config.decay, initial_accumulator_value=START)
     return Adam(weights, lr=0.0, weight_decay=config.decay, fused=True)
+
+
+def average(config: Config, model: nn.Module, optimizer: Optimizer) -> AveragedModel | None:
+    """The moving average of a model's weights over its optimiser's steps, where a configuration
+    asks for it; a model that is solved at once takes none."""
+    if not config.average or hasattr(model, "fit"):
+        return None
+    mean = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(config.average))
+    optimizer.register_step_post_hook(lambda *_: mean.update_parameters(model))
+    return mean
 
 
 def begin_step(optimizer: Optimizer, config: Config, step: int, steps_per_epoch: int) -> float:

@@ -38,7 +38,6 @@ class Trainer:
     """
 
     chosen_by = retrieval.PRIMARY
-
     lengths: Sequence[int] = ()  # of the captions, for batches of like length
 
     def __init__(self, out: Path, preset: str, config: Config, dataset: str) -> None:
@@ -75,14 +74,16 @@ class Trainer:
             self.model.text.table.requires_grad_(config.vectors == "tuned")
         self.model.to(device())
         self.optimizer = optim.build(config, self.model)
+        average = optim.average(config, self.model, self.optimizer)
+        self.judged = average.module if average else self.model  # what is evaluated and kept
+        self.modules = {"model": self.model} | ({"average": average} if average else {})
         self.loss = losses.build(config)
         return self.model.text.prepare(sentences)
 
     def _begin(self, items_of: Sequence[Sequence[int]]) -> None:
         """The counters of a run over photos with these captions, or what takes their place."""
         self.items_of = items_of
-        self.step, self.best, self.waited, self.seconds = 0, -1.0, 0, 0.0
-        self.stopping = False
+        self.step, self.best, self.waited, self.seconds, self.stopping = 0, -1.0, 0, 0.0, False
         self.steps_per_epoch = len(self._batches(0))
         self.total = self.config.epochs * self.steps_per_epoch
 
@@ -159,7 +160,7 @@ class Trainer:
             self._evaluate(epoch)
         if snapshot:
             folder = checkpoint.snapshot(self.out, epoch)
-            checkpoint.save_whole(folder, self.spec, self.vocab, self.model.state_dict())
+            checkpoint.save_whole(folder, self.spec, self.vocab, self.judged.state_dict())
 
     def _train_step(self, batch: Tensor) -> dict[str, Any]:
         """One optimiser step on the captions of these numbers and their photos, or the whole fit
@@ -204,7 +205,7 @@ class Trainer:
         better = metrics[self.chosen_by] > self.best
         if better:
             self.best, self.waited = metrics[self.chosen_by], 0
-            checkpoint.save(self.out, self.spec, self.vocab, self.model.state_dict())
+            checkpoint.save(self.out, self.spec, self.vocab, self.judged.state_dict())
         else:
             self.waited += 1
         self.seconds += time.perf_counter() - started
@@ -215,11 +216,11 @@ class Trainer:
     def _measure(self) -> dict[str, Any]:
         """The figures on dev."""
         with autocast():  # the towers only: scores in bfloat16 would tie
-            captions, photos, owner = retrieval.encode(self.model, self.dev_set, self.dev_photos)
+            captions, photos, owner = retrieval.encode(self.judged, self.dev_set, self.dev_photos)
         check_finite({"embeddings": captions.x})  # nan would rank first
-        found = retrieval.ranks(self.model, captions, photos, owner).metrics()
+        found = retrieval.ranks(self.judged, captions, photos, owner).metrics()
         if self.config.semantics and sts.dev_is_here():
-            found["semantics"] = sts.on_dev(self.model)
+            found["semantics"] = sts.on_dev(self.judged)
         return found
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
@@ -230,7 +231,7 @@ class Trainer:
             "spec": dataclasses.asdict(self.spec),
             **{k: getattr(self, k) for k in ("step", "best", "waited", "seconds")},
         }
-        resume.save(self.out, {"model": self.model}, self.optimizer, progress)
+        resume.save(self.out, self.modules, self.optimizer, progress)
 
     def _restore(self) -> bool:
         """Takes up the folder's run; False when there is none."""
@@ -244,5 +245,5 @@ class Trainer:
                 f"{self.out} holds a run of another configuration; choose another --out."
             )
         self.__dict__.update(progress)
-        resume.restore(state, {"model": self.model}, self.optimizer)
+        resume.restore(state, self.modules, self.optimizer)
         return True

@@ -59,7 +59,7 @@ class PairTrainer(Trainer):
         return both[: len(batch)], both[len(batch) :], self.entailed[batch].to(device())
 
     def _measure(self) -> dict[str, Any]:
-        found, _ = measure(self.model, self.dev_pairs, self.dev_pairs)
+        found, _ = measure(self.judged, self.dev_pairs, self.dev_pairs)
         return found.metrics()
 
 

@@ -62,12 +62,20 @@ class Config(config.Symmetric):
     cell: str = option("gru", "of the network (3.1.2)", tuple(CELLS))
     pooling: str = option("attention", "of its states (3.1.2)", POOLINGS)
     attention: int = option(128, "hidden units of the attention")
-    dropout: float = option(0.1, "share of characters, states and features set to 0", most=0.9)
+    dropout: float = option(0.1, "share of characters and states set to 0", most=0.9)
+    word_dropout: float = option(0.1, "share of words left out of captions", most=0.9)
+    photo_dropout: float = option(0.2, "share of photo features set to 0", most=0.9)
+    average: float = option(
+        0.995,
+        "share that a moving average of weights, which is kept, keeps a step; 0: none",
+        most=0.9999,
+    )
 
 
 PAPER: dict[str, Any] = {
     **{"batch_size": 32, "bucket": 1, "learning_rate": 0.001, "hardest": 0.0},
-    **{"clip": 0.0, "dropout": 0.0, "standardize": False},
+    **{"clip": 0.0, "dropout": 0.0, "word_dropout": 0.0, "photo_dropout": 0.0},
+    **{"average": 0.0, "standardize": False},
 }
 PRESETS = {
     "char_gru": Config(),
@@ -78,8 +86,9 @@ PRESETS = {
 
 def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
     """A new, untrained model; features: length of the photo vectors."""
-    text = CharRNN(vocab, cfg.word_dim, cfg.dim, cfg.cell, cfg.pooling, cfg.attention, cfg.dropout)
+    network = (cfg.cell, cfg.pooling, cfg.attention)
+    text = CharRNN(vocab, cfg.word_dim, cfg.dim, *network, cfg.dropout, cfg.word_dropout)
     image = LinearImage(
-        features, cfg.dim, nonnegative=False, dropout=cfg.dropout, standardize=cfg.standardize
+        features, cfg.dim, nonnegative=False, dropout=cfg.photo_dropout, standardize=cfg.standardize
     )
     return DualEncoder(text, image, SCORES["cosine"])
