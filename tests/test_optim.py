@@ -1,6 +1,7 @@
 """Optimisers against their definitions, a step at a time."""
 
 import pytest
+import torch
 from torch import nn
 
 from vsdemo import optim
@@ -40,6 +41,23 @@ def test_the_penalty_of_adam():
     held = run(Config(learning_rate=0.1, decay=10), 200)
     assert held[-1] == pytest.approx(-0.2, abs=0.02)  # where 2 w + 10 / 2 w^2 is least
     assert run(Config(learning_rate=0.1), 200)[-1] < -10
+
+
+def test_the_average_of_weights_by_hand():
+    model = nn.Linear(1, 1, bias=False)
+    config = Config(learning_rate=0.1, average=0.75)
+    optimizer = optim.build(config, model)
+    average = optim.average(config, model, optimizer)
+    expected = None
+    for step in range(5):
+        optim.begin_step(optimizer, config, step, EPOCH)
+        model(torch.ones(1, 1)).sum().backward()
+        optimizer.step()
+        now = model.weight.item()
+        expected = now if expected is None else 0.75 * expected + 0.25 * now
+        assert average.module.weight.item() == pytest.approx(expected)
+    assert expected != pytest.approx(now)
+    assert optim.average(Config(), model, optimizer) is None
 
 
 def test_fixed_weights_are_left_out():

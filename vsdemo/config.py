@@ -72,10 +72,9 @@ class Config:
     clip: float = option(2.0, "largest norm of the gradient; 0 clips nothing")
     decay: float = option(0.0, "lambda of the penalty lambda / 2 |weights|^2")
     average: float = option(
-        0.0,
-        "share that a moving average of weights, which is kept, keeps a step; 0: none",
-        most=0.9999,
+        0.0, "decay a step of the average of weights that is kept; 0: none", most=0.9999
     )
+    gentle: int = option(0, "epochs before weights are averaged", least=0)
     reset: int = option(5, "epochs after which adagrad forgets the gradients so far")
     alternate: int = option(0, "epochs a tower learns alone, the photos' first; 0: both", least=0)
     vectors: str = option("learned", *VECTORS)

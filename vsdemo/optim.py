@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from torch import nn
+from torch import Tensor, nn
 from torch.optim import Adagrad, Adam, Optimizer
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from torch.optim.swa_utils import AveragedModel
 
 from vsdemo.config import Config
 from vsdemo.dual import DualEncoder
+from vsdemo.encoders.dropout import LateDropout
 from vsdemo.schedule import learning_rate
 
 START = 1.0  # of AdaGrad's sums of squares, and what they are reset to (Socher 2014, section 5)
@@ -21,14 +22,22 @@ def build(config: Config, model: nn.Module) -> Optimizer:
     return Adam(weights, lr=0.0, weight_decay=config.decay, fused=True)
 
 
-def average(config: Config, model: nn.Module, optimizer: Optimizer) -> AveragedModel | None:
+def average(
+    config: Config, model: nn.Module, optimizer: Optimizer, steps_per_epoch: int
+) -> AveragedModel | None:
     """The moving average of a model's weights over its optimiser's steps, where a configuration
-    asks for it; a model that is solved at once takes none."""
+    asks for it; for the `gentle` epochs the weights as they are. A model that is solved at once
+    takes none."""
     if not config.average or hasattr(model, "fit"):
         return None
-    mean = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(config.average))
-    optimizer.register_step_post_hook(lambda *_: mean.update_parameters(model))
-    return mean
+    gentle = config.gentle * steps_per_epoch
+
+    def mean(before: Tensor, now: Tensor, steps: Tensor | int) -> Tensor:
+        return before.lerp(now, 1.0 if steps < gentle else 1 - config.average)
+
+    averaged = AveragedModel(model, avg_fn=mean)
+    optimizer.register_step_post_hook(lambda *_: averaged.update_parameters(model))
+    return averaged
 
 
 def begin_step(optimizer: Optimizer, config: Config, step: int, steps_per_epoch: int) -> float:
@@ -40,6 +49,13 @@ def begin_step(optimizer: Optimizer, config: Config, step: int, steps_per_epoch:
         for state in optimizer.state.values():
             state["sum"].fill_(START)
     return rate
+
+
+def begin_dropout(model: nn.Module, config: Config, step: int, steps_per_epoch: int) -> None:
+    """After the `gentle` epochs `LateDropout` takes its full share."""
+    for module in model.modules():
+        if isinstance(module, LateDropout):
+            module.begun = step >= config.gentle * steps_per_epoch
 
 
 def hold_still(model: DualEncoder, config: Config, step: int, steps_per_epoch: int) -> None:

@@ -74,9 +74,6 @@ class Trainer:
             self.model.text.table.requires_grad_(config.vectors == "tuned")
         self.model.to(device())
         self.optimizer = optim.build(config, self.model)
-        average = optim.average(config, self.model, self.optimizer)
-        self.judged = average.module if average else self.model  # what is evaluated and kept
-        self.modules = {"model": self.model} | ({"average": average} if average else {})
         self.loss = losses.build(config)
         return self.model.text.prepare(sentences)
 
@@ -86,6 +83,9 @@ class Trainer:
         self.step, self.best, self.waited, self.seconds, self.stopping = 0, -1.0, 0, 0.0, False
         self.steps_per_epoch = len(self._batches(0))
         self.total = self.config.epochs * self.steps_per_epoch
+        average = optim.average(self.config, self.model, self.optimizer, self.steps_per_epoch)
+        self.judged = average.module if average else self.model  # what is evaluated and kept
+        self.modules = {"model": self.model} | ({"average": average} if average else {})
 
     def run(self) -> str:
         """Trains until the last epoch, early stopping or a signal; returns `done` or `stopped`.
@@ -171,6 +171,7 @@ class Trainer:
             return self.model.fit(captions, self.photos[self.photo_of[batch].to(device())])
         when = (self.config, self.step, self.steps_per_epoch)
         rate = optim.begin_step(self.optimizer, *when)
+        optim.begin_dropout(self.model, *when)
         self.model.train()
         with autocast():
             general, specific, label = self._embed(batch)
@@ -227,10 +228,8 @@ class Trainer:
         self.stopping = True
 
     def _save(self) -> None:
-        progress = {
-            "spec": dataclasses.asdict(self.spec),
-            **{k: getattr(self, k) for k in ("step", "best", "waited", "seconds")},
-        }
+        counters = {k: getattr(self, k) for k in ("step", "best", "waited", "seconds")}
+        progress = {"spec": dataclasses.asdict(self.spec), **counters}
         resume.save(self.out, self.modules, self.optimizer, progress)
 
     def _restore(self) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from vsdemo.data.vocab import CHARACTERS, PAD, Vocab, tokenize
+from vsdemo.data.vocab import CHARACTERS, Vocab, tokenize
+from vsdemo.encoders.dropout import WordDropout
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.recurrent import initialise, run
 from vsdemo.encoders.words import WordEncoder, Words
@@ -34,27 +35,13 @@ class Attention(nn.Module):
         return logits.masked_fill(~mask, -torch.inf).softmax(1)
 
 
-def without_words(batch: Words, share: float, space: int) -> Words:
-    """The batch with about `share` of the words of each sentence left out, by lot, each with the
-    `space` before it; a sentence that would lose all of them stays whole."""
-    here = batch.mask[..., 0]
-    word = (batch.ids == space).cumsum(1)  # (B, T), the number of each character's word
-    drawn = torch.rand(batch.ids.shape, device=batch.ids.device) >= share
-    kept = drawn.gather(1, word) & here
-    kept |= here & ~kept.any(1, keepdim=True)
-    lengths = kept.sum(1)
-    order = (~kept).byte().argsort(dim=1, stable=True)[:, : int(lengths.max())]
-    ids = batch.ids.gather(1, order).masked_fill(~kept.gather(1, order), PAD)
-    return Words(ids, lengths.cpu())
-
-
 class CharRNN(WordEncoder):
     """Sentences -> (N, D): a GRU or LSTM over characters in both directions, dim / 2 units each,
     its states pooled by attention, sum_t a_t * h_t, or by their maximum; length 1.
 
     Case and punctuation are kept; characters outside of the vocabulary are one, <unk>. attention:
     hidden units of the attention. word_dropout: share of words left out in training, see
-    `without_words`. Recurrent weights start orthogonal, a matrix a gate, the LSTM's biases of
+    `WordDropout`. Recurrent weights start orthogonal, a matrix a gate, the LSTM's biases of
     forgetting at 1. Raises UserError when dim is odd.
     """
 
@@ -74,11 +61,12 @@ class CharRNN(WordEncoder):
         super().__init__(vocab, char_dim)
         if dim % 2:
             raise UserError(f"A network in both directions needs an even dim, not {dim}.")
-        self.dim, self.word_dropout = dim, word_dropout
+        self.dim = dim
         self.onward = CELLS[cell](char_dim, dim // 2, batch_first=True)
         self.backward = CELLS[cell](char_dim, dim // 2, batch_first=True)
         self.attention = Attention(dim, attention) if pooling == "attention" else None
         self.dropout = nn.Dropout(dropout)
+        self.word_dropout = WordDropout(word_dropout, vocab.spell(" ")[0])
         self.head = Head(nonnegative=False)
         for network in (self.onward, self.backward):
             initialise(network)
@@ -117,8 +105,7 @@ class CharRNN(WordEncoder):
         return states.masked_fill(~mask, -torch.inf).amax(1)
 
     def forward(self, batch: Words) -> Embeddings:
-        if self.training and self.word_dropout:
-            batch = without_words(batch, self.word_dropout, self.vocab.spell(" ")[0])
+        batch = self.word_dropout(batch)
         pooled = self.pool(self.states(batch), batch.mask)
         return Embeddings(self.head(self.dropout(pooled)))
 

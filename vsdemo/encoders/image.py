@@ -25,7 +25,7 @@ class LinearImage(nn.Module):
         features: int,
         dim: int,
         nonnegative: bool,
-        dropout: float = 0.0,
+        dropout: float | nn.Module = 0.0,
         standardize: bool = False,
         unit: bool = True,
         layer: nn.Module | None = None,
@@ -34,7 +34,7 @@ class LinearImage(nn.Module):
         self.standardize = nn.BatchNorm1d(features, affine=False) if standardize else nn.Identity()
         self.dim = dim
         self.linear = layer or nn.Linear(features, dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = dropout if isinstance(dropout, nn.Module) else nn.Dropout(dropout)
         self.head = Head(nonnegative, unit)
         if layer is None:
             nn.init.xavier_uniform_(self.linear.weight)
