@@ -6,6 +6,7 @@ from torch import nn
 
 from vsdemo import optim
 from vsdemo.config import Config
+from vsdemo.encoders.dropout import LateDropout
 
 EPOCH = 3  # steps
 ADAGRAD = Config(optimizer="adagrad", learning_rate=0.1, decay=0.5, reset=2)
@@ -43,21 +44,32 @@ def test_the_penalty_of_adam():
     assert run(Config(learning_rate=0.1), 200)[-1] < -10
 
 
-def test_the_average_of_weights_by_hand():
+@pytest.mark.parametrize("gentle", [0, 1])
+def test_the_average_of_weights_by_hand(gentle):
     model = nn.Linear(1, 1, bias=False)
-    config = Config(learning_rate=0.1, average=0.75)
+    config = Config(learning_rate=0.1, average=0.75, gentle=gentle)
     optimizer = optim.build(config, model)
-    average = optim.average(config, model, optimizer)
+    average = optim.average(config, model, optimizer, EPOCH)
     expected = None
-    for step in range(5):
+    for step in range(3 * EPOCH):
         optim.begin_step(optimizer, config, step, EPOCH)
         model(torch.ones(1, 1)).sum().backward()
         optimizer.step()
         now = model.weight.item()
-        expected = now if expected is None else 0.75 * expected + 0.25 * now
+        early = expected is None or step < gentle * EPOCH
+        expected = now if early else 0.75 * expected + 0.25 * now
         assert average.module.weight.item() == pytest.approx(expected)
     assert expected != pytest.approx(now)
-    assert optim.average(Config(), model, optimizer) is None
+    assert optim.average(Config(), model, optimizer, EPOCH) is None
+
+
+def test_dropout_begins_after_the_gentle_epochs():
+    model = nn.Sequential(LateDropout(0.1, 0.5), nn.Dropout(0.2))
+    begun = []
+    for step in range(3 * EPOCH):
+        optim.begin_dropout(model, Config(gentle=2), step, EPOCH)
+        begun.append(model[0].begun)
+    assert begun == [False] * 2 * EPOCH + [True] * EPOCH
 
 
 def test_fixed_weights_are_left_out():

@@ -48,7 +48,8 @@ RANKS = {
         "encoders.levels": 2.0,
         "encoders.shapes": 2.0,
     },
-    **{"encoders.trees": 2.1, "encoders.recursion": 2.3, "encoders.*": 2.2, "dual": 2.3},
+    **{"encoders.trees": 2.1, "encoders.dropout": 2.1, "encoders.recursion": 2.3},
+    **{"encoders.*": 2.2, "dual": 2.3},
     **{"models.socher": 3.0, "models.*": 3.1, "models": 3.2},
     **{
         "tasks": 3.0,

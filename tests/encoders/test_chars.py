@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from vsdemo.data.vocab import EOS, PAD, SPECIAL, UNK, Vocab
-from vsdemo.encoders.chars import CELLS, POOLINGS, Attention, CharRNN, without_words
+from vsdemo.encoders.chars import CELLS, POOLINGS, Attention, CharRNN
 from vsdemo.types import Sentence, UserError
 
 TEXTS = ("A dog.", "Two dogs run on green grass", "", "!", "a\u2009b", "Red, red; RED?")
@@ -161,24 +161,6 @@ def test_dropout_acts_in_training_only(vocab, sentences, embed):
     assert not torch.equal(embed(tower, sentences), embed(tower, sentences))
     tower.eval()
     assert torch.equal(embed(tower, sentences), embed(tower, sentences))
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 1.0])
-def test_words_are_left_out_with_the_space_before_them(tower, sentences, share):
-    batch = tower.collate(tower.prepare(sentences))
-    torch.manual_seed(3)
-    drawn = torch.rand(batch.ids.shape) >= share
-    expected = []
-    for text, keep in zip(TEXTS, drawn.tolist(), strict=True):
-        words = text.split(" ")
-        kept = [" " * (i > 0) + w for i, w in enumerate(words) if keep[i]]
-        expected.append(tower.vocab.spell("".join(kept) if any(keep[: len(words)]) else text))
-    torch.manual_seed(3)
-    found = without_words(batch, share, tower.vocab.spell(" ")[0])
-    assert found.lengths.tolist() == [len(e) for e in expected]
-    assert found.ids.shape[1] == max(found.lengths)
-    for row, e in zip(found.ids.tolist(), expected, strict=True):
-        assert row == e + [PAD] * (found.ids.shape[1] - len(e))
 
 
 def test_words_are_left_out_in_training_only(vocab, sentences, embed):

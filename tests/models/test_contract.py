@@ -36,8 +36,9 @@ def built(fake_parser):
     def build(preset: str):
         torch.manual_seed(0)
         name, config = models.preset(preset)
-        few = ["landmarks=8"] if getattr(config, "landmarks", 0) else []
-        config = override(config, [*SMALL, *few])
+        own = {"landmarks": 8, "word_dropout": 0, "photo_dropout": 0}
+        own = [f"{k}={v}" for k, v in own.items() if getattr(config, k, 0)]
+        config = override(config, [*SMALL, *own])
         sentences = parsed([Sentence(c) for c in CAPTIONS], config.needs)
         vocab = Vocab.build(sentences, needs=config.needs)
         return config, vocab, models.build(name, config, vocab, FEATURES)
