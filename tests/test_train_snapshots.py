@@ -8,7 +8,10 @@ from tests.small_runs import EPOCH, logged, stopped_at, trainer
 from vsdemo import checkpoint
 from vsdemo.train import STATE
 
-SETTINGS = ("epochs=4", "snapshots=2", "cycle_epochs=2", "schedule=cyclic", "bucket=3")
+SETTINGS = (
+    *("epochs=4", "snapshots=2", "cycle_epochs=2", "schedule=cyclic", "bucket=3"),
+    *("gentle=1", "average=0.9"),
+)
 PRESETS = ("gru", "char_gru")
 
 
@@ -31,11 +34,13 @@ def test_a_snapshot_is_the_model_at_the_end_of_its_epoch(finished, tmp_path):
     preset, out = finished
     assert [f.name for f in checkpoint.snapshots(out).values()] == ["snapshot-02", "snapshot-04"]
     last = load_file(out / STATE)
-    start = "average.module." if preset == "char_gru" else "model."  # what is judged
     stored = load_file(out / "snapshot-04" / "model.safetensors")
     for name, tensor in stored.items():
-        t = last[start + name]
+        t = last[f"average.module.{name}"]  # what is judged
         assert torch.equal(tensor, t.half() if t.dim() > 1 else t)
+    assert not torch.equal(
+        last["average.module.text.table.weight"], last["model.text.table.weight"]
+    )
     _, spec, _ = checkpoint.load(out / "snapshot-02")
     assert spec == checkpoint.read_spec(out)
     assert spec.preset == preset
