@@ -51,7 +51,7 @@ class Config(config.Symmetric):
     needs: ClassVar[frozenset[str]] = CharRNN.needs
 
     bucket: int = option(20, "batches that share captions of like length; 1: drawn by lot alone")
-    epochs: int = option(32, "at most; see patience")
+    epochs: int = option(28, "at most; see patience")
     snapshots: int = option(
         4, "epochs between two checkpoints kept for ensembles; 0: none", least=0
     )
@@ -79,7 +79,7 @@ class Config(config.Symmetric):
 
 
 PAPER: dict[str, Any] = {
-    **{"batch_size": 32, "bucket": 1, "learning_rate": 0.001, "hardest": 0.0},
+    **{"epochs": 32, "batch_size": 32, "bucket": 1, "learning_rate": 0.001, "hardest": 0.0},
     **{"clip": 0.0, "dropout": 0.0, "word_dropout": 0.0, "photo_dropout": 0.0},
     **{"gentle": 0, "average": 0.0, "standardize": False},
 }
