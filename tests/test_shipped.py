@@ -22,6 +22,7 @@ def name(folder: Path) -> str:
 
 def test_the_promised_ones_are_here() -> None:
     flickr8k = {f"flickr8k/{m}" for m in ("bow", "gru", "order", "sdt_rnn", "fragments")}
+    flickr8k |= {"flickr8k/char_gru", "flickr8k/char_gru-ensemble"}
     pocket = {f"flickr8k/{m}-pocket" for m in ("bow", "gru", "order")}
     storybook = {f"storybook/{m}" for m in models.MODELS}
     assert flickr8k | pocket | storybook | {"pascal1k/sdt_rnn"} <= {name(f) for f in SHIPPED}
