@@ -52,7 +52,7 @@ def test_wrong_usage(refused, words, told):
     ("words", "told"),
     [
         (("transformer",), "no preset 'transformer'; valid are bow, bow/paper"),
-        (("gru", "--set", "colour=red"), "no setting 'colour'; valid are alternate, backbone"),
+        (("gru", "--set", "colour=red"), "no setting 'colour'; valid are alternate, average"),
         (("gru", "--set", "dim"), "--set takes key=value, not 'dim'"),
         (("gru", "--set", "dim=many"), "dim takes int, not 'many'"),
         (("gru", "--set", "dim=0"), "dim takes a number from"),
