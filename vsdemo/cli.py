@@ -78,21 +78,26 @@ def train(
     ] = None,
 ) -> None:
     """Train a preset; then measure it on dev and test. Ctrl-C saves, the same command goes on."""
-    from vsdemo import evaluate, models, train_pairs
+    from vsdemo import evaluate, models, train_hypernyms, train_pairs
     from vsdemo.config import override
     from vsdemo.train import Trainer
 
     config = override(models.preset(preset)[1], set or [])
-    if config.text_only:
-        trainer: Trainer = train_pairs.trainer(out, preset, config, data)
+    kind: Any = evaluate
+    if "concepts" in config.needs:
+        kind = train_hypernyms
+        trainer: Trainer = kind.HypernymTrainer(out, preset, config, data or "wordnet")
+    elif config.text_only:
+        kind = train_pairs
+        trainer = kind.trainer(out, preset, config, data)
     else:
         trainer = Trainer(out, preset, config, data or "flickr8k")
     if trainer.run() == "stopped":
         print(f"Stopped and saved; the same command goes on. {out}")
         return
+    print(kind.table(kind.finish(out)))
     if config.text_only:
-        return print(train_pairs.table(train_pairs.finish(out)))
-    print(evaluate.table(evaluate.finish(out)))
+        return
     print(f'\nNext: python -m vsdemo search {out} "a brown dog runs" -k 5')
 
 
@@ -101,7 +106,9 @@ def evaluate(
     checkpoint: Checkpoint,
     split: Split = "test",
     data: Gallery = None,
-    task: Annotated[str, typer.Option(help=f"{', '.join(TASKS)}.")] = "retrieval",
+    task: Annotated[
+        str | None, typer.Option(help=f"{', '.join(TASKS)}; else what it was trained for.")
+    ] = None,
     folds: Annotated[bool, typer.Option(help="Average blocks of 1,000 photos.")] = False,
     sts_dir: StsDir = None,
     json: Json = False,
@@ -118,7 +125,7 @@ def evaluate(
         return show(score.evaluate(checkpoint, split))
 
     result = evaluation.evaluate(checkpoint, split, data, task, folds, sts_dir)
-    if json or "ci95" not in result or task != "retrieval":
+    if json or "ci95" not in result or result["task"] != "retrieval":
         show(result)
     else:
         print(evaluation.table({split: result}))

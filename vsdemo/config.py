@@ -88,8 +88,13 @@ class Config:
 
     @property
     def text_only(self) -> bool:
-        """Whether it learns from labelled pairs of sentences, without photos."""
+        """Whether it learns from labelled pairs of sentences or concepts, without photos."""
         return self.loss == "entailment"
+
+    @property
+    def task(self) -> str:
+        """What a model is measured on unless somebody says otherwise."""
+        return "nli" if self.text_only else "retrieval"
 
 
 @dataclass(frozen=True)

@@ -52,11 +52,12 @@ def evaluate(
     folder: Path,
     split: str = "test",
     dataset: str | None = None,
-    task_name: str = "retrieval",
+    task_name: str | None = None,
     folds: bool = False,
     sts_dir: Path | None = None,
 ) -> dict[str, Any]:
-    """The figures of a checkpoint on a split; the data set is that of its training unless named.
+    """The figures of a checkpoint on a split; task and data set are those of its training unless
+    named.
 
     A task that is TEXT_ONLY has data of its own and needs neither photos nor a backbone. sts_dir:
     more data for the task `sts`, see `data.sts.years`.
@@ -64,6 +65,7 @@ def evaluate(
     options that are not for this task.
     """
     model, spec, _ = checkpoint.load(folder)
+    task_name = task_name or spec.config.task
     measured = task(task_name)
     if folds and measured is not retrieval:
         raise UserError("Folds of 1,000 photos are a protocol of the task retrieval only.")
@@ -72,7 +74,10 @@ def evaluate(
     if hasattr(measured, "TEXT_ONLY"):
         if dataset:
             raise UserError(f"The task {task_name} has data of its own; leave --data out.")
-        more = {"sts_dir": sts_dir} if sts_dir else {}
+        more: dict[str, Any] = {"sts_dir": sts_dir} if sts_dir else {}
+        if hasattr(measured, "OF_CONCEPTS"):
+            measured.check(model)  # before its configuration is asked
+            more = {"dataset": spec.dataset, "learnt": spec.config.protocol}
         figures = measured.evaluate(model, split, **more)
         return {"checkpoint": str(folder), "split": split, "task": task_name, **figures}
     options: dict[str, Any] = {"folds": True} if folds else {}

@@ -41,7 +41,7 @@ def save(
     becomes JSON."""
     state = {f"{name}.{k}": t for name, m in modules.items() for k, t in m.state_dict().items()}
     for i, moments in optimizer.state_dict()["state"].items():
-        state |= {f"adam.{i}.{k}": t for k, t in moments.items()}
+        state |= {f"adam.{i}.{k}": torch.as_tensor(t) for k, t in moments.items()}
     state["rng"] = torch.get_rng_state()
     if device().type == "cuda":
         state["rng_cuda"] = torch.cuda.get_rng_state()

@@ -28,8 +28,6 @@ from vsdemo.schedule import epoch_batches
 from vsdemo.tasks import retrieval, sts
 from vsdemo.types import Embeddings, Sentence, UserError
 
-LOG_EVERY = 10  # steps between two `step` events
-
 
 class Trainer:
     """Trains one model in one folder; `run` starts, or goes on where the folder's run ended.
@@ -38,6 +36,7 @@ class Trainer:
     """
 
     chosen_by = retrieval.PRIMARY
+    log_every = 10  # steps between two `step` events
     lengths: Sequence[int] = ()  # of the captions, for batches of like length
 
     def __init__(self, out: Path, preset: str, config: Config, dataset: str) -> None:
@@ -195,7 +194,7 @@ class Trainer:
         return self.model.text(words), self.model.image(self.photos[owner]), owner
 
     def _log(self, parts: dict[str, Any], pairs: int, seconds: float) -> None:
-        if self.step % LOG_EVERY == 0 or self.step == 1:
+        if self.step % self.log_every == 0 or self.step == 1:
             values = {k: float(f"{torch.as_tensor(v).item():.5g}") for k, v in parts.items()}
             self.events.write("step", self.step, **values, pairs_per_second=round(pairs / seconds))
 

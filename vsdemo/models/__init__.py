@@ -24,6 +24,7 @@ MODELS = {
     "fragments": "vsdemo.models.fragments",
     "devise": "vsdemo.models.devise",
     "char_gru": "vsdemo.models.char_gru",
+    "hypernyms": "vsdemo.models.hypernyms",
 }
 
 

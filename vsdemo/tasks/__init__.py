@@ -21,6 +21,7 @@ TASKS = {
     "alignment": "vsdemo.tasks.alignment",
     "sts": "vsdemo.tasks.sts",
     "nli": "vsdemo.tasks.nli",
+    "hypernyms": "vsdemo.tasks.hypernyms",
 }
 
 

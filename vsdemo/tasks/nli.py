@@ -12,7 +12,6 @@ has, without a model.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,33 +22,13 @@ from vsdemo.data.nli import Inference
 from vsdemo.data.vocab import tokenize
 from vsdemo.dual import DualEncoder
 from vsdemo.tasks.ranks import with_intervals
-from vsdemo.tasks.shares import Shares, best_threshold, higher
+from vsdemo.tasks.shares import OWN, Judged, Shares, best_threshold, higher
 from vsdemo.tasks.texts import Texts, points
 from vsdemo.types import UserError
 
 PRIMARY = "SNLI"
 TEXT_ONLY = True
 SPLITS = ("dev", "test")
-OWN = "accuracy"
-
-
-@dataclass(frozen=True)
-class Judged:
-    """shares: of right answers, those of baselines as `baselines.NAME`."""
-
-    shares: Shares
-
-    def __len__(self) -> int:
-        return len(self.shares)
-
-    def metrics(self, pairs: np.ndarray | None = None) -> dict[str, Any]:
-        """In percent. accuracy; yes, no: right answers where that is the right one; direction: of
-        the entailed pairs, those where the model's score is higher this way round; baselines: their
-        accuracies; gain: points that accuracy lies above the best of them."""
-        flat = self.shares.metrics(pairs)
-        guesses = {k.removeprefix("baselines."): v for k, v in flat.items() if "." in k}
-        found: dict[str, Any] = {k: v for k, v in flat.items() if "." not in k}
-        return {**found, "baselines": guesses, "gain": found[OWN] - max(guesses.values())}
 
 
 def entailed(pairs: Sequence[Inference]) -> np.ndarray:

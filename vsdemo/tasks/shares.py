@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,6 +12,8 @@ from torch import Tensor
 
 from vsdemo.scores import Score
 from vsdemo.types import Embeddings
+
+OWN = "accuracy"  # of a model, among the answers of `Judged`
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,27 @@ class Shares:
     def questions(self) -> dict[str, int]:
         """How many there were by name."""
         return {name: int(asked.sum()) for name, asked in self.asked.items()}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """shares: of right answers, those of baselines as `baselines.NAME`."""
+
+    shares: Shares
+
+    def __len__(self) -> int:
+        return len(self.shares)
+
+    def metrics(self, pairs: np.ndarray | None = None) -> dict[str, Any]:
+        """In percent. accuracy; yes, no: right answers where that is the right one; direction: of
+        the pairs where it is yes, those where the model's score is higher this way round;
+        baselines: their accuracies; gain: points that accuracy lies above the best of them."""
+        flat = self.shares.metrics(pairs)
+        guesses = {k.removeprefix("baselines."): v for k, v in flat.items() if "." in k}
+        found: dict[str, Any] = {k: v for k, v in flat.items() if "." not in k}
+        if guesses:
+            found |= {"baselines": guesses, "gain": found[OWN] - max(guesses.values())}
+        return found
 
 
 def higher(a: Tensor, b: Tensor) -> np.ndarray:

@@ -1,0 +1,173 @@
+"""WordNet's nouns (Miller 1995), version 3.0, and hierarchies of one's own.
+
+Read from the official files `data.noun` and `index.noun`, wherever they are: `wordnet/dict/` or the
+archive `wordnet3.0-nouns.tar.xz` below VSDEMO_DATA, or where Debian's `wordnet-base` puts them. A
+concept is named by its first word and the number of that sense of the word, as `dog.n.01`.
+"""
+
+from __future__ import annotations
+
+import lzma
+import tarfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from vsdemo.data.lines import rows
+from vsdemo.paths import data_root
+from vsdemo.types import UserError
+
+HOW = (
+    "get https://wordnetcode.princeton.edu/3.0/WNdb-3.0.tar.gz and unpack it to "
+    "$VSDEMO_DATA/wordnet/, or install Debian's package wordnet-base"
+)
+ARCHIVE = "wordnet3.0-nouns.tar.xz"
+DEBIAN = Path("/usr/share/wordnet")
+FILES = ("data.noun", "index.noun")
+UP = ("@", "@i")  # marks of what a concept is a kind of, and of what a person or place is one of
+NAME = "wordnet"
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Concepts, and which of them lie directly above each.
+
+    parents[i]: numbers of the concepts directly above concept i.
+    Raises UserError when lengths differ, a name comes twice, or concepts lie above each other in a
+    circle.
+    """
+
+    names: tuple[str, ...]
+    parents: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        if len(self.names) != len(self.parents):
+            raise UserError("A hierarchy needs the concepts above each of its concepts.")
+        if len(self.number) != len(self.names):
+            twice = next(name for i, name in enumerate(self.names) if self.number[name] != i)
+            raise UserError(f"The concept {twice!r} comes twice; name each once.")
+        if len(self.order) < len(self.names):
+            left = set(range(len(self.names))) - set(self.order)
+            raise UserError(
+                "These concepts lie above each other in a circle: "
+                f"{' < '.join(self.names[i] for i in self._circle(left))}; take one step out."
+            )
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """Name -> number."""
+        return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Numbers, every concept after all that lie above it; those in a circle are missing."""
+        below: list[list[int]] = [[] for _ in self.names]
+        for i, above in enumerate(self.parents):
+            for parent in above:
+                below[parent].append(i)
+        missing = [len(above) for above in self.parents]
+        order = [i for i, n in enumerate(missing) if not n]
+        for i in order:  # grows while it is walked
+            for child in below[i]:
+                missing[child] -= 1
+                if not missing[child]:
+                    order.append(child)
+        return order
+
+    def _circle(self, left: set[int]) -> list[int]:
+        """Some circle among concepts that all have one of them above."""
+        walked = [min(left)]
+        while walked[-1] not in walked[:-1]:
+            walked.append(next(p for p in self.parents[walked[-1]] if p in left))
+        return walked[walked.index(walked[-1]) :]
+
+    def paths(self) -> np.ndarray:
+        """(general, specific) of every path from a concept up to one above it, (P, 2): pairs that
+        several paths join come several times, as in the released code of Vendrov 2016."""
+        above: list[list[int]] = [[] for _ in self.names]
+        for i in self.order:
+            above[i] = [a for parent in self.parents[i] for a in (parent, *above[parent])]
+        counts = [len(found) for found in above]
+        general = np.fromiter((a for found in above for a in found), np.int32, sum(counts))
+        return np.stack([general, np.repeat(np.arange(len(above), dtype=np.int32), counts)], 1)
+
+    def closure(self) -> np.ndarray:
+        """(general, specific) of all pairs of which one lies above the other, each once, sorted."""
+        return np.unique(self.paths(), axis=0)
+
+
+@lru_cache(maxsize=1)
+def load() -> Hierarchy:
+    """The 82,115 nouns. Raises UserError when the files are missing or damaged."""
+    where, (data, index) = _files()
+    senses: dict[tuple[str, int], int] = {}
+    for line in _entries(index):
+        cells = line.split()
+        offsets = cells[-int(cells[2]) :]
+        senses |= {(cells[0], int(at)): n for n, at in enumerate(offsets, 1)}
+    names: dict[int, str] = {}
+    above: list[list[int]] = []
+    try:
+        for line in _entries(data):
+            cells = line.partition(" | ")[0].split(" ")
+            at, word, first = int(cells[0]), cells[4].lower(), 4 + 2 * int(cells[3], 16)
+            names[at] = f"{word}.n.{senses[word, at]:02}"
+            links = cells[first + 1 : first + 1 + 4 * int(cells[first])]
+            above.append(
+                [int(to) for mark, to in zip(links[::4], links[1::4], strict=True) if mark in UP]
+            )
+        number = {at: i for i, at in enumerate(names)}
+        parents = tuple(tuple(number[to] for to in found) for found in above)
+    except (ValueError, LookupError):
+        raise UserError(f"WordNet's files in {where} are damaged; get them anew: {HOW}.") from None
+    return Hierarchy(tuple(names.values()), parents)
+
+
+def _files() -> tuple[Path, list[str]]:
+    """(where they were found, the texts of FILES)."""
+    root = data_root()
+    folders = [root / "wordnet" / "dict", root / "wordnet"] if root else []
+    for folder in (*folders, DEBIAN):
+        if all((folder / name).exists() for name in FILES):
+            return folder, [(folder / name).read_text(encoding="latin-1") for name in FILES]
+    if root and (path := root / ARCHIVE).exists():
+        return path, _unpacked(path)
+    raise UserError(f"WordNet is missing; {HOW}.")
+
+
+def _unpacked(path: Path) -> list[str]:
+    try:
+        with tarfile.open(path) as archive:
+            found = {Path(m.name).name: m for m in archive.getmembers() if m.isfile()}
+            opened = [archive.extractfile(found[name]) for name in FILES]
+            return [file.read().decode("latin-1") for file in opened if file]
+    except (tarfile.TarError, lzma.LZMAError, EOFError, KeyError, OSError) as error:
+        raise UserError(f"{path} is damaged ({error}); get it anew.") from None
+
+
+def _entries(text: str) -> list[str]:
+    """The lines of a file but for its licence, which stands in front."""
+    return [line for line in text.split("\n") if line and not line.startswith(" ")]
+
+
+def read(path: Path) -> Hierarchy:
+    """A hierarchy of one's own: a line each a concept, a tab and a concept directly above it.
+
+    Raises UserError as `Hierarchy` does, and naming file and line where one is damaged.
+    """
+    pairs = [(line.sentence(0), line.sentence(1)) for line in rows(path, 2)]
+    if not pairs:
+        raise UserError(f"{path} holds no pair of concepts; write one a line, a tab between.")
+    return of_pairs(pairs)
+
+
+def of_pairs(pairs: Sequence[tuple[str, str]]) -> Hierarchy:
+    """The hierarchy of (concept, concept directly above it)."""
+    number = {name: i for i, name in enumerate(dict.fromkeys(n for pair in pairs for n in pair))}
+    above: list[dict[int, None]] = [{} for _ in number]
+    for specific, general in pairs:
+        above[number[specific]][number[general]] = None
+    return Hierarchy(tuple(number), tuple(map(tuple, above)))
