@@ -13,12 +13,14 @@ from vsdemo import (
     cli_bench,
     cli_data,
     cli_fetch,
+    cli_hierarchy,
     cli_lab,
     cli_options,
     cli_pocket,
     cli_runs,
     cli_sts,
     cli_tables,
+    cli_train,
     cli_trees,
 )
 from vsdemo.cli_options import Checkpoint, Gallery, Json, K, Split, StsDir, show
@@ -49,9 +51,11 @@ cli = typer.Typer(
 cli.add_typer(cli_data.cli, name="data")
 cli.add_typer(cli_bench.cli, name="bench")
 for verb in (
+    cli_train.train,
     *(cli_fetch.fetch, cli_lab.lab, cli_tables.table, cli_trees.parse, cli_trees.relations),
     *(cli_trees.train_parser, cli_pocket.train_pocket, cli_align.align, cli_align.regions),
     *(cli_runs.curve, cli_runs.ensemble, cli_sts.sts, cli_sts.sentences),
+    *(cli_hierarchy.traverse, cli_hierarchy.compose, cli_hierarchy.abstract),
 ):
     cli.command()(verb)
 
@@ -64,41 +68,6 @@ def _show_hits(hits: list[Any], key: str, unit: str, as_json: bool, **head: Any)
         for h in hits:
             print(f"{h.rank:4}  {h.fit:.3f}  {h.item}")
         print(f"      {unit}, higher is better")
-
-
-@cli.command()
-def train(
-    preset: Annotated[str, typer.Argument(help="Name of a preset; `vsdemo models`.")],
-    out: Annotated[Path, typer.Option(help="Folder of the run; an interrupted one goes on.")],
-    data: Annotated[
-        str | None, typer.Option(help="Data set to train on; flickr8k unless given.")
-    ] = None,
-    set: Annotated[
-        list[str] | None, typer.Option(help="key=value, as often as needed; see `vsdemo models`.")
-    ] = None,
-) -> None:
-    """Train a preset; then measure it on dev and test. Ctrl-C saves, the same command goes on."""
-    from vsdemo import evaluate, models, train_hypernyms, train_pairs
-    from vsdemo.config import override
-    from vsdemo.train import Trainer
-
-    config = override(models.preset(preset)[1], set or [])
-    kind: Any = evaluate
-    if "concepts" in config.needs:
-        kind = train_hypernyms
-        trainer: Trainer = kind.HypernymTrainer(out, preset, config, data or "wordnet")
-    elif config.text_only:
-        kind = train_pairs
-        trainer = kind.trainer(out, preset, config, data)
-    else:
-        trainer = Trainer(out, preset, config, data or "flickr8k")
-    if trainer.run() == "stopped":
-        print(f"Stopped and saved; the same command goes on. {out}")
-        return
-    print(kind.table(kind.finish(out)))
-    if config.text_only:
-        return
-    print(f'\nNext: python -m vsdemo search {out} "a brown dog runs" -k 5')
 
 
 @cli.command()

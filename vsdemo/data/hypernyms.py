@@ -163,14 +163,16 @@ def _assembled(hierarchy: Hierarchy, parts: list[np.ndarray], truth: Edges | Non
     return Split(hierarchy, parts[2], dev, test, known)
 
 
-def inferred(split: Split, pairs: np.ndarray) -> np.ndarray:
-    """(N,) which pairs lie in the transitive closure of the edges of train and dev: the baseline
-    that learns nothing (Vendrov 2016, section 3.4)."""
-    given = np.unique(np.concatenate([split.train, split.dev.pairs[split.dev.true]]), axis=0)
+def inferred(split: Split, asked: Pairs) -> np.ndarray:
+    """(N,) which pairs lie in the transitive closure of the edges of train and, where others are
+    asked for, of dev: the baseline that learns nothing (Vendrov 2016, section 3.4)."""
+    dev = split.dev.pairs[split.dev.true]
+    given = split.train if asked is split.dev else np.concatenate([split.train, dev])
+    given = np.unique(given, axis=0)
     general, specific = given[given[:, 1].argsort(kind="stable")].T
     starts = np.searchsorted(specific, np.arange(len(split.hierarchy.names) + 1))
     found: dict[int, set[int]] = {}
-    for number in np.unique(pairs[:, 1]).tolist():
+    for number in np.unique(asked.pairs[:, 1]).tolist():
         above, todo = set[int](), [number]
         while todo:
             at = todo.pop()
@@ -178,4 +180,4 @@ def inferred(split: Split, pairs: np.ndarray) -> np.ndarray:
             above |= new
             todo += new
         found[number] = above
-    return np.array([g in found[s] for g, s in pairs.tolist()])
+    return np.array([g in found[s] for g, s in asked.pairs.tolist()])

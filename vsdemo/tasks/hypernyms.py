@@ -62,7 +62,7 @@ def measure(model: DualEncoder, split: Split, asked: Pairs, baselines: bool = Tr
     answers = {OWN: (numbers, right), "yes": (numbers[yes], right[yes])}
     answers |= {"no": (numbers[~yes], right[~yes]), "direction": (numbers[yes], directed[yes])}
     if baselines:
-        guessed = hypernyms.inferred(split, asked.pairs) == yes
+        guessed = hypernyms.inferred(split, asked) == yes
         answers["baselines.transitive"] = (numbers, guessed)
     return Judged(Shares.of(len(asked.true), answers))
 

@@ -1,0 +1,203 @@
+"""The hierarchy that an order-embedding has learnt: what lies above what, walked and composed.
+
+Concepts, captions and photos are points of one space; x lies above y where the order violation
+E(x, y) = |max(0, x - y)|^2 is small (Vendrov 2016, Eq. 2). The origin lies above all: the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from vsdemo.scores import OrderViolation, Score
+from vsdemo.types import Embeddings, UserError
+
+ROOT, CONCEPT, CAPTION, PHOTO = KINDS = ("root", "concept", "caption", "photo")
+PENALTY = 30.0  # what a violation counts beside the distance that a step goes
+GAP = 0.1  # a step from or to a caption goes up by this share of all heights at least
+LENGTHS = 0.01  # vectors whose lengths differ by less all have the same
+LONGEST = 40  # steps of a walk
+SYMMETRIC = (
+    "has a score without an order, so nothing lies above anything; use an order-embedding, such as "
+    "checkpoints/storybook/order."
+)
+
+
+@dataclass(frozen=True)
+class Item:
+    """kind: of KINDS. text: a concept, a caption, or what stands for a photo. number: of the photo
+    in its gallery."""
+
+    kind: str
+    text: str
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class Step:
+    """An item reached, and E(general, specific) between it and where the step began."""
+
+    number: int
+    violation: float
+
+
+def check_order(score: Score, name: str) -> OrderViolation:
+    """The score as one with an order. Raises UserError for any other."""
+    if not isinstance(score, OrderViolation) or score.reversed:
+        raise UserError(f"{name} {SYMMETRIC}")
+    return score
+
+
+class World:
+    """N items in one space of order-embeddings.
+
+    x: (N, D) nonnegative points. limit: what violates more than this is no step: the margin that
+    wrong pairs were held at, where a model has learnt such. Raises UserError where there are not
+    two items, or a point is not a number.
+    """
+
+    def __init__(
+        self, items: Sequence[Item], x: Tensor, score: OrderViolation, limit: float = float("inf")
+    ) -> None:
+        if len(items) < 2:
+            raise UserError("A hierarchy needs two items at least; choose a larger gallery.")
+        if not torch.isfinite(x).all():
+            raise UserError("Some embeddings are not numbers; the model's weights are damaged.")
+        self.items, self.x, self.score = tuple(items), x.float().cpu(), score
+        self.limit = limit
+        kinds = torch.tensor([KINDS.index(item.kind) for item in items])
+        self.of_kind = {kind: kinds == i for i, kind in enumerate(KINDS)}
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @cached_property
+    def by_length(self) -> bool:
+        """Whether vectors differ in length, and are the more general the shorter they are. Where
+        all have length 1 (section 4.4), those are general that lie above most photos."""
+        lengths = self.x[~self.of_kind[ROOT]].norm(dim=1)
+        photos = bool(self.of_kind[PHOTO].any())
+        return not photos or float(lengths.max() - lengths.min()) > LENGTHS
+
+    @property
+    def meaning(self) -> str:
+        """What a height is."""
+        return "length" if self.by_length else "mean violation above photos"
+
+    def height(self, x: Tensor) -> Tensor:
+        """(M,) of points (M, D); the root's is 0, and the more specific lies higher in number."""
+        if self.by_length:
+            return x.norm(dim=1)
+        photos = Embeddings(self.x[self.of_kind[PHOTO]])
+        return -self.score(Embeddings(x), photos).mean(1)
+
+    @cached_property
+    def heights(self) -> Tensor:
+        """(N,) of all items; of photos that of the most specific one, as nothing is below them."""
+        heights = self.height(self.x)
+        photos = self.of_kind[PHOTO]
+        return heights.masked_fill(photos, float(heights.max())) if photos.any() else heights
+
+    @cached_property
+    def gap(self) -> float:
+        """By how much a step from or to a caption goes up at least."""
+        inner = self.heights[~self.of_kind[ROOT]]
+        return GAP * float(inner.max() - inner.min())
+
+    def violations(self, point: Tensor) -> tuple[Tensor, Tensor]:
+        """E(item, point) and E(point, item), (N,) each; |x - y|^2 is the sum of both."""
+        above = -self.score(Embeddings(self.x), Embeddings(point))[:, 0]
+        square = self.x.square().sum(1) - 2 * (self.x @ point[0]) + point.square().sum()
+        return above, (square - above).clamp(min=0)
+
+    def above(
+        self, point: Tensor, height: float, start: Tensor | None = None, concept: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        """(numbers of what lies above a point (1, D), the nearest first; their violations).
+
+        Near is what is not far up, a violation counting PENALTY times: the smallest violation
+        alone would be that of the root, always. start: where a walk began; who lies above it
+        worse than above the point is judged by that. concept: the point is one, so concepts only.
+        """
+        up, down = self.violations(point)
+        worst = up if start is None else torch.maximum(up, self.violations(start)[0])
+        captions = self.of_kind[CAPTION]
+        gap = torch.where(captions, self.gap, 0 if concept else self.gap)
+        allowed = (self.heights < height - gap) & (up <= down) & (worst <= self.limit)
+        allowed &= ~self.of_kind[PHOTO]
+        allowed &= ~(captions & concept)
+        cost = PENALTY * worst + down
+        if not self.by_length:  # the root, from which all is equally far, comes last
+            cost = cost.masked_fill(self.of_kind[ROOT], float(cost.max()))
+            allowed |= self.of_kind[ROOT] & (self.heights < height)
+        return _nearest(cost, allowed), up
+
+    def below(
+        self, point: Tensor, height: float, kind: str | None = None, start: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """(numbers of what lies below a point (1, D), the nearest first; their violations), of one
+        kind or of any; start: as of `above`."""
+        up, down = self.violations(point)
+        worst = down if start is None else torch.maximum(down, self.violations(start)[1])
+        gap = torch.where(self.of_kind[CAPTION], self.gap, 0)
+        allowed = (self.heights > height + gap) & (down <= up) & (down <= self.limit)
+        allowed |= self.of_kind[PHOTO]
+        allowed &= self.of_kind[kind] if kind else ~self.of_kind[ROOT]
+        return _nearest(PENALTY * worst + up, allowed), down
+
+    def climb(self, point: Tensor, kind: str = CAPTION) -> list[Step]:
+        """From a point (1, D), a photo's or one of another kind, step by step up to the root."""
+        start, steps = point, list[Step]()
+        height = float("inf") if kind == PHOTO else float(self.height(point))
+        while len(steps) < LONGEST:
+            numbers, violations = self.above(point, height, start, kind == CONCEPT)
+            if kind == PHOTO:  # a concept says less of it than what people would
+                numbers = numbers[self.of_kind[CAPTION][numbers]]
+            if not len(numbers):
+                break
+            number = int(numbers[0])
+            steps.append(Step(number, float(violations[number])))
+            kind, point = self.items[number].kind, self.x[[number]]
+            height = float(self.heights[number])
+            if kind == ROOT:
+                break
+        return steps
+
+    def descend(self, number: int) -> list[Step]:
+        """From an item step by step down, until nothing is below; a photo is the end."""
+        steps, start = list[Step](), self.x[[number]]
+        while len(steps) < LONGEST and self.items[number].kind != PHOTO:
+            point, height = self.x[[number]], float(self.heights[number])
+            numbers, violations = self.below(point, height, None, start)
+            words = numbers[~self.of_kind[PHOTO][numbers]]
+            numbers = words if len(words) else numbers  # a photo only when all is said
+            if not len(numbers):
+                break
+            number = int(numbers[0])
+            steps.append(Step(number, float(violations[number])))
+        return steps
+
+    def near(self, point: Tensor, k: int, kind: str) -> list[Step]:
+        """The k items of a kind nearest to a point (1, D), by violations both ways."""
+        up, down = self.violations(point)
+        numbers = _nearest(up + down, self.of_kind[kind])[:k].tolist()
+        return [Step(n, float(up[n] + down[n])) for n in numbers]
+
+
+def composed(points: Tensor) -> Tensor:
+    """(1, D): the element-wise maximum of points (M, D), which lies below all of them."""
+    return points.amax(0, keepdim=True)
+
+
+def abstracted(points: Tensor) -> Tensor:
+    """(1, D): the element-wise minimum of points (M, D), which lies above all of them."""
+    return points.amin(0, keepdim=True)
+
+
+def _nearest(cost: Tensor, allowed: Tensor) -> Tensor:
+    order = cost.masked_fill(~allowed, torch.inf).argsort(stable=True)
+    return order[: int(allowed.sum())]

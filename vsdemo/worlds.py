@@ -1,0 +1,174 @@
+"""What can be walked: the concepts of a table, or a gallery's photos and captions with concepts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from vsdemo.data.storybook import lexicon
+from vsdemo.engine import Engine, Reader
+from vsdemo.hierarchy import CAPTION, CONCEPT, PHOTO, ROOT, Item, Step, World, check_order
+from vsdemo.photos import SUFFIXES, open_photo
+from vsdemo.types import Embeddings, Sentence, UserError
+
+ANYTHING = "anything"
+CAPTIONS = 2000  # at most; spread evenly over a gallery that has more
+CLEAR = 0.5  # of true pairs: the violation of an arrow is at most this quantile of theirs
+PARENTS = 2  # arrows up from one item
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """The general one of two items lies above the specific one, as far as the violation tells."""
+
+    general: int
+    specific: int
+    violation: float
+
+
+def is_of_concepts(reader: Reader) -> bool:
+    """Whether a model knows concepts by their names, and no sentences."""
+    return "concepts" in reader.model.text.needs
+
+
+def of_concepts(reader: Reader) -> World:
+    """All concepts of a model of these; the one nearest to the origin is the root.
+
+    Raises UserError for a model without an order.
+    """
+    score = check_order(reader.score, reader.spec.preset)
+    names = reader.model.text.names
+    x = reader.model.encode_text([Sentence(name) for name in names]).x
+    root = int(x.norm(dim=1).argmin())
+    items = [Item((CONCEPT, ROOT)[i == root], name, i) for i, name in enumerate(names)]
+    return World(items, x, score, limit=reader.spec.config.margin)
+
+
+def of_gallery(engine: Engine, captions: int = CAPTIONS) -> World:
+    """The origin, concepts that the model knows, captions and all photos of a gallery.
+
+    Raises UserError for a model without an order.
+    """
+    score = check_order(engine.score, engine.spec.preset)
+    phrases = [p for p in phrases_of_concepts() if not engine.unknown_words(p)]
+    told = engine.captions
+    every = torch.arange(len(told))
+    kept = every if len(told) <= captions else every[:: -(-len(told) // captions)]
+    items = [Item(ROOT, ANYTHING), *(Item(CONCEPT, p) for p in phrases)]
+    items += [Item(CAPTION, told.items[i]) for i in kept.tolist()]
+    items += [Item(PHOTO, name, i) for i, name in enumerate(engine.photos.items)]
+    concepts = engine.model.encode_text([Sentence(p) for p in phrases]).x
+    parts = [concepts, told.embeddings.x.cpu()[kept], engine.photos.embeddings.x.cpu()]
+    root = torch.zeros(1, concepts.shape[1])
+    return World(items, torch.cat([root, *parts]), score)
+
+
+def phrases_of_concepts() -> list[str]:
+    """What Storybook's lexicon has nouns for, as people would say it: `a dog`, `an animal`."""
+    concepts = lexicon.load().concepts.values()
+    nouns = [(c.nouns[0], c.mass) for c in concepts if c.nouns]
+    return [n if mass else f"{'an' if n[0] in 'aeiou' else 'a'} {n}" for n, mass in nouns]
+
+
+def find(world: World, text: str) -> int | None:
+    """The number of the concept or caption that a text is, but for case and full stop."""
+    wanted = text.strip().rstrip(".").lower()
+    for number, item in enumerate(world.items):
+        if item.kind != PHOTO and item.text.strip().rstrip(" .").lower() == wanted:
+            return number
+    return None
+
+
+def arrows(world: World, numbers: Sequence[int], most: float) -> list[Arrow]:
+    """The order among some items after transitive reduction: of each those directly above it, with
+    violations up to `most`, at most PARENTS."""
+    chosen = torch.tensor(sorted(set(numbers)))
+    x, heights = Embeddings(world.x[chosen]), world.heights[chosen]
+    violation = -world.score(x, x)  # (N, N), general and specific
+    above = (violation <= most) & (heights[:, None] < heights) & (violation <= violation.T)
+    direct = above & ~_in_two_steps(above)
+    found = []
+    for specific, column in enumerate(violation.masked_fill(~direct, torch.inf).T):
+        for general in column.argsort()[:PARENTS].tolist():
+            if direct[general, specific]:
+                pair = int(chosen[general]), int(chosen[specific])
+                found.append(Arrow(*pair, float(column[general])))
+    return found
+
+
+def _in_two_steps(above: Tensor) -> Tensor:
+    """Which pairs a third item lies between."""
+    steps = above.float()
+    return steps @ steps > 0
+
+
+def clear(world: World, engine: Engine) -> float:
+    """The violation that half of the captions have with their own photos."""
+    gallery = engine.gallery
+    if not gallery.captions:
+        raise UserError("This gallery has no captions, so nobody knows what is a clear arrow.")
+    owner = torch.tensor(gallery.photo_of)
+    told = {text: i for i, text in enumerate(engine.captions.items)}
+    captions = engine.captions.embeddings.x.cpu()[torch.tensor([told[c] for c in gallery.captions])]
+    photos = engine.photos.embeddings.x.cpu()[owner]
+    scores = world.score.pairs(Embeddings(captions), Embeddings(photos))
+    return float(-scores.quantile(CLEAR))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point (1, D) to walk from: an item's where there is one, a photo's or a sentence's."""
+
+    text: str
+    kind: str
+    point: Tensor
+    number: int | None = None
+
+
+def opened(reader: Reader) -> World:
+    """The world of a model of concepts, or of an engine's gallery."""
+    return of_gallery(reader) if isinstance(reader, Engine) else of_concepts(reader)
+
+
+def place(world: World, reader: Reader, text: str) -> Place:
+    """Where a concept, a typed sentence or the file of a photo lies.
+
+    Raises UserError for unknown words or senses, and for a file that is no photo.
+    """
+    if is_of_concepts(reader):
+        number = reader.model.text.find(text)
+        item = world.items[number]
+        return Place(item.text, item.kind, world.x[[number]], number)
+    if Path(text[:255]).suffix.lower() in SUFFIXES:
+        return Place(text, PHOTO, reader.encode_photo(open_photo(text)).x.float().cpu())
+    sentence = Sentence.from_user(text).text
+    if (number := find(world, sentence)) is not None:
+        return Place(world.items[number].text, world.items[number].kind, world.x[[number]], number)
+    return Place(sentence, CAPTION, reader.encode(sentence).x.float().cpu())
+
+
+def walk(world: World, start: Place) -> tuple[list[Step], list[Step]]:
+    """(the steps from a place up to the root, those down again from the last before the root, or
+    from the place itself where it is not at the bottom)."""
+    up = world.climb(start.point, start.kind)
+    top = start.number
+    if start.kind in (PHOTO, CAPTION) or top is None:
+        inner = [step.number for step in up if world.items[step.number].kind != ROOT]
+        top = inner[-1] if inner else None
+    return up, world.descend(top) if top is not None else []
+
+
+def nearest(world: World, point: Tensor, without: Sequence[Place], k: int) -> dict[str, list[Step]]:
+    """Of each kind that there is the k items nearest to a point (1, D), those of some places, which
+    it was made of, left out."""
+    left_out = {p.number for p in without}
+    found = {}
+    for kind in (CONCEPT, CAPTION, PHOTO):
+        steps = world.near(point, k + len(left_out), kind)
+        if kept := [step for step in steps if step.number not in left_out][:k]:
+            found[kind] = kept
+    return found
