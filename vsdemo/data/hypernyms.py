@@ -98,7 +98,7 @@ def protocols(dataset: str = NAME) -> tuple[str, ...]:
 def split(protocol: str, dataset: str = NAME) -> Split:
     """The split of a hierarchy by one of PROTOCOLS or WHOLE, the same each time.
 
-    dataset: `wordnet`, or the path of a hierarchy of one's own (`wordnet.read`).
+    dataset: `wordnet`, `toy`, or the path of a hierarchy of one's own (`wordnet.read`).
     Raises UserError for another protocol or one that the hierarchy is too small or too large for,
     and when files are missing or damaged.
     """
@@ -139,8 +139,10 @@ def _whole(hierarchy: Hierarchy, every: np.ndarray) -> Split:
 
 
 def load(dataset: str) -> Hierarchy:
-    """The hierarchy of this name or in this file."""
-    return wordnet.load() if dataset == NAME else wordnet.read(Path(dataset))
+    """`wordnet`, `toy`, a handful of its concepts, or the hierarchy in this file."""
+    if dataset == NAME:
+        return wordnet.load()
+    return wordnet.read(Path(__file__).with_name("toy.tsv") if dataset == "toy" else Path(dataset))
 
 
 def _parts(count: int, size: int) -> list[np.ndarray]:

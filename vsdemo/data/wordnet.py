@@ -12,6 +12,7 @@ import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import numpy as np
@@ -49,12 +50,13 @@ class Hierarchy:
         if len(self.number) != len(self.names):
             twice = next(name for i, name in enumerate(self.names) if self.number[name] != i)
             raise UserError(f"The concept {twice!r} comes twice; name each once.")
-        if len(self.order) < len(self.names):
-            left = set(range(len(self.names))) - set(self.order)
+        try:
+            _ = self.order
+        except CycleError as error:
+            circle = " < ".join(self.names[i] for i in reversed(error.args[1]))
             raise UserError(
-                "These concepts lie above each other in a circle: "
-                f"{' < '.join(self.names[i] for i in self._circle(left))}; take one step out."
-            )
+                f"These concepts lie above each other in a circle: {circle}; take one step out."
+            ) from None
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -63,26 +65,8 @@ class Hierarchy:
 
     @cached_property
     def order(self) -> list[int]:
-        """Numbers, every concept after all that lie above it; those in a circle are missing."""
-        below: list[list[int]] = [[] for _ in self.names]
-        for i, above in enumerate(self.parents):
-            for parent in above:
-                below[parent].append(i)
-        missing = [len(above) for above in self.parents]
-        order = [i for i, n in enumerate(missing) if not n]
-        for i in order:  # grows while it is walked
-            for child in below[i]:
-                missing[child] -= 1
-                if not missing[child]:
-                    order.append(child)
-        return order
-
-    def _circle(self, left: set[int]) -> list[int]:
-        """Some circle among concepts that all have one of them above."""
-        walked = [min(left)]
-        while walked[-1] not in walked[:-1]:
-            walked.append(next(p for p in self.parents[walked[-1]] if p in left))
-        return walked[walked.index(walked[-1]) :]
+        """Numbers, every concept after all that lie above it."""
+        return list(TopologicalSorter(dict(enumerate(self.parents))).static_order())
 
     def paths(self) -> np.ndarray:
         """(general, specific) of every path from a concept up to one above it, (P, 2): pairs that

@@ -71,7 +71,7 @@ PRESETS = {
     "hypernyms/bilinear": Config(score="bilinear"),
     "hypernyms/gaussian": Config(score="gaussian", margin=7.0),
     "hypernyms/toy": Config(
-        **{"protocol": "whole", "dim": 2, "epochs": 400, "evaluate_every": 20, "batch_size": 100}
+        **{"protocol": "whole", "dim": 2, "epochs": 5000, "evaluate_every": 500, "patience": 10}
     ),
 }
 
