@@ -7,12 +7,11 @@ import dataclasses
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
@@ -37,6 +36,8 @@ class Spec:
     """What config.json says of a model beside its weights.
 
     members: of an ensemble; its model is `ensemble`, its configuration that of the first of them.
+    of: of a member that another checkpoint holds, the path there from the ensemble; of_hash: that
+    one's `content_hash`.
     """
 
     model: str
@@ -47,6 +48,8 @@ class Spec:
     features: int  # length of a photo's vector, or of each region's
     format: int = FORMAT
     members: tuple[Spec, ...] = ()
+    of: str = ""
+    of_hash: str = ""
 
     @property
     def changed(self) -> dict[str, Any]:
@@ -64,19 +67,20 @@ class Spec:
 
 
 def save(
-    folder: Path, spec: Spec, vocab: Vocab | Sequence[Vocab], state: dict[str, Tensor]
+    folder: Path, spec: Spec, vocab: Vocab | Sequence[Vocab | None], state: dict[str, Tensor]
 ) -> None:
-    """Writes config, vocabulary (of an ensemble its members') and weights, matrices in half
-    precision, files below MAX_FILE."""
-    said = dataclasses.asdict(spec)
-    if not spec.members:
-        del said["members"]
-    words = vocab.to_json() if isinstance(vocab, Vocab) else [v.to_json() for v in vocab]
+    """Writes config, vocabulary (of an ensemble its members', None where another checkpoint holds
+    it) and weights, matrices in half precision, files below MAX_FILE."""
+    rare = ("members", "of", "of_hash")
+    said = dataclasses.asdict(
+        spec, dict_factory=lambda pairs: {k: v for k, v in pairs if v or k not in rare}
+    )
+    words = vocab.to_json() if isinstance(vocab, Vocab) else [v and v.to_json() for v in vocab]
     write_text(folder / "config.json", json.dumps(said, indent=2) + "\n")
     write_text(folder / "vocab.json", json.dumps(words, ensure_ascii=False) + "\n")
     shards: list[dict[str, Tensor]] = [{}]
     size = 0
-    for name, tensor in _pieces(tensors.halved(state)):
+    for name, tensor in tensors.pieces(tensors.halved(state), MAX_FILE):
         size += tensor.nbytes
         if size > MAX_FILE and shards[-1]:
             shards.append({})
@@ -88,28 +92,6 @@ def save(
         tensors.write(folder / name, shard)
     for old in set(folder.glob("model*.safetensors")) - {folder / n for n in names}:
         old.unlink()
-
-
-def _pieces(state: dict[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
-    """Tensors by name; one that is too large for a file in pieces of its rows, name#0, name#1."""
-    for name, tensor in state.items():
-        if tensor.nbytes <= MAX_FILE:
-            yield name, tensor
-        else:
-            rows = max(1, MAX_FILE * len(tensor) // tensor.nbytes)
-            yield from ((f"{name}#{i}", part) for i, part in enumerate(tensor.split(rows)))
-
-
-def _whole(pieces: dict[str, Tensor]) -> dict[str, Tensor]:
-    """What `_pieces` cut, together again."""
-    parts: dict[str, dict[int, Tensor]] = {}
-    for key, tensor in pieces.items():
-        name, _, number = key.partition("#")
-        parts.setdefault(name, {})[int(number or 0)] = tensor
-    return {
-        name: found[0] if len(found) == 1 else torch.cat([found[i] for i in sorted(found)])
-        for name, found in parts.items()
-    }
 
 
 def save_whole(folder: Path, spec: Spec, vocab: Vocab, state: dict[str, Tensor]) -> None:
@@ -155,7 +137,8 @@ def spec_of(values: dict[str, Any]) -> Spec:
         return Spec(**{**values, "config": members[0].config, "members": members})
     kind = models.module(values["model"]).Config
     config = configs.from_dict(kind, values["config"])
-    return Spec(**{**values, "config": config, "members": ()})
+    of = str(values.get("of", ""))
+    return Spec(**{**values, "config": config, "members": (), "of": of})
 
 
 def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
@@ -165,32 +148,56 @@ def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
     Raises UserError when the checkpoint is missing or damaged.
     """
     spec = read_spec(folder)
+    elsewhere = _elsewhere(folder, spec)
     try:
-        stored = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+        stored, state = _read(folder)
+        for number, other in elsewhere.items():
+            stored[number], weights = _read(other)
+            state |= ensemble.named(weights, number)
         vocabs = [Vocab.from_json(v) for v in (stored if spec.members else [stored])]
         built = [
             models.build(part.model, part.config, words, part.features)
             for part, words in zip(spec.members or [spec], vocabs, strict=True)
         ]
         model = ensemble.build(built) if spec.members else built[0]
-        state = {k: t for f in sorted(folder.glob("model*.safetensors")) for k, t in _read(f)}
-        model.load_state_dict({k: t.float() for k, t in _whole(state).items()})
+        model.load_state_dict({k: t.float() for k, t in state.items()})
     except (OSError, ValueError, LookupError, TypeError, RuntimeError, SafetensorError) as error:
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"The checkpoint {folder} is damaged: {reason}") from None
     return model.to(device()).eval(), spec, vocabs[0]
 
 
-def _read(file: Path) -> list[tuple[str, Tensor]]:
-    return list(load_file(file).items())
+def _read(folder: Path) -> tuple[Any, dict[str, Tensor]]:
+    """What vocab.json holds, and the weights as stored."""
+    words = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+    files = sorted(folder.glob("model*.safetensors"))
+    return words, tensors.whole({k: t for f in files for k, t in load_file(f).items()})
+
+
+def _elsewhere(folder: Path, spec: Spec) -> dict[int, Path]:
+    """Number of a member -> the checkpoint that holds it. Raises UserError when that is not there
+    or no longer the same."""
+    found = {number: folder / part.of for number, part in enumerate(spec.members) if part.of}
+    for number, other in found.items():
+        part = spec.members[number]
+        here = all((other / name).exists() for name in ("config.json", "vocab.json"))
+        if not here or content_hash(other) != part.of_hash:
+            raise UserError(
+                f"{folder} has a member in {part.of}, which is missing or has changed; bring that "
+                "checkpoint back or make the ensemble again."
+            )
+    return found
 
 
 def content_hash(folder: Path) -> str:
-    """The first 16 hex digits of the SHA-256 of weights, vocabulary and configuration."""
+    """The first 16 hex digits of the SHA-256 of weights, vocabulary and configuration, its own and
+    those of members that other checkpoints hold."""
     digest = hashlib.sha256()
-    for file in sorted([*folder.glob("model*.safetensors"), folder / "vocab.json"]):
-        digest.update(file.read_bytes())
-    digest.update((folder / "config.json").read_bytes())
+    others = [folder / part.of for part in read_spec(folder).members if part.of]
+    for place in (folder, *others):
+        for file in sorted([*place.glob("model*.safetensors"), place / "vocab.json"]):
+            digest.update(file.read_bytes())
+        digest.update((place / "config.json").read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -37,6 +37,9 @@ def ensemble(
     best: Annotated[
         int, typer.Option(min=1, help="Snapshots of a run to take, the best on dev.")
     ] = 2,
+    share: Annotated[
+        bool, typer.Option("--share", help="Read members that lie beside --out from there.")
+    ] = False,
 ) -> None:
     """Make one checkpoint of several; then measure it on dev and test.
 
@@ -46,7 +49,7 @@ def ensemble(
     from vsdemo import ensemble as ensembles
     from vsdemo import evaluate
 
-    members = ensembles.make(runs, out, best)
+    members = ensembles.make(runs, out, best, share)
     print("Members: " + ", ".join(map(str, members)) + "\n")
     print(evaluate.table(evaluate.finish(out)))
     print(f'\nNext: python -m vsdemo search {out} "a brown dog runs" -k 5')

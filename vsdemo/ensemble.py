@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from torch import Tensor
 
 from vsdemo import checkpoint
 from vsdemo.checkpoint import Spec
@@ -31,8 +34,9 @@ def members_of(run: Path, best: int = BEST) -> list[Path]:
     return [found[epoch] for epoch in sorted(chosen)]
 
 
-def make(folders: Sequence[Path], out: Path, best: int = BEST) -> list[Path]:
-    """Writes the ensemble of `members_of` each folder to `out`; returns its members.
+def make(folders: Sequence[Path], out: Path, best: int = BEST, share: bool = False) -> list[Path]:
+    """Writes the ensemble of `members_of` each folder to `out`; returns its members. With `share`
+    what a checkpoint beside `out` holds is named and not written again.
 
     Raises UserError when `out` holds a checkpoint, when a member comes twice, is an ensemble or has
     a set of points a sentence, and when data set, backbone, crops, score or size differ.
@@ -52,13 +56,30 @@ def make(folders: Sequence[Path], out: Path, best: int = BEST) -> list[Path]:
                     f"{what} {value} and {other[what]}."
                 )
     names = [f"{m.resolve().parent.name}/{m.resolve().name}" for m in members]
-    model = ensemble.build([model for model, _, _ in loaded])
+    specs = [spec for _, spec, _ in loaded]
+    if share:
+        specs = [_shared(m, spec, out) for m, spec in zip(members, specs, strict=True)]
     log = EventLog(out / "events.jsonl")
     log.write("start", 0, members=names)
-    vocabs = [vocab for _, _, vocab in loaded]
-    checkpoint.save(out, _spec([spec for _, spec, _ in loaded]), vocabs, model.state_dict())
+    vocabs = [None if spec.of else found[2] for spec, found in zip(specs, loaded, strict=True)]
+    state: dict[str, Tensor] = {}
+    for number, (model, _, _) in enumerate(loaded):
+        if not specs[number].of:
+            state |= ensemble.named(model.state_dict(), number)
+    checkpoint.save(out, _spec(specs), vocabs, state)
     log.write("done", 0, seconds=0.0)
     return members
+
+
+def _shared(member: Path, spec: Spec, out: Path) -> Spec:
+    """The member's spec; where a folder beside `out` has the very same, itself or of a snapshot
+    what its run chose, with that named."""
+    member, found = member.resolve(), checkpoint.content_hash(member)
+    for place in (member, member.parent):
+        beside = place.parent == out.resolve().parent and (place / "config.json").exists()
+        if beside and checkpoint.content_hash(place) == found:
+            return replace(spec, of=f"../{place.name}", of_hash=found)
+    return spec
 
 
 def _facts(folder: Path, model: DualEncoder, spec: Spec) -> dict[str, Any]:

@@ -193,11 +193,13 @@ def _origin(name: str, spec: Spec, log: list[dict[str, Any]]) -> str:
     if spec.members:
         members = " ".join(next((e["members"] for e in log if "members" in e), ()))
         seeds = ", ".join(str(member.config.seed) for member in spec.members)
+        shared = ", ".join(f"`{member.of}`" for member in spec.members if member.of)
+        beside = f"\nWeights that are not here are read from {shared}." if shared else ""
         return f"""The {spec.preset} of vsdemo: the mean of its members' points, of length 1 again
 where the score needs that. Members were trained on the train split of {spec.dataset} and chosen on
-its dev split; seeds {seeds}.
+its dev split; seeds {seeds}.{beside}
 
-    python -m vsdemo ensemble {members} --out {name}
+    python -m vsdemo ensemble {members} --out {name}{" --share" if shared else ""}
 """
     settings = "".join(f" --set {k}={v}" for k, v in spec.changed.items())
     done = [e for e in log if e["kind"] == "done"]

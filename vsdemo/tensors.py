@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import torch
 from safetensors.torch import save
 from torch import Tensor
 
@@ -24,3 +25,25 @@ def write(
     kept = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     with atomic(path) as temporary:
         temporary.write_bytes(save(kept, metadata))
+
+
+def pieces(tensors: Mapping[str, Tensor], limit: int) -> Iterator[tuple[str, Tensor]]:
+    """Tensors by name; one of more than `limit` bytes in pieces of its rows, name#0, name#1."""
+    for name, tensor in tensors.items():
+        if tensor.nbytes <= limit:
+            yield name, tensor
+        else:
+            rows = max(1, limit * len(tensor) // tensor.nbytes)
+            yield from ((f"{name}#{i}", part) for i, part in enumerate(tensor.split(rows)))
+
+
+def whole(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """What `pieces` cut, together again."""
+    parts: dict[str, dict[int, Tensor]] = {}
+    for key, tensor in stored.items():
+        name, _, number = key.partition("#")
+        parts.setdefault(name, {})[int(number or 0)] = tensor
+    return {
+        name: found[0] if len(found) == 1 else torch.cat([found[i] for i in sorted(found)])
+        for name, found in parts.items()
+    }

@@ -16,11 +16,11 @@ independent runs do not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from vsdemo.dual import DualEncoder
 from vsdemo.encoders import Encoder
@@ -81,3 +81,8 @@ def build(members: Sequence[DualEncoder]) -> DualEncoder:
     text = Mean([member.text for member in members], not score.unbound)
     image = Mean([member.image for member in members], not score.unbound)
     return DualEncoder(text, image, score)
+
+
+def named(state: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
+    """A member's weights as the ensemble names them: of the first, text.x is text.members.0.x."""
+    return {name.replace(".", f".members.{number}.", 1): t for name, t in state.items()}
