@@ -93,6 +93,7 @@ RANKS = {
         "ui.aligned": 7.1,
         "ui.alike": 7.1,
         "ui.asked": 7.1,
+        "ui.cones": 7.1,
         "ui.tree": 7.15,
         "ui.regions": 7.15,
         "ui.*": 7.2,

@@ -1,4 +1,4 @@
-// The only script of the page: tells clicks on results to the app, and the address bar to the visitor.
+// The page's first script: tells clicks on results to the app, and the address bar to the visitor.
 window.vsdemo = {
   narrow: () => window.innerWidth < 900,
 

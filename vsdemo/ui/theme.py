@@ -20,7 +20,8 @@ TOKENS = {  # name: (light, dark); every text on its ground has a contrast of at
 SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Liberation Sans", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Liberation Mono", "monospace")
 HERE = Path(__file__).parent
-SHEETS = ("style.css", "align.css", "sentences.css")
+SHEETS = ("style.css", "align.css", "sentences.css", "cones.css")
+SCRIPTS = ("page.js", "cones.js")  # what page.js founds, the others build on
 
 
 def _themed(**names: str) -> dict[str, str]:
@@ -75,5 +76,6 @@ def css() -> str:
 
 
 def head() -> str:
-    """The page's script, in the page itself."""
-    return f"<script>{(HERE / 'page.js').read_text(encoding='utf-8')}</script>"
+    """The page's scripts, in the page itself."""
+    scripts = ((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    return "".join(f"<script>{script}</script>" for script in scripts)
