@@ -21,6 +21,7 @@ PENALTY = 30.0  # what a violation counts beside the distance that a step goes
 GAP = 0.1  # a step from or to a caption goes up by this share of all heights at least
 LENGTHS = 0.01  # vectors whose lengths differ by less all have the same
 LONGEST = 40  # steps of a walk
+MANY = 100  # items told at most of what lies above or below
 SYMMETRIC = (
     "has a score without an order, so nothing lies above anything; use an order-embedding, such as "
     "checkpoints/storybook/order."
@@ -108,84 +109,89 @@ class World:
         inner = self.heights[~self.of_kind[ROOT]]
         return GAP * float(inner.max() - inner.min())
 
-    def violations(self, point: Tensor) -> tuple[Tensor, Tensor]:
-        """E(item, point) and E(point, item), (N,) each; |x - y|^2 is the sum of both."""
-        above = -self.score(Embeddings(self.x), Embeddings(point))[:, 0]
-        square = self.x.square().sum(1) - 2 * (self.x @ point[0]) + point.square().sum()
+    def violations(self, point: Tensor, rows: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """E(item, point) and E(point, item) of a point (1, D) and the items of some rows, or all,
+        (N,) each; |x - y|^2 is the sum of both."""
+        x = self.x if rows is None else self.x[rows]
+        above = -self.score(Embeddings(x), Embeddings(point))[:, 0]
+        square = x.square().sum(1) - 2 * (x @ point[0]) + point.square().sum()
         return above, (square - above).clamp(min=0)
+
+    @cached_property
+    def _words(self) -> Tensor:
+        """Numbers of all that is no photo: nothing else lies above anything."""
+        return (~self.of_kind[PHOTO]).nonzero()[:, 0]
 
     def above(
         self, point: Tensor, height: float, start: Tensor | None = None, concept: bool = False
-    ) -> tuple[Tensor, Tensor]:
-        """(numbers of what lies above a point (1, D), the nearest first; their violations).
+    ) -> list[Step]:
+        """What lies above a point (1, D), the nearest first.
 
         Near is what is not far up, a violation counting PENALTY times: the smallest violation
         alone would be that of the root, always. start: where a walk began; who lies above it
         worse than above the point is judged by that. concept: the point is one, so concepts only.
         """
-        up, down = self.violations(point)
-        worst = up if start is None else torch.maximum(up, self.violations(start)[0])
-        captions = self.of_kind[CAPTION]
+        rows = self._words
+        up, down = self.violations(point, rows)
+        worst = up if start is None else torch.maximum(up, self.violations(start, rows)[0])
+        captions, root = self.of_kind[CAPTION][rows], self.of_kind[ROOT][rows]
+        heights = self.heights[rows]
         gap = torch.where(captions, self.gap, 0 if concept else self.gap)
-        allowed = (self.heights < height - gap) & (up <= down) & (worst <= self.limit)
-        allowed &= ~self.of_kind[PHOTO]
+        allowed = (heights < height - gap) & (up <= down) & (worst <= self.limit)
         allowed &= ~(captions & concept)
         cost = PENALTY * worst + down
         if not self.by_length:  # the root, from which all is equally far, comes last
-            cost = cost.masked_fill(self.of_kind[ROOT], float(cost.max()))
-            allowed |= self.of_kind[ROOT] & (self.heights < height)
-        return _nearest(cost, allowed), up
+            cost = cost.masked_fill(root, float(cost.max()))
+            allowed |= root & (heights < height)
+        return _nearest(cost, allowed, up, rows)
 
     def below(
         self, point: Tensor, height: float, kind: str | None = None, start: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """(numbers of what lies below a point (1, D), the nearest first; their violations), of one
-        kind or of any; start: as of `above`."""
-        up, down = self.violations(point)
-        worst = down if start is None else torch.maximum(down, self.violations(start)[1])
-        gap = torch.where(self.of_kind[CAPTION], self.gap, 0)
-        allowed = (self.heights > height + gap) & (down <= up) & (down <= self.limit)
-        allowed |= self.of_kind[PHOTO]
-        allowed &= self.of_kind[kind] if kind else ~self.of_kind[ROOT]
-        return _nearest(PENALTY * worst + up, allowed), down
+    ) -> list[Step]:
+        """What lies below a point (1, D), of one kind or all but photos, the nearest first; every
+        photo is allowed. start: as of `above`."""
+        rows = self.of_kind[kind].nonzero()[:, 0] if kind else self._words
+        up, down = self.violations(point, rows)
+        worst = down if start is None else torch.maximum(down, self.violations(start, rows)[1])
+        gap = torch.where(self.of_kind[CAPTION][rows], self.gap, 0)
+        allowed = (self.heights[rows] > height + gap) & (down <= up) & (worst <= self.limit)
+        allowed |= self.of_kind[PHOTO][rows]
+        return _nearest(PENALTY * worst + up, allowed, down, rows)
 
     def climb(self, point: Tensor, kind: str = CAPTION) -> list[Step]:
         """From a point (1, D), a photo's or one of another kind, step by step up to the root."""
         start, steps = point, list[Step]()
         height = float("inf") if kind == PHOTO else float(self.height(point))
-        while len(steps) < LONGEST:
-            numbers, violations = self.above(point, height, start, kind == CONCEPT)
-            if kind == PHOTO:  # a concept says less of it than what people would
-                numbers = numbers[self.of_kind[CAPTION][numbers]]
-            if not len(numbers):
+        while kind != ROOT and len(steps) < LONGEST:
+            found = self.above(point, height, start, kind == CONCEPT)
+            if kind == PHOTO:  # a concept says less of it than people would
+                found = [s for s in found if self.items[s.number].kind == CAPTION] or found
+            if not found:
                 break
-            number = int(numbers[0])
-            steps.append(Step(number, float(violations[number])))
+            steps.append(found[0])
+            number = found[0].number
             kind, point = self.items[number].kind, self.x[[number]]
             height = float(self.heights[number])
-            if kind == ROOT:
-                break
         return steps
 
     def descend(self, number: int) -> list[Step]:
         """From an item step by step down, until nothing is below; a photo is the end."""
         steps, start = list[Step](), self.x[[number]]
-        while len(steps) < LONGEST and self.items[number].kind != PHOTO:
-            point, height = self.x[[number]], float(self.heights[number])
-            numbers, violations = self.below(point, height, None, start)
-            words = numbers[~self.of_kind[PHOTO][numbers]]
-            numbers = words if len(words) else numbers  # a photo only when all is said
-            if not len(numbers):
+        while self.items[number].kind != PHOTO and len(steps) < LONGEST:
+            where = (self.x[[number]], float(self.heights[number]))
+            # a photo only when all is said
+            found = self.below(*where, start=start) or self.below(*where, PHOTO, start)
+            if not found:
                 break
-            number = int(numbers[0])
-            steps.append(Step(number, float(violations[number])))
+            steps.append(found[0])
+            number = found[0].number
         return steps
 
     def near(self, point: Tensor, k: int, kind: str) -> list[Step]:
         """The k items of a kind nearest to a point (1, D), by violations both ways."""
-        up, down = self.violations(point)
-        numbers = _nearest(up + down, self.of_kind[kind])[:k].tolist()
-        return [Step(n, float(up[n] + down[n])) for n in numbers]
+        rows = self.of_kind[kind].nonzero()[:, 0]
+        both = sum(self.violations(point, rows))
+        return _nearest(both, torch.ones_like(both, dtype=torch.bool), both, rows, k)
 
 
 def composed(points: Tensor) -> Tensor:
@@ -198,6 +204,11 @@ def abstracted(points: Tensor) -> Tensor:
     return points.amin(0, keepdim=True)
 
 
-def _nearest(cost: Tensor, allowed: Tensor) -> Tensor:
-    order = cost.masked_fill(~allowed, torch.inf).argsort(stable=True)
-    return order[: int(allowed.sum())]
+def _nearest(
+    cost: Tensor, allowed: Tensor, violation: Tensor, rows: Tensor, k: int = MANY
+) -> list[Step]:
+    """The k cheapest of the rows that are allowed."""
+    order = cost.masked_fill(~allowed, torch.inf).argsort(stable=True)[: min(k, int(allowed.sum()))]
+    return [
+        Step(n, v) for n, v in zip(rows[order].tolist(), violation[order].tolist(), strict=True)
+    ]

@@ -231,3 +231,13 @@ class RegionHit:
     item: str
     box: tuple[float, float, float, float]
     score: float
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """Of two items of a hierarchy, by number, the general one lies above the specific one, as far
+    as the violation of the order tells."""
+
+    general: int
+    specific: int
+    violation: float

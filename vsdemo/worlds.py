@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,24 +10,17 @@ import torch
 from torch import Tensor
 
 from vsdemo.data.storybook import lexicon
+from vsdemo.encoders.concepts import SENSE
 from vsdemo.engine import Engine, Reader
 from vsdemo.hierarchy import CAPTION, CONCEPT, PHOTO, ROOT, Item, Step, World, check_order
 from vsdemo.photos import SUFFIXES, open_photo
-from vsdemo.types import Embeddings, Sentence, UserError
+from vsdemo.types import Arrow, Embeddings, Sentence
 
 ANYTHING = "anything"
 CAPTIONS = 2000  # at most; spread evenly over a gallery that has more
-CLEAR = 0.5  # of true pairs: the violation of an arrow is at most this quantile of theirs
+CLEAR = 0.5  # of the violation the other way: what an arrow violates at most
+ON_MAP = 300  # of concepts, the most general and those of everyday words
 PARENTS = 2  # arrows up from one item
-
-
-@dataclass(frozen=True)
-class Arrow:
-    """The general one of two items lies above the specific one, as far as the violation tells."""
-
-    general: int
-    specific: int
-    violation: float
 
 
 def is_of_concepts(reader: Reader) -> bool:
@@ -83,13 +76,14 @@ def find(world: World, text: str) -> int | None:
     return None
 
 
-def arrows(world: World, numbers: Sequence[int], most: float) -> list[Arrow]:
-    """The order among some items after transitive reduction: of each those directly above it, with
-    violations up to `most`, at most PARENTS."""
+def arrows(world: World, numbers: Sequence[int]) -> list[Arrow]:
+    """The order among some items after transitive reduction: of each those directly above it, at
+    most PARENTS, with less violation one way than CLEAR of that the other way."""
     chosen = torch.tensor(sorted(set(numbers)))
     x, heights = Embeddings(world.x[chosen]), world.heights[chosen]
     violation = -world.score(x, x)  # (N, N), general and specific
-    above = (violation <= most) & (heights[:, None] < heights) & (violation <= violation.T)
+    above = (violation <= CLEAR * violation.T) & (heights[:, None] < heights)
+    above &= violation <= world.limit
     direct = above & ~_in_two_steps(above)
     found = []
     for specific, column in enumerate(violation.masked_fill(~direct, torch.inf).T):
@@ -104,19 +98,6 @@ def _in_two_steps(above: Tensor) -> Tensor:
     """Which pairs a third item lies between."""
     steps = above.float()
     return steps @ steps > 0
-
-
-def clear(world: World, engine: Engine) -> float:
-    """The violation that half of the captions have with their own photos."""
-    gallery = engine.gallery
-    if not gallery.captions:
-        raise UserError("This gallery has no captions, so nobody knows what is a clear arrow.")
-    owner = torch.tensor(gallery.photo_of)
-    told = {text: i for i, text in enumerate(engine.captions.items)}
-    captions = engine.captions.embeddings.x.cpu()[torch.tensor([told[c] for c in gallery.captions])]
-    photos = engine.photos.embeddings.x.cpu()[owner]
-    scores = world.score.pairs(Embeddings(captions), Embeddings(photos))
-    return float(-scores.quantile(CLEAR))
 
 
 @dataclass(frozen=True)
@@ -172,3 +153,16 @@ def nearest(world: World, point: Tensor, without: Sequence[Place], k: int) -> di
         if kept := [step for step in steps if step.number not in left_out][:k]:
             found[kind] = kept
     return found
+
+
+def on_map(world: World, words: Container[str] = ()) -> list[int]:
+    """Numbers of what a map shows: all, or where concepts are many the ON_MAP most general and the
+    first senses of some words."""
+    if bool(world.of_kind[PHOTO].any()) or len(world) <= 2 * ON_MAP:
+        return list(range(len(world)))
+    general = world.heights.argsort()[:ON_MAP].tolist()
+    first: dict[str, int] = {}
+    for name, number in sorted((item.text, i) for i, item in enumerate(world.items)):
+        if (word := name.partition(SENSE)[0]) in words:
+            first.setdefault(word, number)
+    return sorted({*general, *first.values()})
