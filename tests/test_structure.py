@@ -95,6 +95,7 @@ RANKS = {
         "ui.alike": 7.1,
         "ui.asked": 7.1,
         "ui.tree": 7.15,
+        "ui.plotly_map": 7.15,
         "ui.regions": 7.15,
         "ui.*": 7.2,
         "ui": 7.3,

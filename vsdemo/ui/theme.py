@@ -20,7 +20,7 @@ TOKENS = {  # name: (light, dark); every text on its ground has a contrast of at
 SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Liberation Sans", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Liberation Mono", "monospace")
 HERE = Path(__file__).parent
-SHEETS = ("style.css", "align.css", "sentences.css")
+SHEETS = ("style.css", "align.css", "sentences.css", "map.css")
 
 
 def _themed(**names: str) -> dict[str, str]:
