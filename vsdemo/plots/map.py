@@ -108,7 +108,8 @@ def map_overlay(view: MapView) -> Figure:
 def _items(view: MapView, kind: str) -> Figure:
     """All items of a kind, the most general first."""
     numbers = [n for n, k in enumerate(view.kinds) if k == kind]
-    photos = dict(zip(numbers, view.photos or range(len(numbers)), strict=True))
+    gallery = range(len(numbers)) if view.photos is None else view.photos
+    photos = dict(zip(numbers, gallery, strict=True)) if kind == "photo" else {}
     numbers.sort(key=lambda n: float(view.norms[n]))
     name, symbol, size = KINDS[kind]
     trace = {
@@ -207,10 +208,8 @@ def _layout(view: MapView) -> Figure:
 
 def _at(view: MapView, numbers: Sequence[int]) -> dict[str, list[float]]:
     """Where items are, to a ten-thousandth."""
-    return {
-        axis: [round(float(view.points[n][i]), 4) for n in numbers]
-        for i, axis in [(0, "x"), (1, "y")]
-    }
+    places = np.asarray(view.points, dtype=float)[list(numbers)].reshape(-1, 2).round(4)
+    return {"x": places[:, 0].tolist(), "y": places[:, 1].tolist()}
 
 
 def _range(values: np.ndarray) -> list[float]:
