@@ -75,6 +75,7 @@ RANKS = {
     },
     **{"pocket.batches": 5.1, "pocket.train": 5.2, "pocket.*": 5.0, "pocket": 5.0},
     **{"checkpoint": 4.0, "train": 5.0, "evaluate": 5.0, "index": 5.0, "bench": 5.0},
+    "projection": 5.0,
     **{"train_pairs": 5.1, "subsets": 6.2},
     **{"claims": 5.0, "curve": 5.0, "ensemble": 5.0, "tables": 5.1, "lab": 5.1, "engine": 6.0},
     **{"likeness": 6.1},
@@ -95,6 +96,7 @@ RANKS = {
         "ui.asked": 7.1,
         "ui.cones": 7.1,
         "ui.tree": 7.15,
+        "ui.plotly_map": 7.15,
         "ui.regions": 7.15,
         "ui.*": 7.2,
         "ui": 7.3,
@@ -112,6 +114,8 @@ HOMES = {
     "stanza": ("data.parser", "parsing.*"),
     "resvg_py": ("data.storybook.drawing",),
     "typer": ("cli", "cli_*"),
+    "umap": ("projection",),
+    "plotly": ("plots.map",),
 }
 SOURCES = {
     ".".join(p.relative_to(ROOT / "vsdemo").with_suffix("").parts).removesuffix(".__init__"): p

@@ -55,16 +55,19 @@ class HypernymTrainer(Trainer):
         """(B, 2) general and specific, the right pairs first, of each batch of an epoch."""
         draw = np.random.default_rng((self.config.seed, epoch))
         right = draw.permutation(self.split.train)
-        half = min(max(1, self.config.batch_size // 2), len(right))
-        right = right[: len(right) - len(right) % half]
-        both = np.stack([right, self.split.wrong(right, draw)]).astype(np.int64)
-        batches = both.reshape(2, -1, half, 2).swapaxes(0, 1).reshape(-1, 2 * half, 2)
+        parts = 1 + self.config.wrong
+        size = min(max(1, self.config.batch_size // parts), len(right))
+        right = right[: len(right) - len(right) % size]
+        wrong = (self.split.wrong(right, draw) for _ in range(self.config.wrong))
+        pairs = np.stack([right, *wrong]).astype(np.int64)
+        batches = pairs.reshape(parts, -1, size, 2).swapaxes(0, 1).reshape(-1, parts * size, 2)
         return list(torch.from_numpy(batches))
 
     def _embed(self, batch: Tensor) -> tuple[Embeddings, Embeddings, Tensor]:
         """(the general ones, the specific ones, whether the pair is right)."""
         general, specific = batch.to(device()).T
-        label = torch.arange(len(batch), device=device()) < len(batch) // 2
+        right = len(batch) // (1 + self.config.wrong)
+        label = torch.arange(len(batch), device=device()) < right
         return self.model.text.rows(general), self.model.text.rows(specific), label
 
     def _train_step(self, batch: Tensor) -> dict[str, Any]:

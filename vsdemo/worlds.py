@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -106,7 +106,7 @@ class Place:
 
     text: str
     kind: str
-    point: Tensor
+    point: Tensor = field(compare=False)
     number: int | None = None
 
 

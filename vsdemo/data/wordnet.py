@@ -68,6 +68,11 @@ class Hierarchy:
         """Numbers, every concept after all that lie above it."""
         return list(TopologicalSorter(dict(enumerate(self.parents))).static_order())
 
+    @property
+    def direct(self) -> tuple[tuple[int, int], ...]:
+        """(general, specific) of each concept and those directly above it."""
+        return tuple((parent, i) for i, above in enumerate(self.parents) for parent in above)
+
     def paths(self) -> np.ndarray:
         """(general, specific) of every path from a concept up to one above it, (P, 2): pairs that
         several paths join come several times, as in the released code of Vendrov 2016."""

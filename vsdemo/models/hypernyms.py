@@ -17,8 +17,8 @@ Departures: (1) the checkpoint is chosen on dev, in the released code by the acc
 (2) only vectors in the batch move (sparse updates of Adam), so that a step costs no more with
 82,115 concepts than with few; (3) by the protocol `clean`, the default, held-out edges are held out
 (`data.hypernyms`); (4) `bilinear` has a sigmoid where the paper does not say how E is bounded;
-(5) `gaussian` learns with Eq. 4 by the recipe of the others, not by word2gauss for 200 epochs, with
-its margin of 7.
+(5) three wrong pairs for each right one, not one; (6) `gaussian` learns with Eq. 4 by the recipe of
+the others, not by word2gauss for 200 epochs, with its margin of 7.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class Config(config.Config):
     epochs: int = option(40, "at most; see patience (3.3: 30 to 50)")
     evaluate_every: int = option(2, "epochs between two evaluations on dev", least=1)
     patience: int = option(6, "evaluations without a better accuracy on dev before stopping")
-    batch_size: int = option(1000, "pairs a step, half of them right, half of them wrong", least=2)
+    batch_size: int = option(2000, "pairs a step, right and wrong ones", least=2)
+    wrong: int = option(3, "wrong pairs for each right one (3.3: 1, 1,000 pairs a step)")
     learning_rate: float = option(0.01, "of the optimiser, at its highest")
     schedule: str = option(
         "constant", "of the learning rate", ("constant", "cosine", "cyclic", "step")

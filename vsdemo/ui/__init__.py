@@ -13,15 +13,28 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.types import UserError
-from vsdemo.ui import alignment, answers, api, caption, page, pictures, search, sentences, theme
+from vsdemo.ui import (
+    alignment,
+    answers,
+    api,
+    caption,
+    hierarchy,
+    page,
+    pictures,
+    search,
+    sentences,
+    theme,
+)
 from vsdemo.ui.alignment import Align
 from vsdemo.ui.answers import Answer, Update
 from vsdemo.ui.asked import Asked
 from vsdemo.ui.caption import Caption, Described
 from vsdemo.ui.fetching import FetchPanel
+from vsdemo.ui.hierarchy import Walk
 from vsdemo.ui.library import Library
 from vsdemo.ui.search import Search, Shown
 from vsdemo.ui.sentences import Pair, Sentences
+from vsdemo.ui.standing import Standing
 
 TITLE = "vsdemo"
 LINE = "Sentences and photos in one space"
@@ -59,6 +72,8 @@ class Page:
                 self.align: Align = alignment.build(library, self.gallery)
             with gr.Tab("Sentences", id="sentences", render_children=True) as self.sentences_tab:
                 self.sentences: Sentences = sentences.build(library)
+            with gr.Tab("Hierarchy", id="hierarchy", render_children=True) as self.walk_tab:
+                self.walk: Walk = hierarchy.build(library)
         self.settings = [self.model, self.gallery, self.k]
 
     def load(self, request: gr.Request) -> Answer:
@@ -81,6 +96,7 @@ class Page:
             self.tabs: gr.Tabs(selected=_tab(asked)) if "tab" in asked else gr.skip(),
             self.align.asked: Asked(asked.get("q", "") * aligned, model, gallery, photo),
             self.sentences.asked: Pair((asked.get("a", ""), asked.get("b", "")), model, gallery),
+            self.walk.asked: self._standing(asked, model, gallery),
         }
 
     def load_photo(self, request: gr.Request) -> Answer:
@@ -125,6 +141,20 @@ class Page:
         what = (described.model, described.gallery, described.photo, described.upload)
         return self._align(Asked(text, *what))
 
+    def _standing(self, asked: dict[str, str], model: str, gallery: str) -> Standing:
+        """Where the tab Hierarchy begins: as the address asks, if it asks for that tab."""
+        here = _tab(asked) == "hierarchy"
+        photo = _whole(asked.get("photo")) if here else None
+        wanted = asked.get("q", "") * here if photo is None else photo
+        return Standing(model, gallery, here and asked.get("of") == "concepts", wanted)
+
+    def walk_shown(self, shown: Shown | None) -> Update:
+        """From the photo shown large to its place in the hierarchy."""
+        if shown is None:
+            return {self.walk.asked: gr.skip()}
+        asked = Standing(shown.model, shown.gallery, wanted=shown.photo or 0)
+        return {self.walk.asked: asked, self.tabs: gr.Tabs(selected="hierarchy")}
+
     def _align(self, asked: Asked) -> Update:
         return {self.align.asked: asked, self.tabs: gr.Tabs(selected="align")}
 
@@ -159,6 +189,7 @@ class Page:
             start(told.say(told.changed), chosen, told.outputs, **QUIET)
         tabs = (self.search_tab, "detail"), (self.describe_tab, "sentences")
         tabs = *tabs, (self.align_tab, "figure"), (self.sentences_tab, "alike")
+        tabs = *tabs, (self.walk_tab, "trail")
         for tab, shown in tabs:
             tab.select(js=f"() => vsdemo.address(document.getElementById('{shown}'))")
         found.detail.submit(told.say(self.describe), [found.shown], told.outputs, **QUIET)
@@ -167,7 +198,9 @@ class Page:
         told.sentences.click(lambda: gr.Tabs(selected="search"), None, self.tabs, **QUIET)
         self._connect_align()
         self._connect_sentences()
-        settings = [self.model, self.gallery, self.tabs, self.align.asked, self.sentences.asked]
+        self._connect_walk()
+        asked = [self.align.asked, self.sentences.asked, self.walk.asked]
+        settings = [self.model, self.gallery, self.tabs, *asked]
         demo.load(self.load_settings, None, settings, **QUIET)
         demo.load(found.say(self.load), None, found.outputs, **QUIET).then(*then, **QUIET)
         demo.load(told.say(self.load_photo), None, told.outputs, **QUIET)
@@ -196,9 +229,20 @@ class Page:
         tab.near.click(lambda: gr.Tabs(selected="search"), None, self.tabs, **QUIET)
 
 
+    def _connect_walk(self) -> None:
+        """The tab goes where it was asked to when it shows."""
+        tab = self.walk
+        to = [tab.asked, self.tabs]
+        self.search.detail.expand(self.walk_shown, [self.search.shown], to, **QUIET)
+        self.walk_tab.select(tab.say(tab.open), [tab.asked], tab.outputs, **QUIET)
+        chosen = [tab.asked, self.model, self.gallery]
+        for start in (self.model.input, self.gallery.input):
+            start(tab.say(tab.changed), chosen, tab.outputs, **QUIET)
+
+
 def _tab(asked: dict[str, str]) -> str:
     """The tab that an address names."""
-    tabs = ("describe", "align", "sentences")
+    tabs = ("describe", "align", "sentences", "hierarchy")
     return asked["tab"] if asked.get("tab") in tabs else "search"
 
 

@@ -136,6 +136,11 @@ def readers(library: Library, note: gr.HTML) -> Generator[Update, None, dict[str
     return (yield from _wait(note, found, found.readers))
 
 
+def settled(note: gr.HTML, work: Work, future: Future[T]) -> Generator[Update, None, T]:
+    """What some work brings, telling in `note` how far it is."""
+    return (yield from _wait(note, work, future))
+
+
 def number(event: gr.EventData, count: int) -> int:
     """The number that was clicked. Raises UserError unless it is one of 0 ... count - 1."""
     data = event._data if isinstance(event._data, dict) else {}

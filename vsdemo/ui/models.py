@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 from vsdemo import checkpoint, data
@@ -12,15 +13,30 @@ from vsdemo.types import UserError
 Merit = tuple[bool, bool, int, int, float]
 
 
+def of_concepts() -> list[Path]:
+    """Checkpoints that know concepts in place of photos, the largest space first."""
+    specs = {f: checkpoint.read_spec(f) for f in checkpoint.shipped() if not _sees(f)}
+    found = [f for f, spec in specs.items() if "concepts" in spec.config.needs]
+    return sorted(found, key=lambda f: -specs[f].config.dim)
+
+
+def _sees(folder: Path) -> bool:
+    """Whether a checkpoint has learnt from photos; a damaged one is told of where it is used."""
+    with suppress(UserError):
+        return bool(checkpoint.read_spec(folder).features)
+    return True
+
+
 def by_merit(dataset: str | None) -> dict[str, Path]:
-    """Checkpoints by their folder's name, or by two names where one is not enough.
+    """Checkpoints of photos by their folder's name, or by two names where one is not enough.
 
     First come those that were trained on `dataset`, then those whose image network is here, then
     the larger sets of photos, as `data.DATASETS` lists them; then those that look at a photo once
     and not ten times, so that nobody waits minutes for the first search; then the better rsum on
     dev, which says little from one set to another.
     """
-    folders = sorted(checkpoint.shipped(), key=lambda f: _merit(f, dataset), reverse=True)
+    folders = [f for f in checkpoint.shipped() if _sees(f)]
+    folders.sort(key=lambda f: _merit(f, dataset), reverse=True)
     names = [f.name for f in folders]
     return {f.name if names.count(f.name) == 1 else f"{f.parent.name} {f.name}": f for f in folders}
 

@@ -145,7 +145,8 @@ def detail(
         f'<article class="detail" data-address="{escape(urlencode(address))}">'
         f'<div class="large"><img src="{photo}" alt="{escape(alt)}"></div>'
         f'<div class="under">{fit}<button type="button" class="do" data-event="apply">Align'
-        '</button><button type="button" class="do" data-event="submit">Describe</button></div>'
+        '</button><button type="button" class="do" data-event="submit">Describe</button>'
+        '<button type="button" class="do" data-event="expand">Hierarchy</button></div>'
         f"{written}{nearest}</article>"
     )
 

@@ -20,8 +20,8 @@ TOKENS = {  # name: (light, dark); every text on its ground has a contrast of at
 SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Liberation Sans", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Liberation Mono", "monospace")
 HERE = Path(__file__).parent
-SHEETS = ("style.css", "align.css", "sentences.css", "cones.css")
-SCRIPTS = ("page.js", "cones.js")  # what page.js founds, the others build on
+SHEETS = ("style.css", "align.css", "sentences.css", "cones.css", "map.css", "hierarchy.css")
+SCRIPTS = ("page.js", "cones.js")
 
 
 def _themed(**names: str) -> dict[str, str]:

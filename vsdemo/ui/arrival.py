@@ -1,0 +1,104 @@
+"""What the tab Hierarchy shows of the place where somebody arrives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from vsdemo.hierarchy import CONCEPT, PHOTO
+from vsdemo.plots.map import MapView, map_figure, map_overlay
+from vsdemo.ui import places
+from vsdemo.ui.grounds import Ground
+from vsdemo.ui.page import Source
+from vsdemo.ui.plotly_map import drawn
+from vsdemo.ui.standing import Standing
+from vsdemo.worlds import Place
+
+LISTED, STRIP = 7, 12  # words above and below, photos below
+
+
+def at(ground: Ground, number: int) -> Place:
+    """The place of an item."""
+    item = ground.world.items[number]
+    return Place(item.text, item.kind, ground.world.x[[number]], number)
+
+
+def arrive(asked: Standing, ground: Ground, place: Place) -> Standing:
+    """Standing there: the trail is the one walked where the place is on it or below its end, else
+    what leads there from the root."""
+    last = asked.place.number if asked.place else None
+    heights = ground.world.heights
+    if place.number in asked.trail:
+        trail = asked.trail[: asked.trail.index(place.number)]
+    elif last is not None and place.number is not None and heights[last] < heights[place.number]:
+        trail = (*asked.trail, last)
+    else:
+        steps = ground.world.climb(place.point, place.kind)
+        trail = tuple(step.number for step in reversed(steps))
+    photo = place.kind == PHOTO and place.number is not None
+    wanted = ground.world.items[place.number].number if photo else asked.wanted
+    return replace(asked, place=place, trail=trail, wanted=wanted)
+
+
+def said(ground: Ground, place: Place) -> str:
+    """A place in words."""
+    return place.text if place.number is None else places.said(ground.world.items[place.number])
+
+
+def trail(asked: Standing, ground: Ground) -> str:
+    """The way from the root to the place as HTML."""
+    here = said(ground, asked.place) if asked.place else ""
+    return places.trail(ground.world, asked.trail, here, asked.address)
+
+
+def height(ground: Ground, place: Place) -> float:
+    """How general a place is; the lower the more."""
+    if place.number is not None:
+        return float(ground.world.heights[place.number])
+    return float(ground.world.height(place.point))
+
+
+def levels(ground: Ground, place: Place, source: Source) -> tuple[str, str]:
+    """(what lies above, what lies below) as HTML."""
+    world, own = ground.world, height(ground, place)
+    top = float("inf") if place.kind == PHOTO else own
+    up = world.above(place.point, top, concept=place.kind == CONCEPT)[:LISTED]
+    above = places.steps(world, up, "Above: more general", "Nothing lies above the root.")
+    if place.kind == PHOTO:
+        near = [s.number for s in world.near(place.point, STRIP + 1, PHOTO)]
+        others = [n for n in near if n != place.number][:STRIP]
+        return above, places.photos(world, others, source, "Photos like it")
+    down = world.below(place.point, own)[:LISTED]
+    below = places.steps(world, down, "Below: more specific", "No word or sentence lies below.")
+    shown = world.below(place.point, own, PHOTO)[:STRIP] if ground.of_photos else []
+    return above, below + places.photos(world, [s.number for s in shown], source, "Photos below")
+
+
+def here(ground: Ground, place: Place, picture: str) -> str:
+    """Where one stands as HTML."""
+    told = f"{ground.world.meaning} {height(ground, place):.2f}" if place.kind != PHOTO else ""
+    return places.here(said(ground, place), place.kind, picture, told)
+
+
+def map_value(asked: Standing, ground: Ground, points: np.ndarray, source: str, whole: bool) -> str:
+    """The map, or what changes on it, with the trail and the place on it."""
+    world, numbers = ground.world, ground.shown
+    row = {number: i for i, number in enumerate(numbers)}
+    place = asked.place
+    chosen = row.get(place.number) if place and place.number is not None else None
+    walked = [row[n] for n in asked.trail if n in row] + [chosen] * (chosen is not None)
+    photos = [world.items[n].number for n in numbers if world.items[n].kind == PHOTO]
+    ends = ((row[a.general], row[a.specific], a) for a in ground.arrows)
+    view = MapView(
+        points=points,
+        kinds=[world.items[n].kind for n in numbers],
+        texts=[places.said(world.items[n]) for n in numbers],
+        norms=world.heights[numbers].numpy(),
+        norm_title=world.meaning,
+        arrows=[replace(a, general=g, specific=s) for g, s, a in ends],
+        path=walked,
+        chosen=chosen,
+        photos=photos,
+    )
+    return drawn(map_figure(view) if whole else map_overlay(view), source)

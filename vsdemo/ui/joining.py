@@ -1,0 +1,99 @@
+"""The panel that composes and abstracts places which a visitor keeps (Vendrov 2016, Figure 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+import torch
+from torch import Tensor
+
+from vsdemo import hierarchy, worlds
+from vsdemo.types import UserError
+from vsdemo.ui import answers, page, places
+from vsdemo.ui.answers import Answer
+from vsdemo.ui.grounds import Grounds
+from vsdemo.ui.standing import Standing
+from vsdemo.worlds import Place
+
+EACH = 5  # of each kind
+MOST = 6  # places
+JOINS = {  # button: what it does
+    "Compose": hierarchy.composed,
+    "Abstract": hierarchy.abstracted,
+}
+Kept = tuple[tuple[str, str], tuple[Place, ...]]  # the ground, and places of it
+
+
+class JoinPanel:
+    """What is kept, buttons that join it, and what is nearest to the join."""
+
+    def __init__(self, grounds: Grounds, source: Callable[[Standing], page.Source]) -> None:
+        self.grounds, self.source = grounds, source
+        self.note = gr.HTML(page.note(""), elem_classes="notes")
+        report = "vsdemo.report(element, trigger, watch)"
+        self.tray = gr.HTML(places.tray(()), elem_id="tray", js_on_load=report)
+        with gr.Row(elem_classes="joins"):
+            self.buttons = {
+                name: gr.Button(name, size="sm", elem_classes="chip", elem_id=name.lower())
+                for name in JOINS
+            }
+        self.joined = gr.HTML("", elem_id="joined", js_on_load=report)
+        self.kept = gr.State(None)
+
+    def follow(self, here: gr.HTML, asked: gr.State) -> None:
+        """Keeps what `here` shows when it says so, and answers the buttons."""
+        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+        say, both = answers.telling(self.note), [asked, self.kept]
+        outputs = [self.note, self.tray, self.joined, self.kept]
+        here.apply(say(self.keep), both, outputs, trigger_mode="always_last", **quiet)
+        self.tray.click(say(self.drop), both, outputs, trigger_mode="always_last", **quiet)
+        for name, button in self.buttons.items():
+
+            def join(asked: Standing | None, kept: Kept | None, name: str = name) -> Answer:
+                yield from self.join(asked, kept, name)
+
+            button.click(say(join), both, outputs, trigger_mode="always_last", **quiet)
+
+    def keep(self, asked: Standing | None, kept: Kept | None) -> Answer:
+        """Keeps the place where somebody stands."""
+        if asked is None or asked.place is None:
+            return
+        own = _of(asked, kept)
+        if any(place == asked.place for place in own):
+            raise UserError("That is kept already; go to another place, then keep that too.")
+        if len(own) == MOST:
+            raise UserError(f"{MOST} places are kept, more cannot be joined; put one back.")
+        yield self._told((asked.ground, (*own, asked.place)))
+
+    def drop(self, asked: Standing | None, kept: Kept | None, event: gr.EventData) -> Answer:
+        """Puts one back."""
+        if asked is not None:
+            own = _of(asked, kept)
+            number = answers.number(event, len(own))
+            yield self._told((asked.ground, own[:number] + own[number + 1 :]))
+
+    def _told(self, kept: Kept) -> dict[Any, Any]:
+        tray = places.tray([place.text for place in kept[1]])
+        return {self.kept: kept, self.tray: tray, self.joined: "", self.note: page.note("")}
+
+    def join(self, asked: Standing | None, kept: Kept | None, name: str) -> Answer:
+        """Shows what is nearest to the join of what is kept."""
+        own = _of(asked, kept) if asked else ()
+        if asked is None or len(own) < 2:
+            raise UserError("Keep two places at least, each by its button “Keep for joining”.")
+        ground = yield from answers.settled(self.note, *self.grounds.found(asked.ground))
+        how: Callable[[Tensor], Tensor] = JOINS[name]
+        point = how(torch.cat([place.point for place in own]))
+        found = worlds.nearest(ground.world, point, own, EACH)
+        title = f"{name}: {' + '.join(place.text for place in own)}"
+        yield {
+            self.joined: places.joined(ground.world, found, title, self.source(asked)),
+            self.note: page.note("Nearest first, by the squared distance."),
+        }
+
+
+def _of(asked: Standing, kept: Kept | None) -> tuple[Place, ...]:
+    """What is kept of the ground that is walked."""
+    return kept[1] if kept and kept[0] == asked.ground else ()
