@@ -54,7 +54,7 @@ def chain(captions: Sequence[Caption]) -> tuple[tuple[Caption, ...], tuple[Capti
 
 
 def _concepts(main: Mention) -> tuple[Caption, ...]:
-    """ "Animals.", "Dogs.", "Brown dogs." of three small brown dogs."""
+    """Of three small brown dogs "Animals.", "Dogs.", "Brown dogs.", told as a caption is."""
     words, thing = load(), main.thing
     told = [(concept, None) for concept in (*reversed(words.hypernyms(thing.what)), thing.what)]
     told += [(thing.what, thing.colour)] if thing.colour else []
