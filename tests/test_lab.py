@@ -81,11 +81,12 @@ def test_every_claim_has_a_row_a_model_with_the_task_s_own_figures(found):
 
 
 def test_claims_against_chance(found):
-    for name in ("twins", "roles", "direction", "composition"):
+    for name in ("twins", "roles", "direction", "chains", "composition"):
         assert found["claims"][name]["rows"][str(KNOWS)]["verdict"] == "holds"
-    direction = found["claims"]["direction"]["rows"][str(COUNTS)]
-    assert (direction["value"], direction["ci95"]) == (50, [50, 50])
-    assert direction["verdict"] == "does not hold"
+    for name in ("direction", "chains"):
+        symmetric = found["claims"][name]["rows"][str(COUNTS)]
+        assert (symmetric["value"], symmetric["ci95"]) == (50, [50, 50])
+        assert symmetric["verdict"] == "does not hold"
     twins = found["claims"]["twins"]["rows"][str(KNOWS)]
     assert twins["beside"]["to that in other words"]["value"] == 100
 

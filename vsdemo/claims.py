@@ -91,6 +91,21 @@ CLAIMS = (
         Figure("% in the right direction", "entailment", "direction"),
     ),
     Claim(
+        "chains",
+        "Concept, caption and photo lie in one order: what is more general lies above.",
+        "Vendrov 2016, section 1",
+        Figure("% of neighbours in order", "chains", "adjacent"),
+        (
+            Figure("of concepts", "chains", "concepts"),
+            Figure("concept and caption", "chains", "joint"),
+            Figure("of captions", "chains", "captions"),
+            Figure("whole chains", "chains", "whole"),
+            Figure("by chance", "chains", "chance"),
+            Figure("depth and mean score with photos, 100 tau", "chains", "tau"),
+            Figure("own photo before one by lot", "chains", "above"),
+        ),
+    ),
+    Claim(
         "typos",
         "A model that reads characters loses less by typos than one that reads words.",
         "after Merckx & Frank 2019, section 4.3.3",

@@ -13,7 +13,7 @@ def test_captions_are_those_of_the_split(small_storybook):
     assert len(scenes) == len(split.photos)
 
 
-@pytest.mark.parametrize("name", ["voices", "detail", "entailment", "compositional"])
+@pytest.mark.parametrize("name", ["voices", "detail", "entailment", "chains", "compositional"])
 def test_the_facts_of_another_data_set_are_not_known(name):
     with pytest.raises(UserError, match="needs Storybook, whose facts are known, not fake"):
         task(name).evaluate(fake(SCORES), *split_of(SCORES, OWNER))

@@ -12,6 +12,7 @@ from vsdemo.data.storybook.meaning import Facts, entails, facts_of
 from vsdemo.data.storybook.twins import twins
 from vsdemo.data.vocab import tokenize
 from vsdemo.scores import Cosine, OrderViolation
+from vsdemo.tasks.chains import chain
 from vsdemo.tasks.compositional import wrong
 from vsdemo.types import CaptionSet, Embeddings
 
@@ -68,6 +69,7 @@ def oracle() -> SimpleNamespace:
             for caption in storybook.captions_of(scene):
                 others = [*vars(twins(caption, scene)).values()]
                 others += wrong(caption, scene, name == "compositional").values()
+                others += chain(storybook.captions_of(scene))[0]
                 for told in (caption, *filter(None, others)):
                     facts[known.setdefault(told.text, -2 - len(known))] = told.facts
     return SimpleNamespace(

@@ -17,6 +17,7 @@ TASKS = {
     "voices": "vsdemo.tasks.voices",
     "detail": "vsdemo.tasks.detail",
     "entailment": "vsdemo.tasks.entailment",
+    "chains": "vsdemo.tasks.chains",
     "compositional": "vsdemo.tasks.compositional",
     "alignment": "vsdemo.tasks.alignment",
     "sts": "vsdemo.tasks.sts",
