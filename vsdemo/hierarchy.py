@@ -148,15 +148,16 @@ class World:
     def below(
         self, point: Tensor, height: float, kind: str | None = None, start: Tensor | None = None
     ) -> list[Step]:
-        """What lies below a point (1, D), of one kind or all but photos, the nearest first; every
-        photo is allowed. start: as of `above`."""
+        """What lies below a point (1, D), of one kind or all but photos, the nearest first; start: as
+        of `above`. Every photo is allowed, that with the smallest violation first."""
         rows = self.of_kind[kind].nonzero()[:, 0] if kind else self._words
         up, down = self.violations(point, rows)
         worst = down if start is None else torch.maximum(down, self.violations(start, rows)[1])
         gap = torch.where(self.of_kind[CAPTION][rows], self.gap, 0)
         allowed = (self.heights[rows] > height + gap) & (down <= up) & (worst <= self.limit)
         allowed |= self.of_kind[PHOTO][rows]
-        return _nearest(PENALTY * worst + up, allowed, down, rows)
+        cost = worst if kind == PHOTO else PENALTY * worst + up
+        return _nearest(cost, allowed, down, rows)
 
     def climb(self, point: Tensor, kind: str = CAPTION) -> list[Step]:
         """From a point (1, D), a photo's or one of another kind, step by step up to the root."""

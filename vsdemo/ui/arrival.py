@@ -59,8 +59,8 @@ def height(ground: Ground, place: Place) -> float:
     return float(ground.world.height(place.point))
 
 
-def levels(ground: Ground, place: Place, source: Source) -> tuple[str, str]:
-    """(what lies above, what lies below) as HTML."""
+def levels(ground: Ground, place: Place, source: Source) -> tuple[str, str, str]:
+    """(what lies above, what lies below, photos) as HTML."""
     world, own = ground.world, height(ground, place)
     top = float("inf") if place.kind == PHOTO else own
     up = world.above(place.point, top, concept=place.kind == CONCEPT)[:LISTED]
@@ -68,11 +68,12 @@ def levels(ground: Ground, place: Place, source: Source) -> tuple[str, str]:
     if place.kind == PHOTO:
         near = [s.number for s in world.near(place.point, STRIP + 1, PHOTO)]
         others = [n for n in near if n != place.number][:STRIP]
-        return above, places.photos(world, others, source, "Photos like it")
+        nothing = places.steps(world, [], "Below: more specific", "Nothing lies below a photo.")
+        return above, nothing, places.photos(world, others, source, "Photos like it")
     down = world.below(place.point, own)[:LISTED]
     below = places.steps(world, down, "Below: more specific", "No word or sentence lies below.")
     shown = world.below(place.point, own, PHOTO)[:STRIP] if ground.of_photos else []
-    return above, below + places.photos(world, [s.number for s in shown], source, "Photos below")
+    return above, below, places.photos(world, [s.number for s in shown], source, "Photos below")
 
 
 def here(ground: Ground, place: Place, picture: str) -> str:

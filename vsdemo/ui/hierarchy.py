@@ -170,12 +170,12 @@ class Walk:
 
     def _arrive(self, asked: Standing, ground: Ground, place: Place) -> Answer:
         asked = arrival.arrive(asked, ground, place)
-        above, below = arrival.levels(ground, place, self._source(asked))
+        above, below, photos = arrival.levels(ground, place, self._source(asked))
         typed = "" if place.kind == PHOTO else arrival.said(ground, place)
         yield {
             self.trail: arrival.trail(asked, ground),
             self.above: above,
-            self.here: arrival.here(ground, place, self._picture(asked, ground)),
+            self.here: arrival.here(ground, place, self._picture(asked, ground)) + photos,
             self.below: below,
             self.query: typed,
             self.note: page.note(f"By {ground.name}, over {len(ground.world):,} places."),
@@ -221,7 +221,7 @@ def build(library: Library) -> Walk:
     latest = {"trigger_mode": "always_last", **quiet}
     for start in (tab.go.click, tab.query.submit):
         start(say(tab.run), [tab.query, tab.asked], tab.outputs, **latest)
-    for shown in (tab.trail, tab.above, tab.below, tab.picked, tab.join.joined):
+    for shown in (tab.trail, tab.above, tab.here, tab.below, tab.picked, tab.join.joined):
         shown.select(say(tab.step), [tab.asked], tab.outputs, **latest)
     tab.map.select(say(tab.select), [tab.asked], tab.outputs, **latest)
     tab.what.input(say(tab.choose), [tab.what, tab.asked], tab.outputs, **latest)
