@@ -169,7 +169,7 @@ def _path(view: MapView) -> Figure:
         **{"type": "scatter", "mode": "lines+text", "name": "Path", **_at(view, view.path)},
         **{"text": [_short(view.texts[n]) for n in view.path], "textposition": "top center"},
         **{"textfont": {"color": "var(--accent)", "size": 13}, "line": _line("accent", 4)},
-        **{"hoverinfo": "skip", "showlegend": len(view.path) > 1, "zorder": 2},
+        **{"hoverinfo": "skip", "showlegend": len(view.path) > 1, "zorder": 4},
     }
 
 
