@@ -162,7 +162,7 @@ def _path(view: MapView) -> Figure:
         **{"type": "scatter", "mode": "lines+text", "name": "Path", **_at(view, view.path)},
         **{"text": [_short(view.texts[n]) for n in view.path], "textposition": "top center"},
         **{"textfont": {"color": "var(--accent)", "size": 13}, "line": _line("accent", 4)},
-        **{"hoverinfo": "skip", "showlegend": len(view.path) > 1, "zorder": 2},
+        **{"hoverinfo": "skip", "showlegend": len(view.path) > 1, "zorder": 4},
     }
 
 
@@ -178,19 +178,22 @@ def _ring(view: MapView) -> list[Figure]:
 def _layout(view: MapView) -> Figure:
     points = np.ascontiguousarray(view.points, dtype=np.float32)
     legend = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "itemsizing": "constant"}
-    bar = {"orientation": "h", "thickness": 8, "len": 0.3, "x": 0, "xanchor": "left", "nticks": 4}
-    bar |= {"y": 0, "yanchor": "top", "outlinewidth": 0, "xpad": 0}
+    bar = {"orientation": "h", "thickness": 8, "len": 220, "x": 0, "xanchor": "left", "nticks": 4}
+    bar |= {"y": 0, "yanchor": "top", "outlinewidth": 0, "xpad": 0, "lenmode": "pixels"}
     card = {"bgcolor": "var(--raised)", "bordercolor": "var(--line)", "align": "left"}
     return {
         **{"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)"},
         **{"dragmode": "pan", "hovermode": "closest", "clickmode": "event"},
         "uirevision": hashlib.sha256(points.tobytes()).hexdigest()[:16],
-        **{"margin": {"l": 8, "r": 8, "t": 8, "b": 8}, "font": {"color": "var(--ink)"}},
+        **{
+            "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+            "font": {"color": "var(--ink)", "family": "system-ui, sans-serif"},
+        },
         "xaxis": {"visible": False, "range": _range(points[:, 0])},
         "yaxis": {"visible": False, "range": _range(points[:, 1])},
         "coloraxis": {
             "colorscale": SCALE,
-            "colorbar": {**bar, "title": {"text": _escaped(view.norm_title), "side": "right"}},
+            "colorbar": {**bar, "title": {"text": _escaped(view.norm_title), "side": "top"}},
         },
         **{"legend": legend, "shapes": _ring(view)},
         "hoverlabel": {**card, "namelength": -1, "font": {"color": "var(--ink)", "size": 13}},

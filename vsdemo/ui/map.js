@@ -114,8 +114,8 @@ const listen = () => {
   plot.on("plotly_click", ({ points }) => {
     const found = numbers(points.slice(0, 1));
     if (!found.length) return;
-    ring(points[0]);
     trigger("select", { numbers: found });
+    ring(points[0]);
   });
   plot.on("plotly_selected", (event) => {
     const found = event ? numbers(event.points) : [];
