@@ -97,7 +97,7 @@ class Reader:
     @cached_property
     def captions(self) -> Index:
         """The sentences to describe photos with: our own of what everyday photos show."""
-        return self._embedded(bank.sentences())
+        return self.embedded(bank.sentences())
 
     def caption(self, photo: Image.Image, k: int = 10) -> list[Hit]:
         """The k sentences that describe a photo best."""
@@ -148,7 +148,7 @@ class Reader:
         """The sentences most like a sentence."""
         return self.captions.near(self.encode(text), check_k(k))
 
-    def _embedded(self, texts: Sequence[str]) -> Index:
+    def embedded(self, texts: Sequence[str]) -> Index:
         """Sentences as points; embedded once and kept below VSDEMO_HOME."""
         made_by = self._hash + version(self.model.text.needs)
         key = hashlib.sha256("\n".join([made_by, *texts]).encode()).hexdigest()[:32]
@@ -200,7 +200,7 @@ class Engine(Reader):
     def captions(self) -> Index:
         """The gallery's captions; where it has none, our own sentences."""
         texts = list(dict.fromkeys(self.gallery.captions))  # some are written twice
-        return self._embedded(texts) if texts else super().captions
+        return self.embedded(texts) if texts else super().captions
 
     def search(self, text: str, k: int = 10) -> list[Hit]:
         """The k photos that a sentence describes best."""

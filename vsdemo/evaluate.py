@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import platform
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
 
 from vsdemo import checkpoint, data, events
 from vsdemo.checkpoint import Spec
+from vsdemo.dual import DualEncoder
 from vsdemo.paths import write_text
 from vsdemo.tasks import lengths, ranks, retrieval, sts, task
 from vsdemo.types import CaptionSet, UserError
@@ -74,11 +76,7 @@ def evaluate(
     if hasattr(measured, "TEXT_ONLY"):
         if dataset:
             raise UserError(f"The task {task_name} has data of its own; leave --data out.")
-        more: dict[str, Any] = {"sts_dir": sts_dir} if sts_dir else {}
-        if hasattr(measured, "OF_CONCEPTS"):
-            measured.check(model)  # before its configuration is asked
-            more = {"dataset": spec.dataset, "learnt": spec.config.protocol}
-        figures = measured.evaluate(model, split, **more)
+        figures = measured.evaluate(model, split, **_own_data(measured, model, spec, sts_dir))
         return {"checkpoint": str(folder), "split": split, "task": task_name, **figures}
     options: dict[str, Any] = {"folds": True} if folds else {}
     if needs_boxes := hasattr(measured, "NEEDS_BOXES"):
@@ -93,6 +91,16 @@ def evaluate(
         "task": task_name,
         **measured.evaluate(model, found, features, **options),
     }
+
+
+def _own_data(
+    measured: ModuleType, model: DualEncoder, spec: Spec, sts_dir: Path | None
+) -> dict[str, Any]:
+    """What a task that is TEXT_ONLY is told of its data."""
+    if not hasattr(measured, "OF_CONCEPTS"):
+        return {"sts_dir": sts_dir} if sts_dir else {}
+    measured.check(model)  # before its configuration is asked
+    return {"dataset": spec.dataset, "learnt": spec.config.protocol}
 
 
 def difference(a: Path, b: Path, split: str = "test", dataset: str | None = None) -> dict[str, Any]:

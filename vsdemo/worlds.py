@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from vsdemo.data import bank
 from vsdemo.data.storybook import lexicon
 from vsdemo.encoders.concepts import SENSE
 from vsdemo.engine import Engine, Reader
@@ -48,14 +49,13 @@ def of_gallery(engine: Engine, captions: int = CAPTIONS) -> World:
     """
     score = check_order(engine.score, engine.spec.preset)
     phrases = [p for p in phrases_of_concepts() if not engine.unknown_words(p)]
-    told = engine.captions
-    every = torch.arange(len(told))
-    kept = every if len(told) <= captions else every[:: -(-len(told) // captions)]
+    written = list(dict.fromkeys(engine.gallery.captions)) or bank.sentences()
+    told = engine.embedded(written[:: max(1, -(-len(written) // captions))])
     items = [Item(ROOT, ANYTHING), *(Item(CONCEPT, p) for p in phrases)]
-    items += [Item(CAPTION, told.items[i]) for i in kept.tolist()]
+    items += [Item(CAPTION, text) for text in told.items]
     items += [Item(PHOTO, name, i) for i, name in enumerate(engine.photos.items)]
     concepts = engine.model.encode_text([Sentence(p) for p in phrases]).x
-    parts = [concepts, told.embeddings.x.cpu()[kept], engine.photos.embeddings.x.cpu()]
+    parts = [concepts, told.embeddings.x.cpu(), engine.photos.embeddings.x.cpu()]
     root = torch.zeros(1, concepts.shape[1])
     return World(items, torch.cat([root, *parts]), score)
 

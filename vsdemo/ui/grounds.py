@@ -124,7 +124,6 @@ class Grounds:
         settling.what = "Looking at the photos"
         engine = loading.engine.result()
         settling.what, settling.done, settling.of = "Reading sentences", 0, 0
-        self.library.captions(loading).result()
         return Ground(name, self.library.models[name], engine, worlds.of_gallery(engine))
 
     def _ordered(self, name: str) -> bool:
