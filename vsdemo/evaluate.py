@@ -58,8 +58,7 @@ def evaluate(
     folds: bool = False,
     sts_dir: Path | None = None,
 ) -> dict[str, Any]:
-    """The figures of a checkpoint on a split; task and data set are those of its training unless
-    named.
+    """The figures of a checkpoint on a split; task and data set are its training's unless named.
 
     A task that is TEXT_ONLY has data of its own and needs neither photos nor a backbone. sts_dir:
     more data for the task `sts`, see `data.sts.years`.

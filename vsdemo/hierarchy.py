@@ -148,8 +148,8 @@ class World:
     def below(
         self, point: Tensor, height: float, kind: str | None = None, start: Tensor | None = None
     ) -> list[Step]:
-        """What lies below a point (1, D), of one kind or all but photos, the nearest first; start: as
-        of `above`. Every photo is allowed, that with the smallest violation first."""
+        """What lies below a point (1, D), of one kind or all but photos, the nearest first; of
+        photos every one, that with the smallest violation first. start: as of `above`."""
         rows = self.of_kind[kind].nonzero()[:, 0] if kind else self._words
         up, down = self.violations(point, rows)
         worst = down if start is None else torch.maximum(down, self.violations(start, rows)[1])
