@@ -41,14 +41,9 @@ def arrive(asked: Standing, ground: Ground, place: Place) -> Standing:
     return replace(asked, place=place, trail=trail, wanted=wanted)
 
 
-def said(ground: Ground, place: Place) -> str:
-    """A place in words."""
-    return place.text if place.number is None else places.said(ground.world.items[place.number])
-
-
 def trail(asked: Standing, ground: Ground) -> str:
     """The way from the root to the place as HTML."""
-    here = said(ground, asked.place) if asked.place else ""
+    here = places.spoken(asked.place.text) if asked.place else ""
     return places.trail(ground.world, asked.trail, here, asked.address)
 
 
@@ -79,7 +74,7 @@ def levels(ground: Ground, place: Place, source: Source) -> tuple[str, str, str]
 def here(ground: Ground, place: Place, picture: str) -> str:
     """Where one stands as HTML."""
     told = f"{ground.world.meaning} {height(ground, place):.2f}" if place.kind != PHOTO else ""
-    return places.here(said(ground, place), place.kind, picture, told)
+    return places.here(places.spoken(place.text), place.kind, picture, told)
 
 
 def map_value(asked: Standing, ground: Ground, points: np.ndarray, source: str, whole: bool) -> str:
@@ -94,7 +89,7 @@ def map_value(asked: Standing, ground: Ground, points: np.ndarray, source: str, 
     view = MapView(
         points=points,
         kinds=[world.items[n].kind for n in numbers],
-        texts=[places.said(world.items[n]) for n in numbers],
+        texts=[places.spoken(world.items[n].text) for n in numbers],
         norms=world.heights[numbers].numpy(),
         norm_title=world.meaning,
         arrows=[replace(a, general=g, specific=s) for g, s, a in ends],

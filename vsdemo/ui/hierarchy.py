@@ -54,7 +54,7 @@ class Walk:
                 elem_id="where",
             )
             self.go = gr.Button("Go there", variant="primary", scale=0, elem_id="walk")
-        with gr.Row(elem_classes="pick"):
+        with gr.Row(elem_classes="pick walks"):
             self.what = gr.Radio(
                 WALKS, value=WALKS[0], show_label=False, container=False, elem_classes="what"
             )
@@ -171,7 +171,7 @@ class Walk:
     def _arrive(self, asked: Standing, ground: Ground, place: Place) -> Answer:
         asked = arrival.arrive(asked, ground, place)
         above, below, photos = arrival.levels(ground, place, self._source(asked))
-        typed = "" if place.kind == PHOTO else arrival.said(ground, place)
+        typed = "" if place.kind == PHOTO else places.spoken(place.text)
         yield {
             self.trail: arrival.trail(asked, ground),
             self.above: above,

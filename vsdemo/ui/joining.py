@@ -75,7 +75,7 @@ class JoinPanel:
             yield self._told((asked.ground, own[:number] + own[number + 1 :]))
 
     def _told(self, kept: Kept) -> dict[Any, Any]:
-        tray = places.tray([place.text for place in kept[1]])
+        tray = places.tray([places.spoken(place.text) for place in kept[1]])
         return {self.kept: kept, self.tray: tray, self.joined: "", self.note: page.note("")}
 
     def join(self, asked: Standing | None, kept: Kept | None, name: str) -> Answer:
@@ -87,7 +87,7 @@ class JoinPanel:
         how: Callable[[Tensor], Tensor] = JOINS[name]
         point = how(torch.cat([place.point for place in own]))
         found = worlds.nearest(ground.world, point, own, EACH)
-        title = f"{name}: {' + '.join(place.text for place in own)}"
+        title = f"{name}: {' + '.join(places.spoken(place.text) for place in own)}"
         yield {
             self.joined: places.joined(ground.world, found, title, self.source(asked)),
             self.note: page.note("Nearest first, by the squared distance."),

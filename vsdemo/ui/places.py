@@ -20,17 +20,16 @@ VIOLATION = (
 STRIP = 24  # photos of a selection on the page at once
 
 
-def said(item: Item) -> str:
-    """An item in words: `dog.n.01` as people say it."""
-    word, sense, _ = item.text.partition(SENSE)
-    return word.replace("_", " ") if sense else tidy(item.text)
+def spoken(text: str) -> str:
+    """A text as people say it: `dog` for the concept `dog.n.01`."""
+    word, sense, _ = text.partition(SENSE)
+    return word.replace("_", " ") if sense else tidy(text)
 
 
 def trail(world: World, numbers: Sequence[int], here: str, address: Mapping[str, str]) -> str:
     """Breadcrumbs from the root to where one stands."""
-    steps = "".join(
-        f'<li class="{world.items[n].kind}">{_go(n, said(world.items[n]))}</li>' for n in numbers
-    )
+    walked = ((n, world.items[n]) for n in numbers)
+    steps = "".join(f'<li class="{i.kind}">{_go(n, spoken(i.text))}</li>' for n, i in walked)
     return (
         f'<nav class="trail" aria-label="From the root to here" '
         f'data-address="{escape(urlencode(address))}"><ol>{steps}'
@@ -55,7 +54,7 @@ def steps(world: World, found: Sequence[Step], title: str, nothing: str) -> str:
 
 def _row(item: Item, step: Step, most: float) -> str:
     return (
-        f'<li class="{item.kind}">{_go(step.number, said(item))}'
+        f'<li class="{item.kind}">{_go(step.number, spoken(item.text))}'
         f'<span class="fit" title="{escape(VIOLATION)}"><span class="bar">'
         f'<span style="width:{step.violation / most:.1%}"></span></span>'
         f'<span class="number">{step.violation:.3f}</span></span></li>'
@@ -102,7 +101,7 @@ def gathered(world: World, numbers: Sequence[int], source: Source) -> str:
         return ""
     pictures = [n for n in numbers if world.items[n].kind == PHOTO]
     words = [n for n in numbers if world.items[n].kind != PHOTO]
-    listed = "".join(f"<li>{_go(n, said(world.items[n]))}</li>" for n in words[:STRIP])
+    listed = "".join(f"<li>{_go(n, spoken(world.items[n].text))}</li>" for n in words[:STRIP])
     told = f"Selected on the map: {len(pictures):,} photos, {len(words):,} words and sentences"
     return (
         photos(world, pictures[:STRIP], source, told)
@@ -130,7 +129,7 @@ def tray(kept: Sequence[str]) -> str:
 def joined(world: World, found: Mapping[str, Sequence[Step]], title: str, source: Source) -> str:
     """What is nearest to a composition or an abstraction, kind by kind."""
     words = [step for kind, of in found.items() if kind != PHOTO for step in of]
-    listed = "".join(f"<li>{_go(s.number, said(world.items[s.number]))}</li>" for s in words)
+    listed = "".join(f"<li>{_go(s.number, spoken(world.items[s.number].text))}</li>" for s in words)
     pictures = [step.number for step in found.get(PHOTO, ())]
     return (
         f'<section class="steps"><h3>{escape(title)}</h3><ul class="words">{listed}</ul></section>'
