@@ -34,6 +34,7 @@ RANKS = {
     **{"data.storybook.relations": 1.05, "data.storybook.pictures": 1.08},
     **{"data.storybook.store": 1.085, "data.storybook.sheet": 1.09, "data.storybook": 1.09},
     **{"data.lines": 0.8, "data.sick": 0.9, "data.wordnet": 1.0, "data.hypernyms": 1.05},
+    **{"data.ladders": 1.12},
     **{"data.bank.english": 0.8, "data.bank.grammar": 0.9, "data.bank": 1.0},
     **{"data.vocab": 1.1, "data.sentences": 1.1, "data.vectors": 1.2, "data.*": 1.0, "data": 1.1},
     **{"scores": 1.0, "backbones.weights": 1.0, "backbones.pocket": 1.05, "backbones": 1.1},

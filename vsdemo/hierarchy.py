@@ -6,7 +6,7 @@ E(x, y) = |max(0, x - y)|^2 is small (Vendrov 2016, Eq. 2). The origin lies abov
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +21,7 @@ PENALTY = 30.0  # what a violation counts beside the distance that a step goes
 GAP = 0.1  # a step from or to a caption goes up by this share of all heights at least
 LENGTHS = 0.01  # vectors whose lengths differ by less all have the same
 LONGEST = 40  # steps of a walk
+SAMPLE = 500  # photos, spread evenly, that tell how general words are
 MANY = 100  # items told at most of what lies above or below
 SYMMETRIC = (
     "has a score without an order, so nothing lies above anything; use an order-embedding, such as "
@@ -62,7 +63,11 @@ class World:
     """
 
     def __init__(
-        self, items: Sequence[Item], x: Tensor, score: OrderViolation, limit: float = float("inf")
+        self,
+        items: Sequence[Item],
+        x: Tensor,
+        score: OrderViolation,
+        limit: float = float("inf"),
     ) -> None:
         if len(items) < 2:
             raise UserError("A hierarchy needs two items at least; choose a larger gallery.")
@@ -75,6 +80,13 @@ class World:
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def extended(self, items: Sequence[Item], x: Tensor) -> World:
+        """This world with more words (M, D) behind its own items, which keep their numbers."""
+        more = World((*self.items, *items), torch.cat([self.x, x]), self.score, self.limit)
+        more.by_length = self.by_length
+        more.heights = torch.cat([self.heights, self.height(x)])
+        return more
 
     @cached_property
     def by_length(self) -> bool:
@@ -93,8 +105,9 @@ class World:
         """(M,) of points (M, D); the root's is 0, and the more specific lies higher in number."""
         if self.by_length:
             return x.norm(dim=1)
-        photos = Embeddings(self.x[self.of_kind[PHOTO]])
-        return -self.score(Embeddings(x), photos).mean(1)
+        photos = self.x[self.of_kind[PHOTO]]
+        some = photos[:: -(-len(photos) // SAMPLE)]
+        return -self.score(Embeddings(x), Embeddings(some)).mean(1)
 
     @cached_property
     def heights(self) -> Tensor:
@@ -123,22 +136,30 @@ class World:
         return (~self.of_kind[PHOTO]).nonzero()[:, 0]
 
     def above(
-        self, point: Tensor, height: float, start: Tensor | None = None, concept: bool = False
+        self,
+        point: Tensor,
+        height: float,
+        start: Tensor | None = None,
+        concept: bool = False,
+        among: Collection[int] = (),
     ) -> list[Step]:
         """What lies above a point (1, D), the nearest first.
 
         Near is what is not far up, a violation counting PENALTY times: the smallest violation
         alone would be that of the root, always. start: where a walk began; who lies above it
         worse than above the point is judged by that. concept: the point is one, so concepts only.
+        among: the only items, beside the root, that may lie above, where that is known.
         """
         rows = self._words
         up, down = self.violations(point, rows)
         worst = up if start is None else torch.maximum(up, self.violations(start, rows)[0])
         captions, root = self.of_kind[CAPTION][rows], self.of_kind[ROOT][rows]
         heights = self.heights[rows]
-        gap = torch.where(captions, self.gap, 0 if concept else self.gap)
+        gap = 0 if among else torch.where(captions, self.gap, 0 if concept else self.gap)
         allowed = (heights < height - gap) & (up <= down) & (worst <= self.limit)
         allowed &= ~(captions & concept)
+        if among:
+            allowed &= torch.isin(rows, torch.tensor(sorted(among)))
         cost = PENALTY * worst + down
         if not self.by_length:  # the root, from which all is equally far, comes last
             cost = cost.masked_fill(root, float(cost.max()))
@@ -159,12 +180,16 @@ class World:
         cost = worst if kind == PHOTO else PENALTY * worst + up
         return _nearest(cost, allowed, down, rows)
 
-    def climb(self, point: Tensor, kind: str = CAPTION) -> list[Step]:
-        """From a point (1, D), a photo's or one of another kind, step by step up to the root."""
+    def climb(
+        self, point: Tensor, kind: str = CAPTION, among: Collection[int] = (), most: int = LONGEST
+    ) -> list[Step]:
+        """From a point (1, D), a photo's or one of another kind, step by step up to the root, or so
+        many steps at most. among: what the words of the way are among, where that is known."""
         start, steps = point, list[Step]()
         height = float("inf") if kind == PHOTO else float(self.height(point))
-        while kind != ROOT and len(steps) < LONGEST:
-            found = self.above(point, height, start, kind == CONCEPT)
+        while kind != ROOT and len(steps) < most:
+            only = among if kind != PHOTO else ()
+            found = self.above(point, height, start, kind == CONCEPT and not among, only)
             if kind == PHOTO:  # a concept says less of it than people would
                 found = [s for s in found if self.items[s.number].kind == CAPTION] or found
             if not found:

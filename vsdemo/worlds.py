@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from vsdemo.data import bank
+from vsdemo.data import bank, ladders, parser
 from vsdemo.data.storybook import lexicon
 from vsdemo.encoders.concepts import SENSE
 from vsdemo.engine import Engine, Reader
@@ -132,10 +132,31 @@ def place(world: World, reader: Reader, text: str) -> Place:
     return Place(sentence, CAPTION, reader.encode(sentence).x.float().cpu())
 
 
-def walk(world: World, start: Place) -> tuple[list[Step], list[Step]]:
+def reached(world: World, engine: Engine, start: Place) -> tuple[World, list[int]]:
+    """(the world with all that follows from a sentence, or from the one nearest above a photo, by
+    its tree: `data.ladders`; the numbers of that). A walk up keeps to it: a gallery's captions tell
+    of other photos, and what a model for retrieval puts above each other is rarely true of one.
+    """
+    text = start.text
+    if start.kind == PHOTO:
+        text = world.items[world.climb(start.point, PHOTO, most=1)[0].number].text
+    elif start.kind != CAPTION:
+        return world, []
+    trees = parser.load("shipped").parse([text])  # some 30 ms
+    follows = ladders.closure(trees)[ladders.key(" ".join(trees[0].words))]
+    number = {ladders.key(i.text): n for n, i in enumerate(world.items) if i.kind != PHOTO}
+    new = [t for t in sorted(follows - set(number)) if engine.model.text.unknown(Sentence(t))[0]]
+    if new:
+        points = engine.model.encode_text([Sentence(text) for text in new]).x.float().cpu()
+        number |= {text: len(world) + i for i, text in enumerate(new)}
+        world = world.extended([Item(CAPTION, text) for text in new], points)
+    return world, [number[text] for text in follows if text in number]
+
+
+def walk(world: World, start: Place, among: Collection[int] = ()) -> tuple[list[Step], list[Step]]:
     """(the steps from a place up to the root, those down again from the last before the root, or
-    from the place itself where it is not at the bottom)."""
-    up = world.climb(start.point, start.kind)
+    from the place itself where it is not at the bottom); among: as of `World.climb`."""
+    up = world.climb(start.point, start.kind, among)
     top = start.number
     if start.kind in (PHOTO, CAPTION) or top is None:
         inner = [step.number for step in up if world.items[step.number].kind != ROOT]

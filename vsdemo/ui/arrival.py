@@ -28,13 +28,14 @@ def arrive(asked: Standing, ground: Ground, place: Place) -> Standing:
     """Standing there: the trail is the one walked where the place is on it or below its end, else
     what leads there from the root."""
     last = asked.place.number if asked.place else None
+    among = ground.reach(place)
     heights = ground.world.heights
     if place.number in asked.trail:
         trail = asked.trail[: asked.trail.index(place.number)]
     elif last is not None and place.number is not None and heights[last] < heights[place.number]:
         trail = (*asked.trail, last)
     else:
-        steps = ground.world.climb(place.point, place.kind)
+        steps = ground.world.climb(place.point, place.kind, among)
         trail = tuple(step.number for step in reversed(steps))
     photo = place.kind == PHOTO and place.number is not None
     wanted = ground.world.items[place.number].number if photo else asked.wanted

@@ -6,7 +6,6 @@ import hashlib
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from threading import Lock
 
@@ -15,40 +14,43 @@ import numpy as np
 from vsdemo import checkpoint, projection, worlds
 from vsdemo.data import bank, hypernyms
 from vsdemo.data.vocab import tokenize
-from vsdemo.engine import Reader
+from vsdemo.engine import Engine, Reader
 from vsdemo.hierarchy import CONCEPT, PHOTO, ROOT, World, check_order
-from vsdemo.types import Arrow, Sentence, UserError
+from vsdemo.types import Sentence, UserError
 from vsdemo.ui import page
 from vsdemo.ui.cones import Toy, cones
 from vsdemo.ui.library import Library, Work
 from vsdemo.ui.models import by_merit, of_concepts
+from vsdemo.worlds import Place
 
 Key = tuple[str, str]  # model and gallery, both empty for concepts
 ARROWS = 80  # concepts, the most general, whose order the map shows
 
 
-@dataclass(frozen=True)
 class Ground:
-    """A world to walk, by the model of this name, and what reads sentences and photos for it."""
+    """A world to walk, by the model of this name, and what reads sentences and photos for it.
 
-    name: str
-    folder: Path
-    reader: Reader
-    world: World
+    shown: numbers of the items on the map. arrows: the order among the most general concepts.
+    world: grows behind its end by the sentences that people come to, so numbers stay what they are.
+    """
 
-    @cached_property
-    def shown(self) -> list[int]:
-        """Numbers of the items on the map."""
+    def __init__(self, name: str, folder: Path, reader: Reader, world: World) -> None:
+        self.name, self.folder, self.reader, self.world = name, folder, reader, world
         words = {word for text in bank.sentences() for word in tokenize(text)}
-        return worlds.on_map(self.world, words)
+        self.shown = worlds.on_map(world, words)
+        numbers = (world.of_kind[CONCEPT] | world.of_kind[ROOT]).nonzero()[:, 0]
+        general = numbers[world.heights[numbers].argsort()][:ARROWS]
+        self.arrows = worlds.arrows(world, general.tolist())
+        self._lock = Lock()
 
-    @cached_property
-    def arrows(self) -> list[Arrow]:
-        """The order among the most general concepts."""
-        is_concept = self.world.of_kind[CONCEPT] | self.world.of_kind[ROOT]
-        numbers = is_concept.nonzero()[:, 0]
-        general = numbers[self.world.heights[numbers].argsort()][:ARROWS]
-        return worlds.arrows(self.world, general.tolist())
+    def reach(self, place: Place) -> list[int]:
+        """Numbers of what follows from a sentence, or from that nearest above a photo."""
+        if not isinstance(self.reader, Engine):
+            return []
+        with self._lock, suppress(UserError):  # where there is no parser, the walk is freer
+            self.world, found = worlds.reached(self.world, self.reader, place)
+            return found
+        return []
 
     def photo(self, number: int) -> int:
         """The item of a photo by its number in the gallery; of the last where it has fewer."""
