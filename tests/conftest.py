@@ -17,7 +17,7 @@ import torchvision
 from PIL import Image, ImageDraw
 from safetensors.torch import save_file
 
-from tests import fake_web, small_pairs
+from tests import fake_web, small_orders, small_pairs
 from tests.fake_parser import FakeParser
 from tests.tasks import worlds
 from vsdemo import config, download, evaluate, fetch, models
@@ -181,3 +181,15 @@ def toy_checkpoint(own_folders, tmp_path_factory):
     Trainer(folder, "gru", chosen, "toy").run()
     evaluate.finish(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def toy_order(own_folders, tmp_path_factory):
+    """The preset `order` after one epoch on `toy`, with words for five concepts."""
+    return small_orders.write_order(tmp_path_factory.mktemp("orders") / "order")
+
+
+@pytest.fixture(scope="session")
+def toy_concepts(own_folders, tmp_path_factory):
+    """A table of the concepts of the data set `toy`, all where they belong."""
+    return small_orders.write_concepts(tmp_path_factory.mktemp("orders") / "concepts")

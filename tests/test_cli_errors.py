@@ -35,6 +35,9 @@ def refused(monkeypatch, capsys):
     [
         (("fly",), "No such command 'fly'"),
         (("search",), "Missing argument"),
+        (("traverse", "x"), "Missing argument"),
+        (("compose", "x"), "Missing argument"),
+        (("traverse", "x", "y", "-k", "5"), "No such option: -k"),
         (("search", "x", "y", "--nonsense"), "No such option: --nonsense"),
         (("search", "x", "y", "-k"), "requires an argument"),
         (("search", "x", "y", "z"), "unexpected extra argument"),
@@ -110,7 +113,8 @@ def test_weights_that_are_gone(refused, toy_checkpoint, toy_root, tmp_path, monk
 
 
 def test_checkpoints_that_are_none(refused, toy_checkpoint, tmp_path):
-    for verb in (("search", "red"), ("neighbours", "red"), ("evaluate",)):
+    verbs = ("search", "red"), ("neighbours", "red"), ("evaluate",), ("traverse", "red")
+    for verb in (*verbs, ("compose", "red", "blue"), ("abstract", "red", "blue")):
         assert "no checkpoint at" in refused(verb[0], tmp_path / "nothing", *verb[1:])
     damaged = shutil.copytree(toy_checkpoint, tmp_path / "damaged")
     (damaged / "model.safetensors").write_bytes(b"\0" * 1000)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from vsdemo.data import bank, ladders, parser
 from vsdemo.data.storybook import lexicon
+from vsdemo.data.vocab import tokenize
 from vsdemo.encoders.concepts import SENSE
 from vsdemo.engine import Engine, Reader
 from vsdemo.hierarchy import CAPTION, CONCEPT, PHOTO, ROOT, Item, Step, World, check_order
@@ -68,10 +69,11 @@ def phrases_of_concepts() -> list[str]:
 
 
 def find(world: World, text: str) -> int | None:
-    """The number of the concept or caption that a text is, but for case and full stop."""
-    wanted = text.strip().rstrip(".").lower()
+    """The number of the concept or caption that a text is, but for case and punctuation, which
+    data sets set apart and pages do not."""
+    wanted = tokenize(text)
     for number, item in enumerate(world.items):
-        if item.kind != PHOTO and item.text.strip().rstrip(" .").lower() == wanted:
+        if wanted and item.kind != PHOTO and tokenize(item.text) == wanted:
             return number
     return None
 
@@ -160,7 +162,7 @@ def walk(world: World, start: Place, among: Collection[int] = ()) -> tuple[list[
     top = start.number
     if start.kind in (PHOTO, CAPTION) or top is None:
         inner = [step.number for step in up if world.items[step.number].kind != ROOT]
-        top = inner[-1] if inner else None
+        top = inner[-1] if inner else top
     return up, world.descend(top) if top is not None else []
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from vsdemo.hierarchy import CONCEPT, PHOTO
+from vsdemo.hierarchy import CONCEPT, PHOTO, Step
 from vsdemo.plots.map import MapView, map_figure, map_overlay
 from vsdemo.ui import places
 from vsdemo.ui.grounds import Ground
@@ -25,15 +25,14 @@ def at(ground: Ground, number: int) -> Place:
 
 
 def arrive(asked: Standing, ground: Ground, place: Place) -> Standing:
-    """Standing there: the trail is the one walked where the place is on it or below its end, else
-    what leads there from the root."""
-    last = asked.place.number if asked.place else None
+    """Standing there: the trail is the one walked where the place is on it or listed below its
+    end, else what leads there from the root."""
+    last = asked.place
     among = ground.reach(place)
-    heights = ground.world.heights
     if place.number in asked.trail:
         trail = asked.trail[: asked.trail.index(place.number)]
-    elif last is not None and place.number is not None and heights[last] < heights[place.number]:
-        trail = (*asked.trail, last)
+    elif last and last.number is not None and place.number in _numbers_below(ground, last):
+        trail = (*asked.trail, last.number)
     else:
         steps = ground.world.climb(place.point, place.kind, among)
         trail = tuple(step.number for step in reversed(steps))
@@ -55,6 +54,19 @@ def height(ground: Ground, place: Place) -> float:
     return float(ground.world.height(place.point))
 
 
+def _below(ground: Ground, place: Place) -> tuple[list[Step], list[Step]]:
+    """(words and sentences, photos) that are listed below a place."""
+    if place.kind == PHOTO:
+        return [], []
+    own = height(ground, place)
+    photos = ground.world.below(place.point, own, PHOTO) if ground.of_photos else []
+    return ground.world.below(place.point, own)[:LISTED], photos[:STRIP]
+
+
+def _numbers_below(ground: Ground, place: Place) -> set[int]:
+    return {step.number for steps in _below(ground, place) for step in steps}
+
+
 def levels(ground: Ground, place: Place, source: Source) -> tuple[str, str, str]:
     """(what lies above, what lies below, photos) as HTML."""
     world, own = ground.world, height(ground, place)
@@ -66,9 +78,8 @@ def levels(ground: Ground, place: Place, source: Source) -> tuple[str, str, str]
         others = [n for n in near if n != place.number][:STRIP]
         nothing = places.steps(world, [], "Below: more specific", "Nothing lies below a photo.")
         return above, nothing, places.photos(world, others, source, "Photos like it")
-    down = world.below(place.point, own)[:LISTED]
+    down, shown = _below(ground, place)
     below = places.steps(world, down, "Below: more specific", "No word or sentence lies below.")
-    shown = world.below(place.point, own, PHOTO)[:STRIP] if ground.of_photos else []
     return above, below, places.photos(world, [s.number for s in shown], source, "Photos below")
 
 

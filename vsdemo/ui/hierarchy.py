@@ -127,7 +127,7 @@ class Walk:
         asked = Standing(asked.model, asked.gallery, upload=str(path))
         ground = yield from self._ground(asked)
         point = ground.reader.encode_photo(opened).x.float().cpu()
-        yield {self.what: WALKS[0]}
+        yield {self.what: WALKS[0], self.picked: ""}
         yield from self._arrive(asked, ground, Place("your photo", PHOTO, point))
 
     def step(self, asked: Standing | None, event: gr.EventData) -> Answer:

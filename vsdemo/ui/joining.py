@@ -48,6 +48,7 @@ class JoinPanel:
         say, both = answers.telling(self.note), [asked, self.kept]
         outputs = [self.note, self.tray, self.joined, self.kept]
         here.apply(say(self.keep), both, outputs, trigger_mode="always_last", **quiet)
+        asked.change(say(self.changed), both, outputs, trigger_mode="always_last", **quiet)
         self.tray.click(say(self.drop), both, outputs, trigger_mode="always_last", **quiet)
         for name, button in self.buttons.items():
 
@@ -61,11 +62,16 @@ class JoinPanel:
         if asked is None or asked.place is None:
             return
         own = _of(asked, kept)
-        if any(place == asked.place for place in own):
+        if any(torch.equal(place.point, asked.place.point) for place in own):
             raise UserError("That is kept already; go to another place, then keep that too.")
         if len(own) == MOST:
             raise UserError(f"{MOST} places are kept, more cannot be joined; put one back.")
         yield self._told((asked.ground, (*own, asked.place)))
+
+    def changed(self, asked: Standing | None, kept: Kept | None) -> Answer:
+        """Puts all back once another ground is walked, where numbers are those of other items."""
+        if asked is not None and kept is not None and kept[0] != asked.ground:
+            yield self._told((asked.ground, ()))
 
     def drop(self, asked: Standing | None, kept: Kept | None, event: gr.EventData) -> Answer:
         """Puts one back."""

@@ -1,0 +1,163 @@
+"""A visitor in a real browser on the tab Hierarchy, over models whose maps take no time."""
+
+import re
+import shutil
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.ui.conftest import served_here
+from vsdemo import projection
+from vsdemo.ui import grounds
+
+PHONE = {"width": 390, "height": 844}
+WORDS = "Concepts of WordNet"
+HERE = "?tab=hierarchy"
+EMIT = """([event, numbers]) => document.querySelector("#map .plot").emit(
+    event, {points: numbers.map((n) => ({customdata: n, x: 0, y: 0}))})"""
+
+
+@pytest.fixture(scope="module")
+def apps(own_folders, toy_checkpoint, toy_order, toy_concepts, tmp_path_factory):
+    """In the place of all others: the app in this process, where the maps are drawn by PCA. The
+    model that it begins with, `gru`, has no order."""
+    root, found = tmp_path_factory.mktemp("ordered"), {}
+    for folder in (toy_checkpoint, toy_order, toy_concepts):
+        shutil.copytree(folder, root / "toy" / folder.name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VSDEMO_CHECKPOINTS", str(root))
+        patch.setattr(projection, "FEWEST", 10_000)
+        with served_here(found, "toy"):
+            yield found
+
+
+def arrived(page, where):
+    expect(page.locator("#trail [aria-current=location]")).to_have_text(where)
+
+
+def crumbs(page):
+    return page.locator("#trail li button")
+
+
+def go(page, text):
+    page.locator("#where").locator("input, textarea").fill(text)
+    page.get_by_role("button", name="Go there").click()
+
+
+def test_a_visitor_walks_down_back_and_comes_again(visit):
+    page = visit(path=HERE)
+    arrived(page, "a dog")
+    for place, says in (("above", "Above"), ("here", "Here: concept"), ("below", "Below")):
+        expect(page.locator(f"#{place} h3").first).to_contain_text(says)
+    expect(page.locator(".notes").filter(has_text="By order, over")).to_be_visible()
+    expect(page.locator("#map .map")).to_have_attribute("data-drawn", re.compile(r"\d"))
+    crumbs(page).first.click()
+    arrived(page, "anything")
+    expect(crumbs(page)).to_have_count(0)
+    below = page.locator("#below button.sentence").first
+    text = below.text_content()
+    below.click()
+    arrived(page, text)
+    expect(crumbs(page)).to_have_text(["anything"])
+    words = "+".join(re.findall(r"\w+", text))
+    expect(page).to_have_url(re.compile(f"tab=hierarchy&.*q={words}"))
+    page.reload()
+    arrived(page, text)
+    photo = page.locator("#here button.frame").first
+    photo.click()
+    expect(page).to_have_url(re.compile("photo="))
+    expect(page.locator("#here .large img")).to_have_js_property("complete", True)
+    expect(crumbs(page).last).to_have_text(text)
+
+
+def test_typed_words_lead_there_and_unknown_ones_are_told(visit):
+    page = visit(path=HERE)
+    arrived(page, "a dog")
+    go(page, "A boat.")
+    arrived(page, "a boat")
+    for typed, told in (("wug", "knows no word"), ("", "is empty")):
+        go(page, typed)
+        expect(page.get_by_role("alert").filter(has_text=told).first).to_be_visible()
+        arrived(page, "a boat")
+    page.locator("#where").locator("input, textarea").fill("a red circle by a cat")
+    page.keyboard.press("Enter")
+    arrived(page, "a red circle by a cat")
+    expect(page).to_have_url(re.compile(r"q=a\+red\+circle\+by\+a\+cat"))
+
+
+def test_two_places_are_joined_and_gone_with_their_ground(visit):
+    page = visit(path=HERE)
+    arrived(page, "a dog")
+    keep = page.get_by_role("button", name="Keep for joining")
+    keep.click()
+    expect(page.locator("#tray li")).to_have_count(1)
+    page.locator("#compose").click()
+    expect(page.get_by_role("alert").filter(has_text="Keep two places").first).to_be_visible()
+    go(page, "a cat")
+    arrived(page, "a cat")
+    keep.click()
+    expect(page.locator("#tray li")).to_have_count(2)
+    page.locator("#compose").click()
+    expect(page.locator("#joined h3").first).to_have_text("Compose: a dog + a cat")
+    result = page.locator("#joined .words button").first
+    text = result.text_content()
+    result.click()
+    arrived(page, text)
+    page.locator("label").filter(has_text=WORDS).click()
+    arrived(page, "dog")
+    expect(page.locator("#joined button")).to_have_count(0)
+    expect(page.locator("#tray li")).to_have_count(0)
+
+
+def test_concepts_are_walked_without_photos(visit):
+    page = visit(path=f"{HERE}&of=concepts&q=puppy")
+    arrived(page, "puppy")
+    expect(crumbs(page)).to_have_text(["entity", "living thing", "animal", "dog"])
+    expect(page.locator("#below")).to_contain_text("No word or sentence lies below.")
+    expect(page.locator("#here button.frame")).to_have_count(0)
+    crumbs(page).nth(2).click()
+    arrived(page, "animal")
+    go(page, "pupy")
+    expect(page.get_by_role("alert").filter(has_text="near are puppy").first).to_be_visible()
+    arrived(page, "animal")
+
+
+def test_without_concepts_the_page_says_so_and_stays(visit, apps, monkeypatch):
+    monkeypatch.setattr(grounds, "of_concepts", list)
+    with served_here(apps, "bare"):
+        page = visit("bare", HERE)
+        arrived(page, "a dog")
+        page.locator("label").filter(has_text=WORDS).click()
+        told = page.get_by_role("alert").filter(has_text="No model of concepts is here")
+        expect(told.first).to_be_visible()
+        arrived(page, "a dog")
+        page.close()
+
+
+def test_the_map_leads_to_items_and_gathers_them(visit):
+    page = visit(path=HERE)
+    arrived(page, "a dog")
+    expect(page.locator("#map .map")).to_have_attribute("data-drawn", re.compile(r"\d"))
+    page.evaluate(EMIT, ["plotly_click", [0]])
+    arrived(page, "anything")
+    page.evaluate(EMIT, ["plotly_selected", [0, 1, 2]])
+    expect(page.locator("#picked h3")).to_contain_text("0 photos, 3 words and sentences")
+    page.locator("#picked button").nth(1).click()
+    arrived(page, "an animal")
+
+
+def test_a_photo_leads_here_from_search(visit):
+    page = visit(path="?q=one+yellow+bar&photo=3")
+    expect(page.locator("#detail .large img")).to_have_attribute("src", re.compile("/3/large$"))
+    page.locator("#detail").get_by_role("button", name="Hierarchy").click()
+    expect(page.get_by_role("tab", name="Hierarchy")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#here .large img")).to_have_attribute("src", re.compile("/3/large$"))
+    expect(page).to_have_url(re.compile("tab=hierarchy.*photo=3$"))
+    expect(crumbs(page).first).to_have_text("anything")
+
+
+def test_nothing_scrolls_sideways_on_a_phone(visit):
+    page = visit(path=HERE, viewport=PHONE)
+    arrived(page, "a dog")
+    expect(page.locator("#map .map")).to_have_attribute("data-drawn", re.compile(r"\d"))
+    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
