@@ -115,16 +115,23 @@ def load() -> Hierarchy:
     return Hierarchy(tuple(names.values()), parents)
 
 
-def _files() -> tuple[Path, list[str]]:
-    """(where they were found, the texts of FILES)."""
+def place() -> Path | None:
+    """The folder or the archive that holds FILES; None where there is neither."""
     root = data_root()
     folders = [root / "wordnet" / "dict", root / "wordnet"] if root else []
     for folder in (*folders, DEBIAN):
         if all((folder / name).exists() for name in FILES):
-            return folder, [(folder / name).read_text(encoding="latin-1") for name in FILES]
-    if root and (path := root / ARCHIVE).exists():
-        return path, _unpacked(path)
-    raise UserError(f"WordNet is missing; {HOW}.")
+            return folder
+    return root / ARCHIVE if root and (root / ARCHIVE).exists() else None
+
+
+def _files() -> tuple[Path, list[str]]:
+    """(where they were found, the texts of FILES)."""
+    if not (where := place()):
+        raise UserError(f"WordNet is missing; {HOW}.")
+    if where.name == ARCHIVE:
+        return where, _unpacked(where)
+    return where, [(where / name).read_text(encoding="latin-1") for name in FILES]
 
 
 def _unpacked(path: Path) -> list[str]:
