@@ -93,13 +93,13 @@ def load() -> Hierarchy:
     """The 82,115 nouns. Raises UserError when the files are missing or damaged."""
     where, (data, index) = _files()
     senses: dict[tuple[str, int], int] = {}
-    for line in _entries(index):
-        cells = line.split()
-        offsets = cells[-int(cells[2]) :]
-        senses |= {(cells[0], int(at)): n for n, at in enumerate(offsets, 1)}
     names: dict[int, str] = {}
     above: list[list[int]] = []
     try:
+        for line in _entries(index):
+            cells = line.split()
+            offsets = cells[-int(cells[2]) :]
+            senses |= {(cells[0], int(at)): n for n, at in enumerate(offsets, 1)}
         for line in _entries(data):
             cells = line.partition(" | ")[0].split(" ")
             at, word, first = int(cells[0]), cells[4].lower(), 4 + 2 * int(cells[3], 16)
@@ -141,7 +141,8 @@ def _unpacked(path: Path) -> list[str]:
             opened = [archive.extractfile(found[name]) for name in FILES]
             return [file.read().decode("latin-1") for file in opened if file]
     except (tarfile.TarError, lzma.LZMAError, EOFError, KeyError, OSError) as error:
-        raise UserError(f"{path} is damaged ({error}); get it anew.") from None
+        reason = " ".join(str(error).split())
+        raise UserError(f"{path} is damaged ({reason}); get it anew.") from None
 
 
 def _entries(text: str) -> list[str]:
