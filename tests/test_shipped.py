@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from vsdemo import checkpoint, data, evaluate, models
+from vsdemo import checkpoint, data, evaluate, models, train_hypernyms
 from vsdemo.parsing import score
 from vsdemo.tasks import retrieval
 
 ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = sorted(p.parent for p in (ROOT / "checkpoints").glob("**/config.json"))
+OF_PHOTOS = [f for f in SHIPPED if checkpoint.read_spec(f).features]
+OF_CONCEPTS = [f for f in SHIPPED if checkpoint.read_spec(f).model == "hypernyms"]
 PHOTOS = 30  # enough to tell a working model from a broken one, few enough for ten crops in a test
 
 
@@ -24,7 +26,8 @@ def test_the_promised_ones_are_here() -> None:
     flickr8k = {f"flickr8k/{m}" for m in ("bow", "gru", "order", "sdt_rnn", "fragments")}
     flickr8k |= {"flickr8k/char_gru", "flickr8k/char_gru-ensemble"}
     pocket = {f"flickr8k/{m}-pocket" for m in ("gru", "order")}
-    storybook = {f"storybook/{m}" for m in models.MODELS}
+    of_photos = {m for m, config in models.presets().values() if not config.text_only}
+    storybook = {f"storybook/{m}" for m in of_photos}
     assert flickr8k | pocket | storybook | {"pascal1k/sdt_rnn"} <= {name(f) for f in SHIPPED}
 
 
@@ -47,13 +50,28 @@ def test_models_over_pocket_reach_most_of_those_over_densenet() -> None:
         assert rsum(f"{model}-pocket") >= 0.6 * rsum(model)
 
 
-@pytest.mark.parametrize("folder", SHIPPED, ids=name)
+def test_every_one_knows_either_photos_or_concepts() -> None:
+    assert sorted(OF_PHOTOS + OF_CONCEPTS) == SHIPPED
+
+
+@pytest.mark.parametrize("folder", OF_PHOTOS, ids=name)
 def test_card_and_readme_show_the_measured_figures(folder: Path) -> None:
     metrics = json.loads((folder / "metrics.json").read_text())
     rows = evaluate.table(metrics).splitlines()[2:]
     assert all(row in (folder / "README.md").read_text() for row in rows)
     row = evaluate.table({f"`{name(folder)}`": metrics["test"]}).splitlines()[2]
     assert row in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("folder", OF_CONCEPTS, ids=name)
+def test_card_and_readme_show_the_figures_of_concepts(folder: Path) -> None:
+    """The README has a row a checkpoint and protocol, named as the split is in the card."""
+    metrics = json.loads((folder / "metrics.json").read_text())
+    rows = train_hypernyms.table(metrics).splitlines()[2:]
+    assert rows
+    assert all(row in (folder / "README.md").read_text() for row in rows)
+    rows = train_hypernyms.table({f"`{name(folder)}`": metrics["test"]}).splitlines()[2:]
+    assert all(row in (ROOT / "README.md").read_text() for row in rows)
 
 
 @pytest.mark.parametrize("folder", SHIPPED, ids=name)
@@ -64,7 +82,7 @@ def test_files_are_small_and_finished(folder: Path) -> None:
     assert all(p.stat().st_size < 10_000_000 for p in folder.iterdir())
 
 
-@pytest.mark.parametrize("folder", SHIPPED, ids=name)
+@pytest.mark.parametrize("folder", OF_PHOTOS, ids=name)
 def test_retrieves_test_photos(folder: Path, real_data: Path) -> None:
     """Photos of the test split through the whole chain, from files to ranks: of 30 photos, and
     of their 150 captions, the right one mostly comes first."""

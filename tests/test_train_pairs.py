@@ -92,6 +92,8 @@ def test_the_command(root, run):
     assert "| test, SNLI | 16 | **100.0** (100.0-100.0) |" in told
     stored = json.loads((root / "run" / "metrics.json").read_text())
     assert stored["test"]["SICK"]["accuracy"] == 100
+    figures = json.loads(run("evaluate", root / "run")[1])  # on what it was trained for
+    assert (figures["task"], figures["SICK"]) == ("nli", stored["test"]["SICK"])
     card = (root / "run" / "README.md").read_text()
     assert f"python -m vsdemo train {PRESET} --out run --set min_count=1" in card
     assert "None" not in card
@@ -106,7 +108,8 @@ def test_what_is_for_photos_only_is_refused(root, run):
     with pytest.raises(UserError, match="set semantics=false"):
         train_pairs.trainer(root / "run", PRESET, settings("semantics=true"), None)
     train_pairs.trainer(root / "run", PRESET, settings("epochs=1", "bucket=2"), None).run()
-    for words in (("search", root / "run", "a dog"), ("evaluate", root / "run")):
+    retrieval = ("evaluate", root / "run", "--task", "retrieval")
+    for words in (("search", root / "run", "a dog"), retrieval):
         code, _, errors = run(*words)
         assert code == 2
         assert errors.count("\n") == 1

@@ -69,11 +69,13 @@ def restore(
         module.load_state_dict(
             {k.removeprefix(start): t for k, t in state.items() if k.startswith(start)}
         )
-    moments: dict[int, dict[str, Tensor]] = {}
+    moments: dict[int, dict[str, Tensor | int]] = {}
     for name, tensor in state.items():
         if name.startswith("adam."):
             _, number, key = name.split(".")
-            moments.setdefault(int(number), {})[key] = tensor
+            # SparseAdam counts steps in int; as a tensor they would be rounded to float32
+            value = tensor if tensor.is_floating_point() else int(tensor)
+            moments.setdefault(int(number), {})[key] = value
     optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
     torch.set_rng_state(state["rng"])
     if "rng_cuda" in state:

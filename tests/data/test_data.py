@@ -5,7 +5,9 @@ import shutil
 
 import pytest
 
+from tests import small_concepts
 from vsdemo import data
+from vsdemo.data import wordnet
 from vsdemo.types import UserError
 
 
@@ -80,3 +82,17 @@ def test_check_finds_damage_and_photos_in_two_splits(toy_root, tmp_path, monkeyp
     assert sum(photos[8].name in p for p in problems) == 1
     assert f"in two splits: {photos[0].name} (train); {photos[30].name} (dev)" in problems[-1]
     assert len(problems) == 3
+
+
+def test_overview_tells_of_nouns_wherever_they_are_found(tmp_path, monkeypatch):
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(wordnet, "DEBIAN", tmp_path / "debian")
+    assert f"  missing  wordnet: {wordnet.HOW}" in data.overview()
+    small_concepts.write_nouns(tmp_path / "debian")
+    assert f"  found    wordnet: {tmp_path / 'debian'}" in data.overview()
+    monkeypatch.delenv("VSDEMO_DATA")
+    assert f"  found    wordnet: {tmp_path / 'debian'}" in data.overview()
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
+    folder = small_concepts.write_nouns(tmp_path / "data" / "wordnet" / "dict")
+    assert f"  found    wordnet: {folder}" in data.overview()
+    assert not any("missing  wordnet" in line for line in data.overview())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from vsdemo.data import captions, entities, nli, sts, verify
+from vsdemo.data import captions, entities, nli, sts, verify, wordnet
 from vsdemo.paths import data_root
 from vsdemo.photos import photos_in
 from vsdemo.types import CaptionSet, UserError
@@ -126,9 +126,13 @@ def overview() -> list[str]:
         lines.append(f"  found    {name}: {path} (Karpathy format)")
     root = data_root()
     more = sts.HOW | nli.HOW | {"flickr30k_entities": entities.HOW}  # for sts, nli and alignment
-    for name, how in more.items():
-        here = root is not None and (root / name / MARKS[name]).exists()
-        lines.append(f"  found    {name}: {root}/{name}" if here else f"  missing  {name}: {how}")
+    marks = {name: root / name / MARKS[name] for name in more} if root else {}
+    places = {name: mark.parent for name, mark in marks.items() if mark.exists()}
+    if nouns := wordnet.place():
+        places[wordnet.NAME] = nouns
+    for name, how in (more | {wordnet.NAME: wordnet.HOW}).items():
+        here = places.get(name)
+        lines.append(f"  found    {name}: {here}" if here else f"  missing  {name}: {how}")
     lines.append(
         "COCO, Flickr30k or your own: put photos and a captions.json in the Karpathy format"
     )

@@ -93,13 +93,13 @@ def load() -> Hierarchy:
     """The 82,115 nouns. Raises UserError when the files are missing or damaged."""
     where, (data, index) = _files()
     senses: dict[tuple[str, int], int] = {}
-    for line in _entries(index):
-        cells = line.split()
-        offsets = cells[-int(cells[2]) :]
-        senses |= {(cells[0], int(at)): n for n, at in enumerate(offsets, 1)}
     names: dict[int, str] = {}
     above: list[list[int]] = []
     try:
+        for line in _entries(index):
+            cells = line.split()
+            offsets = cells[-int(cells[2]) :]
+            senses |= {(cells[0], int(at)): n for n, at in enumerate(offsets, 1)}
         for line in _entries(data):
             cells = line.partition(" | ")[0].split(" ")
             at, word, first = int(cells[0]), cells[4].lower(), 4 + 2 * int(cells[3], 16)
@@ -115,16 +115,23 @@ def load() -> Hierarchy:
     return Hierarchy(tuple(names.values()), parents)
 
 
-def _files() -> tuple[Path, list[str]]:
-    """(where they were found, the texts of FILES)."""
+def place() -> Path | None:
+    """The folder or the archive that holds FILES; None where there is neither."""
     root = data_root()
     folders = [root / "wordnet" / "dict", root / "wordnet"] if root else []
     for folder in (*folders, DEBIAN):
         if all((folder / name).exists() for name in FILES):
-            return folder, [(folder / name).read_text(encoding="latin-1") for name in FILES]
-    if root and (path := root / ARCHIVE).exists():
-        return path, _unpacked(path)
-    raise UserError(f"WordNet is missing; {HOW}.")
+            return folder
+    return root / ARCHIVE if root and (root / ARCHIVE).exists() else None
+
+
+def _files() -> tuple[Path, list[str]]:
+    """(where they were found, the texts of FILES)."""
+    if not (where := place()):
+        raise UserError(f"WordNet is missing; {HOW}.")
+    if where.name == ARCHIVE:
+        return where, _unpacked(where)
+    return where, [(where / name).read_text(encoding="latin-1") for name in FILES]
 
 
 def _unpacked(path: Path) -> list[str]:
@@ -134,7 +141,8 @@ def _unpacked(path: Path) -> list[str]:
             opened = [archive.extractfile(found[name]) for name in FILES]
             return [file.read().decode("latin-1") for file in opened if file]
     except (tarfile.TarError, lzma.LZMAError, EOFError, KeyError, OSError) as error:
-        raise UserError(f"{path} is damaged ({error}); get it anew.") from None
+        reason = " ".join(str(error).split())
+        raise UserError(f"{path} is damaged ({reason}); get it anew.") from None
 
 
 def _entries(text: str) -> list[str]:

@@ -31,13 +31,14 @@ class ConceptTable(nn.Module):
 
     @cached_property
     def _number(self) -> dict[str, int]:
-        return {_plain(name): i for i, name in enumerate(self.names)}
+        found = {_plain(name): i for i, name in enumerate(self.names)}
+        return found | {name: i for i, name in enumerate(self.names)}  # as written comes first
 
     @cached_property
     def _senses(self) -> dict[str, list[str]]:
         """Word -> names of its senses, the first sense first."""
         found: dict[str, list[str]] = {}
-        for name in sorted(self._number):
+        for name in sorted(set(map(_plain, self.names))):
             found.setdefault(name.partition(SENSE)[0], []).append(name)
         return found
 
@@ -47,14 +48,15 @@ class ConceptTable(nn.Module):
         Raises UserError for an unknown word or sense; it says which are known.
         """
         name = _plain(text)
-        if name in self._number:
-            return self._number[name]
+        for known in (text, name):
+            if known in self._number:
+                return self._number[known]
         word, _, sense = name.partition(SENSE)
         senses = self._senses.get(word, [])
         if senses and not sense:
             return self._number[senses[0]]
         if senses:
-            raise UserError(f"There is no sense {text!r}; there are {', '.join(senses[:12])}.")
+            raise UserError(f"There is no sense {text[:40]!r}; there are {', '.join(senses[:12])}.")
         near = get_close_matches(word, self._senses, 3, 0.8)
         told = f"near are {', '.join(near)}" if near else "try a simpler word, in the singular"
         raise UserError(f"No concept is called {text[:40]!r}; {told}.")

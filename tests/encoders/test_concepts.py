@@ -1,0 +1,105 @@
+"""The table of concepts: how one is found by what people type, and where its row lies."""
+
+import pytest
+import torch
+
+from vsdemo.data.vocab import Vocab
+from vsdemo.encoders.concepts import ConceptTable
+from vsdemo.types import Sentence, UserError
+
+NAMES = ("entity.n.01", "dog.n.03", "dog.n.01", "hot_dog.n.01", "lion.n.01", "n.n.01", "oak")
+
+
+@pytest.fixture
+def table():
+    torch.manual_seed(0)
+    return ConceptTable(Vocab(NAMES), 4, nonnegative=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("dog.n.03", "dog.n.03"),
+        ("dog", "dog.n.01"),  # the first sense, wherever it stands
+        ("hot_dog.n.01", "hot_dog.n.01"),
+        ("hot dog", "hot_dog.n.01"),
+        ("  Hot   DOG ", "hot_dog.n.01"),
+        ("Dog.N.03", "dog.n.03"),
+        ("n", "n.n.01"),
+        ("Oak", "oak"),  # of a hierarchy without senses
+    ],
+)
+def test_a_concept_is_found_by_name_or_by_word(table, text, name):
+    assert NAMES[table.find(text)] == name
+    assert table.unknown(Sentence(text)) == ([text], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("dog.n.02", r"^There is no sense 'dog.n.02'; there are dog.n.01, dog.n.03\.$"),
+        ("lions", r"^No concept is called 'lions'; near are lion\.$"),
+        ("hot dogs", r"^No concept is called 'hot dogs'; near are hot_dog\.$"),
+        ("lions.n.01", "near are lion"),
+        ("zebra", "^No concept is called 'zebra'; try a simpler word, in the singular"),
+        ("", "No concept is called ''; try"),
+        ("x" * 9000, f"'{'x' * 40}'; try"),
+    ],
+)
+def test_what_is_unknown_says_what_is_known(table, text, told):
+    with pytest.raises(UserError, match=told):
+        table.find(text)
+    with pytest.raises(UserError, match=told):
+        table.prepare([Sentence("dog"), Sentence(text)])
+    assert table.unknown(Sentence(text)) == ([], [text])
+
+
+def test_a_long_text_is_told_in_short(table):
+    with pytest.raises(UserError) as error:
+        table.find("dog.n." + "0" * 9000)
+    assert len(str(error.value)) < 200
+
+
+def test_names_that_differ_in_case_or_spaces_only_are_two_concepts():
+    """As in somebody's own hierarchy: each is found by its own name."""
+    names = ("Turkey", "turkey", "a bird", "a_bird")
+    table = ConceptTable(Vocab(names), 2, nonnegative=False)
+    assert [table.find(name) for name in names] == [0, 1, 2, 3]
+    assert names[table.find("TURKEY")].lower() == "turkey"
+
+
+def test_a_concept_is_embedded_as_its_row(table):
+    words = table.collate(table.prepare([Sentence(text) for text in ("lion", "dog", "lion")]))
+    assert torch.equal(table.train()(words).x, table.table.weight[[4, 2, 4]])
+    assert torch.equal(table.rows(torch.tensor([1, 0])).x, table.table.weight[[1, 0]])
+    assert table.names == NAMES
+    assert table.dim == 4
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_below_0_counts_as_0_once_it_has_learnt(nonnegative):
+    torch.manual_seed(0)
+    table, every = ConceptTable(Vocab(NAMES), 4, nonnegative), torch.arange(len(NAMES))
+    learning, learnt = table.train().rows(every).x, table.eval().rows(every).x
+    assert learning.min() < 0
+    assert torch.equal(learning, table.table.weight)
+    for before, after in zip(learning.flatten().tolist(), learnt.flatten().tolist(), strict=True):
+        assert after == (max(0.0, before) if nonnegative else before)
+
+
+def test_clamp_puts_back_the_rows_it_is_told_of(table):
+    before = table.table.weight.detach().clone()
+    assert (before < 0).any(1)[[0, 2, 4]].all()
+    table.clamp(torch.tensor([4, 0, 4]))
+    for row, (old, new) in enumerate(zip(before, table.table.weight, strict=True)):
+        assert torch.equal(new, old.clamp(min=0) if row in (0, 4) else old)
+    free = ConceptTable(Vocab(NAMES), 4, nonnegative=False)
+    before = free.table.weight.detach().clone()
+    free.clamp(torch.arange(len(NAMES)))
+    assert torch.equal(free.table.weight, before)
+
+
+def test_only_rows_of_a_batch_have_a_gradient(table):
+    table.train().rows(torch.tensor([5, 1])).x.sum().backward()
+    assert table.table.weight.grad.is_sparse
+    assert table.table.weight.grad.coalesce().indices().flatten().tolist() == [1, 5]
