@@ -28,12 +28,12 @@ def arrive(asked: Standing, ground: Ground, place: Place) -> Standing:
     """Standing there: the trail is the one walked where the place is on it or listed below its
     end, else what leads there from the root."""
     last = asked.place
-    among = ground.reach(place)
     if place.number in asked.trail:
         trail = asked.trail[: asked.trail.index(place.number)]
     elif last and last.number is not None and place.number in _numbers_below(ground, last):
         trail = (*asked.trail, last.number)
     else:
+        among = ground.reach(place)
         steps = ground.world.climb(place.point, place.kind, among)
         trail = tuple(step.number for step in reversed(steps))
     photo = place.kind == PHOTO and place.number is not None
