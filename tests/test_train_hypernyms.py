@@ -13,7 +13,7 @@ from vsdemo.train_hypernyms import HypernymTrainer
 from vsdemo.types import Sentence
 
 SMALL = (
-    *("protocol=whole", "dim=8", "batch_size=100", "wrong=3", "epochs=300", "evaluate_every=25"),
+    *("protocol=whole", "dim=8", "batch_size=16", "wrong=3", "epochs=80", "evaluate_every=10"),
     *("patience=12", "learning_rate=0.05"),
 )
 ALWAYS_NO = 100 * (1 - small_concepts.ABOVE / (small_concepts.CONCEPTS * 11))
@@ -67,7 +67,7 @@ def test_related_concepts_are_near_by_the_symmetric_distance_and_far_by_the_rele
     related = split.dev.true | hypernyms.Edges.of(split.train, 12).hold(split.dev.pairs[:, ::-1])
     gaps = []
     for preset in SYMMETRIC:
-        found = trainer(tmp_path / preset, own, "epochs=100", preset=preset)
+        found = trainer(tmp_path / preset, own, "epochs=40", preset=preset)
         found.run()
         model = found.model.eval()
         x = model.encode_text([Sentence(name) for name in split.hierarchy.names]).x
@@ -171,7 +171,7 @@ def test_only_rows_of_a_batch_move_and_none_begins_below_0(tmp_path, own):
 
 
 def test_the_command(tmp_path, own, run):
-    words = [word for setting in (*SMALL, "epochs=200") for word in ("--set", setting)]
+    words = [word for setting in SMALL for word in ("--set", setting)]
     asked = ("train", "hypernyms", "--data", own, "--out", tmp_path / "run", *words)
     code, told, errors = run(*asked)
     assert code == 0, errors
