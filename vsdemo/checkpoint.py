@@ -210,9 +210,12 @@ def shipped() -> list[Path]:
 def check_photos(spec: Spec) -> None:
     """Raises UserError for a model without an image tower."""
     if not spec.features:
+        about = ("pairs of sentences", "`python -m vsdemo sentences` and `evaluate --task nli`")
+        if "concepts" in spec.config.needs:
+            about = ("concepts", "`python -m vsdemo traverse` and `evaluate`")
         raise UserError(
-            f"{spec.preset} was trained without photos and knows none; it is for pairs of "
-            "sentences: `python -m vsdemo sentences` and `evaluate --task nli`."
+            f"{spec.preset} was trained without photos and knows none; it is for {about[0]}: "
+            f"{about[1]}."
         )
 
 

@@ -30,6 +30,12 @@ from vsdemo.train import Trainer
 from vsdemo.types import Embeddings
 
 
+LICENCES = {
+    "wordnet": "WordNet 3.0, copyright Princeton University, free to use with this notice",
+    "toy": "MIT, as it is part of vsdemo",
+}
+
+
 class HypernymTrainer(Trainer):
     """Trains a table of concepts in one folder.
 
@@ -122,8 +128,8 @@ threads: {torch.get_num_threads()}. The table is stored in half precision; the f
 Percent of right answers with 95% bootstrap intervals over pairs; thresholds are chosen on dev.
 `seen`: of the right pairs, those that stood in train. `oracle`: who knows the whole hierarchy.
 
-Licence of the training data: WordNet 3.0, copyright Princeton University, free to use with this
-notice. The checkpoint holds weights and the names of concepts.
+Licence of the training data: {LICENCES.get(spec.dataset, "the hierarchy's own terms")}.
+The checkpoint holds weights and the names of concepts.
 """
 
 
