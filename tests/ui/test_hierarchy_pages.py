@@ -61,7 +61,7 @@ def test_a_visitor_walks_down_back_and_comes_again(visit):
     arrived(page, text)
     expect(crumbs(page)).to_have_text(["anything"])
     expect(page).to_have_url(re.compile("tab=hierarchy&.*" + re.escape(urlencode({"q": text}))))
-    page.reload()
+    page = visit(path=page.url.split("/")[-1])  # as somebody would to whom it was sent
     arrived(page, text)
     photo = page.locator("#here button.frame").first
     photo.click()
