@@ -29,7 +29,6 @@ from vsdemo.tasks.hypernyms import measure
 from vsdemo.train import Trainer
 from vsdemo.types import Embeddings
 
-
 LICENCES = {
     "wordnet": "WordNet 3.0, copyright Princeton University, free to use with this notice",
     "toy": "MIT, as it is part of vsdemo",
