@@ -112,9 +112,10 @@ class World:
     @cached_property
     def heights(self) -> Tensor:
         """(N,) of all items; of photos that of the most specific one, as nothing is below them."""
-        heights = self.height(self.x)
-        photos = self.of_kind[PHOTO]
-        return heights.masked_fill(photos, float(heights.max())) if photos.any() else heights
+        of_words = self.height(self.x[self._words])
+        heights = torch.full((len(self),), max(of_words.tolist(), default=0.0))
+        heights[self._words] = of_words
+        return heights
 
     @cached_property
     def gap(self) -> float:
