@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -152,8 +153,15 @@ def matrices(folder: Path) -> list[dict[str, Any]]:
 def finish(folder: Path) -> dict[str, Any]:
     """Measures a trained checkpoint on dev and, where there is one, test; writes metrics.json and
     the model card."""
+    dataset = checkpoint.read_spec(folder).dataset
+    return report(folder, [s for s in ("dev", "test") if _has(dataset, s)], card)
+
+
+def report(folder: Path, splits: Sequence[str], card: Callable[..., str]) -> dict[str, Any]:
+    """Measures a checkpoint on splits; writes metrics.json, and what `card` makes of name, spec,
+    figures by split and log."""
     spec = checkpoint.read_spec(folder)
-    metrics = {s: evaluate(folder, s) for s in ("dev", "test") if _has(spec.dataset, s)}
+    metrics = {s: evaluate(folder, s) for s in splits}
     for figures in metrics.values():
         del figures["checkpoint"]
     write_text(folder / "metrics.json", json.dumps(metrics, indent=1) + "\n")

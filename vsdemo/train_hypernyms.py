@@ -6,7 +6,6 @@ stopped goes on exactly; only rows of the table that are in a batch move.
 
 from __future__ import annotations
 
-import json
 import platform
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.optim import SparseAdam
 
-from vsdemo import checkpoint, evaluate, events, losses, models, optim
+from vsdemo import evaluate, events, losses, models, optim
 from vsdemo.checkpoint import Spec
 from vsdemo.data import hypernyms
 from vsdemo.data.vocab import Vocab
@@ -24,7 +23,6 @@ from vsdemo.device import device
 from vsdemo.events import EventLog
 from vsdemo.losses import check_finite
 from vsdemo.models.hypernyms import Config
-from vsdemo.paths import write_text
 from vsdemo.tasks.hypernyms import measure
 from vsdemo.train import Trainer
 from vsdemo.types import Embeddings
@@ -93,13 +91,7 @@ class HypernymTrainer(Trainer):
 
 def finish(folder: Path) -> dict[str, Any]:
     """Measures a trained checkpoint on dev and test; writes metrics.json and the model card."""
-    spec = checkpoint.read_spec(folder)
-    metrics = {s: evaluate.evaluate(folder, s) for s in ("dev", "test")}
-    for figures in metrics.values():
-        del figures["checkpoint"]
-    write_text(folder / "metrics.json", json.dumps(metrics, indent=1) + "\n")
-    write_text(folder / "README.md", card(folder.name, spec, metrics, folder / "events.jsonl"))
-    return metrics
+    return evaluate.report(folder, ("dev", "test"), card)
 
 
 def card(name: str, spec: Spec, metrics: dict[str, Any], log: Path) -> str:

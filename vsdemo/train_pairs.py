@@ -7,7 +7,6 @@ towers, and the epoch is chosen by accuracy on pairs of its own, at the threshol
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,14 +15,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vsdemo import checkpoint, evaluate, events, models
+from vsdemo import evaluate, events, models
 from vsdemo.checkpoint import Spec
 from vsdemo.config import Config
 from vsdemo.data import nli
 from vsdemo.data.nli import Inference
 from vsdemo.device import device
 from vsdemo.events import EventLog
-from vsdemo.paths import write_text
 from vsdemo.tasks.nli import measure
 from vsdemo.train import Trainer
 from vsdemo.types import Embeddings, UserError
@@ -81,13 +79,7 @@ def _texts(pairs: Sequence[Inference]) -> list[str]:
 
 def finish(folder: Path) -> dict[str, Any]:
     """Measures a trained checkpoint on dev and test; writes metrics.json and the model card."""
-    spec = checkpoint.read_spec(folder)
-    metrics = {s: evaluate.evaluate(folder, s, task_name="nli") for s in ("dev", "test")}
-    for figures in metrics.values():
-        del figures["checkpoint"]
-    write_text(folder / "metrics.json", json.dumps(metrics, indent=1) + "\n")
-    write_text(folder / "README.md", card(folder.name, spec, metrics, folder / "events.jsonl"))
-    return metrics
+    return evaluate.report(folder, ("dev", "test"), card)
 
 
 def card(name: str, spec: Spec, metrics: dict[str, Any], log: Path) -> str:
