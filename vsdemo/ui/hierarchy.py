@@ -56,7 +56,12 @@ class Walk:
             self.go = gr.Button("Go there", variant="primary", scale=0, elem_id="walk")
         with gr.Row(elem_classes="pick walks"):
             self.what = gr.Radio(
-                WALKS, value=WALKS[0], show_label=False, container=False, elem_classes="what"
+                WALKS,
+                value=WALKS[0],
+                label="What to walk",
+                show_label=False,
+                container=False,
+                elem_classes="what",
             )
             self.upload = gr.UploadButton(
                 "Use your own photo", file_types=["image"], elem_classes="chip", size="sm"
@@ -101,8 +106,10 @@ class Walk:
         if asked.place is None or asked.concepts:
             yield {self.asked: replace(asked, model=model, gallery=gallery)}
             return
-        text = "" if asked.place.kind == PHOTO else asked.place.text
-        yield from self._settle(Standing(model, gallery, wanted=text))
+        wanted: str | int = asked.place.text
+        if asked.place.kind == PHOTO:
+            wanted = asked.wanted if gallery == asked.gallery else ""
+        yield from self._settle(Standing(model, gallery, wanted=wanted))
 
     def choose(self, what: str, asked: Standing | None) -> Answer:
         """Walks concepts alone, or photos and sentences."""
