@@ -45,10 +45,10 @@ def traverse(
 
     reader, world = _opened(checkpoint, gallery, split)
     place = worlds.place(world, reader, start)
-    among: list[int] = []
+    follows = None
     if not worlds.is_of_concepts(reader):
-        world, among = worlds.reached(world, reader, place)
-    up, down = worlds.walk(world, place, among)
+        world, follows = worlds.reached(world, reader, place)
+    up, down = worlds.walk(world, place, follows)
     if json:
         told = {"up": _rows(world, up), "down": _rows(world, down)}
         return cli_options.show({"start": place.text, "kind": place.kind, **told})

@@ -6,7 +6,7 @@ E(x, y) = |max(0, x - y)|^2 is small (Vendrov 2016, Eq. 2). The origin lies abov
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +22,7 @@ GAP = 0.1  # a step from or to a caption goes up by this share of all heights at
 LENGTHS = 0.01  # vectors whose lengths differ by less all have the same
 LONGEST = 40  # steps of a walk
 SAMPLE = 500  # photos, spread evenly, that tell how general words are
+Follows = Mapping[int | None, Collection[int]]
 MANY = 100  # items told at most of what lies above or below
 SYMMETRIC = (
     "has a score without an order, so nothing lies above anything; use an order-embedding, such as "
@@ -142,7 +143,7 @@ class World:
         height: float,
         start: Tensor | None = None,
         concept: bool = False,
-        among: Collection[int] = (),
+        among: Collection[int] | None = None,
     ) -> list[Step]:
         """What lies above a point (1, D), the nearest first.
 
@@ -156,11 +157,13 @@ class World:
         worst = up if start is None else torch.maximum(up, self.violations(start, rows)[0])
         captions, root = self.of_kind[CAPTION][rows], self.of_kind[ROOT][rows]
         heights = self.heights[rows]
-        gap = 0 if among else torch.where(captions, self.gap, 0 if concept else self.gap)
+        gap = torch.where(captions, self.gap, 0 if concept else self.gap)
+        if among is not None:  # whatever follows is a step, however small
+            gap = torch.zeros_like(heights)
         allowed = (heights < height - gap) & (up <= down) & (worst <= self.limit)
         allowed &= ~(captions & concept)
-        if among:
-            allowed &= torch.isin(rows, torch.tensor(sorted(among)))
+        if among is not None:
+            allowed &= root | torch.isin(rows, torch.tensor(sorted(among), dtype=rows.dtype))
         cost = PENALTY * worst + down
         if not self.by_length:  # the root, from which all is equally far, comes last
             cost = cost.masked_fill(root, float(cost.max()))
@@ -182,15 +185,19 @@ class World:
         return _nearest(cost, allowed, down, rows)
 
     def climb(
-        self, point: Tensor, kind: str = CAPTION, among: Collection[int] = (), most: int = LONGEST
+        self,
+        point: Tensor,
+        kind: str = CAPTION,
+        follows: Follows | None = None,
+        most: int = LONGEST,
     ) -> list[Step]:
         """From a point (1, D), a photo's or one of another kind, step by step up to the root, or so
-        many steps at most. among: what the words of the way are among, where that is known."""
-        start, steps = point, list[Step]()
+        many steps at most. follows: by item, and None for the point, what alone may lie above."""
+        start, steps, number = point, list[Step](), None
         height = float("inf") if kind == PHOTO else float(self.height(point))
         while kind != ROOT and len(steps) < most:
-            only = among if kind != PHOTO else ()
-            found = self.above(point, height, start, kind == CONCEPT and not among, only)
+            only = None if follows is None or kind == PHOTO else follows.get(number, ())
+            found = self.above(point, height, start, kind == CONCEPT and only is None, only)
             if kind == PHOTO:  # a concept says less of it than people would
                 found = [s for s in found if self.items[s.number].kind == CAPTION] or found
             if not found:

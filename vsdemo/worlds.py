@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from vsdemo.data.storybook import lexicon
 from vsdemo.data.vocab import tokenize
 from vsdemo.encoders.concepts import SENSE
 from vsdemo.engine import Engine, Reader
-from vsdemo.hierarchy import CAPTION, CONCEPT, PHOTO, ROOT, Item, Step, World, check_order
+from vsdemo.hierarchy import CAPTION, CONCEPT, PHOTO, ROOT, Follows, Item, Step, World, check_order
 from vsdemo.photos import SUFFIXES, open_photo
 from vsdemo.types import Arrow, Embeddings, Sentence
 
@@ -134,31 +134,44 @@ def place(world: World, reader: Reader, text: str) -> Place:
     return Place(sentence, CAPTION, reader.encode(sentence).x.float().cpu())
 
 
-def reached(world: World, engine: Engine, start: Place) -> tuple[World, list[int]]:
+def reached(world: World, engine: Engine, start: Place) -> tuple[World, Follows | None]:
     """(the world with all that follows from a sentence, or from the one nearest above a photo, by
-    its tree: `data.ladders`; the numbers of that). A walk up keeps to it: a gallery's captions tell
-    of other photos, and what a model for retrieval puts above each other is rarely true of one.
+    its tree: `data.ladders`; what follows from what, for `World.climb`, None from a concept).
+
+    A walk up keeps to it: a gallery's captions tell of other photos, and what a model for retrieval
+    puts above each other is rarely true of one.
     """
-    text = start.text
+    text, begin = start.text, start.number
     if start.kind == PHOTO:
-        text = world.items[world.climb(start.point, PHOTO, most=1)[0].number].text
+        begin = world.climb(start.point, PHOTO, most=1)[0].number
+        text = world.items[begin].text
     elif start.kind != CAPTION:
-        return world, []
+        return world, None
     trees = parser.load("shipped").parse([text])  # some 30 ms
-    follows = ladders.closure(trees)[ladders.key(" ".join(trees[0].words))]
+    closure = ladders.closure(trees)
     number = {ladders.key(i.text): n for n, i in enumerate(world.items) if i.kind != PHOTO}
-    new = [t for t in sorted(follows - set(number)) if engine.model.text.unknown(Sentence(t))[0]]
+    new = [
+        t for t in sorted(set(closure) - set(number)) if engine.model.text.unknown(Sentence(t))[0]
+    ]
     if new:
         points = engine.model.encode_text([Sentence(text) for text in new]).x.float().cpu()
         number |= {text: len(world) + i for i, text in enumerate(new)}
         world = world.extended([Item(CAPTION, text) for text in new], points)
-    return world, [number[text] for text in follows if text in number]
+    follows = {
+        number[text]: {number[t] for t in above if t in number}
+        for text, above in closure.items()
+        if text in number
+    }
+    own = follows.get(number.get(ladders.key(" ".join(trees[0].words)), -1), set())
+    return world, {**follows, begin: own, None: own}
 
 
-def walk(world: World, start: Place, among: Collection[int] = ()) -> tuple[list[Step], list[Step]]:
+def walk(
+    world: World, start: Place, follows: Follows | None = None
+) -> tuple[list[Step], list[Step]]:
     """(the steps from a place up to the root, those down again from the last before the root, or
-    from the place itself where it is not at the bottom); among: as of `World.climb`."""
-    up = world.climb(start.point, start.kind, among)
+    from the place itself where it is not at the bottom); follows: as of `World.climb`."""
+    up = world.climb(start.point, start.kind, follows)
     top = start.number
     if start.kind in (PHOTO, CAPTION) or top is None:
         inner = [step.number for step in up if world.items[step.number].kind != ROOT]

@@ -33,8 +33,8 @@ def arrive(asked: Standing, ground: Ground, place: Place) -> Standing:
     elif last and last.number is not None and place.number in _numbers_below(ground, last):
         trail = (*asked.trail, last.number)
     else:
-        among = ground.reach(place)
-        steps = ground.world.climb(place.point, place.kind, among)
+        follows = ground.reach(place)
+        steps = ground.world.climb(place.point, place.kind, follows)
         trail = tuple(step.number for step in reversed(steps))
     photo = place.kind == PHOTO and place.number is not None
     wanted = ground.world.items[place.number].number if photo else asked.wanted
@@ -44,6 +44,8 @@ def arrive(asked: Standing, ground: Ground, place: Place) -> Standing:
 def trail(asked: Standing, ground: Ground) -> str:
     """The way from the root to the place as HTML."""
     here = places.spoken(asked.place.text) if asked.place else ""
+    if asked.place and asked.place.kind == PHOTO:
+        here = "this photo"
     return places.trail(ground.world, asked.trail, here, asked.address)
 
 

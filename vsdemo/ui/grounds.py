@@ -15,7 +15,7 @@ from vsdemo import checkpoint, projection, worlds
 from vsdemo.data import bank, hypernyms
 from vsdemo.data.vocab import tokenize
 from vsdemo.engine import Engine, Reader
-from vsdemo.hierarchy import CONCEPT, PHOTO, ROOT, World, check_order
+from vsdemo.hierarchy import CONCEPT, PHOTO, ROOT, Follows, World, check_order
 from vsdemo.types import Sentence, UserError
 from vsdemo.ui import page
 from vsdemo.ui.cones import Toy, cones
@@ -43,14 +43,14 @@ class Ground:
         self.arrows = worlds.arrows(world, general.tolist())
         self._lock = Lock()
 
-    def reach(self, place: Place) -> list[int]:
-        """Numbers of what follows from a sentence, or from that nearest above a photo."""
+    def reach(self, place: Place) -> Follows | None:
+        """What follows from a sentence, or from that nearest above a photo: see `reached`."""
         if not isinstance(self.reader, Engine):
-            return []
+            return None
         with self._lock, suppress(UserError):  # where there is no parser, the walk is freer
             self.world, found = worlds.reached(self.world, self.reader, place)
             return found
-        return []
+        return None
 
     def photo(self, number: int) -> int:
         """The item of a photo by its number in the gallery; of the last where it has fewer."""

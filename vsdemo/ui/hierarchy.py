@@ -44,24 +44,16 @@ class Walk:
     def __init__(self, library: Library) -> None:
         self.library, self.grounds = library, Grounds(library)
         gr.HTML(f'<p class="about">{ABOUT}</p>')
+        plain: dict[str, Any] = {"show_label": False, "container": False}
         with gr.Row(elem_classes="ask"):
             self.query = gr.Textbox(
-                label="Where to go",
-                show_label=False,
-                container=False,
-                max_lines=1,
-                placeholder="A word or a sentence",
-                elem_id="where",
+                **{"label": "Where to go", "placeholder": "A word or a sentence"},
+                **{"max_lines": 1, "elem_id": "where", **plain},
             )
             self.go = gr.Button("Go there", variant="primary", scale=0, elem_id="walk")
         with gr.Row(elem_classes="pick walks"):
             self.what = gr.Radio(
-                WALKS,
-                value=WALKS[0],
-                label="What to walk",
-                show_label=False,
-                container=False,
-                elem_classes="what",
+                WALKS, value=WALKS[0], label="What to walk", elem_classes="what", **plain
             )
             self.upload = gr.UploadButton(
                 "Use your own photo", file_types=["image"], elem_classes="chip", size="sm"
