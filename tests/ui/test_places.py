@@ -158,6 +158,6 @@ def test_a_trail_goes_on_only_where_the_place_is_listed_below(ground):
     items += [Item(CONCEPT, f"dog {n}") for n in dogs]
     points = [(0.0, 0.0), (1.0, 0.0), (0.0, 2.0), (1.0, 3.0), *((1.0, 1.0 + n / 9) for n in dogs)]
     world = World(items, torch.tensor(points), SCORES["order"])
-    apart = replace(ground, world=world)
+    apart = Ground(ground.name, ground.folder, ground.reader, world)
     assert walked(apart, 1, 4).trail == (0, 1)
     assert walked(apart, 1, 2).trail == (0,)  # a big car is no dog
