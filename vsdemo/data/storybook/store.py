@@ -67,6 +67,12 @@ def draw(numbers: Sequence[int], progress: Progress | None = None) -> None:
         return
     sense.actions()  # kept, so that processes that are forked need not work it out again
     workers = min(os.cpu_count() or 1, -(-len(missing) // CHUNK))
+    if workers == 1:  # a few; a process that is forked beside busy threads may wait for ever
+        for done, number in enumerate(missing, 1):
+            _draw(number)
+            if progress:
+                progress(done, len(missing))
+        return
     with (
         ProcessPoolExecutor(workers, initializer=_end_with_parent) as pool,
         tqdm(pool.map(_draw, missing, chunksize=CHUNK), total=len(missing), desc="drawing") as bar,
