@@ -49,7 +49,9 @@ def project(
         raise UserError("A map needs finite numbers, but some of the embeddings are not.")
     different, same = np.unique(_prepared(x), axis=0, return_inverse=True)
     steps = _Steps(-(-len(different) // CHUNK) + EPOCHS, progress, cancel)
+    threads = torch.get_num_threads()
     drawn = _umap(different, steps, seed) if len(different) >= FEWEST else _pca(different, seed)
+    torch.set_num_threads(threads)  # numba sets that of all that is parallel
     return _scaled(drawn)[same.reshape(-1)]
 
 
