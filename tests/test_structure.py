@@ -20,7 +20,6 @@ RANKS = {
         "events": 0.2,
         "regions": 0.1,
         "tensors": 0.2,
-        "resume": 0.3,
     },
     **{"download": 0.2, "unpack": 0.3, "fetch": 0.4},
     **{"data.conllu": 0.9, "data.constituents": 0.9, "data.parser": 1.0, "data.trees": 1.05},
@@ -75,12 +74,20 @@ RANKS = {
         "parsing": 5.0,
     },
     **{"pocket.batches": 5.1, "pocket.train": 5.2, "pocket.*": 5.0, "pocket": 5.0},
-    **{"checkpoint": 4.0, "train": 5.0, "evaluate": 5.0, "index": 5.0, "bench": 5.0},
+    **{"checkpoint": 4.0, "resume": 4.1, "index": 5.0, "watch": 5.02, "train": 5.05},
+    **{"evaluate": 5.0, "bench": 5.0},
     "projection": 5.0,
     **{"train_pairs": 5.1, "train_hypernyms": 5.1, "subsets": 6.2},
     **{"concept_scores": 1.1, "hierarchy": 6.0, "worlds": 6.1},
     **{"claims": 5.0, "curve": 5.0, "ensemble": 5.0, "tables": 5.1, "lab": 5.1, "engine": 6.0},
-    **{"likeness": 6.1},
+    **{
+        "likeness": 6.1,
+        "tensorboard": 0.1,
+        "tail": 0.1,
+        "processes": 0.2,
+        "runs": 6.1,
+        "preflight": 6.2,
+    },
     **{
         "plots.bars": 6.0,
         "plots.grammar": 6.0,
@@ -119,6 +126,7 @@ HOMES = {
     "typer": ("cli", "cli_*"),
     "umap": ("projection",),
     "plotly": ("plots.map",),
+    "psutil": ("processes",),
 }
 SOURCES = {
     ".".join(p.relative_to(ROOT / "vsdemo").with_suffix("").parts).removesuffix(".__init__"): p

@@ -10,6 +10,7 @@ from safetensors.torch import load_file
 
 from tests.small_runs import EPOCH, logged, trainer
 from vsdemo import events, models, train
+from vsdemo.resume import STATE
 from vsdemo.train import Trainer
 from vsdemo.types import UserError
 
@@ -133,7 +134,7 @@ def test_weights_that_break_at_the_end_of_an_epoch_are_no_checkpoint(tmp_path, m
 def test_seeds_differ_and_repeat(tmp_path):
     for name, seed in (("a", 3), ("b", 3), ("c", 4)):
         trainer(tmp_path / name, "epochs=1", f"seed={seed}").run()
-    a, b, c = (load_file(tmp_path / n / train.STATE) for n in "abc")
+    a, b, c = (load_file(tmp_path / n / STATE) for n in "abc")
     assert all(torch.equal(t, b[k]) for k, t in a.items())
     assert not torch.equal(a["model.image.linear.weight"], c["model.image.linear.weight"])
 
@@ -156,7 +157,7 @@ def test_a_step_lowers_the_loss_of_its_batch(tmp_path):
 
 
 def test_state_is_in_full_precision(three_epochs):
-    with safe_open(three_epochs / train.STATE, "pt") as file:
+    with safe_open(three_epochs / STATE, "pt") as file:
         progress = json.loads(file.metadata()["run"])
         dtypes = {file.get_tensor(k).dtype for k in file.keys() if k != "rng"}  # noqa: SIM118
     assert progress["step"] == 3 * EPOCH

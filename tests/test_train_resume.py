@@ -13,14 +13,15 @@ import torch
 from safetensors.torch import load_file
 
 from tests.small_runs import EPOCH, SETTINGS, logged, stopped_at, trainer
-from vsdemo import events, train
+from vsdemo import events
+from vsdemo.resume import STATE
 from vsdemo.train import Trainer
 from vsdemo.types import UserError
 
 
 def assert_same_run(a, b) -> None:
     """Bit by bit: weights, optimiser, generator, best checkpoint, and what was measured."""
-    last, other = load_file(a / train.STATE), load_file(b / train.STATE)
+    last, other = load_file(a / STATE), load_file(b / STATE)
     assert last.keys() == other.keys()
     assert any(k.startswith("adam.") for k in last)
     assert [k for k, t in last.items() if not torch.equal(t, other[k])] == []
@@ -129,7 +130,7 @@ def test_another_configuration_in_the_same_folder(three_epochs, change):
 
 def test_a_checkpoint_without_its_run_is_not_overwritten(tmp_path, three_epochs):
     copy = shutil.copytree(three_epochs, tmp_path / "copy")
-    (copy / train.STATE).unlink()
+    (copy / STATE).unlink()
     with pytest.raises(UserError, match="holds a checkpoint already"):
         trainer(copy, "epochs=3").run()
 
@@ -137,8 +138,8 @@ def test_a_checkpoint_without_its_run_is_not_overwritten(tmp_path, three_epochs)
 @pytest.mark.parametrize("content", [b"", b"<html>" * 50, None])
 def test_a_damaged_state(tmp_path, three_epochs, content):
     copy = shutil.copytree(three_epochs, tmp_path / "copy")
-    state = (copy / train.STATE).read_bytes()
-    (copy / train.STATE).write_bytes(state[: len(state) // 2] if content is None else content)
+    state = (copy / STATE).read_bytes()
+    (copy / STATE).write_bytes(state[: len(state) // 2] if content is None else content)
     with pytest.raises(UserError, match=r"last\.safetensors is damaged .* delete") as caught:
         trainer(copy, "epochs=3").run()
     assert "\n" not in str(caught.value)

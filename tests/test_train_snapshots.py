@@ -6,7 +6,7 @@ from safetensors.torch import load_file
 
 from tests.small_runs import EPOCH, logged, stopped_at, trainer
 from vsdemo import checkpoint
-from vsdemo.train import STATE
+from vsdemo.resume import STATE
 
 SETTINGS = (
     *("epochs=4", "snapshots=2", "cycle_epochs=2", "schedule=cyclic", "bucket=3"),

@@ -8,9 +8,10 @@ import torch
 from safetensors.torch import load_file
 
 from tests.small_runs import EPOCH, logged, trainer
-from vsdemo import checkpoint, train
+from vsdemo import checkpoint
 from vsdemo.data import vectors
 from vsdemo.engine import Engine
+from vsdemo.resume import STATE
 from vsdemo.train import Trainer
 from vsdemo.types import UserError
 
@@ -69,7 +70,7 @@ def test_the_papers_settings_stop_and_go_on(tmp_path, strangers, preset, monkeyp
         patch.setattr(Trainer, "_train_step", stop_there)
         assert trainer(tmp_path / "cut", *settings, preset=preset).run() == "stopped"
     assert trainer(tmp_path / "cut", *settings, preset=preset).run() == "done"
-    a, b = (load_file(tmp_path / name / train.STATE) for name in ("whole", "cut"))
+    a, b = (load_file(tmp_path / name / STATE) for name in ("whole", "cut"))
     assert a.keys() == b.keys()
     assert [k for k, t in a.items() if not torch.equal(t, b[k])] == []
 

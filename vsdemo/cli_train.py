@@ -17,26 +17,48 @@ def train(
     set: Annotated[
         list[str] | None, typer.Option(help="key=value, as often as needed; see `vsdemo models`.")
     ] = None,
+    watch: Annotated[
+        list[str] | None,
+        typer.Option(help="A sentence whose photos of dev are written at each evaluation."),
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0.01, help="Stop and save after so many minutes.")
+    ] = None,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Write for TensorBoard too, into --out.")
+    ] = False,
 ) -> None:
     """Train a preset; then measure it on dev and test. Ctrl-C saves, the same command goes on."""
+    from vsdemo import resume
+    from vsdemo.tensorboard import Board
+
+    with resume.alone(out), resume.at_most(minutes):
+        kind, trainer = _trainer(preset, out, data, set or [], watch or [])
+        if tensorboard:
+            trainer.events.also.append(Board(out))
+        if trainer.run() == "stopped":
+            print(f"Stopped and saved; the same command goes on. {out}")
+            return
+        print(kind.table(kind.finish(out)))
+    if trainer.watch:
+        print(f'\nNext: python -m vsdemo search {out} "a brown dog runs" -k 5')
+
+
+def _trainer(
+    preset: str, out: Path, data: str | None, settings: list[str], watched: list[str]
+) -> tuple[Any, Any]:
+    """The module that measures what is trained, and the trainer."""
     from vsdemo import evaluate, models, train_hypernyms, train_pairs
     from vsdemo.config import override
     from vsdemo.train import Trainer
+    from vsdemo.types import UserError
 
-    config = override(models.preset(preset)[1], set or [])
-    kind: Any = evaluate
+    config = override(models.preset(preset)[1], settings)
+    if watched and config.text_only:
+        raise UserError(f"{preset} learns without photos to watch; leave --watch out.")
     if "concepts" in config.needs:
-        kind = train_hypernyms
-        trainer: Trainer = kind.HypernymTrainer(out, preset, config, data or "wordnet")
-    elif config.text_only:
-        kind = train_pairs
-        trainer = kind.trainer(out, preset, config, data)
-    else:
-        trainer = Trainer(out, preset, config, data or "flickr8k")
-    if trainer.run() == "stopped":
-        print(f"Stopped and saved; the same command goes on. {out}")
-        return
-    print(kind.table(kind.finish(out)))
+        concepts = train_hypernyms.HypernymTrainer(out, preset, config, data or "wordnet")
+        return train_hypernyms, concepts
     if config.text_only:
-        return
-    print(f'\nNext: python -m vsdemo search {out} "a brown dog runs" -k 5')
+        return train_pairs, train_pairs.trainer(out, preset, config, data)
+    return evaluate, Trainer(out, preset, config, data or "flickr8k", watched)

@@ -44,6 +44,7 @@ class Config:
 
     backbone: str = option("torchvision/densenet169", "frozen image network; `vsdemo models`")
     crops: str = option("ten", "views of a photo, averaged", ("center", "mirror", "ten", "whole"))
+    photos: int = option(0, "of train to learn from, the first ones; 0: all", least=0)
     min_count: int = option(2, "words seen less often in train become <unk>")
     seed: int = option(
         0, "of the weights, the order of photos and dropout", least=0, most=2**32 - 1

@@ -18,6 +18,7 @@ class EventLog:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.also: list[Any] = []  # what takes events too, with `write` and `rewind`
         path.parent.mkdir(parents=True, exist_ok=True)
 
     def write(self, kind: str, step: int, **values: Any) -> None:
@@ -27,11 +28,15 @@ class EventLog:
         event = {"kind": kind, "step": step, "time": round(time.time(), 3), **values}
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(event) + "\n")
+        for other in self.also:
+            other.write(event)
 
     def rewind(self, step: int) -> None:
         """Drops what lies after `step`: a killed run repeats those steps when it resumes."""
         kept = [e for e in read(self.path) if e["step"] <= step]
         write_text(self.path, "".join(json.dumps(e) + "\n" for e in kept))
+        for other in self.also:
+            other.rewind(step)
 
 
 def read(path: Path) -> Iterator[dict[str, Any]]:

@@ -1,25 +1,33 @@
-"""A training run on disk: all that its rest depends on, in full precision, in one file."""
+"""A training run on disk: all that its rest depends on, in full precision, in one file; and what
+ends a run, told."""
 
 from __future__ import annotations
 
+import errno
 import json
 import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Timer
 from types import FrameType
 from typing import Any
 
 import torch
+from filelock import FileLock, Timeout
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from vsdemo import tensors
+from vsdemo import checkpoint, tensors
+from vsdemo.checkpoint import Spec
 from vsdemo.device import device
+from vsdemo.events import EventLog
 from vsdemo.types import UserError
 
 STATE = "last.safetensors"
+LOCK = ".lock"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 Handler = Callable[[int, FrameType | None], None]
 
 
@@ -32,6 +40,65 @@ def stopping(handler: Handler) -> Iterator[None]:
     finally:
         for number, before in previous.items():
             signal.signal(number, before)
+
+
+@contextmanager
+def alone(out: Path) -> Iterator[None]:
+    """While the block runs, no other process trains in this folder; the lock of one that was killed
+    is free. Raises UserError while another one holds it."""
+    out.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(out / LOCK, is_singleton=True)  # entered again by the same process
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UserError(
+            f"A training is under way in {out}; stop it first or choose another --out."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def at_most(minutes: float | None) -> Iterator[None]:
+    """Sends this process SIGTERM once the block has run for so many minutes; None: never."""
+    timer = Timer((minutes or 0) * 60, signal.raise_signal, [signal.SIGTERM])
+    timer.daemon = True
+    if minutes:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@contextmanager
+def telling(log: EventLog, step: Callable[[], int]) -> Iterator[None]:
+    """Whatever breaks the block off is written as an `error` event, where the disk still takes it.
+
+    A loss that is no number, and a full disk, are raised as UserError.
+    """
+    try:
+        yield
+    except UserError:
+        raise  # nothing broke: such as a folder that holds another run
+    except Exception as error:
+        message, told = f"{type(error).__name__}: {error}", None
+        if isinstance(error, FloatingPointError):
+            message = str(error)
+            told = f"Training broke off at step {step()}: {error}; try a lower learning_rate."
+        elif isinstance(error, OSError) and error.errno in FULL:
+            message = "The disk is full."
+            told = (
+                f"The disk is full, so training broke off at step {step()}; make room, then the "
+                "same command goes on from what was saved last."
+            )
+        with suppress(OSError):
+            log.write("error", step(), message=message)
+        if told:
+            raise UserError(told) from None
+        raise
 
 
 def save(
@@ -58,6 +125,19 @@ def read(out: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise UserError(
             f"{out / STATE} is damaged ({error}); delete {out} to begin anew."
         ) from None
+
+
+def known(out: Path, spec: Spec) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
+    """`read` of the run in this folder; None when there is none. Raises UserError when that is a
+    run of another configuration, or a checkpoint without its run."""
+    if not (out / STATE).exists():
+        if (out / "config.json").exists():
+            raise UserError(f"{out} holds a checkpoint already; choose another --out.")
+        return None
+    progress, state = read(out)
+    if checkpoint.spec_of(progress.pop("spec")) != spec:
+        raise UserError(f"{out} holds a run of another configuration; choose another --out.")
+    return progress, state
 
 
 def restore(

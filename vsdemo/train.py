@@ -23,10 +23,10 @@ from vsdemo.device import autocast, device
 from vsdemo.events import EventLog, read
 from vsdemo.features import FeatureCache
 from vsdemo.losses import check_finite
-from vsdemo.resume import STATE
 from vsdemo.schedule import epoch_batches
 from vsdemo.tasks import retrieval, sts
 from vsdemo.types import Embeddings, Sentence, UserError
+from vsdemo.watch import Watch
 
 
 class Trainer:
@@ -38,13 +38,18 @@ class Trainer:
     chosen_by = retrieval.PRIMARY
     log_every = 10  # steps between two `step` events
     lengths: Sequence[int] = ()  # of the captions, for batches of like length
+    watch: Watch | None = None
 
-    def __init__(self, out: Path, preset: str, config: Config, dataset: str) -> None:
+    def __init__(
+        self, out: Path, preset: str, config: Config, dataset: str, watched: Sequence[str] = ()
+    ) -> None:
         self.out, self.config = out, config
-        self.train_set, self.dev_set = data.load(dataset, "train"), data.load(dataset, "dev")
+        self.train_set = data.load(dataset, "train", most=config.photos)
+        self.dev_set = data.load(dataset, "dev")
         if len(set(self.train_set.photo_of)) < 2:
             raise UserError(f"{dataset} has no two photos with captions to train on.")
         self.events = EventLog(out / "events.jsonl")  # before hours of features: can it be written?
+        self.watch = Watch(self.dev_set, config.needs, watched)
         cache = FeatureCache(config.backbone, config.crops)
         self.photos = cache.get(self.train_set.photos).to(device())  # (P, F) or (P, K, F)
         self.dev_photos = cache.get(self.dev_set.photos)
@@ -91,32 +96,24 @@ class Trainer:
 
         A run that is done stays as it is. Raises UserError when the loss becomes infinite.
         """
-        if not self._restore():
-            self.events.path.unlink(missing_ok=True)
-            self._save()  # from now on a killed run can go on
-        self.events.rewind(self.step)
-        if self._over() and any(e["kind"] == "done" for e in read(self.events.path)):
-            return "done"
-        self.events.write(
-            "start",
-            self.step,
-            preset=self.spec.preset,
-            dataset=self.spec.dataset,
-            config=dataclasses.asdict(self.config),
-            device=str(device()),
-            steps=self.total,
-        )
-        try:
+        with resume.alone(self.out), resume.telling(self.events, lambda: self.step):
+            known = self._restore()
+            if not known:
+                self.events.path.unlink(missing_ok=True)
+                self._save()  # from now on a killed run can go on
+            self.events.rewind(self.step)
+            if self._over() and any(e["kind"] == "done" for e in read(self.events.path)):
+                return "done"
+            self._tell_start(known)
             with resume.stopping(self._stop):
                 return self._epochs()
-        except FloatingPointError as error:
-            self.events.write("error", self.step, message=str(error))
-            raise UserError(
-                f"Training broke off at step {self.step}: {error}; try a lower learning_rate."
-            ) from None
-        except Exception as error:
-            self.events.write("error", self.step, message=f"{type(error).__name__}: {error}")
-            raise
+
+    def _tell_start(self, known: bool) -> None:
+        said = {k: getattr(self.spec, k) for k in ("preset", "dataset")}
+        said |= {"config": dataclasses.asdict(self.config), "device": str(device())}
+        if self.watch and not known:
+            said |= self.watch.before(self.judged, self.dev_photos)
+        self.events.write("start", self.step, **said, steps=self.total)
 
     def _over(self) -> bool:
         return self.step >= self.total or self.waited >= self.config.patience
@@ -219,6 +216,8 @@ class Trainer:
             captions, photos, owner = retrieval.encode(self.judged, self.dev_set, self.dev_photos)
         check_finite({"embeddings": captions.x})  # nan would rank first
         found = retrieval.ranks(self.judged, captions, photos, owner).metrics()
+        if self.watch:
+            found["watched"] = self.watch.look(self.judged, photos)
         if self.config.semantics and sts.dev_is_here():
             found["semantics"] = sts.on_dev(self.judged)
         return found
@@ -233,15 +232,10 @@ class Trainer:
 
     def _restore(self) -> bool:
         """Takes up the folder's run; False when there is none."""
-        if not (self.out / STATE).exists():
-            if (self.out / "config.json").exists():
-                raise UserError(f"{self.out} holds a checkpoint already; choose another --out.")
+        found = resume.known(self.out, self.spec)
+        if found is None:
             return False
-        progress, state = resume.read(self.out)
-        if checkpoint.spec_of(progress.pop("spec")) != self.spec:
-            raise UserError(
-                f"{self.out} holds a run of another configuration; choose another --out."
-            )
+        progress, state = found
         self.__dict__.update(progress)
         resume.restore(state, self.modules, self.optimizer)
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -162,6 +162,13 @@ class CaptionSet:
         for caption, photo in enumerate(self.photo_of):
             rows[photo].append(caption)
         return rows
+
+    def first(self, count: int) -> CaptionSet:
+        """The first photos, with their captions."""
+        kept = [c for c, photo in enumerate(self.photo_of) if photo < count]
+        captions = tuple(self.captions[c] for c in kept)
+        owners = tuple(self.photo_of[c] for c in kept)
+        return replace(self, photos=self.photos[:count], captions=captions, photo_of=owners)
 
     def own_captions(self, number: int) -> list[str]:
         """What was written for a photo."""

@@ -32,21 +32,28 @@ def karpathy_files() -> dict[str, Path]:
     return {p.parent.name: p for pattern in patterns for p in sorted(root.glob(pattern))}
 
 
-def load(name: str, split: str, progress: Callable[[int, int], None] | None = None) -> CaptionSet:
+def load(
+    name: str, split: str, progress: Callable[[int, int], None] | None = None, most: int = 0
+) -> CaptionSet:
     """A split of a data set: a name of DATASETS, a file in the Karpathy format, a folder below
     VSDEMO_DATA with one, or any folder of photos (then without captions). A data set without
     official splits takes a seed for its own, such as pascal1k:3. While photos are made,
-    `progress` is told how many are, and of how many.
+    `progress` is told how many are, and of how many. most: the first photos only; 0: all.
 
     Raises UserError when the name or the split does not exist, or its files are missing.
     """
+    if name in MADE and split in splits(name):  # no more is made than is asked for
+        return import_module(DATASETS[name]).load(split, progress, most)
+    found = _load(name, split)
+    return found.first(most) if most else found
+
+
+def _load(name: str, split: str) -> CaptionSet:
     if split not in (valid := splits(name)):
         raise UserError(f"There is no split {split!r}; valid are {', '.join(valid)}.")
     if (base := unseeded(name)) in DATASETS:
         seed = name.removeprefix(base).removeprefix(":")
         module = import_module(DATASETS[base])
-        if base in MADE:
-            return module.load(split, progress)
         return module.load(split, int(seed)) if seed else module.load(split)
     if name in (files := karpathy_files()):
         return captions.load(files[name], split)

@@ -27,9 +27,11 @@ def photos(split: str) -> tuple[Path, ...]:
     return tuple(store.photo(number) for number in store.SPLITS[split])
 
 
-def load(split: str, progress: Progress | None = None) -> CaptionSet:
-    """One split. Draws what is missing and tells `progress` of pictures done and to do."""
-    return drawn(store.SPLITS[split], split, progress)
+def load(split: str, progress: Progress | None = None, most: int = 0) -> CaptionSet:
+    """One split, or its first pictures. Draws what is missing and tells `progress` of pictures done
+    and to do."""
+    numbers = store.SPLITS[split]
+    return drawn(numbers[:most] if most else numbers, split, progress)
 
 
 def drawn(

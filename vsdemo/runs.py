@@ -1,0 +1,250 @@
+"""Training runs as processes of their own: started, stopped, gone on with, followed, deleted.
+
+A run is a folder below VSDEMO_HOME/runs: run.json (what was asked for), pid, log.txt and exit (the
+exit code, where somebody lived to see it) of its process, and what the trainer writes. .job.json
+beside the folders tells of the one trainer that may be alive. It outlives who started it: whoever
+looks later finds its state in these files.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import shlex
+import shutil
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from vsdemo import processes
+from vsdemo.paths import home, write_text
+from vsdemo.resume import FULL
+from vsdemo.tail import Event, log_lines, tail
+from vsdemo.types import UserError
+
+GRACE = 60  # seconds that a trainer has to save, before it is killed
+ALIVE = ("preparing", "training", "measuring", "stopping")
+JOB, KEPT, STOPPING = ".job.json", "kept", "stopping"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to train. dataset: None for the preset's own. settings: key=value. watched: sentences
+    to look for at each evaluation."""
+
+    preset: str
+    dataset: str | None = None
+    settings: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()
+    minutes: float | None = None
+    tensorboard: bool = False
+
+    def words(self, out: Path) -> list[str]:
+        """The command line behind `python -m vsdemo`."""
+        told = ["train", self.preset, "--out", str(out)]
+        told += ["--data", self.dataset] if self.dataset else []
+        told += [word for setting in self.settings for word in ("--set", setting)]
+        told += [f"--watch={sentence}" for sentence in self.watched]
+        told += [f"--minutes={self.minutes:g}"] if self.minutes else []
+        return told + ["--tensorboard"] * self.tensorboard
+
+    def command(self, out: Path) -> str:
+        """The whole command, for a terminal."""
+        return shlex.join(["python", "-m", "vsdemo", *self.words(out)])
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run by its name, the folder's; begun: when it was asked for, in seconds since 1970."""
+
+    name: str
+    folder: Path
+    plan: Plan
+    begun: float
+
+    @property
+    def events(self) -> list[Event]:
+        """What the trainer has told so far."""
+        return list(tail(self.folder / "events.jsonl").read())
+
+    @property
+    def alive(self) -> bool:
+        """Whether its process runs."""
+        job = _json(root() / JOB)
+        return processes.find(job) is not None and job["name"] == self.name
+
+    @property
+    def kept(self) -> bool:
+        """Whether its checkpoint is offered beside those that ship."""
+        return (self.folder / KEPT).exists() and (self.folder / "model.safetensors").exists()
+
+    @property
+    def state(self) -> str:
+        """One of ALIVE, or how it ended: done, stopped, failed, killed, or gone with its folder."""
+        last = next((e for e in reversed(self.events) if e["kind"] in _ENDS), {"kind": ""})["kind"]
+        stopping = (self.folder / STOPPING).exists()
+        if self.alive:
+            if stopping:
+                return "stopping"
+            return {"done": "measuring", "start": "training"}.get(last, "preparing")
+        if not self.folder.is_dir():
+            return "gone"
+        code = _json(self.folder / "exit")
+        if code == 0 or (last == "done" and (self.folder / "metrics.json").exists()):
+            return "stopped" if last == "stopped" else "done"
+        if stopping:
+            return "stopped"
+        if isinstance(code, int):
+            return "killed" if code < 0 else "failed"
+        return {"error": "failed", "stopped": "stopped"}.get(last, "killed")
+
+    @property
+    def problem(self) -> str:
+        """Why it failed, in one sentence."""
+        lines = log_lines(self.folder / "log.txt", 1)
+        if lines and lines[0].startswith("vsdemo: "):
+            return lines[0].removeprefix("vsdemo: ")
+        told = [e.get("message") for e in self.events if e["kind"] == "error"]
+        return str(told[-1]) if told else (lines or ["It told no reason."])[0]
+
+
+_ENDS = ("start", "done", "stopped", "error")
+
+
+def root() -> Path:
+    """Where runs live."""
+    return home() / "runs"
+
+
+def every() -> list[Run]:
+    """All runs, the newest first; a folder whose run.json is damaged is none."""
+    found = (_run(path.parent) for path in root().glob("*/run.json"))
+    return sorted((r for r in found if r), key=lambda r: (-r.begun, r.name))
+
+
+def run(name: str) -> Run:
+    """The run of a name. Raises UserError where there is none."""
+    found = {r.name: r for r in every()}
+    if name not in found:
+        raise UserError(f"There is no run {name!r} any more; choose one of the list.")
+    return found[name]
+
+
+def current() -> Run | None:
+    """The run whose process is alive, whoever started it; also one whose folder was removed."""
+    job = _json(root() / JOB)
+    if processes.find(job) is None:
+        return None
+    name = str(job["name"])
+    return _run(root() / name) or Run(name, root() / name, Plan(""), 0.0)
+
+
+def start(plan: Plan) -> Run:
+    """Begins to train in a new folder. Raises UserError while another run is alive, and when the
+    disk is full."""
+    with _starting():
+        slug = re.sub(r"[^a-z0-9_]+", "-", plan.preset.lower()).strip("-")
+        taken = {path.name for path in root().iterdir()}
+        number = next(n for n in range(1, len(taken) + 2) if f"{slug}-{n}" not in taken)
+        begun = Run(f"{slug}-{number}", root() / f"{slug}-{number}", plan, time.time())
+        begun.folder.mkdir()
+        try:
+            said = {"plan": dataclasses.asdict(plan), "begun": begun.begun}
+            write_text(begun.folder / "run.json", json.dumps(said, indent=1) + "\n")
+            _launch(begun)
+        except BaseException:
+            shutil.rmtree(begun.folder, ignore_errors=True)
+            raise
+    return begun
+
+
+def resume(name: str) -> Run:
+    """Goes on with a run that ended before it was done. Raises UserError as `start` does."""
+    with _starting():
+        found = run(name)
+        for left in ("exit", STOPPING):
+            (found.folder / left).unlink(missing_ok=True)
+        _launch(found)
+    return found
+
+
+def stop(name: str) -> None:
+    """Asks the trainer to save and end; it is killed, with all its processes, GRACE seconds later.
+    A run that has ended stays as it is. Returns at once."""
+    found = current()
+    if found is None or found.name != name:
+        return
+    with suppress(OSError):  # a full disk, or the folder is gone
+        (found.folder / STOPPING).touch()
+    if process := processes.find(_json(root() / JOB)):
+        processes.end(process, GRACE)
+
+
+def delete(name: str) -> None:
+    """Removes a run that has ended, with its checkpoint. Raises UserError while it is alive."""
+    found = run(name)
+    if found.alive:
+        raise UserError(f"{name} is being trained; stop it before you delete it.")
+    trash = root() / f".trash-{uuid.uuid4().hex}"
+    found.folder.rename(trash)  # at once out of the list
+    shutil.rmtree(trash, ignore_errors=True)
+
+
+def keep(name: str, kept: bool = True) -> None:
+    """Offers the checkpoint of a run beside those that ship, or no longer. Raises UserError when
+    it has none yet."""
+    found = run(name)
+    if not kept:
+        return (found.folder / KEPT).unlink(missing_ok=True)
+    if not (found.folder / "model.safetensors").exists():
+        raise UserError(f"{name} has no checkpoint yet; wait for its first evaluation.")
+    (found.folder / KEPT).touch()
+    return None
+
+
+def _run(folder: Path) -> Run | None:
+    told: Any = _json(folder / "run.json")
+    try:
+        plan = told["plan"] | {k: tuple(told["plan"][k]) for k in ("settings", "watched")}
+        return Run(folder.name, folder, Plan(**plan), float(told["begun"]))
+    except (TypeError, KeyError, ValueError):
+        return None
+
+
+def _json(path: Path) -> Any:
+    """What a file holds; None where it is missing or damaged."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """One start at a time, over all processes, and only while no trainer is alive. Raises UserError
+    otherwise, and when the disk is full."""
+    try:
+        root().mkdir(parents=True, exist_ok=True)
+        with FileLock(root() / ".starting.lock", timeout=GRACE):
+            if busy := current():
+                raise UserError(
+                    f"{busy.name} is being trained, and one run at a time is enough for a "
+                    "machine; wait for it or stop it."
+                )
+            yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise UserError(f"The disk is full; make room on that of {root()}.") from None
+
+
+def _launch(run: Run) -> None:
+    born = processes.launch(run.plan.words(run.folder), run.folder)
+    write_text(root() / JOB, json.dumps({"name": run.name, **born._asdict()}) + "\n")

@@ -1,0 +1,79 @@
+"""The events of a run as they come: a file that grows is read once, not anew with each look."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+Event = dict[str, Any]
+LOG_END = 20_000  # bytes of a log that are looked at
+BAR = re.compile(r"^(?P<what>.*?):\s+\d+%\|.*?\|\s*(?P<done>\d+)/(?P<of>\d+)\s")  # tqdm's
+
+
+class Tail:
+    """The events of one file. A trainer that goes on replaces it (what a killed run did after it
+    saved last is done again), so a file that is another, or shorter, is read from its beginning."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._events: list[Event] = []
+        self._file, self._at = -1, 0
+        self._lock = Lock()
+
+    def read(self) -> Sequence[Event]:
+        """All events so far; none where there is no file. A line still being written waits."""
+        with self._lock:
+            try:
+                with self.path.open("rb") as file:
+                    told = os.fstat(file.fileno())
+                    if told.st_ino != self._file or told.st_size < self._at:
+                        self._events, self._file, self._at = [], told.st_ino, 0
+                    file.seek(self._at)
+                    new = file.read()
+            except OSError:
+                self._events, self._file, self._at = [], -1, 0
+                return []
+            whole = new[: new.rfind(b"\n") + 1]
+            self._at += len(whole)
+            self._events += [e for line in whole.splitlines() if (e := _event(line))]
+            return list(self._events)
+
+
+@lru_cache(maxsize=64)
+def tail(path: Path) -> Tail:
+    """The one reader of a file, whoever looks."""
+    return Tail(path)
+
+
+def _event(line: bytes) -> Event | None:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    known = isinstance(found, dict) and isinstance(found.get("kind"), str)
+    numbers = known and all(isinstance(found.get(k), int | float) for k in ("step", "time"))
+    return found if numbers else None
+
+
+def log_lines(path: Path, count: int) -> list[str]:
+    """The last lines of a log; of a progress bar, which writes over itself, what it said last."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_END))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return []
+    lines = (line.rstrip("\r").rpartition("\r")[2].rstrip() for line in text.split("\n"))
+    return [line for line in lines if line][-count:]
+
+
+def bar(line: str) -> tuple[str, int, int] | None:
+    """(what, done, of) of a line of tqdm."""
+    found = BAR.match(line)
+    return (found["what"], int(found["done"]), int(found["of"])) if found else None
