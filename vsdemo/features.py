@@ -110,7 +110,7 @@ class FeatureCache:
     ) -> Tensor:
         with ThreadPoolExecutor() as pool:
             keys = list(pool.map(photo_key, photos))
-        known = self._known(kind)
+        known = self.known(kind)
         pairs = list(zip(keys, photos, strict=True))
         missing: dict[str, Path] = {}
         for key, path in pairs:
@@ -119,7 +119,7 @@ class FeatureCache:
         if missing:
             if broken := self._compute(missing, kind, progress):
                 raise UnreadablePhotos({p: broken[k] for k, p in pairs if k in broken})
-            known = self._known(kind)
+            known = self.known(kind)
         rows_of: dict[Path, list[int]] = defaultdict(list)
         for row, key in enumerate(keys):
             rows_of[known[key][0]].append(row)
@@ -151,7 +151,7 @@ class FeatureCache:
         small.thumbnail((LOOKED_AT, LOOKED_AT))
         return small
 
-    def _known(self, kind: str) -> dict[str, tuple[Path, int]]:
+    def known(self, kind: str = VECTOR) -> dict[str, tuple[Path, int]]:
         """Where each photo's features are; a damaged file counts as missing."""
         wanted = {FEATURES, BOXES} if self._proposals and kind == VECTOR else {FEATURES}
         found = {}

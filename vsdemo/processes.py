@@ -66,14 +66,16 @@ def find(told: Any) -> psutil.Process | None:
 
 
 def end(process: psutil.Process, grace: float) -> None:
-    """Sends SIGTERM now, and SIGKILL, to its children too, after so many seconds. Returns at once."""
+    """Sends SIGTERM, and after so many seconds SIGKILL, to its children too. Returns at once."""
     with suppress(psutil.Error):
         process.terminate()
     Thread(target=kill, args=(process, grace), daemon=True).start()
 
 
-def kill(process: psutil.Process, grace: float = 0) -> None:
+def kill(process: psutil.Process | None, grace: float = 0) -> None:
     """Kills a process and its children, unless it ends by itself in that time (seconds)."""
+    if process is None:
+        return
     children: list[psutil.Process] = []
     with suppress(psutil.Error):
         children = process.children(recursive=True)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import shlex
 import shutil
 import time
 import uuid
@@ -25,6 +24,7 @@ from filelock import FileLock
 
 from vsdemo import processes
 from vsdemo.paths import home, write_text
+from vsdemo.plan import Plan
 from vsdemo.resume import FULL
 from vsdemo.tail import Event, log_lines, tail
 from vsdemo.types import UserError
@@ -32,32 +32,6 @@ from vsdemo.types import UserError
 GRACE = 60  # seconds that a trainer has to save, before it is killed
 ALIVE = ("preparing", "training", "measuring", "stopping")
 JOB, KEPT, STOPPING = ".job.json", "kept", "stopping"
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What to train. dataset: None for the preset's own. settings: key=value. watched: sentences
-    to look for at each evaluation."""
-
-    preset: str
-    dataset: str | None = None
-    settings: tuple[str, ...] = ()
-    watched: tuple[str, ...] = ()
-    minutes: float | None = None
-    tensorboard: bool = False
-
-    def words(self, out: Path) -> list[str]:
-        """The command line behind `python -m vsdemo`."""
-        told = ["train", self.preset, "--out", str(out)]
-        told += ["--data", self.dataset] if self.dataset else []
-        told += [word for setting in self.settings for word in ("--set", setting)]
-        told += [f"--watch={sentence}" for sentence in self.watched]
-        told += [f"--minutes={self.minutes:g}"] if self.minutes else []
-        return told + ["--tensorboard"] * self.tensorboard
-
-    def command(self, out: Path) -> str:
-        """The whole command, for a terminal."""
-        return shlex.join(["python", "-m", "vsdemo", *self.words(out)])
 
 
 @dataclass(frozen=True)
@@ -247,4 +221,9 @@ def _starting() -> Iterator[None]:
 
 def _launch(run: Run) -> None:
     born = processes.launch(run.plan.words(run.folder), run.folder)
-    write_text(root() / JOB, json.dumps({"name": run.name, **born._asdict()}) + "\n")
+    job = {"name": run.name, **born._asdict()}
+    try:
+        write_text(root() / JOB, json.dumps(job) + "\n")
+    except BaseException:
+        processes.kill(processes.find(job))  # what nobody knows of must not go on
+        raise

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any
 
 Event = dict[str, Any]
+SOON = 2  # seconds after which a pace can be told
 LOG_END = 20_000  # bytes of a log that are looked at
 BAR = re.compile(r"^(?P<what>.*?):\s+\d+%\|.*?\|\s*(?P<done>\d+)/(?P<of>\d+)\s")  # tqdm's
 
@@ -77,3 +78,17 @@ def bar(line: str) -> tuple[str, int, int] | None:
     """(what, done, of) of a line of tqdm."""
     found = BAR.match(line)
     return (found["what"], int(found["done"]), int(found["of"])) if found else None
+
+
+def seconds_left(events: Sequence[Event], now: float) -> float | None:
+    """How long the rest of a run takes at most, at its pace since it began or went on; None before
+    anything can be told. now: seconds since 1970."""
+    begun = next((e for e in reversed(events) if e["kind"] == "start"), None)
+    if begun is None or not isinstance(begun.get("steps"), int):
+        return None
+    last = events[-1]
+    steps, seconds = last["step"] - begun["step"], last["time"] - begun["time"]
+    if steps <= 0 or seconds < SOON:
+        return None
+    left = (begun["steps"] - last["step"]) * seconds / steps
+    return max(0.0, left - max(0.0, now - last["time"]))
