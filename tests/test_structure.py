@@ -84,6 +84,7 @@ RANKS = {
         "likeness": 6.1,
         "tensorboard": 0.1,
         "tail": 0.1,
+        "plan": 0.1,
         "processes": 0.2,
         "runs": 6.1,
         "preflight": 6.2,

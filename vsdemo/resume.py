@@ -4,6 +4,7 @@ ends a run, told."""
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import signal
 from collections.abc import Callable, Iterator, Mapping
@@ -23,10 +24,10 @@ from vsdemo import checkpoint, tensors
 from vsdemo.checkpoint import Spec
 from vsdemo.device import device
 from vsdemo.events import EventLog
+from vsdemo.paths import home
 from vsdemo.types import UserError
 
 STATE = "last.safetensors"
-LOCK = ".lock"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 Handler = Callable[[int, FrameType | None], None]
 
@@ -46,8 +47,9 @@ def stopping(handler: Handler) -> Iterator[None]:
 def alone(out: Path) -> Iterator[None]:
     """While the block runs, no other process trains in this folder; the lock of one that was killed
     is free. Raises UserError while another one holds it."""
-    out.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(out / LOCK, is_singleton=True)  # entered again by the same process
+    place = home() / "locks" / f"{hashlib.sha256(str(out.resolve()).encode()).hexdigest()[:16]}.lock"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(place, is_singleton=True)  # entered again by the same process
     try:
         lock.acquire(timeout=0)
     except Timeout:
