@@ -47,7 +47,8 @@ def stopping(handler: Handler) -> Iterator[None]:
 def alone(out: Path) -> Iterator[None]:
     """While the block runs, no other process trains in this folder; the lock of one that was killed
     is free. Raises UserError while another one holds it."""
-    place = home() / "locks" / f"{hashlib.sha256(str(out.resolve()).encode()).hexdigest()[:16]}.lock"
+    key = hashlib.sha256(str(out.resolve()).encode()).hexdigest()[:16]
+    place = home() / "locks" / f"{key}.lock"  # not in the folder, which may be shipped
     place.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(place, is_singleton=True)  # entered again by the same process
     try:

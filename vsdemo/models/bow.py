@@ -15,6 +15,7 @@ captions) for those of Huang 2012, DenseNet features.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from vsdemo import config
 from vsdemo.config import option
@@ -33,10 +34,15 @@ class Config(config.Symmetric):
     score: str = option("cosine", "of sentence and photo", ("inner", "cosine", "euclidean"))
 
 
+LESSON: dict[str, Any] = {  # learns Storybook before a class's eyes, in a minute
+    **{"backbone": "pocket", "crops": "whole", "photos": 1500, "dim": 200, "epochs": 20},
+    **{"patience": 20},
+}
 PRESETS = {
     "bow": Config(),
     "bow/paper": Config(**socher.PAPER),
     "bow/squared": Config(**socher.SQUARED),
+    "bow/lesson": Config(**LESSON),
 }
 
 
