@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsdemo.config import Config, describe, from_dict, option, override
+from vsdemo import models
+from vsdemo.config import GROUPS, OWN, Config, describe, from_dict, groups, option, override
 from vsdemo.types import UserError
 
 FIELDS = {f.name: f for f in dataclasses.fields(Config)}
@@ -100,3 +101,18 @@ def test_every_field_carries_help():
     for field in FIELDS.values():
         assert field.metadata["help"].strip(), field.name
         assert field.default in (field.metadata["choices"] or [field.default])
+
+
+@pytest.mark.parametrize("preset", models.presets())
+def test_groups_hold_every_field_once_and_the_models_own_first(preset):
+    _, config = models.preset(preset)
+    found = groups(config)
+    names = [f.name for fields in found.values() for f in fields]
+    assert sorted(names) == sorted(f.name for f in dataclasses.fields(config))
+    assert list(found) == [OWN, *GROUPS]
+    assert {f.name for f in found[OWN]} == set(names) - set(FIELDS)
+
+
+def test_each_shared_field_is_in_one_group():
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(FIELDS)
+    assert list(groups(Config())) == list(GROUPS)

@@ -98,7 +98,13 @@ RANKS = {
         "plots": 6.2,
     },
     **{"ui.galleries": 7.0, "ui.models": 7.0},
-    **{"ui.cones": 7.05, "ui.standing": 7.05, "ui.grounds": 7.08, "ui.places": 7.06},
+    **{
+        "ui.cones": 7.05,
+        "ui.form": 7.05,
+        "ui.standing": 7.05,
+        "ui.grounds": 7.08,
+        "ui.places": 7.06,
+    },
     **{"ui.joining": 7.15, "ui.arrival": 7.15, "ui.tabs": 7.25, "ui.hierarchy": 7.2},
     **{"ui.library": 7.05, "ui.page": 7.0, "ui.pictures": 7.0, "ui.theme": 7.0},
     **{

@@ -119,6 +119,28 @@ class Symmetric(Config):
     standardize: bool = option(True, "photo features to mean 0 and variance 1")
 
 
+OWN = "The model"  # the title of the fields that a model adds
+GROUPS = {  # the shared fields, each once, by what they are about
+    "Photos and words": ("backbone", "crops", "min_count", "vectors"),
+    "Batches": ("batch_size", "sampling", "bucket", "seed"),
+    "How long": ("epochs", "patience", "evaluate_every", "semantics"),
+    "Learning rate": (
+        *("learning_rate", "schedule", "warmup", "cycle_epochs"),
+        *("optimizer", "reset", "clip", "alternate"),
+    ),
+    "Loss": ("loss", "margin", "hardest", "decay"),
+    "Weights kept": ("average", "gentle", "snapshots"),
+}
+
+
+def groups(config: Config) -> dict[str, list[dataclasses.Field[Any]]]:
+    """Every field of a configuration once, by what it is about; the model's own come first."""
+    fields = {f.name: f for f in dataclasses.fields(config)}
+    shared = {name for names in GROUPS.values() for name in names}
+    titled = {OWN: tuple(n for n in fields if n not in shared), **GROUPS}
+    return {title: [fields[n] for n in names] for title, names in titled.items() if names}
+
+
 C = TypeVar("C", bound=Config)
 
 

@@ -5,8 +5,8 @@ A backbone is named `pocket` (our own, which ships), `torchvision/<name>` or
 torchvision takes seconds, which a search over stored features need not wait for.
 """
 
-from vsdemo.backbones.weights import Weights, find_weights, is_here
+from vsdemo.backbones.weights import NETWORKS, Weights, find_weights, is_here
 
-__all__ = ["CROPS", "Weights", "find_weights", "is_here"]
+__all__ = ["CROPS", "NETWORKS", "Weights", "find_weights", "is_here"]
 
 CROPS = {"center": 1, "mirror": 2, "ten": 10, "whole": 1}  # views a photo

@@ -23,6 +23,10 @@ BROKEN = (  # what comes of failed downloads and damaged files
     *(HTTPException, SafetensorError, pickle.UnpicklingError),
 )
 POCKET = ROOT / "checkpoints" / "pocket" / "model.safetensors"
+NETWORKS = (  # those to offer; any other of torchvision or open_clip can be named
+    "pocket",
+    *(f"torchvision/{name}" for name in ("densenet169", "resnet152", "vgg19")),
+)
 UNKNOWN = (
     "There is no backbone {!r}; write pocket, torchvision/<name> (densenet169, resnet152, vgg19, "
     "...) or open_clip/<architecture>/<pretrained>."

@@ -54,10 +54,14 @@ def progress(what: str, done: int, of: int, say: Callable[[int], str] = "{:,}".f
 
 
 def message(text: str) -> str:
-    """The one sentence of a page that has nothing to show; `code` between backticks."""
+    """The one sentence of a page that has nothing to show, as `marked`."""
+    return f'<div class="message" role="status"><p>{marked(text)}</p></div>'
+
+
+def marked(text: str) -> str:
+    """Text with `code` between backticks."""
     parts = escape(text).split("`")
-    marked = "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
-    return f'<div class="message" role="status"><p>{marked}</p></div>'
+    return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
 
 
 def _sentence(number: int, text: str) -> str:
