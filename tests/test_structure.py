@@ -97,7 +97,8 @@ RANKS = {
         "plots.*": 6.1,
         "plots": 6.2,
     },
-    **{"ui.galleries": 7.0, "ui.models": 7.0},
+    **{"ui.galleries": 7.0, "ui.models": 7.0, "ui.strangers": 7.0, "ui.work": 7.0},
+    **{"ui.learning": 7.05, "ui.exports": 7.05, "ui.planning": 7.15},
     **{
         "ui.cones": 7.05,
         "ui.form": 7.05,
@@ -105,7 +106,15 @@ RANKS = {
         "ui.grounds": 7.08,
         "ui.places": 7.06,
     },
-    **{"ui.joining": 7.15, "ui.arrival": 7.15, "ui.tabs": 7.25, "ui.hierarchy": 7.2},
+    **{
+        "ui.strangers": 7.0,
+        "ui.learning": 7.05,
+        "ui.exports": 7.05,
+        "ui.joining": 7.15,
+        "ui.arrival": 7.15,
+        "ui.tabs": 7.25,
+        "ui.hierarchy": 7.2,
+    },
     **{"ui.library": 7.05, "ui.page": 7.0, "ui.pictures": 7.0, "ui.theme": 7.0},
     **{
         "ui.answers": 7.1,

@@ -121,7 +121,7 @@ class Symmetric(Config):
 
 OWN = "The model"  # the title of the fields that a model adds
 GROUPS = {  # the shared fields, each once, by what they are about
-    "Photos and words": ("backbone", "crops", "min_count", "vectors"),
+    "Photos and words": ("backbone", "crops", "photos", "min_count", "vectors"),
     "Batches": ("batch_size", "sampling", "bucket", "seed"),
     "How long": ("epochs", "patience", "evaluate_every", "semantics"),
     "Learning rate": (

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vsdemo import data, models
-from vsdemo.backbones import is_here
+from vsdemo.backbones import CROPS, is_here
 from vsdemo.config import Config, override
 from vsdemo.data import nli, wordnet
 from vsdemo.features import FeatureCache, photo_key
@@ -41,6 +41,15 @@ def datasets(config: Config) -> list[str]:
     here = [name for name in known if name in data.MADE or _has_photos(name)]
     # What pocket has made is seen at once; the large network is made for photos.
     return sorted(here, key=lambda name: (name in data.MADE) != (config.backbone == "pocket"))
+
+
+def usual(config: Config, dataset: str | None) -> tuple[str, ...]:
+    """Settings that fit a preset to a data set: our own image network for drawings, and where the
+    preset's own is not here."""
+    if config.text_only or (dataset not in data.MADE and is_here(config.backbone)):
+        return ()
+    wanted = {"backbone": "pocket"} | ({"crops": "whole"} if config.crops in CROPS else {})
+    return tuple(f"{k}={v}" for k, v in wanted.items() if getattr(config, k) != v)
 
 
 def _has_photos(name: str) -> bool:

@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -120,14 +121,19 @@ def current() -> Run | None:
     return _run(root() / name) or Run(name, root() / name, Plan(""), 0.0)
 
 
+def free(plan: Plan) -> Path:
+    """The folder that a plan's run would have."""
+    slug = re.sub(r"[^a-z0-9_]+", "-", plan.preset.lower()).strip("-")
+    taken = {path.name for path in root().glob(f"{slug}-*")}
+    return root() / next(f"{slug}-{n}" for n in count(1) if f"{slug}-{n}" not in taken)
+
+
 def start(plan: Plan) -> Run:
     """Begins to train in a new folder. Raises UserError while another run is alive, and when the
     disk is full."""
     with _starting():
-        slug = re.sub(r"[^a-z0-9_]+", "-", plan.preset.lower()).strip("-")
-        taken = {path.name for path in root().iterdir()}
-        number = next(n for n in range(1, len(taken) + 2) if f"{slug}-{n}" not in taken)
-        begun = Run(f"{slug}-{number}", root() / f"{slug}-{number}", plan, time.time())
+        folder = free(plan)
+        begun = Run(folder.name, folder, plan, time.time())
         begun.folder.mkdir()
         try:
             said = {"plan": dataclasses.asdict(plan), "begun": begun.begun}

@@ -13,7 +13,7 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.types import UserError
-from vsdemo.ui import api, page, pictures, theme
+from vsdemo.ui import api, exports, page, pictures, theme
 from vsdemo.ui.library import Library
 from vsdemo.ui.tabs import LINE, TITLE, Page
 
@@ -49,7 +49,7 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
             **{"theme": theme.theme(), "css": theme.css(), "head": theme.head()},
             **{"ssr_mode": False, "enable_monitoring": False, "run_history": False},
             footer_links=[],
-            app_kwargs={"routes": [pictures.route(library.photos)]},
+            app_kwargs={"routes": [pictures.route(library.photos), exports.route()]},
         )
     except OSError:
         raise UserError(f"Port {port} is taken; choose another one with --port.") from None

@@ -18,7 +18,8 @@ from vsdemo.engine import Engine, Reader
 from vsdemo.index import Index
 from vsdemo.types import CaptionSet, UserError
 from vsdemo.ui import page, pictures
-from vsdemo.ui.library import Library, Reading, Work
+from vsdemo.ui.library import Library
+from vsdemo.ui.work import Reading, Work
 
 T = TypeVar("T")
 Update = dict[Any, Any]  # widget -> its new value

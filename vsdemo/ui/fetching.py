@@ -7,7 +7,6 @@ strangers visit, on a Space, nothing is offered.
 from __future__ import annotations
 
 import logging
-import os
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Event, Lock, Thread
@@ -21,9 +20,9 @@ from vsdemo.types import UserError
 from vsdemo.ui import answers, page
 from vsdemo.ui.answers import Update
 from vsdemo.ui.library import Library
+from vsdemo.ui.strangers import strangers
 
 Seen = tuple[str, ...] | None
-PUBLIC = ("SPACE_ID", "GRADIO_SHARE", "GRADIO_SERVER_NAME")  # set where strangers may visit
 TICK = 1  # seconds between two looks at what is under way
 log = logging.getLogger(__name__)
 
@@ -50,7 +49,7 @@ class Fetching:
     def __init__(self, library: Library) -> None:
         self.library = library
         missing = (name for name, thing in fetch.THINGS.items() if thing.missing)
-        self.names = () if any(map(os.environ.get, PUBLIC)) else tuple(missing)
+        self.names = () if strangers() else tuple(missing)
         self.errands = {name: Errand(ended=True) for name in self.names}
         self._taken: tuple[str, ...] = ()
         self._lock = Lock()

@@ -45,7 +45,7 @@ class Gallery:
         return EXAMPLES_OF.get(self.name, EXAMPLES)
 
 
-def _gallery(name: str, split: str, own: bool = False) -> Gallery | None:
+def gallery(name: str, split: str, own: bool = False) -> Gallery | None:
     """None when the data set is not here or has no such split."""
     try:
         photos = data.photos(name, split)
@@ -62,12 +62,12 @@ def _gallery(name: str, split: str, own: bool = False) -> Gallery | None:
 def galleries(own: str | None) -> Iterator[Gallery]:
     """All of them, the one to show first at the head: `own` where it is given, which is a data set,
     captions file or folder. Raises UserError when that is not there."""
-    if own is not None and own not in data.DATASETS and (found := _gallery(own, "all", own=True)):
+    if own is not None and own not in data.DATASETS and (found := gallery(own, "all", own=True)):
         yield found
     root = data_root()
     here = {*data.DATASETS, *data.karpathy_files()} if root and root.is_dir() else set()
     # Nobody has to wait for drawings, unless there is nothing else.
     for name in sorted({*here, *data.MADE}, key=lambda n: (n != own, n in data.MADE, n)):
         for split in ("test",) if name in data.MADE else ("test", "all"):
-            if found := _gallery(name, split):
+            if found := gallery(name, split):
                 yield found

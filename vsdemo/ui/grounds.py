@@ -19,8 +19,9 @@ from vsdemo.hierarchy import CONCEPT, PHOTO, ROOT, Follows, World, check_order
 from vsdemo.types import Sentence, UserError
 from vsdemo.ui import page
 from vsdemo.ui.cones import Toy, cones
-from vsdemo.ui.library import Library, Work
+from vsdemo.ui.library import Library
 from vsdemo.ui.models import by_merit, of_concepts
+from vsdemo.ui.work import Work
 from vsdemo.worlds import Place
 
 Key = tuple[str, str]  # model and gallery, both empty for concepts

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
-from vsdemo.plan import Plan
 from vsdemo.preflight import Check
 from vsdemo.runs import ALIVE, Run
 from vsdemo.tail import Event, bar, log_lines, seconds_left
@@ -27,6 +26,7 @@ SAID = {  # state: what a visitor reads
 }
 ROWS = 10  # evaluations whose photos are shown
 LINES = 12  # of the log
+TITLES = ("Shown", "Run", "Data", "Changed", "State", "On dev", "")
 
 
 def command(text: str) -> str:
@@ -121,18 +121,18 @@ def _facts(events: Sequence[Event], state: str, now: float) -> list[str]:
 def _buttons(run: Run, state: str) -> str:
     offered = []
     if state in ALIVE:
-        offered.append(_button("stop", "Stop", 0, "Saves, then ends; it can go on later"))
+        offered.append(_button("stop", "Stop", "Saves, then ends; it can go on later"))
     elif state in ("stopped", "failed", "killed"):
-        offered.append(_button("play", "Go on", 0, "From what was saved last"))
+        offered.append(_button("play", "Go on", "From what was saved last"))
     if (run.folder / "model.safetensors").exists():
-        offered.append(_button("apply", "Use in Search", 0, "Offers it wherever a model is chosen"))
+        offered.append(_button("apply", "Use in Search", "Offers it wherever a model is chosen"))
     offered.append(f'<a class="do" href="runs/{escape(run.name)}/events.csv" download>CSV</a>')
     return "".join(offered)
 
 
-def _button(event: str, says: str, number: int, title: str) -> str:
+def _button(event: str, says: str, title: str) -> str:
     return (
-        f'<button type="button" class="do" data-event="{event}" data-number="{number}" data-stay '
+        f'<button type="button" class="do" data-event="{event}" data-stay '
         f'title="{escape(title)}">{escape(says)}</button>'
     )
 
@@ -197,41 +197,40 @@ def _row(when: str, item: dict[str, Any], source: Source) -> str:
     return f"<li><h3>{escape(when)}{rank}</h3><ul>{''.join(cards)}</ul></li>"
 
 
-def listed(runs: Sequence[Run], chosen: Collection[str], states: Callable[[Run], str]) -> str:
+def listed(runs: Sequence[Run], chosen: Collection[str]) -> str:
     """All runs, the newest first, with what differs between them, to look at and to compare."""
     if not runs:
         return page.note("No run yet: what you train stands here.")
-    rows = "".join(_line(i, run, states(run), run.name in chosen) for i, run in enumerate(runs))
+    rows = "".join(_line(run, run.state, run.name in chosen) for run in runs)
     head = "".join(
         f"<th>{t}</th>" for t in ("Shown", "Run", "Data", "Changed", "State", "On dev", "")
     )
     return f'<div class="wide"><table class="runs"><tr>{head}</tr>{rows}</table></div>'
 
 
-def _line(number: int, run: Run, state: str, shown: bool) -> str:
+def _line(run: Run, state: str, shown: bool) -> str:
     begun = datetime.fromtimestamp(run.begun, UTC).astimezone().strftime("%d %b, %H:%M")
-    press = f'aria-pressed="{str(shown).lower()}"'
+    name, press = escape(run.name), f'aria-pressed="{str(shown).lower()}"'
+    to = f'type="button" data-stay data-name="{name}"'
+    gone = f'<button {to} class="to" data-event="delete" aria-label="Delete {name}">Delete</button>'
     cells = [
-        f'<button type="button" class="pick" data-event="select" data-stay data-number="{number}" '
-        f'{press} aria-label="Show {escape(run.name)}">{"●" if shown else "○"}</button>',
-        f'<button type="button" class="to" data-event="apply" data-stay data-number="{number}">'
-        f'{escape(run.name)}</button><span class="note">{begun}</span>',
+        f'<button {to} class="pick" data-event="select" {press} aria-label="Compare {name}">'
+        f"{'●' if shown else '○'}</button>",
+        f'<button {to} class="to" data-event="apply">{name}</button>'
+        f'<span class="note">{begun}</span>',
         escape(run.plan.dataset or "its own"),
-        f"<code>{escape(' '.join(run.plan.settings)) or '–'}</code>",
+        f"<code>{escape(' '.join(run.plan.settings)) or 'nothing'}</code>",
         f'<span class="state {state}">{SAID[state]}</span>',
-        escape(best(run.events)) or "–",
-        ""
-        if state in ALIVE
-        else f'<button type="button" class="to" data-event="delete" data-stay '
-        f'data-number="{number}" aria-label="Delete {escape(run.name)}">Delete</button>',
+        escape(best(run.events)),
+        "" if state in ALIVE else gone,
     ]
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
-def closed(plan: Plan) -> str:
+def closed(command: str) -> str:
     """What a visitor reads where training is off."""
     return page.message(
         "Training is off where strangers visit, as it takes the whole machine. On your own it is "
-        "on: `pip install -r requirements.txt && python app.py`, or in a terminal "
-        f"`{plan.command_here()}`. Who runs this app allows it with `VSDEMO_ALLOW_TRAINING=1`."
+        f"on: `pip install -r requirements.txt && python app.py`, or in a terminal `{command}`. "
+        "Who runs this app allows it with `VSDEMO_ALLOW_TRAINING=1`."
     )

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
@@ -17,9 +17,10 @@ from typing import TypeVar
 from vsdemo import data
 from vsdemo.engine import Engine, Reader
 from vsdemo.index import Index
-from vsdemo.types import CaptionSet, UserError
-from vsdemo.ui.galleries import Gallery, galleries
+from vsdemo.types import UserError
+from vsdemo.ui.galleries import Gallery, galleries, gallery
 from vsdemo.ui.models import by_merit, knows_photos
+from vsdemo.ui.work import Gathering, Loading, Opening, Reading, Work
 
 T = TypeVar("T")
 KEPT_ENGINES = 6  # each holds up to 200 MB, most of it the embedded captions
@@ -27,61 +28,6 @@ NO_MODEL = (
     "There is no model yet: train one with "
     "`python -m vsdemo train order --out checkpoints/flickr8k/order`, then start the app again."
 )
-
-
-@dataclass
-class Work:
-    """What is on its way, and how far it is."""
-
-    what: str
-    done: int = 0
-    of: int = 0
-
-    def report(self, done: int, of: int) -> None:
-        """Takes what the core reports while it works."""
-        self.done, self.of = done, of
-
-    @property
-    def failed(self) -> bool:
-        """Whether to start anew: the cause may have been mended since."""
-        futures = [value for value in vars(self).values() if isinstance(value, Future)]
-        return any(future.done() and future.exception() for future in futures)
-
-
-@dataclass
-class Opening(Work):
-    """The photos and captions of a gallery on their way."""
-
-    photos: Future[CaptionSet] = field(default_factory=Future)
-
-
-@dataclass
-class Loading(Work):
-    """An engine on its way, and its captions."""
-
-    engine: Future[Engine] = field(default_factory=Future)
-    captions: Future[Index] | None = None
-
-    def report(self, done: int, of: int) -> None:
-        """What is counted first are photos."""
-        super().report(done, of)
-        if self.captions is None:
-            self.what = "Looking at the photos"
-
-
-@dataclass
-class Reading(Work):
-    """A model that describes photos from elsewhere, on its way."""
-
-    model: str = ""
-    reader: Future[Reader] = field(default_factory=Future)
-
-
-@dataclass
-class Gathering(Work):
-    """Every model on its way, to read sentences; in place of one that cannot, the reason."""
-
-    readers: Future[dict[str, Reader | str]] = field(default_factory=Future)
 
 
 class Library:
@@ -100,6 +46,7 @@ class Library:
         self._loading: OrderedDict[tuple[str, str], Loading] = OrderedDict()
         self._gathering: Gathering | None = None
         self.galleries: dict[str, Gallery] = {}
+        self._dev: dict[str, Gallery | None] = {}
         self.refresh()
 
     def refresh(self) -> None:
@@ -121,9 +68,24 @@ class Library:
         """Why nothing can be shown, in one sentence."""
         return None if self.models else NO_MODEL
 
+    def dev(self, dataset: str) -> Gallery | None:
+        """The photos that a training chooses by; None where they are not here any more."""
+        if dataset not in self._dev:
+            self._dev[dataset] = gallery(dataset, "dev")
+        return self._dev[dataset]
+
+    def forget(self, model: str) -> None:
+        """The next who asks for a model reads it anew: its training has gone on."""
+        with self._lock:
+            for kept in (self._loading, self._readings):
+                for key in [key for key in kept if model in key]:
+                    del kept[key]
+        self.refresh()
+
     def photos(self, token: str) -> tuple[Path, ...]:
         """The photos of a gallery by its token; none where there is no such gallery."""
-        return next((g.photos for g in self.galleries.values() if g.token == token), ())
+        known = (*self.galleries.values(), *filter(None, self._dev.values()))
+        return next((g.photos for g in known if g.token == token), ())
 
     def opening(self, gallery: str) -> Opening:
         """The photos and captions of a gallery; what is to be drawn is drawn when asked for."""

@@ -6,16 +6,21 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from vsdemo import checkpoint, data
+from vsdemo import checkpoint, data, runs
 from vsdemo.backbones import CROPS, is_here
 from vsdemo.types import UserError
 
 Merit = tuple[bool, bool, int, int, float]
 
 
+def here() -> list[Path]:
+    """The checkpoints that ship, and those of runs that somebody keeps."""
+    return [*checkpoint.shipped(), *(run.folder for run in runs.every() if run.kept)]
+
+
 def of_concepts() -> list[Path]:
     """Checkpoints that know concepts in place of photos, the largest space first."""
-    specs = {f: checkpoint.read_spec(f) for f in checkpoint.shipped() if not _sees(f)}
+    specs = {f: checkpoint.read_spec(f) for f in here() if not _sees(f)}
     found = [f for f, spec in specs.items() if "concepts" in spec.config.needs]
     return sorted(found, key=lambda f: -specs[f].config.dim)
 
@@ -35,7 +40,7 @@ def by_merit(dataset: str | None) -> dict[str, Path]:
     and not ten times, so that nobody waits minutes for the first search; then the better rsum on
     dev, which says little from one set to another.
     """
-    folders = [f for f in checkpoint.shipped() if _sees(f)]
+    folders = [f for f in here() if _sees(f)]
     folders.sort(key=lambda f: _merit(f, dataset), reverse=True)
     names = [f.name for f in folders]
     return {f.name if names.count(f.name) == 1 else f"{f.parent.name} {f.name}": f for f in folders}

@@ -13,13 +13,15 @@ window.vsdemo = {
   },
 
   report(element, trigger, watch) {
+    const told = {}; // one object an event: of clicks during an answer Gradio sends the first's again
     element.addEventListener("click", (event) => {
       const button = event.target.closest("button[data-event]");
       if (!button) return;
       const number = Number(button.dataset.number || 0);
       if (button.dataset.event === "select") vsdemo.chosen(button, number);
       else if (!("stay" in button.dataset)) window.scrollTo({ top: 0 }); // where the answer begins
-      trigger(button.dataset.event, { number });
+      const data = (told[button.dataset.event] ||= {});
+      trigger(button.dataset.event, Object.assign(data, { number, name: button.dataset.name }));
     });
     watch("value", () => vsdemo.address(element));
     vsdemo.address(element);
@@ -49,6 +51,20 @@ for (const kind of ["click", "keydown"]) {
     if (open && leaves) open.click();
   });
 }
+
+// A command is copied; without a clipboard, as over plain http, it is marked to be copied by hand.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(button.previousElementSibling);
+    button.textContent = "Marked";
+  }
+  setTimeout(() => { button.textContent = "Copy"; }, 1500);
+});
 
 // A word of a tree says what it does below the tree, also where nothing hovers; with a long arc it
 // is wider than the screen, so what comes into view is the word itself.

@@ -17,6 +17,7 @@ from vsdemo.ui.library import Library
 from vsdemo.ui.search import Search, Shown
 from vsdemo.ui.sentences import Pair, Sentences
 from vsdemo.ui.standing import Standing
+from vsdemo.ui.training import Training
 
 TITLE = "vsdemo"
 LINE = "Sentences and photos in one space"
@@ -55,6 +56,8 @@ class Page:
                 self.sentences: Sentences = sentences.build(library)
             with gr.Tab("Hierarchy", id="hierarchy", render_children=True) as self.walk_tab:
                 self.walk: Walk = hierarchy.build(library)
+            with gr.Tab("Train", id="train", render_children=True) as self.train_tab:
+                self.training = Training(library)
         self.settings = [self.model, self.gallery, self.k]
 
     def load(self, request: gr.Request) -> Answer:
@@ -78,6 +81,7 @@ class Page:
             self.align.asked: Asked(asked.get("q", "") * aligned, model, gallery, photo),
             self.sentences.asked: Pair((asked.get("a", ""), asked.get("b", "")), model, gallery),
             self.walk.asked: self._standing(asked, model, gallery),
+            **self.training.asked(asked if _tab(asked) == "train" else {}),
         }
 
     def load_photo(self, request: gr.Request) -> Answer:
@@ -170,7 +174,7 @@ class Page:
             start(told.say(told.changed), chosen, told.outputs, **QUIET)
         tabs = (self.search_tab, "detail"), (self.describe_tab, "sentences")
         tabs = *tabs, (self.align_tab, "figure"), (self.sentences_tab, "alike")
-        tabs = *tabs, (self.walk_tab, "trail")
+        tabs = *tabs, (self.walk_tab, "trail"), (self.train_tab, "status")
         for tab, shown in tabs:
             tab.select(js=f"() => vsdemo.address(document.getElementById('{shown}'))")
         found.detail.submit(told.say(self.describe), [found.shown], told.outputs, **QUIET)
@@ -181,6 +185,10 @@ class Page:
         self._connect_sentences()
         self._connect_walk()
         asked = [self.align.asked, self.sentences.asked, self.walk.asked]
+        if self.training.open:
+            asked.append(self.training.looked)
+            used = self.training.connect(self.train_tab, self.model, self.gallery, self.tabs)
+            used.then(look, ask, found.outputs, **QUIET).then(*then, **QUIET)
         settings = [self.model, self.gallery, self.tabs, *asked]
         demo.load(self.load_settings, None, settings, **QUIET)
         demo.load(found.say(self.load), None, found.outputs, **QUIET).then(*then, **QUIET)
@@ -222,7 +230,7 @@ class Page:
 
 def _tab(asked: dict[str, str]) -> str:
     """The tab that an address names."""
-    tabs = ("describe", "align", "sentences", "hierarchy")
+    tabs = ("describe", "align", "sentences", "hierarchy", "train")
     return asked["tab"] if asked.get("tab") in tabs else "search"
 
 

@@ -1,0 +1,212 @@
+"""The tab Train: starts the trainer as a process of its own, follows it, keeps what it made."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from vsdemo import preflight, runs
+from vsdemo.plan import Plan
+from vsdemo.plots.curves import curves
+from vsdemo.types import UserError
+from vsdemo.ui import answers, learning, page, pictures, strangers
+from vsdemo.ui.answers import Answer, Update
+from vsdemo.ui.curves import curves_widget, drawn
+from vsdemo.ui.library import Library
+from vsdemo.ui.planning import LESSON, Planning
+
+ABOUT = "Train a model, and watch it find more and more of what a sentence says."
+MOST = 6  # runs whose curves are drawn over each other
+TICK, CALM = 1, 5  # seconds between two looks, while something is trained and otherwise
+QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+
+
+class Looked(NamedTuple):
+    """What a page shows: runs by name, the first in full; the sentence whose photos are shown."""
+
+    shown: tuple[str, ...] = ()
+    sentence: int = 0
+
+
+class Training:
+    """The widgets of the tab and what they do; where strangers may not train, it says so."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self.open = strangers.training_allowed()
+        if not self.open:
+            gr.HTML(learning.closed(Plan(LESSON, "storybook").command(Path("runs/lesson"))))
+            return
+        gr.HTML(f"<p>{ABOUT}</p>", elem_classes="about")
+        self.note = gr.HTML("", elem_classes="notes", render=False)
+        self.planning = Planning(self.note)
+        self.looked = gr.State(Looked())
+        self.seen = gr.State({})  # what this page has drawn, so that nothing is drawn twice
+        self.status = _reporting("status")
+        with gr.Row(elem_classes="watching"):
+            with gr.Column(scale=6, min_width=320):
+                self.finds = _reporting("finds")
+            with gr.Column(scale=7, min_width=320):
+                self.curves = curves_widget("Curves of the runs shown, by step", "curves")
+        self.list = _reporting("runs")
+        with gr.Accordion("What the trainer printed", open=False, elem_classes="settings"):
+            self.log = gr.HTML("", elem_id="log")
+        self.timer = gr.Timer(CALM, active=False)
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Every widget that a look at the runs may change."""
+        shown = [self.status, self.finds, self.curves, self.log, self.list]
+        return [self.note, *shown, self.looked, self.seen, self.timer]
+
+    def say(self, callback: Callable[..., Answer]) -> Callable[..., Answer]:
+        """A callback that tells what went wrong below the command."""
+        return answers.telling(self.note)(callback)
+
+    def train(self, seen: dict[str, int], *asked: Any) -> Answer:
+        """Starts what is asked for, and follows it."""
+        plan = self.planning.plan(*asked)
+        yield {self.note: page.progress("Looking whether all is here", 0, 0)}
+        preflight.require(plan)
+        begun = runs.start(plan)
+        yield {self.note: "", **self.look(Looked((begun.name,)), seen)}
+
+    def look(self, looked: Looked, seen: dict[str, int]) -> Update:
+        """How far all is; what has not changed since this page looked is left as it is."""
+        every, alive = runs.every(), runs.current()
+        by_name = {run.name: run for run in every}
+        if alive:
+            by_name.setdefault(alive.name, alive)  # also where its folder was removed
+        shown = [by_name[name] for name in looked.shown if name in by_name]
+        shown = shown or ([alive] if alive else every[:1])
+        names = tuple(run.name for run in shown)
+        told = {run.name: run.events for run in shown}
+        values = {self.list: learning.listed(every, names)}
+        if shown:
+            values |= self._first(shown[0], looked.sentence)
+        marks = {widget.elem_id: hash(value) for widget, value in values.items()}
+        marks["curves"] = hash(str([(name, len(e), e[-1:]) for name, e in told.items()]))
+        fresh = {w: value for w, value in values.items() if marks[w.elem_id] != seen.get(w.elem_id)}
+        if marks["curves"] != seen.get("curves"):
+            fresh[self.curves] = drawn(curves(told))
+        return {
+            **fresh,
+            self.looked: Looked(names, looked.sentence),
+            self.seen: marks,
+            self.timer: gr.Timer(TICK if alive else CALM, active=True),
+        }
+
+    def _first(self, run: runs.Run, sentence: int) -> Update:
+        """The run that is shown in full."""
+        events, state = run.events, run.state
+        gallery = self.library.dev(run.plan.dataset or "") if learning.watched(events) else None
+        source = pictures.source(gallery.token if gallery else "")
+        return {
+            self.status: learning.status(run, state, time.time()),
+            self.finds: learning.finds(events, sentence, source, state in runs.ALIVE),
+            self.log: learning.log(run),
+        }
+
+    def follow(self, looked: Looked, seen: dict[str, int]) -> Answer:
+        """A look, by the timer or as the tab opens."""
+        yield self.look(looked, seen)
+
+    def stop(self, looked: Looked, seen: dict[str, int]) -> Answer:
+        """Stops what is shown in full."""
+        for name in looked.shown[:1]:
+            runs.stop(name)
+        yield self.look(looked, seen)
+
+    def resume(self, looked: Looked, seen: dict[str, int]) -> Answer:
+        """Goes on with what is shown in full."""
+        for name in looked.shown[:1]:
+            runs.resume(name)
+        yield self.look(looked, seen)
+
+    def watch(self, looked: Looked, seen: dict[str, int], event: gr.EventData) -> Answer:
+        """Another sentence."""
+        number = answers.number(event, 100)
+        yield self.look(looked._replace(sentence=number), seen)
+
+    def show(self, looked: Looked, seen: dict[str, int], event: gr.EventData) -> Answer:
+        """One run, and no other."""
+        yield self.look(Looked((_clicked(event).name,), looked.sentence), seen)
+
+    def compare(self, looked: Looked, seen: dict[str, int], event: gr.EventData) -> Answer:
+        """One run more, or less, beside the others."""
+        name = _clicked(event).name
+        shown = tuple(other for other in looked.shown if other != name)
+        if shown == looked.shown:
+            if len(shown) == MOST:
+                raise UserError(f"At most {MOST} runs are shown at once; take one away first.")
+            shown = (*shown, name)
+        yield self.look(looked._replace(shown=shown), seen)
+
+    def delete(self, looked: Looked, seen: dict[str, int], event: gr.EventData) -> Answer:
+        """Deletes a run, with its checkpoint."""
+        name = _clicked(event).name
+        runs.delete(name)
+        self.library.forget(name)
+        yield self.look(looked, seen)
+
+    def asked(self, address: Mapping[str, str]) -> Update:
+        """The run that an address names, for the next look."""
+        named = self.open and "run" in address
+        return {self.looked: Looked((address["run"],))} if named else {}
+
+    def use(self, looked: Looked) -> Answer:
+        """Offers the checkpoint of what is shown in full wherever a model is chosen, and searches
+        with it."""
+        name = next(iter(looked.shown), "")
+        runs.keep(name)
+        self.library.forget(name)
+        if name not in self.library.models:
+            raise UserError(f"{name} knows no photos; it stands in Sentences or Hierarchy now.")
+        learnt = runs.run(name).plan.dataset
+        fitting = (g.key for g in self.library.galleries.values() if g.name == learnt)
+        gallery = next(fitting, None)
+        yield {
+            self.note: "",
+            self.model: gr.update(choices=list(self.library.models), value=name),
+            self.gallery: gr.update(value=gallery) if gallery else gr.skip(),
+            self.tabs: gr.Tabs(selected="search"),
+        }
+
+    def connect(self, tab: gr.Tab, model: gr.Dropdown, gallery: gr.Dropdown, tabs: gr.Tabs) -> Any:
+        """Ties the widgets of the tab; gives what a trained model is taken into use by."""
+        self.model, self.gallery, self.tabs = model, gallery, tabs
+        plan, known = self.planning, [self.looked, self.seen]
+        live: dict[str, Any] = {"outputs": self.outputs, **QUIET}
+        told = [plan.preset, plan.dataset, plan.sentence]
+        for start in (plan.preset.input, plan.dataset.input):
+            start(self.say(plan.choose), told, plan.outputs, **QUIET)
+        plan.form.input(
+            self.say(plan.told), told, plan.outputs, trigger_mode="always_last", **QUIET
+        )
+        for start in (plan.sentence.change, tab.select):
+            start(self.say(plan.tell), plan.asks, plan.outputs, **QUIET)
+        plan.go.click(self.say(self.train), [self.seen, *plan.asks], **live)
+        for start in (tab.select, self.timer.tick):
+            start(self.say(self.follow), known, **live)
+        self.status.stop(self.say(self.stop), known, **live)
+        self.status.play(self.say(self.resume), known, **live)
+        self.finds.select(self.say(self.watch), known, **live)
+        self.list.select(self.say(self.compare), known, **live)
+        self.list.apply(self.say(self.show), known, **live)
+        self.list.delete(self.say(self.delete), known, **live)
+        used = [self.note, model, gallery, tabs]
+        return self.status.apply(self.say(self.use), [self.looked], used, **QUIET)
+
+
+def _clicked(event: gr.EventData) -> runs.Run:
+    """The run whose button was clicked; what a page tells is looked up in the list of runs."""
+    told = event._data if isinstance(event._data, dict) else {}
+    return runs.run(str(told.get("name")))
+
+
+def _reporting(name: str) -> gr.HTML:
+    return gr.HTML("", elem_id=name, js_on_load="vsdemo.report(element, trigger, watch)")
