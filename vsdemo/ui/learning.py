@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from html import escape
-from typing import Any
+from typing import Any, TypeVar
 
 from vsdemo.preflight import Check
 from vsdemo.runs import ALIVE, Run
@@ -13,6 +13,7 @@ from vsdemo.tail import Event, bar, log_lines, seconds_left
 from vsdemo.ui import page
 from vsdemo.ui.page import Source
 
+T = TypeVar("T")
 SAID = {  # state: what a visitor reads
     "preparing": "getting ready",
     "training": "learning",
@@ -24,7 +25,6 @@ SAID = {  # state: what a visitor reads
     "killed": "ended without a word",
     "gone": "its folder was removed",
 }
-ROWS = 10  # evaluations whose photos are shown
 LINES = 12  # of the log
 TITLES = ("Shown", "Run", "Data", "Changed", "State", "On dev", "")
 
@@ -175,11 +175,10 @@ def finds(events: Sequence[Event], sentence: int, source: Source, alive: bool) -
     return f'<div class="examples">{chips}</div><ol class="finds">{rows}</ol>'
 
 
-def _some(looks: Sequence[Any]) -> Sequence[Any]:
-    """The first, the last and others at even distances, at most ROWS."""
-    if len(looks) <= ROWS:
-        return looks
-    return [looks[round(i * (len(looks) - 1) / (ROWS - 1))] for i in range(ROWS)]
+def _some(looks: Sequence[T]) -> list[T]:
+    """The first looks, the newest, and others at distances that grow: most is learnt early."""
+    last = len(looks) - 1
+    return [look for i, look in enumerate(looks) if i < 4 or i == last or i & (i - 1) == 0]
 
 
 def _row(when: str, item: dict[str, Any], source: Source) -> str:

@@ -41,7 +41,7 @@ class Training:
         if not self.open:
             gr.HTML(learning.closed(Plan(LESSON, "storybook").command(Path("runs/lesson"))))
             return
-        gr.HTML(f"<p>{ABOUT}</p>", elem_classes="about")
+        gr.HTML(f'<p class="about">{ABOUT}</p>')
         self.note = gr.HTML("", elem_classes="notes", render=False)
         self.planning = Planning(self.note)
         self.looked = gr.State(Looked())
