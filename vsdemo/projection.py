@@ -8,7 +8,7 @@ everything in an order embedding, has no angle, and a general point lies near it
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from threading import Event, Lock
 from typing import Any
 
@@ -50,8 +50,10 @@ def project(
     different, same = np.unique(_prepared(x), axis=0, return_inverse=True)
     steps = _Steps(-(-len(different) // CHUNK) + EPOCHS, progress, cancel)
     threads = torch.get_num_threads()
-    drawn = _umap(different, steps, seed) if len(different) >= FEWEST else _pca(different, seed)
-    torch.set_num_threads(threads)  # numba sets that of all that is parallel
+    try:
+        drawn = _umap(different, steps, seed) if len(different) >= FEWEST else _pca(different, seed)
+    finally:
+        torch.set_num_threads(threads)  # numba sets that of all that is parallel
     return _scaled(drawn)[same.reshape(-1)]
 
 
@@ -68,7 +70,7 @@ def stored(key: str, make: Callable[[], np.ndarray]) -> np.ndarray:
 
 
 class _Steps:
-    """Counts steps and stops the work. umap writes its epochs here, as to a file."""
+    """Counts steps and stops the work."""
 
     def __init__(self, of: int, progress: Progress | None, cancel: Event | None) -> None:
         self.of, self.done, self.progress, self.cancel = of, 0, progress, cancel
@@ -80,12 +82,13 @@ class _Steps:
             self.progress(done, self.of)
         self.done = max(self.done, done)
 
-    def write(self, text: str) -> None:
-        if text.strip().isdecimal():
-            self.to(self.of - EPOCHS + int(text))
-
-    def flush(self) -> None:
-        """Nothing is held back."""
+    def epochs(self, numbers: range, **_: Any) -> Iterator[int]:
+        """Takes the place of umap's progress bar. To stop from within a bar would leave the lock of
+        all bars closed: it is not opened where drawing a bar fails, and other threads wait."""
+        for number in numbers:
+            self.to(self.of - EPOCHS + number)
+            yield number
+        self.to(self.of)
 
 
 def _prepared(x: np.ndarray) -> np.ndarray:
@@ -113,18 +116,21 @@ def _umap(x: np.ndarray, steps: _Steps, seed: int) -> np.ndarray:
     found = _neighbours(x, steps)
     if x.shape[1] < 2:
         x = np.hstack([x, np.zeros_like(x)])  # where to start are two principal components
-    told: dict[str, Any] = {"disable": False, "file": steps, "bar_format": "{n}", "mininterval": 0}
     with _one, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a seed means one thread; neighbours cannot be asked later
-        from umap import UMAP  # takes seconds, and on a new machine a minute
+        from umap import UMAP, layouts  # takes seconds, and on a new machine a minute
 
         network = UMAP(
             **{"n_neighbors": found[0].shape[1], "min_dist": MIN_DIST, "n_epochs": EPOCHS},
-            **{"init": "pca", "random_state": seed, "n_jobs": 1, "tqdm_kwds": told},
+            **{"init": "pca", "random_state": seed, "n_jobs": 1},
             precomputed_knn=(*found, None),
             force_approximation_algorithm=True,  # or fewer than 4,096 points ignore the neighbours
         )
-        return network.fit_transform(x)
+        bar, layouts.tqdm = layouts.tqdm, steps.epochs
+        try:
+            return network.fit_transform(x)
+        finally:
+            layouts.tqdm = bar
 
 
 def _neighbours(x: np.ndarray, steps: _Steps) -> tuple[np.ndarray, np.ndarray]:

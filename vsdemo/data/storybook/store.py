@@ -67,7 +67,7 @@ def draw(numbers: Sequence[int], progress: Progress | None = None) -> None:
         return
     sense.actions()  # kept, so that processes that are forked need not work it out again
     workers = min(os.cpu_count() or 1, -(-len(missing) // CHUNK))
-    if workers == 1:  # a few; a process that is forked beside busy threads may wait for ever
+    if workers == 1:  # a process of its own would be no faster
         for done, number in enumerate(missing, 1):
             _draw(number)
             if progress:

@@ -1,10 +1,12 @@
-from threading import Event
+from threading import Event, Thread
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tqdm import tqdm
 
 from vsdemo.download import Cancelled
 from vsdemo.paths import home
@@ -51,6 +53,29 @@ def test_cancelling_stops_the_epochs() -> None:
     with pytest.raises(Cancelled):
         project(clusters()[0], progress, cancel)
     assert told[-1] == 20
+
+
+class Failed(Exception):
+    """Raised by who is told of progress."""
+
+
+@pytest.mark.parametrize("stop", [Cancelled, Failed])
+def test_a_map_that_is_stopped_keeps_nothing_from_others(stop: type[Exception]) -> None:
+    """Neither progress bars in other threads, whose lock all bars share, nor torch's threads."""
+    threads = torch.get_num_threads()
+
+    def progress(done: int, of: int) -> None:
+        if done == 20:
+            raise stop
+
+    with pytest.raises(stop):
+        project(clusters()[0], progress)
+    assert torch.get_num_threads() == threads
+    counted: list[int] = []
+    other = Thread(target=lambda: counted.extend(tqdm(range(3))), daemon=True)
+    other.start()
+    other.join(20)
+    assert counted == [0, 1, 2]
 
 
 def test_one_point_and_two() -> None:
