@@ -155,7 +155,7 @@ def _looks(events: Sequence[Event]) -> list[tuple[str, list[dict[str, Any]]]]:
     for event in events:
         items = event.get("watched")
         if isinstance(items, list) and items:
-            when = f"epoch {event['epoch']}" if "epoch" in event else "before"
+            when = f"epoch {event['epoch']}" if "epoch" in event else "before it learns"
             found.append((when, [item for item in items if isinstance(item, dict)]))
     return found
 

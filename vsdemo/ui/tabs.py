@@ -187,7 +187,8 @@ class Page:
         asked = [self.align.asked, self.sentences.asked, self.walk.asked]
         if self.training.open:
             asked.append(self.training.looked)
-            used = self.training.connect(self.train_tab, self.model, self.gallery, self.tabs)
+            to = (self.model, self.gallery, found.query, self.tabs)
+            used = self.training.connect(self.train_tab, to)
             used.then(look, ask, found.outputs, **QUIET).then(*then, **QUIET)
         settings = [self.model, self.gallery, self.tabs, *asked]
         demo.load(self.load_settings, None, settings, **QUIET)

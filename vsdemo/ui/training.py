@@ -166,19 +166,22 @@ class Training:
         self.library.forget(name)
         if name not in self.library.models:
             raise UserError(f"{name} knows no photos; it stands in Sentences or Hierarchy now.")
-        learnt = runs.run(name).plan.dataset
-        fitting = (g.key for g in self.library.galleries.values() if g.name == learnt)
+        run = runs.run(name)
+        sentences = learning.watched(run.events)[looked.sentence :]
+        fitting = (g.key for g in self.library.galleries.values() if g.name == run.plan.dataset)
         gallery = next(fitting, None)
         yield {
             self.note: "",
             self.model: gr.update(choices=list(self.library.models), value=name),
             self.gallery: gr.update(value=gallery) if gallery else gr.skip(),
+            self.query: page.tidy(sentences[0]) if sentences else gr.skip(),
             self.tabs: gr.Tabs(selected="search"),
         }
 
-    def connect(self, tab: gr.Tab, model: gr.Dropdown, gallery: gr.Dropdown, tabs: gr.Tabs) -> Any:
-        """Ties the widgets of the tab; gives what a trained model is taken into use by."""
-        self.model, self.gallery, self.tabs = model, gallery, tabs
+    def connect(self, tab: gr.Tab, to: tuple[gr.Dropdown, gr.Dropdown, gr.Textbox, gr.Tabs]) -> Any:
+        """Ties the widgets of the tab. to: model, gallery, query and tabs, which change when a
+        trained model is taken into use; gives what does that."""
+        self.model, self.gallery, self.query, self.tabs = to
         plan, known = self.planning, [self.looked, self.seen]
         live: dict[str, Any] = {"outputs": self.outputs, **QUIET}
         told = [plan.preset, plan.dataset, plan.sentence]
@@ -198,8 +201,7 @@ class Training:
         self.list.select(self.say(self.compare), known, **live)
         self.list.apply(self.say(self.show), known, **live)
         self.list.delete(self.say(self.delete), known, **live)
-        used = [self.note, model, gallery, tabs]
-        return self.status.apply(self.say(self.use), [self.looked], used, **QUIET)
+        return self.status.apply(self.say(self.use), [self.looked], [self.note, *to], **QUIET)
 
 
 def _clicked(event: gr.EventData) -> runs.Run:
