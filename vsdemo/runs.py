@@ -62,15 +62,16 @@ class Run:
 
     @property
     def state(self) -> str:
-        """One of ALIVE, or how it ended: done, stopped, failed, killed, or gone with its folder."""
+        """One of ALIVE, or how it ended: done, stopped, failed, killed; gone where its folder
+        was removed, also under a trainer that is still alive."""
         last = next((e for e in reversed(self.events) if e["kind"] in _ENDS), {"kind": ""})["kind"]
         stopping = (self.folder / STOPPING).exists()
+        if not self.folder.is_dir():
+            return "gone"
         if self.alive:
             if stopping:
                 return "stopping"
             return {"done": "measuring", "start": "training"}.get(last, "preparing")
-        if not self.folder.is_dir():
-            return "gone"
         code = _json(self.folder / "exit")
         if code == 0 or (last == "done" and (self.folder / "metrics.json").exists()):
             return "stopped" if last == "stopped" else "done"

@@ -120,7 +120,7 @@ def _facts(events: Sequence[Event], state: str, now: float) -> list[str]:
 
 def _buttons(run: Run, state: str) -> str:
     offered = []
-    if state in ALIVE:
+    if run.alive:
         offered.append(_button("stop", "Stop", "Saves, then ends; it can go on later"))
     elif state in ("stopped", "failed", "killed"):
         offered.append(_button("play", "Go on", "From what was saved last"))

@@ -3,6 +3,7 @@ what it needs."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import gradio as gr
@@ -34,13 +35,16 @@ class Planning:
         note.render()
         with gr.Accordion(NEEDS, open=False, elem_classes="settings") as self.more:
             self.checks = gr.HTML("", elem_id="checks")
+            self.board = gr.Checkbox(
+                label="Write for TensorBoard too", visible=find_spec("tensorboard") is not None
+            )
             self.form = form.form_widget("settings", form.form(config))
         self.changed = gr.State(())  # settings that differ from those usual for preset and data
 
     @property
     def asks(self) -> list[Any]:
         """What a plan is made of."""
-        return [self.preset, self.dataset, self.changed, self.sentence]
+        return [self.preset, self.dataset, self.changed, self.sentence, self.board]
 
     @property
     def outputs(self) -> list[Any]:
@@ -48,7 +52,9 @@ class Planning:
         shown = [self.note, self.dataset, self.sentence, self.form, self.changed]
         return [*shown, self.command, self.checks]
 
-    def plan(self, preset: str, dataset: str | None, changed: Any, sentence: str) -> Plan:
+    def plan(
+        self, preset: str, dataset: str | None, changed: Any, sentence: str, board: bool
+    ) -> Plan:
         """What is asked for. Raises UserError for what is not offered."""
         config = models.preset(preset)[1]
         here = preflight.datasets(config)
@@ -56,9 +62,9 @@ class Planning:
             raise UserError(f"{preset} learns from {', '.join(here) or 'data of its own'} here.")
         watched = (sentence.strip(),) if sentence.strip() and not config.text_only else ()
         settings = (*preflight.usual(config, dataset), *changed)
-        return Plan(preset, dataset, settings, watched, strangers.minutes())
+        return Plan(preset, dataset, settings, watched, strangers.minutes(), board)
 
-    def choose(self, preset: str, dataset: str | None, sentence: str) -> Answer:
+    def choose(self, preset: str, dataset: str | None, sentence: str, board: bool) -> Answer:
         """Another preset or data set: their form, begun anew."""
         config = models.preset(preset)[1]
         here = preflight.datasets(config)
@@ -70,17 +76,21 @@ class Planning:
             self.changed: (),
             self.note: "",
         }
-        yield from self.tell(preset, dataset, (), sentence)
+        yield from self.tell(preset, dataset, (), sentence, board)
 
-    def told(self, preset: str, dataset: str | None, sentence: str, event: gr.EventData) -> Answer:
+    def told(
+        self, preset: str, dataset: str | None, sentence: str, board: bool, event: gr.EventData
+    ) -> Answer:
         """A change in the form."""
         changed = tuple(form.settings(event, _usual(preset, dataset)))
         yield {self.changed: changed, self.note: ""}
-        yield from self.tell(preset, dataset, changed, sentence)
+        yield from self.tell(preset, dataset, changed, sentence, board)
 
-    def tell(self, preset: str, dataset: str | None, changed: Any, sentence: str) -> Answer:
+    def tell(
+        self, preset: str, dataset: str | None, changed: Any, sentence: str, board: bool
+    ) -> Answer:
         """The command, and whether what it needs is here."""
-        plan = self.plan(preset, dataset, changed, sentence)
+        plan = self.plan(preset, dataset, changed, sentence, board)
         yield {self.command: learning.command(plan.command(runs.free(plan)))}
         yield {self.checks: learning.checks(preflight.checked(plan))}
 

@@ -84,6 +84,7 @@ class Training:
         shown = [by_name[name] for name in looked.shown if name in by_name]
         shown = shown or ([alive] if alive else every[:1])
         names = tuple(run.name for run in shown)
+        gone = [name for name in looked.shown if name not in by_name]
         told = {run.name: run.events for run in shown}
         values = {self.list: learning.listed(every, names)}
         if shown:
@@ -93,6 +94,8 @@ class Training:
         fresh = {w: value for w, value in values.items() if marks[w.elem_id] != seen.get(w.elem_id)}
         if marks["curves"] != seen.get("curves"):
             fresh[self.curves] = drawn(curves(told))
+        if gone:
+            fresh[self.note] = page.note(f"No longer here: {', '.join(gone)}.")
         return {
             **fresh,
             self.looked: Looked(names, looked.sentence),
@@ -184,13 +187,13 @@ class Training:
         self.model, self.gallery, self.query, self.tabs = to
         plan, known = self.planning, [self.looked, self.seen]
         live: dict[str, Any] = {"outputs": self.outputs, **QUIET}
-        told = [plan.preset, plan.dataset, plan.sentence]
+        told = [plan.preset, plan.dataset, plan.sentence, plan.board]
         for start in (plan.preset.input, plan.dataset.input):
             start(self.say(plan.choose), told, plan.outputs, **QUIET)
         plan.form.input(
             self.say(plan.told), told, plan.outputs, trigger_mode="always_last", **QUIET
         )
-        for start in (plan.sentence.change, tab.select):
+        for start in (plan.sentence.blur, plan.sentence.submit, plan.board.input, tab.select):
             start(self.say(plan.tell), plan.asks, plan.outputs, **QUIET)
         plan.go.click(self.say(self.train), [self.seen, *plan.asks], **live)
         for start in (tab.select, self.timer.tick):
