@@ -20,7 +20,10 @@ TOKENS = {  # name: (light, dark); every text on its ground has a contrast of at
 SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Liberation Sans", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Liberation Mono", "monospace")
 HERE = Path(__file__).parent
-SHEETS = ("style.css", "align.css", "sentences.css", "cones.css", "map.css", "hierarchy.css")
+SHEETS = (
+    *("style.css", "align.css", "sentences.css", "cones.css", "map.css", "hierarchy.css"),
+    "curves.css",
+)
 SCRIPTS = ("page.js", "cones.js")
 
 
