@@ -1,31 +1,10 @@
-// The map: draws the figure in `element`, and tells of clicks and selections. Runs once a widget.
-const frame = element.querySelector(".map"), plot = frame.querySelector(".plot");
-const near = frame.querySelector(".near"), note = frame.querySelector(".note");
+// The map: draws the figure in `frame`, and tells of clicks and selections. Runs once a widget.
+const plot = frame.querySelector(".plot"), near = frame.querySelector(".near");
+const note = frame.querySelector(".note");
 const SLOW = 150; // milliseconds after the last turn of the wheel
 let figure = null, over = [], shapes = [], source = "", listening = false, timer = 0, drawing = 0;
 
-// Plotly is large: it is fetched when a map first shows, once a page.
-const load = () => window.plotlyLoading ||= new Promise((done, failed) => {
-  const script = document.createElement("script");
-  script.src = frame.dataset.script;
-  script.onload = () => done(window.Plotly);
-  script.onerror = failed;
-  document.head.append(script);
-});
-
 const webgl = () => window.webglWorks ??= Boolean(document.createElement("canvas").getContext("webgl"));
-
-// Colours of the page for the names of its variables; long lists hold none.
-const plain = new Set(["x", "y", "text", "hovertext", "customdata", "meta"]);
-const coloured = (thing, style) => {
-  if (typeof thing === "string") {
-    return thing.replace(/^var\((--[\w-]+)\)$/, (_, name) => style.getPropertyValue(name).trim());
-  }
-  if (!thing || typeof thing !== "object" || thing.length > 20) return thing;
-  if (Array.isArray(thing)) return thing.map((part) => coloured(part, style));
-  const parts = Object.entries(thing);
-  return Object.fromEntries(parts.map(([k, v]) => [k, plain.has(k) ? v : coloured(v, style)]));
-};
 
 // Names that would be written over another give way: the path's stay, then the most general.
 const labelled = (traces) => {

@@ -22,7 +22,7 @@ MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Liberation Mono", "monospace
 HERE = Path(__file__).parent
 SHEETS = (
     *("style.css", "align.css", "sentences.css", "cones.css", "map.css", "hierarchy.css"),
-    *("form.css", "training.css"),
+    *("form.css", "curves.css", "training.css"),
 )
 SCRIPTS = ("page.js", "cones.js")
 
