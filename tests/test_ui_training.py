@@ -8,65 +8,16 @@ import signal
 import time
 import urllib.error
 import urllib.request
-from contextlib import contextmanager
-from pathlib import Path
 
 import psutil
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.conftest import DESKTOP, browser, sockets, start, wait_for  # noqa: F401
+from tests.training_app import SLOW, App, choose, ready, says, serving, train
+from tests.ui.conftest import DESKTOP, browser, sockets  # noqa: F401
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 PHONE = {"width": 390, "height": 844}
-SLOW = 60_000  # milliseconds: a trainer takes seconds to begin
-
-
-class App:
-    """The app as a process over a folder of runs of its own."""
-
-    def __init__(self, home: Path, checkpoints: Path, **variables: str) -> None:
-        self.home, self.runs = home, home / "runs"
-        self.variables = {
-            "VSDEMO_HOME": str(home),
-            "VSDEMO_CHECKPOINTS": str(checkpoints),
-            **variables,
-        }
-
-    def begin(self) -> None:
-        self.log = (self.home / "app.log").open("a+")
-        self.process, self.url = start(self.log, **self.variables)
-        wait_for(self.process, self.url, self.log)
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-    def end(self) -> None:
-        self.process.terminate()
-        self.process.wait(20)
-        if trainer := self.trainer():
-            trainer.kill()
-            trainer.wait(20)
-        self.log.seek(0)
-        assert "Traceback" not in self.log.read()
-        self.log.close()
-
-    def trainer(self) -> psutil.Process | None:
-        try:
-            return psutil.Process(json.loads((self.runs / ".job.json").read_text())["pid"])
-        except (OSError, psutil.NoSuchProcess):
-            return None
-
-
-@contextmanager
-def serving(home, checkpoints, **variables):
-    app = App(home, checkpoints, **variables)
-    app.begin()
-    try:
-        yield app
-    finally:
-        app.end()
 
 
 @pytest.fixture(scope="module")
@@ -100,35 +51,6 @@ def visit(browser):  # noqa: F811
     for context in contexts:
         context.close()
     assert [f for f in failed if not f.startswith(("data:", "blob:"))] == []
-
-
-def choose(page, label, option):
-    page.get_by_label(label, exact=True).click()
-    page.get_by_role("option", name=option, exact=True).click()
-
-
-def ready(page, **settings):
-    """The lesson over the toy data, with other settings."""
-    choose(page, "Data", "toy")
-    expect(page.locator("#command")).to_contain_text("--data toy")
-    if settings:
-        page.get_by_text("Settings, and what is needed").click()
-    for name, value in settings.items():
-        field = page.locator(f"#set-{name}")
-        if not field.is_visible():
-            page.locator("details", has=field).locator("summary").click()
-        field.fill(str(value))
-        field.press("Tab")
-        expect(page.locator("#command")).to_contain_text(f"--set {name}={value}")
-
-
-def train(page):
-    page.get_by_role("button", name="Train", exact=True).click()
-
-
-def says(page, state, name=""):
-    told = page.locator("#status .name")
-    expect(told).to_contain_text(re.compile(f"{name}.*{state}"), timeout=SLOW)
 
 
 def test_a_class_sees_a_model_learn_and_then_searches_with_it(app, visit):
@@ -206,9 +128,8 @@ def test_a_trainer_outlives_the_app_and_is_found_again(checkpoints, visit, tmp_p
     shutil.rmtree(app.runs / "bow-lesson-1", ignore_errors=True)
     trainer = app.trainer()
     says(page, "its folder was removed|No run yet")
-    if stop := page.get_by_role("button", name="Stop"):
-        if stop.is_visible():
-            stop.click()
+    if (stop := page.get_by_role("button", name="Stop")).is_visible():
+        stop.click()
     if trainer:
         trainer.wait(30)
     ready(page)

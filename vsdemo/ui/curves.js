@@ -48,7 +48,7 @@ const traces = ({ key, box }, figure) => runs.filter((run) => run[key][figure]).
     line: { color: run.colour, width: 2, dash: run.dash }, marker: { color: run.colour, size: 5 },
   };
   if (!weight) return [line];
-  const raw = { ...line, y, opacity: 0.3, hoverinfo: "skip", hovertemplate: "", line: { color: run.colour, width: 1 } };
+  const raw = { ...line, y, opacity: 0.45, hoverinfo: "skip", hovertemplate: "", line: { color: run.colour, width: 1 } };
   return [raw, line];
 });
 
@@ -91,6 +91,7 @@ const drawAll = async () => {
     note.textContent = "The curves cannot be drawn: their script did not load.";
     return;
   }
+  if (!runs.length) return; // gone while the script came
   note.textContent = "";
   png.disabled = false;
   let spent = 0;

@@ -72,7 +72,12 @@ class Training:
         plan = self.planning.plan(*asked)
         yield {self.note: page.progress("Looking whether all is here", 0, 0)}
         preflight.require(plan)
-        begun = runs.start(plan)
+        try:
+            begun = runs.start(plan)
+        except UserError:
+            if busy := runs.current():  # somebody else was first: that one is shown
+                yield self.look(Looked((busy.name,)), seen)
+            raise
         yield {self.note: "", **self.look(Looked((begun.name,)), seen)}
 
     def look(self, looked: Looked, seen: dict[str, int]) -> Update:
