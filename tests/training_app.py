@@ -71,6 +71,7 @@ def ready(page, **settings):
     expect(page.locator("#command")).to_contain_text("--data toy")
     if settings:
         page.get_by_text("Settings, and what is needed").click()
+        expect(page.locator("#set-epochs")).to_be_visible()
     for name, value in settings.items():
         field = page.locator(f"#set-{name}")
         if not field.is_visible():

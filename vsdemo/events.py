@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from os import SEEK_END
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,23 @@ class EventLog:
     """Appends {kind, step, time, ...} to a file, a whole line at a time."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self._begun = path, False
         self.also: list[Any] = []  # what takes events too, with `write` and `rewind`
         path.parent.mkdir(parents=True, exist_ok=True)
 
     def write(self, kind: str, step: int, **values: Any) -> None:
-        """kind: one of KINDS; step: optimiser steps so far; time is seconds since 1970."""
+        """kind: one of KINDS; step: optimiser steps so far; time is seconds since 1970.
+
+        Raises FileNotFoundError when the file has been removed since the last event.
+        """
         if kind not in KINDS:
             raise ValueError(f"unknown event kind {kind!r}; one of {', '.join(KINDS)}")
         event = {"kind": kind, "step": step, "time": round(time.time(), 3), **values}
-        with self.path.open("a", encoding="utf-8") as file:
+        # A folder that somebody removed is not made again: there is nothing to go on with.
+        with self.path.open("r+" if self._begun else "a", encoding="utf-8") as file:
+            file.seek(0, SEEK_END)
             file.write(json.dumps(event) + "\n")
+        self._begun = True
         for other in self.also:
             other.write(event)
 

@@ -97,6 +97,9 @@ def telling(log: EventLog, step: Callable[[], int]) -> Iterator[None]:
                 f"The disk is full, so training broke off at step {step()}; make room, then the "
                 "same command goes on from what was saved last."
             )
+        elif isinstance(error, FileNotFoundError) and not log.path.exists():
+            message = "The folder was removed."
+            told = f"{log.path.parent} was removed, so training ended at step {step()}."
         with suppress(OSError):
             log.write("error", step(), message=message)
         if told:

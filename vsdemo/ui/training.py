@@ -92,8 +92,7 @@ class Training:
         gone = [name for name in looked.shown if name not in by_name]
         told = {run.name: run.events for run in shown}
         values = {self.list: learning.listed(every, names)}
-        if shown:
-            values |= self._first(shown[0], looked.sentence)
+        values |= self._first(shown[0], looked.sentence) if shown else self._nothing()
         marks = {widget.elem_id: hash(value) for widget, value in values.items()}
         marks["curves"] = hash(str([(name, len(e), e[-1:]) for name, e in told.items()]))
         fresh = {w: value for w, value in values.items() if marks[w.elem_id] != seen.get(w.elem_id)}
@@ -118,6 +117,9 @@ class Training:
             self.finds: learning.finds(events, sentence, source, state in runs.ALIVE),
             self.log: learning.log(run),
         }
+
+    def _nothing(self) -> Update:
+        return {self.status: "", self.finds: "", self.log: ""}
 
     def follow(self, looked: Looked, seen: dict[str, int]) -> Answer:
         """A look, by the timer or as the tab opens."""
