@@ -15,6 +15,8 @@ from playwright.sync_api import expect
 
 from tests.training_app import SLOW, App, choose, ready, says, serving, train
 from tests.ui.conftest import DESKTOP, browser, sockets  # noqa: F401
+from vsdemo.ui import build
+from vsdemo.ui.library import Library
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 PHONE = {"width": 390, "height": 844}
@@ -169,27 +171,32 @@ def test_events_reach_the_page_within_two_seconds(app, visit):
     assert sorted(waits)[2] < 2, waits  # the median: other tests of a machine may be in the way
 
 
-def test_fifty_runs_are_listed_compared_and_deleted(checkpoints, visit, tmp_path, app):
-    source = app.runs / "bow-lesson-1"
+def test_fifty_runs_are_listed_compared_and_deleted(app, visit):
+    here = len(list(app.runs.glob("*/run.json")))
+    events = [{"kind": "start", "step": 0, "time": 1, "steps": 20}]
+    events += [{"kind": "step", "step": n, "time": 1 + n, "loss": 1 / n} for n in range(1, 20)]
+    events += [{"kind": "done", "step": 20, "time": 30, "seconds": 29}]
     for number in range(50):
-        folder = tmp_path / "runs" / f"bow-{number}"
-        shutil.copytree(source, folder)
-        told = json.loads((folder / "run.json").read_text())
-        (folder / "run.json").write_text(json.dumps(told | {"begun": 1e9 + number}))
-    with serving(tmp_path, checkpoints) as many:
-        page = visit(many)
-        rows = page.locator("#runs tr")
-        expect(rows).to_have_count(51)
-        expect(rows.nth(1)).to_contain_text("bow-49")  # the newest first
-        for number in (48, 47):
-            page.get_by_label(f"Compare bow-{number}", exact=True).click()
-            pressed = page.get_by_label(f"Compare bow-{number}", exact=True)
-            expect(pressed).to_have_attribute("aria-pressed", "true")
-        expect(page.locator("#curves .runs li")).to_have_count(3)
-        page.get_by_label("Delete bow-40", exact=True).click()
-        expect(rows).to_have_count(50)
-        assert not (tmp_path / "runs" / "bow-40").exists()
-        assert len(list((tmp_path / "runs").glob("*/run.json"))) == 49
+        folder = app.runs / f"old-{number}"
+        folder.mkdir(parents=True)
+        plan = {"preset": "bow", "dataset": "toy", "settings": [f"seed={number}"], "watched": []}
+        (folder / "run.json").write_text(json.dumps({"plan": plan, "begun": 1e9 + number}))
+        (folder / "events.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
+        (folder / "exit").write_text("0\n")
+    page = visit(app, "?tab=train&run=old-49")
+    says(page, "done", "old-49")
+    rows = page.locator("#runs tr")
+    expect(rows).to_have_count(1 + here + 50)
+    expect(rows.nth(1 + here)).to_contain_text("old-49")  # the newest first
+    for number in (48, 47):
+        page.get_by_label(f"Compare old-{number}", exact=True).click()
+        pressed = page.get_by_label(f"Compare old-{number}", exact=True)
+        expect(pressed).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#curves .runs li")).to_have_count(3)
+    page.get_by_label("Delete old-40", exact=True).click()
+    expect(rows).to_have_count(here + 50)
+    assert not (app.runs / "old-40").exists()
+    assert len(list(app.runs.glob("old-*/run.json"))) == 49
 
 
 def test_what_a_form_says_is_in_the_command_and_what_is_wrong_is_one_sentence(app, visit):
@@ -203,16 +210,19 @@ def test_what_a_form_says_is_in_the_command_and_what_is_wrong_is_one_sentence(ap
     expect(page.get_by_label("A sentence to watch")).to_be_disabled()
 
 
-def test_where_strangers_visit_nobody_trains_unless_it_is_allowed(checkpoints, visit, tmp_path):
-    with serving(tmp_path, checkpoints, SPACE_ID="somebody/vsdemo") as space:
-        page = visit(space)
-        expect(page.get_by_text("Training is off where strangers visit")).to_be_visible()
-        assert page.get_by_role("button", name="Train", exact=True).count() == 0
-        asked = json.dumps({"data": [{}, "bow/lesson", "toy", [], "", False]}).encode()
-        request = urllib.request.Request(space.url + "gradio_api/call/train", asked)
-        with pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(request)
-        assert not space.runs.exists()
+@pytest.mark.parametrize("allowed", [False, True])
+def test_where_strangers_visit_nobody_trains_unless_it_is_allowed(
+    checkpoints, monkeypatch, tmp_path, allowed
+):
+    for name, value in (("VSDEMO_CHECKPOINTS", checkpoints), ("VSDEMO_HOME", tmp_path)):
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.setenv("SPACE_ID", "somebody/vsdemo")
+    monkeypatch.setenv("VSDEMO_ALLOW_TRAINING", "1" if allowed else "")
+    demo = build(Library())
+    asked = [fn.name for fn in demo.fns.values()]
+    assert [name in asked for name in ("train", "delete", "compare")] == [allowed] * 3
+    said = json.dumps(demo.config, default=str)
+    assert ("Training is off where strangers visit" in said) != allowed
 
 
 def test_strangers_who_may_train_have_a_time_limit(monkeypatch):
