@@ -11,6 +11,9 @@ import sys
 import time
 from pathlib import Path
 
+from vsdemo import runs
+from vsdemo.plan import Plan
+
 PYTHON = sys.executable
 PROGRAM = r"""
 import json, os, signal, sys, time
@@ -26,9 +29,9 @@ def obey(number, frame):
         tell("stopped")
     sys.exit(0)
 
-print("begun:", preset)
+print("begun:", preset, flush=True)
 if preset == "fail":
-    print("vsdemo: It broke; mend it.")
+    print("vsdemo: It broke; mend it.", flush=True)
     sys.exit(2)
 if preset == "deaf":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -76,7 +79,7 @@ def program(folder: Path, kind: str = "stand-in") -> str:
     return str(shell)
 
 
-def wait_for(what, seconds: float = 100):
+def wait_for(what, seconds: float = 60):
     """The first true answer."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -104,3 +107,20 @@ def end(run) -> int:
     os.kill(pid := pid_of(run), 9)
     wait_for(lambda: not running(pid))
     return pid
+
+
+def ended(run) -> str:
+    """The state once its process has ended and been waited for."""
+    wait_for(lambda: not run.alive and (run.folder / "exit").exists())
+    return run.state
+
+
+def begun(preset: str = "obey"):
+    """A run whose stand-in is so far that it does what its preset says."""
+    run = runs.start(Plan(preset))
+    wait_for((run.folder / "log.txt").read_text)
+    if preset == "obey":
+        wait_for(lambda: run.events)
+    elif preset == "deaf":
+        wait_for(lambda: (run.folder / "child").exists() and (run.folder / "child").read_text())
+    return run

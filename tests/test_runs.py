@@ -13,7 +13,7 @@ import pytest
 
 from tests import stand_ins
 from tests.small_runs import logged
-from tests.stand_ins import running, wait_for
+from tests.stand_ins import ended, running, wait_for
 from vsdemo import runs
 from vsdemo.checkpoint import read_spec
 from vsdemo.plan import Plan
@@ -65,13 +65,6 @@ def quick(home, trained, tmp_path, monkeypatch):
         yield
     if left := runs.current():
         stand_ins.end(left)
-
-
-def ended(run) -> str:
-    """The state once its process has ended."""
-    wait_for(lambda: not run.alive)
-    wait_for((run.folder / "exit").exists)
-    return run.state
 
 
 def evaluated(run, times: int = 1) -> None:
