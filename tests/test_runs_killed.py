@@ -3,13 +3,15 @@ process like any other."""
 
 import shutil
 import signal
+import subprocess
 import time
 
+import psutil
 import pytest
 
 from tests import stand_ins
 from tests.stand_ins import begun, ended, pid_of, running, wait_for
-from vsdemo import runs
+from vsdemo import processes, runs
 from vsdemo.plan import Plan
 from vsdemo.types import UserError
 
@@ -41,8 +43,20 @@ def test_stop_asks_the_trainer_to_save_and_end(stand_in):
     assert not (run.folder / "exit").exists()
 
 
-@pytest.mark.parametrize("number", range(8))  # two wait for its end, and one alone is told the code
-def test_stop_before_there_is_anything_to_save(stand_in, number):
+def test_who_waits_for_the_end_of_a_program_is_told_its_code():
+    """A code is told once, so that who ends the program must not ask for it."""
+    with subprocess.Popen([stand_ins.PYTHON, "-ISc", "import time; time.sleep(60)"]) as child:
+        process = psutil.Process(child.pid)
+        told = {"pid": child.pid, "born": process.create_time()}
+        assert processes.find(told) == process
+        processes.end(process, 5)
+        wait_for(lambda: not running(child.pid))
+        time.sleep(0.3)
+        assert processes.find(told) is None  # though nobody has asked for its code yet
+        assert child.wait() == -signal.SIGTERM
+
+
+def test_stop_before_there_is_anything_to_save(stand_in):
     run = begun("early")
     runs.stop(run.name)
     assert ended(run) == "stopped"
