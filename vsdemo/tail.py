@@ -30,18 +30,16 @@ class Tail:
 
     def _begin(self) -> None:
         self._events: list[Event] = []
-        self._file, self._at, self._last = -1, 0, b""  # _last: what stands before _at
+        self._at, self._last = 0, b""  # _last: what stands before _at
 
     def read(self) -> Sequence[Event]:
         """All events so far; none where there is no file. A line still being written waits."""
         with self._lock:
             try:
                 with self.path.open("rb") as file:
-                    number = os.fstat(file.fileno()).st_ino  # that of a removed file is given again
                     file.seek(self._at - len(self._last))
-                    if number != self._file or file.read(len(self._last)) != self._last:
+                    if file.read(len(self._last)) != self._last:
                         self._begin()
-                        self._file = number
                         file.seek(0)
                     new = file.read()
             except OSError:
