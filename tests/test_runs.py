@@ -48,7 +48,7 @@ def trained(home):
         patch.setenv("VSDEMO_HOME", str(home))
         run = runs.start(PLAN)
         states, process = [run.state], psutil.Process(stand_ins.pid_of(run))
-        told = process.cmdline(), os.getsid(process.pid)
+        told = wait_for(process.cmdline), os.getsid(process.pid)
         while run.alive:
             states.append(run.state)
             time.sleep(0.01)

@@ -46,14 +46,14 @@ def follow(name: Name) -> None:
     from vsdemo import runs
 
     run = runs.run(name)
-    with tqdm(desc=name, unit="step", mininterval=0) as bar:
-        try:
+    try:
+        with tqdm(desc=name, unit="step", mininterval=0) as bar:
             while (state := run.state) in runs.ALIVE:
                 _show(bar, run.events, state)
                 time.sleep(LOOK)
-        except KeyboardInterrupt:
-            state = "left alone"
-        _show(bar, run.events, state)
+            _show(bar, run.events, state)
+    except KeyboardInterrupt:
+        return print(f"{name} is left alone.")
     print(f"{name} is {state}." + (f" {run.problem}" if state == "failed" else ""))
 
 
