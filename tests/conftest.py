@@ -17,10 +17,10 @@ import torchvision
 from PIL import Image, ImageDraw
 from safetensors.torch import save_file
 
-from tests import fake_web, small_orders, small_pairs
+from tests import fake_web, small_orders, small_pairs, stand_ins
 from tests.fake_parser import FakeParser
 from tests.tasks import worlds
-from vsdemo import config, download, evaluate, fetch, models
+from vsdemo import config, download, evaluate, fetch, models, runs
 from vsdemo.cli import main
 from vsdemo.data import parser, storybook
 from vsdemo.train import Trainer
@@ -98,6 +98,23 @@ def run(monkeypatch, capsys):
         return left.value.code or 0, printed.out, printed.err
 
     return run
+
+
+@pytest.fixture
+def own_home(tmp_path, monkeypatch):
+    """A VSDEMO_HOME of the test's own; what is still trained there in the end is killed."""
+    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "home"))
+    yield tmp_path / "home"
+    if left := runs.current():
+        stand_ins.end(left)
+
+
+@pytest.fixture
+def stand_in(own_home, tmp_path, monkeypatch):
+    """Runs of the test's own, by a stand-in for the trainer."""
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", stand_ins.program(tmp_path / "programs"))
+        yield own_home
 
 
 @pytest.fixture

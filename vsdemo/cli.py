@@ -13,6 +13,7 @@ from vsdemo import (
     cli_bench,
     cli_data,
     cli_fetch,
+    cli_following,
     cli_hierarchy,
     cli_lab,
     cli_options,
@@ -50,6 +51,7 @@ cli = typer.Typer(
 )
 cli.add_typer(cli_data.cli, name="data")
 cli.add_typer(cli_bench.cli, name="bench")
+cli.add_typer(cli_following.cli, name="runs")
 for verb in (
     cli_train.train,
     *(cli_fetch.fetch, cli_lab.lab, cli_tables.table, cli_trees.parse, cli_trees.relations),

@@ -32,11 +32,13 @@ def train(
     from vsdemo import resume
     from vsdemo.tensorboard import Board
 
-    with resume.alone(out), resume.at_most(minutes):
-        kind, trainer = _trainer(preset, out, data, set or [], watch or [])
-        if tensorboard:
-            trainer.events.also.append(Board(out))
-        if trainer.run() == "stopped":
+    with resume.alone(out):
+        with resume.at_most(minutes):
+            kind, trainer = _trainer(preset, out, data, set or [], watch or [])
+            if tensorboard:
+                trainer.events.also.append(Board(out))
+            ended = trainer.run()
+        if ended == "stopped":
             print(f"Stopped and saved; the same command goes on. {out}")
             return
         print(kind.table(kind.finish(out)))

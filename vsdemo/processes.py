@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -24,9 +25,14 @@ class Born(NamedTuple):
     born: float
 
 
-def launch(words: Sequence[str], folder: Path) -> Born:
+APART = 5  # seconds by which a birth may seem to move, as the clock is set right
+LOOK = 0.05  # seconds between two looks whether a process has ended
+
+
+def launch(words: Sequence[str], folder: Path, known: Callable[[Born], None]) -> Born:
     """Starts `python -m vsdemo WORDS` in a session of its own. It writes to log.txt in the folder;
-    its exit code goes to `exit` there, as long as this program lives."""
+    its exit code goes to `exit` there, as long as this program lives. known: is told of it at
+    once; where that fails, it is killed: what nobody knows of must not go on."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     with (folder / "log.txt").open("ab") as log:
         child = subprocess.Popen(
@@ -37,14 +43,16 @@ def launch(words: Sequence[str], folder: Path) -> Born:
             start_new_session=True,
             env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"},
         )
-    Thread(target=_wait, args=(child, folder), daemon=True).start()
     try:
-        born = psutil.Process(child.pid).create_time()
+        born = Born(child.pid, psutil.Process(child.pid).create_time())
         write_text(folder / "pid", f"{child.pid}\n")
+        known(born)
     except BaseException:
-        child.kill()  # what nobody knows of must not go on
+        child.kill()
+        child.wait()
         raise
-    return Born(child.pid, born)
+    Thread(target=_wait, args=(child, folder), daemon=True).start()
+    return born
 
 
 def _wait(child: subprocess.Popen[bytes], folder: Path) -> None:
@@ -59,7 +67,7 @@ def find(told: Any) -> psutil.Process | None:
     its number is that of another one by now, and for anything else."""
     try:
         process = psutil.Process(int(told["pid"]))
-        same = abs(process.create_time() - float(told["born"])) < 1
+        same = abs(process.create_time() - float(told["born"])) < APART
         return process if same and process.status() != psutil.STATUS_ZOMBIE else None
     except (TypeError, KeyError, ValueError, OverflowError, psutil.Error):
         return None
@@ -77,9 +85,12 @@ def kill(process: psutil.Process | None, grace: float = 0) -> None:
     if process is None:
         return
     children: list[psutil.Process] = []
+    until = time.monotonic() + grace
     with suppress(psutil.Error):
         children = process.children(recursive=True)
-        process.wait(grace)
+        # not `wait`, which takes the exit code away from who waits for it in `launch`
+        while process.status() != psutil.STATUS_ZOMBIE and time.monotonic() < until:
+            time.sleep(LOOK)
     with suppress(psutil.Error):
         children += process.children(recursive=True)
         process.kill()

@@ -52,8 +52,7 @@ class Run:
     @property
     def alive(self) -> bool:
         """Whether its process runs."""
-        job = _json(root() / JOB)
-        return processes.find(job) is not None and job["name"] == self.name
+        return (_job() or {}).get("name") == self.name
 
     @property
     def kept(self) -> bool:
@@ -62,13 +61,16 @@ class Run:
 
     @property
     def state(self) -> str:
-        """One of ALIVE, or how it ended: done, stopped, failed, killed; gone where its folder
-        was removed, also under a trainer that is still alive."""
-        last = next((e for e in reversed(self.events) if e["kind"] in _ENDS), {"kind": ""})["kind"]
-        stopping = (self.folder / STOPPING).exists()
+        """One of ALIVE, or how it ended: done, stopped, failed, killed; gone where its folder was
+        removed, also under a trainer that is alive."""
+        job, stopping = _job() or {}, (self.folder / STOPPING).exists()
+        alive = job.get("name") == self.name
+        since = job.get("since", 0) if alive else 0  # what an earlier process told is over
+        told = [e["kind"] for e in self.events if e["kind"] in _ENDS and e["time"] >= since]
+        last = told[-1] if told else ""
         if not self.folder.is_dir():
             return "gone"
-        if self.alive:
+        if alive:
             if stopping:
                 return "stopping"
             return {"done": "measuring", "start": "training"}.get(last, "preparing")
@@ -101,24 +103,23 @@ def root() -> Path:
 
 def every() -> list[Run]:
     """All runs, the newest first; a folder whose run.json is damaged is none."""
-    found = (_run(path.parent) for path in root().glob("*/run.json"))
+    found = (_run(path.parent) for path in root().glob("[!.]*/run.json"))
     return sorted((r for r in found if r), key=lambda r: (-r.begun, r.name))
 
 
 def run(name: str) -> Run:
     """The run of a name. Raises UserError where there is none."""
-    found = {r.name: r for r in every()}
-    if name not in found:
-        raise UserError(f"There is no run {name!r} any more; choose one of the list.")
-    return found[name]
+    for found in every():
+        if found.name == name:
+            return found
+    raise UserError(f"There is no run {name!r} any more; choose one of the list.")
 
 
 def current() -> Run | None:
     """The run whose process is alive, whoever started it; also one whose folder was removed."""
-    job = _json(root() / JOB)
-    if processes.find(job) is None:
+    if (job := _job()) is None:
         return None
-    name = str(job["name"])
+    name = job["name"]
     return _run(root() / name) or Run(name, root() / name, Plan(""), 0.0)
 
 
@@ -164,7 +165,7 @@ def stop(name: str) -> None:
         return
     with suppress(OSError):  # a full disk, or the folder is gone
         (found.folder / STOPPING).touch()
-    if process := processes.find(_json(root() / JOB)):
+    if process := processes.find(_job()):
         processes.end(process, GRACE)
 
 
@@ -207,6 +208,12 @@ def _json(path: Path) -> Any:
         return None
 
 
+def _job() -> dict[str, Any] | None:
+    """What is known of the trainer that is alive: name, pid, born, and since when."""
+    job = _json(root() / JOB)
+    return job if processes.find(job) and isinstance(job.get("name"), str) else None
+
+
 @contextmanager
 def _starting() -> Iterator[None]:
     """One start at a time, over all processes, and only while no trainer is alive. Raises UserError
@@ -227,10 +234,9 @@ def _starting() -> Iterator[None]:
 
 
 def _launch(run: Run) -> None:
-    born = processes.launch(run.plan.words(run.folder), run.folder)
-    job = {"name": run.name, **born._asdict()}
-    try:
-        write_text(root() / JOB, json.dumps(job) + "\n")
-    except BaseException:
-        processes.kill(processes.find(job))  # what nobody knows of must not go on
-        raise
+    job = {"name": run.name, "since": time.time()}
+
+    def known(born: processes.Born) -> None:
+        write_text(root() / JOB, json.dumps(job | born._asdict()) + "\n")
+
+    processes.launch(run.plan.words(run.folder), run.folder, known)

@@ -13,35 +13,41 @@ from typing import Any
 
 Event = dict[str, Any]
 SOON = 2  # seconds after which a pace can be told
+LAST = 200  # bytes of what was read that are looked for again
 LOG_END = 20_000  # bytes of a log that are looked at
 BAR = re.compile(r"^(?P<what>.*?):\s+\d+%\|.*?\|\s*(?P<done>\d+)/(?P<of>\d+)\s")  # tqdm's
 
 
 class Tail:
     """The events of one file. A trainer that goes on replaces it (what a killed run did after it
-    saved last is done again), so a file that is another, or shorter, is read from its beginning."""
+    saved last is done again), so a file that does not hold what was read last, where it was read,
+    is read from its beginning."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._events: list[Event] = []
-        self._file, self._at = -1, 0
+        self._begin()
         self._lock = Lock()
+
+    def _begin(self) -> None:
+        self._events: list[Event] = []
+        self._at, self._last = 0, b""  # _last: what stands before _at
 
     def read(self) -> Sequence[Event]:
         """All events so far; none where there is no file. A line still being written waits."""
         with self._lock:
             try:
                 with self.path.open("rb") as file:
-                    told = os.fstat(file.fileno())
-                    if told.st_ino != self._file or told.st_size < self._at:
-                        self._events, self._file, self._at = [], told.st_ino, 0
-                    file.seek(self._at)
+                    file.seek(self._at - len(self._last))
+                    if file.read(len(self._last)) != self._last:
+                        self._begin()
+                        file.seek(0)
                     new = file.read()
             except OSError:
-                self._events, self._file, self._at = [], -1, 0
+                self._begin()
                 return []
             whole = new[: new.rfind(b"\n") + 1]
             self._at += len(whole)
+            self._last = (self._last + whole)[-LAST:]
             self._events += [e for line in whole.splitlines() if (e := _event(line))]
             return list(self._events)
 
