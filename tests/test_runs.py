@@ -105,7 +105,7 @@ def test_stopped_while_it_got_ready_and_while_it_trained(quick, trained, run):
     begun = runs.start(PLAN)
     time.sleep(0.2)
     runs.stop(begun.name)
-    assert begun.state == "stopping"
+    assert begun.state in ("stopping", "stopped")
     assert ended(begun) == "stopped"
     assert logged(begun.folder, "start") == []
     runs.resume(begun.name)
@@ -113,7 +113,7 @@ def test_stopped_while_it_got_ready_and_while_it_trained(quick, trained, run):
     evaluated(begun)
     assert begun.state == "training"
     runs.stop(begun.name)
-    assert begun.state == "stopping"
+    assert begun.state in ("stopping", "stopped")
     assert ended(begun) == "stopped"
     assert (begun.folder / "exit").read_text() == "0\n"
     assert [e["kind"] for e in begun.events][-1] == "stopped"
