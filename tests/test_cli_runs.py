@@ -130,7 +130,7 @@ def test_runs_that_are_none(stand_in, run, verb, name):
 def test_a_run_whose_folder_is_gone_can_be_stopped(stand_in, run):
     live = begun()
     live.folder.rename(live.folder.with_name("elsewhere"))
-    wait_for(lambda: live.state == "preparing")
+    assert (live.alive, live.state) == (True, "gone")
     code, printed, _ = run("runs", "stop", "obey-1")
     assert (code, printed) == (0, "obey-1 is gone.\n")
     assert runs.current() is None

@@ -95,7 +95,7 @@ def test_a_run_whose_folder_is_removed_while_it_trains(stand_in):
     live = runs.current()
     assert live is not None
     assert live.name == run.name
-    assert live.state in runs.ALIVE
+    assert (live.alive, live.state) == (True, "gone")
     assert runs.every() == []
     with pytest.raises(UserError, match=f"{run.name} is being trained"):
         runs.start(Plan("obey"))

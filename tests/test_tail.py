@@ -110,7 +110,7 @@ def test_another_file_that_is_as_long(path):
     found, log = Tail(fresh(path)), EventLog(path)
     log.write("start", 1)
     assert [e["step"] for e in found.read()] == [1]
-    fresh(path)
+    log = EventLog(fresh(path))
     log.write("start", 2)
     log.write("step", 3)
     assert [e["step"] for e in found.read()] == [2, 3]
