@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.stand_ins import PYTHON, begun, ended, wait_for
+from tests.stand_ins import PYTHON, begun, ended
 from vsdemo import cli_following, runs
 from vsdemo.plan import Plan
 
