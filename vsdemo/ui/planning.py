@@ -56,6 +56,8 @@ class Planning:
         self, preset: str, dataset: str | None, changed: Any, sentence: str, board: bool
     ) -> Plan:
         """What is asked for. Raises UserError for what is not offered."""
+        if changed is None:
+            raise UserError("A setting in the form does not fit yet; mend it first.")
         config = models.preset(preset)[1]
         here = preflight.datasets(config)
         if dataset not in here and (here or dataset):
@@ -82,6 +84,7 @@ class Planning:
         self, preset: str, dataset: str | None, sentence: str, board: bool, event: gr.EventData
     ) -> Answer:
         """A change in the form."""
+        yield {self.changed: None}  # while what stands in the form does not fit, nothing is trained
         changed = tuple(form.settings(event, _usual(preset, dataset)))
         yield {self.changed: changed, self.note: ""}
         yield from self.tell(preset, dataset, changed, sentence, board)
