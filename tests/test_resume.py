@@ -92,8 +92,10 @@ def test_at_most_so_many_minutes(tmp_path, heard):
     made, begun = trainer(tmp_path, "epochs=5000", "patience=5000"), time.monotonic()
     with resume.at_most(0.03):
         assert made.run() == "stopped"
-    assert 1.8 <= time.monotonic() - begun < 60
-    assert [e["kind"] for e in read(tmp_path / "events.jsonl")][-1] == "stopped"
+    assert time.monotonic() - begun >= 1.8
+    first, *_, last = read(tmp_path / "events.jsonl")
+    assert last["kind"] == "stopped"
+    assert last["time"] - first["time"] < 30
     assert heard == []
 
 
