@@ -12,6 +12,7 @@ import dataclasses
 import json
 import re
 import shutil
+import signal
 import time
 import uuid
 from collections.abc import Iterator
@@ -77,7 +78,7 @@ class Run:
         code = _json(self.folder / "exit")
         if code == 0 or (last == "done" and (self.folder / "metrics.json").exists()):
             return "stopped" if last == "stopped" else "done"
-        if stopping:
+        if stopping or code == -signal.SIGTERM:  # asked to end before it could save anything
             return "stopped"
         if isinstance(code, int):
             return "killed" if code < 0 else "failed"

@@ -18,6 +18,7 @@ from vsdemo.ui.library import Library
 from vsdemo.ui.tabs import LINE, TITLE, Page
 
 MAX_UPLOAD = "20mb"
+IDLE = 0.01  # seconds
 
 
 def build(library: Library) -> gr.Blocks:
@@ -29,7 +30,11 @@ def build(library: Library) -> gr.Blocks:
         else:
             Page(library).connect(demo)
             api.build(library)
-    return demo.queue(default_concurrency_limit=8)
+    demo.queue(default_concurrency_limit=8)
+    # Gradio looks a thousand times a second for something to do, with a tenth of a core that a
+    # training in the background could use; it offers no option for that.
+    demo._queue.sleep_when_free = IDLE
+    return demo
 
 
 def launch(port: int | None = None, gallery: str | None = None, **options: Any) -> gr.Blocks:
