@@ -61,7 +61,7 @@ def test_fifty_runs_newest_first_at_once(own_home):
         (("start",), {"exit": "-15", "stopping": ""}, "stopped"),
         (("start", "done"), {"exit": "0", "stopping": ""}, "done"),
         ((), {"exit": "2"}, "failed"),
-        (("start",), {"exit": "-15"}, "killed"),
+        (("start",), {"exit": "-15"}, "stopped"),
         (("start", "error"), {}, "failed"),
         (("start", "error", "start"), {}, "killed"),
         (("start",), {"exit": "damaged"}, "killed"),

@@ -18,7 +18,7 @@ from vsdemo.ui.library import Library
 from vsdemo.ui.tabs import LINE, TITLE, Page
 
 MAX_UPLOAD = "20mb"
-IDLE = 0.01  # seconds
+IDLE = 0.02  # seconds
 
 
 def build(library: Library) -> gr.Blocks:

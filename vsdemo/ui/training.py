@@ -61,7 +61,7 @@ class Training:
     def outputs(self) -> list[Any]:
         """Every widget that a look at the runs may change."""
         shown = [self.status, self.finds, self.curves, self.log, self.list]
-        return [self.note, *shown, self.looked, self.seen, self.timer]
+        return [*shown, self.looked, self.seen, self.timer, self.note]
 
     def say(self, callback: Callable[..., Answer]) -> Callable[..., Answer]:
         """A callback that tells what went wrong below the command."""
@@ -87,25 +87,25 @@ class Training:
         if alive:
             by_name.setdefault(alive.name, alive)  # also where its folder was removed
         shown = [by_name[name] for name in looked.shown if name in by_name]
-        shown = shown or ([alive] if alive else every[:1])
+        if not looked.shown:
+            shown = [alive] if alive else every[:1]
         names = tuple(run.name for run in shown)
-        gone = [name for name in looked.shown if name not in by_name]
         told = {run.name: run.events for run in shown}
         values = {self.list: learning.listed(every, names)}
         values |= self._first(shown[0], looked.sentence) if shown else self._nothing()
+        if gone := [name for name in looked.shown if name not in by_name]:
+            values[self.status] += page.note(f"No longer here: {', '.join(gone)}; choose another.")
         marks = {widget.elem_id: hash(value) for widget, value in values.items()}
         marks["curves"] = hash(str([(name, len(e), e[-1:]) for name, e in told.items()]))
         fresh = {w: value for w, value in values.items() if marks[w.elem_id] != seen.get(w.elem_id)}
         if marks["curves"] != seen.get("curves"):
             fresh[self.curves] = drawn(curves(told))
-        if gone:
-            fresh[self.note] = page.note(f"No longer here: {', '.join(gone)}.")
-        return {
-            **fresh,
-            self.looked: Looked(names, looked.sentence),
-            self.seen: marks,
-            self.timer: gr.Timer(TICK if alive else CALM, active=True),
-        }
+        marks["beat"] = TICK if alive else CALM
+        if marks["beat"] != seen.get("beat"):
+            fresh[self.timer] = gr.Timer(marks["beat"], active=True)
+        # Where none is left the page waits for a choice: no button acts on what nobody chose.
+        looked = looked._replace(shown=names or looked.shown)
+        return {**fresh, self.looked: looked, self.seen: marks}
 
     def _first(self, run: runs.Run, sentence: int) -> Update:
         """The run that is shown in full."""
@@ -121,9 +121,10 @@ class Training:
     def _nothing(self) -> Update:
         return {self.status: "", self.finds: "", self.log: ""}
 
-    def follow(self, looked: Looked, seen: dict[str, int]) -> Answer:
-        """A look, by the timer or as the tab opens."""
-        yield self.look(looked, seen)
+    def follow(self, looked: Looked, seen: dict[str, int]) -> Update:
+        """A look, by the timer or as the tab opens; each second, so not told as others are: that
+        costs as much again, while a trainer needs the machine."""
+        return self.look(looked, seen)
 
     def stop(self, looked: Looked, seen: dict[str, int]) -> Answer:
         """Stops what is shown in full."""
@@ -204,7 +205,7 @@ class Training:
             start(self.say(plan.tell), plan.asks, plan.outputs, **QUIET)
         plan.go.click(self.say(self.train), [self.seen, *plan.asks], **live)
         for start in (tab.select, self.timer.tick):
-            start(self.say(self.follow), known, **live)
+            start(self.follow, known, self.outputs[:-1], **QUIET)
         self.status.stop(self.say(self.stop), known, **live)
         self.status.play(self.say(self.resume), known, **live)
         self.finds.select(self.say(self.watch), known, **live)
