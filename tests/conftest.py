@@ -6,6 +6,7 @@ asks for `real_data` sees the VSDEMO_DATA that pytest was started with.
 
 import json
 import os
+import shutil
 import sys
 from itertools import product
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 import torch
 import torchvision
 from PIL import Image, ImageDraw
+from playwright.sync_api import sync_playwright
 from safetensors.torch import save_file
 
 from tests import fake_web, small_orders, small_pairs, stand_ins
@@ -43,6 +45,14 @@ SHAPES, COLOURS = ("circle", "square", "triangle", "bar"), ("red", "green", "blu
 hypothesis.settings.register_profile("vsdemo", deadline=None, derandomize=True, max_examples=60)
 hypothesis.settings.load_profile("vsdemo")
 torch.set_num_threads(1)  # toy tensors: threads only wait for each other
+
+
+def pytest_collection_modifyitems(items):
+    """Two processes share the tests file by file; the pages of the app stay in one, which starts
+    the app once."""
+    for item in items:
+        of_pages = item.path.parent.name == "ui"
+        item.add_marker(pytest.mark.xdist_group("ui" if of_pages else str(item.path)))
 
 
 def draw(shape: str, colour: str, ground: str) -> Image.Image:
@@ -188,6 +198,18 @@ def small_storybook(monkeypatch):
     monkeypatch.setattr(storybook, "scenes", worlds.scenes)
     monkeypatch.setattr(storybook, "load", worlds.load)
     return worlds
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's chromium. A missing browser fails: these tests are the only look at the page."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.fail("there is no chromium on the PATH")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
 
 
 @pytest.fixture(scope="session")

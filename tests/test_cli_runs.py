@@ -107,7 +107,9 @@ def test_where_a_bar_stands():
 
 def test_ctrl_c_leaves_the_run_alone(stand_in):
     live = begun()
-    words = [PYTHON, "-m", "vsdemo", "runs", "follow", "obey-1"]
+    follow = "import signal; signal.signal(2, signal.default_int_handler)\n"  # where it is ignored
+    follow += "import sys; sys.argv[1:] = ['runs', 'follow', 'obey-1']\n"
+    words = [PYTHON, "-c", follow + "from vsdemo.cli import main; main()"]
     with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as follower:
         assert follower.stderr.read(6) == b"\robey-"
         follower.send_signal(2)

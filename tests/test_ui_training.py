@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.training_app import SLOW, choose, ready, says, serving, train
-from tests.ui.conftest import DESKTOP, browser, sockets  # noqa: F401
+from tests.ui.conftest import DESKTOP
 from vsdemo.ui import build
 from vsdemo.ui.library import Library
 
@@ -31,13 +31,13 @@ def checkpoints(toy_checkpoint, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def app(sockets, checkpoints, tmp_path_factory):  # noqa: F811
+def app(checkpoints, tmp_path_factory):
     with serving(tmp_path_factory.mktemp("home"), checkpoints) as found:
         yield found
 
 
 @pytest.fixture
-def visit(browser):  # noqa: F811
+def visit(browser):
     """Opens the tab; afterwards no script failed and no other host was asked."""
     contexts, failed = [], []
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from vsdemo import ui
 from vsdemo.paths import ROOT
@@ -132,18 +132,6 @@ def apps(sockets, checkpoints, tmp_path_factory):
             logs[name].seek(0)
             assert "Traceback" not in logs[name].read(), name
             logs[name].close()
-
-
-@pytest.fixture(scope="session")
-def browser(sockets):
-    """Debian's chromium. A missing browser fails: these tests are the only look at the page."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        pytest.fail("there is no chromium on the PATH")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture
