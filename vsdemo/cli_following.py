@@ -90,30 +90,28 @@ def delete(name: Name) -> None:
 
 def _told(run: Run) -> dict[str, Any]:
     """What the list says of a run. best: of what it is chosen by, on dev."""
-    figures = [*(value for event in run.events for value in _figures(event).values())]
+    from vsdemo import tail
+
+    best = tail.best(run.events)
     return {
         "name": run.name,
         "state": run.state,
         "preset": run.plan.preset,
         "dataset": run.plan.dataset,
-        "best": figures[-1] if figures else None,
+        "best": best[1] if best else None,
         "begun": run.begun,
         "folder": str(run.folder),
     }
 
 
-def _figures(event: dict[str, Any]) -> dict[str, float]:
-    """What a checkpoint was chosen by, and how good it is; nothing of other events."""
-    told = event if event["kind"] == "checkpoint" else {}
-    return {k: v for k, v in told.items() if k not in ("kind", "step", "time")}
-
-
 def _show(bar: Any, events: list[dict[str, Any]], state: str) -> None:
     """Moves a bar of tqdm to where the events are."""
+    from vsdemo import tail
+
     for event in events:
         if event["kind"] == "start":
             bar.total = event.get("steps")
-        elif figures := _figures(event):
-            bar.set_postfix({f"best_dev_{k}": v for k, v in figures.items()}, refresh=False)
+    if best := tail.best(events):
+        bar.set_postfix({f"best_dev_{best[0]}": best[1]}, refresh=False)
     bar.n = events[-1]["step"] if events else 0
     bar.set_description(f"{bar.desc.partition(' (')[0]} ({state})")

@@ -86,6 +86,13 @@ def bar(line: str) -> tuple[str, int, int] | None:
     return (found["what"], int(found["done"]), int(found["of"])) if found else None
 
 
+def best(events: Sequence[Event]) -> tuple[str, float] | None:
+    """What the checkpoint was chosen by and how good it is on dev; None before there is one."""
+    kept = next((e for e in reversed(events) if e["kind"] == "checkpoint"), {})
+    told = ((k, v) for k, v in kept.items() if k not in ("kind", "step", "time"))
+    return next(((k, v) for k, v in told if isinstance(v, int | float)), None)
+
+
 def seconds_left(events: Sequence[Event], now: float) -> float | None:
     """How long the rest of a run takes at most, at its pace since it began or went on; None before
     anything can be told. now: seconds since 1970."""

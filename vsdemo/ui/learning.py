@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any, TypeVar
 
+from vsdemo import tail
 from vsdemo.preflight import Check
 from vsdemo.runs import ALIVE, Run
 from vsdemo.tail import Event, bar, log_lines, seconds_left
@@ -50,11 +51,8 @@ def checks(found: Sequence[Check]) -> str:
 
 def best(events: Sequence[Event]) -> str:
     """The best figure on dev so far, such as "rsum 312.4"."""
-    kept = [e for e in events if e["kind"] == "checkpoint"]
-    told = [
-        (k, v) for k, v in (kept[-1] if kept else {}).items() if k not in ("kind", "step", "time")
-    ]
-    return f"{told[0][0]} {told[0][1]:.1f}" if told and isinstance(told[0][1], float) else ""
+    told = tail.best(events)
+    return f"{told[0]} {told[1]:.1f}" if told else ""
 
 
 def lasting(seconds: float) -> str:
