@@ -19,13 +19,17 @@ from PIL import Image, ImageDraw
 from playwright.sync_api import sync_playwright
 from safetensors.torch import save_file
 
-from tests import fake_web, small_orders, small_pairs, stand_ins
-from tests.fake_parser import FakeParser
-from tests.tasks import worlds
-from vsdemo import config, download, evaluate, fetch, models, runs
+from tests.support import fake_web, small_orders, small_pairs, stand_ins, storybook_worlds
+from tests.support.fake_parser import FakeParser
+from vsdemo import models
 from vsdemo.cli import main
-from vsdemo.data import parser, storybook
-from vsdemo.train import Trainer
+from vsdemo.core import config
+from vsdemo.data import storybook
+from vsdemo.data.downloads import download, fetch
+from vsdemo.data.text import parser
+from vsdemo.evaluation import evaluate
+from vsdemo.training.jobs import jobs
+from vsdemo.training.trainer import Trainer
 
 REAL_DATA = Path(os.environ["VSDEMO_DATA"]).resolve() if os.environ.get("VSDEMO_DATA") else None
 BACKBONE = "torchvision/mobilenet_v3_small"
@@ -115,7 +119,7 @@ def own_home(tmp_path, monkeypatch):
     """A VSDEMO_HOME of the test's own; what is still trained there in the end is killed."""
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "home"))
     yield tmp_path / "home"
-    if left := runs.current():
+    if left := jobs.current():
         stand_ins.end(left)
 
 
@@ -132,7 +136,7 @@ def pairs_root(tmp_path, monkeypatch):
     """A VSDEMO_DATA with sentence pairs, but neither photos nor a backbone; few resamples."""
     small_pairs.write_all(tmp_path)
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
-    monkeypatch.setattr("vsdemo.tasks.ranks.RESAMPLES", 200)
+    monkeypatch.setattr("vsdemo.evaluation.metrics.ranks.RESAMPLES", 200)
     return tmp_path
 
 
@@ -195,9 +199,9 @@ def fake_parser(monkeypatch):
 @pytest.fixture
 def small_storybook(monkeypatch):
     """A few scenes, not drawn, take the place of Storybook's."""
-    monkeypatch.setattr(storybook, "scenes", worlds.scenes)
-    monkeypatch.setattr(storybook, "load", worlds.load)
-    return worlds
+    monkeypatch.setattr(storybook, "scenes", storybook_worlds.scenes)
+    monkeypatch.setattr(storybook, "load", storybook_worlds.load)
+    return storybook_worlds
 
 
 @pytest.fixture(scope="session")

@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from vsdemo import checkpoint, data, evaluate, models, train_hypernyms
-from vsdemo.parsing import score
-from vsdemo.tasks import retrieval
+from vsdemo import models
+from vsdemo.data import datasets
+from vsdemo.evaluation import evaluate
+from vsdemo.evaluation.tasks import retrieval
+from vsdemo.models import checkpoint
+from vsdemo.recipes.parsing import score
+from vsdemo.training import hypernym_pairs
 
 ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = sorted(p.parent for p in (ROOT / "checkpoints").glob("**/config.json"))
@@ -67,10 +71,10 @@ def test_card_and_readme_show_the_measured_figures(folder: Path) -> None:
 def test_card_and_readme_show_the_figures_of_concepts(folder: Path) -> None:
     """The README has a row a checkpoint and protocol, named as the split is in the card."""
     metrics = json.loads((folder / "metrics.json").read_text())
-    rows = train_hypernyms.table(metrics).splitlines()[2:]
+    rows = hypernym_pairs.table(metrics).splitlines()[2:]
     assert rows
     assert all(row in (folder / "README.md").read_text() for row in rows)
-    rows = train_hypernyms.table({f"`{name(folder)}`": metrics["test"]}).splitlines()[2:]
+    rows = hypernym_pairs.table({f"`{name(folder)}`": metrics["test"]}).splitlines()[2:]
     assert all(row in (ROOT / "README.md").read_text() for row in rows)
 
 
@@ -87,7 +91,7 @@ def test_retrieves_test_photos(folder: Path, real_data: Path) -> None:
     """Photos of the test split through the whole chain, from files to ranks: of 30 photos, and
     of their 150 captions, the right one mostly comes first."""
     model, spec, _ = checkpoint.load(folder)
-    test = data.load(spec.dataset, "test")
+    test = datasets.load(spec.dataset, "test")
     few = replace(
         test,
         photos=test.photos[:PHOTOS],

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vsdemo.paths import ROOT
+from vsdemo.core.paths import ROOT
 
 # The whole number is the floor; decimals order the files of one floor. First match counts.
 RANKS = {

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from vsdemo.data.vocab import Vocab
-from vsdemo.types import Sentence
+from vsdemo.core.types import Sentence
+from vsdemo.data.text.vocab import Vocab
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 import torch
 from torch.nn.functional import normalize
 
+from vsdemo.core.types import Sentence
 from vsdemo.encoders.bow import BagOfWords
-from vsdemo.types import Sentence
 
 
 @torch.no_grad()

@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 import torch
 
-from vsdemo.data.vocab import EOS, PAD, SPECIAL, UNK, Vocab
+from vsdemo.core.types import Sentence, UserError
+from vsdemo.data.text.vocab import EOS, PAD, SPECIAL, UNK, Vocab
 from vsdemo.encoders.chars import CELLS, POOLINGS, Attention, CharRNN
-from vsdemo.types import Sentence, UserError
 
 TEXTS = ("A dog.", "Two dogs run on green grass", "", "!", "a\u2009b", "Red, red; RED?")
 TOWERS = list(product(CELLS, POOLINGS))

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from vsdemo.data.vocab import Vocab
+from vsdemo.core.types import Sentence, UserError
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.concepts import ConceptTable
-from vsdemo.types import Sentence, UserError
 
 NAMES = ("entity.n.01", "dog.n.03", "dog.n.01", "hot_dog.n.01", "lion.n.01", "n.n.01", "oak")
 

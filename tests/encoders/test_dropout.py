@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from vsdemo.data.vocab import PAD, Vocab
+from vsdemo.core.types import Sentence
+from vsdemo.data.text.vocab import PAD, Vocab
 from vsdemo.encoders.chars import CharRNN
 from vsdemo.encoders.dropout import LateDropout, WordDropout
-from vsdemo.types import Sentence
 
 TEXTS = ("A dog.", "Two dogs run on green grass", "", "!", "a\u2009b", " Red,  red; RED? ")
 

@@ -1,10 +1,10 @@
 import pytest
 import torch
 
-from vsdemo.checkpoint import MAX_FILE
-from vsdemo.data.vocab import Vocab
+from vsdemo.core.types import Embeddings, Sentence, Tree
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.fragments import Fragments
-from vsdemo.types import Embeddings, Sentence, Tree
+from vsdemo.models.checkpoint import MAX_FILE
 
 TREE = Tree(
     ("A", "black", "dog", "runs", "."), (3, 3, 4, 0, 4), ("det", "amod", "nsubj", "root", "punct")

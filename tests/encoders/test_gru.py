@@ -4,8 +4,8 @@ from torch import nn
 from torch.func import functional_call
 from torch.nn.functional import normalize
 
+from vsdemo.core.types import Sentence, UserError
 from vsdemo.encoders.gru import POOLINGS, WordGRU
-from vsdemo.types import Sentence, UserError
 
 WORD_DIM, DIM = 5, 8
 

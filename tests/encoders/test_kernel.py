@@ -5,9 +5,9 @@ import pytest
 import torch
 from sklearn.cross_decomposition import CCA
 
+from vsdemo.core.types import UserError
 from vsdemo.encoders import kernel
 from vsdemo.encoders.kernel import KernelMap, correlate
-from vsdemo.types import UserError
 
 
 @pytest.fixture

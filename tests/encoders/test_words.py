@@ -5,10 +5,10 @@ from itertools import product
 import pytest
 import torch
 
-from vsdemo.data.vocab import EOS, PAD, UNK
+from vsdemo.core.types import Sentence
+from vsdemo.data.text.vocab import EOS, PAD, UNK
 from vsdemo.encoders.bow import BagOfWords
 from vsdemo.encoders.gru import POOLINGS, WordGRU
-from vsdemo.types import Sentence
 
 TOWERS = {
     "bow": lambda vocab, nonnegative: BagOfWords(vocab, 6, 8, nonnegative),

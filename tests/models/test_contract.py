@@ -7,12 +7,13 @@ import re
 import pytest
 import torch
 
-from vsdemo import checkpoint, losses, models
-from vsdemo.config import from_dict, override
-from vsdemo.data.sentences import parsed
-from vsdemo.data.vocab import Vocab
-from vsdemo.tasks import retrieval
-from vsdemo.types import Embeddings, Sentence, UserError
+from vsdemo import models
+from vsdemo.core.config import from_dict, override
+from vsdemo.core.types import Embeddings, Sentence, UserError
+from vsdemo.data.text.sentences import parsed
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.evaluation.tasks import retrieval
+from vsdemo.models import checkpoint, losses
 
 CAPTIONS = (
     *("a red dog runs", "two dogs run", "a child in the snow", "the blue sea"),
@@ -119,7 +120,7 @@ def test_towers_agree_with_each_other_and_with_the_configuration(built, preset):
 
 @every_preset
 def test_encoding_keeps_the_order_and_the_mode(built, preset, monkeypatch):
-    monkeypatch.setattr("vsdemo.dual.BATCH", 3)
+    monkeypatch.setattr("vsdemo.models.dual_encoder.BATCH", 3)
     _, _, model = built(preset)
     sentences, seen = [Sentence(c) for c in CAPTIONS], []
     x = model.train().encode_text(sentences, progress=lambda done, of: seen.append((done, of))).x

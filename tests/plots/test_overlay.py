@@ -5,7 +5,8 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from PIL import Image
 
-from tests.fake_alignment import CHOSEN, alignment
+from tests.support.fake_alignment import CHOSEN, alignment
+from vsdemo.core.types import Alignment, Fragment
 from vsdemo.plots import boxes_svg, crop, crops_png, overlay_png, tree_svg
 from vsdemo.plots.marks import (
     COLOURS,
@@ -19,7 +20,6 @@ from vsdemo.plots.marks import (
     regions_of_words,
 )
 from vsdemo.plots.overlay import WIDE, reach
-from vsdemo.types import Alignment, Fragment
 
 HOSTILE = '<img src=x onerror="alert(1)">&'
 FRAME = (0.0, 0.0, 1.0, 1.0)

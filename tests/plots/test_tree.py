@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from vsdemo.core.types import Tree
 from vsdemo.plots import grammar, layout, tree_svg, tree_text
-from vsdemo.types import Tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 DOG = Tree(

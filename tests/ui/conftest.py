@@ -18,15 +18,15 @@ import pytest
 from playwright.sync_api import expect
 
 from vsdemo import ui
-from vsdemo.paths import ROOT
+from vsdemo.core.paths import ROOT
 
 HERE = Path(__file__).parent
 # app.py as it is, but for the number of pictures that Storybook draws, and for what stands in for
 # the web where there is something.
 APP = """
 import os, runpy
-from tests import fake_web
-from vsdemo import fetch
+from tests.support import fake_web
+from vsdemo.data.downloads import fetch
 from vsdemo.data.storybook import store
 store.SPLITS["test"] = range(4500, 4516)
 if url := os.environ.get("TEST_WEB"):

@@ -12,13 +12,14 @@ import gradio as gr
 import pytest
 from PIL import Image
 
-from tests.fake_alignment import alignment, install
-from vsdemo import engine
+from tests.support.fake_alignment import alignment, install
+from vsdemo.core.types import RegionHit, UserError
 from vsdemo.plots.marks import marks
-from vsdemo.types import RegionHit, UserError
-from vsdemo.ui import aligned, answers
-from vsdemo.ui import alignment as tabs
-from vsdemo.ui.asked import Asked
+from vsdemo.search import engine
+from vsdemo.ui import callbacks
+from vsdemo.ui.alignment import tab as tabs
+from vsdemo.ui.alignment import view
+from vsdemo.ui.alignment.state import Asked
 from vsdemo.ui.library import Library
 
 WORLD = ("gru", "toy-test")
@@ -31,7 +32,7 @@ def able(checkpoints, monkeypatch, fake_parser):
     """Every model as if it could align."""
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
     install(monkeypatch)
-    monkeypatch.setattr(answers.gr, "Warning", lambda *_, **__: None)
+    monkeypatch.setattr(callbacks.gr, "Warning", lambda *_, **__: None)
 
 
 @pytest.fixture
@@ -206,11 +207,11 @@ def test_a_model_that_cannot_gives_way_to_one_that_can(able, checkpoints, tmp_pa
 def test_text_from_outside_is_never_markup(fake_parser):
     found = alignment(HOSTILE.replace(" ", "_") + " and more words")
     for shown in (
-        aligned.parts(found, found.tree),
-        aligned.only_tree(found.tree),
-        aligned.captions([HOSTILE], ""),
-        aligned.photo("photo/a/0/large", (4, 3), HOSTILE, {"q": HOSTILE}, found),
-        aligned.found([RegionHit(1, 0, HOSTILE, (0, 0, 1, 1), 1.0)], {0: (4, 3)},
+        view.parts(found, found.tree),
+        view.only_tree(found.tree),
+        view.captions([HOSTILE], ""),
+        view.photo("photo/a/0/large", (4, 3), HOSTILE, {"q": HOSTILE}, found),
+        view.found([RegionHit(1, 0, HOSTILE, (0, 0, 1, 1), 1.0)], {0: (4, 3)},
                       lambda n, s: "", HOSTILE),
     ):  # fmt: skip
         assert "<img src=x" not in shown

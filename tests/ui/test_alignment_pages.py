@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.fake_alignment import alignment, install
+from tests.support.fake_alignment import alignment, install
 from tests.ui.conftest import served_here
 
 TEXT = "a small dog runs after one red ball"

@@ -13,11 +13,12 @@ from PIL import Image
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from vsdemo.scores import SCORES
-from vsdemo.types import Hit, UserError
-from vsdemo.ui import answers, build, page, pictures
+from vsdemo.core.types import Hit, UserError
+from vsdemo.models.scores import SCORES
+from vsdemo.ui import build, callbacks, images
+from vsdemo.ui.components import html as page
 from vsdemo.ui.library import Library
-from vsdemo.ui.search import Shown
+from vsdemo.ui.search.tab import Shown
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&"
 
@@ -65,11 +66,11 @@ def test_punctuation_of_data_sets_is_tidied():
 )
 def test_a_click_on_what_is_not_there_is_refused(data):
     with pytest.raises(UserError, match="no longer on the page"):
-        answers.number(SimpleNamespace(_data=data), 3)
+        callbacks.number(SimpleNamespace(_data=data), 3)
 
 
 def test_a_click_gives_its_number():
-    assert answers.number(SimpleNamespace(_data={"number": 2}), 3) == 2
+    assert callbacks.number(SimpleNamespace(_data={"number": 2}), 3) == 2
 
 
 @pytest.mark.parametrize(
@@ -78,13 +79,13 @@ def test_a_click_gives_its_number():
 )
 def test_errors_become_one_sentence_and_change_nothing_else(error, told, monkeypatch):
     toasts = []
-    monkeypatch.setattr(answers.gr, "Warning", lambda text, **_: toasts.append(text))
+    monkeypatch.setattr(callbacks.gr, "Warning", lambda text, **_: toasts.append(text))
 
     def callback():
         yield {"a": 1}
         raise error
 
-    last = list(answers.telling("note")(callback)())[-1]
+    last = list(callbacks.telling("note")(callback)())[-1]
     assert last["a"] == 1
     assert told in last["note"]
     assert told in toasts[0]
@@ -95,7 +96,7 @@ def test_a_callback_without_an_answer_leaves_the_page_alone():
     def callback():
         yield from ()
 
-    (update,) = answers.telling("note")(callback)()
+    (update,) = callbacks.telling("note")(callback)()
     assert update["note"] == {"__type__": "update"}
 
 
@@ -140,10 +141,10 @@ def test_photos_are_served_by_number_and_never_larger_than_asked(tmp_path):
     Image.new("RGB", (200, 100), "red").save(tmp_path / "small.png")
     (tmp_path / "broken.png").write_bytes(b"no photo")
     photos = tuple(tmp_path / f"{n}.png" for n in ("large", "small", "broken", "gone"))
-    app = Starlette(routes=[pictures.route(lambda token: photos if token == "abc" else ())])
+    app = Starlette(routes=[images.route(lambda token: photos if token == "abc" else ())])
     client = TestClient(app)
     for size, side in (("small", 480), ("large", 1280)):
-        answer = client.get(pictures.address("abc", 0, size))
+        answer = client.get(images.address("abc", 0, size))
         assert Image.open(io.BytesIO(answer.content)).size == (side, side // 2)
         assert answer.headers["content-type"] == "image/jpeg"
     assert client.get("photo/abc/1/small").content == photos[1].read_bytes()
@@ -155,9 +156,9 @@ def test_photos_are_served_by_number_and_never_larger_than_asked(tmp_path):
 
 def test_a_photo_to_show_is_written_once(tmp_path):
     photo = Image.new("RGB", (3000, 1500), "red")
-    path = pictures.saved(photo, 1280, tmp_path)
+    path = images.saved(photo, 1280, tmp_path)
     before = os.stat(path).st_mtime_ns
-    assert pictures.saved(photo, 1280, tmp_path) == path
+    assert images.saved(photo, 1280, tmp_path) == path
     assert os.stat(path).st_mtime_ns == before
     assert Image.open(path).size == (1280, 640)
     assert photo.size == (3000, 1500)
@@ -171,7 +172,7 @@ def test_the_page_is_built_and_its_searches_answer(library):
     assert build(library).config["title"] == "vsdemo"
     import gradio as gr
 
-    from vsdemo.ui import search
+    from vsdemo.ui.search import tab as search
 
     with gr.Blocks():
         tab = search.build(library)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import expect
 
-from vsdemo.types import UserError
+from vsdemo.core.types import UserError
 from vsdemo.ui import theme
-from vsdemo.ui.cones import Toy, cones
+from vsdemo.ui.hierarchy.cones import Toy, cones
 
 NAMES = ("entity", "animal", "plant", "bird", "cat", "dog", "rose", "oak", "puppy", "kitten")
 AT = ((0, 0), (1, 0.6), (0.4, 1.2), (1.2, 1.1), (1.7, 0.9), (2.2, 0.7), (0.8, 1.7), (0.5, 2.4))

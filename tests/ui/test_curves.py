@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from tests.ui.conftest import free_port
 from vsdemo.plots.curves import curves
 from vsdemo.ui import theme
-from vsdemo.ui.curves import EMPTY, curves_widget, drawn
+from vsdemo.ui.training.curves import EMPTY, curves_widget, drawn
 
 LINES = """(panel) => document.querySelector(`[data-panel=${panel}] .plot`).data
   .map(({ x, y, line }) => [x.length, y.at(-1), line.color, line.dash || ""])"""

@@ -8,11 +8,11 @@ import gradio as gr
 import pytest
 from playwright.sync_api import expect
 
-from tests import fake_web
+from tests.support import fake_web
 from tests.ui.conftest import start, wait_for
-from vsdemo import fetch
+from vsdemo.data.downloads import fetch
 from vsdemo.ui import build
-from vsdemo.ui.fetching import Fetching, FetchPanel
+from vsdemo.ui.downloads import Fetching, FetchPanel
 from vsdemo.ui.library import Library
 
 

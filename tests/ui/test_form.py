@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vsdemo import models
-from vsdemo.config import Config, option, override
-from vsdemo.types import UserError
-from vsdemo.ui import form as module
-from vsdemo.ui.form import BASIC, form, offered, settings
+from vsdemo.core.config import Config, option, override
+from vsdemo.core.types import UserError
+from vsdemo.ui.training import form as module
+from vsdemo.ui.training.form import BASIC, form, offered, settings
 
 PRESETS = {name: config for name, (_, config) in models.presets().items()}
 EVIL = '"><script>alert(1)</script>'

@@ -11,9 +11,9 @@ from playwright.sync_api import expect
 
 from tests.ui.conftest import free_port
 from vsdemo import models
-from vsdemo.types import UserError
+from vsdemo.core.types import UserError
 from vsdemo.ui import theme
-from vsdemo.ui.form import BASIC, form, form_widget, settings
+from vsdemo.ui.training.form import BASIC, form, form_widget, settings
 
 PRESETS = {name: config for name, (_, config) in models.presets().items()}
 PHONE = {"width": 390, "height": 844}

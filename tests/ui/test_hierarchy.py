@@ -9,15 +9,17 @@ import gradio as gr
 import pytest
 from PIL import Image
 
-from tests import small_orders
-from vsdemo import projection
-from vsdemo.data import hypernyms
-from vsdemo.hierarchy import PHOTO, ROOT
-from vsdemo.types import UserError
-from vsdemo.ui import answers, grounds, hierarchy
-from vsdemo.ui.grounds import Grounds
+from tests.support import small_orders
+from vsdemo.core.types import UserError
+from vsdemo.data.pairs import hypernyms
+from vsdemo.hierarchy import projection
+from vsdemo.hierarchy.space import PHOTO, ROOT
+from vsdemo.ui import callbacks
+from vsdemo.ui.hierarchy import loader
+from vsdemo.ui.hierarchy import tab as hierarchy
+from vsdemo.ui.hierarchy.loader import Grounds
+from vsdemo.ui.hierarchy.state import Standing
 from vsdemo.ui.library import Library
-from vsdemo.ui.standing import Standing
 
 
 def text(html):
@@ -36,7 +38,7 @@ def several(toy_checkpoint, toy_order, toy_concepts, tmp_path_factory):
 @pytest.fixture
 def library(several, monkeypatch):
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(several))
-    monkeypatch.setattr(answers.gr, "Warning", lambda *_, **__: None)
+    monkeypatch.setattr(callbacks.gr, "Warning", lambda *_, **__: None)
     monkeypatch.setattr(projection, "FEWEST", 10_000)  # no umap
     return Library()
 
@@ -71,7 +73,7 @@ def test_a_model_without_an_order_gives_way_to_one_that_has_it_and_is_told(tab, 
 
 def test_where_no_model_has_an_order_that_is_told(library, monkeypatch):
     monkeypatch.delitem(library.models, "order")
-    monkeypatch.setattr(grounds, "by_merit", lambda name: library.models)
+    monkeypatch.setattr(loader, "by_merit", lambda name: library.models)
     _, future = Grounds(library).found(("gru", "toy-test"))
     with pytest.raises(UserError, match="gru has a score without an order"):
         future.result()
@@ -79,7 +81,7 @@ def test_where_no_model_has_an_order_that_is_told(library, monkeypatch):
 
 def test_without_concepts_one_sentence_says_how_to_make_them(library, monkeypatch):
     made = Grounds(library)
-    monkeypatch.setattr(grounds, "of_concepts", list)
+    monkeypatch.setattr(loader, "of_concepts", list)
     with pytest.raises(UserError, match="No model of concepts is here; `python -m vsdemo train"):
         made.found(("", ""))[1].result()
     assert "is not here" in made.toy()
@@ -186,14 +188,14 @@ def kept(tab, *texts):
 
 def test_places_are_kept_put_back_and_joined(tab):
     asked, tray = kept(tab, "a dog", "a cat")
-    again = list(answers.telling(tab.join.note)(tab.join.keep)(asked, tray))[-1]
+    again = list(callbacks.telling(tab.join.note)(tab.join.keep)(asked, tray))[-1]
     assert "kept already" in again[tab.join.note]
     shown = last(tab, tab.join.join, asked, tray, "Compose")
     assert "Compose: a dog + a cat" in text(shown[tab.join.joined])
     assert "Nearest photos" in text(shown[tab.join.joined])
     fewer = last(tab, tab.join.drop, asked, tray, clicked(0))[tab.join.kept]
     assert [place.text for place in fewer[1]] == ["a cat"]
-    one = list(answers.telling(tab.join.note)(tab.join.join)(asked, fewer, "Abstract"))[-1]
+    one = list(callbacks.telling(tab.join.note)(tab.join.join)(asked, fewer, "Abstract"))[-1]
     assert "Keep two places at least" in one[tab.join.note]
 
 

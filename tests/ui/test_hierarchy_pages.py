@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.ui.conftest import served_here
-from vsdemo import projection
-from vsdemo.ui import grounds
+from vsdemo.hierarchy import projection
+from vsdemo.ui.hierarchy import loader
 
 PHONE = {"width": 390, "height": 844}
 WORDS = "Concepts of WordNet"
@@ -123,7 +123,7 @@ def test_concepts_are_walked_without_photos(visit):
 
 
 def test_without_concepts_the_page_says_so_and_stays(visit, apps, monkeypatch):
-    monkeypatch.setattr(grounds, "of_concepts", list)
+    monkeypatch.setattr(loader, "of_concepts", list)
     with served_here(apps, "bare"):
         page = visit("bare", HERE)
         arrived(page, "a dog")

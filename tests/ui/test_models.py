@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from vsdemo.ui.models import by_merit, knows_photos
+from vsdemo.ui.library.models import by_merit, knows_photos
 
 NOBODY = "torchvision/resnet50"  # an image network that is not here
 

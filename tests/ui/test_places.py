@@ -8,12 +8,12 @@ from urllib.parse import parse_qsl
 import pytest
 import torch
 
-from vsdemo.hierarchy import CAPTION, CONCEPT, PHOTO, ROOT, Item, Step, World
-from vsdemo.scores import SCORES
-from vsdemo.ui import arrival, places
-from vsdemo.ui.grounds import Ground
-from vsdemo.ui.standing import Standing
-from vsdemo.worlds import Place
+from vsdemo.hierarchy.build import Place
+from vsdemo.hierarchy.space import CAPTION, CONCEPT, PHOTO, ROOT, Item, Step, World
+from vsdemo.models.scores import SCORES
+from vsdemo.ui.hierarchy import navigation, view
+from vsdemo.ui.hierarchy.loader import Ground
+from vsdemo.ui.hierarchy.state import Standing
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&"
 KINDS = (ROOT, CONCEPT, CAPTION, PHOTO, PHOTO)
@@ -41,15 +41,15 @@ def text(html):
 @pytest.mark.parametrize(
     "html",
     [
-        places.trail(BAD, [0, 1, 2], HOSTILE, {"q": HOSTILE}),
-        places.steps(BAD, STEPS, HOSTILE, ""),
-        places.steps(BAD, [], "", HOSTILE),
-        places.photos(BAD, [3, 4], source, HOSTILE),
-        places.here(HOSTILE, CONCEPT, "", HOSTILE),
-        places.here(HOSTILE, PHOTO, HOSTILE, HOSTILE),
-        places.gathered(BAD, range(5), source),
-        places.tray([HOSTILE]),
-        places.joined(BAD, {CONCEPT: STEPS, PHOTO: [Step(3, 0)]}, HOSTILE, source),
+        view.trail(BAD, [0, 1, 2], HOSTILE, {"q": HOSTILE}),
+        view.steps(BAD, STEPS, HOSTILE, ""),
+        view.steps(BAD, [], "", HOSTILE),
+        view.photos(BAD, [3, 4], source, HOSTILE),
+        view.here(HOSTILE, CONCEPT, "", HOSTILE),
+        view.here(HOSTILE, PHOTO, HOSTILE, HOSTILE),
+        view.gathered(BAD, range(5), source),
+        view.tray([HOSTILE]),
+        view.joined(BAD, {CONCEPT: STEPS, PHOTO: [Step(3, 0)]}, HOSTILE, source),
     ],
 )
 def test_text_from_outside_is_never_markup(html):
@@ -59,7 +59,7 @@ def test_text_from_outside_is_never_markup(html):
 
 
 def test_a_trail_leads_from_the_root_and_holds_the_address():
-    html = places.trail(WORLD, [0, 1], "A dog , wet , runs .", {"tab": "hierarchy", "q": "a&b"})
+    html = view.trail(WORLD, [0, 1], "A dog , wet , runs .", {"tab": "hierarchy", "q": "a&b"})
     assert re.findall(r'data-number="(\d+)"', html) == ["0", "1"]
     assert text(html) == "entity dog A dog, wet, runs."
     address = re.search('data-address="([^"]*)"', html)[1].replace("&amp;", "&")
@@ -67,38 +67,38 @@ def test_a_trail_leads_from_the_root_and_holds_the_address():
 
 
 def test_each_step_states_its_violation_and_a_bar_beside_the_worst():
-    html = places.steps(WORLD, STEPS, "Above", "nothing")
+    html = view.steps(WORLD, STEPS, "Above", "nothing")
     assert re.findall(r'data-number="(\d)"', html) == ["1", "2", "0"]
     assert re.findall(r"width:([\d.]+%)", html) == ["0.0%", "100.0%", "50.0%"]
     assert re.findall(r'"number">([\d.]+)', html) == ["0.000", "0.500", "0.250"]
-    assert "width:0.0%" in places.steps(WORLD, STEPS[:1], "", "")
-    assert text(places.steps(WORLD, [], "Above", "Nothing here.")) == "Above Nothing here."
+    assert "width:0.0%" in view.steps(WORLD, STEPS[:1], "", "")
+    assert text(view.steps(WORLD, [], "Above", "Nothing here.")) == "Above Nothing here."
 
 
 def test_photos_are_shown_by_their_number_in_the_gallery_and_report_the_item():
-    html = places.photos(WORLD, [4, 3], source, "Photos below")
+    html = view.photos(WORLD, [4, 3], source, "Photos below")
     assert re.findall(r'data-number="(\d)"', html) == ["4", "3"]
     assert re.findall(r'src="([^"]*)"', html) == ["photo/a/28/small", "photo/a/21/small"]
-    assert places.photos(WORLD, [], source, "Photos below") == ""
+    assert view.photos(WORLD, [], source, "Photos below") == ""
 
 
 def test_a_place_may_be_kept_but_not_the_root():
-    assert "Keep for joining" in places.here("dog", CONCEPT, "", "length 1.00")
-    assert "Keep for joining" not in places.here("entity", ROOT, "", "length 0.00")
-    assert 'src="p.jpg"' in places.here("x", PHOTO, "p.jpg", "")
+    assert "Keep for joining" in view.here("dog", CONCEPT, "", "length 1.00")
+    assert "Keep for joining" not in view.here("entity", ROOT, "", "length 0.00")
+    assert 'src="p.jpg"' in view.here("x", PHOTO, "p.jpg", "")
 
 
 def test_a_selection_and_a_join_list_words_and_photos():
-    html = places.gathered(WORLD, range(5), source)
+    html = view.gathered(WORLD, range(5), source)
     assert text(html).startswith("Selected on the map: 2 photos, 3 words and sentences")
     assert sorted(re.findall(r'data-number="(\d)"', html)) == list("01234")
-    assert "0 photos, 1 words" in places.gathered(WORLD, [1], source)
-    assert places.gathered(WORLD, [], source) == ""
+    assert "0 photos, 1 words" in view.gathered(WORLD, [1], source)
+    assert view.gathered(WORLD, [], source) == ""
     found = {CONCEPT: [Step(1, 0)], CAPTION: [Step(2, 1)], PHOTO: [Step(4, 2)]}
-    html = places.joined(WORLD, found, "Compose: dog + cat", source)
+    html = view.joined(WORLD, found, "Compose: dog + cat", source)
     assert re.findall(r'data-number="(\d)"', html) == ["1", "2", "4"]
-    assert "<li" not in places.tray([])
-    assert re.findall(r'data-number="(\d)"', places.tray(["a", "b"])) == ["0", "1"]
+    assert "<li" not in view.tray([])
+    assert re.findall(r'data-number="(\d)"', view.tray(["a", "b"])) == ["0", "1"]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_selection_and_a_join_list_words_and_photos():
     ],
 )
 def test_concepts_are_said_as_people_say_them(said, told):
-    assert places.spoken(said) == told
+    assert view.spoken(said) == told
 
 
 def test_the_address_names_the_place():
@@ -138,7 +138,7 @@ def walked(ground, *numbers, start=None):
     """Where somebody stands who went to these items one after the other."""
     standing = start or Standing("order", "g")
     for number in numbers:
-        standing = arrival.arrive(standing, ground, arrival.at(ground, number))
+        standing = navigation.arrive(standing, ground, navigation.at(ground, number))
     return standing
 
 
@@ -153,7 +153,7 @@ def test_a_trail_grows_downwards_is_cut_and_starts_anew(ground):
 
 
 def test_a_trail_goes_on_only_where_the_place_is_listed_below(ground):
-    dogs = range(arrival.LISTED)
+    dogs = range(navigation.LISTED)
     items = [Item(ROOT, "r"), Item(CONCEPT, "dog"), Item(CONCEPT, "big car"), Item(PHOTO, "x")]
     items += [Item(CONCEPT, f"dog {n}") for n in dogs]
     points = [(0.0, 0.0), (1.0, 0.0), (0.0, 2.0), (1.0, 3.0), *((1.0, 1.0 + n / 9) for n in dogs)]

@@ -10,10 +10,10 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.ui.conftest import free_port
+from vsdemo.core.types import Arrow
 from vsdemo.plots.map import MapView, map_figure, map_overlay
-from vsdemo.types import Arrow
-from vsdemo.ui import pictures, theme
-from vsdemo.ui.plotly_map import drawn, plotly_map
+from vsdemo.ui import images, theme
+from vsdemo.ui.hierarchy.map import drawn, plotly_map
 
 KINDS = ("root", "concept", "caption", "photo", "photo")
 TEXTS = ("entity", "dog", "<img src=x onerror=alert(1)>", "first.jpg", "second.jpg")
@@ -71,7 +71,7 @@ def apps(tmp_path_factory):
         demo.launch(
             **{"server_port": port, "prevent_thread_lock": True, "quiet": True, "ssr_mode": False},
             **{"theme": theme.theme(), "css": theme.css(), "footer_links": []},
-            app_kwargs={"routes": [pictures.route(lambda token: photos)]},
+            app_kwargs={"routes": [images.route(lambda token: photos)]},
         )
     yield {"toy": f"http://127.0.0.1:{port}/"}
     demo.close()

@@ -8,14 +8,16 @@ import gradio as gr
 import pytest
 from playwright.sync_api import expect
 
-from tests.small_runs import trainer
-from vsdemo import evaluate
-from vsdemo.likeness import Likeness
-from vsdemo.types import Hit
-from vsdemo.ui import alike, answers, sentences
-from vsdemo.ui.alike import Row
+from tests.support.small_runs import trainer
+from vsdemo.core.types import Hit
+from vsdemo.evaluation import evaluate
+from vsdemo.search.sentence_comparison import Likeness
+from vsdemo.ui import callbacks
 from vsdemo.ui.library import Library
-from vsdemo.ui.sentences import EXAMPLES, NEAREST, Pair
+from vsdemo.ui.sentences import tab as sentences
+from vsdemo.ui.sentences import view
+from vsdemo.ui.sentences.tab import EXAMPLES, NEAREST, Pair
+from vsdemo.ui.sentences.view import Row
 
 A, B = "one red circle", "there is a circle here"
 PHONE = {"width": 390, "height": 844}
@@ -38,7 +40,7 @@ def several(checkpoints, own_folders, tmp_path_factory):
 @pytest.fixture
 def tab(several, monkeypatch):
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(several))
-    monkeypatch.setattr(answers.gr, "Warning", lambda *_, **__: None)
+    monkeypatch.setattr(callbacks.gr, "Warning", lambda *_, **__: None)
     with gr.Blocks():
         return sentences.build(Library())
 
@@ -125,11 +127,11 @@ def test_a_long_sentence_of_characters_is_read(tab):
 @pytest.mark.parametrize(
     "html",
     [
-        alike.rows([Row(HOSTILE, HOSTILE, HOSTILE, HOSTILE)], "", {"a": HOSTILE}),
-        alike.rows([Row("", "", "", Likeness(0.5, unknown=((HOSTILE,), ())))], "", {}),
-        alike.follows(Likeness(0.5, (0.1, -0.2)), HOSTILE),
-        alike.strips([HOSTILE], Likeness(0.5, attention=((1 / len(HOSTILE),) * len(HOSTILE),)), ""),
-        alike.nearest([[Hit(1, 0, HOSTILE, 0.5, 0.5)], []], "cosine"),
+        view.rows([Row(HOSTILE, HOSTILE, HOSTILE, HOSTILE)], "", {"a": HOSTILE}),
+        view.rows([Row("", "", "", Likeness(0.5, unknown=((HOSTILE,), ())))], "", {}),
+        view.follows(Likeness(0.5, (0.1, -0.2)), HOSTILE),
+        view.strips([HOSTILE], Likeness(0.5, attention=((1 / len(HOSTILE),) * len(HOSTILE),)), ""),
+        view.nearest([[Hit(1, 0, HOSTILE, 0.5, 0.5)], []], "cosine"),
     ],
 )
 def test_text_from_outside_is_never_markup(html):
@@ -139,19 +141,19 @@ def test_text_from_outside_is_never_markup(html):
 
 def test_the_more_general_one_is_named():
     said = Likeness(0.9, excess=(-0.5, 0.1, -0.2))
-    html = text(alike.follows(said, "order"))
+    html = text(view.follows(said, "order"))
     assert "The second is the more general one" in html
     assert "violated in 1 of 3 dimensions" in html
     assert "violated in 2 of 3 dimensions" in html
-    other = alike.follows(replace(said, excess=(0.5, -0.1, 0.2)), "order")
+    other = view.follows(replace(said, excess=(0.5, -0.1, 0.2)), "order")
     assert "The first is the more general one" in text(other)
     for close in ((0.0, 0.0), (0.3, -0.31)):
-        assert "Neither" in text(alike.follows(replace(said, excess=close), "order"))
+        assert "Neither" in text(view.follows(replace(said, excess=close), "order"))
 
 
 def test_most_of_the_weight_is_told_in_words():
     weights = (0.1, 0.0, 0.5, 0.2, 0.2)
-    html = text(alike.strips(["a dog"], Likeness(1, attention=(weights,)), "char_gru"))
+    html = text(view.strips(["a dog"], Likeness(1, attention=(weights,)), "char_gru"))
     assert "“dog” 90%, “a” 10%" in html
 
 

@@ -11,12 +11,14 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.conftest import BACKBONE
-from vsdemo.data import bank
+from vsdemo.core.types import UserError
+from vsdemo.data import caption_bank
 from vsdemo.data.storybook import store
-from vsdemo.types import UserError
-from vsdemo.ui import answers, caption, search
-from vsdemo.ui.caption import Described
+from vsdemo.ui import callbacks
+from vsdemo.ui.describe import tab as caption
+from vsdemo.ui.describe.tab import Described
 from vsdemo.ui.library import Library
+from vsdemo.ui.search import tab as search
 
 GALLERY = "storybook-test"
 WORLD = ("gru", GALLERY)
@@ -28,7 +30,7 @@ def few(checkpoints, monkeypatch, tmp_path):
     monkeypatch.setitem(store.SPLITS, "test", range(4500, 4506))
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
-    monkeypatch.setattr(answers, "PATIENCE", 20)
+    monkeypatch.setattr(callbacks, "PATIENCE", 20)
     return Library
 
 
@@ -150,7 +152,7 @@ def test_a_visitors_photo_is_described_by_a_model_that_has_seen_photos(
     told = {}
     for model in ("gru", "painter"):
         last = list(tab.show(Described(model, GALLERY, upload=str(photo))))[-1]
-        assert set(last[tab.described].sentences) <= set(bank.sentences())
+        assert set(last[tab.described].sentences) <= set(caption_bank.sentences())
         assert last[tab.sentences].count('class="sentence"') == caption.SENTENCES
         told[model] = last[tab.note]
     assert "by gru, as painter has only seen drawings" in told["painter"]
@@ -161,7 +163,7 @@ def test_a_visitors_photo_is_described_by_a_model_that_has_seen_photos(
 def test_photos_that_take_long_to_search_are_shown_until_they_can_be(few, monkeypatch):
     library = few()
     tab = tab_of(library)
-    monkeypatch.setattr(answers, "soon", lambda *_: False)
+    monkeypatch.setattr(callbacks, "soon", lambda *_: False)
     shown = list(tab.look("", *WORLD, 4))[-1][tab.shown]
     last = list(tab.answer(shown))[-1]
     assert "6 photos. Type a sentence" in last[tab.note]
@@ -207,7 +209,7 @@ def test_what_ships_searches_storybook_and_describes_any_photo(visit, tmp_path):
     page.locator("#photo input[type=file]").set_input_files(tmp_path / "noise.png")
     expect(page.get_by_text("only seen drawings")).to_be_visible()
     told = page.locator("#sentences button.sentence").all_text_contents()
-    assert set(told) <= set(bank.sentences())
+    assert set(told) <= set(caption_bank.sentences())
 
 
 def test_storybook_is_chosen_among_other_galleries(visit):

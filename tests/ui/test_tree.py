@@ -7,9 +7,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.ui.conftest import served_here
+from vsdemo.core.types import Tree, UserError
 from vsdemo.plots import grammar, tree_svg
-from vsdemo.types import Tree, UserError
-from vsdemo.ui import answers, search, theme, tree
+from vsdemo.ui import callbacks, theme
+from vsdemo.ui.search import tab, tree
 
 PHONE = {"width": 390, "height": 844}
 MISSING = "resources.json is missing; restore it."
@@ -46,18 +47,18 @@ def words(monkeypatch):
 
 @pytest.fixture
 def panel(monkeypatch):
-    monkeypatch.setattr(answers.gr, "Warning", lambda *_, **__: None)
-    with answers.gr.Blocks():
+    monkeypatch.setattr(callbacks.gr, "Warning", lambda *_, **__: None)
+    with callbacks.gr.Blocks():
         return tree.TreePanel()
 
 
 def shown(text):
-    return search.Shown(text, "gru", "toy-test", 4)
+    return tab.Shown(text, "gru", "toy-test", 4)
 
 
 def ask(panel, callback, *inputs):
     """All that a callback puts on the page, one update after the other."""
-    return list(answers.telling(panel.note)(callback)(*inputs))
+    return list(callbacks.telling(panel.note)(callback)(*inputs))
 
 
 def test_a_closed_panel_reads_nothing(panel, words):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from vsdemo.data.vocab import Vocab
+from vsdemo.core.types import Embeddings
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.words import WordEncoder, Words
-from vsdemo.types import Embeddings
 
 
 class BagOfWords(WordEncoder):

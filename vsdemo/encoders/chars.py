@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from vsdemo.data.vocab import CHARACTERS, Vocab, tokenize
+from vsdemo.core.types import Embeddings, Sentence, UserError
+from vsdemo.data.text.vocab import CHARACTERS, Vocab, tokenize
 from vsdemo.encoders.dropout import WordDropout
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.recurrent import initialise, run
 from vsdemo.encoders.words import WordEncoder, Words
-from vsdemo.types import Embeddings, Sentence, UserError
 
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
 POOLINGS = ("attention", "max")

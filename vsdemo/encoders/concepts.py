@@ -9,9 +9,9 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
-from vsdemo.data.vocab import Vocab
+from vsdemo.core.types import Embeddings, Sentence, UserError
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.words import Words
-from vsdemo.types import Embeddings, Sentence, UserError
 
 SENSE = ".n."  # between a word and the number of its sense
 

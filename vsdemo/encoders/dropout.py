@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from vsdemo.data.vocab import PAD
+from vsdemo.data.text.vocab import PAD
 from vsdemo.encoders.words import Words
 
 

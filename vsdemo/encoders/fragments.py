@@ -11,9 +11,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from vsdemo.data.vocab import Vocab
+from vsdemo.core.types import Embeddings, Fragment, Sentence
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.words import WordEncoder
-from vsdemo.types import Embeddings, Fragment, Sentence
 
 PARTS = ("triplets", "words", "bigrams")
 ROOT, UNSEEN = "root", ("punct",)  # no photo shows a full stop

@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_packed_sequence
 
-from vsdemo.data.vocab import Vocab
+from vsdemo.core.types import Embeddings, UserError
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.recurrent import initialise, run
 from vsdemo.encoders.words import WordEncoder, Words
-from vsdemo.types import Embeddings, UserError
 
 POOLINGS = ("last", "max", "mean")
 

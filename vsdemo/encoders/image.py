@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from vsdemo.core.types import Embeddings
 from vsdemo.encoders.heads import Head
-from vsdemo.types import Embeddings
 
 
 class LinearImage(nn.Module):

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from vsdemo.device import fast_dtype
+from vsdemo.core.device import fast_dtype
 
 
 def initialise(network: nn.GRU | nn.LSTM) -> None:

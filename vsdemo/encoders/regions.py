@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from vsdemo.core.types import Embeddings
 from vsdemo.encoders.image import LinearImage
-from vsdemo.types import Embeddings
 
 
 class RegionImage(nn.Module):

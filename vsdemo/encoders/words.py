@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from vsdemo.data.vocab import PAD, Vocab
-from vsdemo.types import Sentence
+from vsdemo.core.types import Sentence
+from vsdemo.data.text.vocab import PAD, Vocab
 
 
 class Words(NamedTuple):

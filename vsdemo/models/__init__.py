@@ -6,10 +6,10 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from vsdemo.config import Config
-from vsdemo.data.vocab import Vocab
-from vsdemo.dual import DualEncoder
-from vsdemo.types import UserError
+from vsdemo.core.config import Config
+from vsdemo.core.types import UserError
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.models.dual_encoder import DualEncoder
 
 MODELS = {
     "bow": "vsdemo.models.bow",

@@ -17,14 +17,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from vsdemo import config
-from vsdemo.config import option
-from vsdemo.data.vocab import Vocab
-from vsdemo.dual import DualEncoder
+from vsdemo.core import config
+from vsdemo.core.config import option
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.bow import BagOfWords
 from vsdemo.encoders.image import LinearImage
 from vsdemo.models import socher
-from vsdemo.scores import SCORES
+from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.scores import SCORES
 
 
 @dataclass(frozen=True)

@@ -34,14 +34,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from vsdemo import config
-from vsdemo.config import VECTORS, option
-from vsdemo.data.vocab import Vocab
-from vsdemo.dual import DualEncoder
+from vsdemo.core import config
+from vsdemo.core.config import VECTORS, option
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.chars import CELLS, POOLINGS, CharRNN
 from vsdemo.encoders.dropout import LateDropout
 from vsdemo.encoders.image import LinearImage
-from vsdemo.scores import SCORES
+from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.scores import SCORES
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from vsdemo.data.vocab import Vocab
-from vsdemo.dual import DualEncoder
-from vsdemo.encoders.shapes import Constituents
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.encoders.tree.shapes import Constituents
 from vsdemo.models import socher
+from vsdemo.models.dual_encoder import DualEncoder
 
 
 @dataclass(frozen=True)

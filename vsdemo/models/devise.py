@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vsdemo import config
-from vsdemo.config import VECTORS, option
-from vsdemo.data.vocab import Vocab
-from vsdemo.dual import DualEncoder
+from vsdemo.core import config
+from vsdemo.core.config import VECTORS, option
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.bow import BagOfWords
 from vsdemo.encoders.regions import RegionMean
+from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.fragments import LOOKS, PAPER
-from vsdemo.scores import SCORES
+from vsdemo.models.scores import SCORES
 
 
 @dataclass(frozen=True)

@@ -29,15 +29,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from vsdemo import config
-from vsdemo.config import VECTORS, option
-from vsdemo.data.vocab import Vocab
-from vsdemo.dual import DualEncoder
+from vsdemo.core import config
+from vsdemo.core.config import VECTORS, option
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.heads import Twin
 from vsdemo.encoders.image import LinearImage
-from vsdemo.encoders.shapes import Positions
-from vsdemo.encoders.tree_lstm import TreeLSTM
-from vsdemo.scores import SCORES
+from vsdemo.encoders.tree.lstm import TreeLSTM
+from vsdemo.encoders.tree.shapes import Positions
+from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.scores import SCORES
 
 
 @dataclass(frozen=True)

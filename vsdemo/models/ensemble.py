@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from vsdemo.dual import DualEncoder
+from vsdemo.core.types import Embeddings, Sentence
 from vsdemo.encoders import Encoder
 from vsdemo.encoders.heads import Head
-from vsdemo.types import Embeddings, Sentence
+from vsdemo.models.dual_encoder import DualEncoder
 
 
 class Batches(NamedTuple):

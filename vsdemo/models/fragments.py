@@ -26,15 +26,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from vsdemo import config
-from vsdemo.backbones import CROPS
-from vsdemo.config import VECTORS, option
-from vsdemo.data.vocab import Vocab
-from vsdemo.dual import DualEncoder
+from vsdemo.core import config
+from vsdemo.core.config import VECTORS, option
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.fragments import PARTS, Fragments
 from vsdemo.encoders.regions import RegionImage
-from vsdemo.regions import REGIONS
-from vsdemo.scores import fragment_alignment
+from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.scores import fragment_alignment
+from vsdemo.vision.backbones import CROPS
+from vsdemo.vision.regions import REGIONS
 
 LOOKS = (*REGIONS, *CROPS)
 

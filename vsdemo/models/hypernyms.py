@@ -26,13 +26,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from vsdemo import config
-from vsdemo.concept_scores import Bilinear, CosineDistance, Gaussians
-from vsdemo.config import option
-from vsdemo.data.vocab import Vocab
-from vsdemo.dual import DualEncoder
+from vsdemo.core import config
+from vsdemo.core.config import option
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.concepts import ConceptTable
-from vsdemo.scores import SCORES, Score
+from vsdemo.models.concept_scores import Bilinear, CosineDistance, Gaussians
+from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.scores import SCORES, Score
 
 KINDS = ("order", "symmetric", "symmetric_released", "bilinear", "gaussian")
 

@@ -25,14 +25,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from vsdemo import config
-from vsdemo.config import option
-from vsdemo.data.vocab import Vocab
-from vsdemo.dual import BATCH, DualEncoder
+from vsdemo.core import config
+from vsdemo.core.config import option
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.bow import BagOfWords
 from vsdemo.encoders.image import LinearImage
 from vsdemo.encoders.kernel import KernelMap, correlate
-from vsdemo.scores import SCORES
+from vsdemo.models.dual_encoder import BATCH, DualEncoder
+from vsdemo.models.scores import SCORES
 
 
 @dataclass(frozen=True)

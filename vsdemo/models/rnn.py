@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vsdemo.data.vocab import Vocab
-from vsdemo.dual import DualEncoder
-from vsdemo.encoders.shapes import Chain
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.encoders.tree.shapes import Chain
 from vsdemo.models import socher
+from vsdemo.models.dual_encoder import DualEncoder
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from vsdemo.config import option
-from vsdemo.data.vocab import Vocab
-from vsdemo.dual import DualEncoder
-from vsdemo.encoders.shapes import Relations
+from vsdemo.core.config import option
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.encoders.tree.shapes import Relations
 from vsdemo.models import socher
+from vsdemo.models.dual_encoder import DualEncoder
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from vsdemo import config
-from vsdemo.config import VECTORS, option
-from vsdemo.data.vocab import Vocab
-from vsdemo.dual import DualEncoder
+from vsdemo.core import config
+from vsdemo.core.config import VECTORS, option
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.image import LinearImage
-from vsdemo.encoders.shapes import Shape
-from vsdemo.encoders.tree_rnn import NONLINEARITIES, TreeRNN
-from vsdemo.scores import SCORES
+from vsdemo.encoders.tree.rnn import NONLINEARITIES, TreeRNN
+from vsdemo.encoders.tree.shapes import Shape
+from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.scores import SCORES
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from html import escape
 
 from PIL import Image, ImageDraw, ImageFont
 
+from vsdemo.core.types import Alignment
 from vsdemo.plots.marks import Mark, badges, decimals, marks, marks_of_words, phrase
-from vsdemo.types import Alignment
 
 INK, QUIET, PAPER, LINE = "#24221e", "#67625a", "#ffffff", "#dcd6ca"
 WIDE, TALLEST = 1000, 1000  # pixels of the photo

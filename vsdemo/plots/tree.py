@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from vsdemo.core.types import Tree
 from vsdemo.plots import layout
 from vsdemo.plots.grammar import COLOURS, role, word_class
 from vsdemo.plots.layout import MARGIN, ROOT, Arc, Layout, clean
 from vsdemo.plots.marks import Mark
-from vsdemo.types import Tree
 
 TITLE = "Dependency tree"
 STEP = 24  # from one level of arcs to the next

@@ -12,10 +12,12 @@ from typing import Any
 
 import gradio as gr
 
-from vsdemo.types import UserError
-from vsdemo.ui import api, exports, page, pictures, theme
+from vsdemo.core.types import UserError
+from vsdemo.ui import api, images, theme
+from vsdemo.ui.components import html
+from vsdemo.ui.layout import LINE, TITLE, Page
 from vsdemo.ui.library import Library
-from vsdemo.ui.tabs import LINE, TITLE, Page
+from vsdemo.ui.training import export
 
 MAX_UPLOAD = "20mb"
 IDLE = 0.02  # seconds
@@ -26,7 +28,7 @@ def build(library: Library) -> gr.Blocks:
     with gr.Blocks(title=TITLE, analytics_enabled=False) as demo:
         if library.problem:
             gr.HTML(f"<h1>{TITLE}</h1><p>{LINE}</p>", elem_classes="title")
-            gr.HTML(page.message(library.problem))
+            gr.HTML(html.message(library.problem))
         else:
             Page(library).connect(demo)
             api.build(library)
@@ -54,7 +56,7 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
             **{"theme": theme.theme(), "css": theme.css(), "head": theme.head()},
             **{"ssr_mode": False, "enable_monitoring": False, "run_history": False},
             footer_links=[],
-            app_kwargs={"routes": [pictures.route(library.photos), exports.route()]},
+            app_kwargs={"routes": [images.route(library.photos), export.route()]},
         )
     except OSError:
         raise UserError(f"Port {port} is taken; choose another one with --port.") from None

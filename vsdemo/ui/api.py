@@ -6,8 +6,8 @@ from typing import Any
 
 import gradio as gr
 
-from vsdemo.engine import check_k
-from vsdemo.types import Sentence, UserError
+from vsdemo.core.types import Sentence, UserError
+from vsdemo.search.engine import check_k
 from vsdemo.ui.library import Library
 
 

@@ -21,10 +21,11 @@ SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Liberation Sans", "
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Liberation Mono", "monospace")
 HERE = Path(__file__).parent
 SHEETS = (
-    *("style.css", "align.css", "sentences.css", "cones.css", "map.css", "hierarchy.css"),
-    *("form.css", "curves.css", "training.css"),
+    *("static/style.css", "alignment/align.css", "sentences/sentences.css"),
+    *("hierarchy/cones.css", "hierarchy/map.css", "hierarchy/hierarchy.css"),
+    *("training/form.css", "training/curves.css", "training/training.css"),
 )
-SCRIPTS = ("page.js", "cones.js")
+SCRIPTS = ("components/html.js", "hierarchy/cones.js")
 
 
 def _themed(**names: str) -> dict[str, str]:

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.data.storybook.scenes import group, random_scene, scene, scenes
-from vsdemo.data import conllu, parser
+from tests.support.storybook_scenes import group, random_scene, scene, scenes
+from vsdemo.core.types import UserError
 from vsdemo.data.storybook.captions import captions
 from vsdemo.data.storybook.lexicon import load
 from vsdemo.data.storybook.meaning import entails, facts_of
 from vsdemo.data.storybook.phrases import written
 from vsdemo.data.storybook.scene import Link
-from vsdemo.types import UserError
+from vsdemo.data.text import conllu, parser
 
 DOGS = group("dog", 2, "brown", "small", "run")
 CHASE = scene(DOGS, group("ball"), links=(Link("chases", 0, 1),), time="sunset")

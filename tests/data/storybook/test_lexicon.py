@@ -3,9 +3,9 @@ from itertools import product
 
 import pytest
 
-from tests.data.storybook.wordnet import Nouns
+from tests.support.storybook_wordnet import Nouns
+from vsdemo.core.types import UserError
 from vsdemo.data.storybook import lexicon
-from vsdemo.types import UserError
 
 WORDS = lexicon.load()
 KINDS, ACTIONS = WORDS.kinds.values(), WORDS.actions.values()

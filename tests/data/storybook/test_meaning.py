@@ -1,6 +1,6 @@
 import pytest
 
-from tests.data.storybook.scenes import group, scene
+from tests.support.storybook_scenes import group, scene
 from vsdemo.data.storybook.meaning import Facts, Thing, closure, entails, facts_of
 from vsdemo.data.storybook.scene import Link
 

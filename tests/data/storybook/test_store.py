@@ -6,12 +6,11 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from vsdemo import data
 from vsdemo.cli import cli
-from vsdemo.data import storybook
+from vsdemo.core.types import UserError
+from vsdemo.data import datasets, storybook
 from vsdemo.data.storybook import store
 from vsdemo.data.storybook.pictures import picture
-from vsdemo.types import UserError
 
 FEW = {"train": range(3), "dev": range(4000, 4002), "test": range(4500, 4502)} | {
     "compositional": range(5000, 5002),
@@ -28,13 +27,13 @@ def few(monkeypatch, tmp_path):
 def test_splits_are_disjoint_and_of_the_promised_sizes():
     sizes = {name: len(numbers) for name, numbers in store.SPLITS.items()}
     assert sizes == {"train": 4000, "dev": 500, "test": 500, "compositional": 500, "all": 5500}
-    numbers = [n for name in data.splits("storybook")[:-1] for n in store.SPLITS[name]]
+    numbers = [n for name in datasets.splits("storybook")[:-1] for n in store.SPLITS[name]]
     assert sorted(numbers) == list(store.SPLITS["all"])
 
 
 def test_load_draws_once_and_tells_how_far_it_is(few):
     told = []
-    found = data.load("storybook", "train")
+    found = datasets.load("storybook", "train")
     assert len(found.captions) == 15
     assert [len(c) for c in found.captions_of] == [5, 5, 5]
     before = [(p.read_bytes(), p.stat().st_mtime_ns) for p in found.photos]
@@ -57,16 +56,16 @@ def test_scenes_come_back_as_they_were(few):
 
 
 def test_check_and_overview(few, monkeypatch):
-    facts, problems = data.check("storybook")
+    facts, problems = datasets.check("storybook")
     assert problems == []
     assert "2 pictures" in facts[0]
     monkeypatch.delenv("VSDEMO_DATA", raising=False)
-    assert any("found    storybook" in line for line in data.overview())
+    assert any("found    storybook" in line for line in datasets.overview())
 
 
 def test_other_data_sets_have_no_compositional_split():
     with pytest.raises(UserError, match="valid are train, dev, test, all"):
-        data.load("flickr8k", "compositional")
+        datasets.load("flickr8k", "compositional")
 
 
 def test_contact_sheet(few, tmp_path):

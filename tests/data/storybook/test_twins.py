@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.data.storybook.scenes import group, scene, scenes
+from tests.support.storybook_scenes import group, scene, scenes
 from vsdemo.data.storybook.captions import captions
 from vsdemo.data.storybook.meaning import Thing, entails, facts_of
 from vsdemo.data.storybook.scene import Link

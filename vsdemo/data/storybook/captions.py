@@ -7,11 +7,11 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from vsdemo.core.types import UserError
 from vsdemo.data.storybook.lexicon import load, medium
 from vsdemo.data.storybook.meaning import Thing, closure, facts_of
 from vsdemo.data.storybook.scene import Link, Scene
 from vsdemo.data.storybook.telling import Caption, Mention, Message, tell
-from vsdemo.types import UserError
 
 TRIES = 20  # at captions that say something else, or at least say it in other words
 

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from vsdemo.core.types import UserError
 from vsdemo.data.storybook.entries import (
     Action,
     Colour,
@@ -20,7 +21,6 @@ from vsdemo.data.storybook.entries import (
     Weather,
     Wording,
 )
-from vsdemo.types import UserError
 
 FILE = Path(__file__).with_name("lexicon.toml")
 MEDIUM = {"fly": "air", "swim": "water", "float": "surface"}  # others: the ground

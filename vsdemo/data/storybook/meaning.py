@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import permutations
 
+from vsdemo.core.types import UserError
 from vsdemo.data.storybook.lexicon import load
 from vsdemo.data.storybook.scene import Link, Scene
-from vsdemo.types import UserError
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vsdemo.core.types import Tree
 from vsdemo.data.storybook.lexicon import head_of
-from vsdemo.types import Tree
 
 Links = tuple[tuple[tuple[int, ...], int], ...]
 

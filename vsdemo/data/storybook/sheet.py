@@ -7,10 +7,10 @@ from textwrap import wrap
 
 from PIL import Image, ImageDraw, ImageFont
 
+from vsdemo.core.images import check_image_name, save_image
+from vsdemo.core.types import UserError
 from vsdemo.data.storybook import store
 from vsdemo.data.storybook.drawing import HEIGHT, INK, WIDTH
-from vsdemo.photos import check_image_name, save_image
-from vsdemo.types import UserError
 
 COLUMNS, GAP, TEXT, LETTERS = 4, 12, 60, 72  # pixels, and letters a line
 

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
+from vsdemo.core.paths import atomic, home, write_text
 from vsdemo.data.storybook import sense
 from vsdemo.data.storybook.captions import captions
 from vsdemo.data.storybook.pictures import picture
 from vsdemo.data.storybook.scene import Group, Link, Scene
 from vsdemo.data.storybook.telling import Caption
-from vsdemo.paths import atomic, home, write_text
 
 SPLITS = {
     "train": range(0, 4000),

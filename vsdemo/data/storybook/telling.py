@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vsdemo.core.types import Tree
 from vsdemo.data.storybook import phrases
 from vsdemo.data.storybook.entries import Wording
 from vsdemo.data.storybook.lexicon import load
 from vsdemo.data.storybook.meaning import Facts, Thing
 from vsdemo.data.storybook.phrases import Dependents, Links, Phrase
 from vsdemo.data.storybook.scene import Link
-from vsdemo.types import Tree
 
 FORMS = ("noun", "existential", "copular", "participle", "progressive", "simple")
 BASE, THIRD, ING, DONE = range(4)  # the forms of a verb in a Wording

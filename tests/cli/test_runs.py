@@ -1,0 +1,139 @@
+"""`python -m vsdemo runs`, with a stand-in for the trainer."""
+
+import json
+import subprocess
+import threading
+import time
+
+import pytest
+
+from tests.support.stand_ins import PYTHON, begun, ended
+from vsdemo.cli import runs as cli_following
+from vsdemo.training.jobs import jobs
+from vsdemo.training.jobs.spec import Plan
+
+
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch):
+    monkeypatch.setattr(cli_following, "LOOK", 0.02)
+
+
+def tell(run, kind: str, step: int, **more) -> None:
+    """Adds an event."""
+    event = {"kind": kind, "step": step, "time": time.time(), **more}
+    with (run.folder / "events.jsonl").open("a") as file:
+        file.write(json.dumps(event) + "\n")
+
+
+def test_the_list(stand_in, run):
+    code, printed, _ = run("runs")
+    assert code == 0
+    assert printed.startswith("There are no runs yet")
+    assert run("runs", "--json")[1] == "[]\n"
+    first = jobs.start(Plan("done", "toy"))
+    ended(first)
+    tell(first, "checkpoint", 5, rsum=212.34)
+    tell(first, "checkpoint", 9, rsum=312.34)
+    second = begun()
+    lines = run("runs")[1].splitlines()
+    assert [line.split()[:3] for line in lines] == [
+        ["obey-1", "training", "obey"],
+        ["done-1", "done", "done"],
+    ]
+    assert lines[1].split()[3:5] == ["toy", "312.3"]
+    assert lines[1].endswith(time.strftime("%Y-%m-%d %H:%M", time.localtime(first.begun)))
+    told = json.loads(run("runs", "--json")[1])
+    assert told[0] == {
+        **{"name": "obey-1", "state": "training", "preset": "obey", "dataset": None},
+        **{"best": None, "begun": second.begun, "folder": str(second.folder)},
+    }
+    assert told[1]["best"] == 312.34
+
+
+def test_stop_resume_delete(stand_in, run):
+    live = begun()
+    code, _, told = run("runs", "delete", "obey-1")
+    assert (code, live.state) == (2, "training")
+    assert "is being trained; stop it" in told
+    assert run("runs", "stop", "obey-1") == (0, "obey-1 is stopped.\n", "")
+    assert not live.alive
+    assert run("runs", "stop", "obey-1") == (0, "obey-1 is stopped.\n", "")
+    code, printed, _ = run("runs", "resume", "obey-1")
+    assert (code, live.alive) == (0, True)
+    assert "python -m vsdemo runs follow obey-1" in printed
+    code, _, told = run("runs", "resume", "obey-1")
+    assert code == 2
+    assert "one run at a time" in told
+    run("runs", "stop", "obey-1")
+    assert run("runs", "delete", "obey-1") == (0, "obey-1 is deleted.\n", "")
+    assert not live.folder.exists()
+
+
+def test_follow_until_it_ends(stand_in, run):
+    live, followed = begun(), []
+    thread = threading.Timer(0.3, lambda: (tell(live, "step", 7), jobs.stop(live.name)))
+    thread.start()
+    followed.append(run("runs", "follow", "obey-1"))
+    thread.join()
+    code, printed, bar = followed[0]
+    assert code == 0
+    assert printed == "obey-1 is stopped.\n"
+    assert "obey-1 (training):" in bar
+    assert "7/10" in bar or "obey-1 (stop" in bar
+    failed = jobs.start(Plan("fail"))
+    ended(failed)
+    assert run("runs", "follow", "fail-1")[1] == "fail-1 is failed. It broke; mend it.\n"
+
+
+def test_where_a_bar_stands():
+    from io import StringIO
+
+    from tqdm import tqdm
+
+    events = [
+        {"kind": "start", "step": 0, "time": 0.0, "steps": 40},
+        {"kind": "eval", "step": 10, "time": 1.0, "rsum": 200.0},
+        {"kind": "checkpoint", "step": 10, "time": 1.0, "rsum": 200.0},
+        {"kind": "step", "step": 20, "time": 2.0},
+    ]
+    with tqdm(desc="gru-1", unit="step", file=StringIO()) as bar:
+        for state in ("preparing", "training"):
+            cli_following._show(bar, events, state)
+        assert (bar.n, bar.total) == (20, 40)
+        shown = str(bar)
+    assert shown.startswith("gru-1 (training):  50%|")
+    assert "20/40" in shown
+    assert "best_dev_rsum=200" in shown
+
+
+def test_ctrl_c_leaves_the_run_alone(stand_in):
+    live = begun()
+    follow = "import signal; signal.signal(2, signal.default_int_handler)\n"  # where it is ignored
+    follow += "import sys; sys.argv[1:] = ['runs', 'follow', 'obey-1']\n"
+    words = [PYTHON, "-c", follow + "from vsdemo.cli import main; main()"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as follower:
+        assert follower.stderr.read(6) == b"\robey-"
+        follower.send_signal(2)
+        printed, told = follower.communicate()
+    assert b"Traceback" not in told
+    assert (follower.returncode, printed) == (0, b"obey-1 is left alone.\n")
+    time.sleep(0.2)
+    assert live.state == "training"
+
+
+@pytest.mark.parametrize("verb", ["follow", "stop", "resume", "delete"])
+@pytest.mark.parametrize("name", ["gru-1", "../x", "", "a\0b"])
+def test_runs_that_are_none(stand_in, run, verb, name):
+    code, printed, told = run("runs", verb, name)
+    assert (code, printed) == (2, "")
+    assert told.startswith("vsdemo: There is no run")
+    assert told.count("\n") == 1
+
+
+def test_a_run_whose_folder_is_gone_can_be_stopped(stand_in, run):
+    live = begun()
+    live.folder.rename(live.folder.with_name("elsewhere"))
+    assert (live.alive, live.state) == (True, "gone")
+    code, printed, _ = run("runs", "stop", "obey-1")
+    assert (code, printed) == (0, "obey-1 is gone.\n")
+    assert jobs.current() is None

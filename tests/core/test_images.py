@@ -1,0 +1,182 @@
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from vsdemo.core.images import SUFFIXES, open_photo, photos_in, to_rgb
+from vsdemo.core.types import UserError
+
+
+def picture(width: int = 40, height: int = 30) -> Image.Image:
+    """Red on the left, blue on the right: which side is up can be told."""
+    photo = Image.new("RGB", (width, height), "blue")
+    photo.paste("red", (0, 0, width // 2, height))
+    return photo
+
+
+def noise(size: int = 64) -> Image.Image:
+    return Image.fromarray(np.random.default_rng(0).integers(0, 256, (size, size, 3), np.uint8))
+
+
+def encoded(photo: Image.Image, kind: str, **options: object) -> bytes:
+    buffer = io.BytesIO()
+    photo.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+def near(photo: Image.Image, at: tuple[int, int], colour: tuple[int, int, int]) -> bool:
+    return max(abs(a - b) for a, b in zip(photo.getpixel(at), colour, strict=True)) <= 12
+
+
+def broken_chunk() -> bytes:
+    """A PNG whose second block of pixels has a name that no chunk can have."""
+    content = encoded(noise(256), "PNG")
+    second = content.index(b"IDAT", content.index(b"IDAT") + 4)
+    return content[:second] + b"\0\1\2\3" + content[second + 4 :]
+
+
+BAD = {
+    "text.png": (b"this is no photo\n", "is not a photo"),
+    "script.jpg": (encoded(noise(), "EPS"), "is not a photo"),
+    "empty.jpg": (b"", "is empty"),
+    "half.jpg": (encoded(noise(), "JPEG")[:2000], "damaged or cut off"),
+    "half.png": (encoded(noise(), "PNG")[:2000], "damaged or cut off"),
+    "chunk.png": (broken_chunk(), "damaged or cut off"),
+    "head.png": (encoded(noise(), "PNG")[:20], "cannot be read|not a photo"),
+    "long.png": (encoded(Image.new("1", (1, 20_000)), "PNG"), "1 x 20,000 pixels"),
+    "strip.png": (encoded(Image.new("1", (10, 201)), "PNG"), "at most 20 times"),
+    "bomb.png": (encoded(Image.new("1", (12_000, 12_000)), "PNG"), "50 megapixels"),
+    "large.png": (encoded(Image.new("1", (8_000, 8_000)), "PNG"), "50 megapixels"),
+    "dot.png": (encoded(Image.new("1", (7, 7)), "PNG"), "at least 8"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_photo_is_told_in_one_sentence(tmp_path, name):
+    content, why = BAD[name]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UserError, match=why) as error:
+        open_photo(tmp_path / name)
+    assert name in str(error.value) or "large" in str(error.value)
+    assert str(error.value).endswith(".")
+
+
+def test_what_is_not_a_file(tmp_path):
+    with pytest.raises(UserError, match=r"no file .*gone\.jpg"):
+        open_photo(tmp_path / "gone.jpg")
+    with pytest.raises(UserError, match="is a folder"):
+        open_photo(tmp_path)
+    with pytest.raises(UserError):
+        open_photo("a\0b.jpg")
+    with pytest.raises(UserError):
+        open_photo("a" * 5000 + ".jpg")
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode"),
+    [
+        *(("JPEG", "RGB"), ("JPEG", "CMYK"), ("JPEG", "L"), ("PNG", "P"), ("PNG", "RGBA")),
+        *(("WEBP", "RGB"), ("BMP", "RGB"), ("GIF", "P"), ("TIFF", "CMYK"), ("PNG", "RGB")),
+    ],
+)
+def test_every_kind_of_photo_becomes_rgb(tmp_path, kind, mode):
+    file = tmp_path / "photo"
+    file.write_bytes(encoded(picture().convert(mode), kind))
+    photo = open_photo(file)
+    assert (photo.mode, photo.size) == ("RGB", (40, 30))
+    left, right = ((76, 76, 76), (29, 29, 29)) if mode == "L" else ((255, 0, 0), (0, 0, 255))
+    assert near(photo, (5, 15), left)
+    assert near(photo, (35, 15), right)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "TIFF"])
+def test_sixteen_bits_keep_their_brightness(tmp_path, kind):
+    grey = np.repeat(np.array([[0, 16384, 32768, 65535]], np.uint16), 8, 1).repeat(8, 0)
+    file = tmp_path / "grey"
+    file.write_bytes(encoded(Image.fromarray(grey), kind))
+    photo = open_photo(file)
+    levels = [photo.getpixel((x, 4)) for x in (4, 12, 20, 28)]
+    assert levels == [(v, v, v) for v in (0, 63, 127, 255)]
+
+
+def test_floats_are_scaled_to_their_maximum_and_nan_is_black():
+    grey = np.array([[0, 0.5, 1, np.nan]], np.float32)
+    assert [p[0] for p in np.asarray(to_rgb(Image.fromarray(grey)))[0]] == [0, 127, 255, 0]
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_exif_orientation_is_undone(tmp_path, orientation):
+    """The stored pixels are those a camera would write for this orientation."""
+    undo = {2: "FLIP_LEFT_RIGHT", 3: "ROTATE_180", 4: "FLIP_TOP_BOTTOM", 5: "TRANSPOSE"}
+    undo |= {6: "ROTATE_90", 7: "TRANSVERSE", 8: "ROTATE_270"}
+    stored = picture()
+    stored.paste((0, 255, 0), (0, 0, 10, 10))  # a green corner tells mirror images apart
+    if orientation in undo:
+        stored = stored.transpose(Image.Transpose[undo[orientation]])
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    file = tmp_path / "turned.png"
+    file.write_bytes(encoded(stored, "PNG", exif=exif))
+    photo = open_photo(file)
+    assert photo.size == (40, 30)
+    assert photo.getpixel((5, 5)) == (0, 255, 0)
+    assert photo.getpixel((5, 25)) == (255, 0, 0)
+    assert photo.getpixel((35, 5)) == (0, 0, 255)
+
+
+def test_of_an_animation_the_first_frame_is_taken(tmp_path):
+    frames = [Image.new("RGB", (20, 20), c) for c in ("red", "green", "blue")]
+    file = tmp_path / "moving.gif"
+    file.write_bytes(encoded(frames[0], "GIF", save_all=True, append_images=frames[1:]))
+    assert near(open_photo(file), (10, 10), (255, 0, 0))
+
+
+def test_transparency_is_laid_on_white(tmp_path):
+    palette = Image.new("P", (20, 20), 1)
+    palette.putpalette([255, 0, 0, 0, 0, 255])
+    palette.paste(0, (0, 0, 10, 20))
+    (tmp_path / "palette.png").write_bytes(encoded(palette, "PNG", transparency=1))
+    (tmp_path / "bytes.png").write_bytes(encoded(palette, "PNG", transparency=b"\xff\x00"))
+    rgba = Image.new("RGBA", (20, 20), (0, 0, 255, 0))
+    rgba.paste((255, 0, 0, 255), (0, 0, 10, 20))
+    (tmp_path / "rgba.png").write_bytes(encoded(rgba, "PNG"))
+    for file in sorted(tmp_path.iterdir()):
+        photo = open_photo(file)
+        assert photo.getpixel((5, 10)) == (255, 0, 0), file.name
+        assert photo.getpixel((15, 10)) == (255, 255, 255), file.name
+
+
+KINDS = {k: encoded(noise(24), k) for k in ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")}
+TURNED = Image.Exif()
+TURNED[0x0112] = 6
+KINDS["JPEG with EXIF"] = encoded(noise(24), "JPEG", exif=TURNED)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.filterwarnings("ignore:.*:UserWarning:PIL")
+@given(data=st.data())
+def test_a_damaged_photo_opens_or_is_a_user_error(tmp_path_factory, kind, data):
+    content = bytearray(KINDS[kind])
+    for at in data.draw(st.lists(st.integers(0, len(content) - 1), max_size=6)):
+        content[at] = data.draw(st.integers(0, 255))
+    content = content[: data.draw(st.integers(1, len(content)))]
+    file = tmp_path_factory.getbasetemp() / "damaged"
+    file.write_bytes(content)
+    try:
+        photo = open_photo(file)
+    except UserError:
+        return
+    assert photo.mode == "RGB"
+
+
+def test_photos_in_a_folder(tmp_path):
+    for name in ("b.JPG", "a.png", "deep/er/c.webp", ".hidden.jpg", ".git/d.jpg", "notes.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "album.jpg").mkdir()
+    found = [p.relative_to(tmp_path).as_posix() for p in photos_in(tmp_path)]
+    assert found == ["a.png", "b.JPG", "deep/er/c.webp"]
+    assert ".txt" not in SUFFIXES

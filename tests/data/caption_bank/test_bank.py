@@ -1,0 +1,126 @@
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain, pairwise
+
+import pytest
+
+from vsdemo.core.paths import ROOT
+from vsdemo.data import caption_bank
+from vsdemo.data.caption_bank.english import PERSONS, participle, present
+from vsdemo.data.caption_bank.grammar import ARTICLES, NUMBER, breadth
+
+PLAN = caption_bank.read("plan")
+COUNTS = {topic: count for counts in PLAN.values() for topic, count in counts.items()}
+SHARES = {"people": 40, "animals": 20, "sports": 15, "streets": 10, "food": 5, "places": 10}
+SEVERAL = re.compile(r"(Two|Three|Four|Several|Some|Many|A few|People|Children)\b")
+
+
+def test_there_are_many_sentences_and_all_differ():
+    told = caption_bank.sentences()
+    assert len(told) >= 3000
+    assert len({text.lower() for text in told}) == len(told)
+
+
+def test_no_two_differ_only_in_an_article():
+    words = [re.findall(r"[\w'-]+", text.lower()) for text in caption_bank.sentences()]
+    cores = Counter(tuple(word for word in text if word not in ARTICLES) for text in words)
+    assert [core for core, times in cores.items() if times > 1] == []
+
+
+def test_another_process_tells_the_same():
+    ask = "from vsdemo.data import caption_bank; print(*caption_bank.sentences(), sep='\\n')"
+    env = os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+    told = subprocess.run(
+        [sys.executable, "-c", ask], env=env, check=True, capture_output=True, encoding="utf-8"
+    )
+    assert tuple(told.stdout.splitlines()) == caption_bank.sentences()
+
+
+def test_sentences_are_well_formed():
+    form = re.compile(r"[A-Z][\w'-]*(,? [\w'-]+)+\.")
+    assert [text for text in caption_bank.sentences() if not form.fullmatch(text)] == []
+    lengths = {len(text.split()) for text in caption_bank.sentences()}
+    assert min(lengths) >= 3
+    assert max(lengths) <= 16
+
+
+def test_a_and_an_are_right():
+    consonants, vowels = ("uni", "use", "uku", "one", "euro"), ("hour", "x-ray")
+    for text in caption_bank.sentences():
+        words = text.lower().split()
+        for article, word in pairwise(words):
+            vowel = word[0] in "aeiou" and not word.startswith(consonants)
+            assert article != ("a" if vowel or word.startswith(vowels) else "an"), text
+
+
+def test_verbs_agree_with_whom_they_are_about():
+    for text in caption_bank.sentences():
+        if SEVERAL.match(text):
+            assert not re.search(r" is \w+ing\b", text), text
+        elif re.match(r"An? ", text) and " and " not in text:
+            assert " are " not in text, text
+
+
+def test_topics_have_their_shares():
+    assert {topic: len(told) for topic, told in caption_bank.topics().items()} == COUNTS
+    assert set(PLAN) == set(SHARES)
+    for name, counts in PLAN.items():
+        share = 100 * sum(counts.values()) / len(caption_bank.sentences())
+        assert abs(share - SHARES[name]) < 2, name
+
+
+def test_every_file_has_its_topic():
+    assert {path.stem for path in caption_bank.FOLDER.glob("*.toml")} == {*COUNTS, "plan", "words"}
+
+
+def templates(topic: str) -> Iterator[str]:
+    """All that a topic's file says, without the names by which scenes call people."""
+    tables = caption_bank.read(topic)
+    yield from tables.get("says", ())
+    for name in (*PERSONS, "words"):
+        yield from (text for texts in tables.get(name, {}).values() for text in texts)
+    for scene in tables.get("scenes", ()):
+        for part in ("does", "where", "wears"):
+            yield from scene.get(part, ())
+
+
+def missing(text: str, words: set[str]) -> list[str]:
+    """The words of a template that are not said; of `<a hat/hats>` one of the two must be."""
+    either = [min((missing(one, words) for one in pair), key=len) for pair in NUMBER.findall(text)]
+    plain = re.sub(r"\{\w+\}|'s\b", " ", NUMBER.sub(" ", text)).lower()
+    found = re.findall(r"[\w-]+", plain)
+    return [w for w in found if not {w, present(w), participle(w)} & words] + [*chain(*either)]
+
+
+@pytest.mark.parametrize("topic", COUNTS)
+def test_every_word_of_a_topic_is_said(topic):
+    words = set(re.findall(r"[\w-]+", " ".join(caption_bank.topics()[topic]).lower()))
+    assert {text: gap for text in templates(topic) if (gap := missing(text, words))} == {}
+
+
+def test_every_shared_word_is_said():
+    words = set(re.findall(r"[\w-]+", " ".join(caption_bank.sentences()).lower()))
+    assert {text: gap for text in templates("words") if (gap := missing(text, words))} == {}
+
+
+@pytest.mark.parametrize("topic", COUNTS)
+def test_a_topic_has_room_for_all_its_choices(topic):
+    tables = caption_bank.read(topic)
+    does = [text for scene in tables.get("scenes", ()) for text in scene["does"]]
+    assert sum(map(breadth, [*tables.get("says", ()), *does])) <= COUNTS[topic]
+
+
+def test_scenes_call_people_who_are_known_and_everyone_is_called():
+    shared = {name for person in PERSONS for name in caption_bank.read("words").get(person, {})}
+    called: set[str] = set()
+    for topic in COUNTS:
+        tables = caption_bank.read(topic)
+        own = {name for person in PERSONS for name in tables.get(person, {})}
+        here = {name for scene in tables.get("scenes", ()) for name in scene["who"]}
+        assert own <= here <= own | shared, topic
+        called |= here
+    assert shared <= called

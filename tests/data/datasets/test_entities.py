@@ -1,0 +1,115 @@
+from pathlib import Path
+
+import pytest
+
+from tests.support import small_entities
+from vsdemo.core.types import UserError
+from vsdemo.data.datasets import entities, flickr8k
+from vsdemo.data.datasets.entities import Phrase
+
+PHOTO, DOGS, EMPTY = Path("11_a.jpg"), Path("folder/22_b.jpg"), Path("33.jpg")
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    return small_entities.write(tmp_path)
+
+
+@pytest.mark.usefixtures("small")
+def test_captions_lose_their_marks_which_become_phrases():
+    found, dogs = entities.read([PHOTO, DOGS])
+    assert found.captions[0] == "A man in a gray t-shirt holds two balls ."
+    assert found.phrases[0] == (
+        Phrase(("A", "man"), 0, ("people",), "1"),
+        Phrase(("a", "gray", "t-shirt"), 3, ("clothing",), "2"),
+        Phrase(("two", "balls"), 7, ("other",), "3"),
+    )
+    assert found.phrases[2][1] == Phrase(
+        ("a", "man", "in", "his", "car"), 2, ("people", "vehicles"), "1"
+    )
+    assert (dogs.captions, len(dogs.phrases)) == (("Two dogs run .",), 1)
+    for caption, phrases in zip(found.captions, found.phrases, strict=True):
+        for phrase in phrases:
+            words = caption.split()[phrase.first :][: len(phrase.words)]
+            assert tuple(words) == phrase.words
+
+
+@pytest.mark.usefixtures("small")
+def test_boxes_are_shares_of_the_photo_by_chain():
+    (found,) = entities.read([PHOTO])
+    assert {chain: rows.tolist() for chain, rows in found.boxes.items()} == {
+        "1": [pytest.approx([0, 0, 0.25, 1]), pytest.approx([0.05, 0.3, 0.2, 0.6])],
+        "2": [pytest.approx([0.05, 0.3, 0.2, 0.6])],
+        "3": [pytest.approx([0.2, 0.5, 0.3, 0.6]), pytest.approx([0.7, 0.5, 0.8, 0.6])],
+    }
+
+
+@pytest.mark.usefixtures("small")
+def test_boxes_are_cut_at_the_photos_edges_and_inverted_ones_go():
+    (found,) = entities.read([DOGS])
+    assert found.boxes["7"].tolist() == [
+        pytest.approx([0, 0, 0.2, 1]),
+        pytest.approx([0.6, 0.2, 0.8, 0.4]),
+    ]
+
+
+@pytest.mark.usefixtures("small")
+def test_all_boxes_of_a_photo_are_told_once_and_the_largest_first():
+    found = entities.boxes(PHOTO)
+    assert found[0] == pytest.approx((0, 0, 0.25, 1))
+    assert found[1] == pytest.approx((0.05, 0.3, 0.2, 0.6))
+    assert len(found) == 4
+
+
+@pytest.mark.usefixtures("small")
+def test_what_is_not_there_is_told_in_a_sentence():
+    with pytest.raises(UserError, match=r"Nobody drew a box into 33\.jpg"):
+        entities.boxes(EMPTY)
+    with pytest.raises(UserError, match=r"knows no photo 44_x\.jpg"):
+        entities.read([PHOTO, Path("44_x.jpg")])
+
+
+def test_without_the_archive_one_sentence_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    with pytest.raises(UserError, match="Flickr30k Entities is missing"):
+        entities.read([PHOTO])
+
+
+@pytest.mark.parametrize("keep", [0, 100, 1000])
+def test_a_damaged_archive_says_so(small, keep):
+    small.write_bytes(small.read_bytes()[:keep])
+    with pytest.raises(UserError, match=r"annotations\.zip is damaged \(.* at photo 11\)"):
+        entities.boxes(PHOTO)
+
+
+@pytest.mark.parametrize("part", [b"<width>200</width>", b"<xmin>1</xmin>", b"</annotation>"])
+def test_damaged_annotations_say_so(small, part):
+    small.write_bytes(small.read_bytes().replace(part, b"#" * len(part)))
+    with pytest.raises(UserError, match="is damaged"):
+        entities.boxes(PHOTO)
+
+
+def test_captions_find_theirs_by_their_text():
+    sentences = ["A gray dog runs .", "a man", "A boy skips rocks .", "A MAN", "One more"]
+    captions = ["A", "A man", "A skips rocks .", "a man .", "A grey dog runs"]
+    assert entities.match(captions, sentences) == [4, 1, 2, 3, 0]
+    assert entities.match(["b", "a"], ["a"]) == [None, 0]
+
+
+@pytest.mark.usefixtures("real_data")
+def test_the_real_archive():
+    split = flickr8k.load("test")
+    found = entities.read(split.photos)
+    assert {len(one.captions) for one in found} == {5}
+    same = 0
+    for number, one in enumerate(found):
+        own = split.own_captions(number)
+        places = entities.match(own, one.captions)
+        assert sorted(places) == [0, 1, 2, 3, 4]
+        same += sum(t == one.captions[p] for t, p in zip(own, places, strict=True))
+        for boxes in one.boxes.values():
+            assert ((boxes >= 0) & (boxes <= 1)).all()
+            assert (boxes[:, :2] < boxes[:, 2:]).all()
+    assert same / 5000 > 0.96
+    assert len(entities.boxes(split.photos[0])) > 1

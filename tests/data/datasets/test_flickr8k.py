@@ -1,0 +1,92 @@
+import pytest
+
+from vsdemo.core.types import Sentence, UserError
+from vsdemo.data import datasets
+from vsdemo.data.datasets import flickr8k
+from vsdemo.data.text.vocab import Vocab, tokenize
+
+SPLITS = {"train": ["a.jpg", "b.jpg"], "dev": ["c.jpg"], "test": ["d.jpg"]}
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """The official layout with five photos, one of them in no split and one without caption."""
+    text, photos = tmp_path / "flickr8k" / "Flickr8k_text", "flickr8k/Flicker8k_Dataset"
+    text.mkdir(parents=True)
+    (tmp_path / photos).mkdir()
+    for name in ("a", "b", "c", "d", "e"):
+        (tmp_path / photos / f"{name}.jpg").touch()
+    for split, names in SPLITS.items():
+        (text / f"Flickr_8k.{split}Images.txt").write_text("\n".join(names) + "\n")
+    lines = [f"{n}.jpg#{i}\t Caption {i} of {n} . " for n in "bacdz" for i in range(3)]
+    (text / "Flickr8k.token.txt").write_text("\n".join(lines))
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    return text
+
+
+def test_captions_belong_to_their_photos(small):
+    train = flickr8k.load("train")
+    assert [p.name for p in train.photos] == ["a.jpg", "b.jpg"]
+    assert train.captions[3] == "Caption 0 of b ."
+    assert train.photo_of == (0, 0, 0, 1, 1, 1)
+
+
+def test_all_holds_the_photos_there_are(small):
+    found = flickr8k.load("all")
+    assert [p.name for p in found.photos] == [f"{n}.jpg" for n in "abcde"]
+    assert found.captions_of[4] == []
+
+
+def test_check_tells_what_is_wrong(small):
+    (small / "Flickr_8k.testImages.txt").write_text("d.jpg\na.jpg\ny.jpg\n")
+    facts, problems = datasets.check("flickr8k")
+    assert "1 photos are in no split (used in `all` only)" in facts
+    assert "1 photos with captions do not exist (left out): z.jpg" in facts
+    for problem in (
+        *("train has 2 photos, expected 6,000", "y.jpg is in a split but does not exist"),
+        *("e.jpg has no caption", "a.jpg is in train and test"),
+    ):
+        assert problem in problems
+
+
+def test_without_the_files_one_sentence_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    with pytest.raises(UserError, match="Flickr8k is missing"):
+        flickr8k.load("train")
+    with pytest.raises(UserError, match="Flickr8k is missing"):
+        datasets.check("flickr8k")
+
+
+@pytest.mark.usefixtures("real_data")
+def test_the_real_splits():
+    found = {s: flickr8k.load(s) for s in ("train", "dev", "test", "all")}
+    photos = {s: len(f.photos) for s, f in found.items()}
+    captions = {s: len(f.captions) for s, f in found.items()}
+    assert photos == {"train": 6000, "dev": 1000, "test": 1000, "all": 8091}
+    assert captions == {"train": 30_000, "dev": 5000, "test": 5000, "all": 40_455}
+    assert {len(c) for f in found.values() for c in f.captions_of} == {5}
+    names = [p for s in ("train", "dev", "test") for p in found[s].photos]
+    assert len(set(names)) == 8000
+    assert all(p.exists() for p in names)
+
+
+@pytest.mark.usefixtures("real_data")
+def test_the_real_facts():
+    facts, problems = flickr8k.check()
+    assert problems == []
+    assert facts == [
+        "8,091 photos, 40,460 captions",
+        *("train: 6,000 photos", "dev: 1,000 photos", "test: 1,000 photos"),
+        "91 photos are in no split (used in `all` only)",
+        "2 photos with captions do not exist (left out): "
+        "2258277193_586949ec62.jpg, 2258277193_586949ec62.jpg.1",
+    ]
+
+
+@pytest.mark.usefixtures("real_data")
+def test_the_real_vocabulary_is_that_of_train():
+    train = Vocab.build(map(Sentence, flickr8k.load("train").captions))
+    seen = {w for c in flickr8k.load("train").captions for w in tokenize(c)}
+    assert set(train.words[3:]) == seen
+    unseen = {w for c in flickr8k.load("test").captions for w in tokenize(c)} - seen
+    assert len(unseen) > 100  # a vocabulary of all captions would know them

@@ -1,0 +1,93 @@
+"""The Karpathy format: COCO, Flickr30k and own sets."""
+
+import json
+
+import pytest
+
+from vsdemo.core.types import UserError
+from vsdemo.data.datasets import karpathy
+
+
+def image(name: str, split: str, *texts: str, **more: str) -> dict:
+    return {"filename": name, "split": split, "sentences": [{"raw": t} for t in texts], **more}
+
+
+@pytest.fixture
+def file(tmp_path):
+    images = [
+        image("1.jpg", "train", " A dog runs. ", "A dog."),
+        image("2.jpg", "restval", "A cat."),
+        image("3.jpg", "val"),
+        image("4.jpg", "test", "A cow.", "Two cows.", "Ünd drei.", filepath="val2014"),
+        image("5.jpg", "train", "A hen."),
+        image("6.jpg", "spare", "An owl."),
+    ]
+    path = tmp_path / "coco" / "captions.json"
+    (path.parent / "images" / "val2014").mkdir(parents=True)
+    (path.parent / "images" / "val2014" / "4.jpg").touch()
+    path.write_text(json.dumps({"images": images}))
+    return path
+
+
+def test_train_and_restval_are_one_split(file):
+    split = karpathy.load(file, "train")
+    assert [p.name for p in split.photos] == ["1.jpg", "2.jpg", "5.jpg"]
+    assert split.captions == ("A dog runs.", "A dog.", "A cat.", "A hen.")
+    assert split.photo_of == (0, 0, 1, 2)
+    assert (split.name, split.split) == ("coco", "train")
+
+
+def test_dev_test_and_all(file):
+    assert karpathy.load(file, "dev").captions == ()
+    assert karpathy.load(file, "test").captions == ("A cow.", "Two cows.", "Ünd drei.")
+    assert len(karpathy.load(file, "all").photos) == 6
+
+
+def test_photos_are_looked_for_in_images_then_beside_the_file(file):
+    assert karpathy.load(file, "dev").photos == (file.parent / "3.jpg",)
+    found = karpathy.load(file, "test").photos
+    assert found == (file.parent / "images" / "val2014" / "4.jpg",)
+
+
+def test_a_relative_path_still_has_a_name(file, monkeypatch):
+    monkeypatch.chdir(file.parent)
+    assert karpathy.load(file.relative_to(file.parent), "train").name == "coco"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *("", "{", "[]", "{}", "3", '"images"', '{"images": 3}', '{"images": [3]}', "\xff"),
+        *('{"images": [{}]}', '{"images": [[1]]}', '{"images": null}'),
+        json.dumps({"images": [{"filename": "1.jpg", "split": "train"}]}),
+        json.dumps({"images": [{**image("1.jpg", "train"), "sentences": [{"tokens": ["a"]}]}]}),
+        json.dumps({"images": [{**image("1.jpg", "train"), "sentences": [{"raw": None}]}]}),
+        json.dumps({"images": [{**image("1.jpg", "train"), "split": ["train"]}]}),
+        json.dumps({"images": [{**image("1.jpg", "train"), "filename": None}]}),
+        json.dumps({"images": [image("1.jpg", "train", filepath=3)]}),
+    ],
+)
+def test_a_file_of_another_form_is_told(tmp_path, bad):
+    path = tmp_path / "captions.json"
+    path.write_bytes(bad.encode("latin-1"))
+    with pytest.raises(UserError, match="not in the Karpathy caption format"):
+        karpathy.load(path, "train")
+
+
+@pytest.mark.parametrize(
+    ("name", "below"),
+    [("../1.jpg", ""), ("/etc/passwd", ""), ("1.jpg", "../.."), ("1.jpg", "/etc"), ("a/../b", "")],
+)
+def test_a_photo_outside_of_its_folder_is_refused(tmp_path, name, below):
+    path = tmp_path / "captions.json"
+    path.write_text(json.dumps({"images": [image(name, "train", "A dog.", filepath=below)]}))
+    with pytest.raises(UserError, match="leaves its folder"):
+        karpathy.load(path, "train")
+
+
+def test_a_missing_file_and_an_empty_split_are_told(tmp_path, file):
+    with pytest.raises(UserError, match="FileNotFoundError"):
+        karpathy.load(tmp_path / "gone.json", "train")
+    file.write_text(json.dumps({"images": [image("1.jpg", "train", "A dog.")]}))
+    with pytest.raises(UserError, match="no photo in split 'test'"):
+        karpathy.load(file, "test")

@@ -1,0 +1,203 @@
+"""Things by name, from a server on this machine to where vsdemo finds them."""
+
+import hashlib
+from dataclasses import replace
+from threading import Event, Thread
+
+import pytest
+import torch
+
+from tests.support import fake_web
+from vsdemo.core import paths
+from vsdemo.core.types import UserError
+from vsdemo.data import datasets
+from vsdemo.data.downloads import fetch, unpack
+from vsdemo.data.downloads.download import Cancelled
+from vsdemo.vision.backbones import find_weights
+
+
+def bring(cancel=None, after=None):
+    """Fetches; gives what was told, and sets `cancel` after so many words of it."""
+    told, cancel = [], cancel or Event()
+
+    def progress(*words):
+        told.append(words)
+        if len(told) == after:
+            cancel.set()
+
+    fetch.fetch("flickr8k", progress, cancel)
+    return told
+
+
+def files(folder):
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+
+
+def one_sentence(caught):
+    told = str(caught.value)
+    return told.endswith(".") and "\n" not in told and "Traceback" not in told
+
+
+def test_flickr8k_is_found_once_it_was_fetched(no_data):
+    assert "missing  flickr8k" in "\n".join(datasets.overview())
+    bring()
+    assert [p.name for p in datasets.load("flickr8k", "train").photos] == ["a.jpg", "b.jpg"]
+    assert datasets.load("flickr8k", "all").captions[5] == "A caption of b ."
+    assert files(no_data / ".fetch") == ["flickr8k.lock"]
+    folders = {p.name for p in (no_data / "flickr8k").iterdir()}
+    assert folders == {"Flickr8k_text", "Flicker8k_Dataset"}
+    assert "found    flickr8k: 4 photos" in "\n".join(datasets.overview())
+
+
+def test_progress_counts_the_bytes_of_all_files_and_never_goes_back(no_data, web):
+    web.ends_after = [1000, 50_000]
+    told = bring()
+    size = sum(map(len, web.files.values()))
+    fetching = [words[1:] for words in told if words[0] == "Fetching"]
+    assert told[: len(fetching)] == [("Fetching", *words) for words in fetching]
+    assert {of for _, of in fetching} == {size}
+    assert fetching == sorted(fetching)
+    assert fetching[-1] == (size, size)
+    unpacking = told[len(fetching) :]
+    assert {words[0] for words in unpacking} == {"Unpacking"}
+    assert unpacking[-1][1] == unpacking[-1][2]
+
+
+def test_what_is_here_is_not_asked_for(no_data, web):
+    bring()
+    web.asked.clear()
+    (no_data / ".fetch" / "photos.zip.part").write_bytes(b"of an earlier try")
+    assert bring() == []
+    assert web.asked == []
+    assert files(no_data / ".fetch") == ["flickr8k.lock"]
+
+
+def test_a_half_that_is_here_is_not_asked_for(no_data, web):
+    (no_data / "flickr8k" / "Flickr8k_text").mkdir(parents=True)
+    bring()
+    assert [path for path, _ in web.asked] == ["/photos.zip"]
+    assert list((no_data / "flickr8k" / "Flickr8k_text").iterdir()) == []
+
+
+def test_without_vsdemo_data_it_goes_below_vsdemo_home(no_data, tmp_path, monkeypatch):
+    monkeypatch.delenv("VSDEMO_DATA")
+    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "home"))
+    assert paths.data_root() is None
+    assert datasets.overview()[0] == "VSDEMO_DATA is not set; nothing can be found."
+    bring()
+    assert paths.data_root() == tmp_path / "home" / "data"
+    assert len(datasets.load("flickr8k", "all").photos) == 4
+    assert datasets.overview()[0].startswith(
+        "VSDEMO_DATA is not set; this is what was fetched into"
+    )
+    assert not no_data.exists()
+
+
+def test_a_cancelled_fetch_goes_on(no_data, web):
+    with pytest.raises(Cancelled):
+        bring(after=3)
+    come = fetch.THINGS["flickr8k"].come
+    assert 0 < come < fetch.THINGS["flickr8k"].size
+    web.asked.clear()
+    bring()
+    assert sum(1 for _, asked in web.asked if asked is None) < 2
+    assert len(datasets.load("flickr8k", "all").photos) == 4
+    assert fetch.THINGS["flickr8k"].come == 0
+
+
+def test_a_cancel_while_unpacking_downloads_nothing_again(no_data, web):
+    cancel = Event()
+
+    def progress(what, *_):
+        if what == "Unpacking":
+            cancel.set()
+
+    with pytest.raises(Cancelled):
+        fetch.fetch("flickr8k", progress, cancel)
+    web.asked.clear()
+    bring()
+    assert web.asked == []
+    assert len(datasets.load("flickr8k", "all").photos) == 4
+
+
+def test_another_file_than_expected_is_deleted(no_data, web):
+    whole = web.files["photos.zip"]
+    web.files["photos.zip"] = whole[:-1] + b"x"
+    with pytest.raises(UserError, match=r"/photos.zip did not bring .* \(its MD5 is") as caught:
+        bring()
+    assert one_sentence(caught)
+    assert "photos.zip" not in str(files(no_data))
+    web.files["photos.zip"] = whole
+    bring()
+    assert [path for path, _ in web.asked].count("/texts.zip") == 1
+
+
+def test_a_damaged_archive_begins_anew(no_data, web, monkeypatch):
+    cut = {**web.files, "photos.zip": web.files["photos.zip"][:2000]}
+    with monkeypatch.context() as patch:
+        patch.setitem(fetch.THINGS, "flickr8k", fake_web.thing(web.url, cut))
+        patch.setattr(web, "files", cut)
+        with pytest.raises(UserError, match=r"photos.zip was damaged and has been deleted"):
+            bring()
+    bring()
+    assert len(datasets.load("flickr8k", "all").photos) == 4
+
+
+def test_two_at_once_do_not_meddle(no_data, web):
+    begun, done = Event(), []
+    web.hold = 20_000
+
+    def first():
+        fetch.fetch("flickr8k", lambda *_: begun.set(), Event())
+        done.append(True)
+
+    thread = Thread(target=first)
+    thread.start()
+    assert begun.wait(20)
+    with pytest.raises(UserError, match="Flickr8k is being fetched already"):
+        bring()
+    web.go.set()
+    thread.join()
+    assert done
+    assert bring() == []
+
+
+def test_unknown_names_list_the_valid_ones():
+    with pytest.raises(UserError, match="no 'coco' to fetch; valid are flickr8k, densenet169"):
+        fetch.fetch("coco", lambda *_: None, Event())
+
+
+def test_sizes_and_terms_are_stated():
+    told = "Flickr8k: 8,091 photos, 1.1 GB, for research and education only"
+    assert str(fetch.THINGS["flickr8k"]) == told
+    told = "DenseNet-169: the full image network, 57 MB, BSD-3-Clause"
+    assert str(fetch.THINGS["densenet169"]) == told
+
+
+def test_the_full_image_network_is_found_once_it_was_fetched(web, tmp_path, monkeypatch):
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    with pytest.raises(UserError, match=r"densenet169 is not here; .*vsdemo fetch densenet169"):
+        find_weights("torchvision/densenet169")
+    torch.save({"features.conv0.weight": torch.ones(2, 3)}, tmp_path / "net.pth")
+    web.files["net.pth"] = (tmp_path / "net.pth").read_bytes()
+    begin = hashlib.sha256(web.files["net.pth"]).hexdigest()[:8]
+    net = fetch.THINGS["densenet169"]
+    (file,) = net.files
+    for digest in ("sha256:00000000", f"sha256:{begin}"):
+        own = replace(net, files=(replace(file, url=f"{web.url}/net.pth", digest=digest),))
+        monkeypatch.setitem(fetch.THINGS, "densenet169", own)
+        if digest.endswith("0" * 8):
+            with pytest.raises(UserError, match=f"its SHA256 is {begin}..., not 00000000"):
+                fetch.fetch("densenet169", lambda *_: None, Event())
+    fetch.fetch("densenet169", lambda *_: None, Event())
+    assert find_weights("torchvision/densenet169").path == tmp_path / file.place
+
+
+def test_real_things_become_what_vsdemo_looks_for():
+    places = {f.place: f.keep for t in fetch.THINGS.values() for f in t.files}
+    assert places == {
+        "flickr8k/Flickr8k_text": unpack.archive,
+        "flickr8k/Flicker8k_Dataset": unpack.archive,
+        "models/densenet169_imagenet.fp16.safetensors": unpack.weights,
+    }
+    assert all(f.url.startswith("https://") for t in fetch.THINGS.values() for f in t.files)

@@ -1,0 +1,94 @@
+"""Disks that are full, or get full, or cannot be written while something is fetched."""
+
+import errno
+import io
+import shutil
+from collections import namedtuple
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from vsdemo.core.types import UserError
+from vsdemo.data import datasets
+from vsdemo.data.downloads import fetch
+from vsdemo.data.downloads.download import Cancelled
+
+Disk = namedtuple("Disk", "total used free")
+
+
+def bring(cancel=None):
+    """Fetches; stops at the third word of progress where there is a `cancel`."""
+    told = []
+
+    def progress(*words):
+        told.append(words)
+        if cancel and len(told) == 3:
+            cancel.set()
+
+    fetch.fetch("flickr8k", progress, cancel or Event())
+
+
+def one_sentence(caught):
+    told = str(caught.value)
+    return told.endswith(".") and "\n" not in told
+
+
+def test_too_little_room_is_told_before_anything_is_asked(no_data, web, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(10**9, 10**9 - 5000, 5000))
+    with pytest.raises(UserError, match=r"Flickr8k needs \d+ kB in .*data, where 5 kB") as caught:
+        bring()
+    assert one_sentence(caught)
+    assert web.asked == []
+
+
+def test_room_that_is_taken_already_is_not_asked_for_twice(no_data, monkeypatch):
+    of_all = sum(f.needed for f in fetch.THINGS["flickr8k"].files)
+    assert of_all == sum(f.size + f.room for f in fetch.THINGS["flickr8k"].files)
+    with pytest.raises(Cancelled):
+        bring(Event())
+    here = fetch.THINGS["flickr8k"].come
+    free = of_all - here
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(10**9, 10**9 - free, free))
+    bring()
+
+
+class FullDisk(io.FileIO):
+    """A file on a disk with room for so many bytes of it."""
+
+    room = 30_000
+
+    def write(self, written):
+        if self.tell() + len(written) > self.room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(written)
+
+
+@pytest.mark.parametrize("mode", ["ab", "wb"], ids=["fetching", "unpacking"])
+def test_a_disk_that_gets_full_is_told_and_it_goes_on(no_data, web, monkeypatch, mode):
+    before = Path.open
+
+    def opened(self, *how, **options):
+        full = how == (mode,) and self.name.endswith(".part")
+        return FullDisk(self, mode) if full else before(self, *how, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vsdemo.data.downloads.download.CHUNK", 10_000)
+        patch.setattr(Path, "open", opened)
+        with pytest.raises(
+            UserError, match=r"disk with .*data is full; make room for \d"
+        ) as caught:
+            bring()
+    assert one_sentence(caught)
+    assert fetch.THINGS["flickr8k"].come > 0
+    web.asked.clear()
+    bring()
+    assert all(asked for _, asked in web.asked)  # parts only
+    assert len(datasets.load("flickr8k", "all").photos) == 4
+
+
+def test_a_folder_that_cannot_be_written_is_told(no_data):
+    no_data.write_text("no folder")
+    with pytest.raises(UserError, match=r"data.*cannot be written \(") as caught:
+        bring()
+    assert one_sentence(caught)

@@ -1,0 +1,143 @@
+"""Archives and weights: whole or not at all, and nothing beside where they belong."""
+
+import hashlib
+import re
+from threading import Event
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from tests.support.fake_web import zipped
+from vsdemo.core.types import UserError
+from vsdemo.data.downloads import unpack
+from vsdemo.data.downloads.download import Cancelled
+from vsdemo.vision.backbones import find_weights
+
+PHOTOS = {f"Flicker8k_Dataset/{n}.jpg": n.encode() * 1000 for n in "abcd"}
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "photos.zip"
+    path.write_bytes(zipped(PHOTOS))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "flickr8k" / "Flicker8k_Dataset"
+
+
+def silent(*told):
+    pass
+
+
+def contents(folder):
+    return {p.name: p.read_bytes() for p in folder.iterdir()}
+
+
+def test_all_photos_appear_at_once(file, folder):
+    told = []
+
+    def progress(*words):
+        assert not folder.exists()
+        told.append(words)
+
+    unpack.archive(file, folder, progress, Event())
+    assert contents(folder) == {f"{n}.jpg": n.encode() * 1000 for n in "abcd"}
+    assert told == [("Unpacking", n, 4000) for n in (1000, 2000, 3000, 4000)]
+    assert [p.name for p in folder.parent.iterdir()] == [folder.name]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../evil.jpg", "/evil.jpg", "a/../../../evil.jpg", "..\\..\\evil.jpg", "C:\\evil.jpg",
+     "C:evil.jpg", "..", ".evil.jpg", "evil.jpg\0.txt", "evil.sh", "__MACOSX/evil.jpg", "evil/"],
+)  # fmt: skip
+def test_nothing_is_written_elsewhere(file, folder, tmp_path, name):
+    file.write_bytes(zipped({**PHOTOS, name: b"evil"}))
+    unpack.archive(file, folder, silent, Event())
+    found = {p for p in tmp_path.rglob("*") if p.is_file() and p != file}
+    assert {p.parent for p in found} == {folder}
+    assert {p.name for p in found} - {"evil.jpg"} == {f"{n}.jpg" for n in "abcd"}
+
+
+def test_a_killed_run_goes_on(file, folder):
+    half = unpack.half(folder)
+    half.mkdir(parents=True)
+    (half / "a.jpg").write_bytes(b"unpacked by the run that was killed")
+    (half / ".part").write_bytes(b"what it was at")
+    unpack.archive(file, folder, silent, Event())
+    found = contents(folder)
+    assert found.pop("a.jpg") == b"unpacked by the run that was killed"
+    assert found == {f"{n}.jpg": n.encode() * 1000 for n in "bcd"}
+
+
+def test_a_cancelled_run_goes_on(file, folder):
+    cancel = Event()
+    with pytest.raises(Cancelled):
+        unpack.archive(file, folder, lambda *_: cancel.set(), cancel)
+    assert file.exists()
+    assert not folder.exists()
+    unpack.archive(file, folder, silent, Event())
+    assert len(contents(folder)) == 4
+
+
+@pytest.mark.parametrize("damage", ["no zip", "cut", "a byte", "empty", "no photos"])
+def test_a_damaged_archive_is_told_and_deleted(file, folder, damage):
+    data = file.read_bytes()
+    at = data.index(b"bbbb")
+    damaged = {
+        "no zip": b"<html>Sign in</html>",
+        "cut": data[:3000],
+        "a byte": data[:at] + b"x" + data[at + 1 :],
+        "empty": b"",
+        "no photos": zipped({"readme.md": b"none"}),
+    }
+    file.write_bytes(damaged[damage])
+    with pytest.raises(UserError, match=r"photos.zip was damaged and has been deleted; fetch it"):
+        unpack.archive(file, folder, silent, Event())
+    assert not file.exists()
+    assert list(folder.parent.iterdir()) == []
+    file.write_bytes(data)
+    unpack.archive(file, folder, silent, Event())
+    assert len(contents(folder)) == 4
+
+
+def test_weights_become_half_precision_under_todays_names(tmp_path):
+    norm = {"weight": torch.ones(3), "running_mean": torch.full((3,), 1 / 3)}
+    old = {f"features.denseblock1.denselayer1.norm.1.{k}": v for k, v in norm.items()}
+    old |= {"features.conv0.weight": torch.rand(2, 3), "classifier.weight": torch.rand(4, 4)}
+    torch.save(old, tmp_path / "old.pth")
+    unpack.weights(tmp_path / "old.pth", tmp_path / "new.safetensors", silent, Event())
+    new = load_file(tmp_path / "new.safetensors")
+    layer = "features.denseblock1.denselayer1.norm1."
+    names = {f"{layer}{k}" for k in ("weight", "running_mean", "num_batches_tracked")}
+    assert set(new) == names | {"features.conv0.weight"}
+    assert torch.equal(new[f"{layer}running_mean"], norm["running_mean"].half())
+    assert new[f"{layer}num_batches_tracked"] == 0
+
+
+@pytest.mark.parametrize("data", [b"", b"<html>", b"PK\3\4" + b"\0" * 100])
+def test_damaged_weights_are_told_and_deleted(tmp_path, data):
+    (tmp_path / "net.pth").write_bytes(data)
+    with pytest.raises(UserError, match=r"net.pth were damaged \(\w+\) and have been deleted"):
+        unpack.weights(tmp_path / "net.pth", tmp_path / "net.safetensors", silent, Event())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("real_data")
+def test_the_weights_of_the_checkpoints_come_out_to_the_byte(tmp_path):
+    """From a file like torchvision's: single precision, old names, no counts of batches."""
+    known = find_weights("torchvision/densenet169")
+    old = {
+        re.sub(r"(denselayer\d+\.(?:norm|conv))([12])", r"\1.\2", name): tensor.float()
+        for name, tensor in load_file(known.path).items()
+        if not name.endswith("num_batches_tracked")
+    }
+    assert "features.denseblock1.denselayer1.norm.1.weight" in old
+    torch.save({**old, "classifier.weight": torch.rand(1000, 1664)}, tmp_path / "net.pth")
+    unpack.weights(tmp_path / "net.pth", tmp_path / "net.safetensors", silent, Event())
+    digest = hashlib.sha256((tmp_path / "net.safetensors").read_bytes()).hexdigest()
+    assert digest.startswith(known.hash)

@@ -1,0 +1,201 @@
+"""Pairs with scores: small folders in the official layouts, and all that can be wrong with them."""
+
+import pytest
+
+from tests.support import small_pairs
+from vsdemo.core.types import UserError
+from vsdemo.data.pairs import sick, sts
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    small_pairs.write_all(tmp_path)
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    return tmp_path
+
+
+def change(path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def test_pairs_without_a_score_are_left_out(root):
+    found = sts.years()
+    assert {name: len(pairs) for name, pairs in found.items()} == {
+        "STS12.MSRvid": 16,
+        "STS12.OnWN": 8,  # of `surprise.OnWN`
+        "STS13.headlines": 10,
+    }
+    pairs = found["STS12.MSRvid"]
+    kept = [i for i in range(24) if i % 3 != 2]
+    for i, pair in zip(kept, pairs, strict=True):
+        assert (pair.a, pair.b) == small_pairs.texts("STS12-en-test MSRvid", i)
+        assert pair.score == pytest.approx(small_pairs.score(i))
+
+
+def test_scores_without_sentences_are_not_read(root):
+    small_pairs.write(root / "sts" / "STS13-en-test" / "STS.gs.SMT.txt", ["1", "2"])
+    assert set(sts.years()) == {"STS12.MSRvid", "STS12.OnWN", "STS13.headlines"}
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_folder_of_ones_own_is_read_too(root, tmp_path, inside):
+    own = tmp_path / "own" / "STS16-en-test"
+    small_pairs.write_year(own, plagiarism=6)
+    found = sts.years(own if inside else own.parent)
+    assert len(found["STS16.plagiarism"]) == 4
+    assert "STS12.MSRvid" in found
+
+
+def test_it_takes_the_place_of_the_same_year(root, tmp_path):
+    own = tmp_path / "own" / "STS12-en-test"
+    small_pairs.write_year(own, mine=6)
+    assert set(sts.years(own)) == {"STS12.mine", "STS13.headlines"}
+
+
+@pytest.mark.parametrize("name", ["STS16-en-train", "STS"])
+def test_folders_that_would_hide_each_other_are_refused(root, tmp_path, name):
+    for folder in ("STS16-en-test", name):
+        small_pairs.write_year(tmp_path / "own" / folder, plagiarism=6)
+    with pytest.raises(UserError, match=r"are both STS16|would be all years"):
+        sts.years(tmp_path / "own")
+
+
+def test_it_is_enough_by_itself(tmp_path, monkeypatch):
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    small_pairs.write_year(tmp_path / "STS16-en-test", plagiarism=6)
+    assert set(sts.years(tmp_path / "STS16-en-test")) == {"STS16.plagiarism"}
+    with pytest.raises(UserError, match="STS 2012-2015 is missing"):
+        sts.years()
+
+
+def test_the_benchmark_and_sick(root):
+    for split in ("train", "dev", "test"):
+        pairs, related = sts.benchmark(split), sts.relatedness(split)
+        assert len(pairs) == len(related) == small_pairs.PAIRS
+        for i, (pair, other) in enumerate(zip(pairs, related, strict=True)):
+            assert (pair.a, pair.b) == small_pairs.texts(f"stsb {split}", i)
+            assert (other.a, other.b) == small_pairs.texts(f"sick {split}", i)
+            assert pair.score == pytest.approx(small_pairs.score(i))
+            assert other.score == pytest.approx(1 + small_pairs.score(i) * 0.8)
+
+
+def test_columns_of_sick_go_by_their_names(root):
+    lines = ["pair_ID\tentailment_judgment\trelatedness_score\tsentence_B\tsentence_A"]
+    small_pairs.write(root / "sick" / "SICK_train.txt", [*lines, "1\tNEUTRAL\t2.5\tsecond\tfirst"])
+    assert sick.load("train") == (sick.SickPair("first", "second", 2.5, "neutral"),)
+
+
+def test_other_ends_of_lines_and_marks_at_the_start(root):
+    path = root / "sts" / "STS13-en-test" / "STS.input.headlines.txt"
+    before = sts.years()["STS13.headlines"]
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert sts.years()["STS13.headlines"] == before
+    change(path, "first 0", "first\u2028 0")  # ends no line
+    assert len(sts.years()["STS13.headlines"]) == len(before)
+
+
+YEAR = "sts/STS12-en-test/"
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "told"),
+    [
+        (f"{YEAR}STS.input.MSRvid.txt", "MSRvid first 4\t", "MSRvid first 4 ", "line 5: 2 columns"),
+        (
+            f"{YEAR}STS.input.MSRvid.txt",
+            "STS12-en-test MSRvid first 4\t",
+            " \t",
+            "line 5: column 1",
+        ),
+        (f"{YEAR}STS.input.MSRvid.txt", "STS12-en-test MSRvid second 3", "", "line 4: column 2"),
+        (f"{YEAR}STS.gs.MSRvid.txt", "1.4", "high", "line 2: 'high' is no score from 0 to 5"),
+        (f"{YEAR}STS.gs.MSRvid.txt", "1.4", "5.1", "line 2: '5.1' is no score"),
+        (f"{YEAR}STS.gs.MSRvid.txt", "1.4", "nan", "line 2: 'nan' is no score"),
+        ("stsbenchmark/sts-dev.csv", "1.4", "", "line 2: '' is no score"),
+        ("stsbenchmark/sts-dev.csv", "\tstsb dev second 5", "", "line 6: 7 columns .* not 6"),
+        ("stsbenchmark/sts-dev.csv", "stsb dev first 5", "", "line 6: column 6"),
+        ("stsbenchmark/sts-dev.csv", "stsb dev second 5", "", "line 6: column 7"),
+        ("sick/SICK_trial.txt", "sick dev first 0", "", "line 2: column 2"),
+        ("sick/SICK_trial.txt", "sick dev second 0", "", "line 2: column 3"),
+        ("sick/SICK_trial.txt", "1.0\tENT", "0.9\tENT", "line 2: '0.9' is no score from 1 to 5"),
+        ("sick/SICK_trial.txt", "1.0\tENT", "\tENT", "line 2: '' is no score from 1 to 5"),
+        ("sick/SICK_trial.txt", "\tENTAILMENT", "", "line 2: 5 columns"),
+        ("sick/SICK_trial.txt", "ENTAILMENT", "MAYBE", "line 2: 'maybe' is none of the labels"),
+        ("sick/SICK_trial.txt", "sentence_B", "text", "line 1: the header lacks sentence_B"),
+    ],
+)
+def test_a_bad_line_is_named(root, name, old, new, told):
+    change(root / name, old, new)
+    with pytest.raises(UserError, match=f"{name.split('/')[-1]}, {told}"):
+        (sts.years(), sts.benchmark("dev"), sts.relatedness("dev"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"{YEAR}STS.input.MSRvid.txt",
+        f"{YEAR}STS.gs.MSRvid.txt",
+        "stsbenchmark/sts-dev.csv",
+        "sick/SICK_trial.txt",
+    ],
+)
+def test_another_encoding_is_named_with_its_line(root, name):
+    path = root / name
+    lines = path.read_bytes().split(b"\n")
+    lines[2] = "café".encode("latin-1") + lines[2]
+    path.write_bytes(b"\n".join(lines))
+    with pytest.raises(UserError, match=f"{path.name}, line 3: this is no UTF-8"):
+        (sts.years(), sts.benchmark("dev"), sts.relatedness("dev"))
+
+
+def test_unequal_numbers_of_lines(root):
+    with (root / YEAR / "STS.gs.MSRvid.txt").open("a") as file:
+        file.write("3\n")
+    with pytest.raises(UserError, match=r"MSRvid.txt has 24 lines but STS.gs.MSRvid.txt 25"):
+        sts.years()
+
+
+def test_missing_and_empty_files(root, tmp_path):
+    (root / YEAR / "STS.gs.MSRvid.txt").unlink()
+    with pytest.raises(UserError, match=r"STS.gs.MSRvid.txt is missing"):
+        sts.years()
+    small_pairs.write(root / YEAR / "STS.gs.MSRvid.txt", [""] * 24)
+    with pytest.raises(UserError, match=r"STS.gs.MSRvid.txt holds no score"):
+        sts.years()
+    (root / "stsbenchmark" / "sts-dev.csv").write_text("")
+    with pytest.raises(UserError, match=r"sts-dev.csv holds no pair"):
+        sts.benchmark("dev")
+    (root / "sick" / "SICK_trial.txt").write_text("")
+    with pytest.raises(UserError, match="line 1: the header lacks sentence_A"):
+        sts.relatedness("dev")
+    (root / "sick" / "SICK_trial.txt").write_text(small_pairs.SICK_HEAD)
+    with pytest.raises(UserError, match=r"SICK_trial.txt holds no pair"):
+        sts.relatedness("dev")
+    (root / "sick" / "SICK_trial.txt").unlink()
+    with pytest.raises(UserError, match="SICK is missing"):
+        sts.relatedness("dev")
+    for folder in (tmp_path / "none", tmp_path / "sick"):
+        with pytest.raises(UserError, match=r"files STS\.input\."):
+            sts.years(folder)
+
+
+@pytest.mark.usefixtures("real_data")
+def test_the_official_numbers_of_pairs():
+    """Merckx & Frank 2019, Table 1."""
+    found = {name: len(pairs) for name, pairs in sts.years().items()}
+    by_year = {
+        "STS12": {"MSRpar": 750, "MSRvid": 750, "SMTeuroparl": 459, "OnWN": 750, "SMTnews": 399},
+        "STS13": {"FNWN": 189, "headlines": 750, "OnWN": 561},
+        "STS14": {"deft-forum": 450, "deft-news": 300, "headlines": 750, "images": 750}
+        | {"OnWN": 750, "tweet-news": 750},
+        "STS15": {"answers-forums": 375, "answers-students": 750, "belief": 375}
+        | {"headlines": 750, "images": 750},
+    }
+    assert found == {f"{y}.{name}": n for y, of in by_year.items() for name, n in of.items()}
+    for load, sizes in (
+        (sts.benchmark, {"train": 5749, "dev": 1500, "test": 1379}),
+        (sts.relatedness, {"train": 4500, "dev": 500, "test": 4927}),
+    ):
+        assert {split: len(load(split)) for split in sizes} == sizes

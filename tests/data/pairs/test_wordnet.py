@@ -1,0 +1,211 @@
+"""WordNet's nouns from small files in the official format, and hierarchies of one's own."""
+
+import tarfile
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support import small_concepts
+from tests.support.small_concepts import DATA, INDEX, NOUNS
+from vsdemo.core.types import UserError
+from vsdemo.data.pairs import wordnet
+from vsdemo.data.pairs.wordnet import ARCHIVE, Hierarchy
+
+
+@pytest.fixture(autouse=True)
+def root(tmp_path, monkeypatch):
+    """A VSDEMO_DATA and a folder of Debian's with nothing in them."""
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    monkeypatch.setattr(wordnet, "DEBIAN", tmp_path / "debian")
+    wordnet.load.cache_clear()
+    yield tmp_path
+    wordnet.load.cache_clear()
+
+
+def above(hierarchy: Hierarchy) -> dict[str, set[str]]:
+    """Name -> names of those directly above."""
+    names = hierarchy.names
+    return {
+        name: {names[p] for p in parents}
+        for name, parents in zip(names, hierarchy.parents, strict=True)
+    }
+
+
+def archive(root, name: str = "wordnet3.0/dict"):
+    small_concepts.write_nouns(root / "files")
+    with tarfile.open(root / ARCHIVE, "w:xz") as tar:
+        tar.add(root / "files", name)
+    return root / ARCHIVE
+
+
+@pytest.mark.parametrize("folder", ["wordnet/dict", "wordnet", "debian"])
+def test_nouns_from_a_folder(root, folder):
+    assert wordnet.place() is None
+    small_concepts.write_nouns(root / folder)
+    found = wordnet.load()
+    assert list(found.names) == list(NOUNS)  # in the order of data.noun
+    assert above(found) == NOUNS
+    assert wordnet.place() == root / folder
+
+
+def test_nouns_from_the_archive(root):
+    path = archive(root)
+    assert above(wordnet.load()) == NOUNS
+    assert wordnet.place() == path
+
+
+def test_debian_s_nouns_need_no_folder_of_data_sets(root, monkeypatch):
+    small_concepts.write_nouns(root / "debian")
+    monkeypatch.delenv("VSDEMO_DATA")
+    assert above(wordnet.load()) == NOUNS
+
+
+def test_what_is_missing(root, monkeypatch):
+    with pytest.raises(UserError, match=r"^WordNet is missing; get https://.* wordnet-base\.$"):
+        wordnet.load()
+    (small_concepts.write_nouns(root / "wordnet") / "index.noun").unlink()
+    with pytest.raises(UserError, match="WordNet is missing"):
+        wordnet.load()
+    monkeypatch.delenv("VSDEMO_DATA")
+    with pytest.raises(UserError, match="WordNet is missing"):
+        wordnet.load()
+
+
+@pytest.mark.parametrize(
+    ("data", "index"),
+    [
+        (DATA.replace("@ 00021939", "@ 00021938"), INDEX),  # points at nothing
+        (DATA.replace("@i 00015388", "@i dog"), INDEX),
+        (DATA.replace("n 0b dog", "n zz dog"), INDEX),
+        (DATA.replace(" 001 @i 00015388 n 0000 | of films", ""), INDEX),
+        (DATA.replace("001 @i 00015388 n 0000", "001 @i"), INDEX),
+        (DATA + "00099999 18 n 01 unlisted 0 000 | no sense of a word\n", INDEX),
+        (DATA + "torn", INDEX),
+        (DATA, INDEX.replace("dog n 2", "dog n two")),
+        (DATA, INDEX.replace("00001740", "x")),
+        (DATA, INDEX + "torn"),
+        (DATA, ""),
+    ],
+)
+def test_damaged_files(root, data, index):
+    folder = small_concepts.write_nouns(root / "wordnet" / "dict", data, index)
+    with pytest.raises(UserError) as error:
+        wordnet.load()
+    assert str(error.value) == f"WordNet's files in {folder} are damaged; get them anew: " + (
+        f"{wordnet.HOW}."
+    )
+
+
+def test_damaged_archives(root):
+    path = archive(root, "else")
+    whole = path.read_bytes()
+    for damaged in (whole[: len(whole) // 2], b"", b"no archive", whole[:200] + whole[220:]):
+        path.write_bytes(damaged)
+        with pytest.raises(UserError, match=rf"{ARCHIVE} is damaged \(.*\); get it anew\.$"):
+            wordnet.load()
+    with tarfile.open(path, "w:xz") as tar:
+        tar.add(root / "files" / "data.noun", "data.noun")
+    with pytest.raises(UserError, match=r"is damaged .*index.noun"):
+        wordnet.load()
+
+
+def test_a_hierarchy_of_one_s_own(root):
+    path = small_concepts.write(root / "own.tsv", [("a dog", "pet"), ("a  dog ", "beast")])
+    found = wordnet.read(path)
+    assert above(found) == {"a dog": {"pet", "beast"}, "pet": set(), "beast": set()}
+    assert found.number["beast"] == found.names.index("beast")
+    assert {(found.names[g], found.names[s]) for g, s in found.direct} == {
+        ("pet", "a dog"),
+        ("beast", "a dog"),
+    }
+
+
+def test_lines_that_say_the_same_count_once(root):
+    path = small_concepts.write(root / "own.tsv", [("dog", "pet")] * 3)
+    assert wordnet.read(path).paths().tolist() == [[1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "holds no pair of concepts; write one a line"),
+        ("dog\tpet\npet\n", "own.tsv, line 2: 2 columns between tabs are needed, not 1"),
+        ("dog pet\n", "own.tsv, line 1: 2 columns"),
+        ("dog\tpet\n\ncat\tpet\n", "own.tsv, line 2: 2 columns"),
+        ("dog\t \n", "own.tsv, line 1: column 2 should hold .* but is empty"),
+        ("dog\tdog\n", "in a circle: dog < dog; take one step out"),
+    ],
+)
+def test_a_bad_line_is_named(root, text, told):
+    (root / "own.tsv").write_text(text)
+    with pytest.raises(UserError, match=told):
+        wordnet.read(root / "own.tsv")
+
+
+def test_no_file_and_no_text(root):
+    with pytest.raises(UserError, match=r"own.tsv is missing"):
+        wordnet.read(root / "own.tsv")
+    (root / "own.tsv").write_bytes("a\tb\ncafé\tc\n".encode("latin-1"))
+    with pytest.raises(UserError, match=r"own.tsv, line 2: this is no UTF-8"):
+        wordnet.read(root / "own.tsv")
+
+
+def test_a_circle_is_told_from_below_to_above(root):
+    """Every step of it is a line of the file, and it ends where it began."""
+    pairs = [("puppy", "dog"), ("dog", "pet"), ("pet", "puppy"), ("cat", "pet"), ("pet", "thing")]
+    with pytest.raises(UserError) as error:
+        wordnet.read(small_concepts.write(root / "own.tsv", pairs))
+    told = str(error.value).partition("circle: ")[2].partition(";")[0].split(" < ")
+    assert told[0] == told[-1]
+    assert set(pairwise(told)) == set(pairs[:3])
+
+
+def test_what_no_hierarchy_can_be():
+    with pytest.raises(UserError, match="needs the concepts above each"):
+        Hierarchy(("dog", "pet"), ((1,),))
+    with pytest.raises(UserError, match="'dog' comes twice"):
+        Hierarchy(("dog", "pet", "dog"), ((), (), ()))
+
+
+@st.composite
+def hierarchies(draw) -> Hierarchy:
+    """Up to nine concepts, numbered by lot."""
+    size = draw(st.integers(1, 9))
+    number = draw(st.permutations(range(size)))
+    parents: list[tuple[int, ...]] = [()] * size
+    for i in range(size):
+        chosen = draw(st.sets(st.integers(0, i - 1), max_size=3)) if i else ()
+        parents[number[i]] = tuple(number[p] for p in chosen)
+    return Hierarchy(tuple("abcdefghi"[:size]), tuple(parents))
+
+
+@given(hierarchies())
+def test_paths_by_recursion(found):
+    def up(i: int) -> list[int]:
+        return [a for parent in found.parents[i] for a in (parent, *up(parent))]
+
+    rows = [(a, i) for i in range(len(found.names)) for a in up(i)]
+    assert found.paths().shape == (len(rows), 2)
+    assert sorted(map(tuple, found.paths().tolist())) == sorted(rows)
+    assert list(map(tuple, found.closure().tolist())) == sorted(set(rows))
+
+
+@given(hierarchies())
+def test_in_order_all_that_lie_above_come_first(found):
+    place = {i: at for at, i in enumerate(found.order)}
+    assert sorted(place) == list(range(len(found.names)))
+    assert all(place[general] < place[specific] for general, specific in found.direct)
+    assert len(found.direct) == sum(map(len, found.parents))
+
+
+@pytest.mark.usefixtures("real_data")
+def test_the_official_numbers():
+    found = wordnet.load()
+    assert len(found.names) == 82_115
+    assert len(found.paths()) == 837_888
+    assert len(found.closure()) == 743_241
+    top = [name for name, parents in zip(found.names, found.parents, strict=True) if not parents]
+    assert top == ["entity.n.01"]
+    assert above(found)["dog.n.01"] == {"canine.n.02", "domestic_animal.n.01"}

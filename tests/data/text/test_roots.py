@@ -1,0 +1,30 @@
+"""200 random Flickr8k train captions, read by a person: which word is the root?
+
+`root` was written down from the caption alone, before any parser saw it: the main verb, a copula's
+predicate, or the head noun of a caption without a finite verb. `parser` says what the shipped
+parser chose. The captions themselves are not here, as their licence does not allow it.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vsdemo.data.datasets import flickr8k
+from vsdemo.data.text import parser
+
+CHECK = json.loads(Path(__file__).with_name("flickr8k_roots.json").read_text())
+
+
+@pytest.mark.usefixtures("real_data")
+def test_the_root_is_right_in_95_of_100_captions():
+    captions, train = flickr8k.read_captions(), set(flickr8k.split_names("train"))
+    keys = [row["caption"].rsplit("#", 1) for row in CHECK]
+    assert len({tuple(key) for key in keys}) == 200
+    assert {name for name, _ in keys} <= train
+    trees = parser.load().parse([captions[name][int(number)] for name, number in keys])
+    chosen = [tree.words[tree.root] for tree in trees]
+    assert chosen == [row.get("parser", row["root"]) for row in CHECK]
+    first = [tree.words.index(word) == tree.root for tree, word in zip(trees, chosen, strict=True)]
+    right = [a == row["root"] and f for a, f, row in zip(chosen, first, CHECK, strict=True)]
+    assert sum(right) >= 0.95 * 200

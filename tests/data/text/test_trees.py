@@ -1,0 +1,102 @@
+from collections import Counter
+
+import pytest
+
+from vsdemo.core.types import BinaryTree, Tree, UserError
+from vsdemo.data.text import parser
+from vsdemo.data.text.trees import TreeCache, frequent, pooled, relations
+
+
+class Chain:
+    """Every word hangs on the one before it; remembers what it was asked."""
+
+    version = "1"
+    has_constituency = False
+
+    def __init__(self):
+        self.asked = []
+
+    def parse(self, texts):
+        self.asked.append(list(texts))
+        if any("stop" in text for text in texts):
+            raise KeyboardInterrupt
+        return [self.tree(text.split()) for text in texts]
+
+    def constituency(self, texts):
+        self.asked.append(list(texts))
+        return [BinaryTree(("a", "b"), ((0, 1),), "constituency parser") for _ in texts]
+
+    @staticmethod
+    def tree(words):
+        n = len(words)
+        return Tree(tuple(words), tuple(range(n)), ("root", *["dep"] * (n - 1)), ("X",) * n)
+
+
+@pytest.fixture
+def chain(monkeypatch, tmp_path):
+    found = Chain()
+    monkeypatch.setattr(parser, "load", lambda name: found)
+    monkeypatch.setattr("vsdemo.data.text.trees.SHARD", 2)
+    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
+    return found
+
+
+def test_a_text_is_parsed_once_and_trees_keep_their_order(chain):
+    texts = ["a b", "c", "a  b", "d e f"]
+    told = []
+    trees = TreeCache().get(texts, lambda done, total: told.append((done, total)))
+    assert [t.words for t in trees] == [("a", "b"), ("c",), ("a", "b"), ("d", "e", "f")]
+    assert chain.asked == [["a b", "c"], ["d e f"]]
+    assert told == [(2, 3), (3, 3)]
+    assert TreeCache().get(texts[::-1]) == trees[::-1]
+    assert len(chain.asked) == 2
+
+
+def test_a_run_that_was_killed_goes_on(chain):
+    with pytest.raises(KeyboardInterrupt):
+        TreeCache().get(["a", "b", "c stop", "d"])
+    TreeCache().get(["a", "b", "c", "d"])
+    assert chain.asked[1:] == [["c stop", "d"], ["c", "d"]]
+
+
+def test_another_version_of_the_parser_parses_anew(chain):
+    TreeCache().get(["a"])
+    chain.version = "2"
+    TreeCache().get(["a"])
+    assert len(chain.asked) == 2
+
+
+def test_a_damaged_file_is_parsed_again(chain):
+    cache = TreeCache()
+    cache.get(["a", "b"])
+    (file,) = cache.folder.glob("*.conllu")
+    file.write_bytes(b"\xff1\ta")
+    assert [t.words for t in cache.get(["a", "b"])] == [("a",), ("b",)]
+
+
+def test_constituents_come_from_the_dependencies_where_there_is_no_model(chain):
+    (binary,) = TreeCache().constituents(["a b"])
+    assert binary == BinaryTree(("a", "b"), ((0, 1),), "dependencies")
+
+
+def test_constituents_of_a_model_are_cached(chain):
+    chain.has_constituency = True
+    first = TreeCache().constituents(["a b", "c d"])
+    assert [tree.source for tree in first] == ["constituency parser"] * 2
+    assert TreeCache().constituents(["a b", "c d"]) == first
+    assert len(chain.asked) == 1
+
+
+def test_an_empty_text_is_told(chain):
+    with pytest.raises(UserError, match="empty"):
+        TreeCache().get(["a", " \0 "])
+
+
+def test_rare_relations_are_pooled():
+    trees = [Chain.tree(["a", "b", "c", "d", "e"])] * 20
+    counts = relations(trees)
+    assert counts == Counter(root=20, dep=80)
+    assert frequent(counts) == ("dep", "root")
+    assert frequent(counts, rare=0.21) == ("dep",)
+    assert pooled("root", ("dep",)) == "other"
+    assert pooled("dep", ("dep",)) == "dep"

@@ -1,0 +1,65 @@
+import lzma
+
+import numpy as np
+import pytest
+import torch
+
+from vsdemo.core.types import Sentence, UserError
+from vsdemo.data.text import vectors
+from vsdemo.data.text.vocab import SPECIAL, Vocab
+
+ANIMALS, CARS = ("dog", "cat", "cow"), ("car", "bus", "van")
+TEXTS = [f"a {noun} eats green grass ." for noun in ANIMALS] * 4
+TEXTS += [f"the {noun} stands on gray asphalt ." for noun in CARS] * 4
+
+
+@pytest.fixture
+def strangers(monkeypatch, tmp_path):
+    """A VSDEMO_DATA and a VSDEMO_HOME of its own, with the text to learn from."""
+    (tmp_path / "flickr30k_entities").mkdir()
+    file = tmp_path / "flickr30k_entities" / "other_sentences.txt.xz"
+    file.write_bytes(lzma.compress("\n".join(TEXTS).encode()))
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "home"))
+    return file
+
+
+def test_unplaced_counts_are_those_of_both_sides():
+    words, sentences = ["a", "b", "c"], [["a", "b", "c"], ["c", "a"]]
+    placed = vectors.ppmi(sentences, words, 3, (-1, 1), placed=True)
+    joined = vectors.ppmi(sentences, words, 3, (-1, 1), placed=False)
+    assert (placed.shape, joined.shape) == ((3, 6), (3, 3))
+    assert ((joined.toarray() > 0) == (joined.toarray() > 0).T).all()
+    assert (placed.toarray()[0] > 0).tolist() == [False, False, True, False, True, False]
+
+
+def test_a_factor_has_the_length_asked_for():
+    matrix = vectors.ppmi([t.split() for t in TEXTS], TEXTS[0].split(), 4, (-1, 1), placed=False)
+    found = vectors.factorise(matrix, 2, norm=3)
+    assert found.shape == (6, 2)
+    assert np.linalg.norm(found, axis=1).mean() == pytest.approx(3)
+
+
+def test_words_of_one_kind_are_alike(strangers):
+    vocab = Vocab.build([Sentence(text) for text in TEXTS])
+    found = torch.nn.functional.normalize(vectors.of_vocab(vocab, ["a dog ."], 4), dim=1)
+    dog, cat, car = (found[vocab.words.index(word)] for word in ("dog", "cat", "car"))
+    assert dog @ cat > dog @ car + 0.5
+
+
+def test_every_word_has_a_vector(strangers):
+    vocab = Vocab((*SPECIAL, "dog", "bus", "dog-bus", ".", "zebra"))
+    found = dict(zip(vocab.words, vectors.of_vocab(vocab, [], 4), strict=True))
+    assert found["<pad>"].tolist() == [0] * 4
+    assert all(found[word].abs().sum() > 0 for word in vocab.words[1:])
+    torch.testing.assert_close(found["zebra"], found["<unk>"])
+    torch.testing.assert_close(found["dog-bus"], (found["dog"] + found["bus"]) / 2)
+
+
+def test_vectors_are_kept_and_depend_on_the_captions(strangers):
+    vocab = Vocab.build([Sentence("a dog")])
+    first = vectors.of_vocab(vocab, ["a dog runs"], 4)
+    strangers.unlink()
+    assert torch.equal(vectors.of_vocab(vocab, ["a dog runs"], 4), first)
+    with pytest.raises(UserError, match="caption text is missing"):
+        vectors.of_vocab(vocab, ["another caption"], 4)

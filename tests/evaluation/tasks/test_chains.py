@@ -1,0 +1,180 @@
+"""Chains from a concept to a photo: made as the facts have it, and judged by plain loops."""
+
+from itertools import combinations, pairwise
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kendalltau
+
+from tests.support.storybook_scenes import WORDS, group, scene, scenes
+from vsdemo.core.types import Sentence
+from vsdemo.data import storybook
+from vsdemo.data.storybook.captions import captions
+from vsdemo.data.storybook.meaning import entails, facts_of
+from vsdemo.data.storybook.scene import Link
+from vsdemo.data.text.vocab import tokenize
+from vsdemo.evaluation.tasks import chains
+from vsdemo.evaluation.tasks.chains import chain
+from vsdemo.models.scores import OrderViolation
+
+
+@pytest.mark.parametrize(
+    ("main", "expected"),
+    [
+        (group("dog"), ["An animal.", "A dog.", "A brown dog."]),
+        (group("dog", 3, "black", "small"), ["Animals.", "Dogs.", "Black dogs."]),
+        (group("woman", colour="red"), ["A person.", "An adult.", "A woman.", "A woman in red."]),
+        (group("farmer", 2), ["People.", "Adults.", "Farmers."]),  # always in red
+        (group("hat", colour="blue"), ["A hat.", "A blue hat."]),
+        (group("chair", 2, "red"), ["Some furniture.", "Chairs.", "Red chairs."]),
+        (group("oak"), ["A plant.", "A tree."]),
+    ],
+)
+def test_concepts_of_the_main_thing(main, expected):
+    found = scene(main, group("ball"), links=(Link("next_to", 0, 1),))
+    concepts, _ = chain(captions(found, Random(0)))
+    assert [c.text for c in concepts] == expected
+    assert {group for c in concepts for _, group in c.links} == {0}
+
+
+@given(scenes, st.integers(0, 10**6))
+def test_each_step_is_strictly_entailed_by_all_that_follow(found, seed):
+    told = captions(found, Random(seed))
+    concepts, fitting = chain(told)
+    steps = [*concepts, *fitting]
+    for general, specific in combinations(steps, 2):
+        assert entails(specific.facts, general.facts)
+        assert not entails(general.facts, specific.facts)
+    assert all(entails(facts_of(found), step.facts) for step in steps)
+    assert steps[-1] == told[-1]
+    assert [c for c in told if c in fitting] == list(fitting)  # in their order
+
+
+@given(scenes, st.integers(0, 10**6))
+def test_no_more_captions_would_fit(found, seed):
+    told = captions(found, Random(seed))
+    concepts, fitting = chain(told)
+
+    def fits(some) -> bool:
+        steps = [concepts[-1].facts, *(c.facts for c in some)]
+        return all(entails(b, a) and not entails(a, b) for a, b in pairwise(steps))
+
+    assert fits(fitting)
+    for some in combinations(told[:-1], len(fitting)):
+        assert not fits([*some, told[-1]])
+
+
+def test_captions_have_all_the_words():
+    """Those of concepts are of nouns and colours that a caption of the same scene may say."""
+    for kind in WORDS.kinds:
+        for colour in WORDS.kinds[kind].colours[:2]:
+            found = scene(group(kind, colour=colour))
+            said = [captions(found, Random(seed)) for seed in range(40)]
+            known = {word for told in said for c in told for word in tokenize(c.text)}
+            concepts, _ = chain(said[0])
+            assert {w for c in concepts for w in tokenize(c.text)} <= known
+
+
+@pytest.fixture
+def split(small_storybook):
+    return small_storybook.load("test")
+
+
+def test_a_photo_by_lot_is_one_that_the_sentence_is_not_true_of(split):
+    steps = chains.gold(split)
+    truths = [facts_of(found) for found in storybook.scenes("test")]
+    told = [chain(storybook.captions_of(found)) for found in storybook.scenes("test")]
+    flat = [(photo, c) for photo, parts in enumerate(told) for part in parts for c in part]
+    assert [steps.texts[row] for row in steps.text] == [c.text for _, c in flat]
+    assert steps.photo.tolist() == [photo for photo, _ in flat]
+    for (_, caption), untrue in zip(flat, steps.untrue, strict=True):
+        true_of = [entails(truth, caption.facts) for truth in truths]
+        assert all(true_of) if untrue < 0 else not true_of[untrue]
+    assert len(set(steps.untrue)) > len(truths) / 2
+    chains.gold.cache_clear()
+    assert (chains.gold(split).untrue == steps.untrue).all()
+
+
+def test_what_is_true_of_all_photos_is_not_asked(small_storybook, monkeypatch):
+    monkeypatch.setattr(chains, "entails", lambda specific, general: True)
+    monkeypatch.setattr(chains, "_descends", lambda steps: True)
+    chains.gold.cache_clear()
+    split = small_storybook.load("dev")
+    found = chains.measure(small_storybook.bag(), split, small_storybook.features(split))
+    chains.gold.cache_clear()
+    assert "above" not in found.metrics()
+
+
+def test_who_knows_all_facts_is_always_right(small_storybook, split):
+    model, features = small_storybook.oracle(), small_storybook.features(split)
+    found = chains.evaluate(model, split, features)
+    for name in ("adjacent", *chains.PARTS, "any", "whole", "above"):
+        assert found[name] == 100
+        assert found["ci95"][name] == [100, 100]
+    told = by_loops(model, split, features)["tau"]
+    assert found["tau"] == pytest.approx(100 * np.mean(told))
+    assert min(told) >= 0  # what is more general is true of no fewer photos, perhaps of as many
+
+
+def by_loops(model, split, features) -> dict[str, list[float]]:
+    """The answers to all questions, score by score."""
+    photos = model.encode_image(features)
+    found = {n: [] for n in ("adjacent", *chains.PARTS, "any", "whole", "chance", "tau", "above")}
+    untrue = iter(chains.gold(split).untrue)
+
+    def judged(a: float, b: float) -> float:
+        return 0.5 if abs(a - b) < 1e-5 * max(abs(a), abs(b)) + 1e-6 else float(a > b)
+
+    for photo, one in enumerate(storybook.scenes("test")):
+        concepts, fitting = chain(storybook.captions_of(one))
+        points = [model.encode_text([Sentence(c.text)]) for c in (*concepts, *fitting)]
+        whole, n = 1.0, len(points)
+        for i, j in combinations(range(n), 2):
+            up, down = (model.score(points[a], points[b]).item() for a, b in ((i, j), (j, i)))
+            found["any"].append(judged(up, down))
+            if j == i + 1:
+                part = (i >= len(concepts)) + (j >= len(concepts))
+                found["adjacent"].append(judged(up, down))
+                found[chains.PARTS[part]].append(judged(up, down))
+                whole *= judged(up, down)
+        fits = [model.score(point, photos)[0] for point in points]
+        found["whole"].append(whole)
+        found["chance"].append(0.5 ** (n - 1))
+        width = [round(-fit.mean().item(), 6) for fit in fits]
+        found["tau"].append(kendalltau(range(n), width).statistic if len(set(width)) > 1 else 0)
+        for fit, other in zip(fits, untrue, strict=False):
+            found["above"].append(judged(fit[photo].item(), fit[other].item()))
+    return found
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_bag_of_words_by_loops(small_storybook, split, ordered):
+    model, features = small_storybook.bag(), small_storybook.features(split)
+    if ordered:
+        model.score = OrderViolation()
+    found, loops = chains.evaluate(model, split, features), by_loops(model, split, features)
+    for name, answers in loops.items():
+        assert found[name] == pytest.approx(100 * np.mean(answers), abs=1e-4)
+        low, high = found["ci95"][name]
+        assert low <= found[name] <= high
+    assert found["n_chains"] == len(split.photos)
+    assert found["length"] == pytest.approx(len(loops["above"]) / len(split.photos))
+    if ordered:
+        assert found["adjacent"] > 60  # what is said with more words has more of them
+    else:
+        assert (found["adjacent"], found["any"]) == (50, 50)
+        assert found["whole"] == found["chance"]
+
+
+three = st.lists(st.integers(0, 3), min_size=2, max_size=6)
+
+
+@given(three)
+def test_tau_is_kendall_s_with_ties(values):
+    pairs = list(combinations(values, 2))
+    right = np.array([0.5 if a == b else float(a < b) for a, b in pairs])
+    expected = 0 if len(set(values)) == 1 else kendalltau(range(len(values)), values).statistic
+    assert chains.tau(right) == pytest.approx(expected)

@@ -1,0 +1,69 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from vsdemo.core.types import CaptionSet, Embeddings, UserError
+from vsdemo.evaluation.tasks import lengths
+from vsdemo.models.scores import Inner
+
+CAPTIONS = (
+    *("a dog", "a big brown dog runs, runs!"),  # photo 0: 2 and 6 words
+    *("one two three", "one", "one two"),  # photo 1: 3, 1 and 2
+    "a cat in the sun",  # photo 2 has one caption, so no pair
+)
+OWNER = (0, 0, 1, 1, 1, 2)
+# Caption x photo; the inner products of its rows are the scores between captions.
+ROWS = torch.tensor([[5.0, 1, 0], [2, 3, 0], [0, 4, 1], [0, 3, 4], [0, 5, 1], [0, 0, 6]])
+SPLIT = CaptionSet("fake", "test", ("0.jpg", "1.jpg", "2.jpg"), CAPTIONS, OWNER)
+
+
+@pytest.fixture
+def model():
+    rows = dict(zip(CAPTIONS, ROWS, strict=True))
+    return SimpleNamespace(
+        score=Inner(),
+        encode_text=lambda sentences: Embeddings(torch.stack([rows[s.text] for s in sentences])),
+        encode_image=lambda features: Embeddings(torch.eye(len(features))),
+    )
+
+
+def test_pairs_are_sorted_by_their_difference_in_length(monkeypatch):
+    # Differences: (0, 1) 4; of photo 1 (3, 2) 2, (4, 2) 1, (3, 4) 1; the shorter comes first.
+    assert lengths.longest_differences(SPLIT) == [(0, 1), (3, 2), (4, 2), (3, 4)]
+    monkeypatch.setattr(lengths, "PAIRS", 2)
+    assert lengths.longest_differences(SPLIT) == [(0, 1), (3, 2)]
+
+
+def test_ranks_by_hand(model, monkeypatch):
+    monkeypatch.setattr(lengths, "PAIRS", 2)
+    found = lengths.pair_ranks(model, SPLIT, torch.zeros(3, 1))
+    # Photo 0: caption 0 ranks it 1st, caption 1 (2 against 3) 2nd.
+    # Photo 1: caption 3 (3 against 4) ranks it 2nd, caption 2 1st.
+    assert found["t2i"].tolist() == [1.5, 1.5]
+    # Caption 0 with 1..5: 13, 4, 3, 5, 0: caption 1 is 1st.
+    # Caption 3 with 0, 1, 2, 4, 5: 3, 9, 16, 19, 24: caption 2 is 3rd; itself (25) does not count.
+    assert found["short_to_long"].tolist() == [1, 3]
+
+
+def test_evaluate_is_the_mean_with_its_interval(model):
+    found = lengths.evaluate(model, SPLIT, torch.zeros(3, 1))
+    ranks = lengths.pair_ranks(model, SPLIT, torch.zeros(3, 1))
+    assert found["n_pairs"] == 4
+    for name in ("t2i", "short_to_long"):
+        assert found[name] == ranks[name].mean()
+        low, high = found["ci95"][name]
+        assert low <= found[name] <= high
+    assert lengths.PRIMARY in found
+
+
+def test_a_difference_of_nothing_is_nothing():
+    found = lengths.summary({"t2i": np.zeros(7), "short_to_long": np.zeros(7)})
+    assert found["ci95"] == {"t2i": [0, 0], "short_to_long": [0, 0]}
+
+
+def test_one_caption_a_photo_has_no_pairs(model):
+    single = CaptionSet("fake", "test", SPLIT.photos[:2], (CAPTIONS[0], CAPTIONS[5]), (0, 1))
+    with pytest.raises(UserError, match="two captions"):
+        lengths.evaluate(model, single, torch.zeros(2, 1))

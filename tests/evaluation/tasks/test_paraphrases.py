@@ -1,0 +1,110 @@
+"""Rewrites among captions: the pairs, their ranks by a plain loop, a bag of words as control."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from vsdemo.core.types import CaptionSet, Embeddings, Sentence, Tree, UserError
+from vsdemo.evaluation.tasks import paraphrases
+from vsdemo.evaluation.tasks.paraphrases import Pair
+from vsdemo.models.scores import Cosine, Inner
+
+CAPTIONS = ("a dog bites a cat", "dogs here", "a boy pulls a sled", "a girl hugs a boy", "nothing")
+SPLIT = CaptionSet("fake", "test", ("0.jpg", "1.jpg", "2.jpg"), CAPTIONS, (0, 0, 1, 1, 2))
+PAIRS = [
+    Pair("passive", 0, "a cat is bitten by a dog"),
+    Pair("passive", 2, "a sled is pulled by a boy"),
+    Pair("passive", 3, "a boy is hugged by a girl"),
+    Pair("reversed", 0, "a cat bites a dog"),
+    Pair("reversed", 2, "a sled pulls a boy"),
+    Pair("reversed", 3, "a boy hugs a girl"),
+]
+
+
+def of_letters(word):
+    """Whole numbers, so that sums have no rounding."""
+    return torch.eye(11)[sum(map(ord, word)) % 11]
+
+
+def bag(sentences):
+    return Embeddings(torch.stack([sum(map(of_letters, s.text.split())) for s in sentences]))
+
+
+def ordered(sentences):
+    """Words weigh by their places."""
+    rows = [
+        sum(of_letters(word) * (place % 3) for place, word in enumerate(s.text.split()))
+        for s in sentences
+    ]
+    return Embeddings(torch.stack(rows))
+
+
+@pytest.fixture(params=[bag, ordered])
+def model(request):
+    return SimpleNamespace(score=Inner(), encode_text=request.param)
+
+
+@pytest.fixture
+def clause_parser(fake_parser):
+    """Five words are subject, verb and object; others are a heap without tags."""
+
+    def parse(texts):
+        return [
+            Tree(
+                tuple(text.split()),
+                (2, 3, 0, 5, 3),
+                ("det", "nsubj", "root", "det", "obj"),
+                ("DET", "NOUN", "VERB", "DET", "NOUN"),
+            )
+            if len(text.split()) == 5
+            else fake_parser.tree(text.split())
+            for text in texts
+        ]
+
+    fake_parser.parse = parse
+
+
+def test_pairs(clause_parser):
+    assert paraphrases.find_pairs(SPLIT) == PAIRS
+
+
+@pytest.mark.parametrize("chunk", [1, 4, 1000])
+def test_measures_by_a_plain_loop(model, monkeypatch, chunk):
+    monkeypatch.setattr(paraphrases, "CHUNK", chunk)
+    found = paraphrases.measure(model, SPLIT, PAIRS)
+
+    def of(text):
+        return model.encode_text([Sentence(text)]).x[0]
+
+    for row, pair in enumerate(PAIRS):
+        query = of(CAPTIONS[pair.caption])
+        own = query @ of(pair.rewrite)
+        others = {i: query @ of(c) for i, c in enumerate(CAPTIONS) if i != pair.caption}
+        rank = 1 + sum((s > own) + (s == own) / 2 for s in others.values())
+        fellows = [
+            s for i, s in others.items() if SPLIT.photo_of[i] == SPLIT.photo_of[pair.caption]
+        ]
+        assert found.rank[row] == rank
+        assert found.similarity[row] == own
+        assert found.nearer_than_fellows[row] == (own > max(fellows))
+
+
+def test_a_bag_of_words_prefers_exchanged_roles(clause_parser):
+    found = paraphrases.evaluate(
+        SimpleNamespace(score=Cosine(), encode_text=bag), SPLIT, torch.zeros(3, 1)
+    )
+    assert found[paraphrases.PRIMARY] == 0
+    assert found["n_pairs"] == {"passive": 3, "fronted": 0, "swapped": 0, "reversed": 3}
+    assert found["reversed"]["r1"] == 100
+    assert found["reversed"]["similarity"] == pytest.approx(1)
+    assert found["ci95"].keys() == {"passive", "reversed", paraphrases.PRIMARY}
+    assert found["examples"][0] == ["passive", CAPTIONS[0], PAIRS[0].rewrite]
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_no_pair(clause_parser):
+    none = CaptionSet("fake", "test", SPLIT.photos[:1], ("dogs here",), (0,))
+    with pytest.raises(UserError, match="can say otherwise"):
+        paraphrases.evaluate(SimpleNamespace(), none, torch.zeros(1, 1))

@@ -1,0 +1,89 @@
+"""Sentences that describe one photo: do they find each other, and where do they not?"""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from vsdemo.core.types import CaptionSet, Embeddings, Tree, UserError
+from vsdemo.evaluation.tasks import similarity, verbs
+from vsdemo.models.scores import Inner
+
+CAPTIONS = ("a plane dives", "plane in dive", "a cow eats", "cow grazes here", "cow", "one alone")
+SPLIT = CaptionSet("fake", "test", ("0.jpg", "1.jpg", "2.jpg"), CAPTIONS, (0, 0, 1, 1, 1, 2))
+ROWS = torch.tensor([[4.0, 0, 0], [0, 1, 1], [3, 3, 0], [0, 5, 0], [1, 6, 0], [2, 2, 9]])
+VERBS = {"dives", "eats", "grazes"}
+
+
+@pytest.fixture
+def model():
+    rows = dict(zip(CAPTIONS, ROWS, strict=True))
+    return SimpleNamespace(
+        score=Inner(),
+        encode_text=lambda sentences: Embeddings(torch.stack([rows[s.text] for s in sentences])),
+    )
+
+
+@pytest.fixture
+def tagger(fake_parser):
+    """The fake parser with tags."""
+
+    def parse(texts):
+        plain = type(fake_parser).parse(fake_parser, texts)
+        tags = [tuple("VERB" if w in VERBS else "NOUN" for w in tree.words) for tree in plain]
+        return [Tree(t.words, t.heads, t.labels, g) for t, g in zip(plain, tags, strict=True)]
+
+    fake_parser.parse = parse
+
+
+# Scores of each caption with all others, its fellows marked by a star:
+# 0: 1* 0, 2 12, 3 0, 4 4, 5 8      -> 1 is last with 3, rank 4.5
+# 1: 0* 0, 2 3, 3 5, 4 6, 5 11      -> 5
+# 2: 0 12, 1 3, 3* 15, 4* 21, 5 12  -> 1
+# 3: 0 0, 1 5, 2* 15, 4* 30, 5 10   -> 1
+# 4: 0 4, 1 6, 2* 21, 3* 30, 5 14   -> 1
+RANKS = [4.5, 5, 1, 1, 1]
+
+
+@pytest.mark.parametrize("chunk", [1, 4, 1000])
+def test_ranks_by_hand(model, monkeypatch, chunk):
+    monkeypatch.setattr(similarity, "CHUNK", chunk)
+    ranks, photo = similarity.ranks(model, SPLIT)
+    assert ranks.tolist() == RANKS
+    assert photo.tolist() == [0, 0, 1, 1, 1]
+
+
+def test_evaluate_is_their_summary(model):
+    found = similarity.evaluate(model, SPLIT, torch.zeros(3, 1))
+    assert found[similarity.PRIMARY] == sum(RANKS) / 5
+    assert (found["r1"], found["n_captions"]) == (60, 6)
+    assert found["ci95"]["meanr"] == [1, 4.75]  # all of one photo or all of the other
+
+
+# Pairs: (0, 1) one verb: 4.5 and 5. (2, 3) both: 2 and 2. (2, 4), (3, 4) one: 1 and 2, 1 and 1.
+def test_pairs_by_hand(model, tagger, monkeypatch):
+    monkeypatch.setattr(similarity, "CHUNK", 4)
+    assert verbs.has_verb(SPLIT) == [True, False, True, True, False, False]
+    pairs, rank = verbs.pair_ranks(model, SPLIT)
+    assert pairs == [(0, 1), (2, 3), (2, 4), (3, 4)]
+    assert rank.tolist() == [4.75, 2, 1.5, 1]
+
+
+def test_one_verb_too_few(model, tagger):
+    found = verbs.evaluate(model, SPLIT, torch.zeros(3, 1))
+    assert found["one"] == pytest.approx((4.75 + 1.5 + 1) / 3)
+    assert found["both"] == 2
+    assert found["gap"] == pytest.approx(found["one"] - 2)
+    assert found["n_pairs"] == {"none": 0, "one": 3, "both": 1}
+    assert found["worst"][0] == {"captions": list(CAPTIONS[:2]), "verbs": "one", "rank": 4.75}
+    assert [w["rank"] for w in found["worst"]] == [4.75, 2, 1.5, 1]
+    assert found["ci95"].keys() == {"one", "both", "gap"}
+    assert json.loads(json.dumps(found)) == found
+
+
+@pytest.mark.parametrize("task", [similarity, verbs])
+def test_one_caption_a_photo_has_no_pairs(model, tagger, task):
+    single = CaptionSet("fake", "test", SPLIT.photos[:2], (CAPTIONS[0], CAPTIONS[5]), (0, 1))
+    with pytest.raises(UserError, match="two captions"):
+        task.evaluate(model, single, torch.zeros(2, 1))

@@ -1,0 +1,156 @@
+"""Similarity of sentences, re-computed with plain loops, by models that know little or all."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from tests.support import small_pairs
+from vsdemo.core.types import Embeddings, Sentence, UserError
+from vsdemo.data.pairs import sts as pairs_of
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.encoders.bow import BagOfWords
+from vsdemo.evaluation.tasks import sts
+from vsdemo.evaluation.tasks.text_embeddings import Texts, points
+from vsdemo.models.scores import Cosine
+
+YEARS = ("STS12.MSRvid", "STS12.OnWN", "STS13.headlines")
+
+
+def all_pairs():
+    """(pair, score from 0 to 1) of every file."""
+    found = [(p, p.score / 5) for of in pairs_of.years().values() for p in of]
+    for split in ("train", "dev", "test"):
+        found += [(p, p.score / 5) for p in pairs_of.benchmark(split)]
+        found += [(p, (p.score - 1) / 4) for p in pairs_of.relatedness(split)]
+    return found
+
+
+def oracle(wrong: float = 0.0):
+    """The cosine of both sentences of a pair is its score, or beside it by lot."""
+    angles, rng = {}, np.random.default_rng(0)
+    for pair, score in all_pairs():
+        angles[pair.a] = 0.3
+        angles[pair.b] = 0.3 + float(np.arccos(np.clip(score + wrong * rng.normal(), -1, 1)))
+    return small_pairs.knowing(angles)
+
+
+def pearson(a, b) -> float:
+    n, mean_a, mean_b = len(a), sum(a) / len(a), sum(b) / len(b)
+    together = sum((a[i] - mean_a) * (b[i] - mean_b) for i in range(n))
+    return together / (sum((x - mean_a) ** 2 for x in a) * sum((x - mean_b) ** 2 for x in b)) ** 0.5
+
+
+def ranks(values) -> list[float]:
+    return [sum(v < x for v in values) + (sum(v == x for v in values) + 1) / 2 for x in values]
+
+
+def test_who_knows_the_scores_gets_100(pairs_root):
+    found = sts.evaluate(oracle())
+    for name in (*YEARS, "STS12", "STS13", "STS", "STS-B.cosine", "SICK-R.cosine"):
+        assert found[name]["pearson"] == pytest.approx(100)
+        assert found[name]["spearman"] == pytest.approx(100)
+        assert found[name]["ci95"]["pearson"] == [100, 100]
+    for name in ("STS-B", "SICK-R"):
+        assert found[name]["pearson"] > 97
+
+
+def test_figures_by_loops(pairs_root):
+    model = oracle(wrong=0.4)
+    found = sts.evaluate(model)
+    assert found.keys() == {*YEARS, "STS12", "STS13", "STS"} | {
+        *("STS-B", "STS-B.cosine", "SICK-R", "SICK-R.cosine")
+    }
+    sets = pairs_of.years() | {"STS-B.cosine": pairs_of.benchmark("test")}
+    for name, pairs in sets.items():
+        u, v = (
+            model.encode_text([Sentence(text) for text in texts]).x.tolist()
+            for texts in ([p.a for p in pairs], [p.b for p in pairs])
+        )
+        said = [a[0] * b[0] + a[1] * b[1] for a, b in zip(u, v, strict=True)]
+        gold = [pair.score for pair in pairs]
+        assert found[name]["pearson"] == pytest.approx(100 * pearson(said, gold), rel=1e-4)
+        rank = pearson(ranks(said), ranks(gold))
+        assert found[name]["spearman"] == pytest.approx(100 * rank, rel=1e-4)
+        low, high = found[name]["ci95"]["pearson"]
+        assert low < found[name]["pearson"] < high
+        assert (found[name]["n"], found[name]["n_unknown"]) == (len(pairs), 0)
+    for year, names in (("STS12", YEARS[:2]), ("STS13", YEARS[2:]), ("STS", YEARS)):
+        for kind in ("pearson", "spearman"):
+            mean = sum(found[name][kind] for name in names) / len(names)
+            assert found[year][kind] == pytest.approx(mean)
+        assert found[year]["n"] == sum(found[name]["n"] for name in names)
+    assert json.loads(json.dumps(found)) == found
+    assert sts.evaluate(model) == found  # the same by chance
+
+
+def test_dev_has_the_learnt_sets_only(pairs_root):
+    found = sts.evaluate(oracle(), "dev")
+    assert found.keys() == {"STS-B", "STS-B.cosine", "SICK-R", "SICK-R.cosine"}
+    for split in ("train", "all"):
+        with pytest.raises(UserError, match=f"on dev or test, not on {split}"):
+            sts.evaluate(oracle(), split)
+
+
+def test_a_folder_of_ones_own(pairs_root, tmp_path):
+    own = tmp_path / "own" / "STS16-en-test"
+    small_pairs.write_year(own, plagiarism=12)
+    angles = dict.fromkeys((t for p, _ in all_pairs() for t in (p.a, p.b)), 0.0)
+    for pair in pairs_of.years(own)["STS16.plagiarism"]:
+        angles |= {pair.a: 0.0, pair.b: float(np.arccos(pair.score / 5))}
+    found = sts.evaluate(small_pairs.knowing(angles), sts_dir=own)
+    assert found["STS16.plagiarism"]["pearson"] == pytest.approx(100)
+    assert found["STS12.MSRvid"]["pearson"] == 0  # all the same
+    assert found["STS"]["pearson"] == pytest.approx(25)
+
+
+def test_sets_are_the_mean_of_their_points():
+    x = torch.tensor([[[1.0, 2], [3, 4]], [[5, 6], [9, 9]], [[7, 7], [7, 7]]])
+    mask = torch.tensor([[True, True], [True, False], [False, False]])
+    assert points(Embeddings(x, mask)).tolist() == [[2, 3], [5, 6], [0, 0]]
+    assert torch.equal(points(Embeddings(x[:, 0])), x[:, 0])
+
+
+@pytest.fixture
+def tower():
+    """A bag of words that knows four words."""
+    torch.manual_seed(0)
+    vocab = Vocab.build([Sentence("a dog runs fast")])
+    text = BagOfWords(vocab, 4, 4, nonnegative=False).eval()
+    model = small_pairs.knowing({}, Cosine())
+    model.text = text
+    model.encode_text = lambda s: text(text.collate(text.prepare(list(s))))
+    return model
+
+
+def test_sentences_of_unknown_words_are_counted(tower):
+    asked = ["a dog runs", "qwerty uiop", "!?", "a dog runs", "a cat"]
+    with torch.inference_mode():
+        texts = Texts(tower, asked)
+        found = texts.of(asked)
+    assert texts.unknown(asked) == 2
+    assert torch.equal(found.x[0], found.x[3])
+    assert torch.isfinite(found.x).all()
+
+
+def test_damaged_weights_are_told(tower):
+    tower.encode_text = lambda s: Embeddings(torch.full((len(s), 2), torch.nan))
+    with pytest.raises(UserError, match="not numbers"):
+        Texts(tower, ["a dog"])
+
+
+@pytest.mark.usefixtures("fake_parser")
+@pytest.mark.parametrize("preset", ["sdt_rnn", "fragments", "ct_rnn", "bow"])
+def test_towers_over_trees_and_parts(pairs_root, preset, monkeypatch):
+    from vsdemo import models
+    from vsdemo.core import config
+    from vsdemo.data.text.sentences import parsed
+
+    name, chosen = models.preset(preset)
+    chosen = config.override(chosen, ["dim=8", "word_dim=6", "min_count=1"])
+    sentences = parsed([Sentence("a first one"), Sentence("second 3")], chosen.needs)
+    model = models.build(name, chosen, Vocab.build(sentences), 12).eval()
+    found = sts.evaluate(model)
+    assert {"STS-B", "SICK-R", *YEARS} <= found.keys()
+    assert all(-100 <= figures["pearson"] <= 100 for figures in found.values())

@@ -1,0 +1,100 @@
+from itertools import pairwise
+from random import Random
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.evaluation.tasks.test_retrieval import OWNER, SCORES, fake, split_of
+from vsdemo.core.types import Embeddings, Sentence
+from vsdemo.evaluation.tasks import retrieval, typos
+
+words = st.text("abcdefghijklmnopqrstuvwxyzé", min_size=2, max_size=9)
+captions = st.lists(words, max_size=8).map(" ".join)
+
+
+def spellings(word: str) -> set[str]:
+    """All that one typo can make of a lower-case word, by the four rules one by one."""
+    found = set()
+    for i, letter in enumerate(word):
+        found.add(word[:i] + word[i + 1 :])
+        found.add(word[: i + 1] + word[i:])
+        if i + 1 < len(word):
+            found.add(word[:i] + word[i + 1] + letter + word[i + 2 :])
+        for row in typos.KEYBOARD:
+            for one, other in [*pairwise(row), *pairwise(row[::-1])]:
+                if one == letter:
+                    found.add(word[:i] + other + word[i + 1 :])
+    return found - {word}
+
+
+@given(words, st.integers(0, 99))
+def test_a_typo_is_one_of_four(word, seed):
+    assert typos.typo(word, Random(seed)) in spellings(word)
+
+
+def test_all_typos_are_made():
+    assert {typos.typo("cat", Random(n)) for n in range(500)} == spellings("cat")
+
+
+@given(captions, st.integers(0, 3))
+def test_so_many_words_are_misspelt(caption, wanted):
+    wrong = typos.misspelt(caption, wanted)
+    assert wrong == typos.misspelt(caption, wanted)
+    changed = [(a, b) for a, b in zip(caption.split(" "), wrong.split(" "), strict=True) if a != b]
+    assert len(changed) == min(wanted, sum(len(w) > 2 for w in caption.split()))
+    assert all(b in spellings(a) for a, b in changed)
+    fewer = typos.misspelt(caption, max(wanted - 1, 0)).split(" ")
+    assert sum(a != b for a, b in zip(fewer, wrong.split(" "), strict=True)) <= 1
+
+
+@given(st.text(max_size=60), st.floats(0, 1))
+def test_noise_changes_letters_alone(caption, share):
+    noise = typos.noisy(caption, share)
+    assert noise == typos.noisy(caption, share)
+    assert len(noise) == len(caption)
+    for a, b in zip(caption, noise, strict=True):
+        assert a == b or (a.isalpha() and b.isalpha() and a.isupper() == b.isupper())
+    assert typos.noisy(caption, 0) == caption
+    assert all(a != b for a, b in zip(caption, typos.noisy(caption, 1), strict=True) if a.isalpha())
+
+
+def test_so_many_letters_are_changed():
+    captions = [f"dogs {n} run over green fields" for n in range(200)]
+    pairs = [(a, b) for c in captions for a, b in zip(c, typos.noisy(c), strict=True)]
+    letters = [a != b for a, b in pairs if a.isalpha()]
+    assert 0.09 < sum(letters) / len(letters) < 0.11
+
+
+def test_short_words_punctuation_and_capitals_stay():
+    assert typos.misspelt("A 123 on it!", 2) == "A 123 on it!"
+    assert typos.misspelt("Dogs, ok.", 1).endswith(", ok.")
+    assert typos.misspelt("DOGS", 1).isupper()
+
+
+def test_of_any_data_set_by_hand():
+    """A misspelt caption is embedded as nothing at all, so that all photos tie."""
+    plain, (split, numbers) = fake(SCORES), split_of(SCORES, OWNER)
+    named = [f"caption {chr(97 + i) * 2}" for i in range(8)]  # one word of three letters or more
+    rows = dict(zip(named, SCORES.T, strict=True))
+    zero = torch.zeros(4)
+    plain.encode_text = lambda sentences: Embeddings(
+        torch.stack([rows.get(s.text, zero) for s in sentences])
+    )
+    split = type(split)("fake", "test", split.photos, tuple(named), split.photo_of)
+    assert plain.encode_text([Sentence(named[0])]).x.tolist() == [SCORES[:, 0].tolist()]
+    found = typos.evaluate(plain, split, numbers)
+    clean = retrieval.evaluate(plain, split, numbers)["t2i"]
+    assert (
+        found["clean"] == {k: clean[k] for k in typos.KEPT} == {"r1": 12.5, "r10": 100, "meanr": 3}
+    )
+    assert found["one"] == found["two"] == {"r1": 0, "r10": 100, "meanr": 2.5}  # a middling rank
+    assert found["drop"]["two"] == {"r1": 12.5, "r10": 0, "meanr": 0.5}
+    low, high = found["ci95"]["drop"]["one"]["r1"]
+    assert low <= 12.5 <= high
+    assert found["n_captions"] == 8
+    assert found.keys() >= {typos.PRIMARY}
+
+
+def test_a_letter_that_no_keyboard_row_has_is_not_replaced():
+    assert {typos.typo("éé", Random(n)) for n in range(50)} == {"é", "ééé"}

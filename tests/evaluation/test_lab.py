@@ -1,0 +1,219 @@
+"""The lab on a small Storybook: who knows all facts, who counts words, and a checkpoint."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from tests.support import storybook_worlds
+from vsdemo.core.types import Embeddings, UserError
+from vsdemo.data import storybook
+from vsdemo.evaluation import lab
+from vsdemo.evaluation.claims import CLAIMS
+from vsdemo.evaluation.metrics import ranks
+from vsdemo.evaluation.tasks import task
+from vsdemo.models import checkpoint
+
+KNOWS, COUNTS, SPELLS = Path("runs/knows"), Path("runs/counts"), Path("runs/spells")
+
+
+@pytest.fixture(scope="module")
+def small(toy_checkpoint):
+    """A small Storybook and few resamples, which must not reach the toy's stored figures."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(storybook, "scenes", storybook_worlds.scenes)
+        patch.setattr(storybook, "load", storybook_worlds.load)
+        patch.setattr(ranks, "RESAMPLES", 100)
+        patch.setattr(lab, "split_with_features", features)
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def found(small):
+    """The report on three models; the third says that it reads characters, and knows nothing."""
+    spells = storybook_worlds.bag()
+    spells.text = SimpleNamespace(needs=frozenset({"chars"}))
+    spells.encode_text = lambda sentences: Embeddings(torch.ones(len(sentences), 1000))
+    made = {KNOWS: storybook_worlds.oracle(), COUNTS: storybook_worlds.bag(), SPELLS: spells}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoint, "load", lambda folder: (made[folder], None, None))
+        return lab.report([KNOWS, COUNTS, SPELLS, KNOWS])
+
+
+def features(spec, split: str, dataset: str):
+    assert dataset == "storybook"
+    return storybook_worlds.load(split), storybook_worlds.features(storybook_worlds.load(split))
+
+
+@pytest.mark.parametrize(
+    ("interval", "told"),
+    [
+        ((0.1, 3), "holds"),
+        ((-3, -0.1), "does not hold"),
+        ((0, 0), "does not hold"),
+        ((-1, 0), "does not hold"),
+        ((0, 1), "not shown"),
+        ((-1, 1), "not shown"),
+    ],
+)
+def test_a_verdict_is_the_interval_s(interval, told):
+    assert lab.verdict(interval) == told
+
+
+def test_every_claim_has_a_row_a_model_with_the_task_s_own_figures(found):
+    assert found["claims"].keys() == {claim.name for claim in CLAIMS}
+    for claim in CLAIMS:
+        rows = found["claims"][claim.name]["rows"]
+        assert list(rows) == [str(KNOWS), str(COUNTS), str(SPELLS)]
+        if claim.name == "alignment":
+            assert all(row == {"verdict": "aligns nothing"} for row in rows.values())
+            continue
+        split = storybook_worlds.load(claim.figure.split)
+        module = task(claim.figure.task)
+        model = storybook_worlds.oracle()
+        figures = module.evaluate(model, split, storybook_worlds.features(split))
+        value, interval = figures, figures["ci95"]
+        for key in claim.figure.metric.split():
+            value, interval = value[key], interval[key]
+        assert rows[str(KNOWS)]["value"] == pytest.approx(value)
+        assert rows[str(KNOWS)]["ci95"] == pytest.approx(interval)
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_claims_against_chance(found):
+    for name in ("twins", "roles", "direction", "chains", "composition"):
+        assert found["claims"][name]["rows"][str(KNOWS)]["verdict"] == "holds"
+    for name in ("direction", "chains"):
+        symmetric = found["claims"][name]["rows"][str(COUNTS)]
+        assert (symmetric["value"], symmetric["ci95"]) == (50, [50, 50])
+        assert symmetric["verdict"] == "does not hold"
+    twins = found["claims"]["twins"]["rows"][str(KNOWS)]
+    assert twins["beside"]["to that in other words"]["value"] == 100
+
+
+class Constant:
+    """Results that are the same for all photos."""
+
+    def __init__(self, figures, photos: int) -> None:
+        self.metrics, self.photos = lambda rows=None: figures, photos
+
+    def __len__(self) -> int:
+        return self.photos
+
+
+def test_alignment_is_asked_of_models_that_align_with_the_boxes_of_their_regions(
+    small, monkeypatch
+):
+    def measure(model, split, features, boxes):
+        answers = {"pointing": 70.0, "gain": 20.0}
+        guesses = {"centre": {"pointing": 50.0}, "random": {"pointing": 30.0}}
+        found = {**answers, "baselines": guesses, "boxes": float(boxes.sum())}
+        return Constant(found, len(split.photos))
+
+    model = storybook_worlds.oracle()
+    monkeypatch.setattr(model.score, "align", None, raising=False)
+    monkeypatch.setattr(task("alignment"), "measure", measure)
+    monkeypatch.setattr(lab, "boxes_of", lambda spec, split: torch.ones(len(split.photos), 2, 4))
+    monkeypatch.setattr(lab, "RUNS", (("alignment", "test"),))
+    monkeypatch.setattr(lab, "CLAIMS", [c for c in CLAIMS if c.name == "alignment"])
+    monkeypatch.setattr(checkpoint, "load", lambda folder: (model, None, None))
+    report = lab.report([KNOWS])
+    row = report["claims"]["alignment"]["rows"][str(KNOWS)]
+    assert (row["value"], row["verdict"]) == (20, "holds")
+    assert row["beside"]["% pointing into the right box"]["value"] == 70
+    assert (
+        report["figures"][str(KNOWS)]["test"]["alignment"]["boxes"] == 8 * storybook_worlds.SCENES
+    )
+
+
+def test_claims_that_compare_models(found):
+    rows = found["claims"]["entailment"]["rows"]
+    row, other = rows[str(KNOWS)], rows[str(COUNTS)]
+    assert row["with"] == str(COUNTS)  # of two that are equally good the first
+    (gap,) = row["differences"].values()
+    assert gap["value"] == pytest.approx(100 - other["value"])
+    assert gap["ci95"][0] > 0
+    assert row["verdict"] == "holds"
+    assert other["verdict"] == ""
+    assert "differences" not in other
+
+
+def test_who_has_nothing_to_lose_does_not_win(found):
+    """Words that are known by their letters only: typos cost nothing, and nothing is found."""
+    rows = found["claims"]["typos"]["rows"]
+    row, best = rows[str(SPELLS)], rows[str(COUNTS)]
+    assert row["with"] == str(COUNTS)
+    assert row["value"] == 0
+    lost, left = row["differences"].values()
+    assert lost["value"] == pytest.approx(-best["value"])
+    assert lost["ci95"][1] < 0
+    title = "R@10 with two"
+    assert left["value"] == pytest.approx(
+        row["beside"][title]["value"] - best["beside"][title]["value"]
+    )
+    assert left["ci95"][1] < 0
+    assert row["verdict"] == "does not hold"
+
+
+def test_no_other_model_is_nothing_to_compare_with(small, monkeypatch):
+    monkeypatch.setattr(checkpoint, "load", lambda folder: (storybook_worlds.oracle(), None, None))
+    rows = lab.report([KNOWS])["claims"]["detail"]["rows"]
+    assert rows[str(KNOWS)]["verdict"] == "nothing to compare with"
+
+
+def test_tables_for_people(found):
+    printed = lab.markdown(found)
+    assert printed.count("| verdict |") == len(CLAIMS)
+    assert f"| `{KNOWS}` | 100.0 (100.0 to 100.0) | holds |" in printed
+    assert f"| `{COUNTS}` | 50.0 (50.0 to 50.0) | does not hold |" in printed
+    assert f"| `{COUNTS}` |  |  |  |  | aligns nothing |" in printed
+    for claim in CLAIMS:
+        assert claim.says in printed
+        assert claim.paper in printed
+    widths = [{line.count("|") for line in part.splitlines()} for part in printed.split("\n\n")]
+    assert all(len(counts) == 1 for counts in widths)
+
+
+def test_a_checkpoint_from_the_command_line(run, toy_checkpoint, small, monkeypatch):
+    def random(spec, split: str, dataset: str):
+        draw = torch.Generator().manual_seed(0)
+        return storybook_worlds.load(split), torch.rand(
+            storybook_worlds.SCENES, spec.features, generator=draw
+        )
+
+    monkeypatch.setattr(lab, "split_with_features", random)
+    code, printed, errors = run("lab", toy_checkpoint)
+    assert (code, errors) == (0, "")
+    assert printed.startswith("A claim holds where")
+    code, printed, _ = run("lab", toy_checkpoint, "--json")
+    assert json.loads(printed)["figures"].keys() == {str(toy_checkpoint)}
+
+
+def test_those_of_storybook_are_the_default(run, toy_checkpoint, monkeypatch):
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(toy_checkpoint.parent))  # of another data set
+    code, printed, errors = run("lab")
+    assert (code, printed) == (2, "")
+    assert "train one with `python -m vsdemo train bow --data storybook" in errors
+    assert errors.count("\n") == 1
+    spec = SimpleNamespace(dataset="storybook")
+    monkeypatch.setattr(checkpoint, "read_spec", lambda folder: spec)
+    asked = []
+    monkeypatch.setattr(lab, "Results", lambda folder, progress: asked.append(folder) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        lab.report()
+    assert asked == [toy_checkpoint]
+
+
+def test_a_folder_without_a_checkpoint(run, tmp_path):
+    code, _, errors = run("lab", tmp_path)
+    assert code == 2
+    assert "There is no checkpoint at" in errors
+
+
+def test_shipped_checkpoints_have_short_names(monkeypatch, tmp_path):
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
+    assert lab._name(tmp_path.resolve() / "storybook" / "bow") == str(Path("storybook/bow"))
+    with pytest.raises(UserError):
+        lab._shipped()

@@ -1,0 +1,176 @@
+"""Checkpoints: what is written comes back, and damage is told in one sentence."""
+
+import dataclasses
+import json
+import shutil
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from vsdemo import models
+from vsdemo.core.types import Sentence, UserError
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.models import checkpoint
+
+
+@pytest.fixture
+def copy(toy_checkpoint, tmp_path):
+    return shutil.copytree(toy_checkpoint, tmp_path / "copy")
+
+
+def edit_config(folder, **changes) -> None:
+    file = folder / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+def test_round_trip(toy_checkpoint, tmp_path):
+    model, spec, vocab = checkpoint.load(toy_checkpoint)
+    checkpoint.save(tmp_path / "new", spec, vocab, model.state_dict())
+    again, same_spec, same_vocab = checkpoint.load(tmp_path / "new")
+    assert (same_spec, same_vocab) == (spec, vocab)
+    assert not again.training
+    state = again.state_dict()
+    assert all(torch.equal(t, state[k]) for k, t in model.state_dict().items())
+    sentences = [Sentence("a red circle"), Sentence("the ground is blue")]
+    assert torch.equal(model.encode_text(sentences).x, again.encode_text(sentences).x)
+
+
+def test_settings_that_differ_from_the_preset(toy_checkpoint):
+    spec = checkpoint.read_spec(toy_checkpoint)
+    preset = dataclasses.replace(spec, config=models.preset(spec.preset)[1])
+    assert preset.changed == {}
+    other = dataclasses.replace(preset, config=dataclasses.replace(preset.config, margin=1.0))
+    assert other.changed == {"margin": 1.0}
+
+
+def test_matrices_are_stored_in_half_precision(copy):
+    model, spec, vocab = checkpoint.load(copy)
+    state = {k: t + 1e-5 for k, t in model.state_dict().items()}
+    checkpoint.save(copy, spec, vocab, state)
+    stored = load_file(copy / "model.safetensors")
+    for name, tensor in state.items():
+        assert torch.equal(stored[name], tensor.half() if tensor.dim() > 1 else tensor)
+
+
+def test_words_of_any_language_come_back(copy):
+    model, spec, vocab = checkpoint.load(copy)
+    strange = Vocab((*vocab.words[:-1], "žluťoučký犬"))
+    checkpoint.save(copy, spec, strange, model.state_dict())
+    assert checkpoint.load(copy)[2] == strange
+
+
+def test_files_stay_below_the_limit(copy, monkeypatch):
+    model, spec, vocab = checkpoint.load(copy)
+    monkeypatch.setattr(checkpoint, "MAX_FILE", 20_000)
+    checkpoint.save(copy, spec, vocab, model.state_dict())
+    files = sorted(copy.glob("*.safetensors"))
+    parts = {f.name: load_file(f) for f in files if f.name != "last.safetensors"}
+    assert len(parts) > 2
+    assert "model.safetensors" not in parts  # the single file of before is gone
+    for part in parts.values():
+        assert sum(t.nbytes for t in part.values()) <= 20_000
+    assert any("#" in name for part in parts.values() for name in part)  # larger than a file
+    state = checkpoint.load(copy)[0].state_dict()
+    assert all(torch.equal(t, state[k]) for k, t in model.state_dict().items())
+    monkeypatch.undo()
+    checkpoint.save(copy, spec, vocab, model.state_dict())
+    assert [f.name for f in sorted(copy.glob("model*"))] == ["model.safetensors"]
+
+
+DAMAGES = {
+    "no config.json": lambda f: (f / "config.json").unlink(),
+    "config.json cut": lambda f: (f / "config.json").write_text('{"format": 1, "mod'),
+    "config.json empty": lambda f: (f / "config.json").write_bytes(b""),
+    "config.json binary": lambda f: (f / "config.json").write_bytes(b"\xff\xfe\x00" * 9),
+    "config.json a list": lambda f: (f / "config.json").write_text("[1]"),
+    "config.json without format": lambda f: (f / "config.json").write_text("{}"),
+    "newer format": lambda f: edit_config(f, format=2),
+    "unknown model": lambda f: edit_config(f, model="transformer"),
+    "model a list": lambda f: edit_config(f, model=["gru"]),
+    "unknown key": lambda f: edit_config(f, flavour="vanilla"),
+    "unknown setting": lambda f: edit_config(f, config={"flavour": "vanilla"}),
+    "settings a number": lambda f: edit_config(f, config=5),
+    "wrong feature length": lambda f: edit_config(f, features=7),
+    "feature length a word": lambda f: edit_config(f, features="many"),
+    "no vocab.json": lambda f: (f / "vocab.json").unlink(),
+    "vocab.json cut": lambda f: (f / "vocab.json").write_text('["<pad>", "<un'),
+    "vocab.json null": lambda f: (f / "vocab.json").write_text("null"),
+    "vocab.json too short": lambda f: (f / "vocab.json").write_text('["<pad>", "<unk>", "<eos>"]'),
+    "no weights": lambda f: (f / "model.safetensors").unlink(),
+    "weights cut": lambda f: (f / "model.safetensors").write_bytes(
+        (f / "model.safetensors").read_bytes()[:5000]
+    ),
+    "weights empty": lambda f: (f / "model.safetensors").write_bytes(b""),
+    "weights of text": lambda f: (f / "model.safetensors").write_text("<html>" * 99),
+    "a tensor missing": lambda f: save_file(
+        {k: t for k, t in load_file(f / "model.safetensors").items() if k != "image.linear.bias"},
+        f / "model.safetensors",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_told_in_one_sentence(copy, damage):
+    DAMAGES[damage](copy)
+    with pytest.raises(UserError) as caught:
+        checkpoint.load(copy)
+    assert "\n" not in str(caught.value)
+    assert 20 < len(str(caught.value)) < 500
+
+
+def test_missing_weights_are_named(copy):
+    DAMAGES["a tensor missing"](copy)
+    with pytest.raises(UserError, match=r"damaged: .*Missing key.*image\.linear"):
+        checkpoint.load(copy)
+
+
+def test_unknown_choice_in_the_settings(copy):
+    spec = checkpoint.read_spec(copy)
+    edit_config(copy, config=vars(spec.config) | {"pooling": "sum", "dim": -1})
+    with pytest.raises(UserError, match="damaged"):
+        checkpoint.load(copy)
+
+
+def test_unknown_score_in_the_settings(copy):
+    settings = {"score": "zebra", "dim": 32, "word_dim": 16}
+    edit_config(copy, model="order", config=settings)
+    with pytest.raises(UserError, match="damaged"):
+        checkpoint.load(copy)
+
+
+def test_no_checkpoint_at_all(tmp_path):
+    with pytest.raises(UserError, match=r"no checkpoint at .*`python -m vsdemo models`"):
+        checkpoint.load(tmp_path / "nothing")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError):
+        checkpoint.load(tmp_path / "file")
+
+
+def test_another_backbone_is_refused(toy_checkpoint):
+    spec = checkpoint.read_spec(toy_checkpoint)
+    assert checkpoint.feature_cache(spec).weights.hash == spec.backbone_hash
+    other = dataclasses.replace(spec, backbone_hash="0123456789abcdef")
+    with pytest.raises(UserError, match=f"0123456789abcdef.*{spec.backbone_hash}"):
+        checkpoint.feature_cache(other)
+
+
+def test_content_hash(copy, toy_checkpoint):
+    before = checkpoint.content_hash(copy)
+    assert before == checkpoint.content_hash(toy_checkpoint)
+    assert len(before) == 16
+    (copy / "metrics.json").write_text("{}")
+    assert checkpoint.content_hash(copy) == before
+    file = copy / "model.safetensors"
+    state = load_file(file)
+    state["image.linear.bias"][0] += 1
+    save_file(state, file)
+    assert checkpoint.content_hash(copy) != before
+
+
+def test_shipped(toy_checkpoint, tmp_path, monkeypatch):
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
+    assert checkpoint.shipped() == []
+    for name in ("toy/b", "toy/a", "c"):
+        shutil.copytree(toy_checkpoint, tmp_path / name)
+    assert checkpoint.shipped() == [tmp_path / n for n in ("c", "toy/a", "toy/b")]

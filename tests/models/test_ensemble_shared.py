@@ -1,0 +1,98 @@
+"""Ensembles with a member that a checkpoint beside them holds."""
+
+import json
+import shutil
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from tests.support.small_runs import trainer
+from vsdemo.core.types import Sentence, UserError
+from vsdemo.models import checkpoint, ensembling
+
+SENTENCES = [Sentence(t) for t in ("a red circle", "one blue bar on a zebra")]
+
+
+@pytest.fixture(scope="module")
+def trained(own_folders, tmp_path_factory):
+    """A run with three snapshots, of which it chose the last."""
+    out = tmp_path_factory.mktemp("runs") / "gru"
+    trainer(out, "epochs=3", "snapshots=1", preset="gru").run()
+    return shutil.copytree(out / "snapshot-03", out, dirs_exist_ok=True)
+
+
+@pytest.fixture
+def shared(trained, tmp_path):
+    """The ensemble of its last two snapshots, made beside a copy of it."""
+    copy = shutil.copytree(trained, tmp_path / "gru")
+    ensembling.make([copy / "snapshot-02", copy / "snapshot-03"], tmp_path / "both", share=True)
+    return tmp_path / "both"
+
+
+def points(folder):
+    model = checkpoint.load(folder)[0]
+    photos = torch.rand(5, 1024, generator=torch.Generator().manual_seed(0))
+    return model.encode_text(SENTENCES).x, model.encode_image(photos).x
+
+
+def test_a_member_beside_is_not_held_again(shared, trained, tmp_path):
+    assert [m.of for m in checkpoint.read_spec(shared).members] == ["", "../gru"]
+    assert {k.split(".")[2] for k in load_file(shared / "model.safetensors")} == {"0"}
+    assert json.loads((shared / "vocab.json").read_text())[1] is None
+    whole = tmp_path / "elsewhere" / "whole"
+    snapshots = checkpoint.snapshots(trained)
+    ensembling.make([snapshots[2], snapshots[3]], whole, share=True)  # nothing lies beside
+    assert not any(m.of for m in checkpoint.read_spec(whole).members)
+    for a, b in zip(points(shared), points(whole), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_only_what_is_asked_for_is_shared(run, shared, tmp_path):
+    code, _, errors = run("ensemble", tmp_path / "gru/snapshot-03", "--out", tmp_path / "own")
+    assert code == 0, errors
+    assert " --share" not in (tmp_path / "own" / "README.md").read_text()
+    shutil.rmtree(tmp_path / "gru")
+    checkpoint.load(tmp_path / "own")
+
+
+def test_the_card_names_what_is_shared(run, trained, tmp_path):
+    last = shutil.copytree(trained / "snapshot-03", tmp_path / "last")  # no run: a member itself
+    code, _, errors = run("ensemble", last, "--share", "--out", tmp_path / "one")
+    assert code == 0, errors
+    card = (tmp_path / "one" / "README.md").read_text()
+    assert "are read from `../last`." in card
+    assert f"python -m vsdemo ensemble {tmp_path.name}/last --out one --share" in card
+
+
+CHANGES = {
+    "gone": lambda f: shutil.rmtree(f),
+    "no weights": lambda f: (f / "model.safetensors").unlink(),
+    "no vocab.json": lambda f: (f / "vocab.json").unlink(),
+    "no config.json": lambda f: (f / "config.json").unlink(),
+    "another": lambda f: shutil.copytree(f / "snapshot-01", f, dirs_exist_ok=True),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_member_beside_that_is_no_longer_the_same(shared, tmp_path, change):
+    CHANGES[change](tmp_path / "gru")
+    with pytest.raises(UserError, match=r"in \.\./gru, which is missing or has changed") as caught:
+        checkpoint.load(shared)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_content_hash_knows_the_member_beside(shared, tmp_path):
+    before = checkpoint.content_hash(shared)
+    CHANGES["another"](tmp_path / "gru")
+    assert checkpoint.content_hash(shared) != before
+
+
+@pytest.mark.parametrize("path", [5, None, "\0", "../..", "../both"])
+def test_a_member_nowhere(shared, path):
+    file = shared / "config.json"
+    values = json.loads(file.read_text())
+    values["members"][1]["of"] = path
+    file.write_text(json.dumps(values))
+    with pytest.raises(UserError, match="missing or has changed"):
+        checkpoint.load(shared)

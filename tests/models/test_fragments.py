@@ -1,0 +1,171 @@
+"""Score and loss of fragments (Karpathy 2014), each computed again by plain loops."""
+
+import pytest
+import torch
+
+from vsdemo.core.config import override
+from vsdemo.core.types import Embeddings
+from vsdemo.models import preset, scores
+from vsdemo.models.losses import build, fragments
+from vsdemo.models.scores import FragmentAlignment, fragment_alignment
+
+LABELS = torch.tensor([3, 1, 3, 0])  # rows 0 and 2 are captions of one photo
+WAYS = [(5.0, False), (1.0, True)]
+
+
+def sets(rows: int, most: int, seed: int, dim: int = 3) -> Embeddings:
+    """Sets of 1 to `most` points, zeros where there is none."""
+    draw = torch.Generator().manual_seed(seed)
+    sizes = torch.randint(1, most + 1, (rows,), generator=draw)
+    mask = torch.arange(most) < sizes[:, None]
+    x = torch.randn(rows, most, dim, generator=draw, dtype=torch.float64)
+    return Embeddings(x * mask[..., None], mask)
+
+
+def points(of: Embeddings, row: int) -> list[torch.Tensor]:
+    return list(of.x[row][of.mask[row]])
+
+
+def by_loops(score, general, specific) -> list[list[float]]:
+    """Eq. 6, and for the best region Eq. 8 of Karpathy & Fei-Fei 2015, a pair at a time."""
+    table = []
+    for sentence in range(len(general)):
+        row = []
+        for photo in range(len(specific)):
+            total = 0.0
+            for s in points(general, sentence):
+                seen = [max(0.0, float(v @ s)) for v in points(specific, photo)]
+                total += max(seen) if score.best else sum(seen) / len(seen)
+            row.append(total / (len(points(general, sentence)) + score.smoothing))
+        table.append(row)
+    return table
+
+
+@pytest.fixture(params=WAYS, ids=["mean", "best"])
+def score(request):
+    return FragmentAlignment(*request.param)
+
+
+def test_the_score_is_that_of_plain_loops(score, monkeypatch):
+    general, specific = sets(5, 4, 1), sets(4, 3, 2)
+    expected = torch.tensor(by_loops(score, general, specific), dtype=torch.float64)
+    torch.testing.assert_close(score(general, specific), expected)
+    monkeypatch.setattr(scores, "CHUNK", (1, 1))  # a sentence a block
+    torch.testing.assert_close(score(general, specific), expected)
+
+
+def test_pairs_are_the_diagonal(score):
+    general, specific = sets(5, 4, 1), sets(5, 3, 2)
+    whole = score(general, specific)
+    torch.testing.assert_close(score.pairs(general, specific), whole.diagonal())
+
+
+def test_alignment_is_every_inner_product(score):
+    general, specific = sets(5, 4, 1), sets(5, 3, 2)
+    whole = score.align(general, specific)
+    assert whole.shape == (5, 5, 4, 3)
+    for g, s, m, k in [(0, 1, 0, 0), (4, 2, 1, 1), (3, 3, 3, 2)]:
+        expected = general.x[g, m] @ specific.x[s, k]
+        assert whole[g, s, m, k].item() == pytest.approx(expected.item())
+    rows = torch.stack([whole[i, i] for i in range(5)])
+    torch.testing.assert_close(score.align_pairs(general, specific), rows)
+
+
+def test_padding_changes_no_score(score):
+    general, specific = sets(5, 4, 1), sets(4, 3, 2)
+    wider = [Embeddings.cat([x, sets(1, 9, 7)])[: len(x)] for x in (general, specific)]
+    assert wider[0].x.shape[1] == 9
+    torch.testing.assert_close(score(*wider), score(general, specific))
+
+
+def test_the_shares_of_the_fragments_are_the_score(score):
+    general, specific = sets(1, 4, 1), sets(1, 3, 2)
+    shares = score.shares(score.rows(general, specific), specific)
+    total = shares.sum() / (general.mask.sum() + score.smoothing)
+    assert total.item() == pytest.approx(score(general, specific).item())
+
+
+def test_fit_keeps_the_order(score):
+    found = score.fit(torch.tensor([0.0, 0.3, 2.0, 50.0]))
+    assert found.tolist() == sorted(found.tolist())
+    assert found.min() >= 0
+    assert found.max() < 1
+
+
+def test_a_photo_without_a_region_scores_nothing(score):
+    general, none = sets(3, 4, 1), Embeddings(torch.zeros(1, 2, 3).double(), torch.zeros(1, 2) > 0)
+    assert score(general, none).tolist() == [[0.0]] * 3
+
+
+def test_one_score_for_one_setting():
+    assert fragment_alignment(5.0, True) is fragment_alignment(5.0, True)
+    assert fragment_alignment(5.0, True) is not fragment_alignment(4.0, True)
+
+
+def alignment_by_loops(general, specific, infer: bool) -> float:
+    """C_0 or C_F, a fragment and a region at a time."""
+    total = 0.0
+    for sentence in range(len(general)):
+        for s in points(general, sentence):
+            own, other = [], []
+            for photo in range(len(specific)):
+                same = LABELS[photo] == LABELS[sentence]
+                (own if same else other).extend(float(v @ s) for v in points(specific, photo))
+            right = own
+            if infer:
+                right = [a for a in own if a > 0] or [max(own)]
+                other += [a for a in own if a not in right]
+            total += sum(max(0.0, 1 - a) for a in right) / len(right)
+            total += sum(max(0.0, 1 + a) for a in other) / len(other)
+    return total / len(general)
+
+
+def ranking_by_loops(table, margin: float) -> float:
+    total, n = 0.0, len(table)
+    for a in range(n):
+        for b in range(n):
+            if LABELS[a] != LABELS[b]:
+                total += max(0.0, margin - table[a][a] + table[a][b])
+                total += max(0.0, margin - table[a][a] + table[b][a])
+    return total / n
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4999, 0.5, 1.0])
+def test_the_loss_is_that_of_plain_loops(score, share):
+    general, specific = sets(4, 4, 1), sets(4, 3, 2)
+    specific.x[2], specific.mask[2] = specific.x[0], specific.mask[0]  # the same photo
+    loss = fragments(0.7, 2.0, 0.5, margin=1.0)
+    parts = loss(score, general, specific, LABELS, share)
+    aligned = alignment_by_loops(general, specific, infer=share >= 0.5)
+    ranked = ranking_by_loops(by_loops(score, general, specific), 1.0)
+    assert parts["fragments"].item() == pytest.approx(aligned)
+    assert parts["ranking"].item() == pytest.approx(ranked)
+    assert parts["loss"].item() == pytest.approx(0.7 * aligned + 2 * ranked)
+    assert not parts["fragments"].requires_grad
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_gradients(score, share):
+    general, specific = sets(4, 3, 1), sets(4, 3, 2)
+    loss = fragments(1.0, 1.0, 0.5, margin=1.0)
+
+    def run(*real):
+        towers = []
+        for found, like in zip(real, (general, specific), strict=True):
+            x = torch.zeros_like(like.x).masked_scatter(like.mask[..., None], found)
+            towers.append(Embeddings(x, like.mask))
+        return loss(score, *towers, LABELS, share)["loss"]
+
+    inputs = [e.x[e.mask].clone().requires_grad_() for e in (general, specific)]
+    assert torch.autograd.gradcheck(run, inputs)
+
+
+def test_a_configuration_chooses_the_loss(score):
+    general, specific = sets(4, 4, 1), sets(4, 3, 2)
+    _, config = preset("fragments")
+    config = override(config, ["fragment=0", "ranking=3", "margin=0.5", "hardest=0"])
+    found = build(config)(score, general, specific, LABELS, 0.0)["loss"]
+    expected = fragments(0, 3, 1, 0.5)(score, general, specific, LABELS, 0.0)["loss"]
+    assert found.item() == pytest.approx(expected.item())
+    with pytest.raises(TypeError, match="fragments"):
+        build(config)(scores.SCORES["cosine"], general, specific, LABELS, 0.0)

@@ -1,0 +1,149 @@
+import pytest
+import torch
+from torch.nn.functional import normalize
+
+from vsdemo.core.config import Config
+from vsdemo.core.types import Embeddings
+from vsdemo.models.losses import build, check_finite, entailment, pairwise_ranking, squared_error
+from vsdemo.models.scores import SCORES
+
+LABELS = torch.tensor([3, 1, 3, 0, 2])  # rows 0 and 2 are captions of one photo
+
+
+def batch(seed: int = 0, pairs: int = 5) -> tuple[Embeddings, Embeddings]:
+    draw = torch.Generator().manual_seed(seed)
+    rows = normalize(torch.rand(2, pairs, 4, generator=draw, dtype=torch.float64), dim=-1)
+    return Embeddings(rows[0]), Embeddings(rows[1])
+
+
+def by_loops(scores: list[list[float]], labels: list[int], margin: float, hardest: float) -> float:
+    """Eq. 5 and its VSE++ form, a pair at a time."""
+    everything, worst, n = 0.0, 0.0, len(labels)
+    for a in range(n):
+        others = [b for b in range(n) if labels[b] != labels[a]]
+        right = scores[a][a]
+        wrong_photos = [max(0.0, margin - right + scores[a][b]) for b in others]
+        wrong_captions = [max(0.0, margin - right + scores[b][a]) for b in others]
+        everything += sum(wrong_photos) + sum(wrong_captions)
+        worst += max(wrong_photos, default=0.0) + max(wrong_captions, default=0.0)
+    return (1 - hardest) * everything + hardest * worst
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("hardest", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("margin", [0.0, 0.05, 0.2])
+def test_the_loss_is_that_of_plain_loops(name, hardest, margin):
+    general, specific = batch()
+    parts = pairwise_ranking(margin, hardest)(SCORES[name], general, specific, LABELS)
+    scores = SCORES[name](general, specific).tolist()
+    expected = by_loops(scores, LABELS.tolist(), margin, hardest)
+    assert expected > 0
+    assert parts["loss"].item() == pytest.approx(expected)
+
+
+def test_squared_distances_of_matching_pairs():
+    general, specific = batch()
+    parts = squared_error()(SCORES["euclidean"], general, specific, LABELS)
+    rows = zip(general.x.tolist(), specific.x.tolist(), strict=True)
+    expected = sum((a - b) ** 2 for x, y in rows for a, b in zip(x, y, strict=True))
+    assert parts["loss"].item() == pytest.approx(expected)
+    assert parts["right_score"].item() == pytest.approx(-expected / 5)
+    torch.testing.assert_close(
+        squared_error()(SCORES["inner"], general, specific, LABELS)["loss"], parts["loss"]
+    )
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("margin", [0.0, 0.3, 1.0])
+def test_labelled_pairs_by_plain_loops(name, margin):
+    """Eq. 7 of Vendrov 2016."""
+    general, specific = batch()
+    label = torch.tensor([1, 0, 0, 1, 0])
+    parts = entailment(margin)(SCORES[name], general, specific, label)
+    expected, violated = 0.0, 0
+    for i, entailed in enumerate(label.tolist()):
+        violation = -SCORES[name](general[i : i + 1], specific[i : i + 1]).item()
+        expected += violation if entailed else max(0.0, margin - violation)
+        violated += not entailed and violation < margin
+    assert parts["loss"].item() == pytest.approx(expected)
+    assert parts["violated"].item() == pytest.approx(violated / 3)
+    right = SCORES[name](general, specific).diagonal()[label.bool()].mean()
+    assert parts["right_score"].item() == pytest.approx(right.item())
+
+
+@pytest.mark.parametrize("label", [[1] * 5, [0] * 5])
+def test_labelled_pairs_of_one_kind(label):
+    parts = entailment(0.3)(SCORES["order"], *batch(), torch.tensor(label))
+    check_finite(parts)
+    assert parts["loss"] > 0
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_gradient_over_labelled_pairs(name):
+    def loss(x, y):
+        sides = Embeddings(x), Embeddings(y)
+        return entailment(0.31)(SCORES[name], *sides, torch.tensor([1, 0, 0, 1, 0]))["loss"]
+
+    general, specific = batch(seed=3)
+    assert torch.autograd.gradcheck(loss, (general.x.requires_grad_(), specific.x.requires_grad_()))
+
+
+def test_a_configuration_chooses_the_loss():
+    general, specific = batch()
+    for config, loss in (
+        (Config(margin=0.3, hardest=0.5), pairwise_ranking(0.3, 0.5)),
+        (Config(loss="squared"), squared_error()),
+        (Config(loss="entailment", margin=0.3), entailment(0.3)),
+    ):
+        found = build(config)(SCORES["cosine"], general, specific, LABELS)
+        assert found["loss"] == loss(SCORES["cosine"], general, specific, LABELS)["loss"]
+
+
+def test_what_is_logged():
+    scores = torch.tensor([[0.9, 0.0, 0.8], [0.0, 0.9, 0.0], [0.0, 0.0, 0.9]])
+    general, specific = Embeddings(scores), Embeddings(torch.eye(3))
+    parts = pairwise_ranking(0.2)(SCORES["inner"], general, specific, torch.arange(3))
+    assert parts["loss"].item() == pytest.approx(0.2)  # 0.2 - 0.9 + 0.8, as a photo and a caption
+    assert parts["violated"].item() == pytest.approx(1 / 6)  # 6 wrong pairs
+    assert parts["right_score"].item() == pytest.approx(0.9)
+    assert not parts["violated"].requires_grad
+    assert not parts["right_score"].requires_grad
+
+
+@pytest.mark.parametrize("hardest", [0.0, 1.0])
+def test_captions_of_one_photo_are_never_each_others_negatives(hardest):
+    loss = pairwise_ranking(0.2, hardest)
+    general, specific = batch()
+    one_photo = loss(SCORES["cosine"], general, specific, torch.zeros(5, dtype=torch.long))
+    assert one_photo["loss"] == 0
+    twice = torch.tensor([0, 0])  # a photo twice in a batch beside one other
+    label = torch.tensor([0, 0, 1])
+    rows = Embeddings(general.x[:3]), Embeddings(specific.x[[0, 0, 1]])
+    before = loss(SCORES["cosine"], *rows, label)["loss"]
+    expected = by_loops(SCORES["cosine"](*rows).tolist(), label.tolist(), 0.2, hardest)
+    assert before.item() == pytest.approx(expected)
+    assert loss(SCORES["cosine"], general[twice], specific[twice], twice)["loss"] == 0
+
+
+def test_a_batch_of_one_pair_has_nothing_to_learn_from():
+    parts = pairwise_ranking(0.2, 0.5)(SCORES["order"], *batch(pairs=1), torch.tensor([7]))
+    assert parts["loss"] == 0
+    assert parts["violated"] == 0
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("hardest", [0.0, 0.5, 1.0])
+def test_gradient_of_the_loss(name, hardest):
+    def loss(x, y):
+        sides = Embeddings(x), Embeddings(y)
+        return pairwise_ranking(0.3, hardest)(SCORES[name], *sides, LABELS)["loss"]
+
+    general, specific = batch(seed=3)
+    assert torch.autograd.gradcheck(loss, (general.x.requires_grad_(), specific.x.requires_grad_()))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_loss_that_is_no_number_stops_the_run(value):
+    with pytest.raises(FloatingPointError, match=str(value)):
+        check_finite({"loss": torch.tensor(value)})
+    check_finite({"loss": torch.tensor(1e30)})

@@ -1,0 +1,160 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn.functional import normalize
+
+from vsdemo.core.types import Embeddings
+from vsdemo.models import scores
+from vsdemo.models.scores import SCORES, Cosine, Inner, OrderViolation, _OrderViolation
+
+every_score = pytest.mark.parametrize("name", SCORES)
+
+
+def random(rows: int, dim: int = 5, seed: int = 0, nonnegative: bool = False) -> Embeddings:
+    x = torch.randn(rows, dim, generator=torch.Generator().manual_seed(seed))
+    return Embeddings(x.abs() if nonnegative else x)
+
+
+def by_loops(name: str, x: list[float], y: list[float]) -> float:
+    """The score of one general x and one specific y, from its equation."""
+    match name:
+        case "inner":
+            return sum(a * b for a, b in zip(x, y, strict=True))
+        case "cosine":
+            return by_loops("inner", x, y) / (math.hypot(*x) * math.hypot(*y))
+        case "euclidean":
+            return -sum((a - b) ** 2 for a, b in zip(x, y, strict=True))
+        case "order":
+            return -sum(max(0.0, a - b) ** 2 for a, b in zip(x, y, strict=True))
+        case "order_reversed":
+            return -sum(max(0.0, b - a) ** 2 for a, b in zip(x, y, strict=True))
+    raise ValueError(f"{name} has no loop here; write one")
+
+
+@every_score
+def test_scores_are_those_of_plain_loops(name):
+    general, specific = random(4, seed=1), random(3, seed=2)
+    expected = [[by_loops(name, x, y) for y in specific.x.tolist()] for x in general.x.tolist()]
+    torch.testing.assert_close(SCORES[name](general, specific), torch.tensor(expected))
+
+
+@every_score
+def test_pairs_are_the_diagonal(name):
+    general, specific = random(6, seed=1), random(6, seed=2)
+    whole = SCORES[name](general, specific)
+    torch.testing.assert_close(SCORES[name].pairs(general, specific), whole.diagonal())
+
+
+@every_score
+def test_nothing_scores_nothing(name):
+    score, none = SCORES[name], random(0)
+    assert score(none, random(3)).shape == (0, 3)
+    assert score(random(3), none).shape == (3, 0)
+    assert score(none, none).shape == (0, 0)
+    assert score.pairs(none, none).shape == (0,)
+    assert score.neighbours(none, random(3)).shape == (0, 3)
+
+
+@every_score
+def test_neighbours_are_symmetric(name):
+    a, b = random(4, seed=1), random(3, seed=2)
+    ahead, back = SCORES[name].neighbours(a, b), SCORES[name].neighbours(b, a)
+    torch.testing.assert_close(ahead, back.T)
+
+
+@every_score
+def test_fit_stays_between_0_and_1_when_a_score_is_rounded_beyond(name):
+    fit = SCORES[name].fit(torch.tensor([-1.00001, 1.00001]))
+    assert 0 <= fit[0] < fit[1] <= 1
+
+
+@every_score
+def test_fit_is_monotone_and_between_0_and_1_for_unit_vectors(name):
+    nonnegative = "order" in name
+    a, b = (normalize(random(20, seed=s, nonnegative=nonnegative).x, dim=-1) for s in (1, 2))
+    values = SCORES[name](Embeddings(torch.cat([a, b])), Embeddings(torch.cat([b, a])))
+    values = values.flatten().sort().values
+    fit = SCORES[name].fit(values)
+    assert 0 <= fit.min() < fit.max() <= 1
+    assert (fit.diff() >= 0).all()
+    inside = (fit > 0) & (fit < 1)
+    assert (fit[inside].diff() > 0)[values[inside].diff() > 1e-6].all()
+
+
+@pytest.mark.parametrize("room", [1, 7, 16, 100])
+def test_chunking_never_changes_scores_or_gradients(monkeypatch, room):
+    def run():
+        lower, upper = (random(n, seed=n).x.requires_grad_() for n in (7, 5))
+        result = SCORES["order"](Embeddings(lower), Embeddings(upper))
+        (result * torch.arange(35.0).view(7, 5)).sum().backward()
+        return result.detach(), lower.grad, upper.grad
+
+    whole = run()
+    monkeypatch.setattr(scores, "CHUNK", (room, room))
+    assert len(list(scores._blocks(torch.zeros(7, 5), torch.zeros(5, 5)))) > 1
+    torch.testing.assert_close(run(), whole)
+
+
+def test_gradient_of_the_order_violation():
+    lower = random(4, 3, seed=1).x.double().requires_grad_()
+    upper = random(5, 3, seed=2).x.double().requires_grad_()
+    assert (lower[:, None] - upper).abs().min() > 1e-3  # no kink within gradcheck's steps
+    assert torch.autograd.gradcheck(_OrderViolation.apply, (lower, upper))
+
+
+@every_score
+def test_gradient_of_the_whole_is_that_of_the_pairs(name):
+    grads = []
+    for pairs in (False, True):
+        x, y = (random(4, seed=s).x.double().requires_grad_() for s in (1, 2))
+        score, sides = SCORES[name], (Embeddings(x), Embeddings(y))
+        (score.pairs(*sides) if pairs else score(*sides).diagonal()).sum().backward()
+        grads.append((x.grad, y.grad))
+    torch.testing.assert_close(*grads)
+
+
+points = st.lists(st.floats(0, 1, width=32), min_size=3, max_size=3).map(torch.tensor)
+
+
+def order(x: torch.Tensor, y: torch.Tensor) -> float:
+    return float(OrderViolation()(Embeddings(x[None]), Embeddings(y[None])))
+
+
+@given(points, points)
+def test_the_violation_is_0_exactly_where_the_order_holds(x, y):
+    # A difference below 1e-20 squares to 0 in float32, so the coordinates are rounded.
+    x, y = x.round(decimals=3), y.round(decimals=3)
+    assert (order(x, y) == 0) == bool((x <= y).all())
+    assert order(torch.minimum(x, y), y) == 0
+
+
+@given(points, points, points)
+def test_the_order_is_transitive(x, y, z):
+    low, middle = torch.minimum(torch.minimum(x, y), z), torch.minimum(y, z)
+    assert order(low, middle) == order(middle, z) == order(low, z) == 0
+
+
+def test_reversed_turns_general_and_specific_around():
+    a, b = random(4, seed=1), random(3, seed=2)
+    torch.testing.assert_close(SCORES["order_reversed"](a, b), SCORES["order"](b, a).T)
+
+
+def test_a_caption_above_its_photo_fits_best():
+    photo = Embeddings(torch.tensor([[0.6, 0.8]]))
+    captions = Embeddings(torch.tensor([[0.5, 0.7], [0.8, 0.6], [1.0, 0.0]]))
+    assert OrderViolation()(captions, photo)[:, 0].tolist() == pytest.approx([0, -0.04, -0.16])
+
+
+def test_scale_matters_to_the_inner_product_only():
+    a, b, doubled = random(4, seed=1), random(3, seed=2), Embeddings(2 * random(3, seed=2).x)
+    torch.testing.assert_close(Cosine()(a, doubled), Cosine()(a, b))
+    torch.testing.assert_close(Inner()(a, doubled), 2 * Inner()(a, b))
+
+
+@every_score
+def test_a_score_says_what_it_means(name):
+    assert SCORES[name].unit
+    assert SCORES[name].meaning.endswith(".")

@@ -1,0 +1,92 @@
+"""The losses that teach Pocket, computed again with plain loops."""
+
+import pytest
+import torch
+
+from vsdemo.core.types import Sentence
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.recipes.pocket.student import HARDEST, MARGIN, Student
+from vsdemo.vision.backbones.pocket import FEATURES
+
+DEVIATIONS = torch.tensor([[4.0, 2.0, 1.0], [1.0, 0.5, 0.5]])
+
+
+@pytest.fixture
+def student():
+    torch.manual_seed(0)
+    return Student(Vocab.build([Sentence("a red dog and a blue cat")]), DEVIATIONS).eval()
+
+
+@torch.no_grad()
+def test_what_is_not_explained(student):
+    seeded = torch.Generator().manual_seed(0)
+    spatial = torch.rand(2, FEATURES, 2, 2, generator=seeded)
+    target = torch.randn(2, 3, 2, 2, generator=seeded)
+    found = student.distilled(spatial, target)
+    weight, bias = student.components.weight[:, :, 0, 0], student.components.bias
+    for row, name in enumerate(("places", "means")):
+        variance = sum(float(d) ** 2 for d in DEVIATIONS[row])
+        total, count = 0.0, 0
+        for photo in range(2):
+            errors = [
+                weight @ spatial[photo, :, y, x] + bias - target[photo, :, y, x]
+                for y in range(2)
+                for x in range(2)
+            ]
+            for error in [sum(errors) / 4] if name == "means" else errors:
+                count += 1
+                total += sum(float(e) ** 2 for e in error)
+        assert float(found[name]) == pytest.approx(total / count / variance, rel=1e-4)
+
+
+@torch.no_grad()
+def test_ranking_by_plain_loops(student):
+    """Three photos; of five captions the last two are of other photos, one of them of photo 8."""
+    seeded = torch.Generator().manual_seed(0)
+    vector = torch.rand(3, FEATURES, generator=seeded)
+    texts = ("a red dog", "a blue cat", "a red cat", "a blue dog", "a dog and a cat")
+    captions, owner = [Sentence(text) for text in texts], torch.tensor([7, 8, 9, 5, 8])
+    photos = student.pair.image(vector).x.tolist()
+    points = student.pair.encode_text(captions).x.tolist()
+    score = [[sum(a * b for a, b in zip(c, p, strict=True)) for p in photos] for c in points]
+    total = worst = 0.0
+    for photo in range(3):
+        right = score[photo][photo]
+        for_photo = [
+            max(0, MARGIN - right + score[caption][photo])
+            for caption in range(5)
+            if owner[caption] != owner[photo]
+        ]
+        for_caption = [max(0, MARGIN - right + score[photo][p]) for p in range(3) if p != photo]
+        total += sum(for_photo) + sum(for_caption)
+        worst += max(for_photo) + max(for_caption)
+    expected = ((1 - HARDEST) * total + HARDEST * worst) / 3
+    assert student.ranked(vector, captions, owner).item() == pytest.approx(expected, rel=1e-4)
+
+
+def test_one_photo_cannot_be_ranked(student):
+    assert student.ranked(torch.rand(1, FEATURES), [Sentence("a dog")], torch.tensor([0])) == 0
+
+
+def test_who_always_answers_the_mean_explains_nothing(student):
+    """Components of these deviations, and an answer of zeros."""
+    torch.nn.init.zeros_(student.components.weight)
+    torch.nn.init.zeros_(student.components.bias)
+    draw = torch.Generator().manual_seed(0)
+    target = torch.randn(400, 3, 5, 5, generator=draw) * DEVIATIONS[0][:, None, None]
+    places = student.distilled(torch.zeros(400, FEATURES, 5, 5), target)["places"]
+    assert places.item() == pytest.approx(1, abs=0.03)
+
+
+def test_right_captions_cost_less(student):
+    vector = torch.rand(2, FEATURES, generator=torch.Generator().manual_seed(0))
+    captions = [Sentence("a red dog"), Sentence("a blue cat")]
+    owner = torch.arange(2)
+    optimizer = torch.optim.Adam(student.parameters(), 0.01)
+    student.train()
+    first = student.ranked(vector, captions, owner)
+    for _ in range(30):
+        optimizer.zero_grad()
+        student.ranked(vector, captions, owner).backward()
+        optimizer.step()
+    assert student.ranked(vector, captions, owner) < 0.3 * first

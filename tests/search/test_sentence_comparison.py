@@ -1,0 +1,99 @@
+"""What models say of two sentences, against plain loops over their points."""
+
+import json
+import math
+
+import pytest
+import torch
+
+from tests.support.small_runs import trainer
+from vsdemo.core.types import Sentence, UserError
+from vsdemo.models import checkpoint, ensembling
+from vsdemo.search.engine import Reader
+from vsdemo.search.sentence_comparison import Likeness, likeness
+
+A, B = "a red circle on a blue ground", "There is a circle."
+PRESETS = ("gru", "order", "order/reversed", "char_gru")
+
+
+@pytest.fixture(scope="module")
+def runs(own_folders, tmp_path_factory):
+    root = tmp_path_factory.mktemp("runs")
+    for name in PRESETS:
+        trainer(root / name, "epochs=2", "snapshots=1", preset=name).run()
+    return root
+
+
+@pytest.fixture(params=PRESETS)
+def reader(request, runs):
+    return Reader(runs / request.param)
+
+
+def point(reader, text):
+    return reader.encode(text).x[0].tolist()
+
+
+def test_cosine_and_excess_are_those_of_the_points(reader):
+    said = likeness(reader, A, B)
+    a, b = point(reader, A), point(reader, B)
+    dot = sum(x * y for x, y in zip(a, b, strict=True))
+    assert said.cosine == pytest.approx(dot / (math.hypot(*a) * math.hypot(*b)), abs=1e-5)
+    if not reader.spec.preset.startswith("order"):
+        assert said.excess == ()
+        return
+    sign = -1 if reader.spec.preset == "order/reversed" else 1
+    excess = [sign * (y - x) for x, y in zip(a, b, strict=True)]
+    assert said.excess == pytest.approx(excess)
+    over = sum(max(0, e) ** 2 for e in excess), sum(max(0, -e) ** 2 for e in excess)
+    assert said.violations == pytest.approx(over)
+    assert sum(said.violated) + excess.count(0) == len(a)
+
+
+def test_what_is_exchanged_is_said_the_other_way_round(reader):
+    one, other = likeness(reader, A, B), likeness(reader, B, A)
+    assert one.cosine == pytest.approx(other.cosine)
+    assert one.violations == pytest.approx(other.violations[::-1])
+    assert one.violated == other.violated[::-1]
+    assert one.attention == other.attention[::-1]
+
+
+def test_a_sentence_follows_from_itself(reader):
+    said = likeness(reader, A, A)
+    assert said.cosine == pytest.approx(1)
+    assert said.violations == (0, 0) == said.violated
+
+
+def test_characters_have_weights_that_sum_to_1(runs):
+    said = likeness(Reader(runs / "char_gru"), A, B)
+    assert [len(weights) for weights in said.attention] == [len(A), len(B)]
+    assert [sum(weights) for weights in said.attention] == pytest.approx([1, 1])
+
+
+def test_an_ensemble_tells_the_mean_of_its_members(runs, tmp_path):
+    members = ensembling.make([runs / "char_gru"], tmp_path / "both")
+    assert len(members) == 2
+    said = likeness(Reader(tmp_path / "both"), A, B).attention[0]
+    parts = [checkpoint.load(member)[0].text.weights(Sentence(A)) for member in members]
+    assert said == pytest.approx(torch.stack(parts).mean(0).tolist(), abs=1e-6)
+
+
+def test_the_record_is_json(reader):
+    record = json.loads(json.dumps(likeness(reader, A, "a zebra").record()))
+    assert ("order" in record) == reader.spec.preset.startswith("order")
+    assert ("attention" in record) == (reader.spec.preset == "char_gru")
+    if "order" in record:
+        assert record["order"].keys() == {"second from first", "first from second"}
+    if reader.spec.preset != "char_gru":
+        assert record["unknown"] == [[], ["zebra"]]
+
+
+@pytest.mark.parametrize("bad", ["", " \n ", "a\x00b", "a" * 2001, "犬が走る"])
+def test_bad_input_on_either_side_is_one_sentence(reader, bad):
+    for pair in ((bad, A), (A, bad)):
+        with pytest.raises(UserError) as caught:
+            likeness(reader, *pair)
+        assert "\n" not in str(caught.value)
+
+
+def test_nothing_is_violated_where_there_is_no_order():
+    assert Likeness(0.5).violations == (0, 0) == Likeness(0.5).violated

@@ -1,0 +1,56 @@
+"""Order-embeddings that tests can foretell: concepts where each lies below those above it, and a
+model of photos that knows a few words of Storybook's concepts."""
+
+import dataclasses
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+
+from tests.support.small_runs import trainer
+from vsdemo import models
+from vsdemo.core import config
+from vsdemo.data.pairs import hypernyms
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.models import checkpoint
+from vsdemo.training.hypernym_pairs import HypernymTrainer
+
+WORDS = ("an", "animal", "dog", "cat", "vehicle", "boat")
+PHRASES = ("an animal", "a vehicle", "a boat", "a dog", "a cat")  # in the order of the lexicon
+
+
+def truth() -> tuple[tuple[str, ...], torch.Tensor]:
+    """Names of the data set `toy`, and points (N, N - 1): a coordinate for each name but the
+    root's, 2 for the name itself and what lies below. So E is 4 for each name that one lacks, and
+    no wrong pair is nearer to right than the margin of 1."""
+    hierarchy = hypernyms.load("toy")
+    x = 2 * torch.eye(len(hierarchy.names))
+    for general, specific in hierarchy.closure().tolist():
+        x[specific, general] = 2
+    root = hierarchy.names.index("entity")
+    return hierarchy.names, torch.cat([x[:, :root], x[:, root + 1 :]], 1)
+
+
+def write_concepts(folder: Path) -> Path:
+    """A trained checkpoint of the data set `toy`, whose points are then put where they belong."""
+    names, x = truth()
+    settings = ["epochs=1", f"dim={x.shape[1]}", "evaluate_every=1"]
+    chosen = config.override(models.preset("hypernyms/toy")[1], settings)
+    HypernymTrainer(folder, "hypernyms/toy", chosen, "toy").run()
+    spec = checkpoint.read_spec(folder)
+    checkpoint.save(folder, spec, Vocab(names), {"text.table.weight": x})
+    return folder
+
+
+def write_order(folder: Path) -> Path:
+    """The preset `order` after one epoch on the photos of toy; it knows WORDS too."""
+    trainer(folder, "epochs=1", preset="order").run()
+    _, spec, vocab = checkpoint.load(folder)
+    state = load_file(folder / "model.safetensors")
+    draw = torch.Generator().manual_seed(0)
+    table = state["text.table.weight"].float()
+    more = torch.rand(len(WORDS), table.shape[1], generator=draw)
+    state["text.table.weight"] = torch.cat([table, more])
+    words = dataclasses.replace(vocab, words=(*vocab.words, *WORDS))
+    checkpoint.save(folder, spec, words, state)
+    return folder

@@ -1,0 +1,108 @@
+"""A Storybook of a few scenes, and two models of it: one that knows all facts, one bag of words."""
+
+from collections.abc import Sequence
+from functools import cache
+from types import SimpleNamespace
+
+import torch
+
+from tests.support.storybook_scenes import random_scene
+from vsdemo.core.types import CaptionSet, Embeddings
+from vsdemo.data import storybook
+from vsdemo.data.storybook.meaning import Facts, entails, facts_of
+from vsdemo.data.storybook.twins import twins
+from vsdemo.data.text.vocab import tokenize
+from vsdemo.evaluation.tasks.chains import chain
+from vsdemo.evaluation.tasks.compositional import wrong
+from vsdemo.models.scores import Cosine, OrderViolation
+
+SCENES = 30
+SPLITS = {"dev": 1000, "test": 2000, "compositional": 3000}  # the first scene of each
+
+
+@cache
+def scenes(split: str):
+    return tuple(random_scene(SPLITS[split] + i) for i in range(SCENES))
+
+
+def load(split: str) -> CaptionSet:
+    texts = [[c.text for c in storybook.captions_of(scene)] for scene in storybook.scenes(split)]
+    return CaptionSet(
+        "storybook",
+        split,
+        tuple(f"{i}.png" for i in range(len(texts))),
+        tuple(text for five in texts for text in five),
+        tuple(i for i, five in enumerate(texts) for _ in five),
+    )
+
+
+def features(split: CaptionSet) -> torch.Tensor:
+    """Numbers that tell the pictures of all splits apart, (P, 1)."""
+    return SPLITS[split.split] + torch.arange(len(split.photos), dtype=torch.float)[:, None]
+
+
+class Truth(OrderViolation):
+    """1 where the specific entails the general, else 0; embeddings are numbers of facts."""
+
+    def __init__(self, facts) -> None:
+        self.facts = facts
+
+    def __call__(self, general, specific):
+        return torch.tensor([[self._one(g, s) for s in specific.x[:, 0]] for g in general.x[:, 0]])
+
+    def pairs(self, general, specific):
+        rows = zip(general.x[:, 0], specific.x[:, 0], strict=True)
+        return torch.tensor([self._one(g, s) for g, s in rows])
+
+    def _one(self, general, specific) -> float:
+        return float(entails(self.facts[int(specific)], self.facts[int(general)]))
+
+
+@cache
+def oracle() -> SimpleNamespace:
+    """Reads every sentence that the tasks ask of it, except for typos, which tell it nothing; and
+    sees all that a picture shows."""
+    facts, known = {-1: Facts(())}, {}
+    for name, first in SPLITS.items():
+        for number, scene in enumerate(scenes(name), first):
+            facts[number] = facts_of(scene)
+            for caption in storybook.captions_of(scene):
+                others = [*vars(twins(caption, scene)).values()]
+                others += wrong(caption, scene, name == "compositional").values()
+                others += chain(storybook.captions_of(scene))[0]
+                for told in (caption, *filter(None, others)):
+                    facts[known.setdefault(told.text, -2 - len(known))] = told.facts
+    return SimpleNamespace(
+        device="cpu",
+        score=Truth(facts),
+        text=SimpleNamespace(needs=frozenset({"words"})),
+        encode_text=lambda s: Embeddings(torch.tensor([known.get(x.text, -1) for x in s])[:, None]),
+        encode_image=lambda numbers: Embeddings(numbers.long()),
+    )
+
+
+def bag() -> SimpleNamespace:
+    """The cosine of word counts; a picture is all words of its captions."""
+    places: dict[str, int] = {}
+
+    def count(text: str) -> torch.Tensor:
+        row = torch.zeros(1000)
+        for word in tokenize(text):
+            row[places.setdefault(word, len(places))] += 1
+        return row
+
+    def texts(rows: Sequence[str]) -> Embeddings:
+        return Embeddings(torch.stack([count(text) for text in rows]))
+
+    pictures = {
+        number: " ".join(caption.text for caption in storybook.captions_of(scene))
+        for name, first in SPLITS.items()
+        for number, scene in enumerate(storybook.scenes(name), first)
+    }
+    return SimpleNamespace(
+        device="cpu",
+        score=Cosine(),
+        text=SimpleNamespace(needs=frozenset({"words"})),
+        encode_text=lambda sentences: texts([s.text for s in sentences]),
+        encode_image=lambda found: texts([pictures[int(n)] for n in found[:, 0]]),
+    )

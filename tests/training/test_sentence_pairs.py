@@ -1,0 +1,131 @@
+"""Training on labelled pairs of sentences: no photos, the same loop."""
+
+import json
+
+import pytest
+import torch
+
+from vsdemo import models
+from vsdemo.core import config, events
+from vsdemo.core.types import Sentence, UserError
+from vsdemo.data.pairs import nli
+from vsdemo.data.pairs.nli import Inference
+from vsdemo.models import checkpoint
+from vsdemo.training import sentence_pairs
+
+PRESET = "order/entailment"
+SMALL = (
+    *("dim=16", "word_dim=8", "min_count=1", "batch_size=8", "dropout=0", "epochs=40"),
+    *("learning_rate=0.02", "patience=40", "margin=1"),
+)
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """Pairs of which a hypothesis is entailed where it leaves out words of its premise."""
+    things, places = ("dog", "cat", "cow", "bird"), ("barn", "road", "lake", "tree")
+    known = [(a, b) for a in things for b in places]
+    yes = [Inference(f"a {a} at a {b}", f"a {a}", "entailment") for a, b in known]
+    no = [Inference(f"a {a}", f"a {a} at a {b}", "neutral") for a, b in known]
+    others = dict(zip(things, things[1:] + things[:1], strict=True))
+    no += [Inference(f"a {a} at a {b}", f"a {others[a]}", "contradiction") for a, b in known]
+    held_out = (*yes[1::3], *no[1::3])
+    monkeypatch.setattr(nli, "training", lambda: ("sick+snli-dev", (*yes, *no), held_out))
+    monkeypatch.setattr(nli, "load", lambda name, split: held_out)
+    monkeypatch.setattr("vsdemo.evaluation.metrics.ranks.RESAMPLES", 100)
+    return tmp_path
+
+
+def settings(*more: str):
+    return config.override(models.preset(PRESET)[1], [*SMALL, *more])
+
+
+def test_it_learns_which_follows_from_which(root):
+    out = root / "run"
+    assert sentence_pairs.trainer(out, PRESET, settings(), None).run() == "done"
+    model, spec, _ = checkpoint.load(out)
+    assert model.image is None
+    assert (spec.dataset, spec.features, spec.backbone_hash) == ("sick+snli-dev", 0, "")
+    short, long, other = (
+        model.encode_text([Sentence(text)]) for text in ("a dog", "a dog at a lake", "a cat")
+    )
+    right = model.score.pairs(short, long)
+    assert right > model.score.pairs(long, short)
+    assert right > model.score.pairs(other, long)
+    found = [e for e in events.read(out / "events.jsonl") if e["kind"] in ("eval", "done")]
+    assert found[0]["accuracy"] < 100
+    assert found[-1]["best_accuracy"] == max(e["accuracy"] for e in found[:-1]) == 100
+
+
+def test_an_interrupted_run_goes_on_to_the_same_end(root):
+    whole, parts = root / "whole", root / "parts"
+    sentence_pairs.trainer(whole, PRESET, settings("epochs=3"), None).run()
+    first = sentence_pairs.trainer(parts, PRESET, settings("epochs=3"), None)
+    step = first._train_step
+
+    def stop_at_six(batch):
+        first.stopping = first.step == 5
+        return step(batch)
+
+    first._train_step = stop_at_six
+    assert first.run() == "stopped"
+    assert sentence_pairs.trainer(parts, PRESET, settings("epochs=3"), None).run() == "done"
+    states = [(folder / "model.safetensors").read_bytes() for folder in (whole, parts)]
+    assert states[0] == states[1]
+
+
+def test_a_batch_is_hypotheses_then_premises(root):
+    trainer = sentence_pairs.trainer(root / "run", PRESET, settings(), None)
+    trainer.model.eval()
+    numbers = torch.tensor([20, 3, 0])
+    general, specific, label = trainer._embed(numbers)
+    _, pairs, _ = nli.training()
+    for row, number in enumerate(numbers.tolist()):
+        both = [Sentence(t) for t in (pairs[number].hypothesis, pairs[number].premise)]
+        expected = trainer.model.encode_text(both).x
+        torch.testing.assert_close(general.x[row], expected[0], atol=1e-5, rtol=0)
+        torch.testing.assert_close(specific.x[row], expected[1], atol=1e-5, rtol=0)
+        assert bool(label[row]) == pairs[number].entailed
+
+
+def test_the_command(root, run):
+    chosen = [word for setting in SMALL for word in ("--set", setting)]
+    code, told, _ = run("train", PRESET, "--out", root / "run", *chosen)
+    assert code == 0
+    assert "| test, SNLI | 16 | **100.0** (100.0-100.0) |" in told
+    stored = json.loads((root / "run" / "metrics.json").read_text())
+    assert stored["test"]["SICK"]["accuracy"] == 100
+    figures = json.loads(run("evaluate", root / "run")[1])  # on what it was trained for
+    assert (figures["task"], figures["SICK"]) == ("nli", stored["test"]["SICK"])
+    card = (root / "run" / "README.md").read_text()
+    assert f"python -m vsdemo train {PRESET} --out run --set min_count=1" in card
+    assert "None" not in card
+
+
+def test_what_is_for_photos_only_is_refused(root, run):
+    code, _, errors = run("train", PRESET, "--out", root / "run", "--data", "toy")
+    assert code == 2
+    assert "leave --data out" in errors
+    with pytest.raises(UserError, match="set alternate=0"):
+        sentence_pairs.trainer(root / "run", PRESET, settings("alternate=1"), None)
+    with pytest.raises(UserError, match="set semantics=false"):
+        sentence_pairs.trainer(root / "run", PRESET, settings("semantics=true"), None)
+    sentence_pairs.trainer(root / "run", PRESET, settings("epochs=1", "bucket=2"), None).run()
+    retrieval = ("evaluate", root / "run", "--task", "retrieval")
+    for words in (("search", root / "run", "a dog"), retrieval):
+        code, _, errors = run(*words)
+        assert code == 2
+        assert errors.count("\n") == 1
+        assert "was trained without photos" in errors
+    code, _, errors = run("curve", root / "run")
+    assert (code, errors.count("\n")) == (2, 1)
+    code, _, errors = run("ensemble", root / "run", "--out", root / "both")
+    assert (code, "trained without photos" in errors) == (2, True)
+    assert not (root / "both").exists()
+
+
+def test_its_configuration_survives_json():
+    chosen = models.preset(PRESET)[1]
+    assert chosen.text_only
+    assert config.from_dict(type(chosen), json.loads(json.dumps(vars(chosen)))) == chosen
+    assert not config.override(chosen, ["loss=ranking"]).text_only

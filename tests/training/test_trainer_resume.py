@@ -1,0 +1,145 @@
+"""A run that was killed, stopped or crashed goes on as if nothing had happened."""
+
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from tests.support.small_runs import EPOCH, SETTINGS, logged, stopped_at, trainer
+from vsdemo.core import events
+from vsdemo.core.types import UserError
+from vsdemo.training.state import STATE
+from vsdemo.training.trainer import Trainer
+
+
+def assert_same_run(a, b) -> None:
+    """Bit by bit: weights, optimiser, generator, best checkpoint, and what was measured."""
+    last, other = load_file(a / STATE), load_file(b / STATE)
+    assert last.keys() == other.keys()
+    assert any(k.startswith("adam.") for k in last)
+    assert [k for k, t in last.items() if not torch.equal(t, other[k])] == []
+    for name in ("model.safetensors", "config.json", "vocab.json"):
+        assert (a / name).read_bytes() == (b / name).read_bytes()
+    for kind in ("step", "eval", "checkpoint", "done"):
+        assert logged(a, kind) == logged(b, kind)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(own_folders, tmp_path_factory):
+    """30 epochs: long enough to be killed in their midst."""
+    out = tmp_path_factory.mktemp("run") / "whole"
+    assert trainer(out, "epochs=30", "patience=30").run() == "done"
+    return out
+
+
+@pytest.fixture(scope="module")
+def three_epochs(own_folders, tmp_path_factory):
+    out = tmp_path_factory.mktemp("run") / "three"
+    assert trainer(out, "epochs=3").run() == "done"
+    return out
+
+
+def start(out) -> subprocess.Popen:
+    """The same run as `uninterrupted` in a process of its own, returned after two evaluations."""
+    settings = [f"--set={s}" for s in (*SETTINGS, "epochs=30", "patience=30")]
+    command = [sys.executable, "-m", "vsdemo", "train", "gru", "--data=toy", f"--out={out}"]
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen(
+        command + settings, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"}, **pipes
+    )
+    while process.poll() is None and len(logged(out, "eval")) < 2:
+        time.sleep(0.005)
+    assert process.poll() is None, process.communicate()
+    return process
+
+
+def test_killed_and_resumed_is_the_same_run(tmp_path, uninterrupted):
+    process = start(tmp_path / "run")
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert logged(tmp_path / "run", "done") == []
+    assert trainer(tmp_path / "run", "epochs=30", "patience=30").run() == "done"
+    assert_same_run(tmp_path / "run", uninterrupted)
+
+
+def test_stopped_and_resumed_is_the_same_run(tmp_path, uninterrupted):
+    process = start(tmp_path / "run")
+    process.terminate()
+    printed, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert "the same command goes on" in printed
+    assert "Traceback" not in errors
+    *_, last = events.read(tmp_path / "run" / "events.jsonl")
+    assert last["kind"] == "stopped"
+    assert 2 * EPOCH <= last["step"] < 30 * EPOCH
+    assert trainer(tmp_path / "run", "epochs=30", "patience=30").run() == "done"
+    assert_same_run(tmp_path / "run", uninterrupted)
+
+
+@pytest.mark.parametrize("step", [1, EPOCH - 1, EPOCH, EPOCH + 1, 2 * EPOCH, 3 * EPOCH])
+def test_a_stop_at_any_step(tmp_path, three_epochs, step):
+    handler = signal.getsignal(signal.SIGTERM)
+    with stopped_at(step):
+        assert trainer(tmp_path, "epochs=3").run() == "stopped"
+    assert signal.getsignal(signal.SIGTERM) == handler
+    assert logged(tmp_path, "stopped") == [{"kind": "stopped", "step": step}]
+    torch.manual_seed(99)  # what else the process did in between is no matter
+    assert trainer(tmp_path, "epochs=3").run() == "done"
+    assert_same_run(tmp_path, three_epochs)
+
+
+@pytest.mark.parametrize("saves", [1, 2, 3])
+def test_a_death_just_before_the_state_is_saved(tmp_path, three_epochs, saves, monkeypatch):
+    """Also between the very first checkpoint and the state that belongs to it."""
+    number, save = itertools.count(), Trainer._save
+
+    def die(self):
+        if next(number) == saves:
+            raise KeyboardInterrupt
+        save(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_save", die)
+        with pytest.raises(KeyboardInterrupt):
+            trainer(tmp_path, "epochs=3").run()
+    assert trainer(tmp_path, "epochs=3").run() == "done"
+    assert_same_run(tmp_path, three_epochs)
+
+
+def test_a_finished_run_stays_as_it_is(tmp_path, three_epochs, monkeypatch):
+    copy = shutil.copytree(three_epochs, tmp_path / "copy")
+    before = {f.name: f.read_bytes() for f in copy.iterdir()}
+    monkeypatch.setattr(Trainer, "_train_step", None)
+    assert trainer(copy, "epochs=3").run() == "done"
+    assert {f.name: f.read_bytes() for f in copy.iterdir()} == before
+
+
+@pytest.mark.parametrize("change", ["dim=8", "seed=1", "epochs=4"])
+def test_another_configuration_in_the_same_folder(three_epochs, change):
+    with pytest.raises(UserError, match="another configuration; choose another --out"):
+        trainer(three_epochs, "epochs=3", change).run()
+
+
+def test_a_checkpoint_without_its_run_is_not_overwritten(tmp_path, three_epochs):
+    copy = shutil.copytree(three_epochs, tmp_path / "copy")
+    (copy / STATE).unlink()
+    with pytest.raises(UserError, match="holds a checkpoint already"):
+        trainer(copy, "epochs=3").run()
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>" * 50, None])
+def test_a_damaged_state(tmp_path, three_epochs, content):
+    copy = shutil.copytree(three_epochs, tmp_path / "copy")
+    state = (copy / STATE).read_bytes()
+    (copy / STATE).write_bytes(state[: len(state) // 2] if content is None else content)
+    with pytest.raises(UserError, match=r"last\.safetensors is damaged .* delete") as caught:
+        trainer(copy, "epochs=3").run()
+    assert "\n" not in str(caught.value)

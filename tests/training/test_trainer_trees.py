@@ -1,0 +1,113 @@
+"""Training, checkpoints and queries of the models that read trees."""
+
+import lzma
+import shutil
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from tests.support.small_runs import EPOCH, logged, trainer
+from vsdemo.core.types import UserError
+from vsdemo.data.text import vectors
+from vsdemo.models import checkpoint
+from vsdemo.search.engine import Engine
+from vsdemo.training.state import STATE
+from vsdemo.training.trainer import Trainer
+
+pytestmark = pytest.mark.usefixtures("fake_parser")
+
+
+@pytest.fixture
+def strangers(toy_root):
+    """Text for word vectors, for a while part of the toy data."""
+    file = toy_root / "flickr30k_entities" / "other_sentences.txt.xz"
+    file.parent.mkdir()
+    text = "a red circle on a blue ground\nthe green square is behind a yellow bar\n" * 9
+    file.write_bytes(lzma.compress(text.encode()))
+    yield
+    shutil.rmtree(file.parent)
+
+
+@pytest.mark.parametrize("preset", ["sdt_rnn", "dt_rnn", "ct_rnn", "dt_lstm"])
+def test_a_model_over_trees_trains_and_answers(tmp_path, preset):
+    run = trainer(tmp_path, "epochs=2", "vectors=learned", preset=preset)
+    assert run.run() == "done"
+    losses = [e["loss"] for e in logged(tmp_path, "step")]
+    assert losses[-1] < losses[0]
+    engine = Engine(tmp_path)
+    assert engine.vocab == run.vocab
+    hit = engine.search("a red circle .", 1)[0]
+    assert hit.item.endswith(".png")
+    assert engine.caption_of(0, 3)
+    assert engine.unknown_words("a red wug !") == ["wug"]
+    with pytest.raises(UserError, match="knows no word of the sentence"):
+        engine.search("wug !", 1)
+
+
+def test_what_trees_hold_comes_from_the_training_captions(tmp_path):
+    run = trainer(tmp_path, "epochs=1", "vectors=learned", preset="sdt_rnn")
+    run.run()
+    assert set(run.vocab.relations) <= {"det", "nsubj", "obj", "case"}
+    assert len(run.vocab.relations) >= 2
+    _, _, vocab = checkpoint.load(tmp_path)
+    assert vocab == run.vocab
+    assert len(run.model.text.weights) == len(vocab.relations) + 1
+
+
+@pytest.mark.parametrize("preset", ["dt_rnn/paper", "rnn/squared"])
+def test_the_papers_settings_stop_and_go_on(tmp_path, strangers, preset, monkeypatch):
+    settings = ("epochs=3", "reset=1", "evaluate_every=1", "word_dim=4")
+    assert trainer(tmp_path / "whole", *settings, preset=preset).run() == "done"
+    whole_step = Trainer._train_step
+
+    def stop_there(self, batch):
+        parts = whole_step(self, batch)
+        self.stopping = self.step == EPOCH + 2
+        return parts
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_train_step", stop_there)
+        assert trainer(tmp_path / "cut", *settings, preset=preset).run() == "stopped"
+    assert trainer(tmp_path / "cut", *settings, preset=preset).run() == "done"
+    a, b = (load_file(tmp_path / name / STATE) for name in ("whole", "cut"))
+    assert a.keys() == b.keys()
+    assert [k for k, t in a.items() if not torch.equal(t, b[k])] == []
+
+
+@pytest.mark.parametrize("how", ["learned", "fixed", "tuned"])
+def test_word_vectors(tmp_path, strangers, how):
+    run = trainer(tmp_path, "epochs=1", f"vectors={how}", "word_dim=4", preset="sdt_rnn")
+    own = vectors.of_vocab(run.vocab, run.train_set.captions, 4)
+    assert torch.equal(run.model.text.table.weight, own) == (how != "learned")
+    run.run()
+    assert torch.equal(run.model.text.table.weight, own) == (how == "fixed")
+    assert run.model.text.table.weight[0].tolist() == [0] * 4
+
+
+def test_towers_take_turns(tmp_path, strangers):
+    run = trainer(tmp_path, "alternate=1", "word_dim=4", preset="dt_rnn/squared")
+    towers = {"image": run.model.image, "text": run.model.text}
+    before = {n: [p.clone() for p in t.parameters()] for n, t in towers.items()}
+
+    def moved(name):
+        pairs = zip(towers[name].parameters(), before[name], strict=True)
+        return [not torch.equal(now, then) for now, then in pairs]
+
+    for _ in range(EPOCH):
+        run._train_step(torch.arange(8))
+    assert any(moved("image"))
+    assert not any(moved("text"))
+    run._train_step(torch.arange(8))
+    assert any(moved("text"))
+
+
+@pytest.mark.parametrize("preset", ["kcca", "kcca/rbf"])
+def test_kcca_is_fitted_saved_and_searched(tmp_path, strangers, preset):
+    few = ["landmarks=20"] if preset == "kcca/rbf" else []
+    run = trainer(tmp_path, "word_dim=4", "batch_size=1000", *few, preset=preset)
+    assert run.run() == "done"
+    (step,) = logged(tmp_path, "step")
+    assert 0 < step["least_correlation"] <= step["correlation"] <= 1
+    assert Engine(tmp_path).search("a red circle", 1)[0].item.endswith(".png")
+    assert trainer(tmp_path, "word_dim=4", "batch_size=1000", *few, preset=preset).run() == "done"

@@ -1,0 +1,248 @@
+"""The tab Train as its users see it: a class that watches, two who start at once, a crash."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import time
+import urllib.error
+import urllib.request
+
+import psutil
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.training_app import SLOW, choose, ready, says, serving, train
+from tests.ui.conftest import DESKTOP
+from vsdemo.ui import build
+from vsdemo.ui.library import Library
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+PHONE = {"width": 390, "height": 844}
+LONG = {"epochs": 100_000, "patience": 100_000, "evaluate_every": 50}  # until it is stopped
+
+
+@pytest.fixture(scope="module")
+def checkpoints(toy_checkpoint, tmp_path_factory):
+    root = tmp_path_factory.mktemp("checkpoints")
+    shutil.copytree(toy_checkpoint, root / "toy" / "gru")
+    return root
+
+
+@pytest.fixture(scope="module")
+def app(checkpoints, tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("home"), checkpoints) as found:
+        yield found
+
+
+@pytest.fixture
+def visit(browser):
+    """Opens the tab; afterwards no script failed and no other host was asked."""
+    contexts, failed = [], []
+
+    def visit(app, path="?tab=train", viewport=DESKTOP):
+        context = browser.new_context(viewport=viewport)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: failed.append(str(error)))
+        page.on("request", lambda request: failed.append(request.url))
+        page.goto(app.url + path)
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    here = ("http://127.0.0.1:", "data:", "blob:")
+    assert [told for told in failed if not told.startswith(here)] == []
+
+
+def test_a_class_sees_a_model_learn_and_then_searches_with_it(app, visit):
+    page = visit(app)
+    ready(page)
+    train(page)
+    says(page, "learning", "bow-lesson-1")
+    says(page, "done", "bow-lesson-1")
+    rows = page.locator("#finds .finds > li")
+    expect(rows.first.locator("h3")).to_contain_text("epoch 60")
+    expect(rows.last.locator("h3")).to_contain_text("before it learns")
+    images = page.locator("#finds img")
+    expect(images).to_have_count(5 * rows.count())
+    assert images.first.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+    ranks = page.locator("#finds h3 .note")
+    assert ranks.count() == 0  # a visitor's own sentence belongs to no photo
+    page.locator("#finds .chip").nth(1).click()
+    expect(ranks.first).to_contain_text("its photo: place")
+    expect(page.locator("#curves .plot svg").first).to_be_visible()
+    expect(page.locator("#runs tr")).to_have_count(2)
+    told = urllib.request.urlopen(app.url + "runs/bow-lesson-1/events.csv").read().decode()
+    assert told.startswith("kind,step,time,")
+    assert "\neval," in told
+    page.get_by_role("button", name="Use in Search").click()
+    expect(page.get_by_label("Model")).to_have_value("bow-lesson-1")
+    expect(page.get_by_label("Gallery")).to_have_value(re.compile("^toy test"))
+    expect(page.locator("#grid img").first).to_be_visible()
+    expect(page).to_have_url(re.compile("model=bow-lesson-1"))
+    other = visit(app, "?model=bow-lesson-1")  # everybody is offered it
+    expect(other.get_by_label("Model")).to_have_value("bow-lesson-1")
+
+
+def test_two_press_start_at_once_and_one_training_runs(app, visit):
+    pages = [visit(app), visit(app)]
+    for page in pages:
+        ready(page, **LONG)
+    before = len(list(app.runs.glob("*/run.json")))
+    for page in pages:
+        page.evaluate("document.querySelector('#train').click()")
+    refused = [page.locator(".notes .problem", has_text="one run at a time") for page in pages]
+    expect(refused[0].or_(pages[0].locator("#status .training"))).to_be_visible(timeout=SLOW)
+    for page in pages:  # both see the one that runs, also who was refused
+        says(page, "learning")
+    assert len(list(app.runs.glob("*/run.json"))) == before + 1
+    assert sum(found.count() for found in refused) == 1
+    # The one who reloads finds it again, and stops it; the other sees that.
+    pages[0].reload()
+    says(pages[0], "learning")
+    pages[0].get_by_role("button", name="Stop").click()
+    for page in pages:
+        says(page, "stopped")
+    pages[1].get_by_role("button", name="Go on").click()
+    says(pages[1], "learning")
+    says(pages[0], "learning")  # who looks on sees it within seconds
+    app.trainer().send_signal(signal.SIGKILL)
+    says(pages[0], "ended without a word")
+    expect(pages[0].get_by_role("button", name="Go on")).to_be_visible()
+
+
+def test_a_trainer_outlives_the_app_and_is_found_again(checkpoints, visit, tmp_path):
+    with serving(tmp_path, checkpoints) as app:
+        page = visit(app)
+        ready(page, **LONG)
+        train(page)
+        says(page, "learning")
+        app.kill()
+        log = app.runs / "bow-lesson-1" / "events.jsonl"
+        size = log.stat().st_size
+        app.begin()
+        page = visit(app)
+        says(page, "learning", "bow-lesson-1")
+        assert log.stat().st_size > size
+        trainer = app.trainer()
+        # Its folder is removed under it: this is told, and it ends by itself.
+        shutil.rmtree(app.runs / "bow-lesson-1", ignore_errors=True)
+        removed = page.get_by_text("No longer here: bow-lesson-1")
+        expect(removed.or_(page.get_by_text("its folder was removed"))).to_be_visible(timeout=SLOW)
+        if trainer:
+            trainer.wait(30)
+        train(page)
+        says(page, "getting ready|learning")
+
+
+def test_events_reach_the_page_within_two_seconds(app, visit):
+    """A run that is alive, as its process is this one; its events are written by hand."""
+    folder = app.runs / "by-hand-1"
+    folder.mkdir(parents=True)
+    plan = {"preset": "bow", "dataset": "toy", "settings": [], "watched": []}
+    (folder / "run.json").write_text(json.dumps({"plan": plan, "begun": time.time()}))
+    own = psutil.Process()
+    job = {"name": "by-hand-1", "pid": own.pid, "born": own.create_time()}
+    (app.runs / ".job.json").write_text(json.dumps(job))
+    log = (folder / "events.jsonl").open("a", buffering=1)
+    with log:
+        told = {"kind": "start", "step": 0, "time": time.time(), "steps": 1000}
+        log.write(json.dumps(told) + "\n")
+        page = visit(app)
+        says(page, "learning", "by-hand-1")
+        waits = []
+        for step in range(10, 60, 10):
+            event = {"kind": "step", "step": step, "time": time.time(), "loss": 1 / step}
+            log.write(json.dumps(event) + "\n")
+            began = time.monotonic()
+            expect(page.locator("#status")).to_contain_text(f"step {step} of 1,000")
+            waits.append(time.monotonic() - began)
+            time.sleep(0.3)
+    (app.runs / ".job.json").unlink()
+    shutil.rmtree(folder)
+    assert sorted(waits)[2] < 2, waits  # the median: other tests of a machine may be in the way
+
+
+def test_fifty_runs_are_listed_compared_and_deleted(app, visit):
+    here = len(list(app.runs.glob("*/run.json")))
+    events = [{"kind": "start", "step": 0, "time": 1, "steps": 20}]
+    events += [{"kind": "step", "step": n, "time": 1 + n, "loss": 1 / n} for n in range(1, 20)]
+    events += [{"kind": "done", "step": 20, "time": 30, "seconds": 29}]
+    for number in range(50):
+        folder = app.runs / f"old-{number}"
+        folder.mkdir(parents=True)
+        plan = {"preset": "bow", "dataset": "toy", "settings": [f"seed={number}"], "watched": []}
+        (folder / "run.json").write_text(json.dumps({"plan": plan, "begun": 1e9 + number}))
+        (folder / "events.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
+        (folder / "exit").write_text("0\n")
+    page = visit(app, "?tab=train&run=old-49")
+    says(page, "done", "old-49")
+    rows = page.locator("#runs tr")
+    expect(rows).to_have_count(1 + here + 50)
+    expect(rows.nth(1 + here)).to_contain_text("old-49")  # the newest first
+    for number in (48, 47):
+        page.get_by_label(f"Compare old-{number}", exact=True).click()
+        pressed = page.get_by_label(f"Compare old-{number}", exact=True)
+        expect(pressed).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#curves .runs li")).to_have_count(3)
+    page.get_by_label("Delete old-40", exact=True).click()
+    expect(rows).to_have_count(here + 50)
+    assert not (app.runs / "old-40").exists()
+    assert len(list(app.runs.glob("old-*/run.json"))) == 49
+
+
+def test_what_a_form_says_is_in_the_command_and_what_is_wrong_is_one_sentence(app, visit):
+    page = visit(app)
+    ready(page, batch_size=12)
+    page.locator("#set-batch_size").fill("1")
+    page.locator("#set-batch_size").press("Tab")
+    problem = page.locator(".notes .problem")
+    expect(problem).to_contain_text("batch_size takes a number from 2")
+    train(page)
+    expect(problem).to_contain_text("does not fit yet")
+    choose(page, "Preset", "hypernyms/toy")
+    expect(page.locator("#command")).to_contain_text("train hypernyms/toy")
+    expect(page.get_by_label("A sentence to watch")).to_be_disabled()
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_where_strangers_visit_nobody_trains_unless_it_is_allowed(
+    checkpoints, monkeypatch, tmp_path, allowed
+):
+    for name, value in (("VSDEMO_CHECKPOINTS", checkpoints), ("VSDEMO_HOME", tmp_path)):
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.setenv("SPACE_ID", "somebody/vsdemo")
+    monkeypatch.setenv("VSDEMO_ALLOW_TRAINING", "1" if allowed else "")
+    demo = build(Library())
+    asked = [fn.name for fn in demo.fns.values()]
+    assert [name in asked for name in ("train", "delete", "compare")] == [allowed] * 3
+    said = json.dumps(demo.config, default=str)
+    assert ("Training is off where strangers visit" in said) != allowed
+
+
+def test_strangers_who_may_train_have_a_time_limit(monkeypatch):
+    from vsdemo.serving import access
+
+    monkeypatch.setattr(os, "environ", {"SPACE_ID": "x", "VSDEMO_ALLOW_TRAINING": "1"})
+    assert access.training_allowed()
+    assert access.minutes() == 10
+    monkeypatch.setitem(os.environ, "VSDEMO_TRAINING_MINUTES", "3")
+    assert access.minutes() == 3
+    monkeypatch.setattr(os, "environ", {})
+    assert (access.training_allowed(), access.minutes()) == (True, None)
+
+
+def test_no_name_from_a_page_leaves_the_list_of_runs(app):
+    for name in ("../home", "..", "%2e%2e", "bow-lesson-1%00", "."):
+        with pytest.raises((urllib.error.HTTPError, ValueError)):
+            urllib.request.urlopen(f"{app.url}runs/{name}/events.csv")
+
+
+def test_six_tabs_fit_on_a_phone(app, visit):
+    page = visit(app, viewport=PHONE)
+    for name in ("Search", "Describe", "Align", "Sentences", "Hierarchy", "Train"):
+        expect(page.get_by_role("tab", name=name, exact=True)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

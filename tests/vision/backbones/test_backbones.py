@@ -1,0 +1,235 @@
+"""Frozen image networks: vectors, maps, views, and weights that are not what they should be."""
+
+import http.client
+import re
+import urllib.error
+from contextlib import nullcontext
+
+import open_clip
+import pytest
+import torch
+import torchvision
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from vsdemo.core.images import open_photo
+from vsdemo.core.types import UserError
+from vsdemo.data import datasets
+from vsdemo.vision.backbones import Weights, classifier, find_weights
+from vsdemo.vision.backbones import network as networks
+from vsdemo.vision.backbones.network import Backbone
+
+BACKBONE = "torchvision/mobilenet_v3_small"
+POOLED = {"resnet18": 512, "densenet121": 1024, "mobilenet_v2": 1280}  # the vector is a mean
+OTHERS = {"mobilenet_v3_small": 1024, "vgg11": 4096}
+
+
+@pytest.fixture
+def weights_folder(tmp_path, monkeypatch):
+    """An empty models/ folder below a VSDEMO_DATA of the test's own."""
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    (tmp_path / "models").mkdir()
+    return tmp_path / "models"
+
+
+@pytest.fixture
+def float32(monkeypatch):
+    monkeypatch.setattr(networks, "autocast", nullcontext)
+
+
+def pixels(count: int, size: int = 224) -> torch.Tensor:
+    seeded = torch.Generator().manual_seed(1)
+    return torch.randint(0, 256, (count, 3, size, size), dtype=torch.uint8, generator=seeded)
+
+
+def write_random(name: str, file) -> nn.Module:
+    """A network with random weights and the norms of noise, and its file in half precision."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        net = torchvision.models.get_model(name, weights=None)
+    norms = [m for m in net.modules() if isinstance(m, nn.BatchNorm2d)]
+    for norm in norms:  # without this a photo's signal dies out on its way through random layers
+        norm.momentum = 1
+    if norms:
+        with torch.no_grad():
+            net(torch.randn(8, 3, 224, 224, generator=torch.Generator().manual_seed(2)))
+    net.eval().half().float()
+    save_file({k: t.half().contiguous() for k, t in net.state_dict().items()}, file)
+    return net
+
+
+def read_by_classifier(net: nn.Module, photos: torch.Tensor) -> torch.Tensor:
+    """What goes into the last linear layer."""
+    seen = []
+    last = [m for m in net.modules() if isinstance(m, nn.Linear)][-1]
+    last.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    mean, std = (torch.tensor(c)[:, None, None] for c in classifier.IMAGENET)
+    with torch.no_grad():
+        net((photos / 255 - mean) / std)
+    return seen[0]
+
+
+def one_sentence(caught: pytest.ExceptionInfo) -> bool:
+    return str(caught.value).endswith(".") and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "dim"), (POOLED | OTHERS).items())
+def test_vector_is_what_the_classifier_reads(name, dim, weights_folder, float32):
+    net = write_random(name, weights_folder / f"{name}_random.safetensors")
+    vector, spatial = Backbone(find_weights(f"torchvision/{name}"))(pixels(2))
+    assert vector.shape == (2, dim)
+    assert vector.dtype == spatial.dtype == torch.float32
+    assert spatial.shape[2:] == (7, 7)
+    assert (vector[0] - vector[1]).abs().max() > 0.01  # else the tolerance hides everything
+    torch.testing.assert_close(vector, read_by_classifier(net, pixels(2)), rtol=1e-4, atol=1e-4)
+    if name in POOLED:
+        torch.testing.assert_close(vector, spatial.mean((2, 3)), rtol=1e-4, atol=1e-4)
+
+
+def test_vector_and_map_do_not_depend_on_the_batch(weights_folder, float32):
+    write_random("mobilenet_v3_small", weights_folder / "mobilenet_v3_small_random.safetensors")
+    network = Backbone(find_weights(BACKBONE))
+    vectors, maps = network(pixels(4))
+    assert (vectors[2] - vectors[1]).abs().max() > 0.01
+    alone, map_alone = network(pixels(4)[2:3])
+    torch.testing.assert_close(vectors[2], alone[0])
+    torch.testing.assert_close(maps[2], map_alone[0])
+
+
+def test_encode_is_the_normalised_mean_of_rectified_vectors(float32):
+    network = Backbone(find_weights(BACKBONE))
+    vectors = network(pixels(6))[0]
+    assert vectors.min() < 0  # hard-swish: the ReLU has something to do
+    mean = vectors.relu().view(3, 2, -1).mean(1)
+    expected = mean / mean.norm(dim=1, keepdim=True)
+    torch.testing.assert_close(network.encode(pixels(6).view(3, 2, 3, 224, 224)), expected)
+
+
+def test_weights_never_learn():
+    network = Backbone(find_weights(BACKBONE))
+    assert not network.training
+    assert not any(p.requires_grad for p in network.parameters())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", "resnet18", "torchvision", "torchvision/", "torchvision/resnet", "keras/resnet18"),
+        *("torchvision/fcn_resnet50", "torchvision/../../weights", "open_clip/ViT-B-32"),
+        *("open_clip/ViT-Z-99/random", "open_clip/ViT-B-32/nobody", "open_clip/ViT-Z-99/openai"),
+    ],
+)
+def test_unknown_name(name):
+    with pytest.raises(UserError) as caught:
+        find_weights(name)
+    assert one_sentence(caught)
+
+
+@pytest.mark.parametrize("name", ["swin_t", "squeezenet1_0", "shufflenet_v2_x0_5"])
+def test_network_without_a_map_or_a_classifier(name, tmp_path):
+    with pytest.raises(UserError, match="use a convolutional network") as caught:
+        Backbone(Weights(f"torchvision/{name}", tmp_path / "no file", "0"))
+    assert one_sentence(caught)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        urllib.error.URLError("no route"),
+        TimeoutError("slow"),
+        RuntimeError("invalid hash value"),
+        http.client.IncompleteRead(b"half"),
+    ],
+)
+@pytest.mark.parametrize("name", ["torchvision/resnet18", "open_clip/ViT-B-32/openai"])
+def test_download_that_fails(name, error, weights_folder, monkeypatch):
+    def fail(*args, **options):
+        raise error
+
+    monkeypatch.setattr(torch.hub, "load_state_dict_from_url", fail)
+    monkeypatch.setattr(open_clip, "download_pretrained", fail)
+    with pytest.raises(UserError, match=r"could not be downloaded.*models/ folder") as caught:
+        find_weights(name)
+    assert one_sentence(caught)
+
+
+def test_download_that_works(weights_folder, tmp_path, monkeypatch, float32):
+    net = write_random("resnet18", tmp_path / "random")
+
+    def download(url, **options):
+        file = tmp_path / "checkpoints" / url.rsplit("/", 1)[1]
+        file.parent.mkdir()
+        torch.save(net.state_dict(), file)
+
+    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path))
+    monkeypatch.setattr(torch.hub, "load_state_dict_from_url", download)
+    weights = find_weights("torchvision/resnet18")
+    assert weights.path.name == "resnet18-f37072fd.pth"
+    vector, _ = Backbone(weights)(pixels(1))
+    torch.testing.assert_close(vector, read_by_classifier(net, pixels(1)), rtol=1e-4, atol=1e-4)
+
+
+def test_old_densenet_names(weights_folder, float32):
+    file = weights_folder / "densenet121_old.safetensors"
+    net = write_random("densenet121", file)
+    state = load_file(file)
+    save_file({re.sub(r"(layer\d+\.\w+)([12]\.)", r"\1.\2", k): t for k, t in state.items()}, file)
+    assert "features.denseblock1.denselayer1.norm.1.weight" in load_file(file)
+    vector, _ = Backbone(find_weights("torchvision/densenet121"))(pixels(1))
+    torch.testing.assert_close(vector, read_by_classifier(net, pixels(1)), rtol=1e-4, atol=1e-4)
+
+
+def test_files_of_a_longer_name_are_not_taken(weights_folder):
+    for name in ("vgg11_bn_imagenet", "vgg11_imagenet"):
+        (weights_folder / f"{name}.safetensors").write_text(name)
+    assert find_weights("torchvision/vgg11").path.stem == "vgg11_imagenet"
+    assert find_weights("torchvision/vgg11_bn").path.stem == "vgg11_bn_imagenet"
+
+
+def test_hash_is_of_the_content(weights_folder):
+    file = weights_folder / "resnet18_mine.safetensors"
+    file.write_bytes(b"abc")
+    assert find_weights("torchvision/resnet18").hash == "ba7816bf8f01cfea"  # FIPS 180-2, B.1
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "another network", "a tensor less"])
+def test_damaged_weights(damage, weights_folder):
+    file = weights_folder / "resnet18_mine.safetensors"
+    write_random("resnet34" if damage == "another network" else "resnet18", file)
+    if damage == "a tensor less":
+        save_file({k: t for k, t in load_file(file).items() if k != "layer4.1.bn2.bias"}, file)
+    elif damage == "another network":
+        save_file({k: t for k, t in load_file(file).items() if "layer1" not in k}, file)
+    else:
+        file.write_bytes(file.read_bytes()[: {"cut": 100_000, "empty": 0}[damage]])
+    with pytest.raises(UserError, match="resnet18_mine") as caught:
+        Backbone(find_weights("torchvision/resnet18"))
+    assert one_sentence(caught)
+
+
+def test_densenet169_on_photos(real_data, monkeypatch):
+    weights = find_weights("torchvision/densenet169")
+    network = Backbone(weights)
+    own = {
+        k.replace("net.net.features.0.", "features."): t for k, t in network.state_dict().items()
+    }
+    stored = load_file(weights.path)
+    assert set(own) <= set(stored)
+    assert all(torch.equal(own[k].float(), stored[k].float()) for k in own)
+    photos = [open_photo(p) for p in datasets.load("flickr8k", "dev").photos[:4]]
+    views = torch.stack([network.views(p, "center") for p in photos])
+    found = {}
+    for dtype in (torch.bfloat16, torch.float32):
+        monkeypatch.setattr(
+            networks,
+            "autocast",
+            lambda t=dtype: torch.autocast("cpu", t, enabled=t is torch.bfloat16),
+        )
+        found[dtype] = network.encode(views)
+    exact = found[torch.float32]
+    assert exact.shape == (4, 1664)
+    assert exact.min() >= 0
+    torch.testing.assert_close(exact.norm(dim=1), torch.ones(4))
+    assert (exact @ exact.T).fill_diagonal_(0).max() < 0.9
+    assert not torch.equal(found[torch.bfloat16], exact)
+    assert (exact * found[torch.bfloat16]).sum(1).min() >= 0.999

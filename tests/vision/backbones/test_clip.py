@@ -1,0 +1,85 @@
+"""CLIP's image towers, as open_clip builds them, behind the same interface."""
+
+from contextlib import nullcontext
+
+import open_clip
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import save_file
+
+from vsdemo.vision.backbones import find_weights
+from vsdemo.vision.backbones import network as networks
+from vsdemo.vision.backbones.network import Backbone
+
+VIT, RESNET = "ViT-S-32-alt", "RN50"
+
+
+@pytest.fixture(autouse=True)
+def float32(monkeypatch):
+    monkeypatch.setattr(networks, "autocast", nullcontext)
+
+
+def build(architecture: str, **options) -> torch.nn.Module:
+    """The whole model of seed 0, as open_clip itself makes it."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return open_clip.create_model(architecture, **options).eval()
+
+
+def pixels(size: int = 224) -> torch.Tensor:
+    seeded = torch.Generator().manual_seed(1)
+    return torch.randint(0, 256, (2, 3, size, size), dtype=torch.uint8, generator=seeded)
+
+
+def reference(clip: torch.nn.Module, layer: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """(joint embedding, output of a layer) for `pixels`, normalised as the model wants it."""
+    seen = []
+    clip.visual.get_submodule(layer).register_forward_hook(lambda m, i, out: seen.append(out))
+    mean, std = (
+        torch.tensor(c)[:, None, None] for c in (clip.visual.image_mean, clip.visual.image_std)
+    )
+    with torch.no_grad():
+        return clip.encode_image((pixels() / 255 - mean) / std), seen[0]
+
+
+def test_vision_transformer():
+    vector, spatial = Backbone(find_weights(f"open_clip/{VIT}/random"))(pixels())
+    embedding, tokens = reference(build(VIT), "ln_post")
+    torch.testing.assert_close(vector, embedding, rtol=1e-4, atol=1e-4)
+    assert spatial.shape == (2, 384, 7, 7)
+    places = tokens[:, 1:].unflatten(1, (7, 7))  # the first token is [CLS]; then row by row
+    torch.testing.assert_close(spatial, places.permute(0, 3, 1, 2), rtol=1e-4, atol=1e-4)
+
+
+def test_resnet():
+    vector, spatial = Backbone(find_weights(f"open_clip/{RESNET}/random"))(pixels())
+    embedding, last_block = reference(build(RESNET), "layer4")
+    torch.testing.assert_close(vector, embedding, rtol=1e-4, atol=1e-4)
+    assert spatial.shape == (2, 2048, 7, 7)
+    torch.testing.assert_close(spatial, last_block, rtol=1e-4, atol=1e-4)
+
+
+def test_encode_keeps_negative_coordinates():
+    network = Backbone(find_weights(f"open_clip/{VIT}/random"))
+    photo = Image.new("RGB", (300, 200), "teal")
+    found = network.encode(network.views(photo, "mirror")[None])
+    assert found.shape == (1, 256)
+    assert found.min() < 0
+    torch.testing.assert_close(found.norm(dim=1), torch.ones(1))
+
+
+def test_local_weights_with_the_settings_of_their_tag(tmp_path, monkeypatch):
+    """Mean, deviation and QuickGELU belong to the tag; a file alone does not tell them."""
+    settings = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "quick_gelu": True}
+    monkeypatch.setattr(open_clip, "get_pretrained_cfg", lambda architecture, tag: settings)
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    (tmp_path / "models").mkdir()
+    clip = build(VIT, force_quick_gelu=True, force_preprocess_cfg=settings)
+    for parameter in clip.parameters():
+        parameter.data.mul_(1.25)  # no longer what seed 0 makes
+    save_file(clip.state_dict(), tmp_path / "models" / f"{VIT}_mine.safetensors")
+    network = Backbone(find_weights(f"open_clip/{VIT}/mine"))
+    assert len(network.hash) == 16
+    expected, _ = reference(clip, "ln_post")
+    torch.testing.assert_close(network(pixels())[0], expected, rtol=1e-4, atol=1e-4)

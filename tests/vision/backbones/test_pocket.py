@@ -1,0 +1,123 @@
+"""Pocket: our own network, and what is said when its file is missing or damaged."""
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from vsdemo.core.paths import ROOT
+from vsdemo.core.types import UserError
+from vsdemo.vision.backbones import Weights, find_weights, is_here, weights
+from vsdemo.vision.backbones.network import Backbone
+from vsdemo.vision.backbones.pocket import FEATURES, STAGES, STEM, Pocket
+
+
+@pytest.fixture
+def pocket_file(tmp_path, monkeypatch):
+    """Random weights take the place of the file that ships."""
+    file = tmp_path / "model.safetensors"
+    half = {k: t.half() if t.dim() > 1 else t for k, t in Pocket().state_dict().items()}
+    save_file(half, file)
+    assert file.stat().st_size <= 10_000_000
+    monkeypatch.setattr(weights, "POCKET", file)
+    return file
+
+
+def test_shapes():
+    network = Pocket().eval()
+    with torch.no_grad():
+        for side, places in ((224, 7), (160, 5), (100, 4)):
+            vector, spatial = network(torch.rand(2, 3, side, side))
+            assert vector.shape == (2, FEATURES)
+            assert spatial.shape == (2, FEATURES, places, places)
+            torch.testing.assert_close(vector, spatial.mean((2, 3)))
+            assert vector.min() >= 0
+
+
+def test_its_finer_map_has_both_stages_place_by_place():
+    pocket = Pocket().eval()
+    pixels = torch.randn(2, 3, 96, 64)
+    with torch.no_grad():
+        fine, (_, last) = pocket.fine(pixels), pocket(pixels)
+    assert fine.shape == (2, FEATURES + STAGES[2][0], 6, 4)
+    before = fine[:, FEATURES:]
+    torch.testing.assert_close(before.norm(dim=1), torch.ones(2, 6, 4))
+    assert fine[:, :FEATURES].norm(dim=1).max() < 1.001
+    corner = torch.nn.functional.normalize(last[:, :, 0, 0], dim=1)
+    torch.testing.assert_close(fine[:, :FEATURES, 0, 0], corner)
+
+
+def test_a_block_begins_as_its_shortcut():
+    network = Pocket().eval()
+    block = next(b for b in network.layers if hasattr(b, "shortcut"))
+    x = torch.rand(1, STEM, 8, 8)
+    torch.testing.assert_close(block(x), block.shortcut(x).relu())
+
+
+def test_every_weight_gets_a_gradient():
+    network = Pocket()
+    for block in network.layers:
+        if hasattr(block, "shortcut"):
+            nn.init.ones_(block.layers[4].weight)
+    network(torch.rand(2, 3, 64, 64))[0].square().sum().backward()
+    assert all(p.grad is not None for p in network.parameters())
+    assert all(p.grad.abs().sum() > 0 for n, p in network.named_parameters() if "bias" not in n)
+
+
+def test_it_is_found_and_read(pocket_file):
+    found = find_weights("pocket")
+    assert found.path == pocket_file
+    assert is_here("pocket")
+    vector, spatial = Backbone(found)(torch.zeros(1, 3, 224, 224, dtype=torch.uint8))
+    assert vector.shape == (1, FEATURES)
+    assert spatial.shape == (1, FEATURES, 7, 7)
+
+
+def test_it_ships_and_is_small():
+    found = find_weights("pocket")
+    assert found.path == ROOT / "checkpoints" / "pocket" / "model.safetensors"
+    assert found.path.stat().st_size <= 10_000_000
+    vector, spatial = Backbone(found)(torch.zeros(1, 3, 224, 224, dtype=torch.uint8))
+    assert vector.shape == (1, FEATURES)
+    assert spatial.shape == (1, FEATURES, 7, 7)
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "another network", "a tensor less"])
+def test_damaged_file(damage, pocket_file):
+    state = load_file(pocket_file)
+    if damage == "another network":
+        save_file({"weight": torch.zeros(3)}, pocket_file)
+    elif damage == "a tensor less":
+        save_file({k: t for k, t in state.items() if k != "layers.0.weight"}, pocket_file)
+    else:
+        whole = pocket_file.read_bytes()
+        pocket_file.write_bytes(whole[: {"cut": 100_000, "empty": 0}[damage]])
+    with pytest.raises(UserError, match=r"pocket.*get that file again\.$") as caught:
+        Backbone(find_weights("pocket"))
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_file(pocket_file):
+    pocket_file.unlink()
+    assert not is_here("pocket")
+    with pytest.raises(UserError, match="git restore checkpoints/pocket"):
+        find_weights("pocket")
+
+
+def test_what_is_here_needs_no_download(tmp_path, monkeypatch):
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path / "hub"))
+    names = ("torchvision/resnet18", "open_clip/ViT-B-32/openai", "torchvision/", "resnet18", "")
+    assert not any(map(is_here, names))
+    assert is_here("open_clip/ViT-B-32/random")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "resnet18_mine.safetensors").touch()
+    assert is_here("torchvision/resnet18")
+    downloaded = tmp_path / "hub" / "checkpoints" / "resnet50-0676ba61.pth"
+    downloaded.parent.mkdir(parents=True)
+    downloaded.touch()
+    assert is_here("torchvision/resnet50")
+
+
+def test_random_weights_for_tests():
+    assert Backbone(Weights("pocket", None, "random")).name == "pocket"

@@ -1,0 +1,227 @@
+"""Features on disk: computed once, found by content, never lost to a killed run."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from functools import partial
+
+import pytest
+import torch
+import torchvision
+from PIL import Image
+from safetensors.torch import save_file
+from tqdm import tqdm
+
+from vsdemo.core.images import open_photo
+from vsdemo.core.types import UserError
+from vsdemo.vision import features
+from vsdemo.vision.features import MAP, FeatureCache, UnreadablePhotos
+
+BACKBONE = "torchvision/mobilenet_v3_small"
+DRIVER = """
+import sys
+from pathlib import Path
+import torch
+from vsdemo import features
+torch.set_num_threads(1)
+features.SHARD, features.BATCH_VIEWS = 4, 2
+def progress(done, of):
+    print(done, flush=True)
+    if done == 10:
+        sys.stdin.readline()
+photos = sorted(Path(sys.argv[1]).glob("*.png"))
+features.FeatureCache(sys.argv[2], "center").get(photos, progress=progress)
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def photos(toy_root):
+    return sorted((toy_root / "toy" / "images").glob("*.png"))
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Photos that were opened for the network; threads do so in any order."""
+    seen = []
+    monkeypatch.setattr(features, "open_photo", lambda path: seen.append(path) or open_photo(path))
+    return seen
+
+
+def start_driver(photos) -> subprocess.Popen:
+    """Another process over the same photos; it waits at the tenth of 40."""
+    command = [sys.executable, "-c", DRIVER, str(photos[0].parent), BACKBONE]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen(command, text=True, **pipes)
+    assert [int(next(process.stdout)) for _ in range(5)] == [2, 4, 6, 8, 10]
+    return process
+
+
+def test_rows_follow_the_photos_and_doubles_are_computed_once(photos, counted):
+    cache = FeatureCache(BACKBONE)
+    asked = [photos[3], photos[0], photos[3], photos[7]]
+    found = cache.get(asked)
+    assert found.shape == (4, 1024)
+    assert found.dtype == torch.float32
+    assert torch.equal(found[0], found[2])
+    assert sorted(counted) == [photos[0], photos[3], photos[7]]
+    for row, photo in enumerate(asked):
+        assert torch.equal(found[row], cache.get([photo])[0])
+    assert len({tuple(row.tolist()) for row in found}) == 3
+    torch.testing.assert_close(found.norm(dim=1), torch.ones(4), rtol=0, atol=2e-3)  # half
+
+
+def test_a_second_call_computes_nothing(photos, monkeypatch):
+    first = FeatureCache(BACKBONE).get(photos)
+
+    def fail(*args):
+        raise AssertionError("the network was asked again")
+
+    monkeypatch.setattr(features, "load_backbone", fail)
+    again = FeatureCache(BACKBONE).get(photos[::-1])
+    assert torch.equal(again.flip(0), first)
+
+
+def test_keyed_on_content(photos, tmp_path, counted):
+    cache = FeatureCache(BACKBONE)
+    before = cache.get(photos[:2])
+    renamed = shutil.copy(photos[1], tmp_path / "another name.png")
+    assert torch.equal(cache.get([renamed])[0], before[1])
+    assert len(counted) == 2
+    photo = open_photo(photos[1])
+    photo.putpixel((50, 40), (9, 9, 9))
+    photo.save(renamed)
+    assert not torch.equal(cache.get([renamed])[0], before[1])
+    assert counted[2:] == [renamed]
+
+
+def test_keyed_on_crops(photos, counted):
+    rows = [FeatureCache(BACKBONE, crops).get(photos[:1])[0] for crops in ("center", "mirror")]
+    assert len(counted) == 2
+    assert not torch.equal(*rows)
+
+
+def test_keyed_on_weights(photos, tmp_path, monkeypatch, counted):
+    before = FeatureCache(BACKBONE).get(photos[:1])
+    net = torchvision.models.mobilenet_v3_small(weights=None)
+    (tmp_path / "models").mkdir()
+    save_file(net.state_dict(), tmp_path / "models" / "mobilenet_v3_small_other.safetensors")
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
+    assert not torch.equal(FeatureCache(BACKBONE).get(photos[:1]), before)
+    assert len(counted) == 2
+
+
+def test_unknown_crops():
+    with pytest.raises(UserError, match=r"center, mirror, ten, whole, windows, .*, not 'five'"):
+        FeatureCache(BACKBONE, "five")
+
+
+def test_maps_of_the_centre_view(photos, counted):
+    cache = FeatureCache(BACKBONE, "ten")
+    maps = cache.get(photos[:3], MAP)
+    assert maps.shape == (3, 576, 7, 7)
+    torch.testing.assert_close(maps.norm(dim=1), torch.ones(3, 7, 7), rtol=0, atol=2e-3)  # half
+    network = features.load_backbone(cache.weights)
+    views = torch.stack([network.views(open_photo(p), "center")[0] for p in photos[:3]])
+    expected = torch.nn.functional.normalize(network(views)[1], dim=1).half().float()
+    assert torch.equal(maps, expected)
+    assert torch.equal(FeatureCache(BACKBONE).get(photos[:3], MAP), maps)  # whatever the crops
+    assert len(counted) == 3
+
+
+@pytest.mark.parametrize("crops", ["center", "mirror", "ten"])
+def test_a_photo_in_memory_equals_its_stored_feature(photos, crops):
+    cache = FeatureCache(BACKBONE, crops)
+    stored = cache.get(photos[:5])
+    encoded = torch.stack([cache.encode(open_photo(p)) for p in photos[:5]])
+    torch.testing.assert_close(encoded, stored, rtol=0, atol=5e-4)
+    assert (stored[0] - stored[1]).abs().max() > 5e-3
+
+
+def test_progress(photos, monkeypatch):
+    monkeypatch.setattr(features, "SHARD", 4)
+    monkeypatch.setattr(features, "BATCH_VIEWS", 3)
+    told = []
+    FeatureCache(BACKBONE).get(photos[:10], progress=lambda *so_far: told.append(so_far))
+    assert told == [(3, 10), (4, 10), (7, 10), (8, 10), (10, 10)]
+
+
+def test_a_killed_run_keeps_what_is_done(photos, own_home, monkeypatch, counted):
+    killed = start_driver(photos)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    assert len(list(own_home.rglob("*.safetensors"))) == 2
+    monkeypatch.setattr(features, "BATCH_VIEWS", 2)
+    resumed = FeatureCache(BACKBONE).get(photos)
+    assert sorted(counted) == photos[8:]
+    monkeypatch.setenv("VSDEMO_HOME", str(own_home / "fresh"))
+    assert torch.equal(resumed, FeatureCache(BACKBONE).get(photos))
+
+
+def test_two_processes_at_once(photos, own_home, monkeypatch):
+    other = start_driver(photos)
+    monkeypatch.setattr(features, "BATCH_VIEWS", 2)
+    found = FeatureCache(BACKBONE).get(photos)
+    _, errors = other.communicate("go on\n")
+    assert other.returncode == 0, errors
+    assert len(list(own_home.rglob("*.safetensors"))) == 10 + 1
+    assert torch.equal(FeatureCache(BACKBONE).get(photos), found)
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "text", "no keys"])
+def test_a_damaged_file_is_computed_again(photos, own_home, damage, counted):
+    before = FeatureCache(BACKBONE).get(photos[:6])
+    (file,) = own_home.rglob("*.safetensors")
+    content = file.read_bytes()
+    broken = {"cut": content[:-100], "empty": b"", "text": b"<html>not here</html>" * 9}
+    if damage == "no keys":
+        save_file({"features": torch.zeros(6, 1024)}, file)
+    else:
+        file.write_bytes(broken[damage])
+    assert torch.equal(FeatureCache(BACKBONE).get(photos[:6]), before)
+    assert len(counted) == 12
+    assert torch.equal(FeatureCache(BACKBONE).get(photos[:6]), before)
+    assert len(counted) == 12
+
+
+def test_a_photo_that_is_missing(photos, tmp_path):
+    with pytest.raises(UserError, match=r"gone\.jpg cannot be read"):
+        FeatureCache(BACKBONE).get([photos[0], tmp_path / "gone.jpg"])
+
+
+def test_photos_that_do_not_decode_leave_the_others_stored(photos, tmp_path, monkeypatch):
+    monkeypatch.setattr(features, "SHARD", 2)
+    bad = [tmp_path / "text.png", tmp_path / "cut.png", tmp_path / "more text.png"]
+    bad[0].write_text("no photo")
+    bad[1].write_bytes(photos[0].read_bytes()[:99])
+    bad[2].write_text("no photo")  # the same content once more
+    asked = [photos[0], bad[0], *photos[1:3], *bad[1:], photos[3]]
+    with pytest.raises(UnreadablePhotos, match=r"^text\.png is not a .* \(and 2 more") as caught:
+        FeatureCache(BACKBONE).get(asked)
+    assert list(caught.value.why) == bad
+    assert caught.value.why[bad[1]] == "cut.png is damaged or cut off and cannot be read."
+    monkeypatch.setattr(features, "load_backbone", None)  # nothing is left to compute
+    assert len(FeatureCache(BACKBONE).get(photos[:4])) == 4
+
+
+def test_the_bar_can_be_silenced(photos, monkeypatch):
+    """tqdm counts nothing while it is switched off; progress must not depend on it."""
+    monkeypatch.setattr(features, "tqdm", partial(tqdm, disable=True))
+    told = []
+    FeatureCache(BACKBONE).get(photos[:2], progress=lambda *so_far: told.append(so_far))
+    assert told == [(2, 2)]
+
+
+def test_a_grey_photo_and_a_long_one(tmp_path):
+    Image.new("L", (64, 64), 90).save(tmp_path / "grey.png")
+    Image.new("RGB", (40, 800), "red").save(tmp_path / "long.png")
+    found = FeatureCache(BACKBONE, "ten").get([tmp_path / "grey.png", tmp_path / "long.png"])
+    assert found.isfinite().all()
+    assert not torch.equal(found[0], found[1])

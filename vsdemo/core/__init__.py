@@ -1,0 +1,1 @@
+"""Records, configuration, events, paths, device and opened images: what every package uses."""

@@ -1,0 +1,1 @@
+"""Files from the web: what can be fetched by name, resumed downloads, archives."""

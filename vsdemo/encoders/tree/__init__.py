@@ -1,0 +1,1 @@
+"""Encoders over trees: shapes, level batching, recursive cells and LSTMs."""

@@ -1,0 +1,1 @@
+"""What a checkpoint is measured on, and the reports made from the figures."""

@@ -1,0 +1,1 @@
+"""Figures with intervals: ranks, accuracy, correlation, relatedness, pointing."""

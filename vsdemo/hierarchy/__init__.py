@@ -1,0 +1,1 @@
+"""The order over words, captions and photos: built, walked, generalised, projected."""

@@ -1,0 +1,1 @@
+"""How the shipped parser and the image network Pocket are trained; for maintainers."""

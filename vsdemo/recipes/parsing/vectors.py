@@ -1,0 +1,50 @@
+"""Word vectors of our own for the parser, from text that holds no dev or test caption.
+
+A context is a word AND its place (two to the left ... two to the right), which groups words by
+syntax, what a parser wants.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from vsdemo.core.paths import require_data, write_text
+from vsdemo.data.datasets import flickr8k
+from vsdemo.data.text.vectors import WORD, factorise, other_sentences, ppmi
+from vsdemo.recipes.parsing import treebank
+
+PLACES = (-2, -1, 1, 2)
+WORDS, CONTEXTS, DIM = 21_000, 4_000, 100
+
+
+def texts() -> Iterator[list[str]]:
+    """Tokenised lower-case sentences: EWT train, caption text (no dev or test photo), glosses."""
+    for rows in treebank.sentences(treebank.read("train")):
+        yield [row[1].lower() for row in rows if row[0].isdigit()]
+    yield from (WORD.findall(line.lower()) for line in other_sentences())
+    captions = flickr8k.read_captions()
+    for name in flickr8k.split_names("train"):
+        yield from (WORD.findall(caption.lower()) for caption in captions[name])
+    with tarfile.open(require_data("wordnet3.0-nouns.tar.xz", what="WordNet")) as tar:
+        file = tar.extractfile("wordnet3.0/dict/data.noun")
+        assert file is not None
+        glosses = (line.partition(" | ")[2] for line in file.read().decode().split("\n"))
+        parts = (part for gloss in glosses for part in re.split(r'[;"]', gloss))
+        yield from (WORD.findall(part.lower()) for part in parts if part.strip())
+
+
+def train(path: Path, seed: int = 0) -> None:
+    """Writes the vectors as text, most frequent word first: `word x1 ... x100` a line."""
+    sentences = [["<s>", *s, "</s>"] for s in texts()]
+    counts = Counter(word for sentence in sentences for word in sentence)
+    words = [w for w, c in counts.most_common(WORDS) if c >= 3]
+    contexts = ppmi(sentences, words, CONTEXTS, PLACES, placed=True)
+    vectors = factorise(contexts, DIM, norm=3, seed=seed)
+    lines = [f"{len(words)} {DIM}"]
+    for word, vector in zip(words, vectors, strict=True):
+        lines.append(word + " " + " ".join(f"{x:.4f}" for x in vector))
+    write_text(path, "\n".join(lines) + "\n")

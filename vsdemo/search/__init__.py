@@ -1,0 +1,1 @@
+"""A checkpoint over a gallery, exact top-k, sentences compared."""

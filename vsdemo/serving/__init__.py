@@ -1,0 +1,1 @@
+"""What a public server allows its visitors."""

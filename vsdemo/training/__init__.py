@@ -1,0 +1,1 @@
+"""Training loops, optimisers, saved state, probes, and trainings as processes."""

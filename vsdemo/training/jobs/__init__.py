@@ -1,0 +1,1 @@
+"""Trainings as processes of their own: the specification, the process, its folder."""

@@ -1,0 +1,1 @@
+"""What several tabs show: HTML pieces, plotly."""

@@ -1,0 +1,25 @@
+"""What a run has told, as a file for a spreadsheet."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from vsdemo.core.types import UserError
+from vsdemo.plots.curves import csv_text
+from vsdemo.training.jobs import jobs
+
+
+def route() -> Route:
+    """GET /runs/{name}/events.csv; a name is looked up in the list of runs and never a path."""
+
+    def events(request: Request) -> Response:
+        try:
+            run = jobs.run(request.path_params["name"])
+        except UserError:
+            return Response(status_code=404)
+        headers = {"Content-Disposition": f'attachment; filename="{run.name}.csv"'}
+        return Response(csv_text(run.events), media_type="text/csv", headers=headers)
+
+    return Route("/runs/{name}/events.csv", events)

@@ -1,0 +1,1 @@
+"""Frozen image networks, the regions of a photo, and cached features."""
