@@ -44,8 +44,13 @@ def test_the_list(stand_in, run):
     assert lines[1].endswith(time.strftime("%Y-%m-%d %H:%M", time.localtime(first.begun)))
     told = json.loads(run("runs", "--json")[1])
     assert told[0] == {
-        **{"name": "obey-1", "state": "training", "preset": "obey", "dataset": None},
-        **{"best": None, "begun": second.begun, "folder": str(second.folder)},
+        "name": "obey-1",
+        "state": "training",
+        "preset": "obey",
+        "dataset": None,
+        "best": None,
+        "begun": second.begun,
+        "folder": str(second.folder),
     }
     assert told[1]["best"] == 312.34
 

@@ -28,7 +28,9 @@ EVENTS = st.fixed_dictionaries(
     optional={
         "kind": st.sampled_from(["start", "step", "eval", "checkpoint", "done", "new"]) | VALUES,
         **dict.fromkeys(KEYS, st.integers(0, 10**6) | VALUES),
-        **{"i2t": RECALLED | VALUES, "t2i": RECALLED | VALUES, "text": VALUES},
+        "i2t": RECALLED | VALUES,
+        "t2i": RECALLED | VALUES,
+        "text": VALUES,
     },
 )
 LOSSES = st.lists(st.floats(-1e6, 1e6) | st.just(math.nan), min_size=0, max_size=2500)
@@ -71,7 +73,9 @@ def test_the_panels_of_a_run():
     ]
     first, second = curves({"a": events, "b": []})["runs"]
     assert first == {
-        **{"name": "a", "colour": COLOURS[0], "dash": "solid"},
+        "name": "a",
+        "colour": COLOURS[0],
+        "dash": "solid",
         "loss": {"loss": {"x": [1, 10], "y": [9.0, 4.0]}},
         "learning_rate": {"learning_rate": {"x": [1, 10], "y": [0.001, 0.0005]}},
         "throughput": {"pairs_per_second": {"x": [1, 10], "y": [2000.0, 2000.0]}},
@@ -83,7 +87,9 @@ def test_the_panels_of_a_run():
         },
     }
     assert second == {
-        **{"name": "b", "colour": COLOURS[1], "dash": "9px,4px"},
+        "name": "b",
+        "colour": COLOURS[1],
+        "dash": "9px,4px",
         **{panel: {} for panel in (*PANELS, "dev")},
     }
 
@@ -187,7 +193,8 @@ def test_csv_has_a_row_an_event_and_a_column_a_number():
     assert list(rows[0]) == [*names, *ways, "rsum"]
     assert [row["kind"] for row in rows] == ["start", "step", "eval", "error"]
     assert rows[0] == {**dict.fromkeys(rows[0], ""), "kind": "start", "step": "0"} | {
-        **{"time": "0.5", "steps": "20"},
+        "time": "0.5",
+        "steps": "20",
     }
     assert float(rows[1]["loss"]) == 9.25
     assert float(rows[2]["i2t.r1"]) == 40.0

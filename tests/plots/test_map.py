@@ -27,8 +27,11 @@ TEXTS = ("entity", "animal", "dog", "A <b>brown</b> dog & a ball .", "first.jpg"
 def view(**changes) -> MapView:
     random = np.random.default_rng(0)
     items = {
-        **{"points": random.uniform(-1, 1, (6, 2)), "kinds": KINDS, "texts": TEXTS},
-        **{"norms": np.array([0, 2, 1, 3, 5, 4.0]), "norm_title": "norm"},
+        "points": random.uniform(-1, 1, (6, 2)),
+        "kinds": KINDS,
+        "texts": TEXTS,
+        "norms": np.array([0, 2, 1, 3, 5, 4.0]),
+        "norm_title": "norm",
     }
     return MapView(**{**items, **changes})
 

@@ -89,7 +89,11 @@ def test_another_sentence_is_typed_or_taken_from_those_of_the_photo(tab):
     typed = last(tab, tab.run, " one  red bar ", asked)
     assert typed[tab.asked].text == "one red bar"
     assert typed[tab.asked].address == {
-        **{"tab": "align", "q": "one red bar", "model": "gru", "gallery": "toy-test", "photo": "2"}
+        "tab": "align",
+        "q": "one red bar",
+        "model": "gru",
+        "gallery": "toy-test",
+        "photo": "2",
     }
     used = last(tab, tab.use, asked, clicked(2))
     assert used[tab.query] == used[tab.asked].text

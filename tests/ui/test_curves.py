@@ -68,8 +68,13 @@ def apps():
         warnings.simplefilter("ignore")
         demo, port = page_with_curves(), free_port()
         demo.launch(
-            **{"server_port": port, "prevent_thread_lock": True, "quiet": True, "ssr_mode": False},
-            **{"theme": theme.theme(), "css": theme.css(), "footer_links": []},
+            server_port=port,
+            prevent_thread_lock=True,
+            quiet=True,
+            ssr_mode=False,
+            theme=theme.theme(),
+            css=theme.css(),
+            footer_links=[],
             run_history=False,
         )
     yield {"toy": f"http://127.0.0.1:{port}/"}

@@ -52,8 +52,13 @@ def apps():
         warnings.simplefilter("ignore")
         demo, port = page_with_a_form(), free_port()
         demo.launch(
-            **{"server_port": port, "prevent_thread_lock": True, "quiet": True, "ssr_mode": False},
-            **{"theme": theme.theme(), "css": theme.css(), "head": theme.head()},
+            server_port=port,
+            prevent_thread_lock=True,
+            quiet=True,
+            ssr_mode=False,
+            theme=theme.theme(),
+            css=theme.css(),
+            head=theme.head(),
             footer_links=[],
         )
     yield {"toy": f"http://127.0.0.1:{port}/"}

@@ -69,8 +69,13 @@ def apps(tmp_path_factory):
         warnings.simplefilter("ignore")
         demo, port = page_with_a_map(), free_port()
         demo.launch(
-            **{"server_port": port, "prevent_thread_lock": True, "quiet": True, "ssr_mode": False},
-            **{"theme": theme.theme(), "css": theme.css(), "footer_links": []},
+            server_port=port,
+            prevent_thread_lock=True,
+            quiet=True,
+            ssr_mode=False,
+            theme=theme.theme(),
+            css=theme.css(),
+            footer_links=[],
             app_kwargs={"routes": [images.route(lambda token: photos)]},
         )
     yield {"toy": f"http://127.0.0.1:{port}/"}

@@ -20,10 +20,11 @@ def sts(
     """Measure sentence similarity (STS, STS-B, SICK): a table beside the paper's; no photos."""
     from vsdemo.core.paths import write_text
     from vsdemo.evaluation import sts_report
+    from vsdemo.plots.sts import sts_svg
 
     found = sts_report.report(checkpoints, split, sts_dir)
     if svg:
-        write_text(svg, sts_report.figure(found))
+        write_text(svg, sts_svg(found))
     if json:
         show(found)
     elif svg:

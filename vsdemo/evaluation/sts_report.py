@@ -1,4 +1,4 @@
-"""Sentence similarity, subset by subset: a table beside the paper's, and bars like its Figure 3."""
+"""Sentence similarity, subset by subset: a table beside the paper's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 from vsdemo.core.types import UserError
 from vsdemo.evaluation import evaluate
 from vsdemo.models import checkpoint
-from vsdemo.plots.bars import bars_svg
 
 Figures = Mapping[str, Mapping[str, Any]]  # label of a model -> what the task `sts` found
 COLUMNS = ("BOW (GloVe)", "InferSent", "char-GRU (Flickr8k)")
@@ -89,17 +88,3 @@ def _paper(name: str, sets: Mapping[str, Any]) -> list[str]:
         return [""] * len(COLUMNS)
     columns = zip(*(PAPER[s] for s in wanted), strict=True)
     return [f"{sum(column) / len(wanted):.1f}" for column in columns]
-
-
-def figure(found: Figures) -> str:
-    """Bars of Pearson's r x 100 with 95% intervals as SVG, a model beside the other in each set."""
-    sets = next(iter(found.values()))
-    names = [label.split("/")[-1] for label in found]
-    short = dict(zip(found, names if len(set(names)) == len(names) else found, strict=True))
-    rows, spans = [], []
-    for name in sets:
-        for label, of in found.items():
-            rows.append((f"{name} {short[label]}" if len(found) > 1 else name, of[name]["pearson"]))
-            spans.append(tuple(of[name]["ci95"]["pearson"]))
-    title = f"Pearson's r x 100: {', '.join(short.values())}"
-    return bars_svg(title, rows, spans=spans)
