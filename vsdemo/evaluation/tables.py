@@ -27,7 +27,8 @@ from vsdemo.models.checkpoint import Spec
 
 TITLES = {
     **{f"r{k}": f"R@{k}" for k in RECALLS + DEEPER},
-    **{"medr": "med r", "meanr": "mean r"},
+    "medr": "med r",
+    "meanr": "mean r",
 }
 Rows = dict[str, dict[tuple[str, int], dict[str, float]]]  # label -> (data set, seed) -> figures
 LEFT_OUT = {f"{way} r{k}" for way in ("i2t", "t2i") for k in DEEPER}  # as `evaluate.table` does
@@ -70,7 +71,9 @@ def report(
     metrics = [m for m in runs[0].figures if all(m in run.figures for run in runs)]
     rows = grouped(runs)
     found: dict[str, Any] = {
-        **{"split": split, "task": task_name, "metrics": metrics},
+        "split": split,
+        "task": task_name,
+        "metrics": metrics,
         "runs": [asdict(run) for run in runs],
         "rows": {name: _estimates([*row.values()], metrics) for name, row in rows.items()},
     }

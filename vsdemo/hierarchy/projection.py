@@ -121,8 +121,12 @@ def _umap(x: np.ndarray, steps: _Steps, seed: int) -> np.ndarray:
         from umap import UMAP, layouts  # takes seconds, and on a new machine a minute
 
         network = UMAP(
-            **{"n_neighbors": found[0].shape[1], "min_dist": MIN_DIST, "n_epochs": EPOCHS},
-            **{"init": "pca", "random_state": seed, "n_jobs": 1},
+            n_neighbors=found[0].shape[1],
+            min_dist=MIN_DIST,
+            n_epochs=EPOCHS,
+            init="pca",
+            random_state=seed,
+            n_jobs=1,
             precomputed_knn=(*found, None),
             force_approximation_algorithm=True,  # or fewer than 4,096 points ignore the neighbours
         )

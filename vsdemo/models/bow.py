@@ -35,8 +35,13 @@ class Config(config.Symmetric):
 
 
 LESSON: dict[str, Any] = {  # learns Storybook before a class's eyes, in a minute
-    **{"backbone": "pocket", "crops": "whole", "photos": 1500, "dim": 200},
-    **{"sampling": "one", "epochs": 60, "patience": 60},  # looked at after each 12 steps
+    "backbone": "pocket",
+    "crops": "whole",
+    "photos": 1500,
+    "dim": 200,
+    "sampling": "one",
+    "epochs": 60,
+    "patience": 60,  # looked at after each 12 steps
 }
 PRESETS = {
     "bow": Config(),

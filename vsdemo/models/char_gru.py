@@ -79,15 +79,29 @@ class Config(config.Symmetric):
 
 
 PAPER: dict[str, Any] = {
-    **{"epochs": 32, "batch_size": 32, "bucket": 1, "learning_rate": 0.001, "hardest": 0.0},
-    **{"clip": 0.0, "dropout": 0.0, "word_dropout": 0.0, "photo_dropout": 0.0},
-    **{"gentle": 0, "average": 0.0, "standardize": False},
+    "epochs": 32,
+    "batch_size": 32,
+    "bucket": 1,
+    "learning_rate": 0.001,
+    "hardest": 0.0,
+    "clip": 0.0,
+    "dropout": 0.0,
+    "word_dropout": 0.0,
+    "photo_dropout": 0.0,
+    "gentle": 0,
+    "average": 0.0,
+    "standardize": False,
 }
 PRESETS = {
     "char_gru": Config(),
     "char_gru/small": Config(
-        **{"dim": 256, "epochs": 16, "crops": "center", "gentle": 0},
-        **{"word_dropout": 0.0, "photo_dropout": 0.1, "average": 0.0},
+        dim=256,
+        epochs=16,
+        crops="center",
+        gentle=0,
+        word_dropout=0.0,
+        photo_dropout=0.1,
+        average=0.0,
     ),
     **{f"char_gru/{dim}": Config(dim=dim, **PAPER) for dim in (1024, 2048, 4096)},
 }

@@ -62,9 +62,19 @@ class Config(config.Symmetric):
 
 
 PAPER: dict[str, Any] = {  # sections 3 and 4
-    **{"vectors": "fixed", "word_dim": 200, "dim": 1000, "min_count": 1, "standardize": False},
-    **{"hardest": 0.0, "dropout": 0.0, "sampling": "one", "batch_size": 100},
-    **{"epochs": 20, "patience": 20, "schedule": "step", "cycle_epochs": 18},
+    "vectors": "fixed",
+    "word_dim": 200,
+    "dim": 1000,
+    "min_count": 1,
+    "standardize": False,
+    "hardest": 0.0,
+    "dropout": 0.0,
+    "sampling": "one",
+    "batch_size": 100,
+    "epochs": 20,
+    "patience": 20,
+    "schedule": "step",
+    "cycle_epochs": 18,
 }
 PRESETS = {
     "fragments": Config(),

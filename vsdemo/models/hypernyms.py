@@ -71,9 +71,7 @@ PRESETS = {
     "hypernyms/symmetric_released": Config(score="symmetric_released"),
     "hypernyms/bilinear": Config(score="bilinear"),
     "hypernyms/gaussian": Config(score="gaussian", margin=7.0),
-    "hypernyms/toy": Config(
-        **{"protocol": "whole", "dim": 2, "epochs": 5000, "evaluate_every": 500, "patience": 10}
-    ),
+    "hypernyms/toy": Config(protocol="whole", dim=2, epochs=5000, evaluate_every=500, patience=10),
 }
 
 

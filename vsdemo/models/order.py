@@ -58,7 +58,10 @@ class Config(config.Config):
 
 
 PAIRS: dict[str, Any] = {
-    **{"loss": "entailment", "epochs": 10, "evaluate_every": 1, "schedule": "constant"}
+    "loss": "entailment",
+    "epochs": 10,
+    "evaluate_every": 1,
+    "schedule": "constant",
 }
 PRESETS = {
     "order": Config(),

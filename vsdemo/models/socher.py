@@ -31,10 +31,23 @@ class Config(config.Symmetric):
 
 
 PAPER: dict[str, Any] = {  # sections 5 and 6
-    **{"vectors": "fixed", "word_dim": 50, "dim": 50, "min_count": 1, "standardize": False},
-    **{"score": "inner", "margin": 3.0, "hardest": 0.0, "decay": 0.08, "dropout": 0.0, "clip": 0.0},
-    **{"optimizer": "adagrad", "learning_rate": 0.01, "schedule": "constant"},
-    **{"epochs": 200, "evaluate_every": 5, "patience": 8},
+    "vectors": "fixed",
+    "word_dim": 50,
+    "dim": 50,
+    "min_count": 1,
+    "standardize": False,
+    "score": "inner",
+    "margin": 3.0,
+    "hardest": 0.0,
+    "decay": 0.08,
+    "dropout": 0.0,
+    "clip": 0.0,
+    "optimizer": "adagrad",
+    "learning_rate": 0.01,
+    "schedule": "constant",
+    "epochs": 200,
+    "evaluate_every": 5,
+    "patience": 8,
 }
 SQUARED: dict[str, Any] = {**PAPER, "loss": "squared", "score": "euclidean", "alternate": 5}
 

@@ -84,7 +84,9 @@ def map_figure(view: MapView) -> Figure:
         ],
         "layout": _layout(view),
         "config": {
-            **{"scrollZoom": True, "displaylogo": False, "responsive": False},
+            "scrollZoom": True,
+            "displaylogo": False,
+            "responsive": False,
             "modeBarButtons": BUTTONS,
             "plotlyServerURL": "",  # nothing of this leaves the page
         },
@@ -106,14 +108,20 @@ def _items(view: MapView, kind: str) -> Figure:
     numbers.sort(key=lambda n: float(view.norms[n]))
     name, symbol, size = KINDS[kind]
     trace = {
-        **{"type": "scattergl" if kind in FAST else "scatter", "mode": "markers", "name": name},
+        "type": "scattergl" if kind in FAST else "scatter",
+        "mode": "markers",
+        "name": name,
         **_at(view, numbers),
         "customdata": numbers,
-        **{"hoverinfo": "text+name", "legendgroup": kind, "showlegend": False},
+        "hoverinfo": "text+name",
+        "legendgroup": kind,
+        "showlegend": False,
         "hovertext": [_wrapped(view.texts[n], view.norm_title, view.norms[n]) for n in numbers],
         "marker": {
-            **{"symbol": symbol, "size": size, "coloraxis": "coloraxis"},
-            **{"color": [round(float(view.norms[n]), 4) for n in numbers]},
+            "symbol": symbol,
+            "size": size,
+            "coloraxis": "coloraxis",
+            "color": [round(float(view.norms[n]), 4) for n in numbers],
             **({"opacity": 0.75} if kind in FAST else {"line": _line("paper", 1)}),
         },
         "meta": {"kind": kind},
@@ -145,12 +153,21 @@ def _arrows(view: MapView) -> list[Figure]:
     heads = {"symbol": "arrow", "angleref": "previous", "standoff": 6, "color": "var(--quiet)"}
     return [
         {
-            **{**common, **line, "mode": "lines+markers", "hoverinfo": "skip"},
-            **{"name": "More general ➝", "showlegend": bool(arrows), "line": _line("quiet", 1)},
+            **common,
+            **line,
+            "mode": "lines+markers",
+            "hoverinfo": "skip",
+            "name": "More general ➝",
+            "showlegend": bool(arrows),
+            "line": _line("quiet", 1),
             "marker": {**heads, "size": [0, 9, 0] * len(arrows)},
         },
         {
-            **{**common, **middle, "mode": "markers", "showlegend": False, "hoverinfo": "text"},
+            **common,
+            **middle,
+            "mode": "markers",
+            "showlegend": False,
+            "hoverinfo": "text",
             "hovertext": [_ordered(view, arrow) for arrow in arrows],
             "marker": {"size": 5, "color": "var(--quiet)"},
         },
@@ -159,10 +176,17 @@ def _arrows(view: MapView) -> list[Figure]:
 
 def _path(view: MapView) -> Figure:
     return {
-        **{"type": "scatter", "mode": "lines+text", "name": "Path", **_at(view, view.path)},
-        **{"text": [_short(view.texts[n]) for n in view.path], "textposition": "top center"},
-        **{"textfont": {"color": "var(--accent)", "size": 13}, "line": _line("accent", 4)},
-        **{"hoverinfo": "skip", "showlegend": len(view.path) > 1, "zorder": 4},
+        "type": "scatter",
+        "mode": "lines+text",
+        "name": "Path",
+        **_at(view, view.path),
+        "text": [_short(view.texts[n]) for n in view.path],
+        "textposition": "top center",
+        "textfont": {"color": "var(--accent)", "size": 13},
+        "line": _line("accent", 4),
+        "hoverinfo": "skip",
+        "showlegend": len(view.path) > 1,
+        "zorder": 4,
     }
 
 
@@ -182,20 +206,22 @@ def _layout(view: MapView) -> Figure:
     bar |= {"y": 0, "yanchor": "top", "outlinewidth": 0, "xpad": 0, "lenmode": "pixels"}
     card = {"bgcolor": "var(--raised)", "bordercolor": "var(--line)", "align": "left"}
     return {
-        **{"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)"},
-        **{"dragmode": "pan", "hovermode": "closest", "clickmode": "event"},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "dragmode": "pan",
+        "hovermode": "closest",
+        "clickmode": "event",
         "uirevision": hashlib.sha256(points.tobytes()).hexdigest()[:16],
-        **{
-            "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
-            "font": {"color": "var(--ink)", "family": "system-ui, sans-serif"},
-        },
+        "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+        "font": {"color": "var(--ink)", "family": "system-ui, sans-serif"},
         "xaxis": {"visible": False, "range": _range(points[:, 0])},
         "yaxis": {"visible": False, "range": _range(points[:, 1])},
         "coloraxis": {
             "colorscale": SCALE,
             "colorbar": {**bar, "title": {"text": _escaped(view.norm_title), "side": "top"}},
         },
-        **{"legend": legend, "shapes": _ring(view)},
+        "legend": legend,
+        "shapes": _ring(view),
         "hoverlabel": {**card, "namelength": -1, "font": {"color": "var(--ink)", "size": 13}},
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "var(--quiet)"}
         | {"activecolor": "var(--accent)", "orientation": "v"},

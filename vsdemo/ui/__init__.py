@@ -53,8 +53,12 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
     try:
         demo.launch(
             **{"server_port": port, "max_file_size": MAX_UPLOAD, "show_error": False, **options},
-            **{"theme": theme.theme(), "css": theme.css(), "head": theme.head()},
-            **{"ssr_mode": False, "enable_monitoring": False, "run_history": False},
+            theme=theme.theme(),
+            css=theme.css(),
+            head=theme.head(),
+            ssr_mode=False,
+            enable_monitoring=False,
+            run_history=False,
             footer_links=[],
             app_kwargs={"routes": [images.route(library.photos), export.route()]},
         )

@@ -25,11 +25,11 @@ from vsdemo.data.storybook.scene import Group, Link, Scene
 from vsdemo.data.storybook.telling import Caption
 
 SPLITS = {
-    "train": range(0, 4000),
+    "train": range(4000),
     "dev": range(4000, 4500),
     "test": range(4500, 5000),
     "compositional": range(5000, 5500),
-    "all": range(0, 5500),
+    "all": range(5500),
 }
 CHUNK = 8  # pictures that a process draws before it asks for more
 

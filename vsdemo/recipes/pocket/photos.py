@@ -21,8 +21,10 @@ from vsdemo.data.storybook import store
 
 SHORT = 224  # pixels: the short side of a photo in memory
 LEAST = {  # share of a photo that a crop shows at least: of captions, most has to stay true
-    **{"flickr8k": 0.35, "pascal1k": 0.35},
-    **{"photos_unlabelled": 0.25, "storybook": 0.7},
+    "flickr8k": 0.35,
+    "pascal1k": 0.35,
+    "photos_unlabelled": 0.25,
+    "storybook": 0.7,
 }
 MORE = range(5500, 11_500)  # scenes of Storybook that are in none of its splits
 VAGUE = 2  # captions of a scene, its shortest, that are true of many others too

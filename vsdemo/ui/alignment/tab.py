@@ -137,7 +137,9 @@ class Align:
         asked = replace(asked, text=text, done=True, alignment=None)
         yield {
             **self._photo(asked, own),
-            **{self.query: text, self.asked: asked, **self.regions.empty},
+            self.query: text,
+            self.asked: asked,
+            **self.regions.empty,
             self.parts: view.waiting(),
         }
         try:
@@ -165,7 +167,8 @@ class Align:
         png, record = asked.write(opened, name, Path(self.png.GRADIO_CACHE))
         yield {
             **self._photo(asked, own),
-            **{self.asked: asked, **self.regions.empty},
+            self.asked: asked,
+            **self.regions.empty,
             self.parts: view.parts(found, _tree(found, asked.text)),
             self.note: page.note(asked.summary),
             self.png: gr.update(value=png, interactive=True),
@@ -177,8 +180,11 @@ class Align:
         own, tree = (yield from self._written(asked)), parser.load("shipped").parse([asked.text])[0]
         yield {
             **self._photo(asked, own),
-            **{self.parts: view.only_tree(tree), self.asked: asked},
-            **{self.png: OFF, self.json: OFF, **self.regions.empty},
+            self.parts: view.only_tree(tree),
+            self.asked: asked,
+            self.png: OFF,
+            self.json: OFF,
+            **self.regions.empty,
             self.note: page.note(
                 f"Only the tree of the sentence: {asked.model} has one point for a whole photo, so "
                 "no word leads to a region, and no other model here has regions."

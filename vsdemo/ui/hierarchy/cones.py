@@ -81,7 +81,9 @@ class Toy:
 def cones(toy: Toy) -> str:
     """The picture, what it says in words, and its buttons."""
     record = {
-        **{"names": toy.names, "points": toy.points, "edges": toy.edges},
+        "names": toy.names,
+        "points": toy.points,
+        "edges": toy.edges,
         "pairs": toy.pairs(),
     }
     legend = "".join(

@@ -49,7 +49,8 @@ class Walk:
         plain: dict[str, Any] = {"show_label": False, "container": False}
         with gr.Row(elem_classes="ask"):
             self.query = gr.Textbox(
-                **{"label": "Where to go", "placeholder": "A word or a sentence"},
+                label="Where to go",
+                placeholder="A word or a sentence",
                 **{"max_lines": 1, "elem_id": "where", **plain},
             )
             self.go = gr.Button("Go there", variant="primary", scale=0, elem_id="walk")

@@ -43,7 +43,8 @@ class TreePanel:
         """Draws the sentence of `shown`, whose value is None or a Told, whenever it changes."""
         outputs = [self.note, self.tree, self.open, self.read]
         latest: dict[str, Any] = {
-            **{"trigger_mode": "always_last", "show_progress": "hidden"},
+            "trigger_mode": "always_last",
+            "show_progress": "hidden",
             "api_visibility": "private",
         }
         say = callbacks.telling(self.note)
