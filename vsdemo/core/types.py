@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
+if TYPE_CHECKING:  # `vsdemo --help` does not wait for torch
+    import torch
+    from torch import Tensor
 
 MAX_CHARACTERS = 1000  # of a query; the longest caption of COCO has about 250
 
@@ -43,6 +45,8 @@ class Embeddings:
 
         rows: (sum(N_i),), where each goes; by default one behind the other.
         """
+        import torch
+
         count, first = sum(map(len, parts)), parts[0]
         rows = torch.arange(count) if rows is None else rows
         shape = [max(sizes) for sizes in zip(*(p.x.shape[1:] for p in parts), strict=True)]
