@@ -42,6 +42,7 @@ class Config:
 
     needs: ClassVar[frozenset[str]] = frozenset({"words"})
 
+    material: str = option("photos", "data to learn from", ("photos",))
     backbone: str = option("torchvision/densenet169", "frozen image network; `vsdemo models`")
     crops: str = option("ten", "views of a photo, averaged", ("center", "mirror", "ten", "whole"))
     photos: int = option(0, "of train to learn from, the first ones; 0: all", least=0)
@@ -121,7 +122,7 @@ class Symmetric(Config):
 
 OWN = "The model"  # the title of the fields that a model adds
 GROUPS = {  # the shared fields, each once, by what they are about
-    "Photos and words": ("backbone", "crops", "photos", "min_count", "vectors"),
+    "Photos and words": ("material", "backbone", "crops", "photos", "min_count", "vectors"),
     "Batches": ("batch_size", "sampling", "bucket", "seed"),
     "How long": ("epochs", "patience", "evaluate_every", "semantics"),
     "Learning rate": (

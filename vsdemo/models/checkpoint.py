@@ -23,7 +23,7 @@ from vsdemo.core.device import device
 from vsdemo.core.paths import checkpoints_root, write_text
 from vsdemo.core.types import UserError
 from vsdemo.data.text.vocab import Vocab
-from vsdemo.models import ensemble
+from vsdemo.models import ensemble, migrations
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.vision.features import FeatureCache
 
@@ -137,7 +137,8 @@ def spec_of(values: dict[str, Any]) -> Spec:
     if members:
         return Spec(**{**values, "config": members[0].config, "members": members})
     kind = models.module(values["model"]).Config
-    config = configs.from_dict(kind, values["config"])
+    settings = migrations.migrate(values["model"], values["config"])
+    config = configs.from_dict(kind, settings)
     of = str(values.get("of", ""))
     return Spec(**{**values, "config": config, "members": (), "of": of})
 

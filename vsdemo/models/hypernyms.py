@@ -43,6 +43,7 @@ class Config(config.Config):
 
     needs: ClassVar[frozenset[str]] = frozenset({"concepts"})
 
+    material: str = option("concept_pairs", "data to learn from", ("concept_pairs",))
     protocol: str = option(
         "clean", "what is held out: see `data.hypernyms`", ("clean", "paper", "whole")
     )

@@ -38,6 +38,7 @@ from vsdemo.models.scores import SCORES
 class Config(config.Config):
     """An order-embedding and its training; what section 4.4 states is the default."""
 
+    material: str = option("photos", "data to learn from", ("photos", "sentence_pairs"))
     epochs: int = option(60, "at most; see patience")
     evaluate_every: int = option(4, "epochs between two evaluations on dev", least=1)
     patience: int = option(5, "evaluations without a better dev rsum before stopping", least=1)
@@ -58,6 +59,7 @@ class Config(config.Config):
 
 
 PAIRS: dict[str, Any] = {
+    "material": "sentence_pairs",
     "loss": "entailment",
     "epochs": 10,
     "evaluate_every": 1,
