@@ -71,7 +71,7 @@ def test_the_same_run_twice():
 def test_metrics_of_a_result():
     found = {"i2t": {"r1": 2.5, "medr": 3.0}, "rsum": 7.5, "n_images": 8, "split": "test"}
     intervals = {"ci95": {"i2t": {"r1": [1.0, 4.0]}}, "worst": [{"rank": 3.0}]}
-    assert tables.flat(found | intervals) == {"i2t r1": 2.5, "i2t medr": 3.0, "rsum": 7.5}
+    assert tables.metrics_of(found | intervals) == {"i2t r1": 2.5, "i2t medr": 3.0, "rsum": 7.5}
 
 
 def test_label(toy_checkpoint):

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from vsdemo.core import events
+from vsdemo.core import markdown as md
 from vsdemo.core.paths import write_text
 from vsdemo.core.types import CaptionSet, UserError
 from vsdemo.data import datasets
@@ -21,11 +22,8 @@ from vsdemo.models import checkpoint
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 
-HEADER = (
-    "| split | i2t R@1 | R@5 | R@10 | med r | mean r "
-    "| t2i R@1 | R@5 | R@10 | med r | mean r | rsum |\n"
-    "|---|---|---|---|---|---|---|---|---|---|---|---|"
-)
+_WAY = ("R@1", "R@5", "R@10", "med r", "mean r")
+HEADER = ("split", f"i2t {_WAY[0]}", *_WAY[1:], f"t2i {_WAY[0]}", *_WAY[1:], "rsum")
 
 LICENCES = {
     "flickr8k": "non-commercial research and education; cite Hodosh et al. 2013",
@@ -234,11 +232,11 @@ threads: {torch.get_num_threads()}.
 
 def table(metrics: dict[str, dict[str, Any]]) -> str:
     """Retrieval figures with intervals as a Markdown table, a row a split or model."""
-    return "\n".join([HEADER, *(_row(label, figures) for label, figures in metrics.items())])
+    return md.table(HEADER, [_row(label, figures) for label, figures in metrics.items()])
 
 
-def _row(label: str, figures: dict[str, Any]) -> str:
-    cells = []
+def _row(label: str, figures: dict[str, Any]) -> list[str]:
+    cells = [label]
     for way in ("i2t", "t2i"):
         for k in ranks.RECALLS:
             low, high = figures["ci95"][way][f"r{k}"]
@@ -246,4 +244,4 @@ def _row(label: str, figures: dict[str, Any]) -> str:
         cells += [f"{figures[way]['medr']:.0f}", f"{figures[way]['meanr']:.1f}"]
     low, high = figures["ci95"]["rsum"]
     cells.append(f"**{figures['rsum']:.1f}** ({low:.1f}-{high:.1f})")
-    return f"| {label} | " + " | ".join(cells) + " |"
+    return cells

@@ -17,6 +17,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from vsdemo.core import markdown as md
 from vsdemo.core.paths import checkpoints_root
 from vsdemo.core.types import UserError
 from vsdemo.evaluation.claims import CLAIMS, SORTS, Claim, Figure
@@ -152,7 +153,7 @@ def markdown(found: dict[str, Any]) -> str:
 def _table(claim: dict[str, Any]) -> str:
     titles = ["model", claim["figure"], *claim["beside"]]
     titles += ["minus the best other"] * bool(claim["sort"])
-    lines = [[*titles, "verdict"], ["---"] * (len(titles) + 1)]
+    lines = []
     for name, row in claim["rows"].items():
         if "value" not in row:
             lines.append([f"`{name}`", *[""] * (len(titles) - 1), row["verdict"]])
@@ -162,7 +163,7 @@ def _table(claim: dict[str, Any]) -> str:
             gaps = " and ".join(_cell(gap, "+") for gap in row.get("differences", {}).values())
             cells.append(f"{gaps}, `{row['with']}`" if gaps else "")
         lines.append([*cells, row["verdict"]])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return md.table([*titles, "verdict"], lines)
 
 
 def _cell(found: dict[str, Any], sign: str = "") -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from vsdemo.core import markdown as md
 from vsdemo.core.events import read
 from vsdemo.core.types import UserError
 from vsdemo.evaluation.metrics.ranks import RECALLS
@@ -48,11 +49,11 @@ def markdown(rows: Sequence[dict[str, Any]]) -> str:
     """The rows as a Markdown table."""
     titles = [f"{way} R@{k}" if k == RECALLS[0] else f"R@{k}" for way in WAYS for k in RECALLS]
     sets = list(next((row["semantics"] for row in rows if "semantics" in row), {}))
-    cells = [["epoch", *titles, "mean R@10", "rsum", *(f"r, {name}" for name in sets)]]
-    cells.append(["---"] * len(cells[0]))
+    header = ["epoch", *titles, "mean R@10", "rsum", *(f"r, {name}" for name in sets)]
+    cells = []
     for row in rows:
         recalls = [row[way][f"r{k}"] for way in WAYS for k in RECALLS]
         meant = [row["semantics"][name] for name in sets] if "semantics" in row else []
         numbers = [f"{value:.1f}" for value in (*recalls, row["r10"], row["rsum"], *meant)]
         cells.append([str(row["epoch"]), *numbers, *[""] * (len(sets) - len(meant))])
-    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+    return md.table(header, cells)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from vsdemo.core import markdown as md
 from vsdemo.core.types import UserError
 from vsdemo.evaluation import evaluate
 from vsdemo.models import checkpoint
@@ -66,12 +67,12 @@ def markdown(found: Figures) -> str:
     """Pearson's r x 100 with its 95% interval as Markdown: a row a set, a column a model, then
     those of the paper."""
     sets = next(iter(found.values()))
-    lines = [["set", "pairs", *(f"`{label}`" for label in found), *COLUMNS]]
-    lines.append(["---"] * len(lines[0]))
+    header = ["set", "pairs", *(f"`{label}`" for label in found), *COLUMNS]
+    rows = []
     for name, figures in sets.items():
         cells = [_cell(of[name]) for of in found.values()]
-        lines.append([name, f"{figures['n']:,}", *cells, *_paper(name, sets)])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        rows.append([name, f"{figures['n']:,}", *cells, *_paper(name, sets)])
+    return md.table(header, rows)
 
 
 def _cell(figures: Mapping[str, Any]) -> str:

@@ -17,6 +17,8 @@ from typing import Any
 from scipy.stats import t
 from tqdm import tqdm
 
+from vsdemo.core import markdown as md
+from vsdemo.core.nested import flatten
 from vsdemo.core.types import UserError
 from vsdemo.data import datasets
 from vsdemo.evaluation import evaluate
@@ -93,19 +95,13 @@ def _check(against: str, labels: list[str]) -> None:
 def _measure(folder: Path, spec: Spec, split: str, task_name: str) -> Run:
     found = evaluate.evaluate(folder, split, task_name=task_name)
     dataset = found.get("dataset", spec.dataset)  # a task of texts alone names none
-    return Run(str(folder), spec.label, dataset, spec.config.seed, flat(found))
+    return Run(str(folder), spec.label, dataset, spec.config.seed, metrics_of(found))
 
 
-def flat(figures: dict[str, Any], above: str = "") -> dict[str, float]:
-    """The metrics of a task's result, which are its floats (counts are whole numbers, intervals
-    lists); those of an inner dict with its key in front, such as "i2t r1"."""
-    found: dict[str, float] = {}
-    for key, value in figures.items():
-        if isinstance(value, dict):
-            found |= flat(value, f"{above}{key} ")
-        elif isinstance(value, float):
-            found[above + key] = value
-    return found
+def metrics_of(result: dict[str, Any]) -> dict[str, float]:
+    """Return the metrics of a task's result by name, such as "i2t r1"; whole numbers are counts."""
+    numbers = flatten(result, separator=" ")
+    return {name: value for name, value in numbers.items() if isinstance(value, float)}
 
 
 def grouped(runs: Sequence[Run]) -> Rows:
@@ -160,24 +156,24 @@ def markdown(found: dict[str, Any]) -> str:
     only these."""
     shown = getattr(task(found["task"]), "SHOWN", found["metrics"])
     metrics = [m for m in found["metrics"] if m in shown and m not in LEFT_OUT]
-    lines = _table("runs", found["rows"], metrics, _with_deviation)
+    parts = [_table("runs", found["rows"], metrics, _with_deviation)]
     if "differences" in found:
-        lines += [
+        parts += [
             f"\nMinus `{found['against']}`, paired by data set and seed, with 95% intervals by "
             "Student's t;\nthey are somewhat too narrow where splits overlap.\n",
-            *_table("pairs", found["differences"], metrics, _with_interval),
+            _table("pairs", found["differences"], metrics, _with_interval),
         ]
-    return "\n".join(lines)
+    return "\n".join(parts)
 
 
 def _table(
     unit: str, rows: dict[str, Any], metrics: list[str], cell: Callable[[dict[str, Any]], str]
-) -> list[str]:
+) -> str:
     titles = [" ".join(TITLES.get(word, word) for word in m.split()) for m in metrics]
-    cells = [["row", unit, *titles], ["---"] * (2 + len(metrics))]
-    for name, row in rows.items():
-        cells.append([f"`{name}`", str(row["n"]), *(cell(row[m]) for m in metrics)])
-    return [f"| {' | '.join(line)} |" for line in cells]
+    lines = [
+        [f"`{name}`", str(row["n"]), *(cell(row[m]) for m in metrics)] for name, row in rows.items()
+    ]
+    return md.table(["row", unit, *titles], lines)
 
 
 def _with_deviation(found: dict[str, Any]) -> str:

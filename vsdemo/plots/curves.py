@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from operator import itemgetter
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from vsdemo.core.nested import flatten
 from vsdemo.plots.marks import COLOURS
 
 POINTS = 400  # of a line, at most
@@ -63,22 +64,13 @@ def csv_text(events: Sequence[Event]) -> str:
     for event in events:
         if isinstance(event, dict):
             kind = {"kind": event["kind"]} if isinstance(event.get("kind"), str) else {}
-            rows.append(dict(_numbers(event)) | kind)
+            rows.append(flatten({k: v for k, v in event.items() if k != "config"}) | kind)
     names = list(dict.fromkeys(chain(FRAME, *rows)))
     text = io.StringIO()
     writer = csv.DictWriter(text, names, restval="")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
-
-
-def _numbers(event: Event, above: str = "") -> Iterator[tuple[str, float]]:
-    """Names and values of all finite numbers in an event."""
-    for key, value in event.items():
-        if isinstance(value, dict) and key != "config":
-            yield from _numbers(value, f"{above}{key}.")
-        elif _finite(value) and not isinstance(value, bool):
-            yield f"{above}{key}", value
 
 
 def _finite(value: Any) -> bool:

@@ -17,6 +17,7 @@ from torch.optim import SparseAdam
 
 from vsdemo import models
 from vsdemo.core import events
+from vsdemo.core import markdown as md
 from vsdemo.core.device import device
 from vsdemo.core.events import EventLog
 from vsdemo.core.types import Embeddings
@@ -130,8 +131,7 @@ The checkpoint holds weights and the names of concepts.
 
 def table(metrics: dict[str, Any]) -> str:
     """Accuracies by protocol beside their baseline as a Markdown table."""
-    lines = ["| split | protocol | accuracy | direction | transitive | oracle | seen |"]
-    lines.append("|---" * 7 + "|")
+    rows = []
     for split, figures in metrics.items():
         for protocol in (p for p in (*hypernyms.PROTOCOLS, hypernyms.WHOLE) if p in figures):
             found = figures[protocol]
@@ -139,5 +139,6 @@ def table(metrics: dict[str, Any]) -> str:
             told = (found["direction"], found["baselines"]["transitive"], found["oracle"])
             cells = [split, protocol, f"**{found['accuracy']:.1f}** ({low:.1f}-{high:.1f})"]
             cells += [f"{value:.1f}" for value in (*told, found["seen"])]
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+            rows.append(cells)
+    header = ["split", "protocol", "accuracy", "direction", "transitive", "oracle", "seen"]
+    return md.table(header, rows)

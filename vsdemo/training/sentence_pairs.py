@@ -17,6 +17,7 @@ from torch import Tensor
 
 from vsdemo import models
 from vsdemo.core import events
+from vsdemo.core import markdown as md
 from vsdemo.core.config import Config
 from vsdemo.core.device import device
 from vsdemo.core.events import EventLog
@@ -114,7 +115,7 @@ The checkpoint holds weights and a list of words, no sentence.
 
 def table(metrics: dict[str, Any]) -> str:
     """Accuracies beside their baselines as a Markdown table, a row a split and set."""
-    lines = ["| split | pairs | accuracy | majority | cosine | overlap |", "|---" * 6 + "|"]
+    rows = []
     for split, figures in metrics.items():
         for name in nli.SETS:
             found = figures[name]
@@ -122,5 +123,5 @@ def table(metrics: dict[str, Any]) -> str:
             cells = [f"{split}, {name}", f"{found['n']:,}"]
             cells += [f"**{found['accuracy']:.1f}** ({low:.1f}-{high:.1f})"]
             cells += [f"{value:.1f}" for value in found["baselines"].values()]
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+            rows.append(cells)
+    return md.table(["split", "pairs", "accuracy", "majority", "cosine", "overlap"], rows)

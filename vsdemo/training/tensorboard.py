@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from vsdemo.core.nested import flatten
 from vsdemo.core.types import UserError
 
 FOLDER = "tensorboard"  # in that of the run
@@ -35,16 +36,12 @@ class Board:
         """Takes one event."""
         if self._writer is None:
             self.rewind(0)
-        for name, value in numbers(event):
+        for name, value in numbers(event).items():
             self._writer.add_scalar(f"{event['kind']}/{name}", value, event["step"], event["time"])
         if event["kind"] != "step":
             self._writer.flush()
 
 
-def numbers(event: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
-    """The numbers of an event by name, nested names joined by dots, without step and time."""
-    for name, value in event.items():
-        if isinstance(value, Mapping) and name != "config":
-            yield from numbers(value, f"{prefix}{name}.")
-        elif isinstance(value, int | float) and (prefix or name not in ("step", "time")):
-            yield f"{prefix}{name}", float(value)
+def numbers(event: Mapping[str, Any]) -> dict[str, float]:
+    """Return the finite numbers of an event by name, such as "i2t.r1", without step and time."""
+    return flatten({k: v for k, v in event.items() if k not in ("config", "step", "time")})

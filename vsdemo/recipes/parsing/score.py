@@ -11,6 +11,7 @@ import stanza
 from stanza.utils.conll import CoNLL
 from udtools import udeval
 
+from vsdemo.core import markdown
 from vsdemo.core.paths import write_text
 from vsdemo.core.types import UserError
 from vsdemo.data import datasets
@@ -96,25 +97,22 @@ Flickr8k and Flickr30k: non-commercial research and education; WordNet 3.0: Prin
 
 F1 over words in percent, by the CoNLL 2018 metric (relations without subtypes):
 
-| split | input | UPOS | XPOS | UAS | LAS |
-|---|---|---|---|---|---|
-{rows}
+{table}
 """
 
 
-def rows(figures: dict[str, dict[str, dict[str, float]]]) -> list[str]:
-    """The lines of a table: split -> kind of input -> metrics."""
-    return [
-        f"| {split} | {kind.replace('_', ' ')} | "
-        + " | ".join(f"{found[metric]:.1f}" for metric in METRICS)
-        + " |"
-        for split, kinds in figures.items()
-        for kind, found in kinds.items()
+def table(metrics: dict[str, dict[str, dict[str, float]]]) -> str:
+    """Return a Markdown table of metrics by split and by kind of input."""
+    rows = [
+        [split, kind.replace("_", " "), *(f"{values[metric]:.1f}" for metric in METRICS)]
+        for split, kinds in metrics.items()
+        for kind, values in kinds.items()
     ]
+    return markdown.table(["split", "input", *METRICS.values()], rows)
 
 
 def finish(folder: Path, silver: int) -> None:
     """Measures a pipeline on dev and test; writes metrics.json and the model card."""
     figures = {split: evaluate(folder, split) for split in ("dev", "test")}
     write_text(folder / "metrics.json", json.dumps(figures, indent=1) + "\n")
-    write_text(folder / "README.md", CARD.format(silver=silver, rows="\n".join(rows(figures))))
+    write_text(folder / "README.md", CARD.format(silver=silver, table=table(figures)))
