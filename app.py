@@ -2,7 +2,7 @@
 
 import sys
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.ui import launch
 
 if __name__ == "__main__":

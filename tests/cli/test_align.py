@@ -30,9 +30,9 @@ def test_a_line_a_fragment_then_the_score(run, able, toy_checkpoint, photo):
     assert len(lines) == len(found.fragments)
     for m, (line, fragment) in enumerate(zip(lines, found.fragments, strict=True)):
         assert line.split()[0] == fragment.relation
-        assert ("not grounded" in line) == (found.best(m) is None)
+        assert ("not grounded" in line) == (found.best_region(m) is None)
     box = [float(v) for v in lines[1].split()[-4:]]
-    assert box == pytest.approx(found.boxes[found.best(1)], abs=0.01)
+    assert box == pytest.approx(found.boxes[found.best_region(1)], abs=0.01)
     assert last == f"score {found.total:.2f}, the sum of {len(lines)} parts"
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from vsdemo import models
 from vsdemo.core.config import GROUPS, OWN, Config, describe, from_dict, groups, option, override
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 
 FIELDS = {f.name: f for f in dataclasses.fields(Config)}
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import SUFFIXES, open_photo, photos_in, to_rgb
-from vsdemo.core.types import UserError
 
 
 def picture(width: int = 40, height: int = 30) -> Image.Image:

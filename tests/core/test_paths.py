@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from vsdemo.core import paths
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 
 
 def test_data_root_follows_the_environment(monkeypatch, tmp_path):

@@ -4,7 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.random_trees import random_trees
-from vsdemo.core.types import MAX_CHARACTERS, CaptionSet, Embeddings, Sentence, Tree, UserError
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import MAX_CHARACTERS, Sentence, Tree
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from vsdemo.core.types import Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import Vocab
 
 

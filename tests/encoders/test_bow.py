@@ -1,7 +1,7 @@
 import torch
 from torch.nn.functional import normalize
 
-from vsdemo.core.types import Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.encoders.bow import BagOfWords
 
 

@@ -6,7 +6,8 @@ from itertools import product
 import pytest
 import torch
 
-from vsdemo.core.types import Sentence, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import EOS, PAD, SPECIAL, UNK, Vocab
 from vsdemo.encoders.chars import CELLS, POOLINGS, Attention, CharRNN
 

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from vsdemo.core.types import Sentence, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.concepts import ConceptTable
 

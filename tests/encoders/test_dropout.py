@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from vsdemo.core.types import Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import PAD, Vocab
 from vsdemo.encoders.chars import CharRNN
 from vsdemo.encoders.dropout import LateDropout, WordDropout

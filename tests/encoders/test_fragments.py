@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from vsdemo.core.types import Embeddings, Sentence, Tree
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.fragments import Fragments
 from vsdemo.models.checkpoint import MAX_FILE

@@ -4,7 +4,8 @@ from torch import nn
 from torch.func import functional_call
 from torch.nn.functional import normalize
 
-from vsdemo.core.types import Sentence, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.encoders.gru import POOLINGS, WordGRU
 
 WORD_DIM, DIM = 5, 8

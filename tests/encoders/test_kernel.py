@@ -5,7 +5,7 @@ import pytest
 import torch
 from sklearn.cross_decomposition import CCA
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.encoders import kernel
 from vsdemo.encoders.kernel import KernelMap, correlate
 

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 import torch
 
-from vsdemo.core.types import Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import EOS, PAD, UNK
 from vsdemo.encoders.bow import BagOfWords
 from vsdemo.encoders.gru import POOLINGS, WordGRU

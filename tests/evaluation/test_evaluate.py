@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from vsdemo import models
 from vsdemo.core import config
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.evaluation import evaluate
 from vsdemo.models import checkpoint
 

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from tests.support import storybook_worlds
-from vsdemo.core.types import Embeddings, UserError
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
 from vsdemo.data import storybook
 from vsdemo.evaluation import lab
 from vsdemo.evaluation.claims import CLAIMS

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support import small_pairs
 from tests.support.small_runs import logged, trainer
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.evaluation import learning_curve
 from vsdemo.evaluation.tasks import sts
 from vsdemo.models import checkpoint

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.evaluation import evaluate, tables
 from vsdemo.evaluation.tables import Run
 from vsdemo.models import checkpoint

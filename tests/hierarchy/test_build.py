@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.support import small_orders
 from tests.support.small_runs import trainer
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
-from vsdemo.core.types import UserError
 from vsdemo.hierarchy import build
 from vsdemo.hierarchy.space import CAPTION, CONCEPT, PHOTO, ROOT, Item, World
 from vsdemo.models.scores import SCORES

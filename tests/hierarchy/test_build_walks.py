@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.data.text.vocab import tokenize
 from vsdemo.hierarchy import build
 from vsdemo.hierarchy.build import Place

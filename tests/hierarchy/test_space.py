@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.small_worlds import ORDER, built, names, violation
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.hierarchy.space import CAPTION, CONCEPT, GAP, PHOTO, ROOT, check_order
 from vsdemo.models.concept_scores import Gaussians
 from vsdemo.models.scores import SCORES

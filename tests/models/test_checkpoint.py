@@ -9,7 +9,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from vsdemo import models
-from vsdemo.core.types import Sentence, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.models import checkpoint
 

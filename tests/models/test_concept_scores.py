@@ -8,7 +8,8 @@ from torch.nn.functional import logsigmoid
 
 from vsdemo import models
 from vsdemo.core.config import override
-from vsdemo.core.types import Embeddings, Sentence
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.models import checkpoint
 from vsdemo.models.concept_scores import Bilinear, CosineDistance, Gaussians

@@ -9,7 +9,9 @@ import torch
 
 from vsdemo import models
 from vsdemo.core.config import from_dict, override
-from vsdemo.core.types import Embeddings, Sentence, UserError
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import parsed
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.evaluation.tasks import retrieval

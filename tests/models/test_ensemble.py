@@ -10,7 +10,9 @@ import torch.nn.functional as F
 
 from tests.support.small_runs import trainer
 from vsdemo import models
-from vsdemo.core.types import Embeddings, Sentence, UserError
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.evaluation import evaluate
 from vsdemo.models import checkpoint, ensembling
 from vsdemo.models.ensemble import Mean

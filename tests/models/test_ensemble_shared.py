@@ -8,7 +8,8 @@ import torch
 from safetensors.torch import load_file
 
 from tests.support.small_runs import trainer
-from vsdemo.core.types import Sentence, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.models import checkpoint, ensembling
 
 SENTENCES = [Sentence(t) for t in ("a red circle", "one blue bar on a zebra")]

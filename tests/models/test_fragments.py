@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from vsdemo.core.config import override
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.models import preset, scores
 from vsdemo.models.losses import build, fragments
 from vsdemo.models.scores import FragmentAlignment, fragment_alignment

@@ -3,7 +3,7 @@ import torch
 from torch.nn.functional import normalize
 
 from vsdemo.core.config import Config
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.models.losses import build, check_finite, entailment, pairwise_ranking, squared_error
 from vsdemo.models.scores import SCORES
 

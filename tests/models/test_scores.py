@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import normalize
 
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.models import scores
 from vsdemo.models.scores import SCORES, Cosine, Inner, OrderViolation, _OrderViolation
 

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from tests.support.fake_alignment import CHOSEN, alignment
-from vsdemo.core.types import Alignment, Fragment
+from vsdemo.core.alignment import Alignment, Fragment
 from vsdemo.plots import boxes_svg, crop, crops_png, overlay_png, tree_svg
 from vsdemo.plots.marks import (
     COLOURS,

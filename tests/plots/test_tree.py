@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vsdemo.core.types import Tree
+from vsdemo.core.sentences import Tree
 from vsdemo.plots import grammar, layout, tree_svg, tree_text
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
-from vsdemo.core.types import UserError
 from vsdemo.data import caption_bank, datasets
 from vsdemo.search.engine import MAX_K, Engine, Reader, check_k
 

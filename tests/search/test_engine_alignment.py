@@ -7,8 +7,8 @@ from tests.conftest import TOY_SETTINGS
 from tests.support.fake_parser import FakeParser
 from vsdemo import models
 from vsdemo.core import config
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
-from vsdemo.core.types import UserError
 from vsdemo.data.text import parser
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.training.trainer import Trainer

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.small_runs import trainer
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.search.engine import Engine
 
 

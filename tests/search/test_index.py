@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.models.scores import SCORES
 from vsdemo.search.index import Index
 
@@ -44,7 +44,7 @@ def test_below_and_above_are_a_loop_over_all_pairs(name, seed, count, k):
             assert [h.number for h in hits] == [n for n, _ in expected[:k]]
         scores = dict(expected)
         assert found == pytest.approx([scores[h.number] for h in hits], abs=1e-5)
-        fits = [h.fit for h in hits]
+        fits = [h.unit_score for h in hits]
         assert fits == sorted(fits, reverse=True)
         assert all(0 <= fit <= 1 for fit in fits)
 

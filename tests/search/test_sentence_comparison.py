@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from tests.support.small_runs import trainer
-from vsdemo.core.types import Sentence, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.models import checkpoint, ensembling
 from vsdemo.search.engine import Reader
 from vsdemo.search.sentence_comparison import Likeness, likeness

@@ -1,6 +1,9 @@
 """An alignment for tests: which words speak of which window is fixed, not learned."""
 
-from vsdemo.core.types import Alignment, Fragment, RegionHit, Sentence, UserError
+from vsdemo.core.alignment import Alignment, Fragment
+from vsdemo.core.errors import UserError
+from vsdemo.core.hits import RegionHit
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text import parser
 from vsdemo.search import engine
 from vsdemo.vision.regions import windows

@@ -1,6 +1,7 @@
 """A parser for tests: no sense, no time, the same tree for the same text."""
 
-from vsdemo.core.types import Tree, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Tree
 from vsdemo.data.text import parser
 
 LABELS = ("det", "nsubj", "obj", "case")

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from vsdemo.core.types import Tree
+from vsdemo.core.sentences import Tree
 
 WORDS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8)
 LABELS = ("nsubj", "obj", "det", "nmod:poss", "obl", "case")

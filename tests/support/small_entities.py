@@ -3,7 +3,7 @@
 from pathlib import Path
 from zipfile import ZipFile
 
-from vsdemo.core.types import CaptionSet
+from vsdemo.core.caption_set import CaptionSet
 
 SENTENCES = {
     "11": (

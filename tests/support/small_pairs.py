@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import torch
 
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.models.scores import Cosine
 
 SICK_FILES = {

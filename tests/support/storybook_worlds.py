@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import torch
 
 from tests.support.storybook_scenes import random_scene
-from vsdemo.core.types import CaptionSet, Embeddings
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.data import storybook
 from vsdemo.data.storybook.meaning import Facts, entails, facts_of
 from vsdemo.data.storybook.twins import twins

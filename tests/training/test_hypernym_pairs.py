@@ -8,7 +8,7 @@ import torch
 from tests.support import small_concepts
 from vsdemo import models
 from vsdemo.core import config, events
-from vsdemo.core.types import Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.pairs import hypernyms
 from vsdemo.evaluation import evaluate
 from vsdemo.models import checkpoint

@@ -9,7 +9,7 @@ from tests.conftest import BACKBONE
 from tests.support.small_runs import trainer
 from vsdemo import models
 from vsdemo.core import config
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.training import preflight
 from vsdemo.training.jobs.spec import Plan

@@ -5,7 +5,8 @@ import pytest
 from tests.support.small_runs import SETTINGS, logged, trainer
 from vsdemo import models
 from vsdemo.core import config
-from vsdemo.core.types import CaptionSet, UserError
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.evaluation import evaluate
 from vsdemo.evaluation.tasks import retrieval

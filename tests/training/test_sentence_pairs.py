@@ -7,7 +7,8 @@ import torch
 
 from vsdemo import models
 from vsdemo.core import config, events
-from vsdemo.core.types import Sentence, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.pairs import nli
 from vsdemo.data.pairs.nli import Inference
 from vsdemo.models import checkpoint

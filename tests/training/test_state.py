@@ -13,8 +13,8 @@ import pytest
 from tests.support.small_runs import SETTINGS, logged, trainer
 from tests.support.stand_ins import PYTHON
 from vsdemo.cli import train
+from vsdemo.core.errors import UserError
 from vsdemo.core.events import EventLog, read
-from vsdemo.core.types import UserError
 from vsdemo.training import state as resume
 
 OTHER = """

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.small_runs import EPOCH, SETTINGS, logged, stopped_at
 from vsdemo.core import events
+from vsdemo.core.errors import UserError
 from vsdemo.core.events import EventLog
-from vsdemo.core.types import UserError
 from vsdemo.training.tensorboard import FOLDER, Board, numbers
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of what TensorBoard imports

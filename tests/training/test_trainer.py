@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from tests.support.small_runs import EPOCH, logged, trainer
 from vsdemo import models
 from vsdemo.core import events
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.training import trainer as train
 from vsdemo.training.state import STATE
 from vsdemo.training.trainer import Trainer

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 
 from tests.support.small_runs import EPOCH, SETTINGS, logged, stopped_at, trainer
 from vsdemo.core import events
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.training.state import STATE
 from vsdemo.training.trainer import Trainer
 

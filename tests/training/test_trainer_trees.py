@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.support.small_runs import EPOCH, logged, trainer
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.text import vectors
 from vsdemo.models import checkpoint
 from vsdemo.search.engine import Engine

@@ -13,7 +13,8 @@ import pytest
 from PIL import Image
 
 from tests.support.fake_alignment import alignment, install
-from vsdemo.core.types import RegionHit, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.hits import RegionHit
 from vsdemo.plots.marks import marks
 from vsdemo.search import engine
 from vsdemo.ui import callbacks

@@ -13,7 +13,8 @@ from PIL import Image
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from vsdemo.core.types import Hit, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.hits import Hit
 from vsdemo.models.scores import SCORES
 from vsdemo.ui import build, callbacks, images
 from vsdemo.ui.components import html as page

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import expect
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.ui import theme
 from vsdemo.ui.hierarchy.cones import Toy, cones
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vsdemo import models
 from vsdemo.core.config import Config, option, override
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.ui.training import form as module
 from vsdemo.ui.training.form import BASIC, form, offered, settings
 

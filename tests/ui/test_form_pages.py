@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.ui.conftest import free_port
 from vsdemo import models
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.ui import theme
 from vsdemo.ui.training.form import BASIC, form, form_widget, settings
 

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.support import small_orders
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import hypernyms
 from vsdemo.hierarchy import projection
 from vsdemo.hierarchy.space import PHOTO, ROOT

@@ -10,7 +10,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.ui.conftest import free_port
-from vsdemo.core.types import Arrow
+from vsdemo.core.arrows import Arrow
 from vsdemo.plots.map import MapView, map_figure, map_overlay
 from vsdemo.ui import images, theme
 from vsdemo.ui.hierarchy.map import drawn, plotly_map

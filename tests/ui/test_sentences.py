@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.small_runs import trainer
-from vsdemo.core.types import Hit
+from vsdemo.core.hits import Hit
 from vsdemo.evaluation import evaluate
 from vsdemo.search.sentence_comparison import Likeness
 from vsdemo.ui import callbacks

@@ -11,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.conftest import BACKBONE
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data import caption_bank
 from vsdemo.data.storybook import store
 from vsdemo.ui import callbacks

@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.ui.conftest import served_here
-from vsdemo.core.types import Tree, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Tree
 from vsdemo.plots import grammar, tree_svg
 from vsdemo.ui import callbacks, theme
 from vsdemo.ui.search import tab, tree

@@ -14,8 +14,8 @@ from PIL import Image
 from safetensors.torch import save_file
 from tqdm import tqdm
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
-from vsdemo.core.types import UserError
 from vsdemo.vision import features
 from vsdemo.vision.features import MAP, FeatureCache, UnreadablePhotos
 

@@ -9,8 +9,8 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch.nn.functional import normalize
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
-from vsdemo.core.types import UserError
 from vsdemo.vision import features, proposals, regions
 from vsdemo.vision.features import FeatureCache
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torchvision.ops import box_iou
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.vision import regions
 from vsdemo.vision.regions import FRAME, LEAST, REGIONS, check, heat, overlap, padded, point
 

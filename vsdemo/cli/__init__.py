@@ -25,7 +25,7 @@ from vsdemo.cli import (
 )
 from vsdemo.cli import data as cli_data
 from vsdemo.cli.options import Checkpoint, Gallery, Json, K, Split, StsDir, show
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.evaluation.tasks import TASKS
 
 HELP = """Visual-semantic embeddings: sentences and photos in one space.
@@ -64,11 +64,11 @@ for verb in (
 
 def _show_hits(hits: list[Any], key: str, unit: str, as_json: bool, **head: Any) -> None:
     if as_json:
-        rows = [{"rank": h.rank, key: h.item, "score": h.score, "fit": h.fit} for h in hits]
+        rows = [{"rank": h.rank, key: h.item, "score": h.score, "fit": h.unit_score} for h in hits]
         show({**head, "unit": unit, "hits": rows})
     else:
         for h in hits:
-            print(f"{h.rank:4}  {h.fit:.3f}  {h.item}")
+            print(f"{h.rank:4}  {h.unit_score:.3f}  {h.item}")
         print(f"      {unit}, higher is better")
 
 
@@ -125,7 +125,7 @@ def search(
     json: Json = False,
 ) -> None:
     """Find the photos that a sentence describes."""
-    from vsdemo.core.types import Sentence
+    from vsdemo.core.sentences import Sentence
     from vsdemo.search.engine import check_k
 
     number, asked = check_k(k), Sentence.from_user(sentence)

@@ -10,7 +10,7 @@ import typer
 
 from vsdemo.cli import options
 from vsdemo.cli.options import Checkpoint, Gallery, Json, K, Split
-from vsdemo.core.types import Alignment
+from vsdemo.core.alignment import Alignment
 
 To = Annotated[Path | None, typer.Option(help="Image file to draw to, such as found.png.")]
 
@@ -24,7 +24,7 @@ def align(
 ) -> None:
     """Show which region of a photo each fragment of a sentence speaks of."""
     from vsdemo.core.images import check_image_name, open_photo, save_image
-    from vsdemo.core.types import Sentence
+    from vsdemo.core.sentences import Sentence
     from vsdemo.plots import overlay_png
     from vsdemo.search.engine import Reader
 
@@ -49,7 +49,7 @@ def _lines(found: Alignment) -> list[str]:
     wide = max(map(len, phrases), default=0)
     lines = []
     for m, (fragment, words) in enumerate(zip(found.fragments, phrases, strict=True)):
-        region = found.best(m)
+        region = found.best_region(m)
         told = "not grounded"
         if region is not None:
             box = " ".join(f"{edge:.2f}" for edge in found.boxes[region])
@@ -70,7 +70,7 @@ def regions(
 ) -> None:
     """Find the regions of a gallery's photos that a sentence speaks of."""
     from vsdemo.core.images import check_image_name, open_photo, save_image
-    from vsdemo.core.types import Sentence
+    from vsdemo.core.sentences import Sentence
     from vsdemo.plots import crop, crops_png
     from vsdemo.search.engine import Reader, check_k
 

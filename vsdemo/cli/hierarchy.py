@@ -110,7 +110,7 @@ def _joined(
 ) -> None:
     import torch
 
-    from vsdemo.core.types import UserError
+    from vsdemo.core.errors import UserError
     from vsdemo.hierarchy import build
     from vsdemo.search.engine import check_k
 

@@ -19,7 +19,7 @@ def parse(
 ) -> None:
     """Show the dependency tree of a sentence."""
     from vsdemo.core.paths import write_text
-    from vsdemo.core.types import Sentence
+    from vsdemo.core.sentences import Sentence
     from vsdemo.data.text import conllu as format
     from vsdemo.data.text import parser as parsers
     from vsdemo.plots import tree_svg

@@ -42,7 +42,8 @@ def sentences(
     json: Json = False,
 ) -> None:
     """Compare two sentences: how alike are they, does one follow from the other? No photos."""
-    from vsdemo.core.types import Sentence, UserError
+    from vsdemo.core.errors import UserError
+    from vsdemo.core.sentences import Sentence
     from vsdemo.models.checkpoint import shipped
     from vsdemo.search.engine import Reader
     from vsdemo.search.sentence_comparison import likeness

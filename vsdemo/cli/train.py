@@ -52,7 +52,7 @@ def _trainer(
     """The module that measures what is trained, and the trainer."""
     from vsdemo import models
     from vsdemo.core.config import override
-    from vsdemo.core.types import UserError
+    from vsdemo.core.errors import UserError
     from vsdemo.evaluation import evaluate
     from vsdemo.training import hypernym_pairs, sentence_pairs
     from vsdemo.training.trainer import Trainer

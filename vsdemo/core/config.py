@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 
 
 def option(

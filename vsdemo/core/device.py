@@ -7,7 +7,7 @@ from functools import cache
 
 import torch
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 
 
 @cache

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import atomic
-from vsdemo.core.types import UserError
 
 MAX_MEGAPIXELS = 50
 MAX_ASPECT = 20

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import get_ident
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 
 
 class Encoder(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.words import WordEncoder, Words

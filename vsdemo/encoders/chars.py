@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from vsdemo.core.types import Embeddings, Sentence, UserError
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import CHARACTERS, Vocab, tokenize
 from vsdemo.encoders.dropout import WordDropout
 from vsdemo.encoders.heads import Head

@@ -9,7 +9,9 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
-from vsdemo.core.types import Embeddings, Sentence, UserError
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.words import Words
 

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_packed_sequence
 
-from vsdemo.core.types import Embeddings, UserError
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.recurrent import initialise, run

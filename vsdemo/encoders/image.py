@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders.heads import Head
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 
 CHUNK = 4096  # rows of features in float64 at a time
 RIDGE = 1e-3  # on the landmarks' kernel matrix, so that near-equal landmarks do no harm

@@ -13,7 +13,8 @@ from torch.nn.utils.rnn import pack_padded_sequence
 from tqdm import tqdm
 
 from vsdemo.core.device import device
-from vsdemo.core.types import Embeddings, Sentence
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
 from vsdemo.data.text.sentences import parsed
 from vsdemo.data.text.vocab import Vocab

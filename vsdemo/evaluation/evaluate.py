@@ -13,8 +13,9 @@ import torch
 
 from vsdemo.core import events
 from vsdemo.core import markdown as md
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import write_text
-from vsdemo.core.types import CaptionSet, UserError
 from vsdemo.data import datasets
 from vsdemo.evaluation.metrics import ranks
 from vsdemo.evaluation.tasks import lengths, retrieval, sts, task

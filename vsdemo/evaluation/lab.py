@@ -18,8 +18,8 @@ from typing import Any
 from tqdm import tqdm
 
 from vsdemo.core import markdown as md
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import checkpoints_root
-from vsdemo.core.types import UserError
 from vsdemo.evaluation.claims import CLAIMS, SORTS, Claim, Figure
 from vsdemo.evaluation.evaluate import boxes_of, split_with_features
 from vsdemo.evaluation.metrics import ranks

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from vsdemo.core import markdown as md
+from vsdemo.core.errors import UserError
 from vsdemo.core.events import read
-from vsdemo.core.types import UserError
 from vsdemo.evaluation.metrics.ranks import RECALLS
 
 WAYS = {"i2t": "photo to caption", "t2i": "caption to photo"}

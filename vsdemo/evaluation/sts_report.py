@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vsdemo.core import markdown as md
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.evaluation import evaluate
 from vsdemo.models import checkpoint
 

@@ -18,8 +18,8 @@ from scipy.stats import t
 from tqdm import tqdm
 
 from vsdemo.core import markdown as md
+from vsdemo.core.errors import UserError
 from vsdemo.core.nested import flatten
-from vsdemo.core.types import UserError
 from vsdemo.data import datasets
 from vsdemo.evaluation import evaluate
 from vsdemo.evaluation.metrics.ranks import DEEPER, RECALLS

@@ -9,8 +9,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from vsdemo.core.arrows import Arrow
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.images import SUFFIXES, open_photo
-from vsdemo.core.types import Arrow, Embeddings, Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank
 from vsdemo.data.storybook import lexicon
 from vsdemo.data.text import parser

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from vsdemo.core.types import Tree
+from vsdemo.core.sentences import Tree
 from vsdemo.data.storybook.lexicon import load
 from vsdemo.data.storybook.phrases import article
 from vsdemo.data.text.vocab import tokenize

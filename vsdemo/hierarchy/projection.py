@@ -19,14 +19,14 @@ from safetensors.torch import load_file
 from sklearn.decomposition import PCA
 
 from vsdemo.core import tensors
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import home
-from vsdemo.core.types import UserError
+from vsdemo.core.progress import Progress
 from vsdemo.data.downloads.download import Cancelled
 
 FEWEST = 20  # different points for UMAP; fewer are drawn by their two principal components
 NEIGHBOURS, MIN_DIST, EPOCHS = 15, 0.1, 200
 CHUNK = 1024  # points whose neighbours are looked for at once
-Progress = Callable[[int, int], None]  # steps done, steps in all
 _one = Lock()  # numba's threads end the whole process when two of its parallel calls overlap
 
 

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from vsdemo.core.config import Config
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.models.dual_encoder import DualEncoder
 

@@ -20,8 +20,8 @@ from vsdemo import models
 from vsdemo.core import config as configs
 from vsdemo.core import tensors
 from vsdemo.core.device import device
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import checkpoints_root, write_text
-from vsdemo.core.types import UserError
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.models import ensemble, migrations
 from vsdemo.models.dual_encoder import DualEncoder

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.models.scores import Cosine
 
 

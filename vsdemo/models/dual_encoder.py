@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from vsdemo.core.types import Embeddings, Sentence
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import parsed
 from vsdemo.encoders import Encoder
 from vsdemo.models.scores import Score

@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from vsdemo.core.types import Embeddings, Sentence
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence
 from vsdemo.encoders import Encoder
 from vsdemo.encoders.heads import Head
 from vsdemo.models.dual_encoder import DualEncoder

@@ -10,8 +10,8 @@ from typing import Any
 
 from torch import Tensor
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.events import EventLog, read
-from vsdemo.core.types import UserError
 from vsdemo.models import checkpoint, ensemble
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder

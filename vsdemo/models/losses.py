@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from vsdemo.core.config import Config
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.models.scores import FragmentAlignment, Score
 
 # score, general, specific, label, share of the training that is over -> what is to be logged

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 
 CHUNK = (1 << 26, 1 << 20)  # numbers a block, on a GPU and on a CPU, whose cache holds 4 MB
 

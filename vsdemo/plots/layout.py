@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from vsdemo.core.types import Tree
+from vsdemo.core.sentences import Tree
 
 WORD, SMALL = 20, 13  # sizes of text
 ROOT = "root"

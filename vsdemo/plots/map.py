@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import plotly
 
-from vsdemo.core.types import Arrow
+from vsdemo.core.arrows import Arrow
 
 SCRIPT = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 KINDS = {  # kind: name in the legend, marker, its size in pixels; those below lie above

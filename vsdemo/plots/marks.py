@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vsdemo.core.types import Alignment
+from vsdemo.core.alignment import Alignment
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 INKS = ("#ffffff", "#111111")
@@ -48,7 +48,7 @@ def regions_of_words(alignment: Alignment) -> list[int | None]:
     """For each word the region of its surest fragment; None where none of them is grounded."""
     found: list[tuple[float, int] | None] = [None] * len(alignment.words)
     for m, fragment in enumerate(alignment.fragments):
-        region = alignment.best(m)
+        region = alignment.best_region(m)
         if region is None:
             continue
         score = alignment.scores[m][region]
@@ -62,7 +62,7 @@ def regions_of_words(alignment: Alignment) -> list[int | None]:
 def marks(alignment: Alignment) -> dict[int, Mark]:
     """Region -> its mark, of those that some fragment speaks of, in the order of the words."""
     words = regions_of_words(alignment)
-    rest = (alignment.best(m) for m in range(len(alignment.fragments)))
+    rest = (alignment.best_region(m) for m in range(len(alignment.fragments)))
     spoken = dict.fromkeys(r for r in (*words, *rest) if r is not None)
     return {region: mark(number) for number, region in enumerate(spoken, start=1)}
 

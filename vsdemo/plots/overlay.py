@@ -6,7 +6,7 @@ from html import escape
 
 from PIL import Image, ImageDraw, ImageFont
 
-from vsdemo.core.types import Alignment
+from vsdemo.core.alignment import Alignment
 from vsdemo.plots.marks import Mark, badges, decimals, marks, marks_of_words, phrase
 
 INK, QUIET, PAPER, LINE = "#24221e", "#67625a", "#ffffff", "#dcd6ca"
@@ -46,7 +46,7 @@ def _area(box: tuple[float, float, float, float]) -> float:
 
 def _box(alignment: Alignment, region: int, mark: Mark, size: tuple[float, float]) -> str:
     x0, y0, x1, y1 = _inside(alignment.boxes[region], size, 2)
-    said = "; ".join(phrase(alignment, m) for m in alignment.spoken_of(region))
+    said = "; ".join(phrase(alignment, m) for m in alignment.fragments_of(region))
     where = "the whole photo, " if _area(alignment.boxes[region]) > 0.999 else ""
     rect = f'x="{x0:.1f}" y="{y0:.1f}" width="{x1 - x0:.1f}" height="{y1 - y0:.1f}"'
     return (
@@ -175,7 +175,7 @@ def _draw_parts(pen: ImageDraw.ImageDraw, alignment: Alignment, y: float) -> Non
     for m, part in enumerate(alignment.parts):
         y += ROW
         _draw_part(pen, alignment, m, y, before)
-        ink = QUIET if alignment.best(m) is None else INK
+        ink = QUIET if alignment.best_region(m) is None else INK
         pen.text((MARGIN + WIDE, y), f"{part:.{digits}f}", ink, font, anchor="rm")
         before += part
 
@@ -184,7 +184,7 @@ def _draw_part(
     pen: ImageDraw.ImageDraw, alignment: Alignment, m: int, y: float, before: float
 ) -> None:
     """A fragment, its best region and its part of the total, which begins where others end."""
-    font, region, (low, span) = _font(SMALL), alignment.best(m), reach(alignment)
+    font, region, (low, span) = _font(SMALL), alignment.best_region(m), reach(alignment)
     text = f"{phrase(alignment, m)}  ({alignment.fragments[m].relation})"
     text = _short(text, SMALL, X_BAR - 130 - MARGIN)
     pen.line((X_BAR, y, X_BAR + BAR, y), LINE, 1)

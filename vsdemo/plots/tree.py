@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from vsdemo.core.types import Tree
+from vsdemo.core.sentences import Tree
 from vsdemo.plots import layout
 from vsdemo.plots.grammar import COLOURS, role, word_class
 from vsdemo.plots.layout import MARGIN, ROOT, Arc, Layout, clean

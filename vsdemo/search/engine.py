@@ -13,15 +13,21 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from vsdemo.core.alignment import Alignment
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.device import device
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.hits import Hit, RegionHit
 from vsdemo.core.paths import home
-from vsdemo.core.types import Alignment, CaptionSet, Embeddings, Hit, RegionHit, Sentence, UserError
+from vsdemo.core.progress import Progress
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets
 from vsdemo.data.text.sentences import parsed, version
 from vsdemo.models import checkpoint
 from vsdemo.models.scores import FragmentAlignment
 from vsdemo.search.index import Index
-from vsdemo.vision.features import FeatureCache, Progress, UnreadablePhotos
+from vsdemo.vision.features import FeatureCache, UnreadablePhotos
 
 MAX_K = 1000
 

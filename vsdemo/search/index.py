@@ -13,7 +13,8 @@ from torch import Tensor
 
 from vsdemo.core import tensors
 from vsdemo.core.device import device
-from vsdemo.core.types import Embeddings, Hit
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.hits import Hit
 from vsdemo.models.scores import Score
 
 

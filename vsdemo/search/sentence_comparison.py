@@ -10,7 +10,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from vsdemo.core.types import Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.encoders.chars import CharRNN
 from vsdemo.evaluation.tasks.text_embeddings import points
 from vsdemo.models.scores import OrderViolation

@@ -19,8 +19,8 @@ from vsdemo import models
 from vsdemo.core import events
 from vsdemo.core import markdown as md
 from vsdemo.core.device import device
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.events import EventLog
-from vsdemo.core.types import Embeddings
 from vsdemo.data.pairs import hypernyms
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.evaluation import evaluate

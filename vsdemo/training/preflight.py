@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from vsdemo import models
 from vsdemo.core.config import Config, override
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import home
-from vsdemo.core.types import UserError
 from vsdemo.data import datasets as data
 from vsdemo.data.pairs import nli, wordnet
 from vsdemo.training.jobs.spec import Plan

@@ -7,8 +7,10 @@ from typing import Any
 
 from torch import Tensor
 
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.device import autocast
-from vsdemo.core.types import CaptionSet, Embeddings, Sentence
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import parsed
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.search.index import Index
@@ -49,7 +51,7 @@ class Watch:
                 {
                     "sentence": sentence.text,
                     "photos": [hit.number for hit in best],
-                    "fits": [round(hit.fit, 3) for hit in best],
+                    "fits": [round(hit.unit_score, 3) for hit in best],
                     "own": None if owner is None else {"photo": owner, "rank": rank},
                 }
             )

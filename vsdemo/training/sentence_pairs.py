@@ -20,8 +20,9 @@ from vsdemo.core import events
 from vsdemo.core import markdown as md
 from vsdemo.core.config import Config
 from vsdemo.core.device import device
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
 from vsdemo.core.events import EventLog
-from vsdemo.core.types import Embeddings, UserError
 from vsdemo.data.pairs import nli
 from vsdemo.data.pairs.nli import Inference
 from vsdemo.evaluation import evaluate

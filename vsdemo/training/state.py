@@ -22,9 +22,9 @@ from torch.optim import Optimizer
 
 from vsdemo.core import tensors
 from vsdemo.core.device import device
+from vsdemo.core.errors import UserError
 from vsdemo.core.events import EventLog
 from vsdemo.core.paths import home
-from vsdemo.core.types import UserError
 from vsdemo.models import checkpoint
 from vsdemo.models.checkpoint import Spec
 

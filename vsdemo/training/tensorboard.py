@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.nested import flatten
-from vsdemo.core.types import UserError
 
 FOLDER = "tensorboard"  # in that of the run
 

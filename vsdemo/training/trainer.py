@@ -16,8 +16,10 @@ from tqdm import tqdm
 from vsdemo import models
 from vsdemo.core.config import Config
 from vsdemo.core.device import autocast, device
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
 from vsdemo.core.events import EventLog, read
-from vsdemo.core.types import Embeddings, Sentence, UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
 from vsdemo.data.text import vectors
 from vsdemo.data.text.sentences import parsed

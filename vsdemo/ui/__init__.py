@@ -12,7 +12,7 @@ from typing import Any
 
 import gradio as gr
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.ui import api, images, theme
 from vsdemo.ui.components import html
 from vsdemo.ui.layout import LINE, TITLE, Page

@@ -6,7 +6,8 @@ from typing import Any
 
 import gradio as gr
 
-from vsdemo.core.types import Sentence, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.search.engine import check_k
 from vsdemo.ui.library import Library
 
@@ -23,6 +24,8 @@ def build(library: Library) -> None:
         except UserError as error:
             raise gr.Error(str(error), print_exception=False) from None
         names = ("rank", "photo", "score", "fit")
-        return [dict(zip(names, (h.rank, h.item, h.score, h.fit), strict=True)) for h in hits]
+        return [
+            dict(zip(names, (h.rank, h.item, h.score, h.unit_score), strict=True)) for h in hits
+        ]
 
     gr.api(search, api_name="search")

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 import gradio as gr
 
-from vsdemo.core.types import CaptionSet, UserError
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.index import Index
 from vsdemo.ui import images

@@ -14,7 +14,7 @@ from typing import Any
 
 import gradio as gr
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.downloads import fetch
 from vsdemo.data.downloads.download import Cancelled, amount
 from vsdemo.serving.access import strangers

@@ -13,9 +13,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.core.paths import atomic
-from vsdemo.core.types import UserError
 
 SIDES = {"small": 480, "large": 1280}  # pixels: a card at twice its size, and the page's width
 AS_IS = {".jpg", ".jpeg", ".png", ".webp"}  # every browser shows these

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -18,9 +18,10 @@ from torch import Tensor
 from tqdm import tqdm
 
 from vsdemo.core import tensors
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.core.paths import home
-from vsdemo.core.types import UserError
+from vsdemo.core.progress import Progress
 from vsdemo.vision import regions
 from vsdemo.vision.backbones import CROPS, Weights, find_weights
 from vsdemo.vision.proposals import Proposals
@@ -35,8 +36,6 @@ BATCH_VIEWS = 20  # views through the network at a time: more are slower on a CP
 VERSION = 1  # to be raised when views or features are computed in another way
 VECTOR, MAP = "vector", "map"
 FEATURES, BOXES = "features", "boxes"  # tensors of a file
-
-Progress = Callable[[int, int], None]  # photos done, photos in all
 
 
 @cache

@@ -11,7 +11,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.datasets import entities
 from vsdemo.vision.backbones import Weights, detectors
 from vsdemo.vision.regions import FIXED, REGIONS, padded

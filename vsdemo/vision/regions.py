@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 
 FRAME = (0.0, 0.0, 1.0, 1.0)
 REGIONS = {"windows": 21, "grid": 145, "detector": 20, "entities": 20}  # boxes a photo

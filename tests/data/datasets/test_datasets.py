@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from tests.support import small_concepts
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.data.pairs import wordnet
 

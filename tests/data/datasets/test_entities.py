@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import small_entities
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.datasets import entities, flickr8k
 from vsdemo.data.datasets.entities import Phrase
 

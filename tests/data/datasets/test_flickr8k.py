@@ -1,6 +1,7 @@
 import pytest
 
-from vsdemo.core.types import Sentence, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
 from vsdemo.data.datasets import flickr8k
 from vsdemo.data.text.vocab import Vocab, tokenize

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.datasets import karpathy
 
 

@@ -3,7 +3,7 @@ from itertools import chain
 
 import pytest
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.data.datasets import pascal1k
 

@@ -1,6 +1,6 @@
 from PIL import Image
 
-from vsdemo.core.types import CaptionSet
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.data.datasets.verify import verify
 
 

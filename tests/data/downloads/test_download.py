@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.downloads import download
 from vsdemo.data.downloads.download import Cancelled, amount, here
 

@@ -9,7 +9,7 @@ import torch
 
 from tests.support import fake_web
 from vsdemo.core import paths
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.data.downloads import fetch, unpack
 from vsdemo.data.downloads.download import Cancelled

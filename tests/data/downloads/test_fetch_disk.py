@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.data.downloads import fetch
 from vsdemo.data.downloads.download import Cancelled

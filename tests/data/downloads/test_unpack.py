@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.support.fake_web import zipped
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.downloads import unpack
 from vsdemo.data.downloads.download import Cancelled
 from vsdemo.vision.backbones import find_weights

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import small_concepts
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import hypernyms
 from vsdemo.data.pairs.hypernyms import PROTOCOLS, WHOLE, Edges, Pairs, corrupted
 

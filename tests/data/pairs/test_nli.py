@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support import small_pairs
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import nli
 
 

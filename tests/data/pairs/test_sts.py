@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support import small_pairs
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import sick, sts
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support import small_concepts
 from tests.support.small_concepts import DATA, INDEX, NOUNS
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import wordnet
 from vsdemo.data.pairs.wordnet import ARCHIVE, Hierarchy
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.storybook_scenes import group, random_scene, scene, scenes
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.storybook.captions import captions
 from vsdemo.data.storybook.lexicon import load
 from vsdemo.data.storybook.meaning import entails, facts_of

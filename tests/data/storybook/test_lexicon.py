@@ -4,7 +4,7 @@ from itertools import product
 import pytest
 
 from tests.support.storybook_wordnet import Nouns
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.storybook import lexicon
 
 WORDS = lexicon.load()

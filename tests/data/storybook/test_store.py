@@ -7,7 +7,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from vsdemo.cli import cli
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data import datasets, storybook
 from vsdemo.data.storybook import store
 from vsdemo.data.storybook.pictures import picture

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.random_trees import random_trees
-from vsdemo.core.types import Tree, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Tree
 from vsdemo.data.text import conllu
 
 TEXTS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1)

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 from hypothesis import given
 
 from tests.support.random_trees import random_trees
-from vsdemo.core.types import Tree
+from vsdemo.core.sentences import Tree
 from vsdemo.data.text.constituents import from_dependencies, from_phrases
 
 

@@ -6,8 +6,8 @@ import shutil
 import pytest
 import torch
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT
-from vsdemo.core.types import UserError
 from vsdemo.data.text import parser
 
 SHIPPED = ROOT / "checkpoints" / parser.FOLDER

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.random_trees import random_trees
-from vsdemo.core.types import Sentence, Tree
+from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text import rewrites
 from vsdemo.data.text.clauses import Clause
 from vsdemo.data.text.participles import participle

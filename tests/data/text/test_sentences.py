@@ -1,6 +1,7 @@
 import pytest
 
-from vsdemo.core.types import Sentence, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.constituents import from_dependencies
 from vsdemo.data.text.sentences import FEW, parsed, version
 from vsdemo.data.text.trees import TreeCache

@@ -2,7 +2,8 @@ from collections import Counter
 
 import pytest
 
-from vsdemo.core.types import BinaryTree, Tree, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import BinaryTree, Tree
 from vsdemo.data.text import parser
 from vsdemo.data.text.trees import TreeCache, frequent, pooled, relations
 

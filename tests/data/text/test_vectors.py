@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from vsdemo.core.types import Sentence, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text import vectors
 from vsdemo.data.text.vocab import SPECIAL, Vocab
 

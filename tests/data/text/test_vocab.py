@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.random_trees import random_trees
-from vsdemo.core.types import Sentence, Tree
+from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text.vocab import EOS, PAD, SPECIAL, UNK, Vocab, tokenize
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.random_trees import random_trees
-from vsdemo.core.types import Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.tree.levels import collate, flatten, multiply, weight_gradient
 from vsdemo.encoders.tree.shapes import Relations

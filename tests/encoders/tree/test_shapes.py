@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 
 from tests.support.random_trees import random_trees
-from vsdemo.core.types import Sentence, Tree, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text.constituents import from_dependencies
 from vsdemo.data.text.vocab import EOS, PAD, UNK, Vocab
 from vsdemo.encoders.tree.shapes import Chain, Constituents, Positions, Relations

@@ -8,7 +8,7 @@ from torch import nn
 from torch.func import functional_call
 
 from tests.support.random_trees import random_trees
-from vsdemo.core.types import Sentence, Tree
+from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text.constituents import from_dependencies
 from vsdemo.data.text.vocab import PAD, Vocab
 from vsdemo.encoders.heads import Twin

@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.evaluation.metrics.accuracy import Shares, higher, nearness
 from vsdemo.evaluation.metrics.ranks import with_intervals
 from vsdemo.models.scores import Cosine, OrderViolation

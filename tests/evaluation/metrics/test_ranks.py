@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.evaluation.metrics.ranks import best_ranks, bootstrap, summary
 
 

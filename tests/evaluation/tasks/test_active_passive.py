@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support import storybook_worlds
-from vsdemo.core.types import Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import storybook
 from vsdemo.data.text.vocab import tokenize
 from vsdemo.evaluation.tasks import active_passive

@@ -8,7 +8,10 @@ from tests.evaluation.metrics import test_pointing as loops
 from tests.evaluation.tasks.test_retrieval import OWNER, SCORES, fake, split_of
 from tests.support import small_entities, storybook_worlds
 from tests.support.fake_parser import FakeParser
-from vsdemo.core.types import Embeddings, Fragment, Tree, UserError
+from vsdemo.core.alignment import Fragment
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Tree
 from vsdemo.data import storybook
 from vsdemo.evaluation.tasks import alignment
 from vsdemo.evaluation.tasks.alignment import given, speaking

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from tests.support.storybook_scenes import WORDS, group, scene, scenes
-from vsdemo.core.types import Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import storybook
 from vsdemo.data.storybook.captions import captions
 from vsdemo.data.storybook.meaning import entails, facts_of

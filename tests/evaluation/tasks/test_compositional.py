@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from vsdemo.core.types import Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import storybook
 from vsdemo.data.storybook.lexicon import load
 from vsdemo.data.storybook.meaning import entails, facts_of

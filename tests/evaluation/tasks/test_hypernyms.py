@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.support import small_concepts, small_pairs
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import hypernyms as pairs_of
 from vsdemo.data.pairs.hypernyms import PROTOCOLS, WHOLE, Pairs, Split
 from vsdemo.evaluation.tasks import hypernyms

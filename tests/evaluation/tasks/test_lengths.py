@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from vsdemo.core.types import CaptionSet, Embeddings, UserError
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
 from vsdemo.evaluation.tasks import lengths
 from vsdemo.models.scores import Inner
 

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import small_pairs
-from vsdemo.core.types import Embeddings, Sentence, UserError
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.pairs import nli as pairs_of
 from vsdemo.data.pairs.nli import Inference
 from vsdemo.evaluation.metrics.accuracy import best_threshold

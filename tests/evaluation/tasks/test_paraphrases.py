@@ -6,7 +6,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from vsdemo.core.types import CaptionSet, Embeddings, Sentence, Tree, UserError
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.evaluation.tasks import paraphrases
 from vsdemo.evaluation.tasks.paraphrases import Pair
 from vsdemo.models.scores import Cosine, Inner

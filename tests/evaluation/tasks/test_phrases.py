@@ -6,7 +6,7 @@ import torch
 from tests.evaluation.tasks.test_retrieval import OWNER, SCORES, split_of
 from tests.support import small_entities
 from tests.support.fake_parser import FakeParser
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.datasets import flickr8k
 from vsdemo.data.storybook.lexicon import load
 from vsdemo.evaluation.tasks.phrases import Phrase, phrases, placed

@@ -6,7 +6,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from vsdemo.core.types import CaptionSet, Embeddings, Tree, UserError
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Tree
 from vsdemo.evaluation.tasks import similarity, verbs
 from vsdemo.models.scores import Inner
 

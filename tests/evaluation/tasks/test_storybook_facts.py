@@ -1,7 +1,7 @@
 import pytest
 
 from tests.evaluation.tasks.test_retrieval import OWNER, SCORES, fake, split_of
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.evaluation.tasks import task
 from vsdemo.evaluation.tasks.storybook_facts import stories
 

@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from tests.support import small_pairs
-from vsdemo.core.types import Embeddings, Sentence, UserError
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.pairs import sts as pairs_of
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.bow import BagOfWords

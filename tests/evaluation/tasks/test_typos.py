@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evaluation.tasks.test_retrieval import OWNER, SCORES, fake, split_of
-from vsdemo.core.types import Embeddings, Sentence
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence
 from vsdemo.evaluation.tasks import retrieval, typos
 
 words = st.text("abcdefghijklmnopqrstuvwxyzé", min_size=2, max_size=9)

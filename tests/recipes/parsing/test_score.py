@@ -3,8 +3,8 @@ import json
 import pytest
 from stanza.utils.conll import CoNLL
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT
-from vsdemo.core.types import UserError
 from vsdemo.data import storybook
 from vsdemo.recipes.parsing import score
 

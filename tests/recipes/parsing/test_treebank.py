@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.recipes.parsing import treebank
 
 TEXT = """# newdoc id = one

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.conftest import COLOURS, SHAPES, draw
-from vsdemo.core.types import CaptionSet
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.recipes.pocket import photos, teacher, train
 
 SETS = {"flickr8k": 4, "photos_unlabelled": 2, "storybook": 6}

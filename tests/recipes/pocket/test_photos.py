@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from vsdemo.core.types import CaptionSet, UserError
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
 from vsdemo.data import datasets, storybook
 from vsdemo.data.storybook import store
 from vsdemo.recipes.pocket import photos

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from vsdemo.core.types import Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.recipes.pocket.student import HARDEST, MARGIN, Student
 from vsdemo.vision.backbones.pocket import FEATURES

@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import load_file
 
 from vsdemo.core import events
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.recipes.pocket import batches, train
 from vsdemo.recipes.pocket.train import Settings, Trainer
 from vsdemo.training.state import STATE

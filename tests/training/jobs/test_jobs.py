@@ -14,7 +14,7 @@ import pytest
 from tests.support import stand_ins
 from tests.support.small_runs import logged
 from tests.support.stand_ins import ended, running, wait_for
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.models.checkpoint import read_spec
 from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import Plan

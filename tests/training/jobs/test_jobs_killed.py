@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import stand_ins
 from tests.support.stand_ins import begun, ended, pid_of, running, wait_for
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.training.jobs import jobs, processes
 from vsdemo.training.jobs.spec import Plan
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.support.stand_ins import begun, ended
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import Plan
 from vsdemo.training.state import STATE

@@ -16,7 +16,7 @@ import pytest
 
 from tests.support import stand_ins
 from tests.support.stand_ins import begun, ended, running, wait_for
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.training.jobs import jobs, processes
 from vsdemo.training.jobs.spec import Plan
 
@@ -24,7 +24,7 @@ APP = """
 import sys
 from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import Plan
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 sys.executable = sys.argv[1]
 print("ready", flush=True)
 for line in sys.stdin:

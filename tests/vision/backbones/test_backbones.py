@@ -12,8 +12,8 @@ import torchvision
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
-from vsdemo.core.types import UserError
 from vsdemo.data import datasets
 from vsdemo.vision.backbones import Weights, classifier, find_weights
 from vsdemo.vision.backbones import network as networks

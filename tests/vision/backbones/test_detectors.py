@@ -17,8 +17,8 @@ from safetensors.torch import save_file
 from torch import nn
 from torchvision.ops import box_iou
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
-from vsdemo.core.types import UserError
 from vsdemo.data import datasets
 from vsdemo.vision import regions
 from vsdemo.vision.backbones import detectors

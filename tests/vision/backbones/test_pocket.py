@@ -5,8 +5,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT
-from vsdemo.core.types import UserError
 from vsdemo.vision.backbones import Weights, find_weights, is_here, weights
 from vsdemo.vision.backbones.network import Backbone
 from vsdemo.vision.backbones.pocket import FEATURES, STAGES, STEM, Pocket

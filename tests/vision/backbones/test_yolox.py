@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from tests.support.fake_detector import CLASSES, PLACES, fake_onnxruntime, output_for
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.vision import regions
 from vsdemo.vision.backbones import Weights
 from vsdemo.vision.backbones.detectors import STRIDES, YOLOX, Detector, decode, letterbox

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import photos_in
 from vsdemo.core.paths import data_root
-from vsdemo.core.types import CaptionSet, UserError
+from vsdemo.core.progress import Progress
 from vsdemo.data.datasets import entities, karpathy, verify
 from vsdemo.data.pairs import nli, sts, wordnet
 
@@ -33,9 +35,7 @@ def karpathy_files() -> dict[str, Path]:
     return {p.parent.name: p for pattern in patterns for p in sorted(root.glob(pattern))}
 
 
-def load(
-    name: str, split: str, progress: Callable[[int, int], None] | None = None, most: int = 0
-) -> CaptionSet:
+def load(name: str, split: str, progress: Progress | None = None, most: int = 0) -> CaptionSet:
     """A split of a data set: a name of DATASETS, a file in the Karpathy format, a folder below
     VSDEMO_DATA with one, or any folder of photos (then without captions). A data set without
     official splits takes a seed for its own, such as pascal1k:3. While photos are made,

@@ -20,8 +20,8 @@ from zipfile import ZipFile
 import torch
 from torch import Tensor
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import require_data
-from vsdemo.core.types import UserError
 
 HOW = (
     "the boxes of Flickr8k's phrases: put annotations.zip from "

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.paths import require_data
-from vsdemo.core.types import CaptionSet
 
 HOW = (
     "request it at https://hockenmaier.cs.illinois.edu/8k-pictures.html and unpack it to "

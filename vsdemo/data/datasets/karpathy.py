@@ -13,7 +13,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from vsdemo.core.types import CaptionSet, UserError
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
 
 SPLIT_OF = {"train": "train", "restval": "train", "val": "dev", "dev": "dev", "test": "test"}
 

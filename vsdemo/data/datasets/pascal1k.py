@@ -10,8 +10,8 @@ import json
 import random
 from typing import Any
 
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.paths import require_data
-from vsdemo.core.types import CaptionSet
 
 HOW = (
     "put the photos into $VSDEMO_DATA/pascal1k/images and their captions, "

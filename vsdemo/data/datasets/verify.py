@@ -9,8 +9,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
-from vsdemo.core.types import CaptionSet, UserError
 
 
 def _inspect(path: Path) -> tuple[str, str | None]:

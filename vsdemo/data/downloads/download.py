@@ -6,7 +6,6 @@ of two versions are never joined.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
@@ -16,14 +15,13 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, build_opener
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.progress import Progress
 
 CHUNK = 1 << 18  # bytes read at most before progress is told and a cancel is heard
 TIMEOUT = 20  # seconds that may pass without a byte
 PAUSES = (0.5, 1, 2)  # seconds before the next tries; counted anew when bytes have come
 BUSY = {408, 425, 429, 500, 502, 503, 504}  # answers after which another try may help
-
-Progress = Callable[[int, int], None]  # bytes here, bytes in all (0: unknown)
 
 
 class Cancelled(UserError):

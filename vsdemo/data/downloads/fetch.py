@@ -18,11 +18,11 @@ from threading import Event
 
 from filelock import FileLock, Timeout
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import fetch_root
-from vsdemo.core.types import UserError
+from vsdemo.core.progress import Progress, StageProgress
 from vsdemo.data.downloads import download, unpack
 from vsdemo.data.downloads.download import amount
-from vsdemo.data.downloads.unpack import Progress
 
 FLICKR8K = "https://github.com/jbrownlee/Datasets/releases/download/Flickr8k"
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -37,7 +37,7 @@ class File:
     digest: str  # algorithm:hex digits, the first eight at least
     place: str  # what becomes of it, below the folder of the data sets
     room: int  # bytes that this takes
-    keep: Callable[[Path, Path, Progress, Event], None]  # makes `target` of the file
+    keep: Callable[[Path, Path, StageProgress, Event], None]  # makes `target` of the file
 
     @property
     def path(self) -> Path:
@@ -135,7 +135,7 @@ def thing(name: str) -> Thing:
     return THINGS[name]
 
 
-def fetch(name: str, progress: Progress, cancel: Event) -> None:
+def fetch(name: str, progress: StageProgress, cancel: Event) -> None:
     """Fetches what is missing of a thing; `progress` is told of `Fetching`, then of `Unpacking`.
 
     Raises Cancelled once `cancel` is set, and UserError when the name is unknown, somebody else
@@ -157,7 +157,7 @@ def fetch(name: str, progress: Progress, cancel: Event) -> None:
                 left.unlink()
 
 
-def _of_all(progress: Progress, before: int, after: int) -> download.Progress:
+def _of_all(progress: StageProgress, before: int, after: int) -> Progress:
     """Tells of one file's bytes as part of all."""
 
     def told(done: int, of: int) -> None:

@@ -8,17 +8,15 @@ from __future__ import annotations
 import re
 import shutil
 import zlib
-from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from threading import Event
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.progress import StageProgress
 from vsdemo.data.downloads.download import Cancelled
 
 BAD_ZIP = (BadZipFile, EOFError, zlib.error, RuntimeError)  # the last: encrypted, unknown method
-
-Progress = Callable[[str, int, int], None]  # what is done, bytes done, bytes in all
 
 
 def half(folder: Path) -> Path:
@@ -26,7 +24,7 @@ def half(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.part")
 
 
-def archive(file: Path, folder: Path, progress: Progress, cancel: Event) -> None:
+def archive(file: Path, folder: Path, progress: StageProgress, cancel: Event) -> None:
     """Unpacks the photos and texts of a zip into one folder, going on where a killed call ended.
 
     Of a member's path only the last part counts, and only if it is a plain name, so nothing is
@@ -46,7 +44,7 @@ def archive(file: Path, folder: Path, progress: Progress, cancel: Event) -> None
     half(folder).replace(folder)
 
 
-def _members(zipped: ZipFile, folder: Path, progress: Progress, cancel: Event) -> None:
+def _members(zipped: ZipFile, folder: Path, progress: StageProgress, cancel: Event) -> None:
     members = {name: m for m in zipped.infolist() if (name := _plain_name(m))}
     if not members:
         raise BadZipFile
@@ -71,7 +69,7 @@ def _plain_name(member: ZipInfo) -> str | None:
     return path.name if wanted and "__MACOSX" not in path.parts else None
 
 
-def weights(file: Path, target: Path, progress: Progress, cancel: Event) -> None:
+def weights(file: Path, target: Path, progress: StageProgress, cancel: Event) -> None:
     """Writes a network's .pth as .safetensors: half precision, names as torchvision has them now,
     no classifier. These are the bytes that the shipped checkpoints were trained on.
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import wordnet
 from vsdemo.data.pairs.wordnet import NAME, Hierarchy
 

@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import data_root, require_data
-from vsdemo.core.types import UserError
 from vsdemo.data.pairs import sick
 from vsdemo.data.pairs.sick import LABELS
 from vsdemo.data.pairs.tsv import Line, read_lines

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import require_data
-from vsdemo.core.types import UserError
 from vsdemo.data.pairs.tsv import Line, rows
 
 HOW = (

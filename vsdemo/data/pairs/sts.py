@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import data_root, require_data
-from vsdemo.core.types import UserError
 from vsdemo.data.pairs import sick
 from vsdemo.data.pairs.tsv import Line, read_lines, rows
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import data_root
-from vsdemo.core.types import UserError
 from vsdemo.data.pairs.tsv import rows
 
 HOW = (

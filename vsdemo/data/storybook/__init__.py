@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from vsdemo.core.types import CaptionSet
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.progress import Progress
 from vsdemo.data.storybook import store
 from vsdemo.data.storybook.pictures import held_out
 from vsdemo.data.storybook.scene import Scene
-from vsdemo.data.storybook.store import Progress, captions_of
+from vsdemo.data.storybook.store import captions_of
 
 __all__ = ["HOW", "captions_of", "check", "drawn", "load", "photos", "scenes"]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.storybook.lexicon import load, medium
 from vsdemo.data.storybook.meaning import Thing, closure, facts_of
 from vsdemo.data.storybook.scene import Link, Scene

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.storybook.entries import (
     Action,
     Colour,

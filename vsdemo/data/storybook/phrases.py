@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vsdemo.core.types import Tree
+from vsdemo.core.sentences import Tree
 from vsdemo.data.storybook.lexicon import head_of
 
 Links = tuple[tuple[tuple[int, ...], int], ...]

@@ -7,8 +7,8 @@ from textwrap import wrap
 
 from PIL import Image, ImageDraw, ImageFont
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import check_image_name, save_image
-from vsdemo.core.types import UserError
 from vsdemo.data.storybook import store
 from vsdemo.data.storybook.drawing import HEIGHT, INK, WIDTH
 

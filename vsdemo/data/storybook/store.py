@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from functools import cache
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from vsdemo.core.paths import atomic, home, write_text
+from vsdemo.core.progress import Progress
 from vsdemo.data.storybook import sense
 from vsdemo.data.storybook.captions import captions
 from vsdemo.data.storybook.pictures import picture
@@ -32,8 +33,6 @@ SPLITS = {
     "all": range(5500),
 }
 CHUNK = 8  # pictures that a process draws before it asks for more
-
-Progress = Callable[[int, int], None]  # pictures drawn, pictures in all
 
 
 class Story(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vsdemo.core.types import Tree
+from vsdemo.core.sentences import Tree
 from vsdemo.data.storybook import phrases
 from vsdemo.data.storybook.entries import Wording
 from vsdemo.data.storybook.lexicon import load

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from vsdemo.core.types import Sentence, Tree
+from vsdemo.core.sentences import Sentence, Tree
 
 NOUNS = {"NOUN", "PROPN"}
 PLURALS = {"men", "women", "children", "people", "feet", "teeth", "geese", "mice", "police"}

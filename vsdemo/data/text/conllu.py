@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vsdemo.core.types import Tree, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Tree
 
 
 def write(tree: Tree, text: str) -> str:

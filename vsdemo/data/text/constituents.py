@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from vsdemo.core.types import BinaryTree, Tree
+from vsdemo.core.sentences import BinaryTree, Tree
 
 DEPENDENCIES, PHRASES = "dependencies", "constituency parser"
 

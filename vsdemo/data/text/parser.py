@@ -20,8 +20,9 @@ from typing import Any, Protocol
 import torch
 
 from vsdemo.core.device import device
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT, checkpoints_root
-from vsdemo.core.types import BinaryTree, Tree, UserError
+from vsdemo.core.sentences import BinaryTree, Tree
 from vsdemo.data.text.constituents import from_phrases
 
 PARSERS = ("shipped", "stanza")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from vsdemo.core.types import Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.clauses import NOUNS, Clause, Part
 from vsdemo.data.text.participles import participle
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from vsdemo.core.types import BinaryTree, Sentence, Tree
+from vsdemo.core.sentences import BinaryTree, Sentence, Tree
 from vsdemo.data.text.constituents import from_dependencies
 from vsdemo.data.text.parser import Parser
 from vsdemo.data.text.trees import TreeCache

@@ -12,8 +12,10 @@ from typing import Generic, NamedTuple, TypeVar
 
 from tqdm import tqdm
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import home, write_text
-from vsdemo.core.types import BinaryTree, Tree, UserError
+from vsdemo.core.progress import Progress
+from vsdemo.core.sentences import BinaryTree, Tree
 from vsdemo.data.text import conllu, parser
 from vsdemo.data.text.constituents import from_dependencies
 
@@ -22,7 +24,6 @@ RARE = 0.01  # share of all relations below which one is pooled (Karpathy 2014, 
 OTHER = "other"
 
 Record = TypeVar("Record")
-Progress = Callable[[int, int], None]  # sentences done, sentences in all
 
 
 class Format(NamedTuple, Generic[Record]):

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from vsdemo.core.types import Sentence, Tree
+from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text.trees import frequent, relations
 
 PAD, UNK, EOS = 0, 1, 2

@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from vsdemo.core.types import Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.encoders.tree.lstm import TreeLSTM
 from vsdemo.encoders.tree.rnn import TreeRNN
 from vsdemo.encoders.tree.shapes import Nodes

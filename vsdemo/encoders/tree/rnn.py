@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.tree.encoder import TreeEncoder

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from vsdemo.core.types import BinaryTree, Sentence, Tree, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import BinaryTree, Sentence, Tree
 from vsdemo.data.text.trees import OTHER
 from vsdemo.data.text.vocab import PAD, Vocab
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vsdemo.core.types import Embeddings
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.models.scores import Score
 
 OWN = "accuracy"  # of a model, among the answers of `Judged`

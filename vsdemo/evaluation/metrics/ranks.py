@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 
 RECALLS = (1, 5, 10)
 DEEPER = (20, 50)  # told beside them, as in Dufour 2015, Table 3

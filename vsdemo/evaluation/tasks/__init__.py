@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 
 TASKS = {
     "retrieval": "vsdemo.evaluation.tasks.retrieval",

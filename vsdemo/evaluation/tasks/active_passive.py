@@ -17,7 +17,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vsdemo.core.types import CaptionSet, Embeddings, Sentence
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.storybook.twins import twins
 from vsdemo.evaluation.metrics.accuracy import Shares, higher, nearness
 from vsdemo.evaluation.metrics.ranks import with_intervals

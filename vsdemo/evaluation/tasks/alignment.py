@@ -20,7 +20,10 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from vsdemo.core.types import CaptionSet, Fragment, Sentence, Tree, UserError
+from vsdemo.core.alignment import Fragment
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text.sentences import parsed
 from vsdemo.evaluation.metrics.accuracy import Shares
 from vsdemo.evaluation.metrics.pointing import Answers, baselines, judged

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from vsdemo.core.types import CaptionSet
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.data.storybook.lexicon import load
 from vsdemo.data.storybook.meaning import entails, facts_of
 from vsdemo.evaluation.metrics.ranks import with_intervals

@@ -22,7 +22,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vsdemo.core.types import CaptionSet, Sentence
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.storybook.lexicon import load
 from vsdemo.data.storybook.meaning import Facts, Thing, entails, facts_of
 from vsdemo.data.storybook.telling import Caption, Mention, Message, tell

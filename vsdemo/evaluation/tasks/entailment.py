@@ -21,7 +21,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vsdemo.core.types import CaptionSet, Sentence
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import storybook
 from vsdemo.data.storybook.meaning import entails
 from vsdemo.data.storybook.telling import Caption

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from vsdemo.core.types import Embeddings, Sentence, UserError
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.pairs import hypernyms
 from vsdemo.data.pairs.hypernyms import Edges, Pairs, Split
 from vsdemo.evaluation.metrics.accuracy import OWN, Judged, Shares, best_threshold, higher

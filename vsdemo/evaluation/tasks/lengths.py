@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vsdemo.core.types import CaptionSet, UserError
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
 from vsdemo.data.text.vocab import tokenize
 from vsdemo.evaluation.metrics.ranks import best_ranks, bootstrap
 from vsdemo.evaluation.tasks.retrieval import encode

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch.nn.functional as F
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import nli
 from vsdemo.data.pairs.nli import Inference
 from vsdemo.data.text.vocab import tokenize

@@ -15,7 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vsdemo.core.types import CaptionSet, Sentence, UserError
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text import rewrites
 from vsdemo.data.text.sentences import parsed
 from vsdemo.evaluation.metrics.ranks import best_ranks, bootstrap

@@ -12,7 +12,9 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from vsdemo.core.types import CaptionSet, Tree, UserError
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Tree
 from vsdemo.data.datasets import entities
 from vsdemo.data.storybook.lexicon import load
 from vsdemo.evaluation.tasks.storybook_facts import stories

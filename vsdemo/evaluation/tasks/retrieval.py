@@ -15,7 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vsdemo.core.types import CaptionSet, Embeddings, Sentence, UserError
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.evaluation.metrics.ranks import RECALLS, best_ranks, summary, with_intervals
 from vsdemo.models.dual_encoder import DualEncoder
 

@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import sts
 from vsdemo.data.pairs.sts import ScoredPair
 from vsdemo.evaluation.metrics.correlation import Correlations, correlation

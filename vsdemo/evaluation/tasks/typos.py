@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from vsdemo.core.types import CaptionSet
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.evaluation.metrics.ranks import subtract, with_intervals
 from vsdemo.evaluation.tasks.retrieval import Ranks, encode, ranks
 from vsdemo.models.dual_encoder import DualEncoder

@@ -15,7 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vsdemo.core.types import CaptionSet, Sentence
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import parsed
 from vsdemo.evaluation.metrics.ranks import bootstrap
 from vsdemo.evaluation.tasks.similarity import blocks, encode

@@ -12,8 +12,8 @@ from stanza.utils.conll import CoNLL
 from udtools import udeval
 
 from vsdemo.core import markdown
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import write_text
-from vsdemo.core.types import UserError
 from vsdemo.data import datasets
 from vsdemo.data.text import conllu, parser
 from vsdemo.evaluation.tasks.storybook_facts import stories

@@ -13,9 +13,9 @@ from torch import Tensor
 from torchvision.transforms import v2
 from tqdm import tqdm
 
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.images import open_photo, photos_in
 from vsdemo.core.paths import require_data
-from vsdemo.core.types import CaptionSet
 from vsdemo.data import datasets, storybook
 from vsdemo.data.storybook import store
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from vsdemo import models
 from vsdemo.core.config import override
-from vsdemo.core.types import Sentence
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.vision.backbones.pocket import FEATURES, Pocket
 

@@ -20,8 +20,8 @@ from torch import Tensor
 from tqdm import tqdm
 
 from vsdemo.core import tensors
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import checkpoints_root
-from vsdemo.core.types import UserError
 from vsdemo.models import checkpoint
 from vsdemo.vision.backbones import find_weights
 from vsdemo.vision.features import load_backbone

@@ -22,9 +22,10 @@ from tqdm import tqdm
 
 from vsdemo.core import tensors
 from vsdemo.core.device import autocast, device
+from vsdemo.core.errors import UserError
 from vsdemo.core.events import EventLog
 from vsdemo.core.paths import write_text
-from vsdemo.core.types import Sentence, UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.evaluation.tasks import retrieval

@@ -24,9 +24,9 @@ from typing import Any
 
 from filelock import FileLock
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.event_reader import Event, log_lines, tail
 from vsdemo.core.paths import home, write_text
-from vsdemo.core.types import UserError
 from vsdemo.training.jobs import processes
 from vsdemo.training.jobs.spec import Plan
 from vsdemo.training.state import FULL

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from PIL import Image
 
+from vsdemo.core.alignment import Alignment
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import save_image
 from vsdemo.core.paths import write_text
-from vsdemo.core.types import Alignment, UserError
 from vsdemo.plots import overlay_png
 from vsdemo.plots.marks import phrase
 
@@ -41,7 +42,7 @@ class Asked:
         if self.alignment is None:
             return ""
         count = len(self.alignment.fragments)
-        seen = sum(self.alignment.best(m) is not None for m in range(count))
+        seen = sum(self.alignment.best_region(m) is not None for m in range(count))
         told = f"Grounded in a region: {seen} of {count} fragments."
         if self.by == self.model:
             return told

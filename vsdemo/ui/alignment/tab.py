@@ -12,8 +12,10 @@ from urllib.parse import quote
 import gradio as gr
 from PIL import Image
 
+from vsdemo.core.alignment import Alignment
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
-from vsdemo.core.types import Alignment, Sentence, Tree, UserError
+from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text import parser
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.alignment import view

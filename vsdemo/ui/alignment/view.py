@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from urllib.parse import urlencode
 
-from vsdemo.core.types import Alignment, RegionHit, Tree
+from vsdemo.core.alignment import Alignment
+from vsdemo.core.hits import RegionHit
+from vsdemo.core.sentences import Tree
 from vsdemo.plots import boxes_svg, tree_svg
 from vsdemo.plots.grammar import RELATIONS
 from vsdemo.plots.marks import Mark, decimals, marks, marks_of_words, phrase
@@ -92,7 +94,7 @@ def record(alignment: Alignment) -> dict[str, object]:
                 "words": fragment.words,
                 "says": f"{phrase(alignment, m)} ({relation(fragment.relation)})",
                 "phrase": phrase(alignment, m),
-                "best": alignment.best(m),
+                "best": alignment.best_region(m),
                 "part": f"{alignment.parts[m]:.{digits}f}",
             }
             for m, fragment in enumerate(alignment.fragments)
@@ -154,7 +156,7 @@ def _fragments(alignment: Alignment) -> str:
 
 
 def _fragment(alignment: Alignment, m: int, most: float, before: float, digits: int) -> str:
-    region, part = alignment.best(m), alignment.parts[m]
+    region, part = alignment.best_region(m), alignment.parts[m]
     mark = None if region is None else marks(alignment)[region]
     score = alignment.scores[m][region] if region is not None else 0
     low, span = reach(alignment)

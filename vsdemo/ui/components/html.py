@@ -11,7 +11,8 @@ from html import escape
 from itertools import zip_longest
 from urllib.parse import urlencode
 
-from vsdemo.core.types import CaptionSet, Hit
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.hits import Hit
 from vsdemo.models.scores import Score
 
 Source = Callable[[int, str], str]  # (number of a photo, "small" or "large") -> its address
@@ -86,8 +87,9 @@ def bar(hit: Hit, score: Score) -> str:
     """How well a result fits: a thin bar, the number and its unit; what it means as a tooltip."""
     return (
         f'<span class="fit" title="{escape(score.meaning)}">'
-        f'<span class="bar"><span style="width:{hit.fit:.1%}"></span></span>'
-        f'<span class="number">{hit.fit:.2f}</span> <span class="unit">{escape(score.unit)}</span>'
+        f'<span class="bar"><span style="width:{hit.unit_score:.1%}"></span></span>'
+        f'<span class="number">{hit.unit_score:.2f}</span> '
+        f'<span class="unit">{escape(score.unit)}</span>'
         "</span>"
     )
 
@@ -103,7 +105,7 @@ def grid(
     """Photos to click, best first, each with its bar; `kind` is grid or strip."""
     cards = []
     for hit in hits:
-        says = f"Photo {hit.rank}, {score.unit} {hit.fit:.2f}"
+        says = f"Photo {hit.rank}, {score.unit} {hit.unit_score:.2f}"
         cards.append(_card(hit.number, source, words, says, hit.number == chosen, bar(hit, score)))
     return f'<ul class="{kind}">{"".join(cards)}</ul>'
 

@@ -12,8 +12,9 @@ import gradio as gr
 from gradio.data_classes import ImageData
 from PIL import Image
 
+from vsdemo.core.errors import UserError
+from vsdemo.core.hits import Hit
 from vsdemo.core.images import open_photo
-from vsdemo.core.types import Hit, UserError
 from vsdemo.data import datasets
 from vsdemo.search.engine import MAX_K, Reader
 from vsdemo.ui import callbacks, images

@@ -9,7 +9,7 @@ import gradio as gr
 import torch
 from torch import Tensor
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.hierarchy import build, space
 from vsdemo.hierarchy.build import Place
 from vsdemo.ui import callbacks

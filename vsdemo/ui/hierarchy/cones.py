@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from html import escape
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 
 ASK = (
     "Select a concept to see its cone, where its kinds lie, or two to compose them. "

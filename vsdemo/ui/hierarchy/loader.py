@@ -11,7 +11,8 @@ from threading import Lock
 
 import numpy as np
 
-from vsdemo.core.types import Sentence, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank
 from vsdemo.data.pairs import hypernyms
 from vsdemo.data.text.vocab import tokenize

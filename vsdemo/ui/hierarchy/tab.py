@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 import gradio as gr
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.images import SUFFIXES, open_photo
-from vsdemo.core.types import UserError
 from vsdemo.hierarchy import build as worlds
 from vsdemo.hierarchy.build import Place
 from vsdemo.hierarchy.space import PHOTO

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.index import Index

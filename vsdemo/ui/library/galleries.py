@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import data_root
-from vsdemo.core.types import UserError
 from vsdemo.data import datasets
 
 TITLES = {"flickr8k": "Flickr8k", "pascal1k": "Pascal1K", "storybook": "Storybook"}

@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.models import checkpoint
 from vsdemo.training.jobs import jobs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from vsdemo.core.types import CaptionSet
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.index import Index
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import gradio as gr
 
-from vsdemo.core.types import CaptionSet, Hit, UserError
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
+from vsdemo.core.hits import Hit
 from vsdemo.search.engine import MAX_K, Engine
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import Answer, Update

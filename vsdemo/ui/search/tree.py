@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import gradio as gr
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.data.text import parser
 from vsdemo.plots import tree_svg
 from vsdemo.ui import callbacks

@@ -8,7 +8,8 @@ from typing import Any
 
 import gradio as gr
 
-from vsdemo.core.types import Sentence, UserError
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.search.engine import Reader
 from vsdemo.search.sentence_comparison import Likeness, likeness
 from vsdemo.ui import callbacks

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from urllib.parse import urlencode
 
-from vsdemo.core.types import Hit
+from vsdemo.core.hits import Hit
 from vsdemo.plots import profile_svg
 from vsdemo.search.sentence_comparison import Likeness
 from vsdemo.ui.components.html import tidy
@@ -122,7 +122,7 @@ def nearest(near: Sequence[Sequence[Hit]], unit: str) -> str:
             items += (
                 f'<li><button type="button" class="sentence" data-event="click" data-number='
                 f'"{number}" title="Find photos for this sentence">{escape(tidy(hit.item))}'
-                f"</button>{_bar(hit.fit, unit, f'How near it is to {name}.')}</li>"
+                f"</button>{_bar(hit.unit_score, unit, f'How near it is to {name}.')}</li>"
             )
             number += 1
         columns.append(f"<div><h3>Nearest to {name}</h3><ul>{items}</ul></div>")

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.plots.curves import csv_text
 from vsdemo.training.jobs import jobs
 

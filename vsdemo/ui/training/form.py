@@ -15,7 +15,7 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.core.config import Config, describe, groups, override
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.ui.components import html
 from vsdemo.vision.backbones import NETWORKS, is_here
 

@@ -10,7 +10,7 @@ import gradio as gr
 
 from vsdemo import models
 from vsdemo.core.config import Config, override
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.serving import access
 from vsdemo.training import preflight
 from vsdemo.training.jobs import jobs

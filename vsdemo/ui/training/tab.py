@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.plots.curves import curves
 from vsdemo.serving import access
 from vsdemo.training import preflight

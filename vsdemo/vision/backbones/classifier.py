@@ -10,7 +10,7 @@ import torchvision
 from PIL.Image import Resampling
 from torch import Tensor, nn
 
-from vsdemo.core.types import UserError
+from vsdemo.core.errors import UserError
 from vsdemo.vision.backbones.weights import read
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))

@@ -16,8 +16,8 @@ from PIL import Image
 from torch import Tensor
 
 from vsdemo.core.device import device
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import data_root
-from vsdemo.core.types import UserError
 from vsdemo.vision.backbones.weights import (
     BROKEN,
     Weights,

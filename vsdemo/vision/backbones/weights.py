@@ -14,8 +14,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT, data_root
-from vsdemo.core.types import UserError
 from vsdemo.data.downloads.fetch import THINGS
 
 BROKEN = (  # what comes of failed downloads and damaged files

@@ -1,0 +1,48 @@
+"""Photos with their captions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class CaptionSet:
+    """The photos and captions of one split of a data set, or the photos of a folder.
+
+    Args:
+        name: The data set's name, or the folder's path.
+        split: Such as `test`.
+        photos: One path per photo.
+        captions: All captions, those of different photos in any order.
+        photo_of: For each caption the index of its photo.
+    """
+
+    name: str
+    split: str
+    photos: tuple[Path, ...]
+    captions: tuple[str, ...] = ()
+    photo_of: tuple[int, ...] = ()
+
+    @cached_property
+    def captions_of(self) -> list[list[int]]:
+        """For each photo the indices of its captions, in order."""
+        rows: list[list[int]] = [[] for _ in self.photos]
+        for caption, photo in enumerate(self.photo_of):
+            rows[photo].append(caption)
+        return rows
+
+    def first(self, count: int) -> CaptionSet:
+        """Return the first `count` photos with their captions."""
+        kept = [caption for caption, photo in enumerate(self.photo_of) if photo < count]
+        return replace(
+            self,
+            photos=self.photos[:count],
+            captions=tuple(self.captions[caption] for caption in kept),
+            photo_of=tuple(self.photo_of[caption] for caption in kept),
+        )
+
+    def own_captions(self, photo: int) -> list[str]:
+        """Return the captions of one photo."""
+        return [self.captions[caption] for caption in self.captions_of[photo]]
