@@ -19,7 +19,7 @@ from PIL import Image, ImageDraw
 from playwright.sync_api import sync_playwright
 from safetensors.torch import save_file
 
-from tests.support import fake_web, small_orders, small_pairs, stand_ins, storybook_worlds
+from tests.support import fake_web, small_orders, small_pairs, stand_ins, storybook_sample
 from tests.support.fake_parser import FakeParser
 from vsdemo import models
 from vsdemo.cli import main
@@ -199,9 +199,9 @@ def fake_parser(monkeypatch):
 @pytest.fixture
 def small_storybook(monkeypatch):
     """A few scenes, not drawn, take the place of Storybook's."""
-    monkeypatch.setattr(storybook, "scenes", storybook_worlds.scenes)
-    monkeypatch.setattr(storybook, "load", storybook_worlds.load)
-    return storybook_worlds
+    monkeypatch.setattr(storybook, "scenes", storybook_sample.scenes)
+    monkeypatch.setattr(storybook, "load", storybook_sample.load)
+    return storybook_sample
 
 
 @pytest.fixture(scope="session")

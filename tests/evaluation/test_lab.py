@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from tests.support import storybook_worlds
+from tests.support import storybook_sample
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.data import storybook
@@ -24,8 +24,8 @@ KNOWS, COUNTS, SPELLS = Path("runs/knows"), Path("runs/counts"), Path("runs/spel
 def small(toy_checkpoint):
     """A small Storybook and few resamples, which must not reach the toy's stored figures."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(storybook, "scenes", storybook_worlds.scenes)
-        patch.setattr(storybook, "load", storybook_worlds.load)
+        patch.setattr(storybook, "scenes", storybook_sample.scenes)
+        patch.setattr(storybook, "load", storybook_sample.load)
         patch.setattr(ranks, "RESAMPLES", 100)
         patch.setattr(lab, "split_with_features", features)
         yield patch
@@ -34,10 +34,10 @@ def small(toy_checkpoint):
 @pytest.fixture(scope="module")
 def found(small):
     """The report on three models; the third says that it reads characters, and knows nothing."""
-    spells = storybook_worlds.bag()
+    spells = storybook_sample.bag()
     spells.text = SimpleNamespace(needs=frozenset({"chars"}))
     spells.encode_text = lambda sentences: Embeddings(torch.ones(len(sentences), 1000))
-    made = {KNOWS: storybook_worlds.oracle(), COUNTS: storybook_worlds.bag(), SPELLS: spells}
+    made = {KNOWS: storybook_sample.oracle(), COUNTS: storybook_sample.bag(), SPELLS: spells}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checkpoint, "load", lambda folder: (made[folder], None, None))
         return lab.report([KNOWS, COUNTS, SPELLS, KNOWS])
@@ -45,7 +45,7 @@ def found(small):
 
 def features(spec, split: str, dataset: str):
     assert dataset == "storybook"
-    return storybook_worlds.load(split), storybook_worlds.features(storybook_worlds.load(split))
+    return storybook_sample.load(split), storybook_sample.features(storybook_sample.load(split))
 
 
 @pytest.mark.parametrize(
@@ -71,10 +71,10 @@ def test_every_claim_has_a_row_a_model_with_the_task_s_own_figures(found):
         if claim.name == "alignment":
             assert all(row == {"verdict": "aligns nothing"} for row in rows.values())
             continue
-        split = storybook_worlds.load(claim.figure.split)
+        split = storybook_sample.load(claim.figure.split)
         module = task(claim.figure.task)
-        model = storybook_worlds.oracle()
-        figures = module.evaluate(model, split, storybook_worlds.features(split))
+        model = storybook_sample.oracle()
+        figures = module.evaluate(model, split, storybook_sample.features(split))
         value, interval = figures, figures["ci95"]
         for key in claim.figure.metric.split():
             value, interval = value[key], interval[key]
@@ -113,7 +113,7 @@ def test_alignment_is_asked_of_models_that_align_with_the_boxes_of_their_regions
         found = {**answers, "baselines": guesses, "boxes": float(boxes.sum())}
         return Constant(found, len(split.photos))
 
-    model = storybook_worlds.oracle()
+    model = storybook_sample.oracle()
     monkeypatch.setattr(model.score, "align", None, raising=False)
     monkeypatch.setattr(task("alignment"), "measure", measure)
     monkeypatch.setattr(lab, "boxes_of", lambda spec, split: torch.ones(len(split.photos), 2, 4))
@@ -125,7 +125,7 @@ def test_alignment_is_asked_of_models_that_align_with_the_boxes_of_their_regions
     assert (row["value"], row["verdict"]) == (20, "holds")
     assert row["beside"]["% pointing into the right box"]["value"] == 70
     assert (
-        report["figures"][str(KNOWS)]["test"]["alignment"]["boxes"] == 8 * storybook_worlds.SCENES
+        report["figures"][str(KNOWS)]["test"]["alignment"]["boxes"] == 8 * storybook_sample.SCENES
     )
 
 
@@ -159,7 +159,7 @@ def test_who_has_nothing_to_lose_does_not_win(found):
 
 
 def test_no_other_model_is_nothing_to_compare_with(small, monkeypatch):
-    monkeypatch.setattr(checkpoint, "load", lambda folder: (storybook_worlds.oracle(), None, None))
+    monkeypatch.setattr(checkpoint, "load", lambda folder: (storybook_sample.oracle(), None, None))
     rows = lab.report([KNOWS])["claims"]["detail"]["rows"]
     assert rows[str(KNOWS)]["verdict"] == "nothing to compare with"
 
@@ -180,8 +180,8 @@ def test_tables_for_people(found):
 def test_a_checkpoint_from_the_command_line(run, toy_checkpoint, small, monkeypatch):
     def random(spec, split: str, dataset: str):
         draw = torch.Generator().manual_seed(0)
-        return storybook_worlds.load(split), torch.rand(
-            storybook_worlds.SCENES, spec.features, generator=draw
+        return storybook_sample.load(split), torch.rand(
+            storybook_sample.SCENES, spec.features, generator=draw
         )
 
     monkeypatch.setattr(lab, "split_with_features", random)

@@ -7,11 +7,11 @@ from hypothesis import given
 
 from tests.data.text.test_rewrites import caption
 from tests.support.random_trees import random_trees
-from vsdemo.data.storybook.captions import captions
-from vsdemo.data.storybook.lexicon import load
-from vsdemo.data.storybook.meaning import Facts, Thing, entails, facts_of
+from vsdemo.data.storybook.captions import write_captions
+from vsdemo.data.storybook.facts import Facts, Thing, entails, facts_of
+from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.phrases import article
-from vsdemo.data.storybook.pictures import picture
+from vsdemo.data.storybook.pictures import generate_picture
 from vsdemo.hierarchy.generalize import above, closure, key
 
 RUNS = caption(
@@ -63,15 +63,15 @@ def test_one_step_at_a_time():
 
 
 def test_concepts_above_captions_are_there_by_storybooks_facts():
-    words, seen = load(), 0
+    words, seen = load_lexicon(), 0
     named = {
         f"{article('a', c.nouns[0])} {c.nouns[0]}": name
         for name, c in words.concepts.items()
         if c.nouns and not c.mass
     }
     for number in range(40):
-        scene = picture(number, False).scene
-        for told in captions(scene, Random(number)):
+        scene = generate_picture(number, False).scene
+        for told in write_captions(scene, Random(number)):
             for text in closure([told.tree])[key(told.text)] & named.keys():
                 seen += 1
                 assert entails(facts_of(scene), Facts((Thing(named[text]),))), (told.text, text)

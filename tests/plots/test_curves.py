@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vsdemo.plots.curves import LARGEST, PANELS, POINTS, REMEMBERED, _read_before, csv_text, curves
-from vsdemo.plots.marks import COLOURS
+from vsdemo.plots.region_marks import COLOURS
 
 VALUES = st.recursive(
     st.none()

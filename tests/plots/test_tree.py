@@ -10,14 +10,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vsdemo.core.sentences import Tree
-from vsdemo.plots import grammar, layout, tree_svg, tree_text
+from vsdemo.plots import tree_layout, tree_svg, tree_text, universal_dependencies
 
 SVG = "{http://www.w3.org/2000/svg}"
 DOG = Tree(
     ("a", "dog", "swims", "."), (2, 3, 0, 3), ("det", "nsubj", "root", "punct"),
     ("DET", "NOUN", "VERB", "PUNCT"),
 )  # fmt: skip
-SIZES = {"word": layout.WORD}  # of all other text: layout.SMALL
+SIZES = {"word": tree_layout.WORD}  # of all other text: tree_layout.SMALL
 
 
 def random_tree(order, draw_parent, words, labels, tags=()):
@@ -43,8 +43,8 @@ def trees(draw, words, labels, tags):
 
 PLAIN = trees(
     st.text("abcdefghinopqrstuvxyz", min_size=1, max_size=14),
-    st.sampled_from(list(grammar.RELATIONS)),
-    st.sampled_from(list(grammar.TAGS)),
+    st.sampled_from(list(universal_dependencies.RELATIONS)),
+    st.sampled_from(list(universal_dependencies.TAGS)),
 )
 STRANGE = st.text(max_size=8) | st.sampled_from(
     [
@@ -58,7 +58,7 @@ def boxes(svg):
     """Text -> left, top, right, bottom; a letter is 0.6 of the size wide, 0.8 up and 0.25 down."""
     found = []
     for text in ET.fromstring(svg).iter(f"{SVG}text"):
-        size = SIZES.get(text.get("class"), layout.SMALL)
+        size = SIZES.get(text.get("class"), tree_layout.SMALL)
         x, y, half = float(text.get("x")), float(text.get("y")), 0.3 * size * len(text.text)
         found.append((text, (x - half, y - 0.8 * size, x + half, y + 0.25 * size)))
     return found
@@ -83,7 +83,7 @@ def test_no_texts_overlap_and_all_are_inside(tree):
 
 @given(PLAIN)
 def test_arcs_lie_above_what_they_enclose_and_side_by_side_on_one_level(tree):
-    laid = layout.place(tree)
+    laid = tree_layout.place(tree)
     assert len(laid.arcs) == len(tree.words) - 1
     for one, two in combinations(laid.arcs, 2):
         (a, b), (c, d) = sorted((one.start, one.end)), sorted((two.start, two.end))
@@ -99,17 +99,17 @@ def test_arcs_lie_above_what_they_enclose_and_side_by_side_on_one_level(tree):
     ends = [x for arc in laid.arcs for x in (arc.start, arc.end)]
     assert len(set(ends)) == len(ends)
     for arc in laid.arcs:
-        half = layout.width(laid.labels[arc.word], layout.SMALL) / 2
+        half = tree_layout.width(laid.labels[arc.word], tree_layout.SMALL) / 2
         assert min(arc.start, arc.end) < arc.label - half
         assert arc.label + half < max(arc.start, arc.end)
 
 
 def test_where_arcs_cross_a_label_makes_way():
     """The arc from a to c comes down where the label of that from d to b would stand."""
-    laid = layout.place(Tree(("a", "b", "c", "d"), (0, 4, 1, 1), ("root", "x", "x", "x")))
+    laid = tree_layout.place(Tree(("a", "b", "c", "d"), (0, 4, 1, 1), ("root", "x", "x", "x")))
     of = {arc.word: arc for arc in laid.arcs}
     assert of[1].level < of[2].level
-    assert abs(of[2].end - of[1].label) > layout.width("x", layout.SMALL) / 2
+    assert abs(of[2].end - of[1].label) > tree_layout.width("x", tree_layout.SMALL) / 2
 
 
 @given(trees(STRANGE, STRANGE, STRANGE))
@@ -159,7 +159,7 @@ def test_a_tree_in_words():
     ],
 )
 def test_roles_are_said_in_plain_words(tag, label, head, said):
-    assert grammar.role(tag, label, head) == said
+    assert universal_dependencies.role(tag, label, head) == said
 
 
 def test_a_file_of_its_own_has_a_size_and_white_paper():

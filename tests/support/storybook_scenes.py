@@ -4,11 +4,11 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from vsdemo.data.storybook.lexicon import load
+from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.scene import Group, Link, Scene
 
 BOX = (0.0, 0.0, 1.0, 1.0)
-WORDS = load()
+WORDS = load_lexicon()
 SIDES = ("left_of", "right_of", "behind", "in_front_of", "next_to")
 
 

@@ -15,7 +15,7 @@ from PIL import Image
 from tests.support.fake_alignment import alignment, install
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import RegionHit
-from vsdemo.plots.marks import marks
+from vsdemo.plots.region_marks import marks
 from vsdemo.search import engine
 from vsdemo.ui import callbacks
 from vsdemo.ui.alignment import tab as tabs

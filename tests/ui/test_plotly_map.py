@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.ui.conftest import free_port
 from vsdemo.core.arrows import Arrow
-from vsdemo.plots.map import MapView, map_figure, map_overlay
+from vsdemo.plots.embedding_map import MapView, map_figure, map_overlay
 from vsdemo.ui import images, theme
 from vsdemo.ui.hierarchy.map import drawn, plotly_map
 

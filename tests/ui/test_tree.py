@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.ui.conftest import served_here
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
-from vsdemo.plots import grammar, tree_svg
+from vsdemo.plots import tree_svg, universal_dependencies
 from vsdemo.ui import callbacks, theme
 from vsdemo.ui.search import tab, tree
 
@@ -108,10 +108,10 @@ def luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-@pytest.mark.parametrize("kind", grammar.COLOURS)
+@pytest.mark.parametrize("kind", universal_dependencies.COLOURS)
 @pytest.mark.parametrize("column", [0, 1], ids=["light", "dark"])
 def test_tags_are_readable_on_every_paper(kind, column):
-    ink = luminance(grammar.COLOURS[kind][column])
+    ink = luminance(universal_dependencies.COLOURS[kind][column])
     for paper in (theme.TOKENS["paper"][column], theme.TOKENS["raised"][column]):
         low, high = sorted([ink, luminance(paper)])
         assert (high + 0.05) / (low + 0.05) >= 4.5
@@ -125,8 +125,10 @@ def example(n, seed):
         heads[word] = order[draw.randrange(i)] + 1
     some = ["a", "I", "WWW", "mammoth", "swimming", "日本語", "שלום", "🙈👩‍👩‍👧", "мышь"]
     words = tuple(draw.choice(some) for _ in range(n))
-    labels = tuple(draw.choice(list(grammar.RELATIONS)) for _ in range(n))
-    return Tree(words, tuple(heads), labels, tuple(draw.choices(list(grammar.TAGS), k=n)))
+    labels = tuple(draw.choice(list(universal_dependencies.RELATIONS)) for _ in range(n))
+    return Tree(
+        words, tuple(heads), labels, tuple(draw.choices(list(universal_dependencies.TAGS), k=n))
+    )
 
 
 @pytest.mark.parametrize("n", [1, 2, 9, 40])

@@ -42,8 +42,8 @@ def align(
 
 def _lines(found: Alignment) -> list[str]:
     """A line a fragment, then the total."""
-    from vsdemo.plots.marks import decimals, phrase
-    from vsdemo.plots.overlay import sum_of
+    from vsdemo.plots.alignment_overlay import sum_of
+    from vsdemo.plots.region_marks import decimals, phrase
 
     phrases = [phrase(found, m) for m in range(len(found.fragments))]
     wide = max(map(len, phrases), default=0)

@@ -78,7 +78,7 @@ def storybook(
     split: Annotated[str, typer.Option(help="train, dev, test or compositional.")] = "test",
 ) -> None:
     """Draw pictures of Storybook, with their shortest and their longest caption."""
-    from vsdemo.data.storybook.sheet import save_sheet
+    from vsdemo.data.storybook.contact_sheet import save_sheet
 
     save_sheet(split, show, to)
     print(to)

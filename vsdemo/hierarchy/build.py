@@ -77,7 +77,7 @@ def of_gallery(engine: Engine, captions: int = CAPTIONS) -> World:
 
 def phrases_of_concepts() -> list[str]:
     """What Storybook's lexicon has nouns for, as people would say it: `a dog`, `an animal`."""
-    concepts = lexicon.load().concepts.values()
+    concepts = lexicon.load_lexicon().concepts.values()
     nouns = [(c.nouns[0], c.mass) for c in concepts if c.nouns]
     return [n if mass else f"{'an' if n[0] in 'aeiou' else 'a'} {n}" for n, mass in nouns]
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from vsdemo.core.sentences import Tree
-from vsdemo.data.storybook.lexicon import load
+from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.phrases import article
 from vsdemo.data.text.vocab import tokenize
 
@@ -111,14 +111,17 @@ def _cut(tree: Tree, kept: set[int]) -> Tree:
 @cache
 def _nouns() -> dict[str, str]:
     """Singular and plural of every noun -> its concept."""
-    words = load()
+    words = load_lexicon()
     named = {noun: c for c in words.concepts for noun in words.concepts[c].nouns}
     return named | {words.plural(noun): c for noun, c in named.items()}
 
 
 def _concepts(tree: Tree) -> list[Tree]:
     """Of a bare noun, the noun of the next concept, in its number; of several, also one."""
-    words, heads = load(), [w for w, label in enumerate(tree.labels) if label not in DETERMINERS]
+    words, heads = (
+        load_lexicon(),
+        [w for w, label in enumerate(tree.labels) if label not in DETERMINERS],
+    )
     noun = " ".join(tree.words[word].lower() for word in heads if tree.tags[word] != "PUNCT")
     concept = _nouns().get(noun)
     if concept is None:

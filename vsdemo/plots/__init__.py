@@ -1,10 +1,10 @@
 """Pictures of what the core computes, as text that a browser draws, or as an image."""
 
-from vsdemo.plots.bars import bars_svg
+from vsdemo.plots.alignment_overlay import boxes_svg, overlay_png
+from vsdemo.plots.bar_chart import bars_svg
 from vsdemo.plots.crops import crop, crops_png
-from vsdemo.plots.lines import lines_svg
-from vsdemo.plots.overlay import boxes_svg, overlay_png
-from vsdemo.plots.profile import profile_svg
+from vsdemo.plots.difference_profile import profile_svg
+from vsdemo.plots.line_chart import lines_svg
 from vsdemo.plots.tree import tree_svg, tree_text
 
 __all__ = [

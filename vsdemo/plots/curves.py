@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from vsdemo.core.nested import flatten
-from vsdemo.plots.marks import COLOURS
+from vsdemo.plots.region_marks import COLOURS
 
 POINTS = 400  # of a line, at most
 LARGEST = 1e300  # larger ones count as infinite: sums of numbers below it are finite

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vsdemo.evaluation.sts_report import Figures
-from vsdemo.plots.bars import bars_svg
+from vsdemo.plots.bar_chart import bars_svg
 
 
 def sts_svg(found: Figures) -> str:

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from vsdemo.core.sentences import Tree
-from vsdemo.plots import layout
-from vsdemo.plots.grammar import COLOURS, role, word_class
-from vsdemo.plots.layout import MARGIN, ROOT, Arc, Layout, clean
-from vsdemo.plots.marks import Mark
+from vsdemo.plots import tree_layout
+from vsdemo.plots.region_marks import Mark
+from vsdemo.plots.tree_layout import MARGIN, ROOT, Arc, Layout, clean
+from vsdemo.plots.universal_dependencies import COLOURS, role, word_class
 
 TITLE = "Dependency tree"
 STEP = 24  # from one level of arcs to the next
@@ -23,13 +23,13 @@ BASE, TAG_BASE, FOOT = 22, 43, 58  # of words, of tags and of it all, below the 
 DISC, DISC_ROW = 10, 24  # radius of a region's number, and the height of their row
 PLAIN = {"ink": "#24221e", "quiet": "#67625a", "paper": "#ffffff", "accent": "#2f5d50"}
 STYLE = f"""
-.deptree{{max-width:none;font-size:{layout.SMALL}px;font-family:system-ui,sans-serif}}
+.deptree{{max-width:none;font-size:{tree_layout.SMALL}px;font-family:system-ui,sans-serif}}
 .deptree text{{text-anchor:middle}}
 .deptree .paper{{fill:@paper}}
 .deptree .lines{{fill:none;stroke-width:1.25;stroke:@quiet}}
 .deptree .tips{{fill:@quiet}}
 .deptree .label{{paint-order:stroke;stroke-width:6;stroke-linejoin:round;stroke:@paper;fill:@quiet}}
-.deptree .word{{font-size:{layout.WORD}px;font-family:Georgia,'Liberation Serif',serif;
+.deptree .word{{font-size:{tree_layout.WORD}px;font-family:Georgia,'Liberation Serif',serif;
  font-family:var(--serif,Georgia,'Liberation Serif',serif);fill:@ink}}
 .deptree .box{{fill:none;pointer-events:all}}
 .deptree .touch{{fill:none;stroke:none;stroke-width:9;pointer-events:stroke}}
@@ -59,7 +59,7 @@ def tree_svg(tree: Tree, regions: Sequence[Mark | None] | None = None) -> str:
     regions: for each word the mark of the region of a photo that it speaks of. The words then are
     buttons with `data-word`, their arcs have `data-arc`, and no other colour is used.
     """
-    laid = layout.place(tree)
+    laid = tree_layout.place(tree)
     ground = STEP * max(arc.level for arc in (*laid.arcs, laid.root)) + MARGIN
     lines = {arc.word: _line(arc, ground) for arc in (*laid.arcs, laid.root)}
     tips = {arc.word: _tip(arc, ground) for arc in (*laid.arcs, laid.root)}

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from tests.support.storybook_scenes import group, random_scene, scene, scenes
 from vsdemo.core.errors import UserError
-from vsdemo.data.storybook.captions import captions
-from vsdemo.data.storybook.lexicon import load
-from vsdemo.data.storybook.meaning import entails, facts_of
+from vsdemo.data.storybook.captions import write_captions
+from vsdemo.data.storybook.facts import entails, facts_of
+from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.phrases import written
 from vsdemo.data.storybook.scene import Link
 from vsdemo.data.text import conllu, parser
@@ -18,16 +18,16 @@ CHASE = scene(DOGS, group("ball"), links=(Link("chases", 0, 1),), time="sunset")
 
 
 def told(found, tries: int = 300) -> set[str]:
-    return {c.text for n in range(tries) for c in captions(found, Random(n))}
+    return {c.text for n in range(tries) for c in write_captions(found, Random(n))}
 
 
 def test_from_little_to_all_that_there_is_to_say():
     assert {"Animals outside.", "Animals and a toy outside."} <= told(CHASE)
     assert {"Two dogs on the beach.", "Two dogs are chasing a ball."} <= told(CHASE)
-    last = {captions(CHASE, Random(n))[-1].text for n in range(300)}
+    last = {write_captions(CHASE, Random(n))[-1].text for n in range(300)}
     assert "Two small brown dogs chase a red ball along the beach at sunset." in last
     assert "A red ball is chased by two little brown dogs along the beach at sunset." in last
-    assert {len(captions(CHASE, Random(n))) for n in range(20)} == {5}
+    assert {len(write_captions(CHASE, Random(n))) for n in range(20)} == {5}
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_colour_is_named_where_it_is_worth_a_word():
 
 @given(scenes, st.integers(0, 9))
 def test_captions_are_true_and_well_formed(found, seed):
-    truth, five = facts_of(found), captions(found, Random(seed))
-    assert five == captions(found, Random(seed))
+    truth, five = facts_of(found), write_captions(found, Random(seed))
+    assert five == write_captions(found, Random(seed))
     assert len(five) == 5
     for caption in five:
         assert caption.text == written(caption.tree.words)
@@ -91,8 +91,8 @@ def test_captions_are_true_and_well_formed(found, seed):
 
 @given(scenes, st.integers(0, 9))
 def test_links_point_at_the_words_that_name_a_group(found, seed):
-    words = load()
-    for caption in captions(found, Random(seed)):
+    words = load_lexicon()
+    for caption in write_captions(found, Random(seed)):
         assert len(caption.links) == len(caption.message.mentions)
         by_group = {group: indices for indices, group in caption.links}
         for mention in caption.message.mentions:
@@ -107,7 +107,7 @@ def test_links_point_at_the_words_that_name_a_group(found, seed):
 
 @given(scenes)
 def test_entailment_is_transitive(found):
-    facts = [facts_of(found), *(c.facts for n in (0, 1) for c in captions(found, Random(n)))]
+    facts = [facts_of(found), *(c.facts for n in (0, 1) for c in write_captions(found, Random(n)))]
     above = {(i, j) for i, a in enumerate(facts) for j, b in enumerate(facts) if entails(a, b)}
     assert {(i, k) for i, j in above for j2, k in above if j == j2} <= above
 
@@ -126,11 +126,11 @@ def test_entailment_is_transitive(found):
 )
 def test_a_scene_that_cannot_be_told(found, message):
     with pytest.raises(UserError, match=message):
-        captions(found, Random(0))
+        write_captions(found, Random(0))
 
 
 def test_the_shipped_parser_finds_the_gold_trees(monkeypatch):
-    gold = [c for n in range(60) for c in captions(random_scene(n), Random(n))]
+    gold = [c for n in range(60) for c in write_captions(random_scene(n), Random(n))]
     trees = parser.load().parse([caption.text for caption in gold])
     right = words = 0
     for caption, tree in zip(gold, trees, strict=True):

@@ -6,12 +6,12 @@ import pytest
 
 from vsdemo.data.storybook import drawing
 from vsdemo.data.storybook.drawing import FOLDER, HEIGHT, WIDTH, Figure, compose, png, read
-from vsdemo.data.storybook.lexicon import load
+from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.sprites import Actor
 
 SHAPES = {"svg", "g", "path", "rect", "circle", "ellipse", "polygon", "line", "polyline"}
 FILES = sorted(FOLDER.rglob("*.svg"))
-WORDS = load()
+WORDS = load_lexicon()
 POSES = [(kind, pose) for kind in WORDS.kinds.values() for pose in kind.poses]
 
 

@@ -7,7 +7,7 @@ from tests.support.storybook_wordnet import Nouns
 from vsdemo.core.errors import UserError
 from vsdemo.data.storybook import lexicon
 
-WORDS = lexicon.load()
+WORDS = lexicon.load_lexicon()
 KINDS, ACTIONS = WORDS.kinds.values(), WORDS.actions.values()
 
 
@@ -147,4 +147,4 @@ def test_a_damaged_file_is_one_sentence(text, tmp_path, monkeypatch):
     (tmp_path / "lexicon.toml").write_text(text)
     monkeypatch.setattr(lexicon, "FILE", tmp_path / "lexicon.toml")
     with pytest.raises(UserError, match="is damaged"):
-        lexicon.load.__wrapped__()
+        lexicon.load_lexicon.__wrapped__()

@@ -5,14 +5,14 @@ from collections import Counter
 import pytest
 
 from vsdemo.data.storybook import pictures
-from vsdemo.data.storybook.lexicon import load
-from vsdemo.data.storybook.meaning import closure, facts_of
-from vsdemo.data.storybook.pictures import picture
+from vsdemo.data.storybook.facts import closure, facts_of
+from vsdemo.data.storybook.lexicon import load_lexicon
+from vsdemo.data.storybook.pictures import generate_picture
 from vsdemo.data.storybook.store import SPLITS
 
-WORDS = load()
-SAMPLE = [picture(n) for n in range(300)]
-COMPOSITIONAL = [picture(n, compositional=True) for n in SPLITS["compositional"][:60]]
+WORDS = load_lexicon()
+SAMPLE = [generate_picture(n) for n in range(300)]
+COMPOSITIONAL = [generate_picture(n, compositional=True) for n in SPLITS["compositional"][:60]]
 
 
 def hull(boxes):
@@ -167,7 +167,7 @@ def lives(scene, kind):
 
 def test_the_same_number_gives_the_same_bytes():
     for n in (0, 7, 5003):
-        one, other = (picture(n, n >= 5000) for _ in range(2))
+        one, other = (generate_picture(n, n >= 5000) for _ in range(2))
         assert one == other
         assert one.png() == other.png()
 

@@ -10,7 +10,7 @@ from vsdemo.cli import cli
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets, storybook
 from vsdemo.data.storybook import store
-from vsdemo.data.storybook.pictures import picture
+from vsdemo.data.storybook.pictures import generate_picture
 
 FEW = {"train": range(3), "dev": range(4000, 4002), "test": range(4500, 4502)} | {
     "compositional": range(5000, 5002),
@@ -48,9 +48,9 @@ def test_load_draws_once_and_tells_how_far_it_is(few):
 
 
 def test_scenes_come_back_as_they_were(few):
-    assert storybook.scenes("test") == tuple(picture(n).scene for n in FEW["test"])
+    assert storybook.scenes("test") == tuple(generate_picture(n).scene for n in FEW["test"])
     scene = storybook.scenes("compositional")[1]
-    assert scene == picture(5001, compositional=True).scene
+    assert scene == generate_picture(5001, compositional=True).scene
     texts = tuple(caption.text for caption in storybook.captions_of(scene))
     assert texts == storybook.load("compositional").captions[5:]
 
@@ -81,7 +81,7 @@ def test_contact_sheet(few, tmp_path):
     [("sheet.txt", "test", "image file"), ("a.png", "nope", "split"), ("no/a.png", "test", "")],
 )
 def test_contact_sheet_that_cannot_be(few, tmp_path, name, split, why):
-    from vsdemo.data.storybook.sheet import save_sheet
+    from vsdemo.data.storybook.contact_sheet import save_sheet
 
     (tmp_path / "no").write_text("a file where a folder should be")
     if os.sep in name and not why:

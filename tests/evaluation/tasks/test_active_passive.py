@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support import storybook_worlds
+from tests.support import storybook_sample
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import storybook
 from vsdemo.data.text.vocab import tokenize
@@ -19,7 +19,7 @@ def singular(small_storybook, monkeypatch):
     def scenes(split: str):
         return tuple(
             replace(s, groups=tuple(replace(g, count=1, boxes=g.boxes[:1]) for g in s.groups))
-            for s in storybook_worlds.scenes(split)
+            for s in storybook_sample.scenes(split)
         )
 
     monkeypatch.setattr(storybook, "scenes", scenes)

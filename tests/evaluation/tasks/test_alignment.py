@@ -6,7 +6,7 @@ import torch
 
 from tests.evaluation.metrics import test_pointing as loops
 from tests.evaluation.tasks.test_retrieval import OWNER, SCORES, fake, split_of
-from tests.support import small_entities, storybook_worlds
+from tests.support import small_entities, storybook_sample
 from tests.support.fake_parser import FakeParser
 from vsdemo.core.alignment import Fragment
 from vsdemo.core.embeddings import Embeddings
@@ -77,7 +77,7 @@ def drawn(small_storybook, monkeypatch, fake_parser):
         return tuple(
             replace(s, groups=tuple(replace(g, count=1, boxes=(boxes[i],))
             for i, g in enumerate(s.groups)))
-            for s in storybook_worlds.scenes(split)
+            for s in storybook_sample.scenes(split)
         )  # fmt: skip
 
     monkeypatch.setattr(storybook, "scenes", scenes)

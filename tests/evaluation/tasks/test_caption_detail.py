@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vsdemo.data import storybook
-from vsdemo.data.storybook.meaning import entails, facts_of
+from vsdemo.data.storybook.facts import entails, facts_of
 from vsdemo.evaluation.tasks import caption_detail, retrieval
 
 

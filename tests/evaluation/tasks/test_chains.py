@@ -12,8 +12,8 @@ from scipy.stats import kendalltau
 from tests.support.storybook_scenes import WORDS, group, scene, scenes
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import storybook
-from vsdemo.data.storybook.captions import captions
-from vsdemo.data.storybook.meaning import entails, facts_of
+from vsdemo.data.storybook.captions import write_captions
+from vsdemo.data.storybook.facts import entails, facts_of
 from vsdemo.data.storybook.scene import Link
 from vsdemo.data.text.vocab import tokenize
 from vsdemo.evaluation.tasks import chains
@@ -35,14 +35,14 @@ from vsdemo.models.scores import OrderViolation
 )
 def test_concepts_of_the_main_thing(main, expected):
     found = scene(main, group("ball"), links=(Link("next_to", 0, 1),))
-    concepts, _ = chain(captions(found, Random(0)))
+    concepts, _ = chain(write_captions(found, Random(0)))
     assert [c.text for c in concepts] == expected
     assert {group for c in concepts for _, group in c.links} == {0}
 
 
 @given(scenes, st.integers(0, 10**6))
 def test_each_step_is_strictly_entailed_by_all_that_follow(found, seed):
-    told = captions(found, Random(seed))
+    told = write_captions(found, Random(seed))
     concepts, fitting = chain(told)
     steps = [*concepts, *fitting]
     for general, specific in combinations(steps, 2):
@@ -55,7 +55,7 @@ def test_each_step_is_strictly_entailed_by_all_that_follow(found, seed):
 
 @given(scenes, st.integers(0, 10**6))
 def test_no_more_captions_would_fit(found, seed):
-    told = captions(found, Random(seed))
+    told = write_captions(found, Random(seed))
     concepts, fitting = chain(told)
 
     def fits(some) -> bool:
@@ -72,7 +72,7 @@ def test_captions_have_all_the_words():
     for kind in WORDS.kinds:
         for colour in WORDS.kinds[kind].colours[:2]:
             found = scene(group(kind, colour=colour))
-            said = [captions(found, Random(seed)) for seed in range(40)]
+            said = [write_captions(found, Random(seed)) for seed in range(40)]
             known = {word for told in said for c in told for word in tokenize(c.text)}
             concepts, _ = chain(said[0])
             assert {w for c in concepts for w in tokenize(c.text)} <= known

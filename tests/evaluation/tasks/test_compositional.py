@@ -3,8 +3,8 @@ import pytest
 
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import storybook
-from vsdemo.data.storybook.lexicon import load
-from vsdemo.data.storybook.meaning import entails, facts_of
+from vsdemo.data.storybook.facts import entails, facts_of
+from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.pictures import colour_held_out
 from vsdemo.evaluation.tasks import compositional, retrieval
 from vsdemo.evaluation.tasks.storybook_facts import stories
@@ -32,11 +32,13 @@ def test_a_wrong_caption_differs_in_one_word_that_makes_it_false(name):
         kind = scene.groups[right.group].kind
         assert colour_held_out(kind, right.thing.colour) == (name == "compositional")
         if sort == "colour":
-            assert wrong.thing.what == right.thing.what == load().spoken(kind)
+            assert wrong.thing.what == right.thing.what == load_lexicon().spoken(kind)
             assert not colour_held_out(kind, wrong.thing.colour)
         else:
             assert wrong.thing.colour == right.thing.colour
-            drawn = [k for k in load().kinds if load().spoken(k) == wrong.thing.what]
+            drawn = [
+                k for k in load_lexicon().kinds if load_lexicon().spoken(k) == wrong.thing.what
+            ]
             assert not all(colour_held_out(k, right.thing.colour) for k in drawn)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vsdemo.data import storybook
-from vsdemo.data.storybook.meaning import entails
+from vsdemo.data.storybook.facts import entails
 from vsdemo.evaluation.tasks import entailment
 from vsdemo.evaluation.tasks.storybook_facts import stories
 

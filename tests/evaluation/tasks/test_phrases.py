@@ -8,7 +8,7 @@ from tests.support import small_entities
 from tests.support.fake_parser import FakeParser
 from vsdemo.core.errors import UserError
 from vsdemo.data.datasets import flickr8k
-from vsdemo.data.storybook.lexicon import load
+from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.evaluation.tasks.phrases import Phrase, phrases, placed
 from vsdemo.evaluation.tasks.storybook_facts import stories
 
@@ -54,7 +54,7 @@ def test_phrases_of_storybook_are_its_gold_links(small_storybook):
         assert (phrase.caption, phrase.words) == (number, words)
         assert phrase.tokens == captions[number].tree.words
         (known,) = phrase.types
-        assert known == "thing" or load().is_a(kind, known)
+        assert known == "thing" or load_lexicon().is_a(kind, known)
     assert {"person", "animal", "thing"} <= {kind for phrase in found for kind in phrase.types}
     own = [frozenset(phrase.words) for phrase in found]
     assert placed(found, [caption.tree for caption in captions]) == own

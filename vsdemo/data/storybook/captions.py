@@ -8,17 +8,17 @@ from random import Random
 from typing import Any
 
 from vsdemo.core.errors import UserError
-from vsdemo.data.storybook.lexicon import load, medium
-from vsdemo.data.storybook.meaning import Thing, closure, facts_of
+from vsdemo.data.storybook.facts import Thing, closure, facts_of
+from vsdemo.data.storybook.lexicon import load_lexicon, medium
+from vsdemo.data.storybook.realization import Caption, Mention, Message, realize
 from vsdemo.data.storybook.scene import Link, Scene
-from vsdemo.data.storybook.telling import Caption, Mention, Message, tell
 
 TRIES = 20  # at captions that say something else, or at least say it in other words
 
 Place = tuple[str, Sequence[str]]  # a setting or a side of the door, and phrases that say it
 
 
-def captions(scene: Scene, rng: Random) -> tuple[Caption, ...]:
+def write_captions(scene: Scene, rng: Random) -> tuple[Caption, ...]:
     """Five captions that are true of a scene: what sort of thing is there; what is; what it does;
     some of how it looks, and where; all of it. The last entails the first. The same scene and
     state of rng give the same captions.
@@ -32,7 +32,7 @@ def captions(scene: Scene, rng: Random) -> tuple[Caption, ...]:
     told: list[Caption] = []
     for level in (author.sort, author.kind, author.action, author.some, author.all):
         for trial in range(TRIES):
-            caption = tell(level())
+            caption = realize(level())
             new = caption.text not in {other.text for other in told}
             if new and (trial > TRIES // 2 or caption.facts not in [c.facts for c in told]):
                 break
@@ -44,7 +44,7 @@ class _Author:
     """Chooses what is said of one scene: the first link, or the first group where there is none."""
 
     def __init__(self, scene: Scene, rng: Random) -> None:
-        self.scene, self.rng, self.words = scene, rng, load()
+        self.scene, self.rng, self.words = scene, rng, load_lexicon()
         first = scene.groups[0]
         posture = self.words.posture(first.kind, first.pose)
         links = (*scene.links, *([Link(posture, 0)] if posture else []))

@@ -143,7 +143,7 @@ def _shadow(figure: Figure) -> str:
 
 def _tones(part: str, colour: str) -> dict[str, str]:
     """The tones that a part is repainted in: none where its own have that colour already."""
-    words = lexicon.load()
+    words = lexicon.load_lexicon()
     kind = words.kinds[part.split("-")[0]]
     own = dict(VARIABLE.findall(read(f"parts/{part}").body)).get("main", "")
     if own == "" or len({*kind.colours, *kind.also}) == 1 or _nearest(own) == colour:
@@ -153,7 +153,7 @@ def _tones(part: str, colour: str) -> dict[str, str]:
 
 @cache
 def _nearest(tone: str) -> str:
-    colours = lexicon.load().colours
+    colours = lexicon.load_lexicon().colours
     return min(colours, key=lambda name: math.dist(_rgb(tone), _rgb(colours[name].main)))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from vsdemo.data.storybook.lexicon import load, medium
+from vsdemo.data.storybook.lexicon import load_lexicon, medium
 from vsdemo.data.storybook.sprites import Actor, Sprite, beside, moved, row, span
 
 Layout = Callable[[Actor, str, Actor, str, Random], list[Sprite]]
@@ -101,7 +101,7 @@ def rests_on(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sp
     """The subject side by side on one object that has a seat or a top."""
     seat = Sprite(o, o_pose)
     first, step = _seated(s, pose, seat), 0.8 * seat.width / s.count
-    turned = s.count > 1 and load().is_a(s.kind.name, "animal")
+    turned = s.count > 1 and load_lexicon().is_a(s.kind.name, "animal")
     places = [first.x + (i - (s.count - 1) / 2) * step for i in range(s.count)]
     return [seat, *(replace(first, x=x, flip=turned and rng.random() < 0.4) for x in places)]
 
@@ -151,7 +151,7 @@ def flies_over(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[
     """The subject in the air above the object, on which it casts no shadow."""
     below = row(o, o_pose, rng)
     top = max(b.height + b.z for b in below)
-    zoom = 0.55 if load().is_a(s.kind.name, "aircraft") else 1.0
+    zoom = 0.55 if load_lexicon().is_a(s.kind.name, "aircraft") else 1.0
     above = row(s, pose, rng)
     if o.kind.height > 2 and zoom == 1:
         zoom = 1.25  # else a bird above a castle is a dot
@@ -165,7 +165,7 @@ def under(s: Actor, pose: str, o: Actor, o_pose: str, rng: Random) -> list[Sprit
     """The subject before the trunk of a tree, or between the legs of a piece of furniture."""
     above = Sprite(o, o_pose)
     things = row(s, pose, rng, turned=True)
-    if load().is_a(o.kind.name, "tree"):
+    if load_lexicon().is_a(o.kind.name, "tree"):
         shift = rng.uniform(-0.22, 0.22) * o.width(o_pose)
         return [above, *(replace(t, x=t.x + shift, dy=t.dy + 9) for t in things)]
     return [above, *(replace(t, dy=-0.5, order=-1) for t in things)]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from vsdemo.core.errors import UserError
-from vsdemo.data.storybook.entries import (
+from vsdemo.data.storybook.lexicon_entries import (
     Action,
     Colour,
     Concept,
@@ -95,7 +95,7 @@ class Lexicon:
     def plural(self, noun: str) -> str:
         """The plural of a noun of one or more words: loaves of bread, teddy bears."""
         words = noun.split()
-        at = head_of(words)
+        at = head_index(words)
         word = words[at]
         if word.endswith(("s", "x", "ch", "sh")):
             regular = word + "es"
@@ -106,7 +106,7 @@ class Lexicon:
         return " ".join([*words[:at], self.plurals.get(word, regular), *words[at + 1 :]])
 
 
-def head_of(words: Sequence[str]) -> int:
+def head_index(words: Sequence[str]) -> int:
     """Index of a noun's head: the word before `of`, or the last."""
     return (words.index("of") if "of" in words else len(words)) - 1
 
@@ -117,7 +117,7 @@ def medium(pose: str) -> str:
 
 
 @cache
-def load() -> Lexicon:
+def load_lexicon() -> Lexicon:
     """The lexicon, read once. Raises UserError when the file is damaged."""
     try:
         return _built(tomllib.loads(FILE.read_text(encoding="utf-8")))

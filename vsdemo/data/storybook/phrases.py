@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vsdemo.core.sentences import Tree
-from vsdemo.data.storybook.lexicon import head_of
+from vsdemo.data.storybook.lexicon import head_index
 
 Links = tuple[tuple[tuple[int, ...], int], ...]
 
@@ -84,7 +84,7 @@ def noun_phrase(noun: str, before: Sequence[str] = ()) -> Phrase:
     word it is about: hot air, musical instrument.
     """
     words = noun.split()
-    at = head_of(words)
+    at = head_index(words)
     head = _compound(words[: at + 1])
     if rest := words[at + 2 :]:  # of bread
         head = join(head, after=[("nmod", prepositional("of", noun_phrase(" ".join(rest))))])

@@ -9,16 +9,16 @@ from itertools import count
 from random import Random
 from zlib import crc32
 
-from vsdemo.data.storybook import room, sense
+from vsdemo.data.storybook import capacity, plausibility
+from vsdemo.data.storybook.canvas import Stage
 from vsdemo.data.storybook.drawing import Figure, compose, png
-from vsdemo.data.storybook.entries import Kind
+from vsdemo.data.storybook.facts import closure, facts_of
 from vsdemo.data.storybook.layouts import LAYOUTS, alone
-from vsdemo.data.storybook.lexicon import load
-from vsdemo.data.storybook.meaning import closure, facts_of
+from vsdemo.data.storybook.lexicon import load_lexicon
+from vsdemo.data.storybook.lexicon_entries import Kind
 from vsdemo.data.storybook.relations import seen_relations
 from vsdemo.data.storybook.scene import Group, Link, Scene
 from vsdemo.data.storybook.sprites import Actor, Sprite
-from vsdemo.data.storybook.stage import Stage
 
 SURPRISING = 0.07  # tried; half of them find room, so about 4% of scenes have a stranger in them
 HELD_OUT = 0.12  # share of pairs of a kind with a colour or an action that training never sees
@@ -55,7 +55,7 @@ class Plan:
     surprising: bool
 
 
-def picture(number: int, compositional: bool = False) -> Picture:
+def generate_picture(number: int, compositional: bool = False) -> Picture:
     """The picture of a number, the same each time. It joins no kind with a colour or an action
     that is held out; a compositional one always does."""
     for attempt in count():
@@ -76,14 +76,14 @@ def held_out(scene: Scene) -> bool:
 @cache
 def colour_held_out(kind: str, colour: str) -> bool:
     """Whether training never sees a kind in this colour."""
-    found = load().kinds[kind]
+    found = load_lexicon().kinds[kind]
     return colour in (*found.colours[1:], *found.also) and _chosen(kind, colour)
 
 
 @cache
 def _action_held_out(kind: str, action: str) -> bool:
-    words = load()
-    subjects = [name for name in words.kinds if sense.partners(action, "subject", name)]
+    words = load_lexicon()
+    subjects = [name for name in words.kinds if plausibility.partners(action, "subject", name)]
     found = words.actions[action]
     known = found.takes_object and not found.relation and len(subjects) > 5
     return known and _chosen(kind, action)
@@ -98,7 +98,7 @@ def _attempt(rng: Random, number: int) -> Picture | None:
     plan = _plan(rng)
     if plan is None:
         return None
-    outdoors = load().side(plan.setting) == "outdoors"
+    outdoors = load_lexicon().side(plan.setting) == "outdoors"
     time = rng.choice(TIMES) if outdoors else rng.choice(("morning", "day", "day", "night"))
     weather = _weather(plan.setting, time, rng) if outdoors else "sunny"
     stage = Stage(plan.setting, rng, outdoors and weather == "sunny" and time != "sunset")
@@ -116,30 +116,30 @@ def _attempt(rng: Random, number: int) -> Picture | None:
 
 def _plan(rng: Random) -> Plan | None:
     """A kind, an action that it takes part in, a partner, poses and a setting that suit them."""
-    kinds = load().kinds
+    kinds = load_lexicon().kinds
     if rng.random() < 0.5:
-        action, role = rng.choice(sense.actions()), "subject"
-        focus = rng.choice([k for k in kinds if sense.partners(action, role, k)])
+        action, role = rng.choice(plausibility.actions()), "subject"
+        focus = rng.choice([k for k in kinds if plausibility.partners(action, role, k)])
     else:
         focus = rng.choice(list(kinds))
-        uses = sense.uses(focus)
-        weights = [0.3 if load().actions[action].relation else 1.0 for action, _ in uses]
+        uses = plausibility.uses(focus)
+        weights = [0.3 if load_lexicon().actions[action].relation else 1.0 for action, _ in uses]
         action, role = rng.choices(uses, weights)[0]
-    partner = rng.choice(sense.partners(action, role, focus))
+    partner = rng.choice(plausibility.partners(action, role, focus))
     names = [n for n in ((focus, partner) if role == "subject" else (partner, focus)) if n]
     cast = [kinds[n] for n in names]
-    options = sense.poses(action, *cast)
+    options = plausibility.poses(action, *cast)
     if not options:
         return None
     poses = rng.choice(options)
     surprising = rng.random() < SURPRISING
-    settings = room.settings(cast, poses, surprising)
+    settings = capacity.settings(cast, poses, surprising)
     if not settings:
         return None
     setting = rng.choice(settings)
-    counts = room.counts(action, cast, [rng.choice(COUNTS) for _ in cast])
+    counts = capacity.counts(action, cast, [rng.choice(COUNTS) for _ in cast])
     actors = tuple(_actor(i, cast[i], counts[i], setting, rng) for i in range(len(cast)))
-    if not room.fits(action, actors, poses):
+    if not capacity.fits(action, actors, poses):
         return None
     return Plan(action, actors, poses, setting, surprising)
 
@@ -148,7 +148,7 @@ def _actor(group: int, kind: Kind, n: int, setting: str, rng: Random) -> Actor:
     colours = [*kind.colours, *kind.also]
     if setting == "snow" and len(colours) > 1 and "white" in colours:
         colours.remove("white")
-    words = load()
+    words = load_lexicon()
     sized = not words.is_a(kind.name, "person") and 0.4 < kind.height < 3
     size = rng.choice(list(words.sizes)) if sized and rng.random() < 0.25 else None
     factor = words.sizes[size].factor if size else 1.0
@@ -170,27 +170,35 @@ def _sprites(plan: Plan, rng: Random) -> list[Sprite]:
     subject, *rest = plan.actors
     if rest:
         return LAYOUTS[plan.action or ""](subject, plan.poses[0], rest[0], plan.poses[1], rng)
-    moves = plan.action is not None and load().actions[plan.action].moves
+    moves = plan.action is not None and load_lexicon().actions[plan.action].moves
     return alone(subject, plan.poses[0], rng, moves)
 
 
 def _add(stage: Stage, actors: list[Actor], poses: list[str], rng: Random) -> None:
     """One more group that goes with the setting, where there is room for it."""
     taken = {a.kind.name for a in actors}
-    kinds = [k for k in load().kinds.values() if stage.setting in k.lives and k.name not in taken]
+    kinds = [
+        k for k in load_lexicon().kinds.values() if stage.setting in k.lives and k.name not in taken
+    ]
     kind = rng.choice(kinds)
-    options = [p for p in sense.alone(kind) if stage.setting in room.settings([kind], [p], False)]
+    options = [
+        p
+        for p in plausibility.alone(kind)
+        if stage.setting in capacity.settings([kind], [p], False)
+    ]
     if not options:
         return
     pose = rng.choice(options)
-    actor = _actor(len(actors), kind, min(rng.choice(COUNTS), room.most(kind)), stage.setting, rng)
+    actor = _actor(
+        len(actors), kind, min(rng.choice(COUNTS), capacity.most(kind)), stage.setting, rng
+    )
     if stage.place(alone(actor, pose, rng, moves=pose in ("run", "walk", "crawl"))):
         actors.append(actor)
         poses.append(pose)
 
 
 def _group(actor: Actor, pose: str, figures: Sequence[Figure]) -> Group:
-    sizes = {s.factor: name for name, s in load().sizes.items()}
+    sizes = {s.factor: name for name, s in load_lexicon().sizes.items()}
     boxes = tuple(f.box for f in figures if f.group == actor.group)
     return Group(actor.kind.name, len(boxes), actor.colour, sizes.get(actor.factor), pose, boxes)
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from vsdemo.data.storybook.drawing import Drawing, read
-from vsdemo.data.storybook.entries import Kind
 from vsdemo.data.storybook.lexicon import medium
+from vsdemo.data.storybook.lexicon_entries import Kind
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
-from functools import cache
 from multiprocessing import parent_process
 from pathlib import Path
 from random import Random
@@ -19,11 +17,11 @@ from tqdm import tqdm
 
 from vsdemo.core.paths import atomic, home, write_text
 from vsdemo.core.progress import Progress
-from vsdemo.data.storybook import sense
-from vsdemo.data.storybook.captions import captions
-from vsdemo.data.storybook.pictures import picture
+from vsdemo.data.storybook import plausibility
+from vsdemo.data.storybook.captions import write_captions
+from vsdemo.data.storybook.pictures import generate_picture
+from vsdemo.data.storybook.realization import Caption
 from vsdemo.data.storybook.scene import Group, Link, Scene
-from vsdemo.data.storybook.telling import Caption
 
 SPLITS = {
     "train": range(4000),
@@ -32,6 +30,9 @@ SPLITS = {
     "compositional": range(5000, 5500),
     "all": range(5500),
 }
+# Names the folder of the pictures. Choose another whenever a scene, caption or drawing changes;
+# tests/data/storybook/test_store.py notices.
+VERSION = "4889aec129ee"
 CHUNK = 8  # pictures that a process draws before it asks for more
 
 
@@ -43,8 +44,8 @@ class Story(NamedTuple):
 
 
 def folder() -> Path:
-    """Where this version of the drawings and rules keeps its pictures, below VSDEMO_HOME."""
-    return home() / f"storybook-{_version()}"
+    """Return the folder below VSDEMO_HOME where this version keeps its pictures."""
+    return home() / f"storybook-{VERSION}"
 
 
 def photo(number: int) -> Path:
@@ -54,7 +55,7 @@ def photo(number: int) -> Path:
 
 def captions_of(scene: Scene) -> tuple[Caption, ...]:
     """The five captions of a scene of a split, with trees and links; the same each time."""
-    return captions(scene, Random(f"captions/{scene.number}"))
+    return write_captions(scene, Random(f"captions/{scene.number}"))
 
 
 def draw(numbers: Sequence[int], progress: Progress | None = None) -> None:
@@ -64,7 +65,7 @@ def draw(numbers: Sequence[int], progress: Progress | None = None) -> None:
     missing = [n for n in numbers if photo(n).name not in there]
     if not missing:
         return
-    sense.actions()  # kept, so that processes that are forked need not work it out again
+    plausibility.actions()  # kept, so that processes that are forked need not work it out again
     workers = min(os.cpu_count() or 1, -(-len(missing) // CHUNK))
     if workers == 1:  # a process of its own would be no faster
         for done, number in enumerate(missing, 1):
@@ -100,7 +101,7 @@ def _end_with_parent() -> None:
 
 def _draw(number: int) -> None:
     """The picture goes last: where it is, all is."""
-    made = picture(number, number in SPLITS["compositional"])
+    made = generate_picture(number, number in SPLITS["compositional"])
     texts = [caption.text for caption in captions_of(made.scene)]
     story = {"scene": asdict(made.scene), "captions": texts}
     write_text(photo(number).with_suffix(".json"), json.dumps(story))
@@ -116,13 +117,3 @@ def _read(number: int) -> Story:
     )
     links = tuple(Link(**link) for link in scene["links"])
     return Story(Scene(**(scene | {"groups": groups, "links": links})), tuple(story["captions"]))
-
-
-@cache
-def _version() -> str:
-    """Of all that decides what pictures look like and what is said of them."""
-    digest = hashlib.sha256()
-    here = Path(__file__).parent
-    for path in sorted(p for p in here.rglob("*") if p.suffix in (".py", ".toml", ".svg", ".json")):
-        digest.update(f"{path.relative_to(here).as_posix()}\0".encode() + path.read_bytes())
-    return digest.hexdigest()[:12]

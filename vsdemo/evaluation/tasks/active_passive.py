@@ -20,7 +20,7 @@ from torch import Tensor
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.storybook.twins import twins
+from vsdemo.data.storybook.variants import variants_of
 from vsdemo.evaluation.metrics.accuracy import Shares, higher, nearness
 from vsdemo.evaluation.metrics.ranks import with_intervals
 from vsdemo.evaluation.tasks.storybook_facts import stories
@@ -37,7 +37,7 @@ def questions(split: CaptionSet) -> dict[str, list[Question]]:
     scenes, captions = stories(split)
     found: dict[str, list[Question]] = {"voice": [], "synonyms": [], "photo": []}
     for caption, photo in zip(captions, split.photo_of, strict=True):
-        twin = twins(caption, scenes[photo])
+        twin = variants_of(caption, scenes[photo])
         same = {"voice": twin.voice, "synonyms": twin.synonyms, "photo": caption}
         for name, one in same.items():
             if one and twin.swapped:

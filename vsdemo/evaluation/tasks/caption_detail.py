@@ -16,8 +16,8 @@ import numpy as np
 from torch import Tensor
 
 from vsdemo.core.caption_set import CaptionSet
-from vsdemo.data.storybook.lexicon import load
-from vsdemo.data.storybook.meaning import entails, facts_of
+from vsdemo.data.storybook.facts import entails, facts_of
+from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.evaluation.metrics.ranks import with_intervals
 from vsdemo.evaluation.tasks.retrieval import encode, ranks
 from vsdemo.evaluation.tasks.storybook_facts import stories
@@ -59,7 +59,7 @@ def possible(split: CaptionSet) -> np.ndarray:
     """(C,) rank of a caption's photo when all photos that it is true of tie, and no other."""
     scenes, captions = stories(split)
     truths = [facts_of(scene) for scene in scenes]
-    named = [{c for g in s.groups for c in (g.kind, *load().above(g.kind))} for s in scenes]
+    named = [{c for g in s.groups for c in (g.kind, *load_lexicon().above(g.kind))} for s in scenes]
     true_of = [
         sum(
             entails(truth, facts)

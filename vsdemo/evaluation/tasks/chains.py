@@ -24,9 +24,9 @@ from torch import Tensor
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.storybook.lexicon import load
-from vsdemo.data.storybook.meaning import Facts, Thing, entails, facts_of
-from vsdemo.data.storybook.telling import Caption, Mention, Message, tell
+from vsdemo.data.storybook.facts import Facts, Thing, entails, facts_of
+from vsdemo.data.storybook.lexicon import load_lexicon
+from vsdemo.data.storybook.realization import Caption, Mention, Message, realize
 from vsdemo.evaluation.metrics.accuracy import Shares, higher
 from vsdemo.evaluation.metrics.ranks import with_intervals
 from vsdemo.evaluation.tasks.storybook_facts import stories
@@ -56,15 +56,15 @@ def chain(captions: Sequence[Caption]) -> tuple[tuple[Caption, ...], tuple[Capti
 
 def _concepts(main: Mention) -> tuple[Caption, ...]:
     """Of three small brown dogs "Animals.", "Dogs.", "Brown dogs.", told as a caption is."""
-    words, thing = load(), main.thing
+    words, thing = load_lexicon(), main.thing
     told = [(concept, None) for concept in (*reversed(words.hypernyms(thing.what)), thing.what)]
     told += [(thing.what, thing.colour)] if thing.colour else []
-    return tuple(tell(Message((_mention(main, *one),))) for one in told)
+    return tuple(realize(Message((_mention(main, *one),))) for one in told)
 
 
 def _mention(main: Mention, concept: str, colour: str | None) -> Mention:
     """The same group as a concept in its usual noun; without the number of several."""
-    found = load().concepts[concept]
+    found = load_lexicon().concepts[concept]
     several = main.thing.count > 1 and not found.mass
     thing = Thing(concept, 2 if several else 1, colour)
     return Mention(main.group, thing, found.nouns[0], vague=several)

@@ -21,11 +21,11 @@ from torch import Tensor
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.storybook.lexicon import load
-from vsdemo.data.storybook.meaning import entails, facts_of
+from vsdemo.data.storybook.facts import entails, facts_of
+from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.pictures import colour_held_out
+from vsdemo.data.storybook.realization import Caption, Mention, realize
 from vsdemo.data.storybook.scene import Scene
-from vsdemo.data.storybook.telling import Caption, Mention, tell
 from vsdemo.evaluation.metrics.accuracy import Shares, higher
 from vsdemo.evaluation.metrics.ranks import with_intervals
 from vsdemo.evaluation.tasks.retrieval import Ranks, encode, ranks
@@ -60,7 +60,7 @@ def wrong(caption: Caption, scene: Scene, held_out: bool) -> dict[str, Caption]:
     rng, found = Random(caption.text), {}
     for place, mention in enumerate(caption.message.mentions):
         kind, colour = scene.groups[mention.group].kind, mention.thing.colour
-        exact = mention.thing.what == load().spoken(kind)
+        exact = mention.thing.what == load_lexicon().spoken(kind)
         if colour and exact and colour_held_out(kind, colour) == held_out:
             for name, others in (("colour", _colours), ("kind", _kinds)):
                 if other := _false(caption, scene, place, others(mention, kind), rng):
@@ -70,7 +70,7 @@ def wrong(caption: Caption, scene: Scene, held_out: bool) -> dict[str, Caption]:
 
 def _colours(mention: Mention, kind: str) -> list[Mention]:
     """A mention in the other colours that training sees its kind in."""
-    known = load().kinds[kind]
+    known = load_lexicon().kinds[kind]
     colours = {*known.colours, *known.also} - {mention.thing.colour}
     return [
         replace(mention, thing=replace(mention.thing, colour=colour))
@@ -81,7 +81,7 @@ def _colours(mention: Mention, kind: str) -> list[Mention]:
 
 def _kinds(mention: Mention, kind: str) -> list[Mention]:
     """A mention of other kinds below the nearest concept above that training sees in its colour."""
-    words, colour = load(), mention.thing.colour or ""
+    words, colour = load_lexicon(), mention.thing.colour or ""
     return [
         replace(
             mention, thing=replace(mention.thing, what=what), noun=words.concepts[what].nouns[0]
@@ -102,7 +102,7 @@ def _false(
     truth, mentions = facts_of(scene), caption.message.mentions
     rng.shuffle(others)
     for other in others:
-        told = tell(
+        told = realize(
             replace(caption.message, mentions=(*mentions[:place], other, *mentions[place + 1 :]))
         )
         if not entails(truth, told.facts):

@@ -24,8 +24,8 @@ from torch import Tensor
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import storybook
-from vsdemo.data.storybook.meaning import entails
-from vsdemo.data.storybook.telling import Caption
+from vsdemo.data.storybook.facts import entails
+from vsdemo.data.storybook.realization import Caption
 from vsdemo.evaluation.metrics.accuracy import Shares, best_threshold, higher
 from vsdemo.evaluation.metrics.ranks import with_intervals
 from vsdemo.evaluation.tasks.storybook_facts import stories

@@ -16,7 +16,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
 from vsdemo.data.datasets import entities
-from vsdemo.data.storybook.lexicon import load
+from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.evaluation.tasks.storybook_facts import stories
 
 TYPES = ("person", "animal", "plant", "food", "vehicle", "furniture")  # Storybook's; else "thing"
@@ -73,7 +73,7 @@ def _told(split: CaptionSet) -> list[Phrase]:
     for number, caption in enumerate(captions):
         for words, group in caption.links:
             found = scenes[split.photo_of[number]].groups[group]
-            above = {found.kind, *load().above(found.kind)}
+            above = {found.kind, *load_lexicon().above(found.kind)}
             kind = next((name for name in TYPES if name in above), "thing")
             boxes = torch.tensor(found.boxes)
             rows.append(Phrase(number, caption.tree.words, words, boxes, (kind,)))

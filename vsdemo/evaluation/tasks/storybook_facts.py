@@ -8,8 +8,8 @@ from functools import lru_cache
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.data import storybook
+from vsdemo.data.storybook.realization import Caption
 from vsdemo.data.storybook.scene import Scene
-from vsdemo.data.storybook.telling import Caption
 
 
 @lru_cache(maxsize=3)  # test, dev and compositional, for one model after the other

@@ -14,7 +14,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.images import save_image
 from vsdemo.core.paths import write_text
 from vsdemo.plots import overlay_png
-from vsdemo.plots.marks import phrase
+from vsdemo.plots.region_marks import phrase
 
 
 @dataclass(frozen=True)

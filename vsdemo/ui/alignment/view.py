@@ -15,9 +15,9 @@ from vsdemo.core.alignment import Alignment
 from vsdemo.core.hits import RegionHit
 from vsdemo.core.sentences import Tree
 from vsdemo.plots import boxes_svg, tree_svg
-from vsdemo.plots.grammar import RELATIONS
-from vsdemo.plots.marks import Mark, decimals, marks, marks_of_words, phrase
-from vsdemo.plots.overlay import reach, sum_of
+from vsdemo.plots.alignment_overlay import reach, sum_of
+from vsdemo.plots.region_marks import Mark, decimals, marks, marks_of_words, phrase
+from vsdemo.plots.universal_dependencies import RELATIONS
 from vsdemo.ui.components.html import Source, tidy
 
 HEAT = 28  # places of the heat map in each direction

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import gradio as gr
 
-from vsdemo.plots.map import SCRIPT
+from vsdemo.plots.embedding_map import SCRIPT
 
 HERE = Path(__file__).parent
 

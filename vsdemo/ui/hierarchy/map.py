@@ -7,7 +7,7 @@ from pathlib import Path
 
 import gradio as gr
 
-from vsdemo.plots.map import Figure
+from vsdemo.plots.embedding_map import Figure
 from vsdemo.ui.components.plotly import plotly_widget
 
 INSIDE = (
@@ -25,7 +25,7 @@ def plotly_map(says: str, name: str | None = None) -> gr.HTML:
 
 
 def drawn(figure: Figure, source: str = "") -> str:
-    """A figure of `vsdemo.plots.map` for the widget, or an overlay for the figure it shows.
+    """Return a figure or an overlay of `vsdemo.plots.embedding_map` as JSON for the widget.
 
     source: the address of a photo with {number} for its number in the gallery.
     """

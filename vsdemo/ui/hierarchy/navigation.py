@@ -8,7 +8,7 @@ import numpy as np
 
 from vsdemo.hierarchy.build import Place
 from vsdemo.hierarchy.space import CONCEPT, PHOTO, Step
-from vsdemo.plots.map import MapView, map_figure, map_overlay
+from vsdemo.plots.embedding_map import MapView, map_figure, map_overlay
 from vsdemo.ui.components.html import Source
 from vsdemo.ui.hierarchy import view as places
 from vsdemo.ui.hierarchy.loader import Ground

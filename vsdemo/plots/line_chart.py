@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from vsdemo.plots.bars import INK, MARGIN, TOP
+from vsdemo.plots.bar_chart import INK, MARGIN, TOP
 
 WIDE, HIGH, NAME = 420, 240, 130  # of the lines, and of their names, in pixels
 LEFT, BELOW, GAP = 44, 46, 15

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from vsdemo.data.storybook.lexicon import load
-from vsdemo.data.storybook.meaning import entails, facts_of
+from vsdemo.data.storybook.facts import entails, facts_of
+from vsdemo.data.storybook.lexicon import load_lexicon
+from vsdemo.data.storybook.realization import Caption, Mention, Message, realize
 from vsdemo.data.storybook.scene import Link, Scene
-from vsdemo.data.storybook.telling import Caption, Mention, Message, tell
 
 
 @dataclass(frozen=True)
-class Twins:
+class Variants:
     """None where a caption has no such twin.
 
     voice: active for passive or the other way round, same meaning. swapped: subject and object
@@ -25,18 +25,18 @@ class Twins:
     hypernyms: Caption | None
 
 
-def twins(caption: Caption, scene: Scene) -> Twins:
+def variants_of(caption: Caption, scene: Scene) -> Variants:
     """The twins of a caption of a scene."""
     message = caption.message
     swapped = _swapped(message)
     if swapped and entails(facts_of(scene), swapped.facts):
         swapped = None
     told = (_other_voice(message), swapped, _synonyms(message), _hypernyms(message))
-    return Twins(*(tell(m) if m and m != message else None for m in told))
+    return Variants(*(realize(m) if m and m != message else None for m in told))
 
 
 def _other_voice(message: Message) -> Message | None:
-    action = load().actions[message.link.action] if message.link else None
+    action = load_lexicon().actions[message.link.action] if message.link else None
     if not action or not action.passive or action.says[message.wording].preposition:
         return None
     return replace(message, passive=not message.passive)
@@ -54,7 +54,7 @@ def _synonyms(message: Message) -> Message:
     """Every noun, size and verb replaced by its next synonym, where it has one."""
     wording = message.wording
     if message.link:
-        says = load().actions[message.link.action].says
+        says = load_lexicon().actions[message.link.action].says
         wording = (wording + 1) % len(says)
         if message.passive and says[wording].preposition:
             wording = message.wording
@@ -63,7 +63,7 @@ def _synonyms(message: Message) -> Message:
 
 
 def _renamed(mention: Mention) -> Mention:
-    words = load()
+    words = load_lexicon()
     noun, size = mention.noun, mention.size
     if noun in (nouns := words.concepts[mention.thing.what].nouns):
         noun = _next(nouns, noun)
@@ -83,7 +83,7 @@ def _hypernyms(message: Message) -> Message:
 
 
 def _raised(mention: Mention) -> Mention:
-    words = load()
+    words = load_lexicon()
     concept = next(iter(words.hypernyms(mention.thing.what)), None)
     if concept is None:
         return mention

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from vsdemo.core.errors import UserError
-from vsdemo.data.storybook.lexicon import load
+from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.scene import Link, Scene
 
 
@@ -42,7 +42,7 @@ def facts_of(scene: Scene) -> Facts:
     Raises UserError for names that the lexicon does not know, counts that it has no word for, and
     links of groups that are not there.
     """
-    words = load()
+    words = load_lexicon()
     told = [
         *((g.kind, words.kinds) for g in scene.groups),
         *((g.colour, words.colours) for g in scene.groups),
@@ -92,8 +92,8 @@ def entails(specific: Facts, general: Facts) -> bool:
 
 def _scenery(specific: Facts, general: Facts) -> bool:
     places = {specific.place, None}
-    if specific.place in load().settings:
-        places.add(load().side(specific.place or ""))
+    if specific.place in load_lexicon().settings:
+        places.add(load_lexicon().side(specific.place or ""))
     return (
         general.place in places
         and general.time in (specific.time, None)
@@ -102,7 +102,7 @@ def _scenery(specific: Facts, general: Facts) -> bool:
 
 
 def _same(specific: Thing, general: Thing) -> bool:
-    words = load()
+    words = load_lexicon()
     alike = words.spoken(specific.what) == words.spoken(general.what)  # a small elephant is no
     sized = general.size is None or (alike and general.size == specific.size)  # small animal
     return (
@@ -122,7 +122,7 @@ def closure(links: Iterable[Link]) -> set[Link]:
         if link in found:
             continue
         found.add(link)
-        action = load().actions[link.action]
+        action = load_lexicon().actions[link.action]
         if action.inverse and link.object is not None:
             todo.append(Link(action.inverse, link.object, link.subject))
         for name, roles in action.entails:

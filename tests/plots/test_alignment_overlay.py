@@ -8,7 +8,8 @@ from PIL import Image
 from tests.support.fake_alignment import CHOSEN, alignment
 from vsdemo.core.alignment import Alignment, Fragment
 from vsdemo.plots import boxes_svg, crop, crops_png, overlay_png, tree_svg
-from vsdemo.plots.marks import (
+from vsdemo.plots.alignment_overlay import WIDE, reach
+from vsdemo.plots.region_marks import (
     COLOURS,
     badges,
     contrast,
@@ -19,7 +20,6 @@ from vsdemo.plots.marks import (
     phrase,
     regions_of_words,
 )
-from vsdemo.plots.overlay import WIDE, reach
 
 HOSTILE = '<img src=x onerror="alert(1)">&'
 FRAME = (0.0, 0.0, 1.0, 1.0)

@@ -8,7 +8,7 @@ from random import Random
 
 from vsdemo.data.storybook import lexicon
 from vsdemo.data.storybook.drawing import HEIGHT, WIDTH, Figure, read
-from vsdemo.data.storybook.entries import Kind
+from vsdemo.data.storybook.lexicon_entries import Kind
 from vsdemo.data.storybook.scene import Box
 from vsdemo.data.storybook.sprites import Sprite
 
@@ -91,7 +91,7 @@ class Stage:
         return top + 40, max(bottom + 25, 140)
 
     def _ground(self, kinds: Sequence[Kind]) -> tuple[float, float]:
-        words = lexicon.load()
+        words = lexicon.load_lexicon()
         tall = any(words.is_a(k.name, up) for k in kinds for up in ("tree", "building"))
         if self.setting == "street":
             if any(words.is_a(k.name, "vehicle") for k in kinds):
@@ -106,7 +106,7 @@ class Stage:
         return self.rng.random() < 0.5
 
     def _air_scale(self, sprite: Sprite) -> float:
-        if lexicon.load().is_a(sprite.actor.kind.name, "aircraft"):
+        if lexicon.load_lexicon().is_a(sprite.actor.kind.name, "aircraft"):
             return self.rng.uniform(25, 34)
         return self.rng.uniform(68, 88)
 
@@ -152,7 +152,7 @@ class Stage:
 
 
 def _fits_counter(sprite: Sprite) -> bool:
-    words = lexicon.load()
+    words = lexicon.load_lexicon()
     living = words.is_a(sprite.actor.kind.name, "person") or words.is_a(
         sprite.actor.kind.name, "animal"
     )

@@ -2,7 +2,7 @@ import re
 import xml.etree.ElementTree as ET
 
 from vsdemo.plots import profile_svg
-from vsdemo.plots.profile import HIGH, WIDE
+from vsdemo.plots.difference_profile import HIGH, WIDE
 
 SVG = "{http://www.w3.org/2000/svg}"
 

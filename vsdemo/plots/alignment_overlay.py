@@ -7,7 +7,7 @@ from html import escape
 from PIL import Image, ImageDraw, ImageFont
 
 from vsdemo.core.alignment import Alignment
-from vsdemo.plots.marks import Mark, badges, decimals, marks, marks_of_words, phrase
+from vsdemo.plots.region_marks import Mark, badges, decimals, marks, marks_of_words, phrase
 
 INK, QUIET, PAPER, LINE = "#24221e", "#67625a", "#ffffff", "#dcd6ca"
 WIDE, TALLEST = 1000, 1000  # pixels of the photo

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vsdemo.data.storybook.entries import Kind
 from vsdemo.data.storybook.layouts import CLEARANCE
-from vsdemo.data.storybook.lexicon import load, medium
-from vsdemo.data.storybook.sense import NARROW, ON, is_a
+from vsdemo.data.storybook.lexicon import load_lexicon, medium
+from vsdemo.data.storybook.lexicon_entries import Kind
+from vsdemo.data.storybook.plausibility import NARROW, ON, is_a
 from vsdemo.data.storybook.sprites import Actor
 
 ONE_EACH = ("rides", "holds", "reads", "flies_up", "sits_in")
@@ -16,7 +16,7 @@ LONG = ("bench", "sofa", "bed", "table")  # with room for several
 
 def settings(kinds: Sequence[Kind], poses: Sequence[str], surprising: bool) -> list[str]:
     """Where these kinds can be drawn: where all live, or where an animal or vehicle does not."""
-    words = load()
+    words = load_lexicon()
     found = []
     for name in words.settings:
         if not all(_has_room(name, kind, medium(p)) for kind, p in zip(kinds, poses, strict=True)):
@@ -29,7 +29,7 @@ def settings(kinds: Sequence[Kind], poses: Sequence[str], surprising: bool) -> l
 
 
 def _has_room(setting: str, kind: Kind, where: str) -> bool:
-    words = load()
+    words = load_lexicon()
     if words.side(setting) == "indoors":
         small = kind.height < 1.4 and not is_a(kind, "vehicle")
         flies = where != "air" or is_a(kind, "toy")

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.storybook_scenes import group, scene, scenes
-from vsdemo.data.storybook.captions import captions
-from vsdemo.data.storybook.meaning import Thing, entails, facts_of
+from vsdemo.data.storybook.captions import write_captions
+from vsdemo.data.storybook.facts import Thing, entails, facts_of
+from vsdemo.data.storybook.realization import Mention, Message, realize
 from vsdemo.data.storybook.scene import Link
-from vsdemo.data.storybook.telling import Mention, Message, tell
-from vsdemo.data.storybook.twins import twins
+from vsdemo.data.storybook.variants import variants_of
 
 DOG = Mention(0, Thing("dog", 2, "brown", "small"), "dog", "small")
 HORSE = Mention(1, Thing("horse"), "horse")
@@ -18,7 +18,7 @@ WOMAN = Mention(0, Thing("woman", 1, "red"), "woman")
 
 
 def texts(message: Message, *groups) -> list[str | None]:
-    found = twins(tell(message), scene(*groups, links=(message.link,)))
+    found = variants_of(realize(message), scene(*groups, links=(message.link,)))
     told = (found.voice, found.swapped, found.synonyms, found.hypernyms)
     return [caption and caption.text for caption in told]
 
@@ -77,15 +77,15 @@ def test_twins(message, groups, expected):
 
 
 def test_a_plain_name_has_none():
-    hat = tell(Message((Mention(0, Thing("hat"), "hat"),)))
-    assert set(vars(twins(hat, scene(group("hat")))).values()) == {None}
+    hat = realize(Message((Mention(0, Thing("hat"), "hat"),)))
+    assert set(vars(variants_of(hat, scene(group("hat")))).values()) == {None}
 
 
 @given(scenes, st.integers(0, 9))
 def test_twins_mean_what_they_should(found, seed):
     truth = facts_of(found)
-    for caption in captions(found, Random(seed)):
-        twin = twins(caption, found)
+    for caption in write_captions(found, Random(seed)):
+        twin = variants_of(caption, found)
         for same in (twin.voice, twin.synonyms):
             assert not same or (same.facts == caption.facts and same.text != caption.text)
         if twin.swapped:

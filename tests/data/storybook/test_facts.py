@@ -1,7 +1,7 @@
 import pytest
 
 from tests.support.storybook_scenes import group, scene
-from vsdemo.data.storybook.meaning import Facts, Thing, closure, entails, facts_of
+from vsdemo.data.storybook.facts import Facts, Thing, closure, entails, facts_of
 from vsdemo.data.storybook.scene import Link
 
 DOG, CAT = Thing("dog"), Thing("cat")

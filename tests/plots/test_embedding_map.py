@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsdemo.plots.map import (
+from vsdemo.plots.embedding_map import (
     ARROWS,
     BUTTONS,
     LABELS,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import product
 
-from vsdemo.data.storybook.entries import Kind
-from vsdemo.data.storybook.lexicon import load, medium
+from vsdemo.data.storybook.lexicon import load_lexicon, medium
+from vsdemo.data.storybook.lexicon_entries import Kind
 
 ENTAILED = ("with", "in")  # said of scenes with a stronger link, so never what a scene is about
 BOUND = ("ride", "hold", "jump", "open")  # poses that need an action
@@ -27,7 +27,7 @@ def uses(kind: str) -> tuple[tuple[str, str], ...]:
     """The (action, role) that a kind can be drawn in."""
     return tuple(
         (action, role)
-        for action in load().actions
+        for action in load_lexicon().actions
         for role in ("subject", "object")
         if partners(action, role, kind)
     )
@@ -36,13 +36,13 @@ def uses(kind: str) -> tuple[tuple[str, str], ...]:
 @cache
 def actions() -> tuple[str, ...]:
     """All that a scene can be about."""
-    return tuple(dict.fromkeys(action for kind in load().kinds for action, _ in uses(kind)))
+    return tuple(dict.fromkeys(action for kind in load_lexicon().kinds for action, _ in uses(kind)))
 
 
 @cache
 def partners(action: str, role: str, kind: str) -> tuple[str | None, ...]:
     """Those that a kind can have as the other side of an action; None where it has none."""
-    words = load()
+    words = load_lexicon()
     one = words.kinds[kind]
     if action in ENTAILED:
         return ()
@@ -60,7 +60,7 @@ def partners(action: str, role: str, kind: str) -> tuple[str | None, ...]:
 @cache
 def _neighbours(kind: str) -> tuple[Kind, ...]:
     """All others that live in one of its settings."""
-    kinds = load().kinds
+    kinds = load_lexicon().kinds
     lives = set(kinds[kind].lives)
     return tuple(k for k in kinds.values() if k.name != kind and not lives.isdisjoint(k.lives))
 
@@ -68,7 +68,7 @@ def _neighbours(kind: str) -> tuple[Kind, ...]:
 @cache
 def concepts(kind: str) -> frozenset[str]:
     """What a kind is: itself and all concepts above."""
-    return frozenset((kind, *load().above(kind)))
+    return frozenset((kind, *load_lexicon().above(kind)))
 
 
 def is_a(kind: Kind, *any_of: str) -> bool:
@@ -78,7 +78,7 @@ def is_a(kind: Kind, *any_of: str) -> bool:
 
 def sensible(action: str, s: Kind, o: Kind) -> bool:
     """Whether a picture of it would not be absurd."""
-    found = load().actions[action]
+    found = load_lexicon().actions[action]
     living = is_a(s, "person", "animal")
     if action == "on":
         bulky = is_a(s, "toy", "instrument", "book", "hat")
@@ -99,7 +99,7 @@ def sensible(action: str, s: Kind, o: Kind) -> bool:
         "looks_at": lambda: not is_a(o, "aircraft", "boat"),
         "jumps_over": lambda: s.height < 2.2 and s.name != "bear" and o.height < 1.15,
         "under": lambda: s.height < 0.5 * o.height,
-        "above": lambda: not load().may("flies_over", s.name, o.name),
+        "above": lambda: not load_lexicon().may("flies_over", s.name, o.name),
     }
     return rules[action]() if action in rules else True
 
@@ -126,7 +126,7 @@ def _rank(kind: Kind) -> int:
 @cache
 def poses(action: str, *kinds: Kind) -> tuple[tuple[str, ...], ...]:
     """The poses of subject and object that show an action and are in places that suit."""
-    found = load().actions[action]
+    found = load_lexicon().actions[action]
     subject = [p for p in kinds[0].poses if p in found.poses] if found.poses else idle(kinds[0])
     if is_a(kinds[0], "person") and action not in SEATED:
         subject = [p for p in subject if p != "sit" or p == kinds[0].poses[0]]

@@ -10,8 +10,8 @@ from tests.support.storybook_scenes import random_scene
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.data import storybook
-from vsdemo.data.storybook.meaning import Facts, entails, facts_of
-from vsdemo.data.storybook.twins import twins
+from vsdemo.data.storybook.facts import Facts, entails, facts_of
+from vsdemo.data.storybook.variants import variants_of
 from vsdemo.data.text.vocab import tokenize
 from vsdemo.evaluation.tasks.chains import chain
 from vsdemo.evaluation.tasks.compositional import wrong
@@ -68,7 +68,7 @@ def oracle() -> SimpleNamespace:
         for number, scene in enumerate(scenes(name), first):
             facts[number] = facts_of(scene)
             for caption in storybook.captions_of(scene):
-                others = [*vars(twins(caption, scene)).values()]
+                others = [*vars(variants_of(caption, scene)).values()]
                 others += wrong(caption, scene, name == "compositional").values()
                 others += chain(storybook.captions_of(scene))[0]
                 for told in (caption, *filter(None, others)):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from vsdemo.core.sentences import Tree
 from vsdemo.data.storybook import phrases
-from vsdemo.data.storybook.entries import Wording
-from vsdemo.data.storybook.lexicon import load
-from vsdemo.data.storybook.meaning import Facts, Thing
+from vsdemo.data.storybook.facts import Facts, Thing
+from vsdemo.data.storybook.lexicon import load_lexicon
+from vsdemo.data.storybook.lexicon_entries import Wording
 from vsdemo.data.storybook.phrases import Dependents, Links, Phrase
 from vsdemo.data.storybook.scene import Link
 
@@ -83,7 +83,7 @@ class Caption:
         return self.message.facts
 
 
-def tell(message: Message) -> Caption:
+def realize(message: Message) -> Caption:
     """The sentence that says a message."""
     said = phrases.sentence(_clause(message) if message.link else _presence(message))
     return Caption(phrases.written(said.tree.words), said.tree, said.links, message)
@@ -116,14 +116,14 @@ def _clause(message: Message) -> Phrase:
         first, second = second, first
     noun, plural = _noun(message, first), _is_plural(message.mentions[first])
     other = None if second is None else _noun(message, second, beside=first)
-    action = load().actions[link.action]
+    action = load_lexicon().actions[link.action]
     wording = action.says[message.wording]
     adverbials = [phrases.adverbial(text) for text in message.adverbials]
     if action.relation and not message.posture:
         assert other is not None
         where = phrases.prepositional(wording.preposition, other)
         return _placed(message, noun, [where, *adverbials], plural)
-    verb = (load().actions[message.posture].says[0] if message.posture else wording).verb
+    verb = (load_lexicon().actions[message.posture].says[0] if message.posture else wording).verb
     after = [
         *_complement(message, wording, other),
         *phrases.modifiers(adverbials, verbal=True),
@@ -171,7 +171,7 @@ def _words(mention: Mention) -> tuple[str, str, str]:
 def _noun(message: Message, number: int, beside: int | None = None) -> Phrase:
     """A mention's noun phrase, linked to its group; `beside` another one of the same name it is
     another one."""
-    mention, words = message.mentions[number], load()
+    mention, words = message.mentions[number], load_lexicon()
     concept = words.concepts[mention.thing.what]
     if mention.noun == concept.pronoun:
         return phrases.named(phrases.word(mention.noun, "PRON"), mention.group)
@@ -191,7 +191,7 @@ def _noun(message: Message, number: int, beside: int | None = None) -> Phrase:
 
 
 def _determiners(message: Message, mention: Mention, plural: bool, again: bool) -> list[str]:
-    words = load()
+    words = load_lexicon()
     if not plural:
         if message.definite:
             return ["the"]
