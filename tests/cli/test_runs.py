@@ -10,7 +10,7 @@ import pytest
 from tests.support.stand_ins import PYTHON, begun, ended
 from vsdemo.cli import runs as cli_following
 from vsdemo.training.jobs import jobs
-from vsdemo.training.jobs.spec import Plan
+from vsdemo.training.jobs.spec import JobSpec
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def test_the_list(stand_in, run):
     assert code == 0
     assert printed.startswith("There are no runs yet")
     assert run("runs", "--json")[1] == "[]\n"
-    first = jobs.start(Plan("done", "toy"))
+    first = jobs.start(JobSpec("done", "toy"))
     ended(first)
     tell(first, "checkpoint", 5, rsum=212.34)
     tell(first, "checkpoint", 9, rsum=312.34)
@@ -41,7 +41,7 @@ def test_the_list(stand_in, run):
         ["done-1", "done", "done"],
     ]
     assert lines[1].split()[3:5] == ["toy", "312.3"]
-    assert lines[1].endswith(time.strftime("%Y-%m-%d %H:%M", time.localtime(first.begun)))
+    assert lines[1].endswith(time.strftime("%Y-%m-%d %H:%M", time.localtime(first.started)))
     told = json.loads(run("runs", "--json")[1])
     assert told[0] == {
         "name": "obey-1",
@@ -49,7 +49,7 @@ def test_the_list(stand_in, run):
         "preset": "obey",
         "dataset": None,
         "best": None,
-        "begun": second.begun,
+        "begun": second.started,
         "folder": str(second.folder),
     }
     assert told[1]["best"] == 312.34
@@ -85,7 +85,7 @@ def test_follow_until_it_ends(stand_in, run):
     assert printed == "obey-1 is stopped.\n"
     assert "obey-1 (training):" in bar
     assert "7/10" in bar or "obey-1 (stop" in bar
-    failed = jobs.start(Plan("fail"))
+    failed = jobs.start(JobSpec("fail"))
     ended(failed)
     assert run("runs", "follow", "fail-1")[1] == "fail-1 is failed. It broke; mend it.\n"
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from vsdemo.training.jobs import jobs
-from vsdemo.training.jobs.spec import Plan
+from vsdemo.training.jobs.spec import JobSpec
 
 PYTHON = sys.executable
 PROGRAM = r"""
@@ -117,7 +117,7 @@ def ended(run) -> str:
 
 def begun(preset: str = "obey"):
     """A run whose stand-in is so far that it does what its preset says."""
-    run = jobs.start(Plan(preset))
+    run = jobs.start(JobSpec(preset))
     wait_for((run.folder / "log.txt").read_text)
     if preset == "obey":
         wait_for(lambda: run.events)

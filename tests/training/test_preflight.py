@@ -12,14 +12,14 @@ from vsdemo.core import config
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.training import preflight
-from vsdemo.training.jobs.spec import Plan
+from vsdemo.training.jobs.spec import JobSpec
 
 SETTINGS = (f"backbone={BACKBONE}", "crops=center")
-TOY = Plan("gru", "toy", SETTINGS)
+TOY = JobSpec("gru", "toy", SETTINGS)
 
 
-def says(plan: Plan) -> list[tuple[bool, str]]:
-    return [tuple(found) for found in preflight.checked(plan)]
+def says(plan: JobSpec) -> list[tuple[bool, str]]:
+    return [tuple(found) for found in preflight.check(plan)]
 
 
 def settings(preset: str, *changes: str):
@@ -35,7 +35,7 @@ def test_all_is_here(own_home, tmp_path):
     preflight.require(TOY)
     trainer(tmp_path / "run", "epochs=1")  # which looks at all
     assert says(TOY)[1] == (True, f"All were looked at, by {BACKBONE} (center).")
-    first = Plan("gru", "toy", (*SETTINGS, "photos=4"))
+    first = JobSpec("gru", "toy", (*SETTINGS, "photos=4"))
     assert says(first)[0][1].startswith("12 pictures")
 
 
@@ -49,41 +49,41 @@ def test_a_part_was_looked_at(own_home):
 @pytest.mark.parametrize(
     ("plan", "told"),
     [
-        (Plan("gru", "nowhere", SETTINGS), "There is no data set 'nowhere'"),
-        (Plan("gru", None, SETTINGS), "Flickr8k is missing"),
-        (Plan("gru", "flickr8k", SETTINGS), "Flickr8k is missing"),
-        (Plan("order/entailment"), "is missing"),
-        (Plan("hypernyms"), "WordNet"),
+        (JobSpec("gru", "nowhere", SETTINGS), "There is no data set 'nowhere'"),
+        (JobSpec("gru", None, SETTINGS), "Flickr8k is missing"),
+        (JobSpec("gru", "flickr8k", SETTINGS), "Flickr8k is missing"),
+        (JobSpec("order/entailment"), "is missing"),
+        (JobSpec("hypernyms"), "WordNet"),
     ],
 )
 def test_data_that_are_missing(own_home, plan, told):
-    found = preflight.checked(plan)
+    found = preflight.check(plan)
     wrong = next(check for check in found if not check.ok)
-    assert told in wrong.says
-    assert "\n" not in wrong.says
+    assert told in wrong.message
+    assert "\n" not in wrong.message
     with pytest.raises(UserError) as caught:
         preflight.require(plan)
-    assert str(caught.value) == wrong.says
+    assert str(caught.value) == wrong.message
 
 
 def test_an_image_network_that_is_missing(own_home):
-    plan = Plan("gru", "toy", ("backbone=torchvision/resnet152",))
-    photos, network = preflight.checked(plan)
+    plan = JobSpec("gru", "toy", ("backbone=torchvision/resnet152",))
+    photos, network = preflight.check(plan)
     assert photos.ok
     assert not network.ok
-    assert "The image network torchvision/resnet152 is not here; fetch it" in network.says
+    assert "The image network torchvision/resnet152 is not here; fetch it" in network.message
 
 
 @pytest.mark.parametrize(
     ("plan", "told"),
     [
-        (Plan("transformer"), "no preset 'transformer'"),
-        (Plan("gru", "toy", ("colour=red",)), "no setting 'colour'"),
-        (Plan("gru", "toy", ("dim=many",)), "dim takes int"),
+        (JobSpec("transformer"), "no preset 'transformer'"),
+        (JobSpec("gru", "toy", ("colour=red",)), "no setting 'colour'"),
+        (JobSpec("gru", "toy", ("dim=many",)), "dim takes int"),
     ],
 )
 def test_settings_that_do_not_fit_are_errors(plan, told):
-    for look in (preflight.checked, preflight.require):
+    for look in (preflight.check, preflight.require):
         with pytest.raises(UserError, match=told):
             look(plan)
 
@@ -91,17 +91,19 @@ def test_settings_that_do_not_fit_are_errors(plan, told):
 def test_a_disk_that_is_too_full(own_home, monkeypatch):
     free = SimpleNamespace(free=250_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda place: free)
-    *_, disk = preflight.checked(TOY)
+    *_, disk = preflight.check(TOY)
     assert not disk.ok
-    assert disk.says.startswith("The disk has 250 MB free; about 300 MB are needed: make room in ")
+    assert disk.message.startswith(
+        "The disk has 250 MB free; about 300 MB are needed: make room in "
+    )
     with pytest.raises(UserError, match="make room in"):
         preflight.require(TOY)
     free.free = 5_000_000_000
-    assert preflight.checked(TOY)[-1][1] == "The disk has 5.0 GB free; about 300 MB are needed."
+    assert preflight.check(TOY)[-1][1] == "The disk has 5.0 GB free; about 300 MB are needed."
 
 
 def test_pictures_that_are_still_to_be_drawn_need_room(own_home):
-    plan = Plan("gru", "storybook", ("backbone=pocket", "crops=whole"))
+    plan = JobSpec("gru", "storybook", ("backbone=pocket", "crops=whole"))
     photos, look, disk = says(plan)
     assert photos[1] == (
         "4,500 pictures to learn from and to choose by; 4,500 of them are drawn first."
@@ -109,31 +111,31 @@ def test_pictures_that_are_still_to_be_drawn_need_room(own_home):
     assert look[1] == "About 4,500 pictures are looked at first, by pocket (whole)."
     needed = 300_000_000 + 4500 * (preflight.DRAWN + preflight.VECTOR)
     assert f"about {needed / 1e6:.0f} MB are needed" in disk[1]
-    few = Plan("gru", "storybook", ("backbone=pocket", "crops=whole", "photos=100"))
+    few = JobSpec("gru", "storybook", ("backbone=pocket", "crops=whole", "photos=100"))
     assert says(few)[0][1].startswith("600 pictures")
 
 
 def test_what_is_here_to_learn_from(own_home, toy_root, tmp_path, monkeypatch):
-    assert preflight.datasets(settings("gru")) == ["toy", "storybook"]
-    assert preflight.datasets(settings("gru", "backbone=pocket", "crops=whole")) == [
+    assert preflight.available_datasets(settings("gru")) == ["toy", "storybook"]
+    assert preflight.available_datasets(settings("gru", "backbone=pocket", "crops=whole")) == [
         *("storybook", "toy")
     ]
-    assert preflight.datasets(settings("order/entailment")) == []
-    assert preflight.datasets(settings("hypernyms")) == ["toy"]
+    assert preflight.available_datasets(settings("order/entailment")) == []
+    assert preflight.available_datasets(settings("hypernyms")) == ["toy"]
     shutil.copytree(toy_root, tmp_path / "data")
     (tmp_path / "data" / "damaged").mkdir()
     (tmp_path / "data" / "damaged" / "captions.json").write_text("{")
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
-    assert preflight.datasets(settings("gru")) == ["toy", "storybook"]
+    assert preflight.available_datasets(settings("gru")) == ["toy", "storybook"]
 
 
 def test_settings_that_fit_a_preset_to_a_data_set(own_home):
     drawn = ("backbone=pocket", "crops=whole")
-    assert preflight.usual(settings("gru"), "storybook") == drawn
-    assert preflight.usual(settings("gru", *drawn), "storybook") == ()
-    assert preflight.usual(settings("gru", *SETTINGS), "toy") == ()
+    assert preflight.default_settings(settings("gru"), "storybook") == drawn
+    assert preflight.default_settings(settings("gru", *drawn), "storybook") == ()
+    assert preflight.default_settings(settings("gru", *SETTINGS), "toy") == ()
     missing = settings("gru", "backbone=torchvision/resnet152")
-    assert preflight.usual(missing, "toy") == drawn
-    assert preflight.usual(settings("order/entailment"), None) == ()
+    assert preflight.default_settings(missing, "toy") == drawn
+    assert preflight.default_settings(settings("order/entailment"), None) == ()
     regions = settings("fragments")
-    assert preflight.usual(regions, "storybook") == ("backbone=pocket",)
+    assert preflight.default_settings(regions, "storybook") == ("backbone=pocket",)

@@ -21,11 +21,11 @@ OTHER = """
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from vsdemo import resume
+from vsdemo.training import state as resume
 for line in sys.stdin:
     with ExitStack() as held:
         try:
-            held.enter_context(resume.alone(Path(line.strip())))
+            held.enter_context(resume.exclusive_run(Path(line.strip())))
             print("held", flush=True)
         except ValueError as error:
             print(error, flush=True)
@@ -53,29 +53,29 @@ def told(other, line: object) -> str:
 def test_alone_in_a_folder(other, tmp_path):
     (out := tmp_path / "run").mkdir()
     (tmp_path / "link").symlink_to(out)
-    with resume.alone(out):
-        with resume.alone(out):  # entered again by the same process
+    with resume.exclusive_run(out):
+        with resume.exclusive_run(out):  # entered again by the same process
             pass
         assert told(other, out).startswith(f"A training is under way in {out};")
         told(other, "")
-    with pytest.raises(ZeroDivisionError), resume.alone(out):
+    with pytest.raises(ZeroDivisionError), resume.exclusive_run(out):
         raise ZeroDivisionError
     assert told(other, out) == "held"
     for same in (out, tmp_path / "x" / ".." / "run", tmp_path / "link"):
         with pytest.raises(UserError, match=r"A training is under way in .*choose another --out"):
-            resume.alone(same).__enter__()
+            resume.exclusive_run(same).__enter__()
     with pytest.raises(UserError, match="A training is under way"):
         trainer(out, "epochs=1").run()
     assert logged(out, "start") == []
-    with resume.alone(tmp_path / "other"):
+    with resume.exclusive_run(tmp_path / "other"):
         pass
     assert told(other, "") == "free"
-    with resume.alone(out):
+    with resume.exclusive_run(out):
         pass
     assert told(other, out) == "held"
     other.kill()
     other.wait()
-    with resume.alone(out):  # the lock of one that was killed is free
+    with resume.exclusive_run(out):  # the lock of one that was killed is free
         pass
     assert list(out.iterdir()) == []
 
@@ -91,7 +91,7 @@ def heard():
 
 def test_at_most_so_many_minutes(tmp_path, heard):
     made, begun = trainer(tmp_path, "epochs=5000", "patience=5000"), time.monotonic()
-    with resume.at_most(0.03):
+    with resume.time_limit(0.03):
         assert made.run() == "stopped"
     assert time.monotonic() - begun >= 1.8
     first, *_, last = read(tmp_path / "events.jsonl")
@@ -102,7 +102,7 @@ def test_at_most_so_many_minutes(tmp_path, heard):
 
 @pytest.mark.parametrize("minutes", [None, 0, 0.002])
 def test_nothing_is_sent_once_the_block_is_over(heard, minutes):
-    with resume.at_most(minutes):
+    with resume.time_limit(minutes):
         pass
     time.sleep(0.2)
     assert heard == []
@@ -131,11 +131,11 @@ def test_minutes_by_the_command_line(run, tmp_path, heard):
 
 
 def raising(error: Exception, log: EventLog) -> None:
-    with resume.telling(log, lambda: 7):
+    with resume.report_errors(log, lambda: 7):
         raise error
 
 
-@pytest.mark.parametrize("number", resume.FULL)
+@pytest.mark.parametrize("number", resume.DISK_FULL)
 def test_a_full_disk_is_told(tmp_path, number):
     log = EventLog(tmp_path / "events.jsonl")
     with pytest.raises(UserError, match=r"^The disk is full, .* at step 7; make room, .*\.$"):
@@ -202,8 +202,8 @@ def test_the_disk_gets_full_while_it_trains(tmp_path, monkeypatch):
 
 def test_nothing_is_known_of_an_empty_folder(tmp_path):
     made = trainer(tmp_path, "epochs=1")
-    assert resume.known(tmp_path, made.spec) is None
+    assert resume.saved_run(tmp_path, made.spec) is None
     made.run()
-    progress, state = resume.known(tmp_path, made.spec)
+    progress, state = resume.saved_run(tmp_path, made.spec)
     assert progress["step"] == 15
     assert "model.image.linear.weight" in state

@@ -26,7 +26,7 @@ def runs(context: typer.Context, as_json: Json = False) -> None:
 
     if context.invoked_subcommand:
         return
-    found = [_told(run) for run in jobs.every()]
+    found = [_told(run) for run in jobs.list_runs()]
     if as_json:
         return print(json.dumps(found, indent=1, ensure_ascii=False))
     for told in found:
@@ -45,7 +45,7 @@ def follow(name: Name) -> None:
 
     from vsdemo.training.jobs import jobs
 
-    run = jobs.run(name)
+    run = jobs.get_run(name)
     try:
         with tqdm(desc=name, unit="step", mininterval=0) as bar:
             while (state := run.state) in jobs.ALIVE:
@@ -63,7 +63,7 @@ def stop(name: Name) -> None:
     from vsdemo.training.jobs import jobs
 
     live = jobs.current()
-    run = live if live and live.name == name else jobs.run(name)
+    run = live if live and live.name == name else jobs.get_run(name)
     jobs.stop(name)
     while run.alive:
         time.sleep(LOOK)
@@ -96,10 +96,10 @@ def _told(run: Run) -> dict[str, Any]:
     return {
         "name": run.name,
         "state": run.state,
-        "preset": run.plan.preset,
-        "dataset": run.plan.dataset,
+        "preset": run.spec.preset,
+        "dataset": run.spec.dataset,
         "best": best[1] if best else None,
-        "begun": run.begun,
+        "begun": run.started,
         "folder": str(run.folder),
     }
 

@@ -32,8 +32,8 @@ def train(
     from vsdemo.training import state
     from vsdemo.training.tensorboard import Board
 
-    with state.alone(out):
-        with state.at_most(minutes):
+    with state.exclusive_run(out):
+        with state.time_limit(minutes):
             kind, trainer = _trainer(preset, out, data, set or [], watch or [])
             if tensorboard:
                 trainer.events.also.append(Board(out))

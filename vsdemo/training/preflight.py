@@ -13,7 +13,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.paths import home
 from vsdemo.data import datasets as data
 from vsdemo.data.pairs import nli, wordnet
-from vsdemo.training.jobs.spec import Plan
+from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.vision.backbones import CROPS, is_here
 from vsdemo.vision.features import FeatureCache, photo_key
 from vsdemo.vision.regions import REGIONS
@@ -25,13 +25,13 @@ SAMPLE = 24  # photos whose features are looked for, in place of all
 
 
 class Check(NamedTuple):
-    """Something that a training needs; says: in one sentence."""
+    """Something that a training needs; message: in one sentence."""
 
     ok: bool
-    says: str
+    message: str
 
 
-def datasets(config: Config) -> list[str]:
+def available_datasets(config: Config) -> list[str]:
     """What is here for a configuration to learn from, the usual one first; none where it has data
     of its own."""
     if "concepts" in config.needs:
@@ -44,7 +44,7 @@ def datasets(config: Config) -> list[str]:
     return sorted(here, key=lambda name: (name in data.MADE) != (config.backbone == "pocket"))
 
 
-def usual(config: Config, dataset: str | None) -> tuple[str, ...]:
+def default_settings(config: Config, dataset: str | None) -> tuple[str, ...]:
     """Settings that fit a preset to a data set: our own image network for drawings, and where the
     preset's own is not here."""
     if config.text_only or (dataset not in data.MADE and is_here(config.backbone)):
@@ -60,7 +60,7 @@ def _has_photos(name: str) -> bool:
         return False
 
 
-def checked(plan: Plan) -> list[Check]:
+def check(plan: JobSpec) -> list[Check]:
     """What was found, in the order of the work. Raises UserError for an unknown preset, and for
     settings that do not fit."""
     config = override(models.preset(plan.preset)[1], plan.settings)
@@ -70,14 +70,14 @@ def checked(plan: Plan) -> list[Check]:
         return [Check(False, str(error))]
 
 
-def require(plan: Plan) -> None:
-    """Raises UserError for the first thing that is missing, and as `checked` does."""
-    for found in checked(plan):
+def require(plan: JobSpec) -> None:
+    """Raises UserError for the first thing that is missing, and as `check` does."""
+    for found in check(plan):
         if not found.ok:
-            raise UserError(found.says)
+            raise UserError(found.message)
 
 
-def _needs(plan: Plan, config: Config) -> Iterator[Check]:
+def _needs(plan: JobSpec, config: Config) -> Iterator[Check]:
     needed = ROOM
     if "concepts" in config.needs:
         here = plan.dataset not in (None, wordnet.NAME) or wordnet.place()

@@ -29,12 +29,12 @@ from vsdemo.models import checkpoint
 from vsdemo.models.checkpoint import Spec
 
 STATE = "last.safetensors"
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 Handler = Callable[[int, FrameType | None], None]
 
 
 @contextmanager
-def stopping(handler: Handler) -> Iterator[None]:
+def handle_signals(handler: Handler) -> Iterator[None]:
     """While the block runs, SIGTERM and Ctrl-C call `handler` instead of ending the program."""
     previous = {s: signal.signal(s, handler) for s in (signal.SIGTERM, signal.SIGINT)}
     try:
@@ -45,7 +45,7 @@ def stopping(handler: Handler) -> Iterator[None]:
 
 
 @contextmanager
-def alone(out: Path) -> Iterator[None]:
+def exclusive_run(out: Path) -> Iterator[None]:
     """While the block runs, no other process trains in this folder; the lock of one that was killed
     is free. Raises UserError while another one holds it."""
     key = hashlib.sha256(str(out.resolve()).encode()).hexdigest()[:16]
@@ -65,7 +65,7 @@ def alone(out: Path) -> Iterator[None]:
 
 
 @contextmanager
-def at_most(minutes: float | None) -> Iterator[None]:
+def time_limit(minutes: float | None) -> Iterator[None]:
     """Sends this process SIGTERM once the block has run for so many minutes; None: never."""
     timer = Timer((minutes or 0) * 60, signal.raise_signal, [signal.SIGTERM])
     timer.daemon = True
@@ -78,7 +78,7 @@ def at_most(minutes: float | None) -> Iterator[None]:
 
 
 @contextmanager
-def telling(log: EventLog, step: Callable[[], int]) -> Iterator[None]:
+def report_errors(log: EventLog, step: Callable[[], int]) -> Iterator[None]:
     """Whatever breaks the block off is written as an `error` event, where the disk still takes it.
 
     A loss that is no number, and a full disk, are raised as UserError.
@@ -92,7 +92,7 @@ def telling(log: EventLog, step: Callable[[], int]) -> Iterator[None]:
         if isinstance(error, FloatingPointError):
             message = str(error)
             told = f"Training broke off at step {step()}: {error}; try a lower learning_rate."
-        elif isinstance(error, OSError) and error.errno in FULL:
+        elif isinstance(error, OSError) and error.errno in DISK_FULL:
             message = "The disk is full."
             told = (
                 f"The disk is full, so training broke off at step {step()}; make room, then the "
@@ -134,7 +134,7 @@ def read(out: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         ) from None
 
 
-def known(out: Path, spec: Spec) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
+def saved_run(out: Path, spec: Spec) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
     """`read` of the run in this folder; None when there is none. Raises UserError when that is a
     run of another configuration, or a checkpoint without its run."""
     if not (out / STATE).exists():

@@ -102,7 +102,7 @@ class Trainer:
 
         A run that is done stays as it is. Raises UserError when the loss becomes infinite.
         """
-        with resume.alone(self.out), resume.telling(self.events, lambda: self.step):
+        with resume.exclusive_run(self.out), resume.report_errors(self.events, lambda: self.step):
             known = self._restore()
             if not known:
                 self.events.path.unlink(missing_ok=True)
@@ -111,7 +111,7 @@ class Trainer:
             if self._over() and any(e["kind"] == "done" for e in read(self.events.path)):
                 return "done"
             self._tell_start(known)
-            with resume.stopping(self._stop):
+            with resume.handle_signals(self._stop):
                 return self._epochs()
 
     def _tell_start(self, known: bool) -> None:
@@ -238,7 +238,7 @@ class Trainer:
 
     def _restore(self) -> bool:
         """Takes up the folder's run; False when there is none."""
-        found = resume.known(self.out, self.spec)
+        found = resume.saved_run(self.out, self.spec)
         if found is None:
             return False
         progress, state = found

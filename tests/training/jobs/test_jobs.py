@@ -17,20 +17,20 @@ from tests.support.stand_ins import ended, running, wait_for
 from vsdemo.core.errors import UserError
 from vsdemo.models.checkpoint import read_spec
 from vsdemo.training.jobs import jobs
-from vsdemo.training.jobs.spec import Plan
+from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.state import STATE, read
 
 SETTINGS = (
     *("backbone=torchvision/mobilenet_v3_small", "crops=center", "dim=16", "word_dim=8"),
     *("min_count=1", "batch_size=8", "epochs=8", "patience=8", "dropout=0.3"),
 )  # 15 steps an epoch
-PLAN = Plan("bow", "toy", SETTINGS, ("a red circle",))
+PLAN = JobSpec("bow", "toy", SETTINGS, ("a red circle",))
 APP = """
 import sys
 from vsdemo.training.jobs import jobs
-from vsdemo.training.jobs.spec import Plan
+from vsdemo.training.jobs.spec import JobSpec
 sys.executable = sys.argv[1]
-print(jobs.start(Plan("bow", "toy", tuple(sys.argv[3:]), (sys.argv[2],))).name, flush=True)
+print(jobs.start(JobSpec("bow", "toy", tuple(sys.argv[3:]), (sys.argv[2],))).name, flush=True)
 sys.stdin.read()
 """
 
@@ -93,8 +93,8 @@ def test_a_run_from_start_to_done(home, trained, monkeypatch):
     assert (run.folder / "exit").read_text() == "0\n"
     assert not running(pid)
     assert jobs.current() is None
-    assert jobs.run("bow-1") == run
-    assert cmdline[1:] == ["-m", "vsdemo", *PLAN.words(run.folder)]
+    assert jobs.get_run("bow-1") == run
+    assert cmdline[1:] == ["-m", "vsdemo", *PLAN.arguments(run.folder)]
     assert session == pid != os.getsid(0)
     assert [e["kind"] for e in run.events][:2] == ["start", "step"]
     assert run.events[-1]["kind"] == "done"
@@ -147,7 +147,7 @@ def test_app_and_trainer_are_killed(quick, trained):
         app.send_signal(signal.SIGKILL)
     begun = jobs.current()
     assert begun is not None
-    assert (begun.name, begun.plan) == (name, PLAN)
+    assert (begun.name, begun.spec) == (name, PLAN)
     assert begun.state == "preparing"
     evaluated(begun)
     assert begun.state == "training"

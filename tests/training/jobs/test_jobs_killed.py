@@ -13,14 +13,14 @@ from tests.support import stand_ins
 from tests.support.stand_ins import begun, ended, pid_of, running, wait_for
 from vsdemo.core.errors import UserError
 from vsdemo.training.jobs import jobs, processes
-from vsdemo.training.jobs.spec import Plan
+from vsdemo.training.jobs.spec import JobSpec
 
 
 @pytest.mark.parametrize(
     ("preset", "state", "code"), [("done", "done", "0\n"), ("fail", "failed", "2\n")]
 )
 def test_it_ends_by_itself(stand_in, preset, state, code):
-    run = jobs.start(Plan(preset))
+    run = jobs.start(JobSpec(preset))
     assert ended(run) == state
     assert (run.folder / "exit").read_text() == code
     assert jobs.current() is None
@@ -96,9 +96,9 @@ def test_a_run_whose_folder_is_removed_while_it_trains(stand_in):
     assert live is not None
     assert live.name == run.name
     assert (live.alive, live.state) == (True, "gone")
-    assert jobs.every() == []
+    assert jobs.list_runs() == []
     with pytest.raises(UserError, match=f"{run.name} is being trained"):
-        jobs.start(Plan("obey"))
+        jobs.start(JobSpec("obey"))
     jobs.stop(run.name)
     wait_for(lambda: not running(pid))
     wait_for(lambda: jobs.current() is None)

@@ -10,7 +10,7 @@ import pytest
 from tests.support.stand_ins import begun, ended
 from vsdemo.core.errors import UserError
 from vsdemo.training.jobs import jobs
-from vsdemo.training.jobs.spec import Plan
+from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.state import STATE
 
 EVENT = {"kind": "step", "step": 5, "time": 1.5, "loss": 0.25, "grad_norm": 1.0, "learning_rate": 1}
@@ -20,7 +20,7 @@ def write_run(name: str, begun: float = 1.0, told=(), **files: str) -> jobs.Run:
     """A run that has ended; told: kinds of events; files: more of them, with their content."""
     folder = jobs.root() / name
     folder.mkdir(parents=True)
-    plan = Plan("gru", "toy", ("dim=8",), ("a dog",), 2.5, True)
+    plan = JobSpec("gru", "toy", ("dim=8",), ("a dog",), 2.5, True)
     said = {"plan": dataclasses.asdict(plan), "begun": begun}
     (folder / "run.json").write_text(json.dumps(said))
     events = "".join(json.dumps(EVENT | {"kind": kind}) + "\n" for kind in told)
@@ -31,7 +31,7 @@ def write_run(name: str, begun: float = 1.0, told=(), **files: str) -> jobs.Run:
 
 
 def test_none(own_home):
-    assert jobs.every() == []
+    assert jobs.list_runs() == []
     assert jobs.current() is None
 
 
@@ -39,11 +39,11 @@ def test_fifty_runs_newest_first_at_once(own_home):
     told = ["start", *["step"] * 200]
     made = [write_run(f"gru-{n}", n * 7 % 50, told, exit="0") for n in range(50)]
     started = time.process_time()  # not of other work on the machine
-    listed = jobs.every()
+    listed = jobs.list_runs()
     states = {run.state for run in listed}
     assert time.process_time() - started < 0.3
     assert states == {"done"}
-    assert listed == sorted(made, key=lambda run: -run.begun)
+    assert listed == sorted(made, key=lambda run: -run.started)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_how_it_ended(own_home, told, files, state):
         ("Traceback\nValueError: odd\n", "ValueError", "ValueError"),
         ("Traceback\nValueError: odd\n", None, "ValueError: odd"),
         (None, "ValueError", "ValueError"),
-        (None, None, "It told no reason."),
+        (None, None, "It gave no reason."),
     ],
 )
 def test_why_it_failed(own_home, log, told, problem):
@@ -110,10 +110,10 @@ def test_a_damaged_run_is_none_and_takes_no_others_place(stand_in, said):
     whole = write_run("obey-2")
     (jobs.root() / "obey-1").mkdir()
     (jobs.root() / "obey-1" / "run.json").write_bytes(said)
-    assert jobs.every() == [whole]
-    with pytest.raises(UserError, match="no run 'obey-1' any more"):
-        jobs.run("obey-1")
-    assert jobs.start(Plan("obey")).name == "obey-3"
+    assert jobs.list_runs() == [whole]
+    with pytest.raises(UserError, match="no run 'obey-1'"):
+        jobs.get_run("obey-1")
+    assert jobs.start(JobSpec("obey")).name == "obey-3"
 
 
 @pytest.mark.parametrize(
@@ -129,36 +129,36 @@ def test_names_that_a_client_sends(own_home, name):
     outside = jobs.root().parent / "x"
     shutil.copytree(whole.folder, outside)
     before = sorted(jobs.root().parent.rglob("*"))
-    for verb in (jobs.run, jobs.resume, jobs.delete, jobs.keep):
+    for verb in (jobs.get_run, jobs.resume, jobs.delete, jobs.keep):
         with pytest.raises(UserError, match="There is no run") as told:
             verb(name)
         assert "\n" not in str(told.value)
     jobs.stop(name)
-    assert jobs.every() == [whole]
+    assert jobs.list_runs() == [whole]
     after = sorted(jobs.root().parent.rglob("*"))
     assert [path for path in after if path.name != ".starting.lock"] == before
 
 
 def test_names_of_new_runs(own_home):
-    assert jobs.free(Plan("gru")).name == "gru-1"
-    assert jobs.free(Plan("order/entailment")).name == "order-entailment-1"
+    assert jobs.new_folder(JobSpec("gru")).name == "gru-1"
+    assert jobs.new_folder(JobSpec("order/entailment")).name == "order-entailment-1"
     write_run("gru-1")
     write_run("gru-3")
     write_run("gru-x")
-    assert jobs.free(Plan("gru")).name == "gru-2"
+    assert jobs.new_folder(JobSpec("gru")).name == "gru-2"
     for preset in ("", "../x", "/etc", "*", "a\0b", "[a-z]"):
-        assert jobs.free(Plan(preset)).parent == jobs.root()
+        assert jobs.new_folder(JobSpec(preset)).parent == jobs.root()
 
 
 def test_delete(own_home, monkeypatch):
     one, other = write_run("gru-1", 1.0), write_run("gru-2", 2.0)
     jobs.delete("gru-1")
-    assert jobs.every() == [other]
+    assert jobs.list_runs() == [other]
     assert sorted(jobs.root().iterdir()) == [other.folder]
     assert not one.folder.exists()
     monkeypatch.setattr(shutil, "rmtree", lambda path, ignore_errors: None)
     jobs.delete("gru-2")  # what is still being removed is out of the list
-    assert jobs.every() == []
+    assert jobs.list_runs() == []
 
 
 def test_delete_what_is_trained(stand_in):
@@ -169,7 +169,7 @@ def test_delete_what_is_trained(stand_in):
     jobs.stop(run.name)
     ended(run)
     jobs.delete(run.name)
-    assert jobs.every() == []
+    assert jobs.list_runs() == []
 
 
 def test_keep(own_home):
@@ -184,14 +184,14 @@ def test_keep(own_home):
     (run.folder / "model.safetensors").unlink()
     assert not run.kept
     (run.folder / "model.safetensors").touch()
-    jobs.keep("gru-1", False)
-    jobs.keep("gru-1", False)
+    jobs.keep("gru-1", kept=False)
+    jobs.keep("gru-1", kept=False)
     assert not run.kept
 
 
 def test_a_plan_comes_back_as_it_was_given(stand_in):
-    plan = Plan("obey", "toy", ("a=1", "b= "), ("ä\tdog", "--x"), 2.5, True)
+    plan = JobSpec("obey", "toy", ("a=1", "b= "), ("ä\tdog", "--x"), 2.5, True)
     run = jobs.start(plan)
-    assert jobs.every() == [run]
-    assert jobs.run(run.name).plan == plan
+    assert jobs.list_runs() == [run]
+    assert jobs.get_run(run.name).spec == plan
     assert not (run.folder / STATE).exists()

@@ -18,18 +18,18 @@ from tests.support import stand_ins
 from tests.support.stand_ins import begun, ended, running, wait_for
 from vsdemo.core.errors import UserError
 from vsdemo.training.jobs import jobs, processes
-from vsdemo.training.jobs.spec import Plan
+from vsdemo.training.jobs.spec import JobSpec
 
 APP = """
 import sys
 from vsdemo.training.jobs import jobs
-from vsdemo.training.jobs.spec import Plan
+from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.core.errors import UserError
 sys.executable = sys.argv[1]
 print("ready", flush=True)
 for line in sys.stdin:
     try:
-        print(jobs.start(Plan("obey")).name, flush=True)
+        print(jobs.start(JobSpec("obey")).name, flush=True)
     except UserError as error:
         print(error, flush=True)
 """
@@ -59,7 +59,9 @@ def test_two_programs_start_at_once_and_are_killed(apps):
             app.stdin.write("start\n")
         told = sorted(app.stdout.readline().strip() for app in both)
         assert told[0] == f"obey-{number}"
-        assert told[1].startswith(f"obey-{number} is being trained, and one run at a time")
+        assert told[1].startswith(
+            f"obey-{number} is being trained, and this machine trains one run at a time"
+        )
         live = jobs.current()
         assert live is not None
         if number < 5:
@@ -75,7 +77,7 @@ def test_two_programs_start_at_once_and_are_killed(apps):
     wait_for(lambda: not live.alive)
     assert not (live.folder / "exit").exists()
     assert live.state == "stopped"
-    assert [run.name for run in jobs.every()] == [f"obey-{n}" for n in range(5, 0, -1)]
+    assert [run.name for run in jobs.list_runs()] == [f"obey-{n}" for n in range(5, 0, -1)]
 
 
 def test_many_threads_start_at_once(stand_in):
@@ -84,7 +86,7 @@ def test_many_threads_start_at_once(stand_in):
     def start(_: int) -> str:
         gate.wait()
         try:
-            return jobs.start(Plan("obey")).name
+            return jobs.start(JobSpec("obey")).name
         except UserError as error:
             return str(error)
 
@@ -92,7 +94,7 @@ def test_many_threads_start_at_once(stand_in):
         told = sorted(pool.map(start, range(8)))
     assert told[0] == "obey-1"
     assert all(one.startswith("obey-1 is being trained") for one in told[1:])
-    assert len(jobs.every()) == 1
+    assert len(jobs.list_runs()) == 1
 
 
 @pytest.mark.parametrize(
@@ -107,10 +109,10 @@ def test_many_threads_start_at_once(stand_in):
 def test_a_job_file_that_is_damaged_or_missing(stand_in, job):
     jobs.root().mkdir(parents=True)
     if job is not None:
-        (jobs.root() / jobs.JOB).write_bytes(job)
+        (jobs.root() / jobs.JOB_FILE).write_bytes(job)
     assert jobs.current() is None
     jobs.stop("obey-1")
-    run = jobs.start(Plan("obey"))
+    run = jobs.start(JobSpec("obey"))
     assert jobs.current() == run
 
 
@@ -118,11 +120,11 @@ def test_a_job_file_that_is_damaged_or_missing(stand_in, job):
 def test_a_job_file_without_a_part(stand_in, left):
     """It tells of a process that is alive, but not enough to be sure of it."""
     begun()
-    job = json.loads((jobs.root() / jobs.JOB).read_text())
+    job = json.loads((jobs.root() / jobs.JOB_FILE).read_text())
     del job[left]
-    (jobs.root() / jobs.JOB).write_text(json.dumps(job))
+    (jobs.root() / jobs.JOB_FILE).write_text(json.dumps(job))
     assert jobs.current() is None
-    assert jobs.every()[0].state == "killed"
+    assert jobs.list_runs()[0].state == "killed"
     os.kill(job["pid"], signal.SIGKILL)
 
 
@@ -132,14 +134,14 @@ def test_a_job_file_whose_number_is_that_of_another_process(stand_in):
     assert ended(run) == "done"
     born = psutil.Process().create_time()
     job = {"name": run.name, "pid": os.getpid(), "born": born - 60}
-    (jobs.root() / jobs.JOB).write_text(json.dumps(job))
+    (jobs.root() / jobs.JOB_FILE).write_text(json.dumps(job))
     assert jobs.current() is None
     assert run.state == "done"
     jobs.stop(run.name)
     assert processes.find(job | {"born": born}) is not None
 
 
-@pytest.mark.parametrize("file", ["run.json", "pid", jobs.JOB])
+@pytest.mark.parametrize("file", ["run.json", "pid", jobs.JOB_FILE])
 def test_a_disk_that_is_full_as_a_run_starts(stand_in, monkeypatch, file):
     """One sentence; neither a process nor half a folder is left."""
     born = []
@@ -153,10 +155,12 @@ def test_a_disk_that_is_full_as_a_run_starts(stand_in, monkeypatch, file):
     with monkeypatch.context() as patch:
         for module in (jobs, processes):
             patch.setattr(module, "write_text", write_text)
-        with pytest.raises(UserError, match=r"The disk is full; make room on that of .*runs\.$"):
-            jobs.start(Plan("obey"))
+        with pytest.raises(
+            UserError, match=r"The disk is full; free some space on the disk of .*runs\.$"
+        ):
+            jobs.start(JobSpec("obey"))
     assert bool(born) == (file != "run.json")
     assert not any(running(process.pid) for process in born)
     time.sleep(0.1)  # for who waits for its end
     assert [path.name for path in jobs.root().iterdir() if path.is_dir()] == []
-    assert jobs.start(Plan("obey")).name == "obey-1"
+    assert jobs.start(JobSpec("obey")).name == "obey-1"

@@ -117,7 +117,7 @@ class Trainer:
         self.events.rewind(self.step)
         self.events.write("start", self.step, settings=asdict(self.settings), steps=self.total)
         try:
-            with resume.stopping(self._stop):
+            with resume.handle_signals(self._stop):
                 self._steps()
         except FloatingPointError as error:
             self.events.write("error", self.step, message=str(error))

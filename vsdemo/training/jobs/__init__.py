@@ -1,1 +1,1 @@
-"""Trainings as processes of their own: the specification, the process, its folder."""
+"""Training jobs: their specification, their processes and their folders."""

@@ -1,5 +1,4 @@
-"""Programs of vsdemo that outlive who started them: begun, found again, ended. The one home of
-psutil."""
+"""Processes of vsdemo that outlive the program that started them: launch, find and end them."""
 
 from __future__ import annotations
 
@@ -18,25 +17,35 @@ import psutil
 from vsdemo.core.paths import ROOT, write_text
 
 
-class Born(NamedTuple):
-    """A process by its number and its birth, in seconds since 1970: numbers are given again."""
+class ProcessId(NamedTuple):
+    """A process; `born`, in seconds since 1970, tells it from later processes of the same pid."""
 
     pid: int
     born: float
 
 
-APART = 5  # seconds by which a birth may seem to move, as the clock is set right
-LOOK = 0.05  # seconds between two looks whether a process has ended
+CLOCK_TOLERANCE = 5  # seconds by which `born` may shift when the system clock is adjusted
+POLL_INTERVAL = 0.05  # seconds between two checks whether a process has ended
 
 
-def launch(words: Sequence[str], folder: Path, known: Callable[[Born], None]) -> Born:
-    """Starts `python -m vsdemo WORDS` in a session of its own. It writes to log.txt in the folder;
-    its exit code goes to `exit` there, as long as this program lives. known: is told of it at
-    once; where that fails, it is killed: what nobody knows of must not go on."""
+def launch(
+    arguments: Sequence[str], folder: Path, register: Callable[[ProcessId], None]
+) -> ProcessId:
+    """Start `python -m vsdemo ARGUMENTS` in a session of its own.
+
+    Its output goes to log.txt in `folder`, and its exit code to the file `exit` there as long as
+    this program lives.
+
+    Args:
+        arguments: Command-line arguments.
+        folder: An existing folder.
+        register: Called with the new process at once. If it fails, the process is killed, because
+            a process that nobody can find again must not continue.
+    """
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     with (folder / "log.txt").open("ab") as log:
         child = subprocess.Popen(
-            [sys.executable, "-m", "vsdemo", *words],
+            [sys.executable, "-m", "vsdemo", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -44,53 +53,59 @@ def launch(words: Sequence[str], folder: Path, known: Callable[[Born], None]) ->
             env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"},
         )
     try:
-        born = Born(child.pid, psutil.Process(child.pid).create_time())
+        process = ProcessId(child.pid, psutil.Process(child.pid).create_time())
         write_text(folder / "pid", f"{child.pid}\n")
-        known(born)
+        register(process)
     except BaseException:
         child.kill()
         child.wait()
         raise
-    Thread(target=_wait, args=(child, folder), daemon=True).start()
-    return born
+    Thread(target=_record_exit, args=(child, folder), daemon=True).start()
+    return process
 
 
-def _wait(child: subprocess.Popen[bytes], folder: Path) -> None:
+def _record_exit(child: subprocess.Popen[bytes], folder: Path) -> None:
     code = child.wait()
-    if folder.is_dir():  # else it was removed, and is not made again
+    if folder.is_dir():  # a folder that was removed is not created again
         with suppress(OSError):
             write_text(folder / "exit", f"{code}\n")
 
 
-def find(told: Any) -> psutil.Process | None:
-    """The process that a dict with `pid` and `born` tells of; None when it has ended, also where
-    its number is that of another one by now, and for anything else."""
+def find(record: Any) -> psutil.Process | None:
+    """Return the process of a dict with `pid` and `born`.
+
+    Returns None if it has ended, if its pid belongs to another process by now, and for anything
+    that is not such a dict.
+    """
     try:
-        process = psutil.Process(int(told["pid"]))
-        same = abs(process.create_time() - float(told["born"])) < APART
+        process = psutil.Process(int(record["pid"]))
+        same = abs(process.create_time() - float(record["born"])) < CLOCK_TOLERANCE
         return process if same and process.status() != psutil.STATUS_ZOMBIE else None
     except (TypeError, KeyError, ValueError, OverflowError, psutil.Error):
         return None
 
 
 def end(process: psutil.Process, grace: float) -> None:
-    """Sends SIGTERM, and after so many seconds SIGKILL, to its children too. Returns at once."""
+    """Send SIGTERM to a process; kill it and its children after `grace` seconds.
+
+    Returns at once.
+    """
     with suppress(psutil.Error):
         process.terminate()
     Thread(target=kill, args=(process, grace), daemon=True).start()
 
 
 def kill(process: psutil.Process | None, grace: float = 0) -> None:
-    """Kills a process and its children, unless it ends by itself in that time (seconds)."""
+    """Kill a process and its children, unless it ends by itself within `grace` seconds."""
     if process is None:
         return
     children: list[psutil.Process] = []
-    until = time.monotonic() + grace
+    deadline = time.monotonic() + grace
     with suppress(psutil.Error):
         children = process.children(recursive=True)
-        # not `wait`, which takes the exit code away from who waits for it in `launch`
-        while process.status() != psutil.STATUS_ZOMBIE and time.monotonic() < until:
-            time.sleep(LOOK)
+        # `wait` would take the exit code away from the thread that `launch` started
+        while process.status() != psutil.STATUS_ZOMBIE and time.monotonic() < deadline:
+            time.sleep(POLL_INTERVAL)
     with suppress(psutil.Error):
         children += process.children(recursive=True)
         process.kill()

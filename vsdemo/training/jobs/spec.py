@@ -1,4 +1,4 @@
-"""What is asked of a training, and its command line."""
+"""The specification of a training job, and its command line."""
 
 from __future__ import annotations
 
@@ -8,9 +8,17 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What to train. dataset: None for the preset's own. settings: key=value. watched: sentences
-    to look for at each evaluation."""
+class JobSpec:
+    """What to train.
+
+    Attributes:
+        preset: Name of a preset.
+        dataset: Name of a data set; None for the preset's own.
+        settings: Changes of the preset, each as "key=value".
+        watched: Sentences whose best photos are recorded at each evaluation.
+        minutes: When to stop and save; None for no limit.
+        tensorboard: Whether to write events for TensorBoard too.
+    """
 
     preset: str
     dataset: str | None = None
@@ -19,15 +27,20 @@ class Plan:
     minutes: float | None = None
     tensorboard: bool = False
 
-    def words(self, out: Path) -> list[str]:
-        """The command line behind `python -m vsdemo`."""
-        told = ["train", self.preset, "--out", str(out)]
-        told += ["--data", self.dataset] if self.dataset else []
-        told += [word for setting in self.settings for word in ("--set", setting)]
-        told += [f"--watch={sentence}" for sentence in self.watched]
-        told += [f"--minutes={self.minutes:g}"] if self.minutes else []
-        return told + ["--tensorboard"] * self.tensorboard
+    def arguments(self, out: Path) -> list[str]:
+        """Return the arguments of `python -m vsdemo` that train into the folder `out`."""
+        arguments = ["train", self.preset, "--out", str(out)]
+        if self.dataset:
+            arguments += ["--data", self.dataset]
+        for setting in self.settings:
+            arguments += ["--set", setting]
+        arguments += [f"--watch={sentence}" for sentence in self.watched]
+        if self.minutes:
+            arguments.append(f"--minutes={self.minutes:g}")
+        if self.tensorboard:
+            arguments.append("--tensorboard")
+        return arguments
 
     def command(self, out: Path) -> str:
-        """The whole command, for a terminal."""
-        return shlex.join(["python", "-m", "vsdemo", *self.words(out)])
+        """Return the whole command as it is typed in a terminal."""
+        return shlex.join(["python", "-m", "vsdemo", *self.arguments(out)])

@@ -17,7 +17,7 @@ Merit = tuple[bool, bool, int, int, float]
 
 def here() -> list[Path]:
     """The checkpoints that ship, and those of runs that somebody keeps."""
-    return [*checkpoint.shipped(), *(run.folder for run in jobs.every() if run.kept)]
+    return [*checkpoint.shipped(), *(run.folder for run in jobs.list_runs() if run.kept)]
 
 
 def of_concepts() -> list[Path]:

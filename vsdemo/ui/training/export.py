@@ -16,7 +16,7 @@ def route() -> Route:
 
     def events(request: Request) -> Response:
         try:
-            run = jobs.run(request.path_params["name"])
+            run = jobs.get_run(request.path_params["name"])
         except UserError:
             return Response(status_code=404)
         headers = {"Content-Disposition": f'attachment; filename="{run.name}.csv"'}

@@ -14,7 +14,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.serving import access
 from vsdemo.training import preflight
 from vsdemo.training.jobs import jobs
-from vsdemo.training.jobs.spec import Plan
+from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.ui.callbacks import Answer
 from vsdemo.ui.training import form, view
 
@@ -27,7 +27,10 @@ class Planning:
     """The widgets above the button Train, and the button. note: where it is told what is wrong."""
 
     def __init__(self, note: gr.HTML) -> None:
-        config, here = _usual(LESSON, "storybook"), preflight.datasets(models.preset(LESSON)[1])
+        config, here = (
+            _usual(LESSON, "storybook"),
+            preflight.available_datasets(models.preset(LESSON)[1]),
+        )
         with gr.Row(elem_classes="plan"):
             self.preset = gr.Dropdown([*models.presets()], value=LESSON, label="Preset")
             self.dataset = gr.Dropdown(here, value=here[0], label="Data")
@@ -57,22 +60,29 @@ class Planning:
 
     def plan(
         self, preset: str, dataset: str | None, changed: Any, sentence: str, board: bool
-    ) -> Plan:
+    ) -> JobSpec:
         """What is asked for. Raises UserError for what is not offered."""
         if changed is None:
             raise UserError("A setting in the form does not fit yet; mend it first.")
         config = models.preset(preset)[1]
-        here = preflight.datasets(config)
+        here = preflight.available_datasets(config)
         if dataset not in here and (here or dataset):
             raise UserError(f"{preset} learns from {', '.join(here) or 'data of its own'} here.")
         watched = (sentence.strip(),) if sentence.strip() and not config.text_only else ()
-        settings = (*preflight.usual(config, dataset), *changed)
-        return Plan(preset, dataset, settings, watched, access.minutes(), board)
+        settings = (*preflight.default_settings(config, dataset), *changed)
+        return JobSpec(
+            preset,
+            dataset,
+            settings=settings,
+            watched=watched,
+            minutes=access.minutes(),
+            tensorboard=board,
+        )
 
     def choose(self, preset: str, dataset: str | None, sentence: str, board: bool) -> Answer:
         """Another preset or data set: their form, begun anew."""
         config = models.preset(preset)[1]
-        here = preflight.datasets(config)
+        here = preflight.available_datasets(config)
         dataset = dataset if dataset in here else next(iter(here), None)
         yield {
             self.dataset: gr.update(choices=here, value=dataset, interactive=bool(here)),
@@ -97,11 +107,11 @@ class Planning:
     ) -> Answer:
         """The command, and whether what it needs is here."""
         plan = self.plan(preset, dataset, changed, sentence, board)
-        yield {self.command: view.command(plan.command(jobs.free(plan)))}
-        yield {self.checks: view.checks(preflight.checked(plan))}
+        yield {self.command: view.command(plan.command(jobs.new_folder(plan)))}
+        yield {self.checks: view.checks(preflight.check(plan))}
 
 
 def _usual(preset: str, dataset: str | None) -> Config:
     """The configuration that the form begins with."""
     config = models.preset(preset)[1]
-    return override(config, preflight.usual(config, dataset))
+    return override(config, preflight.default_settings(config, dataset))

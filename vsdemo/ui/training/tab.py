@@ -14,7 +14,7 @@ from vsdemo.plots.curves import curves
 from vsdemo.serving import access
 from vsdemo.training import preflight
 from vsdemo.training.jobs import jobs
-from vsdemo.training.jobs.spec import Plan
+from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import Answer, Update
 from vsdemo.ui.components import html
@@ -43,7 +43,7 @@ class Training:
         self.library = library
         self.open = access.training_allowed()
         if not self.open:
-            gr.HTML(view.closed(Plan(LESSON, "storybook").command(Path("runs/lesson"))))
+            gr.HTML(view.closed(JobSpec(LESSON, "storybook").command(Path("runs/lesson"))))
             return
         gr.HTML(f'<p class="about">{ABOUT}</p>')
         self.note = gr.HTML("", elem_classes="notes", render=False)
@@ -86,7 +86,7 @@ class Training:
 
     def look(self, looked: Looked, seen: dict[str, int]) -> Update:
         """How far all is; what has not changed since this page looked is left as it is."""
-        every, alive = jobs.every(), jobs.current()
+        every, alive = jobs.list_runs(), jobs.current()
         by_name = {run.name: run for run in every}
         if alive:
             by_name.setdefault(alive.name, alive)  # also where its folder was removed
@@ -114,7 +114,7 @@ class Training:
     def _first(self, run: jobs.Run, sentence: int) -> Update:
         """The run that is shown in full."""
         events, state = run.events, run.state
-        gallery = self.library.dev(run.plan.dataset or "") if view.watched(events) else None
+        gallery = self.library.dev(run.spec.dataset or "") if view.watched(events) else None
         source = images.source(gallery.token if gallery else "")
         return {
             self.status: view.status(run, state, time.time()),
@@ -181,9 +181,9 @@ class Training:
         self.library.forget(name)
         if name not in self.library.models:
             raise UserError(f"{name} knows no photos; it stands in Sentences or Hierarchy now.")
-        run = jobs.run(name)
+        run = jobs.get_run(name)
         sentences = view.watched(run.events)[looked.sentence :]
-        fitting = (g.key for g in self.library.galleries.values() if g.name == run.plan.dataset)
+        fitting = (g.key for g in self.library.galleries.values() if g.name == run.spec.dataset)
         gallery = next(fitting, None)
         yield {
             self.note: "",
@@ -222,7 +222,7 @@ class Training:
 def _clicked(event: gr.EventData) -> jobs.Run:
     """The run whose button was clicked; what a page tells is looked up in the list of runs."""
     told = event._data if isinstance(event._data, dict) else {}
-    return jobs.run(str(told.get("name")))
+    return jobs.get_run(str(told.get("name")))
 
 
 def _reporting(name: str) -> gr.HTML:

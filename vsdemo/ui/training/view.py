@@ -42,7 +42,8 @@ def checks(found: Sequence[Check]) -> str:
     """What a training needs, and whether it is there."""
     rows = (
         f'<li class="{"here" if check.ok else "missing"}"><span aria-hidden="true">'
-        f"{'✓' if check.ok else '✗'}</span> {'' if check.ok else 'Missing: '}{escape(check.says)}"
+        f"{'✓' if check.ok else '✗'}</span> {'' if check.ok else 'Missing: '}"
+        f"{escape(check.message)}"
         "</li>"
         for check in found
     )
@@ -206,7 +207,7 @@ def listed(runs: Sequence[Run], chosen: Collection[str]) -> str:
 
 
 def _line(run: Run, state: str, shown: bool) -> str:
-    begun = datetime.fromtimestamp(run.begun, UTC).astimezone().strftime("%d %b, %H:%M")
+    begun = datetime.fromtimestamp(run.started, UTC).astimezone().strftime("%d %b, %H:%M")
     name, press = escape(run.name), f'aria-pressed="{str(shown).lower()}"'
     to = f'type="button" data-stay data-name="{name}"'
     gone = f'<button {to} class="to" data-event="delete" aria-label="Delete {name}">Delete</button>'
@@ -215,8 +216,8 @@ def _line(run: Run, state: str, shown: bool) -> str:
         f"{'●' if shown else '○'}</button>",
         f'<button {to} class="to" data-event="apply">{name}</button>'
         f'<span class="note">{begun}</span>',
-        escape(run.plan.dataset or "its own"),
-        f"<code>{escape(' '.join(run.plan.settings)) or 'nothing'}</code>",
+        escape(run.spec.dataset or "its own"),
+        f"<code>{escape(' '.join(run.spec.settings)) or 'nothing'}</code>",
         f'<span class="state {state}">{SAID[state]}</span>',
         escape(best(run.events)),
         "" if state in ALIVE else gone,
