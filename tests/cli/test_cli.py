@@ -1,7 +1,9 @@
-"""The command line, from training to search; the good paths on the toy data."""
+"""The command line on the toy data, from training to search."""
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -14,7 +16,7 @@ TRAIN = (
 
 @pytest.fixture
 def good(run):
-    """The same for what must work: what was printed."""
+    """Run a command that must succeed, and return what it printed."""
 
     def good(*words: object) -> str:
         code, out, errors = run(*words)
@@ -25,7 +27,7 @@ def good(run):
     return good
 
 
-def test_train_evaluate_search_caption(good, toy_root, tmp_path):
+def test_train_evaluate_search_describe(good, toy_root, tmp_path):
     out = tmp_path / "runs" / "bow"
     printed = good(*TRAIN, "--out", out)
     assert "| dev |" in printed
@@ -36,16 +38,18 @@ def test_train_evaluate_search_caption(good, toy_root, tmp_path):
         *("config.json", "vocab.json", "model.safetensors", "metrics.json", "events.jsonl"),
         *("README.md", "last.safetensors"),
     }
-    figures = json.loads(good("evaluate", out, "--json"))
+    metrics = json.loads(good("evaluate", out, "--json"))
     stored = json.loads((out / "metrics.json").read_text())["test"]
-    assert {k: figures[k] for k in stored} == stored
+    assert {k: metrics[k] for k in stored} == stored
     hits = json.loads(good("search", out, "a red circle", "-k", 4, "--json"))["hits"]
     assert [h["rank"] for h in hits] == [1, 2, 3, 4]
-    assert all(h.keys() == {"rank", "photo", "score", "fit"} for h in hits)
+    assert all(h.keys() == {"rank", "photo", "score", "unit_score"} for h in hits)
     photo = toy_root / "toy" / "images" / hits[0]["photo"]
-    found = json.loads(good("caption", out, photo, "-k", 3, "--json"))
-    assert found["photo"] == str(photo)
-    assert [h.keys() for h in found["hits"]] == [{"rank", "sentence", "score", "fit"}] * 3
+    described = json.loads(good("describe", out, photo, "-k", 3, "--json"))
+    assert described["photo"] == str(photo)
+    assert [h.keys() for h in described["hits"]] == [
+        {"rank", "sentence", "score", "unit_score"}
+    ] * 3
 
 
 def test_the_same_command_again_changes_nothing(good, tmp_path):
@@ -55,23 +59,23 @@ def test_the_same_command_again_changes_nothing(good, tmp_path):
     assert (tmp_path / "bow" / "model.safetensors").read_bytes() == before
 
 
-def test_search_for_people_and_for_programs(good, toy_checkpoint):
-    told = json.loads(good("search", toy_checkpoint, "a red wug", "-k", "2", "--json"))
-    assert told.keys() == {"sentence", "unknown_words", "unit", "hits"}
-    assert (told["sentence"], told["unknown_words"]) == ("a red wug", ["wug"])
+def test_search_prints_a_table_or_json(good, toy_checkpoint):
+    printed = json.loads(good("search", toy_checkpoint, "a red wug", "-k", "2", "--json"))
+    assert printed.keys() == {"sentence", "unknown_words", "unit", "hits"}
+    assert (printed["sentence"], printed["unknown_words"]) == ("a red wug", ["wug"])
     lines = good("search", toy_checkpoint, "a red wug", "-k", "2").splitlines()
     assert len(lines) == 3
-    assert [line.split()[2] for line in lines[:2]] == [h["photo"] for h in told["hits"]]
+    assert [line.split()[2] for line in lines[:2]] == [h["photo"] for h in printed["hits"]]
     assert "higher is better" in lines[2]
 
 
-def test_unknown_words_are_told_on_stderr(run, toy_checkpoint):
+def test_search_lists_unknown_words_on_stderr(run, toy_checkpoint):
     _, _, errors = run("search", toy_checkpoint, "a red wug")
     assert errors == "Words this model does not know: wug\n"
     assert run("search", toy_checkpoint, "a red circle")[2] == ""
 
 
-def test_search_among_own_photos(good, toy_checkpoint, toy_root, tmp_path):
+def test_search_in_a_folder_of_photos(good, toy_checkpoint, toy_root, tmp_path):
     (tmp_path / "mine").mkdir()
     for photo in sorted((toy_root / "toy" / "images").iterdir())[:3]:
         shutil.copy(photo, tmp_path / "mine" / f"my {photo.name}")
@@ -80,34 +84,34 @@ def test_search_among_own_photos(good, toy_checkpoint, toy_root, tmp_path):
     assert sorted(h["photo"] for h in hits) == sorted(p.name for p in (tmp_path / "mine").iterdir())
 
 
-def test_broken_photos_among_own_ones(run, toy_checkpoint, toy_root, tmp_path):
+def test_search_leaves_out_broken_photos(run, toy_checkpoint, toy_root, tmp_path):
     photos = sorted((toy_root / "toy" / "images").iterdir())
     for photo in photos[:3]:
         shutil.copy(photo, tmp_path)
     (tmp_path / photos[1].name).write_bytes(photos[1].read_bytes()[:90])
     (tmp_path / "text.jpg").write_text("no photo")
     options = ("--gallery", tmp_path, "--json")
-    code, told, errors = run("search", toy_checkpoint, "a red circle", *options)
+    code, printed, errors = run("search", toy_checkpoint, "a red circle", *options)
     assert code == 0
-    found = {h["photo"] for h in json.loads(told)["hits"]}
-    assert found == {photos[0].name, photos[2].name}
+    photos_found = {h["photo"] for h in json.loads(printed)["hits"]}
+    assert photos_found == {photos[0].name, photos[2].name}
     assert errors.splitlines()[-1].startswith("Photos left out: 2, such as: ")
 
 
-def test_neighbours_of_a_photo_and_of_a_sentence(good, toy_checkpoint, toy_root):
+def test_similar_takes_a_photo_or_a_sentence(good, toy_checkpoint, toy_root):
     photo = sorted((toy_root / "toy" / "images").iterdir())[7]
-    hits = json.loads(good("neighbours", toy_checkpoint, photo, "--json"))["hits"]
+    hits = json.loads(good("similar", toy_checkpoint, photo, "--json"))["hits"]
     assert hits[0]["photo"] == photo.name
-    hits = json.loads(good("neighbours", toy_checkpoint, "one red circle", "--json"))["hits"]
+    hits = json.loads(good("similar", toy_checkpoint, "one red circle", "--json"))["hits"]
     assert hits[0]["sentence"] == "one red circle"
 
 
-def test_a_split(good, toy_checkpoint):
+def test_search_in_a_split(good, toy_checkpoint):
     options = ("--split", "dev", "-k", "1000", "--json")
     assert len(json.loads(good("search", toy_checkpoint, "red", *options))["hits"]) == 8
 
 
-def test_evaluate_for_people(good, toy_checkpoint):
+def test_evaluate_prints_a_table_or_json(good, toy_checkpoint):
     assert "| dev |" in good("evaluate", toy_checkpoint, "--split", "dev")
     assert json.loads(good("evaluate", toy_checkpoint, "--task", "lengths"))["n_pairs"] == 80
 
@@ -118,29 +122,29 @@ def test_difference(good, toy_checkpoint):
 
 
 def test_data(good, toy_root):
-    told = good("data")
-    assert f"VSDEMO_DATA is {toy_root}" in told
-    assert "found    toy" in told
-    assert "missing  flickr8k: request it at" in told
+    printed = good("data")
+    assert f"VSDEMO_DATA is {toy_root}" in printed
+    assert "found    toy" in printed
+    assert "missing  flickr8k: request it at" in printed
 
 
 def test_data_check(good):
-    told = good("data", "check", "toy")
-    assert "40 of 40 photos decode" in told
-    assert told.endswith("toy: 0 problems\n")
+    printed = good("data", "check", "toy")
+    assert "40 of 40 photos decode" in printed
+    assert printed.endswith("toy: 0 problems\n")
 
 
-def test_data_check_tells_problems(run, toy_root, tmp_path, monkeypatch):
+def test_data_check_lists_problems(run, toy_root, tmp_path, monkeypatch):
     own = shutil.copytree(toy_root / "toy", tmp_path / "toy")
     photos = sorted((own / "images").iterdir())
     photos[0].write_bytes(photos[0].read_bytes()[:100])
     shutil.copy(photos[1], photos[39])
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
-    code, told, _ = run("data", "check", "toy")
+    code, printed, _ = run("data", "check", "toy")
     assert code == 1
-    assert f"! {photos[0].name}" in told
-    assert f"{photos[1].name} (train); {photos[39].name} (test)" in told
-    assert told.endswith("toy: 2 problems\n")
+    assert f"! {photos[0].name}" in printed
+    assert f"{photos[1].name} (train); {photos[39].name} (test)" in printed
+    assert printed.endswith("toy: 2 problems\n")
 
 
 def test_data_features(good, tmp_path, monkeypatch):
@@ -153,26 +157,42 @@ def test_data_features(good, tmp_path, monkeypatch):
 def test_models(good, toy_checkpoint, tmp_path, monkeypatch):
     shutil.copytree(toy_checkpoint, tmp_path / "toy" / "gru")
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
-    told = good("models")
+    printed = good("models")
     for preset in ("bow", "gru", "order", "order/symmetric"):
-        assert f"\n  {preset} " in told
-    assert "learning_rate=0.001" in told
-    assert str(tmp_path / "toy" / "gru") in told
+        assert f"\n  {preset} " in printed
+    assert "learning_rate=0.001" in printed
+    assert str(tmp_path / "toy" / "gru") in printed
 
 
 @pytest.mark.parametrize("words", [(), ("--help",)])
-def test_help_tells_what_to_type_next(good, words):
-    told = good(*words)
+def test_help_shows_examples(good, words):
+    printed = good(*words)
     for command in ("data", "models", "search", "train", "app"):
-        assert f"  python -m vsdemo {command}" in told
+        assert f"  python -m vsdemo {command}" in printed
 
 
-@pytest.mark.parametrize("verb", ["train", "evaluate", "search", "caption", "neighbours", "data"])
-def test_every_verb_has_help(good, verb):
+@pytest.mark.parametrize(
+    "verb", ["train", "evaluate", "search", "describe", "similar", "walk", "data"]
+)
+def test_every_command_has_help(good, verb):
     assert "--help" in good(verb, "--help")
 
 
-def test_a_pressed_key_ends_quietly(run, toy_checkpoint, monkeypatch):
+def test_help_is_printed_before_torch_is_imported():
+    script = (
+        "import sys, vsdemo.cli\nprint(*{'torch', 'numpy', 'gradio', 'PIL'} & set(sys.modules))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", script], text=True) == "\n"
+
+
+def test_commands_have_one_name(run):
+    for old in ("caption", "neighbours", "traverse", "abstract"):
+        code, _, error = run(old, "x")
+        assert code == 2
+        assert f"No such command '{old}'" in error
+
+
+def test_ctrl_c_exits_without_a_traceback(run, toy_checkpoint, monkeypatch):
     def press(*args):
         raise KeyboardInterrupt
 

@@ -11,7 +11,7 @@ from vsdemo.cli import main
 
 @pytest.fixture
 def refused(monkeypatch, capsys):
-    """Types `python -m vsdemo ...`, checks that it is refused, and gives the sentence."""
+    """Run `python -m vsdemo ...`, check that it is refused, and return the error message."""
 
     def refused(*words: object) -> str:
         monkeypatch.setattr(sys, "argv", ["vsdemo", *map(str, words)])
@@ -31,13 +31,13 @@ def refused(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("fly",), "No such command 'fly'"),
         (("search",), "Missing argument"),
-        (("traverse", "x"), "Missing argument"),
+        (("walk", "x"), "Missing argument"),
         (("compose", "x"), "Missing argument"),
-        (("traverse", "x", "y", "-k", "5"), "No such option: -k"),
+        (("walk", "x", "y", "-k", "5"), "No such option: -k"),
         (("search", "x", "y", "--nonsense"), "No such option: --nonsense"),
         (("search", "x", "y", "-k"), "requires an argument"),
         (("search", "x", "y", "z"), "unexpected extra argument"),
@@ -46,13 +46,13 @@ def refused(monkeypatch, capsys):
         (("data", "fly"), "No such command 'fly'"),
     ],
 )
-def test_wrong_usage(refused, words, told):
-    assert told in refused(*words)
+def test_wrong_usage(refused, words, message):
+    assert message in refused(*words)
     assert "`python -m vsdemo --help`" in refused(*words)
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("transformer",), "no preset 'transformer'; valid are bow, bow/paper"),
         (("gru", "--set", "colour=red"), "no setting 'colour'; valid are alternate, average"),
@@ -66,21 +66,21 @@ def test_wrong_usage(refused, words, told):
         (("gru", "--data", "toy", "--set", "backbone=torchvision/resnet999"), "no backbone"),
     ],
 )
-def test_train(refused, tmp_path, words, told):
-    assert told in refused("train", *words, "--out", tmp_path / "run")
+def test_train(refused, tmp_path, words, message):
+    assert message in refused("train", *words, "--out", tmp_path / "run")
 
 
-def test_an_out_that_cannot_be_written(refused, tmp_path):
+def test_unwritable_out(refused, tmp_path):
     (tmp_path / "file").write_text("not a folder")
-    told = refused("train", "gru", "--data", "toy", "--out", tmp_path / "file" / "run")
-    assert str(tmp_path / "file") in told
-    assert "Not a directory" in told
+    message = refused("train", "gru", "--data", "toy", "--out", tmp_path / "file" / "run")
+    assert str(tmp_path / "file") in message
+    assert "Not a directory" in message
 
 
-def test_an_out_with_another_run(refused, toy_checkpoint):
+def test_out_with_another_run(refused, toy_checkpoint):
     settings = ("--set", "backbone=torchvision/mobilenet_v3_small", "--set", "crops=center")
-    told = refused("train", "gru", "--data", "toy", "--out", toy_checkpoint, *settings)
-    assert "another configuration; choose another --out" in told
+    message = refused("train", "gru", "--data", "toy", "--out", toy_checkpoint, *settings)
+    assert "another configuration; choose another --out" in message
 
 
 def test_no_data(refused, toy_checkpoint, tmp_path, monkeypatch):
@@ -93,7 +93,7 @@ def test_no_data(refused, toy_checkpoint, tmp_path, monkeypatch):
     assert "needs VSDEMO_DATA" in refused("train", "gru", "--out", tmp_path / "run")
 
 
-def test_photos_that_are_gone(refused, toy_checkpoint, toy_root, tmp_path, monkeypatch):
+def test_missing_photos(refused, toy_checkpoint, toy_root, tmp_path, monkeypatch):
     shutil.copytree(toy_root, tmp_path / "data")
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
     gone = sorted((tmp_path / "data" / "toy" / "images").iterdir())[5]
@@ -101,7 +101,7 @@ def test_photos_that_are_gone(refused, toy_checkpoint, toy_root, tmp_path, monke
     assert f"{gone.name} cannot be read" in refused("search", toy_checkpoint, "red")
 
 
-def test_weights_that_are_gone(refused, toy_checkpoint, toy_root, tmp_path, monkeypatch):
+def test_missing_weights(refused, toy_checkpoint, toy_root, tmp_path, monkeypatch):
     shutil.copytree(toy_root / "toy", tmp_path / "toy")
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
 
@@ -112,9 +112,9 @@ def test_weights_that_are_gone(refused, toy_checkpoint, toy_root, tmp_path, monk
     assert "could not be downloaded" in refused("search", toy_checkpoint, "red")
 
 
-def test_checkpoints_that_are_none(refused, toy_checkpoint, tmp_path):
-    verbs = ("search", "red"), ("neighbours", "red"), ("evaluate",), ("traverse", "red")
-    for verb in (*verbs, ("compose", "red", "blue"), ("abstract", "red", "blue")):
+def test_missing_and_damaged_checkpoints(refused, toy_checkpoint, tmp_path):
+    verbs = ("search", "red"), ("similar", "red"), ("evaluate",), ("walk", "red")
+    for verb in (*verbs, ("compose", "red", "blue"), ("common", "red", "blue")):
         assert "no checkpoint at" in refused(verb[0], tmp_path / "nothing", *verb[1:])
     damaged = shutil.copytree(toy_checkpoint, tmp_path / "damaged")
     (damaged / "model.safetensors").write_bytes(b"\0" * 1000)
@@ -125,13 +125,13 @@ def test_checkpoints_that_are_none(refused, toy_checkpoint, tmp_path):
 @pytest.mark.parametrize("k", ["0", "-1", "nan", "inf", "1e9", "1001", "abc", "", "2.5", "1\n2"])
 def test_k(refused, toy_checkpoint, toy_root, k):
     photo = next((toy_root / "toy" / "images").iterdir())
-    for words in (("search", "red"), ("caption", photo), ("neighbours", "red")):
-        told = refused(words[0], toy_checkpoint, words[1], "-k", k)
-        assert "k must be a whole number from 1 to 1,000" in told
+    for words in (("search", "red"), ("describe", photo), ("similar", "red")):
+        message = refused(words[0], toy_checkpoint, words[1], "-k", k)
+        assert "k must be a whole number from 1 to 1,000" in message
 
 
 @pytest.mark.parametrize(
-    ("sentence", "told"),
+    ("sentence", "message"),
     [
         ("", "empty"),
         (" \t ", "empty"),
@@ -142,9 +142,9 @@ def test_k(refused, toy_checkpoint, toy_root, k):
         ("\udc80", "control characters"),  # what Python makes of bytes that are not UTF-8
     ],
 )
-def test_sentences(refused, toy_checkpoint, sentence, told):
-    assert told in refused("search", toy_checkpoint, sentence)
-    assert told in refused("neighbours", toy_checkpoint, sentence)
+def test_sentences(refused, toy_checkpoint, sentence, message):
+    assert message in refused("search", toy_checkpoint, sentence)
+    assert message in refused("similar", toy_checkpoint, sentence)
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def bad_photos(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("text.png", "text.png is not a photo"),
         ("empty.jpg", "empty.jpg is empty (0 bytes)"),
@@ -171,27 +171,27 @@ def bad_photos(tmp_path):
         ("folder.jpg", "folder.jpg"),
     ],
 )
-def test_photos(refused, toy_checkpoint, bad_photos, name, told):
-    assert told in refused("caption", toy_checkpoint, bad_photos / name)
-    assert told in refused("neighbours", toy_checkpoint, bad_photos / name)
+def test_photos(refused, toy_checkpoint, bad_photos, name, message):
+    assert message in refused("describe", toy_checkpoint, bad_photos / name)
+    assert message in refused("similar", toy_checkpoint, bad_photos / name)
 
 
 def test_galleries(refused, toy_checkpoint, tmp_path):
     (tmp_path / "no photos").mkdir()
     (tmp_path / "no photos" / "notes.txt").write_text("none")
     (tmp_path / "broken.json").write_text("{")
-    asked = ("search", toy_checkpoint, "red", "--gallery")
-    assert "holds no photos" in refused(*asked, tmp_path / "no photos")
-    assert "no data set" in refused(*asked, tmp_path / "nowhere")
-    assert "not in the Karpathy caption format" in refused(*asked, tmp_path / "broken.json")
+    command = ("search", toy_checkpoint, "red", "--gallery")
+    assert "holds no photos" in refused(*command, tmp_path / "no photos")
+    assert "no data set" in refused(*command, tmp_path / "nowhere")
+    assert "not in the Karpathy caption format" in refused(*command, tmp_path / "broken.json")
 
 
 def test_unknown_choices(refused, toy_checkpoint):
     for verb in (("search", "red"), ("evaluate",)):
-        told = refused(verb[0], toy_checkpoint, *verb[1:], "--split", "val")
-        assert "no split 'val'; valid are train, dev, test, all" in told
-    told = refused("evaluate", toy_checkpoint, "--task", "captioning")
-    assert "no task 'captioning'; valid are retrieval, lengths" in told
+        message = refused(verb[0], toy_checkpoint, *verb[1:], "--split", "val")
+        assert "no split 'val'; valid are train, dev, test, all" in message
+    message = refused("evaluate", toy_checkpoint, "--task", "captioning")
+    assert "no task 'captioning'; valid are retrieval, lengths" in message
     assert "a fold needs 1,000" in refused("evaluate", toy_checkpoint, "--folds")
     assert "center, mirror, ten" in refused("data", "features", "toy", "--crops", "five")
     assert "no backbone 'resnet18'" in refused("data", "features", "toy", "--backbone", "resnet18")

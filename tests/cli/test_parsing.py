@@ -46,7 +46,7 @@ def test_parse_draws_a_tree(monkeypatch, tmp_path):
         (["parse", "a dog", "--svg", "/proc/none/tree.svg"], "/proc/none"),
     ],
 )
-def test_bad_input_gets_one_sentence(monkeypatch, capsys, arguments, why):
+def test_bad_input_is_refused(monkeypatch, capsys, arguments, why):
     assert run(monkeypatch, *arguments) == 2
     error = capsys.readouterr().err
     assert error.startswith("vsdemo: ")
@@ -54,7 +54,7 @@ def test_bad_input_gets_one_sentence(monkeypatch, capsys, arguments, why):
     assert len(error.splitlines()) == 1
 
 
-def test_trees_of_a_data_set_are_cached_and_relations_listed(monkeypatch, capsys):
+def test_data_trees_lists_relations_and_caches_trees(monkeypatch, capsys):
     assert run(monkeypatch, "data", "trees", "toy", "--split", "dev") == 0
     first = capsys.readouterr()
     assert "relations of at least 1%" in first.out
@@ -66,7 +66,7 @@ def test_trees_of_a_data_set_are_cached_and_relations_listed(monkeypatch, capsys
     assert again.err == ""
 
 
-def test_a_parser_is_not_evaluated_on_another_split_or_without_data(monkeypatch, capsys):
+def test_a_parser_is_evaluated_on_its_own_splits_only(monkeypatch, capsys):
     assert run(monkeypatch, "evaluate", "checkpoints/stanza-en", "--split", "all") == 2
     assert "no split 'all'" in capsys.readouterr().err
     assert run(monkeypatch, "evaluate", "checkpoints/stanza-en") == 2

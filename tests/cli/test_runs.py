@@ -1,4 +1,4 @@
-"""`python -m vsdemo runs`, with a stand-in for the trainer."""
+"""`python -m vsdemo runs`, with a fake trainer."""
 
 import json
 import subprocess
@@ -8,14 +8,14 @@ import time
 import pytest
 
 from tests.support.stand_ins import PYTHON, begun, ended
-from vsdemo.cli import runs as cli_following
+from vsdemo.cli import runs as cli_runs
 from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import JobSpec
 
 
 @pytest.fixture(autouse=True)
-def hurry(monkeypatch):
-    monkeypatch.setattr(cli_following, "LOOK", 0.02)
+def poll_fast(monkeypatch):
+    monkeypatch.setattr(cli_runs, "POLL_SECONDS", 0.02)
 
 
 def tell(run, kind: str, step: int, **more) -> None:
@@ -25,7 +25,7 @@ def tell(run, kind: str, step: int, **more) -> None:
         file.write(json.dumps(event) + "\n")
 
 
-def test_the_list(stand_in, run):
+def test_runs_are_listed(stand_in, run):
     code, printed, _ = run("runs")
     assert code == 0
     assert printed.startswith("There are no runs yet")
@@ -49,7 +49,7 @@ def test_the_list(stand_in, run):
         "preset": "obey",
         "dataset": None,
         "best": None,
-        "begun": second.started,
+        "started": second.started,
         "folder": str(second.folder),
     }
     assert told[1]["best"] == 312.34
@@ -60,9 +60,9 @@ def test_stop_resume_delete(stand_in, run):
     code, _, told = run("runs", "delete", "obey-1")
     assert (code, live.state) == (2, "training")
     assert "is being trained; stop it" in told
-    assert run("runs", "stop", "obey-1") == (0, "obey-1 is stopped.\n", "")
+    assert run("runs", "stop", "obey-1") == (0, "obey-1: stopped.\n", "")
     assert not live.alive
-    assert run("runs", "stop", "obey-1") == (0, "obey-1 is stopped.\n", "")
+    assert run("runs", "stop", "obey-1") == (0, "obey-1: stopped.\n", "")
     code, printed, _ = run("runs", "resume", "obey-1")
     assert (code, live.alive) == (0, True)
     assert "python -m vsdemo runs follow obey-1" in printed
@@ -70,11 +70,11 @@ def test_stop_resume_delete(stand_in, run):
     assert code == 2
     assert "one run at a time" in told
     run("runs", "stop", "obey-1")
-    assert run("runs", "delete", "obey-1") == (0, "obey-1 is deleted.\n", "")
+    assert run("runs", "delete", "obey-1") == (0, "obey-1 deleted.\n", "")
     assert not live.folder.exists()
 
 
-def test_follow_until_it_ends(stand_in, run):
+def test_follow_shows_progress_until_the_end(stand_in, run):
     live, followed = begun(), []
     thread = threading.Timer(0.3, lambda: (tell(live, "step", 7), jobs.stop(live.name)))
     thread.start()
@@ -82,15 +82,15 @@ def test_follow_until_it_ends(stand_in, run):
     thread.join()
     code, printed, bar = followed[0]
     assert code == 0
-    assert printed == "obey-1 is stopped.\n"
+    assert printed == "obey-1: stopped.\n"
     assert "obey-1 (training):" in bar
     assert "7/10" in bar or "obey-1 (stop" in bar
     failed = jobs.start(JobSpec("fail"))
     ended(failed)
-    assert run("runs", "follow", "fail-1")[1] == "fail-1 is failed. It broke; mend it.\n"
+    assert run("runs", "follow", "fail-1")[1] == "fail-1: failed. It broke; mend it.\n"
 
 
-def test_where_a_bar_stands():
+def test_progress_bar_shows_the_last_event():
     from io import StringIO
 
     from tqdm import tqdm
@@ -103,7 +103,7 @@ def test_where_a_bar_stands():
     ]
     with tqdm(desc="gru-1", unit="step", file=StringIO()) as bar:
         for state in ("preparing", "training"):
-            cli_following._show(bar, events, state)
+            cli_runs._update(bar, events, state)
         assert (bar.n, bar.total) == (20, 40)
         shown = str(bar)
     assert shown.startswith("gru-1 (training):  50%|")
@@ -111,7 +111,7 @@ def test_where_a_bar_stands():
     assert "best_dev_rsum=200" in shown
 
 
-def test_ctrl_c_leaves_the_run_alone(stand_in):
+def test_ctrl_c_does_not_stop_the_run(stand_in):
     live = begun()
     follow = "import signal; signal.signal(2, signal.default_int_handler)\n"  # where it is ignored
     follow += "import sys; sys.argv[1:] = ['runs', 'follow', 'obey-1']\n"
@@ -121,24 +121,24 @@ def test_ctrl_c_leaves_the_run_alone(stand_in):
         follower.send_signal(2)
         printed, told = follower.communicate()
     assert b"Traceback" not in told
-    assert (follower.returncode, printed) == (0, b"obey-1 is left alone.\n")
+    assert (follower.returncode, printed) == (0, b"obey-1 continues.\n")
     time.sleep(0.2)
     assert live.state == "training"
 
 
 @pytest.mark.parametrize("verb", ["follow", "stop", "resume", "delete"])
 @pytest.mark.parametrize("name", ["gru-1", "../x", "", "a\0b"])
-def test_runs_that_are_none(stand_in, run, verb, name):
+def test_unknown_names_are_refused(stand_in, run, verb, name):
     code, printed, told = run("runs", verb, name)
     assert (code, printed) == (2, "")
     assert told.startswith("vsdemo: There is no run")
     assert told.count("\n") == 1
 
 
-def test_a_run_whose_folder_is_gone_can_be_stopped(stand_in, run):
+def test_a_run_without_its_folder_can_be_stopped(stand_in, run):
     live = begun()
     live.folder.rename(live.folder.with_name("elsewhere"))
     assert (live.alive, live.state) == (True, "gone")
     code, printed, _ = run("runs", "stop", "obey-1")
-    assert (code, printed) == (0, "obey-1 is gone.\n")
+    assert (code, printed) == (0, "obey-1: gone.\n")
     assert jobs.current() is None

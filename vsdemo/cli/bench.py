@@ -1,13 +1,15 @@
-"""`python -m vsdemo bench ...`: how fast it runs here."""
+"""`bench`: speed on this machine."""
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
-cli = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True)
+from vsdemo.cli.options import Json
+from vsdemo.cli.output import print_json, print_table
+
+cli = typer.Typer(no_args_is_help=True)
 
 
 @cli.callback()
@@ -17,24 +19,31 @@ def bench() -> None:
 
 @cli.command()
 def trees(
-    data: Annotated[str, typer.Option(help="Data set whose captions are read.")] = "flickr8k",
+    data: Annotated[str, typer.Option(help="Data set to take captions from.")] = "flickr8k",
     dim: Annotated[
-        int, typer.Option(min=1, help="Length of words and states; 50 in Socher 2014.")
+        int, typer.Option(min=1, help="Size of word vectors and states; 50 in Socher 2014.")
     ] = 50,
-    batch: Annotated[int, typer.Option(min=1, help="Captions a batch.")] = 128,
-    rounds: Annotated[int, typer.Option(min=1, help="Batches; the median is told.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    batch: Annotated[int, typer.Option(min=1, help="Captions per batch.")] = 128,
+    rounds: Annotated[int, typer.Option(min=1, help="Batches to take the median over.")] = 10,
+    *,
+    as_json: Json = False,
 ) -> None:
-    """Time the towers over trees against the plain recursion and against nn.GRU."""
+    """Compare tree encoders with their plain recursion and with nn.GRU."""
     from vsdemo.evaluation import bench
 
-    found = bench.trees(data, dim, batch, rounds)
+    result = bench.trees(data, dim, batch, rounds)
     if as_json:
-        print(json.dumps(found, indent=1))
+        print_json(result)
         return
-    print(f"{found['words']} words a batch of {batch}, {dim} units, {found['device']}, ", end="")
-    print(f"threads: {found['threads']}; forward and backward")
-    print(f"{'':8} {'ms':>8} {'of nn.GRU':>10} {'recursion, ms':>14} {'times faster':>13}")
-    for name, row in found["towers"].items():
-        slow = f"{row['recursion_ms']:14.0f} {row['x_recursion']:13.1f}" if name != "gru" else ""
-        print(f"{name:8} {row['ms']:8.1f} {row['x_gru']:10.2f} {slow}")
+    print(
+        f"{result['words']} words in a batch of {batch}, {dim} units, {result['device']}, "
+        f"{result['threads']} threads; forward and backward"
+    )
+    header = ("", "ms", "of nn.GRU", "recursion, ms", "times faster")
+    rows = []
+    for name, row in result["towers"].items():
+        recursion = ("", "")
+        if name != "gru":
+            recursion = (f"{row['recursion_ms']:.0f}", f"{row['x_recursion']:.1f}")
+        rows.append((name, f"{row['ms']:.1f}", f"{row['x_gru']:.2f}", *recursion))
+    print_table(rows, header=header)

@@ -1,55 +1,81 @@
-"""`python -m vsdemo curve` and `ensemble`: what can be made of trained runs."""
+"""`models`, `curve` and `ensemble`: presets, checkpoints, and what to make of trained runs."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from vsdemo.cli.options import Json
+from vsdemo.cli.options import Json, Svg
+from vsdemo.cli.output import print_json, print_table
+
+
+def models() -> None:
+    """List presets, their settings and the available checkpoints."""
+    from vsdemo import models as registry
+    from vsdemo.core.config import describe
+    from vsdemo.models import checkpoint
+
+    print("Presets (python -m vsdemo train PRESET --out DIR [--set key=value]):")
+    rows = [
+        (name, (registry.module(model).__doc__ or "").splitlines()[0])
+        for name, (model, _) in registry.presets().items()
+    ]
+    print_table(rows, indent=2)
+    print("\nSettings (--set key=value), with the defaults of each model's first preset:")
+    for model in registry.MODELS:
+        print(f"  {model}: {describe(next(iter(registry.module(model).PRESETS.values())))}")
+    print("\nCheckpoints:")
+    for folder in checkpoint.shipped():
+        print(f"  {folder}")
 
 
 def curve(
     run: Annotated[Path, typer.Argument(help="Folder of a run.")],
-    svg: Annotated[Path | None, typer.Option(help="Draw R@10 into this file.")] = None,
+    svg: Svg = None,
+    *,
     as_json: Json = False,
 ) -> None:
-    """Retrieval on dev by epoch, of runs with semantics=true also sentence similarity, as a table
-    and drawn (Merckx & Frank 2019, Figure 4)."""
+    """Print retrieval metrics on dev by epoch.
+
+    Runs with semantics=true have sentence similarity too. --svg draws Figure 4 of Merckx & Frank
+    2019.
+    """
     from vsdemo.core.paths import write_text
     from vsdemo.evaluation import learning_curve as curves
     from vsdemo.plots import lines_svg
 
     rows = curves.by_epoch(run)
-    print(json.dumps(rows, indent=1) if as_json else curves.markdown(rows))
+    if as_json:
+        print_json(rows)
+    else:
+        print(curves.markdown(rows))
     if svg:
         title = f"{run.resolve().name} on dev: R@10 in %, r x 100"
         write_text(svg, lines_svg(title, curves.lines(rows), "epoch", logarithmic=True))
 
 
 def ensemble(
-    runs: Annotated[
-        list[Path], typer.Argument(help="Runs with snapshots, snapshots or other checkpoints.")
-    ],
+    runs: Annotated[list[Path], typer.Argument(help="Runs with snapshots, or single checkpoints.")],
     out: Annotated[Path, typer.Option(help="Folder of the new checkpoint.")],
     best: Annotated[
-        int, typer.Option(min=1, help="Snapshots of a run to take, the best on dev.")
+        int, typer.Option(min=1, help="Snapshots to take of a run, the best on dev first.")
     ] = 2,
+    *,
     share: Annotated[
-        bool, typer.Option("--share", help="Read members that lie beside --out from there.")
+        bool, typer.Option("--share", help="Refer to members beside --out instead of copying them.")
     ] = False,
 ) -> None:
-    """Make one checkpoint of several; then measure it on dev and test.
+    """Combine several checkpoints into one.
 
-    Of a run with snapshots those two are taken that had the highest rsum on dev, as in Merckx &
-    Frank 2019; anything else is a member itself.
+    It is evaluated on dev and test. Of a run with snapshots, the two with the highest rsum on dev
+    are taken, as in Merckx & Frank 2019.
     """
     from vsdemo.evaluation import evaluate
-    from vsdemo.models import ensembling as ensembles
+    from vsdemo.models import ensembling
 
-    members = ensembles.make(runs, out, best, share)
+    members = ensembling.make(runs, out, best, share)
     print("Members: " + ", ".join(map(str, members)) + "\n")
     print(evaluate.table(evaluate.finish(out)))
     print(f'\nNext: python -m vsdemo search {out} "a brown dog runs" -k 5')

@@ -1,4 +1,4 @@
-"""`python -m vsdemo data ...`: what data is here, and is it whole?"""
+"""`data`: data sets, their features and their trees."""
 
 from __future__ import annotations
 
@@ -7,12 +7,20 @@ from typing import Annotated
 
 import typer
 
-cli = typer.Typer(help="List and check data sets.", invoke_without_command=True)
+from vsdemo.cli.options import Parser, Split
+from vsdemo.cli.output import print_table
+
+Name = Annotated[str, typer.Argument(help="Name of a data set.")]
+
+cli = typer.Typer(invoke_without_command=True)
 
 
 @cli.callback()
-def data_list(context: typer.Context) -> None:
-    """List what is found below VSDEMO_DATA, what is missing and how to get it."""
+def data(context: typer.Context) -> None:
+    """List, check and prepare data sets.
+
+    Without a command, list those below VSDEMO_DATA and where to get the rest.
+    """
     if context.invoked_subcommand is None:
         from vsdemo.data import datasets
 
@@ -21,8 +29,8 @@ def data_list(context: typer.Context) -> None:
 
 
 @cli.command()
-def check(name: Annotated[str, typer.Argument(help="Name of a data set.")]) -> None:
-    """Verify counts, splits, photos that do not decode and photos that stand in two splits."""
+def check(name: Name) -> None:
+    """Check counts and splits, and find broken photos and photos in two splits."""
     from vsdemo.data import datasets
 
     facts, problems = datasets.check(name)
@@ -30,7 +38,7 @@ def check(name: Annotated[str, typer.Argument(help="Name of a data set.")]) -> N
         print(f"  {fact}")
     for problem in problems:
         print(f"! {problem}")
-    print(f"{name}: {len(problems)} problem{'s' * (len(problems) != 1)}")
+    print(f"{name}: {len(problems)} {'problem' if len(problems) == 1 else 'problems'}")
     if problems:
         raise typer.Exit(1)
 
@@ -39,45 +47,43 @@ def check(name: Annotated[str, typer.Argument(help="Name of a data set.")]) -> N
 def features(
     name: Annotated[str, typer.Argument(help="Data set, or folder of photos.")],
     backbone: Annotated[str, typer.Option(help="Image network.")] = "torchvision/densenet169",
-    crops: Annotated[str, typer.Option(help="Views, or regions; `vsdemo models`.")] = "ten",
-    split: Annotated[str, typer.Option(help="train, dev, test or all.")] = "all",
+    crops: Annotated[str, typer.Option(help="Views or regions; see `vsdemo models`.")] = "ten",
+    split: Split = "all",
+    *,
     maps: Annotated[bool, typer.Option(help="Keep spatial maps instead of vectors.")] = False,
 ) -> None:
-    """Compute photo features ahead of time; an interrupted run goes on where it ended."""
+    """Compute and cache the features of photos; an interrupted run resumes."""
     from vsdemo.data import datasets
     from vsdemo.vision.features import MAP, VECTOR, FeatureCache
 
     cache = FeatureCache(backbone, crops)
-    found = cache.get(datasets.load(name, split).photos, MAP if maps else VECTOR)
-    print(f"{tuple(found.shape)} in {cache.folder}")
+    computed = cache.get(datasets.load(name, split).photos, MAP if maps else VECTOR)
+    print(f"{tuple(computed.shape)} in {cache.folder}")
 
 
 @cli.command()
-def trees(
-    name: Annotated[str, typer.Argument(help="Name of a data set.")],
-    split: Annotated[str, typer.Option(help="train, dev, test or all.")] = "all",
-    parser: Annotated[str, typer.Option(help="shipped, or stanza where downloaded.")] = "shipped",
-) -> None:
-    """Parse the captions ahead of time, and list the relations that are not rare."""
+def trees(name: Name, split: Split = "all", parser: Parser = "shipped") -> None:
+    """Parse and cache the captions, and list their frequent relations."""
     from vsdemo.data import datasets
     from vsdemo.data.text.trees import OTHER, TreeCache, frequent, relations
 
     cache = TreeCache(parser)
     counts = relations(cache.get(datasets.load(name, split).captions))
-    kept = frequent(counts)
-    rest = counts.total() - sum(counts[label] for label in kept)
-    print(f"{counts.total():,} words in {cache.folder}; {len(kept)} relations of at least 1%:")
-    for label, n in [*((label, counts[label]) for label in kept), (OTHER, rest)]:
-        print(f"  {label:12} {n:9,} {100 * n / counts.total():6.2f}%")
+    total, kept = counts.total(), frequent(counts)
+    print(f"{total:,} words in {cache.folder}; {len(kept)} relations of at least 1%:")
+    shown = {label: counts[label] for label in kept}
+    shown[OTHER] = total - sum(shown.values())
+    rows = [(label, f"{n:,}", f"{100 * n / total:.2f}%") for label, n in shown.items()]
+    print_table(rows, indent=2)
 
 
 @cli.command()
 def storybook(
-    to: Annotated[Path, typer.Option(help="Image file for the contact sheet.")],
-    show: Annotated[int, typer.Option(help="How many pictures.", min=1, max=500)] = 24,
+    to: Annotated[Path, typer.Option(metavar="FILE", help="Image file to write.")],
+    show: Annotated[int, typer.Option(min=1, max=500, help="Number of pictures.")] = 24,
     split: Annotated[str, typer.Option(help="train, dev, test or compositional.")] = "test",
 ) -> None:
-    """Draw pictures of Storybook, with their shortest and their longest caption."""
+    """Draw pictures of Storybook, each with its shortest and its longest caption."""
     from vsdemo.data.storybook.contact_sheet import save_sheet
 
     save_sheet(split, show, to)

@@ -1,4 +1,4 @@
-"""`python -m vsdemo fetch ...`: downloads that go on where they ended."""
+"""`fetch`: downloads that resume."""
 
 from __future__ import annotations
 
@@ -7,50 +7,62 @@ from typing import Annotated
 
 import typer
 
-STOPPED = 130  # exit code after Ctrl-C
+from vsdemo.cli.output import print_table
+
+INTERRUPTED = 130  # exit code after Ctrl-C
 
 
 def fetch(
-    name: Annotated[str | None, typer.Argument(help="What to fetch; without it, a list.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="What to download; without it, list what there is.")
+    ] = None,
 ) -> None:
-    """Download a data set or an image network. Ctrl-C stops, the same command goes on."""
+    """Download a data set or an image network.
+
+    Ctrl-C pauses; the same command resumes.
+    """
     from vsdemo.core.paths import fetch_root
-    from vsdemo.data.downloads import fetch as fetching
+    from vsdemo.data.downloads import fetch as downloads
+    from vsdemo.data.downloads.download import amount
 
     if name is None:
-        return _list()
-    wanted = fetching.thing(name)
-    if wanted.missing:
-        print(wanted)
+        _list()
+        return
+    thing = downloads.thing(name)
+    if thing.missing:
+        print(thing)
     try:
-        _with_bar(name)
+        _download(name)
     except KeyboardInterrupt:
-        print(f"Stopped; {fetching.amount(wanted.come)} are here, the same command goes on.")
-        raise typer.Exit(STOPPED) from None
-    print(f"{wanted.title} is here: {fetch_root()}")
+        done = amount(thing.come)
+        print(f"Stopped after {done}; the same command resumes.")
+        raise typer.Exit(INTERRUPTED) from None
+    print(f"{thing.title} is in {fetch_root()}")
 
 
-def _with_bar(name: str) -> None:
+def _download(name: str) -> None:
     from tqdm import tqdm
 
     from vsdemo.data.downloads.fetch import fetch
 
     with tqdm(unit="B", unit_scale=True, disable=None) as bar:
 
-        def told(what: str, done: int, of: int) -> None:
+        def report(what: str, done: int, total: int) -> None:
             bar.set_description(what, refresh=False)
-            bar.total = of or None
+            bar.total = total or None
             bar.update(done - bar.n)
 
-        fetch(name, told, Event())
+        fetch(name, report, Event())
 
 
 def _list() -> None:
     from vsdemo.core.paths import fetch_root
     from vsdemo.data.downloads import fetch
+    from vsdemo.data.downloads.download import amount
 
-    print(f"Into {fetch_root()}, by `python -m vsdemo fetch NAME`:")
+    print(f"`python -m vsdemo fetch NAME` downloads into {fetch_root()}:")
+    rows = []
     for name, thing in fetch.THINGS.items():
-        state = "missing" if thing.missing else "here"
-        begun = f"; {fetch.amount(thing.come)} have come" if thing.come else ""
-        print(f"  {state:8} {name:12} {thing}{begun}")
+        partial = f"; {amount(thing.come)} downloaded" if thing.come else ""
+        rows.append(("missing" if thing.missing else "available", name, f"{thing}{partial}"))
+    print_table(rows, indent=2)

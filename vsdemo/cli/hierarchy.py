@@ -1,4 +1,4 @@
-"""`python -m vsdemo traverse`, `compose`, `abstract`: what lies above and below what."""
+"""`walk`, `compose` and `common`: queries over a hierarchy."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vsdemo.cli import options
-from vsdemo.cli.options import Checkpoint, Gallery, Json, K, Split
+from vsdemo.cli.options import Checkpoint, Gallery, Json, K, Split, load_engine
+from vsdemo.cli.output import print_json, print_table, table_lines
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -17,58 +17,52 @@ if TYPE_CHECKING:
     from vsdemo.hierarchy.space import Step, World
     from vsdemo.search.engine import Reader
 
-Start = Annotated[str, typer.Argument(help="A photo file, a sentence, or of concepts a word.")]
-Parts = Annotated[list[str], typer.Argument(help="Photo files, sentences or words; at least two.")]
+Start = Annotated[
+    str, typer.Argument(help="Photo file or sentence; for a model of concepts, a word.")
+]
+Parts = Annotated[
+    list[str], typer.Argument(help="Two or more photo files, sentences or, of concepts, words.")
+]
 
 
-def _opened(folder: Path, gallery: str | None, split: str) -> tuple[Reader, World]:
-    from vsdemo.hierarchy import build
-    from vsdemo.hierarchy.space import check_order
-    from vsdemo.search.engine import Reader
-
-    reader = Reader(folder)
-    check_order(reader.score, reader.spec.preset)  # before photos are looked at
-    if not build.is_of_concepts(reader):
-        reader = options.engine(folder, gallery, split)
-    return reader, build.opened(reader)
-
-
-def traverse(
+def walk(
     checkpoint: Checkpoint,
     start: Start,
     gallery: Gallery = None,
     split: Split = "test",
-    json: Json = False,
+    *,
+    as_json: Json = False,
 ) -> None:
-    """Walk from a photo, sentence or concept up to the root of the hierarchy, and down again."""
-    from vsdemo.hierarchy import build
+    """Walk up the hierarchy from a photo, sentence or concept.
 
-    reader, world = _opened(checkpoint, gallery, split)
+    The walk leads up to the root and down again. The number of each step is its order violation, 0
+    if the upper item lies above the lower one.
+    """
+    from vsdemo.hierarchy import build
+    from vsdemo.search.engine import Engine
+
+    reader, world = _load(checkpoint, gallery, split)
     place = build.place(world, reader, start)
     follows = None
-    if not build.is_of_concepts(reader):
+    if isinstance(reader, Engine):
         world, follows = build.reached(world, reader, place)
     up, down = build.walk(world, place, follows)
-    if json:
-        told = {"up": _rows(world, up), "down": _rows(world, down)}
-        return options.show({"start": place.text, "kind": place.kind, **told})
-    print(f"{'':10}{place.kind:8}  {place.text}")
-    print("\n".join(_lines(world, up)))
+    if as_json:
+        print_json(
+            {
+                "start": place.text,
+                "kind": place.kind,
+                "up": _records(world, up),
+                "down": _records(world, down),
+            }
+        )
+        return
+    rows = [("", place.kind, place.text), *_rows(world, up), *_rows(world, down)]
+    lines = table_lines(rows)
     if down:
-        print("and down again")
-        print("\n".join(_lines(world, down)))
-    print("          order violation of each step; 0: it lies above without any")
-
-
-def _rows(world: World, steps: Sequence[Step]) -> list[dict[str, Any]]:
-    items = [(world.items[s.number], s.violation) for s in steps]
-    return [{"kind": item.kind, "text": item.text, "violation": v} for item, v in items]
-
-
-def _lines(world: World, steps: Sequence[Step]) -> list[str]:
-    return [
-        f"{row['violation']:8.3f}  {row['kind']:8}  {row['text']}" for row in _rows(world, steps)
-    ]
+        lines.insert(1 + len(up), "and down again")
+    print("\n".join(lines))
+    print("order violation of each step; 0 if the upper item lies above the lower one")
 
 
 def compose(
@@ -77,51 +71,97 @@ def compose(
     k: K = "5",
     gallery: Gallery = None,
     split: Split = "test",
-    json: Json = False,
+    *,
+    as_json: Json = False,
 ) -> None:
-    """Find what is all of these at once: the element-wise maximum of their points."""
+    """Find what combines several photos, sentences or words.
+
+    It is nearest to the element-wise maximum of their embeddings. The number of each result is its
+    squared distance.
+    """
     from vsdemo.hierarchy.space import composed
 
-    _joined(checkpoint, parts, k, gallery, split, json, composed)
+    where = (checkpoint, gallery, split)
+    _print_nearest(where, parts, k, join=composed, as_json=as_json)
 
 
-def abstract(
+def common(
     checkpoint: Checkpoint,
     parts: Parts,
     k: K = "5",
     gallery: Gallery = None,
     split: Split = "test",
-    json: Json = False,
+    *,
+    as_json: Json = False,
 ) -> None:
-    """Find what these have in common: the element-wise minimum of their points."""
+    """Find what photos, sentences or words have in common.
+
+    It is nearest to the element-wise minimum of their embeddings. The number of each result is its
+    squared distance.
+    """
     from vsdemo.hierarchy.space import abstracted
 
-    _joined(checkpoint, parts, k, gallery, split, json, abstracted)
+    where = (checkpoint, gallery, split)
+    _print_nearest(where, parts, k, join=abstracted, as_json=as_json)
 
 
-def _joined(
-    folder: Path,
+def _print_nearest(
+    where: tuple[Path, str | None, str],
     parts: Sequence[str],
     k: str,
-    gallery: str | None,
-    split: str,
-    json: bool,
+    *,
     join: Callable[[Tensor], Tensor],
+    as_json: bool,
 ) -> None:
+    """Print what lies nearest to the join of some parts.
+
+    Args:
+        where: Checkpoint, gallery and split.
+        parts: What to join.
+        k: How many results of each kind.
+        join: How to join embeddings, (N, D) -> (1, D).
+        as_json: Whether to print JSON.
+    """
     import torch
 
     from vsdemo.core.errors import UserError
     from vsdemo.hierarchy import build
     from vsdemo.search.engine import check_k
 
-    number = check_k(k)
+    count = check_k(k)
     if len(parts) < 2:
         raise UserError("One thing alone cannot be joined; give two photos, sentences or words.")
-    reader, world = _opened(folder, gallery, split)
+    reader, world = _load(*where)
     places = [build.place(world, reader, text) for text in parts]
-    found = build.nearest(world, join(torch.cat([p.point for p in places])), places, number)
-    if json:
-        rows = {kind: _rows(world, steps) for kind, steps in found.items()}
-        return options.show({"of": [p.text for p in places], **rows})
-    print("\n".join(line for steps in found.values() for line in _lines(world, steps)))
-    print("          squared distance; 0 is the same point")
+    point = join(torch.cat([place.point for place in places]))  # (1, D)
+    nearest = build.nearest(world, point, places, count)
+    if as_json:
+        records = {kind: _records(world, steps) for kind, steps in nearest.items()}
+        print_json({"of": [place.text for place in places], **records})
+        return
+    print_table([row for steps in nearest.values() for row in _rows(world, steps)])
+    print("squared distance; 0 for the same point")
+
+
+def _load(checkpoint: Path, gallery: str | None, split: str) -> tuple[Reader, World]:
+    from vsdemo.hierarchy import build
+    from vsdemo.hierarchy.space import check_order
+    from vsdemo.search.engine import Reader
+
+    reader = Reader(checkpoint)
+    check_order(reader.score, reader.spec.preset)  # before photos are read, which takes long
+    if not build.is_of_concepts(reader):
+        reader = load_engine(checkpoint, gallery, split)
+    return reader, build.opened(reader)
+
+
+def _records(world: World, steps: Sequence[Step]) -> list[dict[str, Any]]:
+    items = [(world.items[step.number], step.violation) for step in steps]
+    return [{"kind": item.kind, "text": item.text, "violation": v} for item, v in items]
+
+
+def _rows(world: World, steps: Sequence[Step]) -> list[tuple[str, str, str]]:
+    return [
+        (f"{record['violation']:.3f}", record["kind"], record["text"])
+        for record in _records(world, steps)
+    ]

@@ -1,22 +1,29 @@
-"""`python -m vsdemo lab`: the papers' claims on Storybook."""
+"""`lab`: the papers' claims on Storybook."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from vsdemo.cli.options import Json
+from vsdemo.cli.output import print_json
+
 
 def lab(
     checkpoints: Annotated[
-        list[Path] | None, typer.Argument(help="Folders of checkpoints; else those of Storybook.")
+        list[Path] | None,
+        typer.Argument(help="Checkpoint folders; default: those trained on Storybook."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, all figures too.")] = False,
+    *,
+    as_json: Json = False,
 ) -> None:
-    """Test the papers' claims on Storybook, whose right answers are known: a table a claim."""
+    """Test the papers' claims on Storybook."""
     from vsdemo.evaluation import lab
 
-    found = lab.report(checkpoints or [])
-    print(json.dumps(found, indent=1, ensure_ascii=False) if as_json else lab.markdown(found))
+    report = lab.report(checkpoints or [])
+    if as_json:
+        print_json(report)
+    else:
+        print(lab.markdown(report))

@@ -1,41 +1,48 @@
-"""Arguments that several verbs share, and the engine they ask for."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from vsdemo.search.engine import Engine
 
-Checkpoint = Annotated[Path, typer.Argument(help="Folder of a checkpoint; `vsdemo models`.")]
+Checkpoint = Annotated[Path, typer.Argument(help="Checkpoint folder; see `vsdemo models`.")]
+Checkpoints = Annotated[list[Path], typer.Argument(help="Checkpoint folders.")]
+PhotoFile = Annotated[Path, typer.Argument(metavar="PHOTO", help="Photo file.")]
 Gallery = Annotated[
     str | None,
-    typer.Option(help="Data set, captions.json or folder of photos; else the training's."),
+    typer.Option(
+        metavar="NAME|PATH",
+        help="Data set, captions.json or folder of photos; default: the checkpoint's data set.",
+    ),
 ]
 Split = Annotated[str, typer.Option(help="train, dev, test or all.")]
-K = Annotated[str, typer.Option("-k", help="How many results, 1 to 1,000.")]
+# Text, so that anything but a whole number gets the same message here as in the app.
+K = Annotated[str, typer.Option("-k", metavar="INTEGER", help="Number of results, 1 to 1,000.")]
+Parser = Annotated[
+    str, typer.Option("--parser", help="shipped, or stanza if its models are downloaded.")
+]
 StsDir = Annotated[
     Path | None,
-    typer.Option(help="Of the task sts: a folder of files STS.input.* and STS.gs.*, read too."),
+    typer.Option(help="Folder with STS.input.* and STS.gs.* files to add to the task sts."),
+]
+Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the figure to an SVG file.")]
+ImageFile = Annotated[
+    Path | None, typer.Option("--to", metavar="FILE", help="Write the result to an image file.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def show(result: dict[str, Any]) -> None:
-    """Prints JSON."""
-    print(json.dumps(result, indent=1, ensure_ascii=False))
-
-
-def engine(checkpoint: Path, gallery: str | None, split: str) -> Engine:
-    """The engine; photos that it left out are told beside the results."""
+def load_engine(checkpoint: Path, gallery: str | None, split: str) -> Engine:
+    """Load a checkpoint over a gallery, and list unreadable photos on stderr."""
     from vsdemo.search.engine import Engine
 
-    found = Engine(checkpoint, gallery, split)
-    if left_out := list(found.unreadable.values()):
-        print(f"Photos left out: {len(left_out):,}, such as: {left_out[0]}", file=sys.stderr)
-    return found
+    engine = Engine(checkpoint, gallery, split)
+    if reasons := list(engine.unreadable.values()):
+        print(f"Photos left out: {len(reasons):,}, such as: {reasons[0]}", file=sys.stderr)
+    return engine

@@ -1,73 +1,81 @@
-"""`python -m vsdemo parse`, `relations`, `train-parser`: trees and what is made of them."""
+"""`parse`, `relations` and `train-parser`: dependency trees."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-Name = Annotated[str, typer.Option("--parser", help="shipped, or stanza where downloaded.")]
+from vsdemo.cli.options import Json, Parser, Svg
+from vsdemo.cli.output import print_json, print_table
 
 
 def parse(
-    sentence: Annotated[str, typer.Argument(help="What to parse.")],
+    sentence: Annotated[str, typer.Argument(help="Sentence to parse.")],
+    svg: Svg = None,
+    parser: Parser = "shipped",
+    *,
     conllu: Annotated[bool, typer.Option("--conllu", help="Print CoNLL-U.")] = False,
-    svg: Annotated[Path | None, typer.Option(help="File to draw the tree to.")] = None,
-    parser: Name = "shipped",
 ) -> None:
-    """Show the dependency tree of a sentence."""
+    """Print the dependency tree of a sentence."""
     from vsdemo.core.paths import write_text
     from vsdemo.core.sentences import Sentence
-    from vsdemo.data.text import conllu as format
+    from vsdemo.data.text import conllu as conllu_format
     from vsdemo.data.text import parser as parsers
     from vsdemo.plots import tree_svg
 
-    asked = Sentence.from_user(sentence)
-    tree = parsers.load(parser).parse([asked.text])[0]
+    text = Sentence.from_user(sentence).text
+    tree = parsers.load(parser).parse([text])[0]
     if svg:
         write_text(svg, tree_svg(tree))
         print(svg)
     elif conllu:
-        print(format.write(tree, asked.text), end="")
+        print(conllu_format.write(tree, text), end="")
     else:
-        width = max(map(len, tree.words))
+        rows = []
         for i, word in enumerate(tree.words):
             head = tree.words[tree.heads[i] - 1] if tree.heads[i] else "-"
-            print(f"{i + 1:3}  {word:{width}}  {tree.tags[i]:5}  {tree.labels[i]:12} {head}")
+            rows.append((str(i + 1), word, tree.tags[i], tree.labels[i], head))
+        print_table(rows)
 
 
 def relations(
-    checkpoint: Annotated[Path, typer.Argument(help="Folder of a checkpoint over trees.")],
-    svg: Annotated[Path | None, typer.Option(help="File to draw the norms to.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    checkpoint: Annotated[Path, typer.Argument(help="Checkpoint folder of a tree network.")],
+    svg: Svg = None,
+    *,
+    as_json: Json = False,
 ) -> None:
-    """List the matrices of a tree network by Frobenius norm: which children weigh most."""
+    """List the matrices of a tree network by Frobenius norm."""
     from vsdemo.core.paths import write_text
     from vsdemo.evaluation.evaluate import matrices
     from vsdemo.plots import bars_svg
 
     rows = matrices(checkpoint)
+    start = rows[0]["start"]
     if svg:
         bars = [(row["name"], row["norm"]) for row in rows]
-        write_text(svg, bars_svg("Frobenius norm of each matrix", bars, rows[0]["start"]))
+        write_text(svg, bars_svg("Frobenius norm of each matrix", bars, start))
         print(svg)
     elif as_json:
-        print(json.dumps(rows, indent=1))
+        print_json(rows)
     else:
-        if start := rows[0]["start"]:
+        if start:
             print(f"Matrices start near the identity, whose norm is {start:.2f}.\n")
-        print(f"{'':12} {'norm':>8} {'change':>8}")
+        cells = []
         for row in rows:
-            change = "" if row["change"] is None else f"{row['change']:8.2f}"
-            print(f"{row['name']:12} {row['norm']:8.2f} {change}")
+            change = "" if row["change"] is None else f"{row['change']:.2f}"
+            cells.append((row["name"], f"{row['norm']:.2f}", change))
+        print_table(cells, header=("", "norm", "change"))
 
 
 def train_parser(
-    out: Annotated[Path, typer.Option(help="Folder of the pipeline; a killed run goes on.")],
+    out: Annotated[Path, typer.Option(help="Output folder; an interrupted training resumes.")],
 ) -> None:
-    """Train the shipped parser again with Stanza's training code: about two hours on two cores."""
+    """Train the shipped parser again.
+
+    This takes about two hours on two cores.
+    """
     from vsdemo.recipes.parsing.train import train
 
     train(out)

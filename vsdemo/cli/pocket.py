@@ -1,4 +1,4 @@
-"""`python -m vsdemo train-pocket`: our own image network."""
+"""`train-pocket`: the image network that ships with vsdemo."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ import typer
 
 
 def train_pocket(
-    out: Annotated[Path, typer.Option(help="Folder of the network; a killed run goes on.")],
-    epochs: Annotated[int, typer.Option(min=1, help="Times that each photo is seen.")] = 48,
-    seed: Annotated[int, typer.Option(min=0, help="Of weights, crops and captions.")] = 0,
+    out: Annotated[Path, typer.Option(help="Output folder; an interrupted training resumes.")],
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the photos.")] = 48,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of weights, crops and captions.")] = 0,
 ) -> None:
-    """Train the small image network of our own again: two and a half hours on two cores.
+    """Train the small image network Pocket again.
 
-    To use it, put it into checkpoints/pocket; models know the network they were trained over."""
+    This takes two and a half hours on two cores. To use it, put it into checkpoints/pocket. Models
+    work only with the network they were trained with.
+    """
     from vsdemo.recipes.pocket.train import Settings, Trainer
 
     if Trainer(out, Settings(epochs=epochs, seed=seed)).run() == "stopped":
-        print("\nStopped; the same command goes on.")
+        print("\nStopped; the same command resumes.")
     else:
         print(f"\nThe network is in {out}.")

@@ -1,46 +1,47 @@
-"""`python -m vsdemo runs`: the trainings below VSDEMO_HOME, those that the app began too."""
+"""`runs`: trainings below VSDEMO_HOME, including those started in the app."""
 
 from __future__ import annotations
 
-import json
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vsdemo.cli.options import Json
+from vsdemo.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     from vsdemo.training.jobs.jobs import Run
 
-LOOK = 0.5  # seconds between two looks
-Name = Annotated[str, typer.Argument(help="Of a run; `vsdemo runs` lists them.")]
+POLL_SECONDS = 0.5
+Name = Annotated[str, typer.Argument(help="Name of a run; see `vsdemo runs`.")]
 
 cli = typer.Typer(invoke_without_command=True)
 
 
 @cli.callback()
-def runs(context: typer.Context, as_json: Json = False) -> None:
-    """List the trainings, the newest first, or follow, stop, resume, delete one."""
+def runs(context: typer.Context, *, as_json: Json = False) -> None:
+    """List, follow, stop, resume and delete runs.
+
+    Without a command, list them, newest first.
+    """
     from vsdemo.training.jobs import jobs
 
     if context.invoked_subcommand:
         return
-    found = [_told(run) for run in jobs.list_runs()]
+    records = [_record(run) for run in jobs.list_runs()]
     if as_json:
-        return print(json.dumps(found, indent=1, ensure_ascii=False))
-    for told in found:
-        best = "" if told["best"] is None else f"{told['best']:.1f}"
-        begun = time.strftime("%Y-%m-%d %H:%M", time.localtime(told["begun"]))
-        what = f"{told['preset']:18} {told['dataset'] or '':12}"
-        print(f"{told['name']:20} {told['state']:10} {what} {best:>6}  {begun}")
-    if not found:
-        print("There are no runs yet; the tab Train of `vsdemo app` begins them.")
+        print_json(records)
+    elif records:
+        print_table([_row(record) for record in records])
+    else:
+        print("There are no runs yet; start one in the tab Train of `vsdemo app`.")
 
 
 @cli.command()
 def follow(name: Name) -> None:
-    """Show how far a run is, until it ends; Ctrl-C leaves it alone."""
+    """Show the progress of a run until it ends; Ctrl-C does not stop the run."""
     from tqdm import tqdm
 
     from vsdemo.training.jobs import jobs
@@ -49,47 +50,48 @@ def follow(name: Name) -> None:
     try:
         with tqdm(desc=name, unit="step", mininterval=0) as bar:
             while (state := run.state) in jobs.ALIVE:
-                _show(bar, run.events, state)
-                time.sleep(LOOK)
-            _show(bar, run.events, state)
+                _update(bar, run.events, state)
+                time.sleep(POLL_SECONDS)
+            _update(bar, run.events, state)
     except KeyboardInterrupt:
-        return print(f"{name} is left alone.")
-    print(f"{name} is {state}." + (f" {run.problem}" if state == "failed" else ""))
+        print(f"{name} continues.")
+        return
+    print(f"{name}: {state}." + (f" {run.problem}" if state == "failed" else ""))
 
 
 @cli.command()
 def stop(name: Name) -> None:
-    """Save a run and end it; waits until it has ended."""
+    """Save and stop a run, and wait until it has ended."""
     from vsdemo.training.jobs import jobs
 
-    live = jobs.current()
-    run = live if live and live.name == name else jobs.get_run(name)
+    current = jobs.current()
+    run = current if current and current.name == name else jobs.get_run(name)
     jobs.stop(name)
     while run.alive:
-        time.sleep(LOOK)
-    print(f"{name} is {run.state}.")
+        time.sleep(POLL_SECONDS)
+    print(f"{name}: {run.state}.")
 
 
 @cli.command()
 def resume(name: Name) -> None:
-    """Go on with a run that was stopped or killed, or that failed."""
+    """Resume a run that was stopped or killed, or that failed."""
     from vsdemo.training.jobs import jobs
 
     jobs.resume(name)
-    print(f"{name} goes on. Next: python -m vsdemo runs follow {name}")
+    print(f"{name} resumed. Next: python -m vsdemo runs follow {name}")
 
 
 @cli.command()
 def delete(name: Name) -> None:
-    """Remove a run that has ended, with its checkpoint."""
+    """Delete a run that has ended, with its checkpoint."""
     from vsdemo.training.jobs import jobs
 
     jobs.delete(name)
-    print(f"{name} is deleted.")
+    print(f"{name} deleted.")
 
 
-def _told(run: Run) -> dict[str, Any]:
-    """What the list says of a run. best: of what it is chosen by, on dev."""
+def _record(run: Run) -> dict[str, Any]:
+    """Return a run as JSON; `best` is the metric on dev that the checkpoint is chosen by."""
     from vsdemo.core import event_reader
 
     best = event_reader.best(run.events)
@@ -99,13 +101,24 @@ def _told(run: Run) -> dict[str, Any]:
         "preset": run.spec.preset,
         "dataset": run.spec.dataset,
         "best": best[1] if best else None,
-        "begun": run.started,
+        "started": run.started,
         "folder": str(run.folder),
     }
 
 
-def _show(bar: Any, events: list[dict[str, Any]], state: str) -> None:
-    """Moves a bar of tqdm to where the events are."""
+def _row(record: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        record["name"],
+        record["state"],
+        record["preset"],
+        record["dataset"] or "",
+        "" if record["best"] is None else f"{record['best']:.1f}",
+        time.strftime("%Y-%m-%d %H:%M", time.localtime(record["started"])),
+    )
+
+
+def _update(bar: Any, events: Sequence[dict[str, Any]], state: str) -> None:
+    """Move a progress bar of tqdm to the last event."""
     from vsdemo.core import event_reader
 
     for event in events:

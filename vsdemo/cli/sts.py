@@ -1,4 +1,4 @@
-"""`python -m vsdemo sts`, similarity subset by subset, and `sentences`, of two sentences."""
+"""`sts` and `sentences`: similarity of sentences."""
 
 from __future__ import annotations
 
@@ -7,42 +7,49 @@ from typing import Annotated, Any
 
 import typer
 
-from vsdemo.cli.options import Json, Split, StsDir, show
+from vsdemo.cli.options import Checkpoints, Json, Split, StsDir, Svg
+from vsdemo.cli.output import print_json, print_table
+from vsdemo.core.errors import UserError
 
 
 def sts(
-    checkpoints: Annotated[list[Path], typer.Argument(help="Folders of checkpoints.")],
+    checkpoints: Checkpoints,
     split: Split = "test",
     sts_dir: StsDir = None,
-    svg: Annotated[Path | None, typer.Option(help="File for bars of all sets.")] = None,
-    json: Json = False,
+    svg: Svg = None,
+    *,
+    as_json: Json = False,
 ) -> None:
-    """Measure sentence similarity (STS, STS-B, SICK): a table beside the paper's; no photos."""
+    """Evaluate sentence similarity on STS, STS-B and SICK.
+
+    The table has the results of Merckx & Frank 2019 beside those of the checkpoints.
+    """
     from vsdemo.core.paths import write_text
     from vsdemo.evaluation import sts_report
     from vsdemo.plots.sts import sts_svg
 
-    found = sts_report.report(checkpoints, split, sts_dir)
+    report = sts_report.report(checkpoints, split, sts_dir)
     if svg:
-        write_text(svg, sts_svg(found))
-    if json:
-        show(found)
-    elif svg:
-        print(svg)
+        write_text(svg, sts_svg(report))
+    if as_json:
+        print_json(report)
     else:
-        print(sts_report.markdown(found))
+        print(svg or sts_report.markdown(report))
 
 
 def sentences(
-    first: Annotated[str, typer.Argument(help="A sentence.")],
-    second: Annotated[str, typer.Argument(help="Another one.")],
+    first: Annotated[str, typer.Argument(help="Sentence.")],
+    second: Annotated[str, typer.Argument(help="Sentence to compare it with.")],
     checkpoints: Annotated[
-        list[Path] | None, typer.Argument(help="Folders; unless given, all that ship.")
+        list[Path] | None, typer.Argument(help="Checkpoint folders; default: all that ship.")
     ] = None,
-    json: Json = False,
+    *,
+    as_json: Json = False,
 ) -> None:
-    """Compare two sentences: how alike are they, does one follow from the other? No photos."""
-    from vsdemo.core.errors import UserError
+    """Compare two sentences.
+
+    Each model tells how similar they are; those with an order, whether one follows from the other.
+    """
     from vsdemo.core.sentences import Sentence
     from vsdemo.models.checkpoint import shipped
     from vsdemo.search.engine import Reader
@@ -50,27 +57,27 @@ def sentences(
 
     for text in (first, second):
         Sentence.from_user(text)
-    found: dict[str, Any] = {}
+    results: dict[str, dict[str, Any]] = {}
     for folder in checkpoints or shipped():
         try:
-            found[str(folder)] = likeness(Reader(folder), first, second).record()
+            results[str(folder)] = likeness(Reader(folder), first, second).record()
         except UserError as error:
             if checkpoints:
                 raise
-            found[str(folder)] = {"problem": str(error)}
-    if json:
-        show({"first": first, "second": second, "models": found})
-    else:
-        print(_lines(found))
+            results[str(folder)] = {"problem": str(error)}
+    if as_json:
+        print_json({"first": first, "second": second, "models": results})
+        return
+    header = ("cosine", "2 from 1", "1 from 2", "checkpoint")
+    print_table([*map(_row, results.items())], header=header)
+    print('"2 from 1": 1 if the second sentence follows from the first, less otherwise')
 
 
-def _lines(found: dict[str, Any]) -> str:
-    lines = ["cosine  2 from 1  1 from 2"]
-    for name, said in found.items():
-        if "problem" in said:
-            lines.append(f"{'':26}  {name}: {said['problem']}")
-            continue
-        order = said.get("order")
-        both = [f"{order[key]['fit']:8.3f}" for key in order] if order else [" " * 8] * 2
-        lines.append("  ".join([f"{said['cosine']:6.3f}", *both, name]))
-    return "\n".join([*lines, "        order fit: does one follow from the other? 1 is yes"])
+def _row(result: tuple[str, dict[str, Any]]) -> tuple[str, str, str, str]:
+    name, comparison = result
+    if "problem" in comparison:
+        return "", "", "", f"{name}: {comparison['problem']}"
+    forward, backward = "", ""
+    if order := comparison.get("order"):
+        forward, backward = (f"{direction['fit']:.3f}" for direction in order.values())
+    return f"{comparison['cosine']:.3f}", forward, backward, name

@@ -1,27 +1,34 @@
-"""`python -m vsdemo table`: many runs, one table."""
+"""`table`: many runs in one table."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from vsdemo.cli.options import Checkpoints, Json, Split
+from vsdemo.cli.output import print_json
 from vsdemo.evaluation.tasks import TASKS
 
 
 def table(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of checkpoints.")],
-    split: Annotated[str, typer.Option(help="train, dev, test or all.")] = "test",
+    runs: Checkpoints,
+    split: Split = "test",
     task: Annotated[str, typer.Option(help=f"{', '.join(TASKS)}.")] = "retrieval",
     against: Annotated[
-        str | None, typer.Option(help="A row of the table; the others are compared with it.")
+        str | None, typer.Option(help="Row of the table to compare the others with.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, every run's too.")] = False,
+    *,
+    as_json: Json = False,
 ) -> None:
-    """Mean and standard deviation of each preset's figures over its runs, as Markdown."""
+    """Summarize many runs in a Markdown table.
+
+    Each row has mean and standard deviation of a preset's metrics over its runs.
+    """
     from vsdemo.evaluation import tables
 
-    found = tables.report(runs, split, task, against)
-    print(json.dumps(found, indent=1) if as_json else tables.markdown(found))
+    report = tables.report(runs, split, task, against)
+    if as_json:
+        print_json(report)
+    else:
+        print(tables.markdown(report))

@@ -1,4 +1,4 @@
-"""`python -m vsdemo train`: a preset, by the trainer of what it learns from."""
+"""`train`: train a preset."""
 
 from __future__ import annotations
 
@@ -8,38 +8,43 @@ from typing import Annotated, Any
 import typer
 
 
-def train(
-    preset: Annotated[str, typer.Argument(help="Name of a preset; `vsdemo models`.")],
-    out: Annotated[Path, typer.Option(help="Folder of the run; an interrupted one goes on.")],
+def train(  # noqa: PLR0913 (a command's parameters are its options)
+    preset: Annotated[str, typer.Argument(help="Name of a preset; see `vsdemo models`.")],
+    out: Annotated[Path, typer.Option(help="Output folder; an interrupted training resumes.")],
     data: Annotated[
-        str | None, typer.Option(help="Data set to train on; flickr8k unless given.")
+        str | None, typer.Option(help="Data set to train on; flickr8k by default.")
     ] = None,
-    set: Annotated[
-        list[str] | None, typer.Option(help="key=value, as often as needed; see `vsdemo models`.")
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Setting; may be repeated."),
     ] = None,
     watch: Annotated[
         list[str] | None,
-        typer.Option(help="A sentence whose photos of dev are written at each evaluation."),
+        typer.Option(help="Sentence to search photos of dev for at each evaluation; repeatable."),
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(min=0.01, help="Stop and save after so many minutes.")
+        float | None, typer.Option(min=0.01, help="Save and stop after this many minutes.")
     ] = None,
+    *,
     tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Write for TensorBoard too, into --out.")
+        bool, typer.Option("--tensorboard", help="Write TensorBoard events into --out.")
     ] = False,
 ) -> None:
-    """Train a preset; then measure it on dev and test. Ctrl-C saves, the same command goes on."""
+    """Train a preset, and evaluate it on dev and test.
+
+    Ctrl-C saves and stops; the same command resumes.
+    """
     from vsdemo.training import state
     from vsdemo.training.tensorboard import Board
 
     with state.exclusive_run(out):
         with state.time_limit(minutes):
-            kind, trainer = _trainer(preset, out, data, set or [], watch or [])
+            kind, trainer = _trainer(preset, out, data, settings or [], watch or [])
             if tensorboard:
                 trainer.events.also.append(Board(out))
-            ended = trainer.run()
-        if ended == "stopped":
-            print(f"Stopped and saved; the same command goes on. {out}")
+            outcome = trainer.run()
+        if outcome == "stopped":
+            print(f"Saved in {out} and stopped; the same command resumes.")
             return
         print(kind.table(kind.finish(out)))
     if trainer.watch:
@@ -47,9 +52,9 @@ def train(
 
 
 def _trainer(
-    preset: str, out: Path, data: str | None, settings: list[str], watched: list[str]
+    preset: str, out: Path, data: str | None, settings: list[str], watch: list[str]
 ) -> tuple[Any, Any]:
-    """The module that measures what is trained, and the trainer."""
+    """Return the module that evaluates a preset, and its trainer."""
     from vsdemo import models
     from vsdemo.core.config import override
     from vsdemo.core.errors import UserError
@@ -58,11 +63,11 @@ def _trainer(
     from vsdemo.training.trainer import Trainer
 
     config = override(models.preset(preset)[1], settings)
-    if watched and config.text_only:
-        raise UserError(f"{preset} learns without photos to watch; leave --watch out.")
+    if watch and config.text_only:
+        raise UserError(f"{preset} learns without photos; leave --watch out.")
     if "concepts" in config.needs:
         concepts = hypernym_pairs.HypernymTrainer(out, preset, config, data or "wordnet")
         return hypernym_pairs, concepts
     if config.text_only:
         return sentence_pairs, sentence_pairs.trainer(out, preset, config, data)
-    return evaluate, Trainer(out, preset, config, data or "flickr8k", watched)
+    return evaluate, Trainer(out, preset, config, data or "flickr8k", watch)

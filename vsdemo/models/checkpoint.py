@@ -214,7 +214,7 @@ def check_photos(spec: Spec) -> None:
     if not spec.features:
         about = ("pairs of sentences", "`python -m vsdemo sentences` and `evaluate --task nli`")
         if "concepts" in spec.config.needs:
-            about = ("concepts", "`python -m vsdemo traverse` and `evaluate`")
+            about = ("concepts", "`python -m vsdemo walk` and `evaluate`")
         raise UserError(
             f"{spec.preset} was trained without photos and knows none; it is for {about[0]}: "
             f"{about[1]}."

@@ -1,0 +1,19 @@
+"""`app`: start the app."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from vsdemo.cli.options import Gallery
+
+
+def app(
+    port: Annotated[int, typer.Option(help="Port of the web server.")] = 7860,
+    gallery: Gallery = None,
+) -> None:
+    """Start the app in the browser."""
+    from vsdemo.ui import launch
+
+    launch(port=port, gallery=gallery)

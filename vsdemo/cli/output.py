@@ -1,0 +1,67 @@
+"""Print results as aligned text or as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vsdemo.core.hits import Hit
+
+NUMERIC = set("0123456789.,-+%")
+
+
+def print_json(result: Any) -> None:
+    """Print a result as indented JSON."""
+    print(json.dumps(result, indent=1, ensure_ascii=False))
+
+
+def print_table(
+    rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), indent: int = 0
+) -> None:
+    """Print rows of cells in aligned columns."""
+    for line in table_lines(rows, header=header):
+        print(" " * indent + line)
+
+
+def table_lines(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> list[str]:
+    """Return rows of cells as lines; columns of numbers are aligned to the right."""
+    is_number = [
+        all(set(cell) <= NUMERIC for cell in column)
+        for column in zip(*(rows or [header]), strict=True)
+    ]
+    table = [header, *rows] if header else rows
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = []
+    for row in table:
+        cells = [
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, is_number, strict=True)
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def print_hits(
+    hits: Sequence[Hit], *, kind: str, unit: str, query: dict[str, Any], as_json: bool
+) -> None:
+    """Print the results of a search, best first.
+
+    Args:
+        hits: The results.
+        kind: Key of a result's item in JSON, "photo" or "sentence".
+        unit: Unit of the scores.
+        query: What was searched for, the first entries of the JSON object.
+        as_json: Whether to print JSON: rank, item, score, and `unit_score`, the score mapped to
+            0..1.
+    """
+    if as_json:
+        rows = [
+            {"rank": hit.rank, kind: hit.item, "score": hit.score, "unit_score": hit.unit_score}
+            for hit in hits
+        ]
+        print_json({**query, "unit": unit, "hits": rows})
+        return
+    print_table([(str(hit.rank), f"{hit.unit_score:.3f}", hit.item) for hit in hits])
+    print(f"{unit}, higher is better")
