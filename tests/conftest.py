@@ -184,7 +184,7 @@ def web(monkeypatch):
 def no_data(web, tmp_path, monkeypatch):
     """A VSDEMO_DATA with nothing in it, and on the server a small Flickr8k to fetch."""
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
-    monkeypatch.setitem(fetch.THINGS, "flickr8k", fake_web.thing(web.url, web.files))
+    monkeypatch.setitem(fetch.DOWNLOADS, "flickr8k", fake_web.small_download(web.url, web.files))
     return tmp_path / "data"
 
 

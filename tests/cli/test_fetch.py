@@ -2,7 +2,7 @@
 
 import pytest
 
-from vsdemo.data.downloads import fetch
+from vsdemo.data.downloads import download, fetch
 
 
 def test_fetch_lists_downloads_without_a_request(run, no_data, web):
@@ -22,7 +22,7 @@ def test_fetch_lists_downloads_without_a_request(run, no_data, web):
 
 
 def size():
-    return fetch.amount(fetch.THINGS["flickr8k"].size)
+    return download.format_size(fetch.DOWNLOADS["flickr8k"].size)
 
 
 def test_fetch_prints_the_terms_and_downloads(run, no_data, web):

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsdemo.core.event_reader import Tail, bar, log_lines, seconds_left, tail
+from vsdemo.core.event_reader import (
+    EventReader,
+    last_lines,
+    parse_progress_bar,
+    reader_for,
+    seconds_left,
+)
 from vsdemo.core.events import EventLog
 
 LINES = st.builds(
@@ -40,7 +46,7 @@ def fresh(path):
 
 @given(st.lists(st.one_of(LINES, WRONG), max_size=12), st.lists(st.integers(0, 900), max_size=8))
 def test_events_appended_in_any_cuts_are_read_once_and_whole(path, lines, cuts):
-    found, right = Tail(fresh(path)), [line for line in lines if isinstance(line, dict)]
+    found, right = EventReader(fresh(path)), [line for line in lines if isinstance(line, dict)]
     raw = [json.dumps(line).encode() if isinstance(line, dict) else line for line in lines]
     content, read = b"".join(line + b"\n" for line in raw), []
     places = [0, *sorted(min(cut, len(content)) for cut in cuts), len(content)]
@@ -66,7 +72,7 @@ CHANGES = st.one_of(
 
 @given(st.lists(CHANGES, max_size=14))
 def test_files_that_are_replaced_cut_or_removed_are_read_anew(path, changes):
-    found, clock = Tail(fresh(path)), 0.0
+    found, clock = EventReader(fresh(path)), 0.0
     for change, told in changes:
         if change == "read":
             found.read()
@@ -89,7 +95,7 @@ def test_files_that_are_replaced_cut_or_removed_are_read_anew(path, changes):
         else:
             path.unlink(missing_ok=True)
     content = path.read_bytes() if path.exists() else b""
-    assert found.read() == Tail(path).read()
+    assert found.read() == EventReader(path).read()
     assert len(found.read()) == sum(b'"kind"' in line for line in whole_lines(content))
 
 
@@ -107,7 +113,7 @@ def _is_json(line: bytes) -> bool:
 
 def test_another_file_that_is_as_long(path):
     """A removed file's number may be given again, so that nothing tells them apart but these."""
-    found, log = Tail(fresh(path)), EventLog(path)
+    found, log = EventReader(fresh(path)), EventLog(path)
     log.write("start", 1)
     assert [e["step"] for e in found.read()] == [1]
     log = EventLog(fresh(path))
@@ -117,7 +123,7 @@ def test_another_file_that_is_as_long(path):
 
 
 def test_a_run_that_goes_on(path):
-    found, log = Tail(fresh(path)), EventLog(path)
+    found, log = EventReader(fresh(path)), EventLog(path)
     for step in (0, 10, 20):
         log.write("step", step)
     assert [e["step"] for e in found.read()] == [0, 10, 20]
@@ -134,14 +140,14 @@ def test_what_was_read_is_not_read_again(path, monkeypatch):
     log = EventLog(fresh(path))
     for step in range(50):
         log.write("step", step)
-    found, parsed = Tail(path), []
+    found, parsed = EventReader(path), []
     monkeypatch.setattr(
         "vsdemo.core.event_reader._event", lambda line: parsed.append(line) or {"step": 1}
     )
     for _ in range(5):
         assert len(found.read()) == 50
     assert len(parsed) == 50
-    assert tail(path) is tail(path)
+    assert reader_for(path) is reader_for(path)
 
 
 @pytest.mark.parametrize(
@@ -159,19 +165,19 @@ def test_what_was_read_is_not_read_again(path, monkeypatch):
 def test_the_end_of_a_log(tmp_path, content, lines):
     path = tmp_path / "log.txt"
     path.write_bytes(content)
-    assert log_lines(path, 10) == lines
-    assert log_lines(path, 1) == lines[-1:]
+    assert last_lines(path, 10) == lines
+    assert last_lines(path, 1) == lines[-1:]
 
 
 def test_a_long_log(tmp_path):
     path = tmp_path / "log.txt"
-    assert log_lines(path, 3) == []
+    assert last_lines(path, 3) == []
     path.write_text("".join(f"line {n}\n" for n in range(500_000)))
     started = time.process_time()
-    assert log_lines(path, 2) == ["line 499998", "line 499999"]
+    assert last_lines(path, 2) == ["line 499998", "line 499999"]
     assert time.process_time() - started < 0.1
     path.write_text("\r".join(f"gru: {n}" for n in range(100_000)))
-    assert log_lines(path, 2) == ["gru: 99999"]
+    assert last_lines(path, 2) == ["gru: 99999"]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +192,7 @@ def test_a_long_log(tmp_path):
     ],
 )
 def test_a_bar(line, found):
-    assert bar(line) == found
+    assert parse_progress_bar(line) == found
 
 
 def told(kind: str, step: int, time: float, **more) -> dict:

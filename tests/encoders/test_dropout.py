@@ -26,9 +26,9 @@ def test_words_are_left_out_with_the_space_before_them(batch, share):
     for text, keep in zip(TEXTS, drawn.tolist(), strict=True):
         parts = text.split(" ")
         kept = "".join(" " * (i > 0) + w for i, w in enumerate(parts) if keep[i])
-        expected.append(vocab.spell(kept or text))
+        expected.append(vocab.encode_characters(kept or text))
     torch.manual_seed(3)
-    found = WordDropout(share, vocab.spell(" ")[0])(words)
+    found = WordDropout(share, vocab.encode_characters(" ")[0])(words)
     assert found.lengths.tolist() == [len(e) for e in expected]
     assert found.ids.shape[1] == max(found.lengths)
     for row, e in zip(found.ids.tolist(), expected, strict=True):
@@ -37,7 +37,7 @@ def test_words_are_left_out_with_the_space_before_them(batch, share):
 
 def test_words_are_left_out_in_training_and_once_it_has_begun(batch):
     vocab, words = batch
-    dropout = WordDropout(0.9, vocab.spell(" ")[0])
+    dropout = WordDropout(0.9, vocab.encode_characters(" ")[0])
     assert dropout(words).lengths.sum() < words.lengths.sum()
     dropout.begun = False
     assert dropout(words) is words

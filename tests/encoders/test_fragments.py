@@ -64,7 +64,7 @@ def test_an_embedding_is_equation_1_of_each_part(vocab, parts, shared):
     found = model(model.collate(model.prepare(SENTENCES)))
     for row, sentence in enumerate(SENTENCES):
         rows = model.fragments(sentence)
-        ids = vocab.numbers(sentence.tree.words)
+        ids = vocab.ids(sentence.tree.words)
         for column, part in enumerate(rows):
             group = 0 if shared or parts != "triplets" else model.relations.index(part.relation)
             words = torch.cat([model.table.weight[ids[w]] for w in part.words])

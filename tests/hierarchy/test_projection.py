@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tqdm import tqdm
 
-from vsdemo.core.errors import UserError
+from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.paths import home
-from vsdemo.data.downloads.download import Cancelled
 from vsdemo.hierarchy.projection import EPOCHS, FEWEST, project, stored
 
 

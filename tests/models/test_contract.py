@@ -12,7 +12,7 @@ from vsdemo.core.config import from_dict, override
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.text.sentences import parsed
+from vsdemo.data.text.sentences import add_trees
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.evaluation.tasks import retrieval
 from vsdemo.models import checkpoint, losses
@@ -42,7 +42,7 @@ def built(fake_parser):
         own = {"landmarks": 8, "word_dropout": 0, "photo_dropout": 0}
         own = [f"{k}={v}" for k, v in own.items() if getattr(config, k, 0)]
         config = override(config, [*SMALL, *own])
-        sentences = parsed([Sentence(c) for c in CAPTIONS], config.needs)
+        sentences = add_trees([Sentence(c) for c in CAPTIONS], config.needs)
         vocab = Vocab.build(sentences, needs=config.needs)
         return config, vocab, models.build(name, config, vocab, FEATURES)
 
@@ -65,7 +65,7 @@ def rsum(model, features) -> float:
 def test_a_preset_learns_eight_pairs_by_heart(built, features, preset):
     config, _, model = built(preset)
     assert rsum(model, features) < 560  # of 600: nothing is known at first
-    sentences = parsed([Sentence(c) for c in CAPTIONS], model.text.needs)
+    sentences = add_trees([Sentence(c) for c in CAPTIONS], model.text.needs)
     captions = model.text.prepare(sentences)
     if hasattr(model, "fit"):
         model.fit(captions, features)

@@ -14,7 +14,7 @@ class FakeParser:
     version, has_constituency = "fake", False
 
     def parse(self, texts):
-        return [self.tree(text.split()) for text in map(parser.tidy, texts)]
+        return [self.tree(text.split()) for text in map(parser.normalize, texts)]
 
     @staticmethod
     def tree(words):

@@ -13,7 +13,7 @@ from threading import Event, Thread
 from PIL import Image
 
 from vsdemo.data.downloads import unpack
-from vsdemo.data.downloads.fetch import File, Thing
+from vsdemo.data.downloads.fetch import Download, RemoteFile
 
 NAMES = ("a", "b", "c", "d")
 SPLITS = {"train": ("a", "b"), "dev": ("c",), "test": ("d",)}
@@ -66,17 +66,17 @@ class Web(ThreadingHTTPServer):
         self.go = Event()
 
 
-def thing(url, files):
+def small_download(url, files):
     """Photos and texts that are served at `url`, as something to fetch."""
     places = {"texts.zip": "flickr8k/Flickr8k_text", "photos.zip": "flickr8k/Flicker8k_Dataset"}
 
     def file(name, place):
         data = files[name]
         digest = f"md5:{hashlib.md5(data).hexdigest()}"
-        return File(f"{url}/{name}", len(data), digest, place, len(data), unpack.archive)
+        return RemoteFile(f"{url}/{name}", len(data), digest, place, len(data), unpack.archive)
 
     of_all = tuple(file(name, place) for name, place in places.items())
-    return Thing("Flickr8k", "4 photos", of_all, "for tests only")
+    return Download("Flickr8k", "4 photos", of_all, "for tests only")
 
 
 class Handler(BaseHTTPRequestHandler):

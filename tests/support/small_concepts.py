@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vsdemo.data.pairs.wordnet import Hierarchy
+from vsdemo.data.pairs.wordnet import Taxonomy
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.concepts import ConceptTable
 from vsdemo.models.dual_encoder import DualEncoder
@@ -73,7 +73,7 @@ def grown(concepts: int, seed: int = 0) -> list[tuple[str, str]]:
     ]
 
 
-def ancestors(hierarchy: Hierarchy) -> list[set[int]]:
+def ancestors(hierarchy: Taxonomy) -> list[set[int]]:
     """Numbers of all concepts above each."""
 
     def up(i: int) -> set[int]:
@@ -90,7 +90,7 @@ def model(names: tuple[str, ...], rows: Tensor, score: Score | None = None) -> D
     return DualEncoder(table, None, score or SCORES["order"]).eval()
 
 
-def knowing(hierarchy: Hierarchy) -> DualEncoder:
+def knowing(hierarchy: Taxonomy) -> DualEncoder:
     """Order-embeddings that are right of all pairs: a dimension for each concept, 1 for it and for
     those below it."""
     size = len(hierarchy.names)

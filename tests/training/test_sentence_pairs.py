@@ -10,7 +10,7 @@ from vsdemo.core import config, events
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.pairs import nli
-from vsdemo.data.pairs.nli import Inference
+from vsdemo.data.pairs.nli import NliPair
 from vsdemo.models import checkpoint
 from vsdemo.training import sentence_pairs
 
@@ -26,10 +26,10 @@ def root(tmp_path, monkeypatch):
     """Pairs of which a hypothesis is entailed where it leaves out words of its premise."""
     things, places = ("dog", "cat", "cow", "bird"), ("barn", "road", "lake", "tree")
     known = [(a, b) for a in things for b in places]
-    yes = [Inference(f"a {a} at a {b}", f"a {a}", "entailment") for a, b in known]
-    no = [Inference(f"a {a}", f"a {a} at a {b}", "neutral") for a, b in known]
+    yes = [NliPair(f"a {a} at a {b}", f"a {a}", "entailment") for a, b in known]
+    no = [NliPair(f"a {a}", f"a {a} at a {b}", "neutral") for a, b in known]
     others = dict(zip(things, things[1:] + things[:1], strict=True))
-    no += [Inference(f"a {a} at a {b}", f"a {others[a]}", "contradiction") for a, b in known]
+    no += [NliPair(f"a {a} at a {b}", f"a {others[a]}", "contradiction") for a, b in known]
     held_out = (*yes[1::3], *no[1::3])
     monkeypatch.setattr(nli, "training", lambda: ("sick+snli-dev", (*yes, *no), held_out))
     monkeypatch.setattr(nli, "load", lambda name, split: held_out)
@@ -80,7 +80,7 @@ def test_a_batch_is_hypotheses_then_premises(root):
     trainer.model.eval()
     numbers = torch.tensor([20, 3, 0])
     general, specific, label = trainer._embed(numbers)
-    _, pairs, _ = nli.training()
+    _, pairs, _ = nli.training_pairs()
     for row, number in enumerate(numbers.tolist()):
         both = [Sentence(t) for t in (pairs[number].hypothesis, pairs[number].premise)]
         expected = trainer.model.encode_text(both).x

@@ -26,7 +26,7 @@ def scalars(out) -> dict[str, dict[int, float]]:
 @pytest.fixture
 def log(tmp_path):
     log = EventLog(tmp_path / "events.jsonl")
-    log.also.append(Board(tmp_path))
+    log.listeners.append(Board(tmp_path))
     return log
 
 
@@ -50,7 +50,7 @@ def test_what_a_killed_run_repeats_is_shown_once(log, tmp_path):
         log.write("step", step, loss=step / 10)
     log.write("eval", 40, rsum=1.0)
     again = EventLog(log.path)  # another process, which goes on from step 20
-    again.also.append(Board(tmp_path))
+    again.listeners.append(Board(tmp_path))
     again.rewind(20)
     again.write("step", 30, loss=7.0)
     again.write("eval", 30, rsum=2.0)

@@ -78,7 +78,7 @@ def test_the_papers_settings_stop_and_go_on(tmp_path, strangers, preset, monkeyp
 @pytest.mark.parametrize("how", ["learned", "fixed", "tuned"])
 def test_word_vectors(tmp_path, strangers, how):
     run = trainer(tmp_path, "epochs=1", f"vectors={how}", "word_dim=4", preset="sdt_rnn")
-    own = vectors.of_vocab(run.vocab, run.train_set.captions, 4)
+    own = vectors.vectors_for(run.vocab, run.train_set.captions, 4)
     assert torch.equal(run.model.text.table.weight, own) == (how != "learned")
     run.run()
     assert torch.equal(run.model.text.table.weight, own) == (how == "fixed")

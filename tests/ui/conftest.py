@@ -30,7 +30,7 @@ from vsdemo.data.downloads import fetch
 from vsdemo.data.storybook import store
 store.SPLITS["test"] = range(4500, 4516)
 if url := os.environ.get("TEST_WEB"):
-    fetch.THINGS["flickr8k"] = fake_web.thing(url, fake_web.small_flickr8k())
+    fetch.DOWNLOADS["flickr8k"] = fake_web.small_download(url, fake_web.small_flickr8k())
 runpy.run_path("app.py", run_name="__main__")
 """
 OFFLINE = {"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1"}  # nobody listens there

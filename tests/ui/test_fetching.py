@@ -22,7 +22,7 @@ def library(web, checkpoints, monkeypatch, tmp_path):
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
     monkeypatch.delenv("VSDEMO_DATA")
-    monkeypatch.setitem(fetch.THINGS, "flickr8k", fake_web.thing(web.url, web.files))
+    monkeypatch.setitem(fetch.DOWNLOADS, "flickr8k", fake_web.small_download(web.url, web.files))
     return Library()
 
 
@@ -61,7 +61,7 @@ def test_two_visitors_start_one_fetch_and_either_stops_it(library, web):
     web.go.set()
     assert ended(fetching).problem == ""
     assert fetching.arrived() == ()
-    assert fetch.THINGS["flickr8k"].come >= 20_000
+    assert fetch.DOWNLOADS["flickr8k"].received >= 20_000
     fetching.start("flickr8k")
     ended(fetching)
     assert any(asked and asked.startswith("bytes=") for _, asked in web.asked)

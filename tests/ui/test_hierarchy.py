@@ -96,7 +96,7 @@ def test_a_ground_is_made_once_and_a_map_is_drawn_once(library):
     _, points = made.map(("", ""), ground)
     assert points.result().shape == (len(ground.shown), 2)
     found = {(a.general, a.specific) for a in ground.arrows}
-    assert found == set(hypernyms.load("toy").direct)
+    assert found == set(hypernyms.load("toy").edges)
 
 
 def test_the_first_example_is_where_it_begins(tab):

@@ -65,11 +65,11 @@ def features(
 def trees(name: Name, split: Split = "all", parser: Parser = "shipped") -> None:
     """Parse and cache the captions, and list their frequent relations."""
     from vsdemo.data import datasets
-    from vsdemo.data.text.trees import OTHER, TreeCache, frequent, relations
+    from vsdemo.data.text.trees import OTHER, TreeCache, count_relations, frequent_relations
 
     cache = TreeCache(parser)
-    counts = relations(cache.get(datasets.load(name, split).captions))
-    total, kept = counts.total(), frequent(counts)
+    counts = count_relations(cache.get(datasets.load(name, split).captions))
+    total, kept = counts.total(), frequent_relations(counts)
     print(f"{total:,} words in {cache.folder}; {len(kept)} relations of at least 1%:")
     shown = {label: counts[label] for label in kept}
     shown[OTHER] = total - sum(shown.values())

@@ -23,7 +23,7 @@ def fetch(
     """
     from vsdemo.core.paths import fetch_root
     from vsdemo.data.downloads import fetch as downloads
-    from vsdemo.data.downloads.download import amount
+    from vsdemo.data.downloads.download import format_size
 
     if name is None:
         _list()
@@ -34,7 +34,7 @@ def fetch(
     try:
         _download(name)
     except KeyboardInterrupt:
-        done = amount(thing.come)
+        done = format_size(thing.received)
         print(f"Stopped after {done}; the same command resumes.")
         raise typer.Exit(INTERRUPTED) from None
     print(f"{thing.title} is in {fetch_root()}")
@@ -58,11 +58,11 @@ def _download(name: str) -> None:
 def _list() -> None:
     from vsdemo.core.paths import fetch_root
     from vsdemo.data.downloads import fetch
-    from vsdemo.data.downloads.download import amount
+    from vsdemo.data.downloads.download import format_size
 
     print(f"`python -m vsdemo fetch NAME` downloads into {fetch_root()}:")
     rows = []
-    for name, thing in fetch.THINGS.items():
-        partial = f"; {amount(thing.come)} downloaded" if thing.come else ""
+    for name, thing in fetch.DOWNLOADS.items():
+        partial = f"; {format_size(thing.received)} downloaded" if thing.received else ""
         rows.append(("missing" if thing.missing else "available", name, f"{thing}{partial}"))
     print_table(rows, indent=2)

@@ -94,7 +94,7 @@ def _record(run: Run) -> dict[str, Any]:
     """Return a run as JSON; `best` is the metric on dev that the checkpoint is chosen by."""
     from vsdemo.core import event_reader
 
-    best = event_reader.best(run.events)
+    best = event_reader.best_metric(run.events)
     return {
         "name": run.name,
         "state": run.state,
@@ -124,7 +124,7 @@ def _update(bar: Any, events: Sequence[dict[str, Any]], state: str) -> None:
     for event in events:
         if event["kind"] == "start":
             bar.total = event.get("steps")
-    if best := event_reader.best(events):
+    if best := event_reader.best_metric(events):
         bar.set_postfix({f"best_dev_{best[0]}": best[1]}, refresh=False)
     bar.n = events[-1]["step"] if events else 0
     bar.set_description(f"{bar.desc.partition(' (')[0]} ({state})")

@@ -41,7 +41,7 @@ def train(  # noqa: PLR0913 (a command's parameters are its options)
         with state.time_limit(minutes):
             kind, trainer = _trainer(preset, out, data, settings or [], watch or [])
             if tensorboard:
-                trainer.events.also.append(Board(out))
+                trainer.events.listeners.append(Board(out))
             outcome = trainer.run()
         if outcome == "stopped":
             print(f"Saved in {out} and stopped; the same command resumes.")

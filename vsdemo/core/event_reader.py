@@ -1,4 +1,4 @@
-"""The events of a run as they come: a file that grows is read once, not anew with each look."""
+"""Follow the events and the log of a run while it writes them."""
 
 from __future__ import annotations
 
@@ -9,67 +9,74 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import NamedTuple
 
-Event = dict[str, Any]
-SOON = 2  # seconds after which a pace can be told
-LAST = 200  # bytes of what was read that are looked for again
-LOG_END = 20_000  # bytes of a log that are looked at
-BAR = re.compile(r"^(?P<what>.*?):\s+\d+%\|.*?\|\s*(?P<done>\d+)/(?P<of>\d+)\s")  # tqdm's
+from vsdemo.core.events import Event
+
+MIN_SECONDS = 2  # of training before the remaining time is estimated
+CHECKED_BYTES = 200  # before the read position, compared to notice a replaced file
+LOG_END = 20_000  # bytes at the end of a log that are read
+TQDM_LINE = re.compile(r"^(?P<label>.*?):\s+\d+%\|.*?\|\s*(?P<done>\d+)/(?P<total>\d+)\s")
 
 
-class Tail:
-    """The events of one file. A trainer that goes on replaces it (what a killed run did after it
-    saved last is done again), so a file that does not hold what was read last, where it was read,
-    is read from its beginning."""
+class EventReader:
+    """Reads the events of a growing file, each line once.
+
+    A resumed run replaces the file, because it repeats the steps after its last checkpoint. If the
+    bytes before the read position have changed, the file is therefore read from the beginning.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._begin()
         self._lock = Lock()
+        self._reset()
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self._events: list[Event] = []
-        self._at, self._last = 0, b""  # _last: what stands before _at
+        self._position = 0
+        self._before = b""  # the last bytes before _position
 
     def read(self) -> Sequence[Event]:
-        """All events so far; none where there is no file. A line still being written waits."""
+        """Return all complete events so far; none if the file does not exist."""
         with self._lock:
             try:
                 with self.path.open("rb") as file:
-                    file.seek(self._at - len(self._last))
-                    if file.read(len(self._last)) != self._last:
-                        self._begin()
+                    file.seek(self._position - len(self._before))
+                    if file.read(len(self._before)) != self._before:
+                        self._reset()
                         file.seek(0)
                     new = file.read()
             except OSError:
-                self._begin()
+                self._reset()
                 return []
-            whole = new[: new.rfind(b"\n") + 1]
-            self._at += len(whole)
-            self._last = (self._last + whole)[-LAST:]
-            self._events += [e for line in whole.splitlines() if (e := _event(line))]
+            lines = new[: new.rfind(b"\n") + 1]
+            self._position += len(lines)
+            self._before = (self._before + lines)[-CHECKED_BYTES:]
+            self._events += [event for line in lines.splitlines() if (event := _event(line))]
             return list(self._events)
 
 
 @lru_cache(maxsize=64)
-def tail(path: Path) -> Tail:
-    """The one reader of a file, whoever looks."""
-    return Tail(path)
+def reader_for(path: Path) -> EventReader:
+    """Return the reader of a file that all callers share."""
+    return EventReader(path)
 
 
 def _event(line: bytes) -> Event | None:
+    """Return the event of a line; None if the line is malformed."""
     try:
-        found = json.loads(line)
+        event = json.loads(line)
     except ValueError:
         return None
-    known = isinstance(found, dict) and isinstance(found.get("kind"), str)
-    numbers = known and all(isinstance(found.get(k), int | float) for k in ("step", "time"))
-    return found if numbers else None
+    if not isinstance(event, dict) or not isinstance(event.get("kind"), str):
+        return None
+    if not all(isinstance(event.get(key), int | float) for key in ("step", "time")):
+        return None
+    return event
 
 
-def log_lines(path: Path, count: int) -> list[str]:
-    """The last lines of a log; of a progress bar, which writes over itself, what it said last."""
+def last_lines(path: Path, count: int) -> list[str]:
+    """Return the last non-empty lines of a log; of a progress bar, only its last state."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_END))
@@ -80,28 +87,50 @@ def log_lines(path: Path, count: int) -> list[str]:
     return [line for line in lines if line][-count:]
 
 
-def bar(line: str) -> tuple[str, int, int] | None:
-    """(what, done, of) of a line of tqdm."""
-    found = BAR.match(line)
-    return (found["what"], int(found["done"]), int(found["of"])) if found else None
+class ProgressBar(NamedTuple):
+    """The state of a tqdm progress bar."""
+
+    label: str
+    done: int
+    total: int
 
 
-def best(events: Sequence[Event]) -> tuple[str, float] | None:
-    """What the checkpoint was chosen by and how good it is on dev; None before there is one."""
-    kept = next((e for e in reversed(events) if e["kind"] == "checkpoint"), {})
-    told = ((k, v) for k, v in kept.items() if k not in ("kind", "step", "time"))
-    return next(((k, v) for k, v in told if isinstance(v, int | float)), None)
+def parse_progress_bar(line: str) -> ProgressBar | None:
+    """Return the state of the progress bar that tqdm has printed; None for any other line."""
+    match = TQDM_LINE.match(line)
+    return ProgressBar(match["label"], int(match["done"]), int(match["total"])) if match else None
+
+
+def best_metric(events: Sequence[Event]) -> tuple[str, float] | None:
+    """Return (name, value) of the dev metric that the last checkpoint was chosen by, if any."""
+    for event in reversed(events):
+        if event["kind"] == "checkpoint":
+            for key, value in event.items():
+                if key not in ("kind", "step", "time") and isinstance(value, int | float):
+                    return key, value
+            return None
+    return None
 
 
 def seconds_left(events: Sequence[Event], now: float) -> float | None:
-    """How long the rest of a run takes at most, at its pace since it began or went on; None before
-    anything can be told. now: seconds since 1970."""
-    begun = next((e for e in reversed(events) if e["kind"] == "start"), None)
-    if begun is None or not isinstance(begun.get("steps"), int):
+    """Estimate the remaining seconds of a run from its pace since it was started or resumed.
+
+    The run may stop earlier, so this is an upper bound.
+
+    Args:
+        events: The run's events so far.
+        now: Seconds since 1970.
+
+    Returns:
+        None while the pace is unknown.
+    """
+    start = next((event for event in reversed(events) if event["kind"] == "start"), None)
+    if start is None or not isinstance(start.get("steps"), int):
         return None
     last = events[-1]
-    steps, seconds = last["step"] - begun["step"], last["time"] - begun["time"]
-    if steps <= 0 or seconds < SOON:
+    steps = last["step"] - start["step"]
+    seconds = last["time"] - start["time"]
+    if steps <= 0 or seconds < MIN_SECONDS:
         return None
-    left = (begun["steps"] - last["step"]) * seconds / steps
-    return max(0.0, left - max(0.0, now - last["time"]))
+    left = (start["steps"] - last["step"]) * seconds / steps
+    return float(max(0.0, left - max(0.0, now - last["time"])))

@@ -1,4 +1,4 @@
-"""Events of a run as JSON lines: what the trainer writes and everybody else reads."""
+"""The events of a run, written as JSON lines by the trainer and read by everything else."""
 
 from __future__ import annotations
 
@@ -7,47 +7,65 @@ import time
 from collections.abc import Iterator
 from os import SEEK_END
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from vsdemo.core.paths import write_text
 
+Event = dict[str, Any]  # {"kind": str, "step": int, "time": float, ...}
 KINDS = ("start", "step", "eval", "checkpoint", "done", "stopped", "error")
 
 
+class Listener(Protocol):
+    """Receives every event that an `EventLog` writes."""
+
+    def write(self, event: Event) -> None:
+        """Receive an event."""
+
+    def rewind(self, step: int) -> None:
+        """Drop the events after a step."""
+
+
 class EventLog:
-    """Appends {kind, step, time, ...} to a file, a whole line at a time."""
+    """Appends events to a file, one line each, and passes them to its listeners."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self._begun = path, False
-        self.also: list[Any] = []  # what takes events too, with `write` and `rewind`
+        self.path = path
+        self.listeners: list[Listener] = []
+        self._created = False
         path.parent.mkdir(parents=True, exist_ok=True)
 
     def write(self, kind: str, step: int, **values: Any) -> None:
-        """kind: one of KINDS; step: optimiser steps so far; time is seconds since 1970.
+        """Append an event.
 
-        Raises FileNotFoundError when the file has been removed since the last event.
+        Args:
+            kind: One of `KINDS`.
+            step: Optimizer steps so far.
+            **values: The event's other keys. `time` (seconds since 1970) is added.
+
+        Raises:
+            FileNotFoundError: The file has been deleted since the last event.
         """
         if kind not in KINDS:
             raise ValueError(f"unknown event kind {kind!r}; one of {', '.join(KINDS)}")
         event = {"kind": kind, "step": step, "time": round(time.time(), 3), **values}
-        # A folder that somebody removed is not made again: there is nothing to go on with.
-        with self.path.open("r+" if self._begun else "a", encoding="utf-8") as file:
+        # "r+" fails once the folder is deleted; there is no run left to continue.
+        with self.path.open("r+" if self._created else "a", encoding="utf-8") as file:
             file.seek(0, SEEK_END)
             file.write(json.dumps(event) + "\n")
-        self._begun = True
-        for other in self.also:
-            other.write(event)
+        self._created = True
+        for listener in self.listeners:
+            listener.write(event)
 
     def rewind(self, step: int) -> None:
-        """Drops what lies after `step`: a killed run repeats those steps when it resumes."""
-        kept = [e for e in read(self.path) if e["step"] <= step]
-        write_text(self.path, "".join(json.dumps(e) + "\n" for e in kept))
-        for other in self.also:
-            other.rewind(step)
+        """Drop the events after `step`, because a resumed run repeats those steps."""
+        kept = [event for event in read(self.path) if event["step"] <= step]
+        write_text(self.path, "".join(json.dumps(event) + "\n" for event in kept))
+        for listener in self.listeners:
+            listener.rewind(step)
 
 
-def read(path: Path) -> Iterator[dict[str, Any]]:
-    """The events of a file; a last line still being written is left out."""
+def read(path: Path) -> Iterator[Event]:
+    """Yield the events of a file, without a last line that is still being written."""
     if not path.exists():
         return
     for line in path.read_text(encoding="utf-8").splitlines():

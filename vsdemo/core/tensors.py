@@ -1,4 +1,4 @@
-"""Tensors on disk as safetensors, written so that a crash never leaves half a file."""
+"""Safetensors files that are never left half-written."""
 
 from __future__ import annotations
 
@@ -12,33 +12,46 @@ from torch import Tensor
 from vsdemo.core.paths import atomic
 
 
-def halved(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Matrices in half precision; the rest as it is: variances are too small for that."""
+def to_half(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Convert matrices to half precision.
+
+    Vectors and scalars keep their precision, because variances can be too small for it.
+    """
     return {name: t.half() if t.dim() > 1 else t for name, t in tensors.items()}
 
 
 def write(
     path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None
 ) -> None:
-    """Writes tensors by name. Raises OSError when the disk is full or the folder is read-only;
-    safetensors' own `save_file` raises another error then, and lets nobody else read the file."""
-    kept = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    """Write tensors by name.
+
+    Unlike safetensors' `save_file`, this raises plain `OSError`s and leaves the file readable for
+    other users.
+
+    Raises:
+        OSError: The disk is full or the folder is read-only.
+    """
+    on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     with atomic(path) as temporary:
-        temporary.write_bytes(save(kept, metadata))
+        temporary.write_bytes(save(on_cpu, metadata))
 
 
-def pieces(tensors: Mapping[str, Tensor], limit: int) -> Iterator[tuple[str, Tensor]]:
-    """Tensors by name; one of more than `limit` bytes in pieces of its rows, name#0, name#1."""
+def split_large(tensors: Mapping[str, Tensor], limit: int) -> Iterator[tuple[str, Tensor]]:
+    """Yield (name, tensor), with tensors of more than `limit` bytes split along their rows.
+
+    The parts are called `name#0`, `name#1` and so on.
+    """
     for name, tensor in tensors.items():
         if tensor.nbytes <= limit:
             yield name, tensor
         else:
             rows = max(1, limit * len(tensor) // tensor.nbytes)
-            yield from ((f"{name}#{i}", part) for i, part in enumerate(tensor.split(rows)))
+            for number, part in enumerate(tensor.split(rows)):
+                yield f"{name}#{number}", part
 
 
-def whole(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """What `pieces` cut, together again."""
+def join_split(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Undo `split_large`."""
     parts: dict[str, dict[int, Tensor]] = {}
     for key, tensor in stored.items():
         name, _, number = key.partition("#")

@@ -68,13 +68,13 @@ class CharRNN(WordEncoder):
         self.backward = CELLS[cell](char_dim, dim // 2, batch_first=True)
         self.attention = Attention(dim, attention) if pooling == "attention" else None
         self.dropout = nn.Dropout(dropout)
-        self.word_dropout = WordDropout(word_dropout, vocab.spell(" ")[0])
+        self.word_dropout = WordDropout(word_dropout, vocab.encode_characters(" ")[0])
         self.head = Head(nonnegative=False)
         for network in (self.onward, self.backward):
             initialise(network)
 
     def prepare(self, items: Sequence[Sentence]) -> list[Tensor]:
-        return [torch.tensor(self.vocab.spell(s.text)) for s in items]
+        return [torch.tensor(self.vocab.encode_characters(s.text)) for s in items]
 
     def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
         """(known, unknown) words; known are those of which at least one character is."""

@@ -73,7 +73,7 @@ class Fragments(WordEncoder):
         return [self._numbers(sentence) for sentence in items]
 
     def _numbers(self, sentence: Sentence) -> Tensor:
-        ids = self.vocab.numbers(sentence.tree.words if sentence.tree else ())
+        ids = self.vocab.ids(sentence.tree.words if sentence.tree else ())
         rows = [(f.relation, *(ids[word] for word in f.words)) for f in self.fragments(sentence)]
         return torch.tensor([(self.group.get(r, 0), head, word) for r, head, word in rows])
 

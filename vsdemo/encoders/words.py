@@ -47,7 +47,7 @@ class WordEncoder(nn.Module):
 
     def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
         """(known, unknown) words of a sentence; the tower passes over the latter."""
-        return self.vocab.unknown(sentence)
+        return self.vocab.split_known(sentence)
 
     def collate(self, prepared: Sequence[Tensor]) -> Words:
         lengths = torch.tensor([len(ids) for ids in prepared])

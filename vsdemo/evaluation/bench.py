@@ -16,7 +16,7 @@ from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
-from vsdemo.data.text.sentences import parsed
+from vsdemo.data.text.sentences import add_trees
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.tree import recursion
 from vsdemo.encoders.tree.lstm import TreeLSTM
@@ -33,7 +33,7 @@ class _GRU(WordEncoder):
         self.gru = nn.GRU(dim, dim, batch_first=True)
 
     def prepare(self, items: Sequence[Sentence]) -> list[Tensor]:
-        return [torch.tensor(self.vocab.numbers(s.tree.words)) for s in items if s.tree]
+        return [torch.tensor(self.vocab.ids(s.tree.words)) for s in items if s.tree]
 
     def forward(self, batch: Any) -> Embeddings:
         x = self.table(batch.ids)
@@ -66,7 +66,7 @@ def trees(
     captions = datasets.load(dataset, "train").captions
     chosen = torch.randperm(len(captions), generator=torch.Generator().manual_seed(0))
     texts = [Sentence(captions[i]) for i in chosen[: rounds * batch_size].tolist()]
-    sentences = parsed(texts, frozenset({"dep_tree", "const_tree"}))
+    sentences = add_trees(texts, frozenset({"dep_tree", "const_tree"}))
     batches = [sentences[i : i + batch_size] for i in range(0, len(sentences), batch_size)]
     torch.manual_seed(0)
     found = {n: t.to(device()) for n, t in towers(Vocab.build(sentences), dim).items()}

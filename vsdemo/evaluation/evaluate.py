@@ -180,7 +180,7 @@ def _has(dataset: str, split: str) -> bool:
 
 def card(name: str, spec: Spec, metrics: dict[str, Any], log: Path) -> str:
     """The model card: data, command, seed, figures, licence."""
-    licence = LICENCES.get(datasets.unseeded(spec.dataset), "see the data set's own terms")
+    licence = LICENCES.get(datasets.base_name(spec.dataset), "see the data set's own terms")
     how = spec.config.vectors
     vectors = "" if how == "learned" else VECTORS.format(how=how)
     return f"""---

@@ -63,7 +63,7 @@ def report(
     a pair, and whatever `evaluate.evaluate` refuses.
     """
     specs = {folder: checkpoint.read_spec(folder) for folder in folders}
-    names = sorted({datasets.unseeded(spec.dataset) for spec in specs.values()})
+    names = sorted({datasets.base_name(spec.dataset) for spec in specs.values()})
     if len(names) > 1:
         raise UserError(f"A table is of one data set; give runs of one of {', '.join(names)}.")
     if against is not None:

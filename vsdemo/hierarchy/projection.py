@@ -19,10 +19,9 @@ from safetensors.torch import load_file
 from sklearn.decomposition import PCA
 
 from vsdemo.core import tensors
-from vsdemo.core.errors import UserError
+from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.paths import home
 from vsdemo.core.progress import Progress
-from vsdemo.data.downloads.download import Cancelled
 
 FEWEST = 20  # different points for UMAP; fewer are drawn by their two principal components
 NEIGHBOURS, MIN_DIST, EPOCHS = 15, 0.1, 200

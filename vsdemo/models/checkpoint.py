@@ -81,7 +81,7 @@ def save(
     write_text(folder / "vocab.json", json.dumps(words, ensure_ascii=False) + "\n")
     shards: list[dict[str, Tensor]] = [{}]
     size = 0
-    for name, tensor in tensors.pieces(tensors.halved(state), MAX_FILE):
+    for name, tensor in tensors.split_large(tensors.to_half(state), MAX_FILE):
         size += tensor.nbytes
         if size > MAX_FILE and shards[-1]:
             shards.append({})
@@ -173,7 +173,7 @@ def _read(folder: Path) -> tuple[Any, dict[str, Tensor]]:
     """What vocab.json holds, and the weights as stored."""
     words = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
     files = sorted(folder.glob("model*.safetensors"))
-    return words, tensors.whole({k: t for f in files for k, t in load_file(f).items()})
+    return words, tensors.join_split({k: t for f in files for k, t in load_file(f).items()})
 
 
 def _elsewhere(folder: Path, spec: Spec) -> dict[int, Path]:

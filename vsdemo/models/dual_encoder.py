@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.text.sentences import parsed
+from vsdemo.data.text.sentences import add_trees
 from vsdemo.encoders import Encoder
 from vsdemo.models.scores import Score
 
@@ -51,7 +51,7 @@ class DualEncoder(nn.Module):
 
         progress(done, all) is called after each batch.
         """
-        return self._encode(self.text, parsed(sentences, self.text.needs), progress)
+        return self._encode(self.text, add_trees(sentences, self.text.needs), progress)
 
     def encode_image(self, features: Tensor) -> Embeddings:
         """Photo features (N, F) -> (N, D), or of regions (N, K, F) -> (N, K, D), on the CPU."""

@@ -16,8 +16,9 @@ Departures: (1) DenseNet-169 in place of VGG-19's fc7; (2) dev rsum of both dire
 chooses the epoch; (3) words seen once in train become <unk>, and punctuation is dropped; (4) for
 Flickr8k, 19 times smaller than COCO: dropout, and a learning rate that falls by a cosine over up
 to 60 epochs of one caption a photo; (5) where SNLI's train file is not here, `order/entailment`
-learns from SICK's train split and a part of SNLI's dev split (`data.nli.training`); its margin,
-which the paper does not state, is 0.5, ten times that of section 4.4, with which it learns little.
+learns from SICK's train split and a part of SNLI's dev split (`data.nli.training_pairs`); its
+margin, which the paper does not state, is 0.5, ten times that of section 4.4, with
+which it learns little.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from vsdemo.core.paths import home
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets
-from vsdemo.data.text.sentences import parsed, version
+from vsdemo.data.text.sentences import add_trees, parser_version
 from vsdemo.models import checkpoint
 from vsdemo.models.scores import FragmentAlignment
 from vsdemo.search.index import Index
@@ -86,7 +86,7 @@ class Reader:
         return self.model.text.unknown(self._sentence(text))[1]
 
     def _sentence(self, text: str) -> Sentence:
-        return parsed([Sentence.from_user(text)], self.model.text.needs)[0]
+        return add_trees([Sentence.from_user(text)], self.model.text.needs)[0]
 
     def encode_photo(self, photo: Image.Image) -> Embeddings:
         """A photo in memory as one point, (1, D), or its regions, (1, K, D)."""
@@ -148,7 +148,7 @@ class Reader:
 
     def embedded(self, texts: Sequence[str]) -> Index:
         """Sentences as points; embedded once and kept below VSDEMO_HOME."""
-        made_by = self._hash + version(self.model.text.needs)
+        made_by = self._hash + parser_version(self.model.text.needs)
         key = hashlib.sha256("\n".join([made_by, *texts]).encode()).hexdigest()[:32]
         path = home() / "captions" / f"{key}.safetensors"
         if stored := Index.load(path, self.score):

@@ -66,7 +66,7 @@ class HypernymTrainer(Trainer):
         parts = 1 + self.config.wrong
         size = min(max(1, self.config.batch_size // parts), len(right))
         right = right[: len(right) - len(right) % size]
-        wrong = (self.split.wrong(right, draw) for _ in range(self.config.wrong))
+        wrong = (self.split.negatives(right, draw) for _ in range(self.config.wrong))
         pairs = np.stack([right, *wrong]).astype(np.int64)
         batches = pairs.reshape(parts, -1, size, 2).swapaxes(0, 1).reshape(-1, parts * size, 2)
         return list(torch.from_numpy(batches))

@@ -35,7 +35,7 @@ def available_datasets(config: Config) -> list[str]:
     """What is here for a configuration to learn from, the usual one first; none where it has data
     of its own."""
     if "concepts" in config.needs:
-        return [*([wordnet.NAME] if wordnet.place() else []), "toy"]
+        return [*([wordnet.NAME] if wordnet.find() else []), "toy"]
     if config.text_only:
         return []
     known = [*data.DATASETS, *data.karpathy_files()]
@@ -80,10 +80,12 @@ def require(plan: JobSpec) -> None:
 def _needs(plan: JobSpec, config: Config) -> Iterator[Check]:
     needed = ROOM
     if "concepts" in config.needs:
-        here = plan.dataset not in (None, wordnet.NAME) or wordnet.place()
-        yield Check(bool(here), "The concepts are here." if here else f"WordNet: {wordnet.HOW}")
+        here = plan.dataset not in (None, wordnet.NAME) or wordnet.find()
+        yield Check(
+            bool(here), "The concepts are here." if here else f"WordNet: {wordnet.HOW_TO_GET}"
+        )
     elif config.text_only:
-        yield Check(True, f"{len(nli.training()[1]):,} pairs of sentences are here.")
+        yield Check(True, f"{len(nli.training_pairs()[1]):,} pairs of sentences are here.")
     else:
         photos = [*_photos(plan.dataset, "train", config), *_photos(plan.dataset, "dev", config)]
         there = [photo for photo in photos if photo.exists()]

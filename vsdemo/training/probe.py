@@ -11,7 +11,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.device import autocast
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.text.sentences import parsed
+from vsdemo.data.text.sentences import add_trees
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.search.index import Index
 
@@ -31,7 +31,7 @@ class Watch:
         captions = sorted({count * i // OWN for i in range(OWN)}) if count else []
         own = [Sentence.from_user(text) for text in more]
         texts = [*own, *(Sentence(dev.captions[c]) for c in captions)]
-        self.sentences = parsed(texts, needs)  # once, not at each evaluation
+        self.sentences = add_trees(texts, needs)  # once, not at each evaluation
         self.owners = [*([None] * len(own)), *(dev.photo_of[c] for c in captions)]
 
     def look(self, model: DualEncoder, photos: Embeddings) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 The same loop as for photos: a pair stands for a photo with one caption, the text tower for both
 towers, and the epoch is chosen by accuracy on pairs of its own, at the threshold that is best there
-(`data.nli.training` says which pairs these are).
+(`data.nli.training_pairs` says which pairs these are).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.events import EventLog
 from vsdemo.data.pairs import nli
-from vsdemo.data.pairs.nli import Inference
+from vsdemo.data.pairs.nli import NliPair
 from vsdemo.evaluation import evaluate
 from vsdemo.evaluation.tasks.nli import measure
 from vsdemo.models.checkpoint import Spec
@@ -41,7 +41,7 @@ class PairTrainer(Trainer):
 
     def __init__(self, out: Path, preset: str, config: Config) -> None:
         self.out, self.config = out, config
-        dataset, pairs, self.dev_pairs = nli.training()
+        dataset, pairs, self.dev_pairs = nli.training_pairs()
         self.events = EventLog(out / "events.jsonl")
         self.spec = Spec(models.preset(preset)[0], preset, dataset, config, "", 0)
         texts = _texts(pairs)
@@ -76,7 +76,7 @@ def trainer(out: Path, preset: str, config: Config, dataset: str | None) -> Pair
     return PairTrainer(out, preset, config)
 
 
-def _texts(pairs: Sequence[Inference]) -> list[str]:
+def _texts(pairs: Sequence[NliPair]) -> list[str]:
     """Every sentence once."""
     return list(dict.fromkeys(text for p in pairs for text in (p.premise, p.hypothesis)))
 
@@ -98,7 +98,7 @@ tags: [textual-entailment]
 # {name}
 
 Preset `{spec.preset}` of vsdemo ({spec.model}) without an image tower: it says whether a sentence
-follows from another. Trained on {nli.TAUGHT[spec.dataset]}.
+follows from another. Trained on {nli.TRAINING_DATA[spec.dataset]}.
 
     python -m vsdemo train {spec.preset} --out {name}{settings}
 
@@ -118,7 +118,7 @@ def table(metrics: dict[str, Any]) -> str:
     """Accuracies beside their baselines as a Markdown table, a row a split and set."""
     rows = []
     for split, figures in metrics.items():
-        for name in nli.SETS:
+        for name in nli.DATASETS:
             found = figures[name]
             low, high = found["ci95"]["accuracy"]
             cells = [f"{split}, {name}", f"{found['n']:,}"]

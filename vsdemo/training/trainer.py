@@ -22,7 +22,7 @@ from vsdemo.core.events import EventLog, read
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
 from vsdemo.data.text import vectors
-from vsdemo.data.text.sentences import parsed
+from vsdemo.data.text.sentences import add_trees
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.evaluation.tasks import retrieval, sts
 from vsdemo.models import checkpoint, losses
@@ -50,7 +50,7 @@ class Trainer:
         self, out: Path, preset: str, config: Config, dataset: str, watched: Sequence[str] = ()
     ) -> None:
         self.out, self.config = out, config
-        self.train_set = datasets.load(dataset, "train", most=config.photos)
+        self.train_set = datasets.load(dataset, "train", limit=config.photos)
         self.dev_set = datasets.load(dataset, "dev")
         if len(set(self.train_set.photo_of)) < 2:
             raise UserError(f"{dataset} has no two photos with captions to train on.")
@@ -75,12 +75,12 @@ class Trainer:
     def _build(self, texts: Sequence[str]) -> list[Any]:
         """The model and what learns it; returns the texts as its text tower takes them."""
         config = self.config
-        sentences = parsed([Sentence(text) for text in texts], config.needs)
+        sentences = add_trees([Sentence(text) for text in texts], config.needs)
         self.vocab = Vocab.build(sentences, config.min_count, config.needs)
         torch.manual_seed(config.seed)
         self.model = models.build(self.spec.model, config, self.vocab, self.spec.features)
         if config.vectors != "learned":
-            vectors.fill(self.model.text.table, self.vocab, texts)
+            vectors.initialize(self.model.text.table, self.vocab, texts)
             self.model.text.table.requires_grad_(config.vectors == "tuned")
         self.model.to(device())
         self.optimizer = optim.build(config, self.model)

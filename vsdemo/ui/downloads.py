@@ -14,9 +14,9 @@ from typing import Any
 
 import gradio as gr
 
-from vsdemo.core.errors import UserError
+from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.data.downloads import fetch
-from vsdemo.data.downloads.download import Cancelled, amount
+from vsdemo.data.downloads.download import format_size
 from vsdemo.serving.access import strangers
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import Update
@@ -49,7 +49,7 @@ class Fetching:
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        missing = (name for name, thing in fetch.THINGS.items() if thing.missing)
+        missing = (name for name, thing in fetch.DOWNLOADS.items() if thing.missing)
         self.names = () if strangers() else tuple(missing)
         self.errands = {name: Errand(ended=True) for name in self.names}
         self._taken: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Fetching:
         """What has come since the app started; what is new the library takes up."""
         with self._lock:
             ended = (name for name, errand in self.errands.items() if errand.ended)
-            found = tuple(name for name in ended if not fetch.thing(name).missing)
+            found = tuple(name for name in ended if not fetch.find_download(name).missing)
             if found != self._taken:
                 self.library.refresh()
                 self._taken = found
@@ -157,17 +157,17 @@ class FetchPanel:
             update[self.model] = gr.update(choices=list(library.models))
             update[self.gallery] = gr.update(choices=library.labels)
             for name in set(here).difference(seen) if not is_open else ():
-                gr.Info(f"{fetch.thing(name).title} is here.")
+                gr.Info(f"{fetch.find_download(name).title} is here.")
         return update
 
 
 def _line(name: str, errand: Errand) -> str:
-    thing = fetch.thing(name)
+    thing = fetch.find_download(name)
     if not errand.ended:
         what = "Stopping" if errand.cancel.is_set() else errand.what
-        return html.progress(f"{what} {thing.title}", errand.done, errand.of, amount)
+        return html.progress(f"{what} {thing.title}", errand.done, errand.of, format_size)
     if not thing.missing:
         return html.note(f"{thing.title} is here.")
-    come = f"; {amount(thing.come)} of it are here" if thing.come else ""
+    come = f"; {format_size(thing.received)} of it are here" if thing.received else ""
     told = html.problem(errand.problem) if errand.problem else ""
     return html.note(f"{thing}{come}.") + told

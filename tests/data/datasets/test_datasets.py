@@ -89,7 +89,7 @@ def test_check_finds_damage_and_photos_in_two_splits(toy_root, tmp_path, monkeyp
 def test_overview_tells_of_nouns_wherever_they_are_found(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(wordnet, "DEBIAN", tmp_path / "debian")
-    assert f"  missing  wordnet: {wordnet.HOW}" in datasets.overview()
+    assert f"  missing  wordnet: {wordnet.HOW_TO_GET}" in datasets.overview()
     small_concepts.write_nouns(tmp_path / "debian")
     assert f"  found    wordnet: {tmp_path / 'debian'}" in datasets.overview()
     monkeypatch.delenv("VSDEMO_DATA")

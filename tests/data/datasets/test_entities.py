@@ -93,8 +93,8 @@ def test_damaged_annotations_say_so(small, part):
 def test_captions_find_theirs_by_their_text():
     sentences = ["A gray dog runs .", "a man", "A boy skips rocks .", "A MAN", "One more"]
     captions = ["A", "A man", "A skips rocks .", "a man .", "A grey dog runs"]
-    assert entities.match(captions, sentences) == [4, 1, 2, 3, 0]
-    assert entities.match(["b", "a"], ["a"]) == [None, 0]
+    assert entities.match_captions(captions, sentences) == [4, 1, 2, 3, 0]
+    assert entities.match_captions(["b", "a"], ["a"]) == [None, 0]
 
 
 @pytest.mark.usefixtures("real_data")
@@ -105,7 +105,7 @@ def test_the_real_archive():
     same = 0
     for number, one in enumerate(found):
         own = split.own_captions(number)
-        places = entities.match(own, one.captions)
+        places = entities.match_captions(own, one.captions)
         assert sorted(places) == [0, 1, 2, 3, 4]
         same += sum(t == one.captions[p] for t, p in zip(own, places, strict=True))
         for boxes in one.boxes.values():

@@ -72,8 +72,8 @@ def test_other_splits_go_by_their_seed():
     assert datasets.load("pascal1k", "test") == pascal1k.load("test")
     assert datasets.load("pascal1k:3", "test") == pascal1k.load("test", seed=3)
     assert datasets.load("pascal1k:3", "test").name == "pascal1k:3"
-    assert [datasets.unseeded(n) for n in ("pascal1k:3", "pascal1k")] == ["pascal1k"] * 2
-    assert datasets.unseeded("C:3") == "C:3"
+    assert [datasets.base_name(n) for n in ("pascal1k:3", "pascal1k")] == ["pascal1k"] * 2
+    assert datasets.base_name("C:3") == "C:3"
 
 
 @pytest.mark.parametrize("name", ["pascal1k:", "pascal1k:x", "pascal1k:-1", "flickr8k:1"])

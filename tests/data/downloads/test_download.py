@@ -7,9 +7,9 @@ from threading import Event
 
 import pytest
 
-from vsdemo.core.errors import UserError
+from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.data.downloads import download
-from vsdemo.data.downloads.download import Cancelled, amount, here
+from vsdemo.data.downloads.download import format_size, here
 
 NAME = "photos.zip"
 CUT = (60_000, 0, 0, 0)  # one try that breaks, and three that bring nothing
@@ -214,4 +214,4 @@ def test_a_killed_download_goes_on(bring, web, path):
      (999_400_000, "999 MB"), (999_500_000, "1.0 GB"), (1_115_419_746, "1.1 GB")],
 )  # fmt: skip
 def test_amounts_as_people_say_them(size, said):
-    assert amount(size) == said
+    assert format_size(size) == said

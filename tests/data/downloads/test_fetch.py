@@ -9,10 +9,9 @@ import torch
 
 from tests.support import fake_web
 from vsdemo.core import paths
-from vsdemo.core.errors import UserError
+from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.data import datasets
 from vsdemo.data.downloads import fetch, unpack
-from vsdemo.data.downloads.download import Cancelled
 from vsdemo.vision.backbones import find_weights
 
 
@@ -96,13 +95,13 @@ def test_without_vsdemo_data_it_goes_below_vsdemo_home(no_data, tmp_path, monkey
 def test_a_cancelled_fetch_goes_on(no_data, web):
     with pytest.raises(Cancelled):
         bring(after=3)
-    come = fetch.THINGS["flickr8k"].come
-    assert 0 < come < fetch.THINGS["flickr8k"].size
+    come = fetch.DOWNLOADS["flickr8k"].received
+    assert 0 < come < fetch.DOWNLOADS["flickr8k"].size
     web.asked.clear()
     bring()
     assert sum(1 for _, asked in web.asked if asked is None) < 2
     assert len(datasets.load("flickr8k", "all").photos) == 4
-    assert fetch.THINGS["flickr8k"].come == 0
+    assert fetch.DOWNLOADS["flickr8k"].received == 0
 
 
 def test_a_cancel_while_unpacking_downloads_nothing_again(no_data, web):
@@ -135,7 +134,7 @@ def test_another_file_than_expected_is_deleted(no_data, web):
 def test_a_damaged_archive_begins_anew(no_data, web, monkeypatch):
     cut = {**web.files, "photos.zip": web.files["photos.zip"][:2000]}
     with monkeypatch.context() as patch:
-        patch.setitem(fetch.THINGS, "flickr8k", fake_web.thing(web.url, cut))
+        patch.setitem(fetch.DOWNLOADS, "flickr8k", fake_web.small_download(web.url, cut))
         patch.setattr(web, "files", cut)
         with pytest.raises(UserError, match=r"photos.zip was damaged and has been deleted"):
             bring()
@@ -169,9 +168,9 @@ def test_unknown_names_list_the_valid_ones():
 
 def test_sizes_and_terms_are_stated():
     told = "Flickr8k: 8,091 photos, 1.1 GB, for research and education only"
-    assert str(fetch.THINGS["flickr8k"]) == told
+    assert str(fetch.DOWNLOADS["flickr8k"]) == told
     told = "DenseNet-169: the full image network, 57 MB, BSD-3-Clause"
-    assert str(fetch.THINGS["densenet169"]) == told
+    assert str(fetch.DOWNLOADS["densenet169"]) == told
 
 
 def test_the_full_image_network_is_found_once_it_was_fetched(web, tmp_path, monkeypatch):
@@ -181,11 +180,11 @@ def test_the_full_image_network_is_found_once_it_was_fetched(web, tmp_path, monk
     torch.save({"features.conv0.weight": torch.ones(2, 3)}, tmp_path / "net.pth")
     web.files["net.pth"] = (tmp_path / "net.pth").read_bytes()
     begin = hashlib.sha256(web.files["net.pth"]).hexdigest()[:8]
-    net = fetch.THINGS["densenet169"]
+    net = fetch.DOWNLOADS["densenet169"]
     (file,) = net.files
     for digest in ("sha256:00000000", f"sha256:{begin}"):
         own = replace(net, files=(replace(file, url=f"{web.url}/net.pth", digest=digest),))
-        monkeypatch.setitem(fetch.THINGS, "densenet169", own)
+        monkeypatch.setitem(fetch.DOWNLOADS, "densenet169", own)
         if digest.endswith("0" * 8):
             with pytest.raises(UserError, match=f"its SHA256 is {begin}..., not 00000000"):
                 fetch.fetch("densenet169", lambda *_: None, Event())
@@ -194,10 +193,10 @@ def test_the_full_image_network_is_found_once_it_was_fetched(web, tmp_path, monk
 
 
 def test_real_things_become_what_vsdemo_looks_for():
-    places = {f.place: f.keep for t in fetch.THINGS.values() for f in t.files}
+    places = {f.place: f.keep for t in fetch.DOWNLOADS.values() for f in t.files}
     assert places == {
         "flickr8k/Flickr8k_text": unpack.archive,
         "flickr8k/Flicker8k_Dataset": unpack.archive,
         "models/densenet169_imagenet.fp16.safetensors": unpack.weights,
     }
-    assert all(f.url.startswith("https://") for t in fetch.THINGS.values() for f in t.files)
+    assert all(f.url.startswith("https://") for t in fetch.DOWNLOADS.values() for f in t.files)

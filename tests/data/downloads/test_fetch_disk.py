@@ -9,10 +9,9 @@ from threading import Event
 
 import pytest
 
-from vsdemo.core.errors import UserError
+from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.data import datasets
 from vsdemo.data.downloads import fetch
-from vsdemo.data.downloads.download import Cancelled
 
 Disk = namedtuple("Disk", "total used free")
 
@@ -43,11 +42,11 @@ def test_too_little_room_is_told_before_anything_is_asked(no_data, web, monkeypa
 
 
 def test_room_that_is_taken_already_is_not_asked_for_twice(no_data, monkeypatch):
-    of_all = sum(f.needed for f in fetch.THINGS["flickr8k"].files)
-    assert of_all == sum(f.size + f.room for f in fetch.THINGS["flickr8k"].files)
+    of_all = sum(f.needed for f in fetch.DOWNLOADS["flickr8k"].files)
+    assert of_all == sum(f.size + f.room for f in fetch.DOWNLOADS["flickr8k"].files)
     with pytest.raises(Cancelled):
         bring(Event())
-    here = fetch.THINGS["flickr8k"].come
+    here = fetch.DOWNLOADS["flickr8k"].received
     free = of_all - here
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(10**9, 10**9 - free, free))
     bring()
@@ -80,7 +79,7 @@ def test_a_disk_that_gets_full_is_told_and_it_goes_on(no_data, web, monkeypatch,
         ) as caught:
             bring()
     assert one_sentence(caught)
-    assert fetch.THINGS["flickr8k"].come > 0
+    assert fetch.DOWNLOADS["flickr8k"].received > 0
     web.asked.clear()
     bring()
     assert all(asked for _, asked in web.asked)  # parts only

@@ -9,9 +9,8 @@ import torch
 from safetensors.torch import load_file
 
 from tests.support.fake_web import zipped
-from vsdemo.core.errors import UserError
+from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.data.downloads import unpack
-from vsdemo.data.downloads.download import Cancelled
 from vsdemo.vision.backbones import find_weights
 
 PHOTOS = {f"Flicker8k_Dataset/{n}.jpg": n.encode() * 1000 for n in "abcd"}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.support import small_concepts
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import hypernyms
-from vsdemo.data.pairs.hypernyms import PROTOCOLS, WHOLE, Edges, Pairs, corrupted
+from vsdemo.data.pairs.hypernyms import PROTOCOLS, WHOLE, EdgeSet, LabelledPairs, corrupt
 
 CONCEPTS = 120
 
@@ -160,18 +160,18 @@ def test_what_follows_by_plain_recursion(dataset, few, protocol):
 
         sets = {s: above(s, set()) for s in {s for _, s in rows(asked.pairs)}}
         expected = [g in sets[s] for g, s in rows(asked.pairs)]
-        assert hypernyms.inferred(found, asked).tolist() == expected
+        assert hypernyms.infer_from_closure(found, asked).tolist() == expected
         assert 0 < sum(expected) < len(expected)
 
 
 def test_what_follows_through_an_edge_of_dev_counts_for_test_only(few):
     hierarchy = hypernyms.load(few)
     thing, animal, dog = (hierarchy.number[name] for name in ("thing", "animal", "dog"))
-    asked = Pairs(np.array([[thing, dog]]), np.array([True]))
-    dev = Pairs(np.array([[animal, dog], [thing, dog]]), np.array([True, False]))
+    asked = LabelledPairs(np.array([[thing, dog]]), np.array([True]))
+    dev = LabelledPairs(np.array([[animal, dog], [thing, dog]]), np.array([True, False]))
     found = hypernyms.Split(hierarchy, np.array([[thing, animal]]), dev, asked, None)
-    assert hypernyms.inferred(found, asked).tolist() == [True]
-    assert hypernyms.inferred(found, dev).tolist() == [False, False]
+    assert hypernyms.infer_from_closure(found, asked).tolist() == [True]
+    assert hypernyms.infer_from_closure(found, dev).tolist() == [False, False]
 
 
 pairs = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12)
@@ -183,14 +183,14 @@ def table(found: list[tuple[int, int]]) -> np.ndarray:
 
 @given(pairs, pairs)
 def test_edges_hold_what_a_set_does(held, asked):
-    found = Edges.of(table(held), 7).hold(table(asked))
+    found = EdgeSet.of(table(held), 7).contains(table(asked))
     assert found.tolist() == [pair in set(held) for pair in asked]
 
 
 @given(pairs, pairs, st.integers(0, 99))
 def test_a_corrupted_pair_keeps_a_side_and_is_none_of_never(right, never, seed):
     never = [(g, s) for g, s in never if g != s]  # else nothing might be left to draw
-    found = corrupted(table(right), 7, np.random.default_rng(seed), Edges.of(table(never), 7))
+    found = corrupt(table(right), 7, np.random.default_rng(seed), EdgeSet.of(table(never), 7))
     assert found.shape == (len(right), 2)
     assert not set(rows(found)) & set(never)
     assert all(0 <= n < 7 for pair in rows(found) for n in pair)
@@ -200,6 +200,6 @@ def test_a_corrupted_pair_keeps_a_side_and_is_none_of_never(right, never, seed):
 
 def test_corrupting_leaves_the_right_pairs_as_they_are_and_any_concept_comes():
     right = table([(0, 1)] * 400)
-    found = corrupted(right, 5, np.random.default_rng(0))
+    found = corrupt(right, 5, np.random.default_rng(0))
     assert rows(right) == [(0, 1)] * 400
     assert set(rows(found)) == {(g, 1) for g in range(5)} | {(0, s) for s in range(5)}

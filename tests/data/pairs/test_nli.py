@@ -38,18 +38,18 @@ def test_nothing_is_learnt_from_what_thresholds_are_chosen_on(root, monkeypatch)
     assert nli.held_out("SNLI") == dev[-5:]
     assert nli.held_out("SICK") == nli.load("SICK", "dev")[-5:]
     expected = "sick+snli-dev", nli.load("SICK", "train") + dev[:-5], nli.held_out("SICK")
-    assert nli.training() == expected
+    assert nli.training_pairs() == expected
     rows = [("neutral", "the same", f"said {i}") for i in range(12)]
     keys = ("gold_label", "sentence1", "sentence2")
     lines = [json.dumps(dict(zip(keys, row, strict=True))) for row in rows]
     small_pairs.write(root / "snli_1.0" / "snli_1.0_dev.jsonl", lines)
     nli._read.cache_clear()
-    assert nli.training()[1] == nli.load("SICK", "train")  # all others have its premise
+    assert nli.training_pairs()[1] == nli.load("SICK", "train")  # all others have its premise
 
 
 def test_the_train_file_is_used_where_it_is(root):
     small_pairs.write_snli(root, "train", ["entailment", "-", "neutral"])
-    name, found, dev = nli.training()
+    name, found, dev = nli.training_pairs()
     assert (name, dev) == ("snli", nli.held_out("SNLI"))
     assert [pair.premise for pair in found] == ["snli train first 0", "snli train first 2"]
 
@@ -102,4 +102,4 @@ def test_the_official_numbers_of_pairs():
     assert yes == {"train": 1299, "dev": 144, "test": 1414}
     held = {pair.premise for pair in nli.held_out("SNLI")}
     assert len(nli.held_out("SNLI")) == 2000
-    assert not held & {pair.premise for pair in nli.training()[1][4500:]}
+    assert not held & {pair.premise for pair in nli.training_pairs()[1][4500:]}

@@ -11,7 +11,7 @@ from tests.support import small_concepts
 from tests.support.small_concepts import DATA, INDEX, NOUNS
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import wordnet
-from vsdemo.data.pairs.wordnet import ARCHIVE, Hierarchy
+from vsdemo.data.pairs.wordnet import ARCHIVE, Taxonomy
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def root(tmp_path, monkeypatch):
     wordnet.load.cache_clear()
 
 
-def above(hierarchy: Hierarchy) -> dict[str, set[str]]:
+def above(hierarchy: Taxonomy) -> dict[str, set[str]]:
     """Name -> names of those directly above."""
     names = hierarchy.names
     return {
@@ -42,18 +42,18 @@ def archive(root, name: str = "wordnet3.0/dict"):
 
 @pytest.mark.parametrize("folder", ["wordnet/dict", "wordnet", "debian"])
 def test_nouns_from_a_folder(root, folder):
-    assert wordnet.place() is None
+    assert wordnet.find() is None
     small_concepts.write_nouns(root / folder)
     found = wordnet.load()
     assert list(found.names) == list(NOUNS)  # in the order of data.noun
     assert above(found) == NOUNS
-    assert wordnet.place() == root / folder
+    assert wordnet.find() == root / folder
 
 
 def test_nouns_from_the_archive(root):
     path = archive(root)
     assert above(wordnet.load()) == NOUNS
-    assert wordnet.place() == path
+    assert wordnet.find() == path
 
 
 def test_debian_s_nouns_need_no_folder_of_data_sets(root, monkeypatch):
@@ -94,7 +94,7 @@ def test_damaged_files(root, data, index):
     with pytest.raises(UserError) as error:
         wordnet.load()
     assert str(error.value) == f"WordNet's files in {folder} are damaged; get them anew: " + (
-        f"{wordnet.HOW}."
+        f"{wordnet.HOW_TO_GET}."
     )
 
 
@@ -116,7 +116,7 @@ def test_a_hierarchy_of_one_s_own(root):
     found = wordnet.read(path)
     assert above(found) == {"a dog": {"pet", "beast"}, "pet": set(), "beast": set()}
     assert found.number["beast"] == found.names.index("beast")
-    assert {(found.names[g], found.names[s]) for g, s in found.direct} == {
+    assert {(found.names[g], found.names[s]) for g, s in found.edges} == {
         ("pet", "a dog"),
         ("beast", "a dog"),
     }
@@ -164,13 +164,13 @@ def test_a_circle_is_told_from_below_to_above(root):
 
 def test_what_no_hierarchy_can_be():
     with pytest.raises(UserError, match="needs the concepts above each"):
-        Hierarchy(("dog", "pet"), ((1,),))
+        Taxonomy(("dog", "pet"), ((1,),))
     with pytest.raises(UserError, match="'dog' comes twice"):
-        Hierarchy(("dog", "pet", "dog"), ((), (), ()))
+        Taxonomy(("dog", "pet", "dog"), ((), (), ()))
 
 
 @st.composite
-def hierarchies(draw) -> Hierarchy:
+def hierarchies(draw) -> Taxonomy:
     """Up to nine concepts, numbered by lot."""
     size = draw(st.integers(1, 9))
     number = draw(st.permutations(range(size)))
@@ -178,7 +178,7 @@ def hierarchies(draw) -> Hierarchy:
     for i in range(size):
         chosen = draw(st.sets(st.integers(0, i - 1), max_size=3)) if i else ()
         parents[number[i]] = tuple(number[p] for p in chosen)
-    return Hierarchy(tuple("abcdefghi"[:size]), tuple(parents))
+    return Taxonomy(tuple("abcdefghi"[:size]), tuple(parents))
 
 
 @given(hierarchies())
@@ -196,8 +196,8 @@ def test_paths_by_recursion(found):
 def test_in_order_all_that_lie_above_come_first(found):
     place = {i: at for at, i in enumerate(found.order)}
     assert sorted(place) == list(range(len(found.names)))
-    assert all(place[general] < place[specific] for general, specific in found.direct)
-    assert len(found.direct) == sum(map(len, found.parents))
+    assert all(place[general] < place[specific] for general, specific in found.edges)
+    assert len(found.edges) == sum(map(len, found.parents))
 
 
 @pytest.mark.usefixtures("real_data")

@@ -128,7 +128,7 @@ def copy(tmp_path):
 def test_a_missing_file_is_named_with_what_restores_it(copy):
     (copy / "en" / "pos" / "ewt.pt").unlink()
     with pytest.raises(UserError, match=r"pos/ewt.pt is missing; restore it with `git .*train-"):
-        parser.check(copy)
+        parser.check_models(copy)
 
 
 def test_a_damaged_file_is_named(copy):
@@ -137,22 +137,22 @@ def test_a_damaged_file_is_named(copy):
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
     with pytest.raises(UserError, match=r"depparse/ewt.pt is damaged; restore it"):
-        parser.check(copy)
+        parser.check_models(copy)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"en": 3}'])
 def test_a_damaged_list_of_files_is_told(copy, text):
     (copy / "resources.json").write_text(text)
     with pytest.raises(UserError, match=r"resources.json is missing or damaged; restore"):
-        parser.check(copy)
+        parser.check_models(copy)
 
 
 def test_the_version_changes_with_any_model(copy):
-    before = parser.check(copy)
+    before = parser.check_models(copy)
     assert before == parser.load().version
     path = copy / "resources.json"
     listed = json.loads(path.read_text())
     (copy / "en" / "mwt" / "ewt.pt").write_bytes(b"other")
     listed["en"]["mwt"]["ewt"]["md5"] = "795f3202b17cb6bc3d4b771d8c6c9eaf"  # of "other"
     path.write_text(json.dumps(listed))
-    assert parser.check(copy) != before
+    assert parser.check_models(copy) != before

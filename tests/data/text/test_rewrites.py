@@ -8,9 +8,9 @@ from tests.support.random_trees import random_trees
 from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text import rewrites
 from vsdemo.data.text.clauses import Clause
-from vsdemo.data.text.participles import participle
+from vsdemo.data.text.participles import past_participle
 
-RULES = (rewrites.passive, rewrites.fronted, rewrites.swapped, rewrites.role_reversed)
+RULES = (rewrites.to_passive, rewrites.front_place, rewrites.swap_conjuncts, rewrites.reverse_roles)
 
 
 def caption(rows: str, text: str | None = None) -> Sentence:
@@ -72,8 +72,8 @@ def test_passive_of_other_words(word, instead, said):
         "A/DET/2/det dog/NOUN/3/nsubj chases/VERB/0/root a/DET/5/det ball/NOUN/3/obj "
         "./PUNCT/3/punct"
     )
-    assert rewrites.passive(caption(rows)) == "A ball is chased by a dog ."
-    assert rewrites.passive(caption(rows.replace(word, instead))) == said
+    assert rewrites.to_passive(caption(rows)) == "A ball is chased by a dog ."
+    assert rewrites.to_passive(caption(rows.replace(word, instead))) == said
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_passive_of_other_words(word, instead, said):
     ],
 )
 def test_what_may_speak_of_both_is_not_swapped(rows):
-    assert rewrites.swapped(caption(rows)) is None
+    assert rewrites.swap_conjuncts(caption(rows)) is None
 
 
 @pytest.mark.parametrize(
@@ -126,13 +126,13 @@ def test_number(rows, plural):
     ],
 )
 def test_participle(verbs, done):
-    assert {participle(verb) for verb in verbs.split()} == {done}
+    assert {past_participle(verb) for verb in verbs.split()} == {done}
 
 
 @given(random_trees())
 def test_any_tree_keeps_its_words(tree):
     sentence = Sentence(" ".join(tree.words), tree)
-    rewrites.passive(sentence)
+    rewrites.to_passive(sentence)
     for rule in RULES[1:]:
         if said := rule(sentence):
             assert sorted(said.casefold().split()) == sorted(sentence.text.casefold().split())

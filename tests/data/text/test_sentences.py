@@ -3,7 +3,7 @@ import pytest
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.constituents import from_dependencies
-from vsdemo.data.text.sentences import FEW, parsed, version
+from vsdemo.data.text.sentences import FEW, add_trees, parser_version
 from vsdemo.data.text.trees import TreeCache
 
 MANY = [f"a dog number {i}" for i in range(FEW + 1)]
@@ -22,27 +22,27 @@ def counted(fake_parser, monkeypatch, tmp_path):
 def test_words_alone_need_no_parser(monkeypatch):
     monkeypatch.setattr("vsdemo.data.text.parser.load", None)
     sentences = [Sentence(""), Sentence("a dog")]
-    assert parsed(sentences, frozenset({"words"})) == sentences
-    assert version(frozenset({"words"})) == ""
+    assert add_trees(sentences, frozenset({"words"})) == sentences
+    assert parser_version(frozenset({"words"})) == ""
 
 
 @pytest.mark.parametrize("texts", [MANY[:2], MANY])
 def test_a_sentence_gets_the_tree_that_is_needed(counted, texts):
     trees = counted.parse(texts)
     sentences = [Sentence(text) for text in texts]
-    assert [s.tree for s in parsed(sentences, DEPENDENCIES)] == trees
-    binary = parsed(sentences, CONSTITUENTS)
+    assert [s.tree for s in add_trees(sentences, DEPENDENCIES)] == trees
+    binary = add_trees(sentences, CONSTITUENTS)
     assert [s.constituents for s in binary] == [from_dependencies(tree) for tree in trees]
     assert {s.tree for s in binary} == {None}
-    both = parsed(sentences, DEPENDENCIES | CONSTITUENTS)
+    both = add_trees(sentences, DEPENDENCIES | CONSTITUENTS)
     assert all(s.tree and s.constituents for s in both)
     assert [s.text for s in both] == texts
-    assert version(DEPENDENCIES) == version(CONSTITUENTS) == counted.version
+    assert parser_version(DEPENDENCIES) == parser_version(CONSTITUENTS) == counted.version
 
 
 def test_a_tree_that_is_there_is_kept(counted):
     own = counted.tree(["another", "one"])
-    first, second = parsed([Sentence("a dog", own), Sentence("a cat")], DEPENDENCIES)
+    first, second = add_trees([Sentence("a dog", own), Sentence("a cat")], DEPENDENCIES)
     assert first.tree is own
     assert second.tree.words == ("a", "cat")
     assert counted.asked == [1]
@@ -50,16 +50,16 @@ def test_a_tree_that_is_there_is_kept(counted):
 
 def test_captions_of_a_data_set_are_read_once(counted):
     sentences = [Sentence(text) for text in MANY]
-    assert parsed(sentences, DEPENDENCIES) == parsed(sentences, DEPENDENCIES)
+    assert add_trees(sentences, DEPENDENCIES) == add_trees(sentences, DEPENDENCIES)
     assert counted.asked == [len(MANY)]
     assert list(TreeCache().folder.iterdir())
 
 
 def test_a_typed_sentence_is_not_kept(counted):
-    parsed([Sentence("a dog")], DEPENDENCIES)
+    add_trees([Sentence("a dog")], DEPENDENCIES)
     assert not TreeCache().folder.exists()
 
 
 def test_a_text_without_a_word_is_told(fake_parser):
     with pytest.raises(UserError, match="is empty"):
-        parsed([Sentence(" ")], DEPENDENCIES)
+        add_trees([Sentence(" ")], DEPENDENCIES)

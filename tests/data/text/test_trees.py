@@ -5,7 +5,7 @@ import pytest
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import BinaryTree, Tree
 from vsdemo.data.text import parser
-from vsdemo.data.text.trees import TreeCache, frequent, pooled, relations
+from vsdemo.data.text.trees import TreeCache, count_relations, frequent_relations, pooled
 
 
 class Chain:
@@ -95,9 +95,9 @@ def test_an_empty_text_is_told(chain):
 
 def test_rare_relations_are_pooled():
     trees = [Chain.tree(["a", "b", "c", "d", "e"])] * 20
-    counts = relations(trees)
+    counts = count_relations(trees)
     assert counts == Counter(root=20, dep=80)
-    assert frequent(counts) == ("dep", "root")
-    assert frequent(counts, rare=0.21) == ("dep",)
+    assert frequent_relations(counts) == ("dep", "root")
+    assert frequent_relations(counts, rare=0.21) == ("dep",)
     assert pooled("root", ("dep",)) == "other"
     assert pooled("dep", ("dep",)) == "dep"

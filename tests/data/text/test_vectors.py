@@ -43,14 +43,14 @@ def test_a_factor_has_the_length_asked_for():
 
 def test_words_of_one_kind_are_alike(strangers):
     vocab = Vocab.build([Sentence(text) for text in TEXTS])
-    found = torch.nn.functional.normalize(vectors.of_vocab(vocab, ["a dog ."], 4), dim=1)
+    found = torch.nn.functional.normalize(vectors.vectors_for(vocab, ["a dog ."], 4), dim=1)
     dog, cat, car = (found[vocab.words.index(word)] for word in ("dog", "cat", "car"))
     assert dog @ cat > dog @ car + 0.5
 
 
 def test_every_word_has_a_vector(strangers):
     vocab = Vocab((*SPECIAL, "dog", "bus", "dog-bus", ".", "zebra"))
-    found = dict(zip(vocab.words, vectors.of_vocab(vocab, [], 4), strict=True))
+    found = dict(zip(vocab.words, vectors.vectors_for(vocab, [], 4), strict=True))
     assert found["<pad>"].tolist() == [0] * 4
     assert all(found[word].abs().sum() > 0 for word in vocab.words[1:])
     torch.testing.assert_close(found["zebra"], found["<unk>"])
@@ -59,8 +59,8 @@ def test_every_word_has_a_vector(strangers):
 
 def test_vectors_are_kept_and_depend_on_the_captions(strangers):
     vocab = Vocab.build([Sentence("a dog")])
-    first = vectors.of_vocab(vocab, ["a dog runs"], 4)
+    first = vectors.vectors_for(vocab, ["a dog runs"], 4)
     strangers.unlink()
-    assert torch.equal(vectors.of_vocab(vocab, ["a dog runs"], 4), first)
+    assert torch.equal(vectors.vectors_for(vocab, ["a dog runs"], 4), first)
     with pytest.raises(UserError, match="caption text is missing"):
-        vectors.of_vocab(vocab, ["another caption"], 4)
+        vectors.vectors_for(vocab, ["another caption"], 4)

@@ -29,7 +29,7 @@ def test_rare_words_share_the_number_of_unknown_ones():
     vocab = Vocab.build(map(Sentence, ["a a b", "c c"]), min_count=2)
     assert vocab.words == (*SPECIAL, "a", "c")
     assert vocab.encode("b") == vocab.encode("never") == [UNK, EOS]
-    assert vocab.unknown(Sentence("a B c d a")) == (["a", "c", "a"], ["b", "d"])
+    assert vocab.split_known(Sentence("a B c d a")) == (["a", "c", "a"], ["b", "d"])
 
 
 def test_special_words_cannot_be_typed():
@@ -42,21 +42,21 @@ def test_special_words_cannot_be_typed():
 def test_encoding_any_text(captions, min_count, text):
     vocab = Vocab.build(map(Sentence, captions), min_count)
     numbers = vocab.encode(text)
-    known, unknown = vocab.unknown(Sentence(text))
+    known, unknown = vocab.split_known(Sentence(text))
     assert len(set(vocab.words)) == len(vocab)
     assert numbers[-1] == EOS
     assert [vocab.words[i] for i in numbers[:-1] if i != UNK] == known
     assert numbers.count(UNK) == len(unknown)
     assert all(0 <= i < len(vocab) and i not in (PAD, EOS) for i in numbers[:-1])
     if min_count == 1:
-        assert not any(vocab.unknown(Sentence(caption))[1] for caption in captions)
+        assert not any(vocab.split_known(Sentence(caption))[1] for caption in captions)
 
 
 def test_characters_are_those_of_string_printable_whatever_was_seen():
     vocab = Vocab.build([Sentence("é 犬")], needs=frozenset({"chars"}))
     assert vocab.words == (*SPECIAL, *string.printable)
-    assert vocab.spell("aA é") == [vocab.words.index(c) for c in "aA "] + [UNK]
-    assert vocab.spell("") == [EOS]
+    assert vocab.encode_characters("aA é") == [vocab.words.index(c) for c in "aA "] + [UNK]
+    assert vocab.encode_characters("") == [EOS]
     assert Vocab.from_json(json.loads(json.dumps(vocab.to_json()))) == vocab
 
 
@@ -75,9 +75,9 @@ def test_words_of_a_tree_are_its_own():
     sentence = Sentence("Dogs don't run.", DONT)
     vocab = Vocab.build([sentence])
     assert set(vocab.words) == {*SPECIAL, "dogs", "do", "n't", "run", "."}
-    assert vocab.numbers(("DO", "cats")) == [vocab.words.index("do"), UNK]
-    assert vocab.unknown(sentence) == (["dogs", "do", "n't", "run"], [])
-    assert vocab.unknown(Sentence("cats don't !"))[0] == []
+    assert vocab.ids(("DO", "cats")) == [vocab.words.index("do"), UNK]
+    assert vocab.split_known(sentence) == (["dogs", "do", "n't", "run"], [])
+    assert vocab.split_known(Sentence("cats don't !"))[0] == []
 
 
 def test_what_trees_hold_is_kept():

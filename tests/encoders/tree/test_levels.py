@@ -23,7 +23,7 @@ def batch_of(trees):
 @given(batches)
 def test_children_come_a_level_before_their_parents(trees):
     batch, vocab = batch_of(trees)
-    words = sorted(n for tree in trees for n in vocab.numbers(tree.words))
+    words = sorted(n for tree in trees for n in vocab.ids(tree.words))
     assert sorted(batch.words.tolist()) == words
     stops = [level.rows.stop for level in batch.levels]
     assert [level.rows.start for level in batch.levels] == [0, *stops[:-1]]
@@ -50,7 +50,7 @@ def test_a_level_is_ordered_by_group(trees):
 @given(batches)
 def test_roots_come_last_in_the_order_of_their_trees(trees):
     batch, vocab = batch_of(trees)
-    roots = vocab.numbers([tree.words[tree.root] for tree in trees])
+    roots = vocab.ids([tree.words[tree.root] for tree in trees])
     assert batch.words[batch.roots].tolist() == roots
     assert batch.sizes[batch.roots].tolist() == [len(tree.words) for tree in trees]
     sizes = torch.ones_like(batch.sizes)

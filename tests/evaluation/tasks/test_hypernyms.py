@@ -10,7 +10,7 @@ import torch
 from tests.support import small_concepts, small_pairs
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import hypernyms as pairs_of
-from vsdemo.data.pairs.hypernyms import PROTOCOLS, WHOLE, Pairs, Split
+from vsdemo.data.pairs.hypernyms import PROTOCOLS, WHOLE, LabelledPairs, Split
 from vsdemo.evaluation.tasks import hypernyms
 from vsdemo.models.concept_scores import Bilinear, CosineDistance, Gaussians
 from vsdemo.models.scores import SCORES
@@ -118,7 +118,7 @@ def test_what_stands_beside_the_figures_by_loops(large, learnt):
         pairs, true = split.test.pairs.tolist(), split.test.true.tolist()
         known = [g in above[s] for g, s in pairs]
         assert figures["oracle"] == pytest.approx(share(known, true))
-        guessed = pairs_of.inferred(split, split.test).tolist()
+        guessed = pairs_of.infer_from_closure(split, split.test).tolist()
         assert figures["baselines"]["transitive"] == pytest.approx(share(guessed, true))
         train = set(map(tuple, pairs_of.split(learnt or protocol, large).train.tolist()))
         seen = [tuple(pair) in train for pair, t in zip(pairs, true, strict=True) if t]
@@ -140,8 +140,10 @@ def test_the_threshold_is_chosen_on_dev_alone(few):
     hierarchy = pairs_of.load(few)
     rows = torch.arange(12.0)[:, None].flip(0)
     model = small_concepts.model(hierarchy.names, rows)
-    dev = Pairs(np.array([[5, 5], [4, 5], [3, 5], [2, 5]]), np.array([True, True, False, False]))
-    test = Pairs(np.array([[6, 6], [5, 6], [4, 6], [3, 6]]), np.array([True] * 4))
+    dev = LabelledPairs(
+        np.array([[5, 5], [4, 5], [3, 5], [2, 5]]), np.array([True, True, False, False])
+    )
+    test = LabelledPairs(np.array([[6, 6], [5, 6], [4, 6], [3, 6]]), np.array([True] * 4))
     split = Split(hierarchy, np.array([[0, 1]]), dev, test, None)
     found = hypernyms.measure(model, split, test).metrics()
     assert (found["accuracy"], found["yes"]) == (50, 50)

@@ -14,7 +14,7 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.pairs import nli as pairs_of
-from vsdemo.data.pairs.nli import Inference
+from vsdemo.data.pairs.nli import NliPair
 from vsdemo.evaluation.metrics.accuracy import best_threshold
 from vsdemo.evaluation.tasks import nli
 from vsdemo.models.scores import SCORES, Score
@@ -97,8 +97,8 @@ def test_the_hypothesis_is_the_general_one():
     rows = {"all": [0.0, 0.0], "some": [0.2, 0.5], "few": [0.9, 0.6]}
     model = small_pairs.knowing({}, SCORES["order"])
     model.encode_text = lambda found: Embeddings(torch.tensor([rows[s.text] for s in found]))
-    yes = [Inference("few", "some", "entailment"), Inference("some", "all", "entailment")]
-    no = [Inference("all", "few", "neutral"), Inference("some", "few", "contradiction")]
+    yes = [NliPair("few", "some", "entailment"), NliPair("some", "all", "entailment")]
+    no = [NliPair("all", "few", "neutral"), NliPair("some", "few", "contradiction")]
     found, _ = nli.measure(model, yes + no, yes + no)
     assert found.metrics()["accuracy"] == 100
     assert found.metrics()["direction"] == 100
@@ -111,7 +111,7 @@ def test_overlap_counts_the_words_that_the_premise_has():
         ("A dog runs.", "the dog sleeps", 1 / 3),
         ("A dog runs.", "!?", 0.0),
     ):
-        pair = Inference(premise, hypothesis, "neutral")
+        pair = NliPair(premise, hypothesis, "neutral")
         assert nli.overlap(pair) == pytest.approx(share)
 
 

@@ -22,7 +22,7 @@ YEARS = ("STS12.MSRvid", "STS12.OnWN", "STS13.headlines")
 
 def all_pairs():
     """(pair, score from 0 to 1) of every file."""
-    found = [(p, p.score / 5) for of in pairs_of.years().values() for p in of]
+    found = [(p, p.score / 5) for of in pairs_of.load_years().values() for p in of]
     for split in ("train", "dev", "test"):
         found += [(p, p.score / 5) for p in pairs_of.benchmark(split)]
         found += [(p, (p.score - 1) / 4) for p in pairs_of.relatedness(split)]
@@ -64,7 +64,7 @@ def test_figures_by_loops(pairs_root):
     assert found.keys() == {*YEARS, "STS12", "STS13", "STS"} | {
         *("STS-B", "STS-B.cosine", "SICK-R", "SICK-R.cosine")
     }
-    sets = pairs_of.years() | {"STS-B.cosine": pairs_of.benchmark("test")}
+    sets = pairs_of.load_years() | {"STS-B.cosine": pairs_of.benchmark("test")}
     for name, pairs in sets.items():
         u, v = (
             model.encode_text([Sentence(text) for text in texts]).x.tolist()
@@ -99,7 +99,7 @@ def test_a_folder_of_ones_own(pairs_root, tmp_path):
     own = tmp_path / "own" / "STS16-en-test"
     small_pairs.write_year(own, plagiarism=12)
     angles = dict.fromkeys((t for p, _ in all_pairs() for t in (p.a, p.b)), 0.0)
-    for pair in pairs_of.years(own)["STS16.plagiarism"]:
+    for pair in pairs_of.load_years(own)["STS16.plagiarism"]:
         angles |= {pair.a: 0.0, pair.b: float(np.arccos(pair.score / 5))}
     found = sts.evaluate(small_pairs.knowing(angles), sts_dir=own)
     assert found["STS16.plagiarism"]["pearson"] == pytest.approx(100)
@@ -147,11 +147,11 @@ def test_damaged_weights_are_told(tower):
 def test_towers_over_trees_and_parts(pairs_root, preset, monkeypatch):
     from vsdemo import models
     from vsdemo.core import config
-    from vsdemo.data.text.sentences import parsed
+    from vsdemo.data.text.sentences import add_trees
 
     name, chosen = models.preset(preset)
     chosen = config.override(chosen, ["dim=8", "word_dim=6", "min_count=1"])
-    sentences = parsed([Sentence("a first one"), Sentence("second 3")], chosen.needs)
+    sentences = add_trees([Sentence("a first one"), Sentence("second 3")], chosen.needs)
     model = models.build(name, chosen, Vocab.build(sentences), 12).eval()
     found = sts.evaluate(model)
     assert {"STS-B", "SICK-R", *YEARS} <= found.keys()

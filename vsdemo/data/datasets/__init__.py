@@ -1,4 +1,4 @@
-"""Data sets by name. A new one is a module with `HOW`, `load` and `check`, and a line here."""
+"""Data sets by name."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def load(name: str, split: str, progress: Progress | None = None, most: int = 0)
 def _load(name: str, split: str) -> CaptionSet:
     if split not in (valid := splits(name)):
         raise UserError(f"There is no split {split!r}; valid are {', '.join(valid)}.")
-    if (base := unseeded(name)) in DATASETS:
+    if (base := base_name(name)) in DATASETS:
         seed = name.removeprefix(base).removeprefix(":")
         module = import_module(DATASETS[base])
         return module.load(split, int(seed)) if seed else module.load(split)
@@ -86,7 +86,7 @@ def splits(name: str) -> tuple[str, ...]:
     return (*SPLITS[:-1], *MORE_SPLITS.get(name, ()), SPLITS[-1])
 
 
-def unseeded(name: str) -> str:
+def base_name(name: str) -> str:
     """The data set that a name is a seeded split of: pascal1k for pascal1k:3, else the name."""
     base, _, seed = name.partition(":")
     return base if base in SEEDED and seed.isdecimal() else name
@@ -123,21 +123,23 @@ def overview() -> list[str]:
     for name, where in DATASETS.items():
         module = import_module(where)
         if name in MADE:
-            lines.append(f"  found    {name}: {module.HOW}")
+            lines.append(f"  found    {name}: {module.HOW_TO_GET}")
             continue
         try:
             lines.append(f"  found    {name}: {len(load(name, 'all').photos):,} photos")
         except (UserError, OSError):
-            lines.append(f"  missing  {name}: {module.HOW}")
+            lines.append(f"  missing  {name}: {module.HOW_TO_GET}")
     for name, path in karpathy_files().items():
         lines.append(f"  found    {name}: {path} (Karpathy format)")
     root = data_root()
-    more = sts.HOW | nli.HOW | {"flickr30k_entities": entities.HOW}  # for sts, nli and alignment
+    more = (
+        sts.HOW_TO_GET | nli.HOW_TO_GET | {"flickr30k_entities": entities.HOW_TO_GET}
+    )  # for sts, nli and alignment
     marks = {name: root / name / MARKS[name] for name in more} if root else {}
     places = {name: mark.parent for name, mark in marks.items() if mark.exists()}
-    if nouns := wordnet.place():
+    if nouns := wordnet.find():
         places[wordnet.NAME] = nouns
-    for name, how in (more | {wordnet.NAME: wordnet.HOW}).items():
+    for name, how in (more | {wordnet.NAME: wordnet.HOW_TO_GET}).items():
         here = places.get(name)
         lines.append(f"  found    {name}: {here}" if here else f"  missing  {name}: {how}")
     lines.append(

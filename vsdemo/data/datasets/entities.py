@@ -23,7 +23,7 @@ from torch import Tensor
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import require_data
 
-HOW = (
+HOW_TO_GET = (
     "the boxes of Flickr8k's phrases: put annotations.zip from "
     "github.com/BryanPlummer/flickr30k_entities into $VSDEMO_DATA/flickr30k_entities"
 )
@@ -48,7 +48,7 @@ class Phrase:
 
 
 @dataclass(frozen=True)
-class Annotated:
+class Annotation:
     """What people marked for one photo.
 
     phrases: those of each caption, from left to right. boxes: chain -> (B, 4) in shares of the
@@ -60,7 +60,7 @@ class Annotated:
     boxes: Mapping[str, Tensor]
 
 
-def read(photos: Sequence[Path]) -> list[Annotated]:
+def read(photos: Sequence[Path]) -> list[Annotation]:
     """The annotations of photos, of which only the names are looked at.
 
     Raises UserError when the archive is missing or damaged, or does not know a photo.
@@ -79,7 +79,7 @@ def boxes(photo: Path) -> list[Box]:
     return sorted(dict.fromkeys(rows), key=lambda b: (b[0] - b[2]) * (b[3] - b[1]))
 
 
-def match(captions: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
+def match_captions(captions: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
     """For each caption the number of the sentence that it is but for letters' case, signs and
     spelling; None where no sentence is left. No sentence is two captions."""
     left = {number: _letters(sentence) for number, sentence in enumerate(sentences)}
@@ -118,7 +118,7 @@ def archive() -> Path:
     return require_data("flickr30k_entities", "annotations.zip", what="Flickr30k Entities")
 
 
-def _annotated(photo: Path) -> Annotated:
+def _annotated(photo: Path) -> Annotation:
     path = archive()
     number = photo.name.partition("_")[0].removesuffix(photo.suffix)
     try:
@@ -136,7 +136,7 @@ def _annotated(photo: Path) -> Annotated:
         raise UserError(
             f"{path} is damaged ({type(error).__name__} at photo {number}); get it once more."
         ) from error
-    return Annotated(tuple(text for text, _ in told), tuple(rows for _, rows in told), found)
+    return Annotation(tuple(text for text, _ in told), tuple(rows for _, rows in told), found)
 
 
 def _sentence(line: str) -> tuple[str, tuple[Phrase, ...]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.paths import require_data
 
-HOW = (
+HOW_TO_GET = (
     "request it at https://hockenmaier.cs.illinois.edu/8k-pictures.html and unpack it to "
     "$VSDEMO_DATA/flickr8k/{Flicker8k_Dataset,Flickr8k_text}, or type `python -m vsdemo fetch "
     "flickr8k`"

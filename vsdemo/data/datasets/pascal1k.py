@@ -13,7 +13,7 @@ from typing import Any
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.paths import require_data
 
-HOW = (
+HOW_TO_GET = (
     "put the photos into $VSDEMO_DATA/pascal1k/images and their captions, "
     '{"file.jpg": {"captions": [...]}}, into $VSDEMO_DATA/pascal1k/pascal_sentences.json'
 )

@@ -15,7 +15,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, build_opener
 
-from vsdemo.core.errors import UserError
+from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.progress import Progress
 
 CHUNK = 1 << 18  # bytes read at most before progress is told and a cancel is heard
@@ -24,18 +24,14 @@ PAUSES = (0.5, 1, 2)  # seconds before the next tries; counted anew when bytes h
 BUSY = {408, 425, 429, 500, 502, 503, 504}  # answers after which another try may help
 
 
-class Cancelled(UserError):
-    """Somebody wanted no more of it."""
-
-    def __init__(self) -> None:
-        super().__init__("Stopped; what has come is kept, and fetching again goes on from there.")
+STOPPED = "Stopped; what has been downloaded is kept, and the next fetch resumes from there."
 
 
 class _Broken(Exception):
     """The connection failed; another try may help."""
 
 
-def amount(size: int) -> str:
+def format_size(size: int) -> str:
     """A number of bytes as people say it: 1.1 GB, 57 MB, 3 kB."""
     if size >= 999_500_000:
         return f"{size / 1e9:.1f} GB"
@@ -70,7 +66,7 @@ def download(url: str, path: Path, progress: Progress, cancel: Event) -> None:
             if pause is None:
                 raise UserError(_failed(url, path, str(error))) from None
             if cancel.wait(pause):
-                raise Cancelled from None
+                raise Cancelled(STOPPED) from None
     _part(path).replace(path)
     _version(path).unlink(missing_ok=True)
 
@@ -84,7 +80,7 @@ def _version(path: Path) -> Path:
 
 
 def _failed(url: str, path: Path, reason: str) -> str:
-    kept = f"; the {amount(n)} that have come are kept" if (n := here(path)) else ""
+    kept = f"; the {format_size(n)} that have come are kept" if (n := here(path)) else ""
     return (
         f"{path.name} could not be fetched from {urlsplit(url).hostname} ({reason}){kept}; "
         "fetch again when it can be reached."
@@ -101,7 +97,7 @@ def _go_on(url: str, path: Path, progress: Progress, cancel: Event) -> None:
         progress(done, total)
         while not total or done < total:
             if cancel.is_set():
-                raise Cancelled
+                raise Cancelled(STOPPED)
             if not (chunk := _read(answer, min(CHUNK, total - done) if total else CHUNK)):
                 break
             file.write(chunk)

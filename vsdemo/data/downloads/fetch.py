@@ -22,14 +22,14 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.paths import fetch_root
 from vsdemo.core.progress import Progress, StageProgress
 from vsdemo.data.downloads import download, unpack
-from vsdemo.data.downloads.download import amount
+from vsdemo.data.downloads.download import format_size
 
 FLICKR8K = "https://github.com/jbrownlee/Datasets/releases/download/Flickr8k"
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True)
-class File:
+class RemoteFile:
     """A file of the web, and what becomes of it."""
 
     url: str
@@ -58,12 +58,12 @@ class File:
 
 
 @dataclass(frozen=True)
-class Thing:
+class Download:
     """Something that can be fetched."""
 
     title: str
     about: str
-    files: tuple[File, ...]
+    files: tuple[RemoteFile, ...]
     terms: str = ""  # what it may be used for
 
     @property
@@ -72,26 +72,26 @@ class Thing:
         return sum(f.size for f in self.files)
 
     @property
-    def missing(self) -> tuple[File, ...]:
+    def missing(self) -> tuple[RemoteFile, ...]:
         """The files of which nothing has been made yet."""
         return tuple(f for f in self.files if not f.target.exists())
 
     @property
-    def come(self) -> int:
+    def received(self) -> int:
         """Bytes that have come of what is missing."""
         return sum(download.here(f.path) for f in self.missing)
 
     def __str__(self) -> str:
-        told = (self.about, amount(self.size), self.terms)
-        return f"{self.title}: {', '.join(t for t in told if t)}"
+        parts = (self.about, format_size(self.size), self.terms)
+        return f"{self.title}: {', '.join(part for part in parts if part)}"
 
 
-THINGS = {
-    "flickr8k": Thing(
+DOWNLOADS = {
+    "flickr8k": Download(
         "Flickr8k",
         "8,091 photos",
         (
-            File(
+            RemoteFile(
                 f"{FLICKR8K}/Flickr8k_text.zip",
                 2_340_801,
                 "md5:bf6c1abcb8e4a833b7f922104de18627",
@@ -99,7 +99,7 @@ THINGS = {
                 12_000_000,
                 unpack.archive,
             ),
-            File(
+            RemoteFile(
                 f"{FLICKR8K}/Flickr8k_Dataset.zip",
                 1_115_419_746,
                 "md5:f18a1e2920de5bd84dae7cf08ec78978",
@@ -110,11 +110,11 @@ THINGS = {
         ),
         terms="for research and education only",
     ),
-    "densenet169": Thing(
+    "densenet169": Download(
         "DenseNet-169",
         "the full image network",
         (
-            File(
+            RemoteFile(
                 "https://download.pytorch.org/models/densenet169-b2777c0a.pth",
                 57_365_526,
                 "sha256:b2777c0a",
@@ -128,11 +128,11 @@ THINGS = {
 }
 
 
-def thing(name: str) -> Thing:
+def find_download(name: str) -> Download:
     """What is fetched by this name. Raises UserError when there is no such thing."""
-    if name not in THINGS:
-        raise UserError(f"There is no {name!r} to fetch; valid are {', '.join(THINGS)}.")
-    return THINGS[name]
+    if name not in DOWNLOADS:
+        raise UserError(f"There is no {name!r} to fetch; valid are {', '.join(DOWNLOADS)}.")
+    return DOWNLOADS[name]
 
 
 def fetch(name: str, progress: StageProgress, cancel: Event) -> None:
@@ -141,7 +141,7 @@ def fetch(name: str, progress: StageProgress, cancel: Event) -> None:
     Raises Cancelled once `cancel` is set, and UserError when the name is unknown, somebody else
     fetches the same, the web or room on the disk is missing, or a file is not the one expected.
     """
-    wanted = thing(name)
+    wanted = find_download(name)
     with _alone(name, wanted):
         missing = wanted.missing
         for i, file in enumerate(missing):
@@ -166,7 +166,7 @@ def _of_all(progress: StageProgress, before: int, after: int) -> Progress:
     return told
 
 
-def _check(file: File) -> None:
+def _check(file: RemoteFile) -> None:
     """Raises UserError, and deletes the file, when it is not the one expected."""
     algorithm, _, digits = file.digest.partition(":")
     with file.path.open("rb") as opened:
@@ -181,7 +181,7 @@ def _check(file: File) -> None:
 
 
 @contextmanager
-def _alone(name: str, wanted: Thing) -> Iterator[None]:
+def _alone(name: str, wanted: Download) -> Iterator[None]:
     """Keeps others from fetching the same meanwhile, and tells what the disk refuses."""
     root = fetch_root()
     try:
@@ -190,8 +190,9 @@ def _alone(name: str, wanted: Thing) -> Iterator[None]:
             needed, free = _needed(wanted), shutil.disk_usage(root).free
             if needed > free:
                 raise UserError(
-                    f"{wanted.title} needs {amount(needed)} in {root}, where {amount(free)} are "
-                    "free; make room, or set VSDEMO_DATA to a folder on another disk."
+                    f"{wanted.title} needs {format_size(needed)} in {root}, where "
+                    f"{format_size(free)} are free; make room, or set VSDEMO_DATA to a folder on "
+                    "another disk."
                 )
             yield
     except Timeout:
@@ -201,12 +202,12 @@ def _alone(name: str, wanted: Thing) -> Iterator[None]:
     except OSError as error:
         if error.errno in FULL:
             raise UserError(
-                f"The disk with {root} is full; make room for {amount(_needed(wanted))} and fetch "
-                f"{wanted.title} again, which goes on where it ended."
+                f"The disk with {root} is full; make room for {format_size(_needed(wanted))} and "
+                f"fetch {wanted.title} again, which goes on where it ended."
             ) from None
         why = error.strerror or str(error)
         raise UserError(f"{error.filename or root} cannot be written ({why}).") from None
 
 
-def _needed(wanted: Thing) -> int:
+def _needed(wanted: Download) -> int:
     return sum(f.needed for f in wanted.missing)

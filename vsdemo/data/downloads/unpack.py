@@ -12,9 +12,9 @@ from pathlib import Path, PurePosixPath
 from threading import Event
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from vsdemo.core.errors import UserError
+from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.progress import StageProgress
-from vsdemo.data.downloads.download import Cancelled
+from vsdemo.data.downloads.download import STOPPED
 
 BAD_ZIP = (BadZipFile, EOFError, zlib.error, RuntimeError)  # the last: encrypted, unknown method
 
@@ -52,7 +52,7 @@ def _members(zipped: ZipFile, folder: Path, progress: StageProgress, cancel: Eve
     done, total = 0, sum(m.file_size for m in members.values())
     for name, member in members.items():
         if cancel.is_set():
-            raise Cancelled
+            raise Cancelled(STOPPED)
         if not (folder / name).exists():
             with zipped.open(member) as source, begun.open("wb") as target:
                 shutil.copyfileobj(source, target)

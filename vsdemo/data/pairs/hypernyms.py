@@ -19,7 +19,7 @@ import numpy as np
 
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import wordnet
-from vsdemo.data.pairs.wordnet import NAME, Hierarchy
+from vsdemo.data.pairs.wordnet import NAME, Taxonomy
 
 PROTOCOLS = ("paper", "clean")
 WHOLE = "whole"
@@ -29,7 +29,7 @@ SEED = 0  # of the splits
 
 
 @dataclass(frozen=True)
-class Pairs:
+class LabelledPairs:
     """pairs: (N, 2) numbers of concepts, general and specific; true: (N,)."""
 
     pairs: np.ndarray
@@ -37,17 +37,17 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Edges:
+class EdgeSet:
     """A set of pairs (N, 2) that tells quickly which others it holds; concepts: how many."""
 
     codes: np.ndarray
     concepts: int
 
     @classmethod
-    def of(cls, pairs: np.ndarray, concepts: int) -> Edges:
+    def of(cls, pairs: np.ndarray, concepts: int) -> EdgeSet:
         return cls(np.unique(_codes(pairs, concepts)), concepts)
 
-    def hold(self, pairs: np.ndarray) -> np.ndarray:
+    def contains(self, pairs: np.ndarray) -> np.ndarray:
         """(N,) which of these it holds."""
         codes = _codes(pairs, self.concepts)
         if not len(self.codes):
@@ -61,23 +61,23 @@ class Split:
     """train: (T, 2) edges to learn from; dev and test: as many wrong pairs as edges. known: where
     wrong pairs to learn from must not come from, None where they may come from anywhere."""
 
-    hierarchy: Hierarchy
+    hierarchy: Taxonomy
     train: np.ndarray
-    dev: Pairs
-    test: Pairs
-    known: Edges | None
+    dev: LabelledPairs
+    test: LabelledPairs
+    known: EdgeSet | None
 
-    def wrong(self, pairs: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+    def negatives(self, pairs: np.ndarray, draw: np.random.Generator) -> np.ndarray:
         """Wrong pairs to learn from, one for each of these."""
-        return corrupted(pairs, len(self.hierarchy.names), draw, self.known)
+        return corrupt(pairs, len(self.hierarchy.names), draw, self.known)
 
 
 def _codes(pairs: np.ndarray, concepts: int) -> np.ndarray:
     return pairs[:, 0].astype(np.int64) * concepts + pairs[:, 1]
 
 
-def corrupted(
-    pairs: np.ndarray, concepts: int, draw: np.random.Generator, never: Edges | None = None
+def corrupt(
+    pairs: np.ndarray, concepts: int, draw: np.random.Generator, never: EdgeSet | None = None
 ) -> np.ndarray:
     """(N, 2) each pair with one side, by lot, replaced by a concept drawn from all; both are drawn
     anew as long as the pair is one of `never`: nothing makes a wrong pair of what is above all."""
@@ -85,7 +85,7 @@ def corrupted(
     while len(todo):
         found[todo] = pairs[todo]
         found[todo, draw.integers(0, 2, len(todo))] = draw.integers(0, concepts, len(todo))
-        todo = todo[never.hold(found[todo])] if never else todo[:0]
+        todo = todo[never.contains(found[todo])] if never else todo[:0]
     return found
 
 
@@ -119,12 +119,12 @@ def split(protocol: str, dataset: str = NAME) -> Split:
     if protocol == "paper":
         return _assembled(hierarchy, by_path, None)
     edges = [every[part] for part in _parts(len(every), size)]
-    held_out = Edges.of(np.concatenate([*edges[:2], *by_path[:2]]), concepts)
-    edges[2] = every[~held_out.hold(every)]
-    return _assembled(hierarchy, edges, Edges.of(every, concepts))
+    held_out = EdgeSet.of(np.concatenate([*edges[:2], *by_path[:2]]), concepts)
+    edges[2] = every[~held_out.contains(every)]
+    return _assembled(hierarchy, edges, EdgeSet.of(every, concepts))
 
 
-def _whole(hierarchy: Hierarchy, every: np.ndarray) -> Split:
+def _whole(hierarchy: Taxonomy, every: np.ndarray) -> Split:
     """All edges to learn from; measured on these and on all other pairs."""
     concepts = len(hierarchy.names)
     if concepts > MOST or not len(every):
@@ -133,12 +133,12 @@ def _whole(hierarchy: Hierarchy, every: np.ndarray) -> Split:
             f"{concepts:,} with {len(every):,} pairs, so choose protocol={PROTOCOLS[1]}."
         )
     pairs = np.argwhere(~np.eye(concepts, dtype=bool))
-    known = Edges.of(every, concepts)
-    every_pair = Pairs(pairs, known.hold(pairs))
+    known = EdgeSet.of(every, concepts)
+    every_pair = LabelledPairs(pairs, known.contains(pairs))
     return Split(hierarchy, every, every_pair, every_pair, known)
 
 
-def load(dataset: str) -> Hierarchy:
+def load(dataset: str) -> Taxonomy:
     """`wordnet`, `toy`, a handful of its concepts, or the hierarchy in this file."""
     if dataset == NAME:
         return wordnet.load()
@@ -150,22 +150,22 @@ def _parts(count: int, size: int) -> list[np.ndarray]:
     return np.split(np.random.default_rng(SEED).permutation(count), [size, 2 * size])
 
 
-def _assembled(hierarchy: Hierarchy, parts: list[np.ndarray], truth: Edges | None) -> Split:
+def _assembled(hierarchy: Taxonomy, parts: list[np.ndarray], truth: EdgeSet | None) -> Split:
     """truth: all edges where wrong pairs have to be wrong."""
     draw, concepts = np.random.default_rng(SEED + 1), len(hierarchy.names)
     test, dev = (
-        Pairs(
-            np.concatenate([right, corrupted(right, concepts, draw, truth)]),
+        LabelledPairs(
+            np.concatenate([right, corrupt(right, concepts, draw, truth)]),
             np.arange(2 * len(right)) < len(right),
         )
         for right in parts[:2]
     )
     # Wrong pairs to learn from may be held-out edges, as nobody can know these.
-    known = Edges.of(parts[2], concepts) if truth else None
+    known = EdgeSet.of(parts[2], concepts) if truth else None
     return Split(hierarchy, parts[2], dev, test, known)
 
 
-def inferred(split: Split, asked: Pairs) -> np.ndarray:
+def infer_from_closure(split: Split, asked: LabelledPairs) -> np.ndarray:
     """(N,) which pairs lie in the transitive closure of the edges of train and, where others are
     asked for, of dev: the baseline that learns nothing (Vendrov 2016, section 3.4)."""
     dev = split.dev.pairs[split.dev.true]

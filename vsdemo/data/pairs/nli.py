@@ -18,16 +18,16 @@ from vsdemo.data.pairs import sick
 from vsdemo.data.pairs.sick import LABELS
 from vsdemo.data.pairs.tsv import Line, read_lines
 
-HOW = {
+HOW_TO_GET = {
     "snli_1.0": "get https://nlp.stanford.edu/projects/snli/snli_1.0.zip and unpack it to "
     "$VSDEMO_DATA/",
-    "sick": sick.HOW,
+    "sick": sick.HOW_TO_GET,
 }
-SETS = ("SNLI", "SICK")
+DATASETS = ("SNLI", "SICK")
 FIELDS = ("sentence1", "sentence2", "gold_label")
 UNDECIDED = "-"
 HELD_OUT = 2000  # pairs
-TAUGHT = {  # what a model learnt from
+TRAINING_DATA = {  # what a model learnt from
     "snli": "SNLI's train split; the epoch was chosen on the last 2,000 pairs of its dev split",
     "sick+snli-dev": "SICK's train split and, as SNLI's was not here, the pairs of SNLI's dev "
     "split whose premise is none of its last 2,000 pairs'; the epoch was chosen on SICK's trial "
@@ -36,7 +36,7 @@ TAUGHT = {  # what a model learnt from
 
 
 @dataclass(frozen=True)
-class Inference:
+class NliPair:
     """label: of sick.LABELS, whether the hypothesis follows from the premise."""
 
     premise: str
@@ -49,25 +49,27 @@ class Inference:
         return self.label == "entailment"
 
 
-def load(name: str, split: str) -> tuple[Inference, ...]:
-    """The pairs of one of SETS, of train, dev or test.
+def load(name: str, split: str) -> tuple[NliPair, ...]:
+    """The pairs of one of DATASETS, of train, dev or test.
 
     Raises UserError when the files are missing, and naming file and line where one is damaged.
     """
     if name == "SICK":
-        return tuple(Inference(pair.a, pair.b, pair.label) for pair in sick.load(split))
+        return tuple(NliPair(pair.a, pair.b, pair.label) for pair in sick.load(split))
     return _read(require_data("snli_1.0", f"snli_1.0_{split}.jsonl", what="SNLI"))
 
 
-def held_out(name: str) -> tuple[Inference, ...]:
+def held_out(name: str) -> tuple[NliPair, ...]:
     """The pairs to choose thresholds on, which no model learns from: dev, of SNLI its last
     HELD_OUT pairs."""
     return load(name, "dev")[-HELD_OUT:]
 
 
-def training() -> tuple[str, tuple[Inference, ...], tuple[Inference, ...]]:
-    """(one of TAUGHT, pairs to learn from, pairs to choose the epoch on): where SNLI's train file
-    is here those of the paper, else what there is instead."""
+def training_pairs() -> tuple[str, tuple[NliPair, ...], tuple[NliPair, ...]]:
+    """Return (key of TRAINING_DATA, pairs to train on, pairs to choose the epoch on).
+
+    With SNLI's train file these are the paper's; without it the pairs that are available.
+    """
     root = data_root()
     if root is not None and (root / "snli_1.0" / "snli_1.0_train.jsonl").exists():
         return "snli", load("SNLI", "train"), held_out("SNLI")
@@ -77,7 +79,7 @@ def training() -> tuple[str, tuple[Inference, ...], tuple[Inference, ...]]:
 
 
 @lru_cache(maxsize=3)
-def _read(path: Path) -> tuple[Inference, ...]:
+def _read(path: Path) -> tuple[NliPair, ...]:
     lines = enumerate(read_lines(path), 1)
     found = [_pair(path, number, text) for number, text in lines]
     pairs = tuple(pair for pair in found if pair)
@@ -86,7 +88,7 @@ def _read(path: Path) -> tuple[Inference, ...]:
     return pairs
 
 
-def _pair(path: Path, number: int, text: str) -> Inference | None:
+def _pair(path: Path, number: int, text: str) -> NliPair | None:
     """The pair of a line, None where nobody agrees on its label."""
     try:
         values: Any = json.loads(text)
@@ -100,4 +102,4 @@ def _pair(path: Path, number: int, text: str) -> Inference | None:
         return None
     if cells[2] not in LABELS:
         raise line.wrong(f"{cells[2]!r} is none of the labels {', '.join(LABELS)} and -")
-    return Inference(line.sentence(0), line.sentence(1), cells[2])
+    return NliPair(line.sentence(0), line.sentence(1), cells[2])

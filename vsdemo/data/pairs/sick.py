@@ -13,13 +13,13 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.paths import require_data
 from vsdemo.data.pairs.tsv import Line, rows
 
-HOW = (
+HOW_TO_GET = (
     "get the train, trial and annotated test files of https://alt.qcri.org/semeval2014/task1/ and "
     "unpack them to $VSDEMO_DATA/sick/"
 )
 FILES = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
 COLUMNS = ("sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
-LEAST, MOST = 1, 5  # relatedness
+MIN_SCORE, MAX_SCORE = 1, 5  # relatedness
 LABELS = ("entailment", "neutral", "contradiction")
 
 
@@ -57,5 +57,5 @@ def _pair(line: Line, a: int, b: int, relatedness: int, label: int) -> SickPair:
     judged = line.cells[label].strip().lower()
     if judged not in LABELS:
         raise line.wrong(f"{judged!r} is none of the labels {', '.join(LABELS)}")
-    score = line.score(relatedness, LEAST, MOST)
+    score = line.score(relatedness, MIN_SCORE, MAX_SCORE)
     return SickPair(line.sentence(a), line.sentence(b), score, judged)

@@ -16,15 +16,15 @@ from vsdemo.core.paths import data_root, require_data
 from vsdemo.data.pairs import sick
 from vsdemo.data.pairs.tsv import Line, read_lines, rows
 
-HOW = {
+HOW_TO_GET = {
     "sts": "unpack STS12-en-test ... STS15-en-test of SentEval to $VSDEMO_DATA/sts/",
     "stsbenchmark": "get http://ixa2.si.ehu.eus/stswiki/images/4/48/Stsbenchmark.tar.gz and unpack "
     "it to $VSDEMO_DATA/",
-    "sick": sick.HOW,
+    "sick": sick.HOW_TO_GET,
 }
 ALL = "STS"  # what the mean of all years is called
 INPUT, GOLD = "STS.input.", "STS.gs."
-LEAST, MOST = 0, 5  # similarity
+MIN_SCORE, MAX_SCORE = 0, 5  # similarity
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ScoredPair:
     score: float
 
 
-def years(folder: Path | None = None) -> dict[str, tuple[ScoredPair, ...]]:
+def load_years(folder: Path | None = None) -> dict[str, tuple[ScoredPair, ...]]:
     """The scored pairs of every subset, such as `STS12.MSRvid`, of sts/ below VSDEMO_DATA.
 
     folder: more of them, read too, or in place of those of the same year: one with files
@@ -91,7 +91,7 @@ def _subset(path: Path, gold: Path) -> tuple[ScoredPair, ...]:
         )
     told = [Line(gold, number, [score]) for number, score in enumerate(scores, 1)]
     found = tuple(
-        ScoredPair(pair.sentence(0), pair.sentence(1), score.score(0, LEAST, MOST))
+        ScoredPair(pair.sentence(0), pair.sentence(1), score.score(0, MIN_SCORE, MAX_SCORE))
         for pair, score in zip(pairs, told, strict=True)
         if score.cells[0].strip()
     )
@@ -113,7 +113,8 @@ def _scored(path: Path, lines: Sequence[Line]) -> tuple[ScoredPair, ...]:
     if not lines:
         raise UserError(f"{path} holds no pair; get the file anew.")
     return tuple(
-        ScoredPair(line.sentence(5), line.sentence(6), line.score(4, LEAST, MOST)) for line in lines
+        ScoredPair(line.sentence(5), line.sentence(6), line.score(4, MIN_SCORE, MAX_SCORE))
+        for line in lines
     )
 
 

@@ -21,7 +21,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.paths import data_root
 from vsdemo.data.pairs.tsv import rows
 
-HOW = (
+HOW_TO_GET = (
     "get https://wordnetcode.princeton.edu/3.0/WNdb-3.0.tar.gz and unpack it to "
     "$VSDEMO_DATA/wordnet/, or install Debian's package wordnet-base"
 )
@@ -33,7 +33,7 @@ NAME = "wordnet"
 
 
 @dataclass(frozen=True)
-class Hierarchy:
+class Taxonomy:
     """Concepts, and which of them lie directly above each.
 
     parents[i]: numbers of the concepts directly above concept i.
@@ -69,7 +69,7 @@ class Hierarchy:
         return list(TopologicalSorter(dict(enumerate(self.parents))).static_order())
 
     @property
-    def direct(self) -> tuple[tuple[int, int], ...]:
+    def edges(self) -> tuple[tuple[int, int], ...]:
         """(general, specific) of each concept and those directly above it."""
         return tuple((parent, i) for i, above in enumerate(self.parents) for parent in above)
 
@@ -89,7 +89,7 @@ class Hierarchy:
 
 
 @lru_cache(maxsize=1)
-def load() -> Hierarchy:
+def load() -> Taxonomy:
     """The 82,115 nouns. Raises UserError when the files are missing or damaged."""
     where, (data, index) = _files()
     senses: dict[tuple[str, int], int] = {}
@@ -111,11 +111,13 @@ def load() -> Hierarchy:
         number = {at: i for i, at in enumerate(names)}
         parents = tuple(tuple(number[to] for to in found) for found in above)
     except (ValueError, LookupError):
-        raise UserError(f"WordNet's files in {where} are damaged; get them anew: {HOW}.") from None
-    return Hierarchy(tuple(names.values()), parents)
+        raise UserError(
+            f"WordNet's files in {where} are damaged; get them anew: {HOW_TO_GET}."
+        ) from None
+    return Taxonomy(tuple(names.values()), parents)
 
 
-def place() -> Path | None:
+def find() -> Path | None:
     """The folder or the archive that holds FILES; None where there is neither."""
     root = data_root()
     folders = [root / "wordnet" / "dict", root / "wordnet"] if root else []
@@ -127,8 +129,8 @@ def place() -> Path | None:
 
 def _files() -> tuple[Path, list[str]]:
     """(where they were found, the texts of FILES)."""
-    if not (where := place()):
-        raise UserError(f"WordNet is missing; {HOW}.")
+    if not (where := find()):
+        raise UserError(f"WordNet is missing; {HOW_TO_GET}.")
     if where.name == ARCHIVE:
         return where, _unpacked(where)
     return where, [(where / name).read_text(encoding="latin-1") for name in FILES]
@@ -150,21 +152,21 @@ def _entries(text: str) -> list[str]:
     return [line for line in text.split("\n") if line and not line.startswith(" ")]
 
 
-def read(path: Path) -> Hierarchy:
+def read(path: Path) -> Taxonomy:
     """A hierarchy of one's own: a line each a concept, a tab and a concept directly above it.
 
-    Raises UserError as `Hierarchy` does, and naming file and line where one is damaged.
+    Raises UserError as `Taxonomy` does, and naming file and line where one is damaged.
     """
     pairs = [(line.sentence(0), line.sentence(1)) for line in rows(path, 2)]
     if not pairs:
         raise UserError(f"{path} holds no pair of concepts; write one a line, a tab between.")
-    return of_pairs(pairs)
+    return from_pairs(pairs)
 
 
-def of_pairs(pairs: Sequence[tuple[str, str]]) -> Hierarchy:
+def from_pairs(pairs: Sequence[tuple[str, str]]) -> Taxonomy:
     """The hierarchy of (concept, concept directly above it)."""
     number = {name: i for i, name in enumerate(dict.fromkeys(n for pair in pairs for n in pair))}
     above: list[dict[int, None]] = [{} for _ in number]
     for specific, general in pairs:
         above[number[specific]][number[general]] = None
-    return Hierarchy(tuple(number), tuple(map(tuple, above)))
+    return Taxonomy(tuple(number), tuple(map(tuple, above)))

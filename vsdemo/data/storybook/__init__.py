@@ -18,9 +18,9 @@ from vsdemo.data.storybook.pictures import held_out
 from vsdemo.data.storybook.scene import Scene
 from vsdemo.data.storybook.store import captions_of
 
-__all__ = ["HOW", "captions_of", "check", "drawn", "load", "photos", "scenes"]
+__all__ = ["HOW_TO_GET", "captions_of", "check", "drawn", "load", "photos", "scenes"]
 
-HOW = "5,500 pictures, drawn by vsdemo when they are first used"
+HOW_TO_GET = "5,500 pictures, drawn by vsdemo when they are first used"
 
 
 def photos(split: str) -> tuple[Path, ...]:

@@ -73,7 +73,7 @@ def is_pipeline(folder: Path) -> bool:
     return (folder / "resources.json").is_file()
 
 
-def check(folder: Path) -> str:
+def check_models(folder: Path) -> str:
     """The version of a folder of models: a digest of its files' own digests.
 
     Raises UserError naming the first file that is missing or damaged, and what restores it.
@@ -110,7 +110,7 @@ def _downloaded() -> Path:
     return folder
 
 
-def tidy(text: str) -> str:
+def normalize(text: str) -> str:
     """The text without control characters, its white space single.
 
     Raises UserError when no visible character is left.
@@ -125,7 +125,7 @@ class StanzaParser:
     """A Stanza pipeline over a folder of models."""
 
     def __init__(self, name: str, folder: Path) -> None:
-        digest = check(folder) if name == "shipped" else None
+        digest = check_models(folder) if name == "shipped" else None
         import stanza
 
         resources = hashlib.sha256((folder / "resources.json").read_bytes()).hexdigest()[:12]
@@ -159,7 +159,7 @@ class StanzaParser:
     def _documents(self, texts: Sequence[str]) -> list[Any]:
         import stanza
 
-        tidied = [tidy(text) for text in texts]
+        tidied = [normalize(text) for text in texts]
         for text in tidied:
             words = text.split()
             if len(words) > MOST_WORDS:

@@ -56,7 +56,7 @@ _KNOWN = {form: entry[-1] for entry in _ENTRIES for form in _forms(entry[0])}
 _UNSUITED = {form for verb in UNSUITED.split() for form in _forms(verb)} | {"has", "lying"}
 
 
-def participle(verb: str) -> str | None:
+def past_participle(verb: str) -> str | None:
     """The past participle of a verb in the present tense or ending in -ing, lower case.
 
     None where the form looks past, or the verb makes no sensible passive.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.clauses import NOUNS, Clause, Part
-from vsdemo.data.text.participles import participle
+from vsdemo.data.text.participles import past_participle
 
 COLLECTIVE = {"group", "couple", "pair", "team", "crowd", "family", "bunch", "band", "number"}
 # "has its head on the ground", "chews on a shoe"
@@ -79,7 +79,7 @@ def _transitive(sentence: Sentence) -> Transitive | None:
         return None
     subject, (thing, *adjuncts) = active.subject, active.rest
     tags, words = clause.tree.tags, clause.tree.words
-    plural, done = clause.is_plural(thing.head), participle(active.verb)
+    plural, done = clause.is_plural(thing.head), past_participle(active.verb)
     if plural is None or done is None or not all(_is_place(clause, part) for part in adjuncts):
         return None
     many = clause.is_plural(subject.head) or words[subject.head].lower() in COLLECTIVE
@@ -95,7 +95,7 @@ def _transitive(sentence: Sentence) -> Transitive | None:
     return Transitive(clause, active, thing.words, [p.words for p in adjuncts], done, plural)
 
 
-def passive(sentence: Sentence) -> str | None:
+def to_passive(sentence: Sentence) -> str | None:
     """Makes "A ball is chased by a dog in the park." of "A dog chases a ball in the park."."""
     if not (found := _transitive(sentence)):
         return None
@@ -105,7 +105,7 @@ def passive(sentence: Sentence) -> str | None:
     return found.clause.say(found.object, verb, found.active.subject.words, *found.adjuncts)
 
 
-def role_reversed(sentence: Sentence) -> str | None:
+def reverse_roles(sentence: Sentence) -> str | None:
     """Makes "A ball chases a dog." of "A dog chases a ball.": the same words, another meaning.
 
     Takes the clauses that `passive` takes where the verb agrees with the object, too.
@@ -118,7 +118,7 @@ def role_reversed(sentence: Sentence) -> str | None:
     return found.clause.say(found.object, verb, subject, *found.adjuncts)
 
 
-def fronted(sentence: Sentence) -> str | None:
+def front_place(sentence: Sentence) -> str | None:
     """Makes "On the grass a dog runs." of "A dog runs on the grass."."""
     clause = Clause.cut(sentence)
     active = _active(clause) if clause else None
@@ -135,7 +135,7 @@ def fronted(sentence: Sentence) -> str | None:
     return clause.say(place.words, range(place.words[0]))
 
 
-def swapped(sentence: Sentence) -> str | None:
+def swap_conjuncts(sentence: Sentence) -> str | None:
     """Makes "A woman and a man sit." of "A man and a woman sit."."""
     clause = Clause.cut(sentence)
     subject = next((p for p in clause.parts if p.label == "nsubj"), None) if clause else None

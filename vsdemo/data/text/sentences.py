@@ -15,7 +15,7 @@ from vsdemo.data.text.trees import TreeCache
 FEW = 16  # sentences, such as visitors type, that are parsed faster than the cache is read
 
 
-def parsed(sentences: Sequence[Sentence], needs: frozenset[str]) -> list[Sentence]:
+def add_trees(sentences: Sequence[Sentence], needs: frozenset[str]) -> list[Sentence]:
     """The sentences with a dependency tree each where `needs` holds dep_tree, and a binary
     constituency tree where it holds const_tree; those that come with theirs keep it.
 
@@ -31,7 +31,7 @@ def parsed(sentences: Sequence[Sentence], needs: frozenset[str]) -> list[Sentenc
     return found
 
 
-def version(needs: frozenset[str]) -> str:
+def parser_version(needs: frozenset[str]) -> str:
     """Changes whenever `parsed` would give other trees; empty where none are needed."""
     return TreeCache().parser.version if needs & {"dep_tree", "const_tree"} else ""
 

@@ -67,7 +67,7 @@ class TreeCache:
     def _cached(
         self, texts: Sequence[str], kind: Format[Record], progress: Progress | None
     ) -> list[Record]:
-        keys = [parser.tidy(text) for text in texts]
+        keys = [parser.normalize(text) for text in texts]
         known = self._known(kind)
         missing = [key for key in dict.fromkeys(keys) if key not in known]
         with tqdm(total=len(missing), desc="parsing", disable=not missing) as bar:
@@ -103,12 +103,12 @@ def _read_json_lines(lines: str) -> Iterable[tuple[str, BinaryTree]]:
         yield text, BinaryTree(tuple(row["words"]), merges, row["source"])
 
 
-def relations(trees: Iterable[Tree]) -> Counter[str]:
+def count_relations(trees: Iterable[Tree]) -> Counter[str]:
     """How often each relation stands in the trees, the root's among them."""
     return Counter(label for tree in trees for label in tree.labels)
 
 
-def frequent(counts: Counter[str], rare: float = RARE) -> tuple[str, ...]:
+def frequent_relations(counts: Counter[str], rare: float = RARE) -> tuple[str, ...]:
     """The relations with at least a share of `rare`, most frequent first; the others are pooled
     as `other` (Karpathy 2014 drops below 1%)."""
     total = sum(counts.values())

@@ -74,32 +74,32 @@ def factorise(matrix: csr_matrix, dim: int, norm: float, seed: int = 0) -> np.nd
     return vectors * (norm / np.linalg.norm(vectors, axis=1).mean())
 
 
-def other_sentences() -> Iterator[str]:
+def corpus_sentences() -> Iterator[str]:
     """Captions of photos that are in no dev or test split. Raises UserError when missing."""
-    path = require_data("flickr30k_entities", "other_sentences.txt.xz", what="The caption text")
+    path = require_data("flickr30k_entities", "corpus_sentences.txt.xz", what="The caption text")
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         yield from lines
 
 
-def of_vocab(vocab: Vocab, captions: Sequence[str], dim: int) -> Tensor:
+def vectors_for(vocab: Vocab, captions: Sequence[str], dim: int) -> Tensor:
     """A vector for each word of the vocabulary, (V, dim), of length 1 on average.
 
-    Learned from `captions`, those of the train split, and `other_sentences`; kept below
+    Learned from `captions`, those of the train split, and `corpus_sentences`; kept below
     VSDEMO_HOME. A word that is not among the most frequent has the mean of its parts ("t-shirt"),
     or of rare words. Raises UserError when the text is missing.
     """
     key = "\n".join(map(str, [WORDS, CONTEXTS, WINDOW, dim, *vocab.words, *captions]))
     path = home() / "vectors" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.safetensors"
     if not path.exists():
-        texts = [WORD.findall(t.lower()) for t in (*other_sentences(), *captions)]
+        texts = [WORD.findall(t.lower()) for t in (*corpus_sentences(), *captions)]
         found = _train([["<s>", *text, "</s>"] for text in texts], dim)
         tensors.write(path, {"x": torch.from_numpy(_table(vocab, found))})
     return load_file(path)["x"]
 
 
-def fill(table: nn.Embedding, vocab: Vocab, captions: Sequence[str]) -> None:
-    """Puts the vectors `of_vocab` into a word table."""
-    table.weight.data.copy_(of_vocab(vocab, captions, table.embedding_dim))
+def initialize(table: nn.Embedding, vocab: Vocab, captions: Sequence[str]) -> None:
+    """Puts the vectors `vectors_for` into a word table."""
+    table.weight.data.copy_(vectors_for(vocab, captions, table.embedding_dim))
 
 
 def _train(sentences: Sequence[Sequence[str]], dim: int) -> dict[str, np.ndarray]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from vsdemo.core.sentences import Sentence, Tree
-from vsdemo.data.text.trees import frequent, relations
+from vsdemo.data.text.trees import count_relations, frequent_relations
 
 PAD, UNK, EOS = 0, 1, 2
 SPECIAL = ("<pad>", "<unk>", "<eos>")
@@ -56,12 +56,12 @@ class Vocab:
         counts = Counter(word for sentence in sentences for word in words_of(sentence))
         kept = [w for w, n in counts.items() if n >= min_count and w not in SPECIAL]
         trees = [sentence.tree for sentence in sentences if sentence.tree]
-        labels = relations(trees)
+        labels = count_relations(trees)
         del labels["root"]  # which is no edge
         return cls(
             (*SPECIAL, *sorted(kept, key=lambda w: (-counts[w], w))),
-            frequent(labels),
-            most_children(trees),
+            frequent_relations(labels),
+            max_children(trees),
         )
 
     @classmethod
@@ -83,26 +83,26 @@ class Vocab:
     def __len__(self) -> int:
         return len(self.words)
 
-    def numbers(self, words: Sequence[str]) -> list[int]:
+    def ids(self, words: Sequence[str]) -> list[int]:
         """Numbers of words, in either case; <unk> for unknown ones."""
         return [self._number.get(word.lower(), UNK) for word in words]
 
     def encode(self, text: str) -> list[int]:
         """Numbers of the words of a text, then <eos>."""
-        return [*self.numbers(tokenize(text)), EOS]
+        return [*self.ids(tokenize(text)), EOS]
 
-    def spell(self, text: str) -> list[int]:
+    def encode_characters(self, text: str) -> list[int]:
         """Numbers of the characters of a text, as it is written; an empty one has an <eos>."""
         return [self._number.get(c, UNK) for c in text] or [EOS]
 
-    def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
+    def split_known(self, sentence: Sentence) -> tuple[list[str], list[str]]:
         """(known, unknown) words of a sentence; marks of punctuation are none."""
         words = [w for w in words_of(sentence) if tokenize(w)]
         known = [w for w in words if w in self._number]
         return known, [w for w in words if w not in self._number]
 
 
-def most_children(trees: Iterable[Tree]) -> tuple[int, int]:
+def max_children(trees: Iterable[Tree]) -> tuple[int, int]:
     """The most children that any word has on its left and on its right."""
     left = right = 0
     for tree in trees:

@@ -53,7 +53,7 @@ class Constituents:
         tree: BinaryTree | None = sentence.constituents
         if tree is None:
             raise UserError(f"{sentence.text[:40]!r} has no constituency tree; parse it first.")
-        words = vocab.numbers(tree.words)
+        words = vocab.ids(tree.words)
         n = len(words) + len(tree.merges)
         parents, groups = list(range(n)), [0] * n
         for node, pair in enumerate(tree.merges, start=len(words)):
@@ -72,7 +72,7 @@ class _Dependencies:
         if tree is None:
             raise UserError(f"{sentence.text[:40]!r} has no dependency tree; parse it first.")
         parents = [head - 1 if head else word for word, head in enumerate(tree.heads)]
-        return Nodes(vocab.numbers(tree.words), parents, self.groups(tree))
+        return Nodes(vocab.ids(tree.words), parents, self.groups(tree))
 
     def groups(self, tree: Tree) -> list[int]:
         raise NotImplementedError

@@ -24,7 +24,7 @@ from vsdemo.core.alignment import Fragment
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence, Tree
-from vsdemo.data.text.sentences import parsed
+from vsdemo.data.text.sentences import add_trees
 from vsdemo.evaluation.metrics.accuracy import Shares
 from vsdemo.evaluation.metrics.pointing import Answers, baselines, judged
 from vsdemo.evaluation.metrics.ranks import with_intervals
@@ -129,7 +129,7 @@ def measure(model: DualEncoder, split: CaptionSet, features: Tensor, boxes: Tens
     """
     check(model)
     known = phrases(split)
-    sentences = parsed([Sentence(text) for text in split.captions], frozenset({"dep_tree"}))
+    sentences = add_trees([Sentence(text) for text in split.captions], frozenset({"dep_tree"}))
     asked, left_out = questions(model, known, sentences)
     if not asked:
         raise UserError(f"No fragment of {split.name}'s captions is part of a phrase with a box.")

@@ -17,7 +17,7 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.pairs import hypernyms
-from vsdemo.data.pairs.hypernyms import Edges, Pairs, Split
+from vsdemo.data.pairs.hypernyms import EdgeSet, LabelledPairs, Split
 from vsdemo.evaluation.metrics.accuracy import OWN, Judged, Shares, best_threshold, higher
 from vsdemo.evaluation.metrics.ranks import with_intervals
 from vsdemo.models.dual_encoder import DualEncoder
@@ -52,7 +52,9 @@ def scored(model: DualEncoder, concepts: Embeddings, pairs: np.ndarray) -> torch
     return model.score.pairs(concepts[general].to(on), concepts[specific].to(on)).cpu()
 
 
-def measure(model: DualEncoder, split: Split, asked: Pairs, baselines: bool = True) -> Judged:
+def measure(
+    model: DualEncoder, split: Split, asked: LabelledPairs, baselines: bool = True
+) -> Judged:
     """The answers for the pairs `asked`, with the threshold that is best on dev."""
     concepts = embedded(model, split)
     on_dev = scored(model, concepts, split.dev.pairs).numpy()
@@ -64,7 +66,7 @@ def measure(model: DualEncoder, split: Split, asked: Pairs, baselines: bool = Tr
     answers = {OWN: (numbers, right), "yes": (numbers[yes], right[yes])}
     answers |= {"no": (numbers[~yes], right[~yes]), "direction": (numbers[yes], directed[yes])}
     if baselines:
-        guessed = hypernyms.inferred(split, asked) == yes
+        guessed = hypernyms.infer_from_closure(split, asked) == yes
         answers["baselines.transitive"] = (numbers, guessed)
     return Judged(Shares.of(len(asked.true), answers))
 
@@ -87,12 +89,12 @@ def evaluate(
         asked, names = getattr(parts, split), parts.hierarchy.names
         if names != model.text.names:
             raise UserError(f"The model has learnt other concepts than those of {dataset}.")
-        truth = Edges.of(parts.hierarchy.closure(), len(names))
-        stood = Edges.of(hypernyms.split(learnt or protocol, dataset).train, len(names))
+        truth = EdgeSet.of(parts.hierarchy.closure(), len(names))
+        stood = EdgeSet.of(hypernyms.split(learnt or protocol, dataset).train, len(names))
         found[protocol] = {
             **with_intervals(measure(model, parts, asked)),
             "n": len(asked.true),
-            "oracle": 100 * float((truth.hold(asked.pairs) == asked.true).mean()),
-            "seen": 100 * float(stood.hold(asked.pairs[asked.true]).mean()),
+            "oracle": 100 * float((truth.contains(asked.pairs) == asked.true).mean()),
+            "seen": 100 * float(stood.contains(asked.pairs[asked.true]).mean()),
         }
     return found

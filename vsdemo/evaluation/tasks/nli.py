@@ -19,7 +19,7 @@ import torch.nn.functional as F
 
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import nli
-from vsdemo.data.pairs.nli import Inference
+from vsdemo.data.pairs.nli import NliPair
 from vsdemo.data.text.vocab import tokenize
 from vsdemo.evaluation.metrics.accuracy import OWN, Judged, Shares, best_threshold, higher
 from vsdemo.evaluation.metrics.ranks import with_intervals
@@ -31,19 +31,19 @@ TEXT_ONLY = True
 SPLITS = ("dev", "test")
 
 
-def entailed(pairs: Sequence[Inference]) -> np.ndarray:
+def entailed(pairs: Sequence[NliPair]) -> np.ndarray:
     """Whether the answer is yes, (N,)."""
     return np.array([pair.entailed for pair in pairs])
 
 
-def overlap(pair: Inference) -> float:
+def overlap(pair: NliPair) -> float:
     """The share of the hypothesis' words that the premise has; 0 where there is no word."""
     words, known = tokenize(pair.hypothesis), set(tokenize(pair.premise))
     return sum(word in known for word in words) / max(1, len(words))
 
 
 def scored(
-    model: DualEncoder, texts: Texts, pairs: Sequence[Inference]
+    model: DualEncoder, texts: Texts, pairs: Sequence[NliPair]
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """(scores of pairs by the model, as `accuracy`, and by each baseline, (N,) each; whether the
     model's is higher than with premise and hypothesis exchanged, (N,))."""
@@ -60,7 +60,7 @@ def scored(
 
 
 def measure(
-    model: DualEncoder, dev: Sequence[Inference], asked: Sequence[Inference]
+    model: DualEncoder, dev: Sequence[NliPair], asked: Sequence[NliPair]
 ) -> tuple[Judged, int]:
     """(the answers for the pairs `asked`, of how many of their sentences the model knows no word).
 
@@ -91,7 +91,7 @@ def evaluate(model: DualEncoder, split: str = "test") -> dict[str, Any]:
     if split not in SPLITS:
         raise UserError(f"Entailment is measured on dev or test, not on {split}.")
     result: dict[str, Any] = {}
-    for name in nli.SETS:
+    for name in nli.DATASETS:
         asked = nli.held_out(name) if split == "dev" else nli.load(name, split)
         found, unknown = measure(model, nli.held_out(name), asked)
         sizes = {"n": len(asked), "n_entailed": int(entailed(asked).sum()), "n_unknown": unknown}

@@ -19,16 +19,16 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text import rewrites
-from vsdemo.data.text.sentences import parsed
+from vsdemo.data.text.sentences import add_trees
 from vsdemo.evaluation.metrics.ranks import best_ranks, bootstrap
 from vsdemo.models.dual_encoder import DualEncoder
 
 PRIMARY = "passive_over_reversed"
 KINDS = {
-    "passive": rewrites.passive,
-    "fronted": rewrites.fronted,
-    "swapped": rewrites.swapped,
-    "reversed": rewrites.role_reversed,
+    "passive": rewrites.to_passive,
+    "fronted": rewrites.front_place,
+    "swapped": rewrites.swap_conjuncts,
+    "reversed": rewrites.reverse_roles,
 }
 CHUNK = 1000  # queries a block
 EXAMPLES = 3  # listed of each kind
@@ -56,7 +56,7 @@ class Measured(NamedTuple):
 
 def find_pairs(split: CaptionSet) -> list[Pair]:
     """All pairs, kind by kind. Raises UserError when no caption can be said otherwise."""
-    trees = parsed([Sentence(c) for c in split.captions], frozenset({"dep_tree"}))
+    trees = add_trees([Sentence(c) for c in split.captions], frozenset({"dep_tree"}))
     pairs = [
         Pair(kind, number, said)
         for kind, rewrite in KINDS.items()

@@ -55,7 +55,7 @@ def _marked(split: CaptionSet) -> list[Phrase]:
     for photo, known in enumerate(entities.read(split.photos)):
         for caption, place in zip(
             split.captions_of[photo],
-            entities.match(split.own_captions(photo), known.captions),
+            entities.match_captions(split.own_captions(photo), known.captions),
             strict=True,
         ):
             for phrase in () if place is None else known.phrases[place]:

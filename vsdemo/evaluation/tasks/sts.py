@@ -35,7 +35,7 @@ SHOWN = [
 ]
 # name -> (what reads a split, the whole numbers of its scale)
 LEARNT: dict[str, tuple[Callable[[str], Sequence[ScoredPair]], range]] = {
-    "STS-B": (sts.benchmark, range(sts.LEAST, sts.MOST + 1)),
+    "STS-B": (sts.benchmark, range(sts.MIN_SCORE, sts.MAX_SCORE + 1)),
     "SICK-R": (sts.relatedness, range(1, 6)),
 }
 SPLITS = ("dev", "test")
@@ -96,12 +96,12 @@ def measure(
     """(what was found, of how many sentences of each set the model knows no word).
 
     On dev only STS-B and SICK-R are measured; the other sets are for tests alone. sts_dir: more
-    years, as `data.sts.years` takes them.
+    years, as `data.sts.load_years` takes them.
     Raises UserError for other splits, and when data are missing or damaged.
     """
     if split not in SPLITS:
         raise UserError(f"Sentence similarity is measured on dev or test, not on {split}.")
-    plain = sts.years(sts_dir) if split == "test" else {}
+    plain = sts.load_years(sts_dir) if split == "test" else {}
     needed = [load(part) for load, _ in LEARNT.values() for part in ("train", "dev", "test")]
     texts = Texts(model, texts_of(p for pairs in (*plain.values(), *needed) for p in pairs))
     sets, said = {}, {}

@@ -10,7 +10,7 @@ from torch import Tensor
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.text.sentences import parsed
+from vsdemo.data.text.sentences import add_trees
 from vsdemo.models.dual_encoder import DualEncoder
 
 
@@ -23,7 +23,7 @@ class Texts:
 
     def __init__(self, model: DualEncoder, texts: Iterable[str]) -> None:
         unique = list(dict.fromkeys(texts))
-        sentences = parsed([Sentence(text) for text in unique], model.text.needs)
+        sentences = add_trees([Sentence(text) for text in unique], model.text.needs)
         self._row = {text: row for row, text in enumerate(unique)}
         self._found = model.encode_text(sentences)
         if self._found.x.isnan().any():

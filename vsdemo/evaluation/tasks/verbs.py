@@ -17,7 +17,7 @@ from torch import Tensor
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.text.sentences import parsed
+from vsdemo.data.text.sentences import add_trees
 from vsdemo.evaluation.metrics.ranks import bootstrap
 from vsdemo.evaluation.tasks.similarity import blocks, encode
 from vsdemo.models.dual_encoder import DualEncoder
@@ -29,7 +29,7 @@ WORST = 10  # pairs that are listed
 
 def has_verb(split: CaptionSet) -> list[bool]:
     """Whether each caption holds a verb."""
-    sentences = parsed([Sentence(c) for c in split.captions], frozenset({"dep_tree"}))
+    sentences = add_trees([Sentence(c) for c in split.captions], frozenset({"dep_tree"}))
     return [s.tree is not None and "VERB" in s.tree.tags for s in sentences]
 
 

@@ -32,7 +32,7 @@ def evaluate(folder: Path, split: str = "test") -> dict[str, dict[str, float]]:
     """
     if split not in ("train", "dev", "test"):
         raise UserError(f"UD English EWT has no split {split!r}; valid are train, dev, test.")
-    parser.check(folder)
+    parser.check_models(folder)
     text = treebank.read(split)
     words = [[r for r in rows if r[0].isdigit()] for rows in treebank.sentences(text)]
     gold = "".join("\n".join("\t".join(r) for r in rows) + "\n\n" for rows in words)
@@ -47,7 +47,7 @@ def evaluate(folder: Path, split: str = "test") -> dict[str, dict[str, float]]:
 def on_storybook(folder: Path, split: str = "test") -> dict[str, float]:
     """Percentages on the captions of a split of Storybook, whose trees are known; from raw text,
     a caption a paragraph. Raises UserError for a split it has not."""
-    parser.check(folder)
+    parser.check_models(folder)
     _, told = stories(datasets.load("storybook", split))
     gold = "".join(conllu.write(caption.tree, caption.text) for caption in told)
     raw = pipeline(folder, tokenize_no_ssplit=True)("\n\n".join(c.text for c in told))

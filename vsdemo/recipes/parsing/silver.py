@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from vsdemo.data.text.vectors import other_sentences
+from vsdemo.data.text.vectors import corpus_sentences
 from vsdemo.recipes.parsing import score, treebank
 from vsdemo.recipes.parsing.pack import pack
 from vsdemo.recipes.parsing.treebank import Rows
@@ -25,7 +25,7 @@ SENTENCES, CHUNK = 12_000, 500
 
 def captions(seed: int = 0) -> list[str]:
     """Caption sentences of photos outside Flickr8k; a third as a visitor would type them."""
-    sentences = [line.rstrip("\n") for line in other_sentences()]
+    sentences = [line.rstrip("\n") for line in corpus_sentences()]
     found = random.Random(seed).sample(sentences, SENTENCES)
     return [t.lower().rstrip(" .") if i % 3 == 0 else t for i, t in enumerate(found) if t.strip()]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from vsdemo.core.paths import require_data, write_text
 from vsdemo.data.datasets import flickr8k
-from vsdemo.data.text.vectors import WORD, factorise, other_sentences, ppmi
+from vsdemo.data.text.vectors import WORD, corpus_sentences, factorise, ppmi
 from vsdemo.recipes.parsing import treebank
 
 PLACES = (-2, -1, 1, 2)
@@ -25,7 +25,7 @@ def texts() -> Iterator[list[str]]:
     """Tokenised lower-case sentences: EWT train, caption text (no dev or test photo), glosses."""
     for rows in treebank.sentences(treebank.read("train")):
         yield [row[1].lower() for row in rows if row[0].isdigit()]
-    yield from (WORD.findall(line.lower()) for line in other_sentences())
+    yield from (WORD.findall(line.lower()) for line in corpus_sentences())
     captions = flickr8k.read_captions()
     for name in flickr8k.split_names("train"):
         yield from (WORD.findall(caption.lower()) for caption in captions[name])

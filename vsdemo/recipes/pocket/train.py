@@ -203,7 +203,7 @@ class Trainer:
     def _finish(self) -> None:
         """Writes the averaged network, matrices in half precision, its figures and its card."""
         network = self.average.module.net.state_dict()
-        tensors.write(self.out / "model.safetensors", tensors.halved(network))
+        tensors.write(self.out / "model.safetensors", tensors.to_half(network))
         figures = {"dev_rsum": self.evaluate(), "hours": round(self.seconds / 3600, 2)}
         write_text(self.out / "metrics.json", json.dumps(figures, indent=1) + "\n")
         write_text(self.out / "README.md", card(self.settings, self.photos.sets, figures))

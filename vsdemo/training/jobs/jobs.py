@@ -25,7 +25,8 @@ from typing import Any
 from filelock import FileLock
 
 from vsdemo.core.errors import UserError
-from vsdemo.core.event_reader import Event, log_lines, tail
+from vsdemo.core.event_reader import last_lines, reader_for
+from vsdemo.core.events import Event
 from vsdemo.core.paths import home, write_text
 from vsdemo.training.jobs import processes
 from vsdemo.training.jobs.spec import JobSpec
@@ -56,7 +57,7 @@ class Run:
     @property
     def events(self) -> list[Event]:
         """The events that the trainer has written so far."""
-        return list(tail(self.folder / "events.jsonl").read())
+        return list(reader_for(self.folder / "events.jsonl").read())
 
     @property
     def alive(self) -> bool:
@@ -103,7 +104,7 @@ class Run:
     @property
     def problem(self) -> str:
         """Why the run failed, in one sentence."""
-        lines = log_lines(self.folder / "log.txt", 1)
+        lines = last_lines(self.folder / "log.txt", 1)
         if lines and lines[0].startswith("vsdemo: "):
             return lines[0].removeprefix("vsdemo: ")
         messages = [event.get("message") for event in self.events if event["kind"] == "error"]

@@ -116,7 +116,7 @@ class Grounds:
         for folder in reversed(of_concepts()):
             model, spec, _ = checkpoint.load(folder)
             if spec.config.dim == 2:
-                edges = hypernyms.load(spec.dataset).direct
+                edges = hypernyms.load(spec.dataset).edges
                 points = model.encode_text([Sentence(name) for name in model.text.names]).x
                 return cones(Toy(model.text.names, tuple(map(tuple, points.tolist())), edges))
         return html.message("The model of two dimensions, checkpoints/wordnet/toy, is not here.")

@@ -58,7 +58,7 @@ def _merit(folder: Path, dataset: str | None) -> Merit:
     try:
         figures = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
         spec = checkpoint.read_spec(folder)
-        base = datasets.unseeded(spec.dataset)
+        base = datasets.base_name(spec.dataset)
         place = known.index(base) if base in known else len(known)
         here, views = is_here(spec.config.backbone), CROPS.get(spec.config.crops, 1)
         return spec.dataset == dataset, here, -place, -views, float(figures["dev"]["rsum"])

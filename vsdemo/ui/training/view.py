@@ -8,7 +8,8 @@ from html import escape
 from typing import Any, TypeVar
 
 from vsdemo.core import event_reader
-from vsdemo.core.event_reader import Event, bar, log_lines, seconds_left
+from vsdemo.core.event_reader import last_lines, parse_progress_bar, seconds_left
+from vsdemo.core.events import Event
 from vsdemo.training.jobs.jobs import ALIVE, Run
 from vsdemo.training.preflight import Check
 from vsdemo.ui.components import html
@@ -52,7 +53,7 @@ def checks(found: Sequence[Check]) -> str:
 
 def best(events: Sequence[Event]) -> str:
     """The best figure on dev so far, such as "rsum 312.4"."""
-    told = event_reader.best(events)
+    told = event_reader.best_metric(events)
     return f"{told[0]} {told[1]:.1f}" if told else ""
 
 
@@ -92,8 +93,8 @@ def _progress(run: Run, events: Sequence[Event], state: str) -> str:
             f'<progress max="{steps}" value="{events[-1]["step"]}" aria-label="{label}"></progress>'
         )
     if state in ("preparing", "measuring"):
-        lines = log_lines(run.folder / "log.txt", 1)
-        if lines and (found := bar(lines[0])):
+        lines = last_lines(run.folder / "log.txt", 1)
+        if lines and (found := parse_progress_bar(lines[0])):
             return html.progress(*found)
         return html.progress("Starting" if state == "preparing" else "Measuring", 0, 0)
     return ""
@@ -138,7 +139,7 @@ def _button(event: str, says: str, title: str) -> str:
 
 def log(run: Run) -> str:
     """The end of what the trainer printed."""
-    lines = log_lines(run.folder / "log.txt", LINES)
+    lines = last_lines(run.folder / "log.txt", LINES)
     return f'<pre class="log" tabindex="0">{escape(chr(10).join(lines))}</pre>' if lines else ""
 
 

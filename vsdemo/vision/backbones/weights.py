@@ -16,7 +16,7 @@ from torch import Tensor
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT, data_root
-from vsdemo.data.downloads.fetch import THINGS
+from vsdemo.data.downloads.fetch import DOWNLOADS
 
 BROKEN = (  # what comes of failed downloads and damaged files
     *(OSError, RuntimeError, EOFError),
@@ -119,7 +119,7 @@ def is_here(backbone: str) -> bool:
     kind, _, rest = backbone.partition("/")
     if kind == "torchvision":
         downloaded = Path(torch.hub.get_dir()) / "checkpoints"
-        hub = None if rest in THINGS else next(downloaded.glob(f"{rest}-*.pth"), None)
+        hub = None if rest in DOWNLOADS else next(downloaded.glob(f"{rest}-*.pth"), None)
         return bool(local_file(rest) or hub)
     if kind == "open_clip" and rest.count("/") == 1:
         architecture, tag = rest.split("/")
@@ -132,7 +132,7 @@ def _torchvision_download(name: str) -> Path:
 
     if name not in torchvision.models.list_models(module=torchvision.models):
         raise UserError(UNKNOWN.format(f"torchvision/{name}"))
-    if name in THINGS:  # checkpoints know the file that `fetch` makes, not the one it downloads
+    if name in DOWNLOADS:  # checkpoints know the file that `fetch` makes, not the one it downloads
         raise UserError(
             f"The image network torchvision/{name} is not here; whoever runs the app can fetch it "
             f"under More or by `python -m vsdemo fetch {name}`, or put its weights as .safetensors "
