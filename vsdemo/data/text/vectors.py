@@ -76,7 +76,7 @@ def factorise(matrix: csr_matrix, dim: int, norm: float, seed: int = 0) -> np.nd
 
 def corpus_sentences() -> Iterator[str]:
     """Captions of photos that are in no dev or test split. Raises UserError when missing."""
-    path = require_data("flickr30k_entities", "corpus_sentences.txt.xz", what="The caption text")
+    path = require_data("flickr30k_entities", "other_sentences.txt.xz", what="The caption text")
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         yield from lines
 
