@@ -28,7 +28,7 @@ def fetch(
     if name is None:
         _list()
         return
-    thing = downloads.thing(name)
+    thing = downloads.find_download(name)
     if thing.missing:
         print(thing)
     try:

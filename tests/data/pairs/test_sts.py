@@ -21,7 +21,7 @@ def change(path, old: str, new: str) -> None:
 
 
 def test_pairs_without_a_score_are_left_out(root):
-    found = sts.years()
+    found = sts.load_years()
     assert {name: len(pairs) for name, pairs in found.items()} == {
         "STS12.MSRvid": 16,
         "STS12.OnWN": 8,  # of `surprise.OnWN`
@@ -36,14 +36,14 @@ def test_pairs_without_a_score_are_left_out(root):
 
 def test_scores_without_sentences_are_not_read(root):
     small_pairs.write(root / "sts" / "STS13-en-test" / "STS.gs.SMT.txt", ["1", "2"])
-    assert set(sts.years()) == {"STS12.MSRvid", "STS12.OnWN", "STS13.headlines"}
+    assert set(sts.load_years()) == {"STS12.MSRvid", "STS12.OnWN", "STS13.headlines"}
 
 
 @pytest.mark.parametrize("inside", [True, False])
 def test_a_folder_of_ones_own_is_read_too(root, tmp_path, inside):
     own = tmp_path / "own" / "STS16-en-test"
     small_pairs.write_year(own, plagiarism=6)
-    found = sts.years(own if inside else own.parent)
+    found = sts.load_years(own if inside else own.parent)
     assert len(found["STS16.plagiarism"]) == 4
     assert "STS12.MSRvid" in found
 
@@ -51,7 +51,7 @@ def test_a_folder_of_ones_own_is_read_too(root, tmp_path, inside):
 def test_it_takes_the_place_of_the_same_year(root, tmp_path):
     own = tmp_path / "own" / "STS12-en-test"
     small_pairs.write_year(own, mine=6)
-    assert set(sts.years(own)) == {"STS12.mine", "STS13.headlines"}
+    assert set(sts.load_years(own)) == {"STS12.mine", "STS13.headlines"}
 
 
 @pytest.mark.parametrize("name", ["STS16-en-train", "STS"])
@@ -59,15 +59,15 @@ def test_folders_that_would_hide_each_other_are_refused(root, tmp_path, name):
     for folder in ("STS16-en-test", name):
         small_pairs.write_year(tmp_path / "own" / folder, plagiarism=6)
     with pytest.raises(UserError, match=r"are both STS16|would be all years"):
-        sts.years(tmp_path / "own")
+        sts.load_years(tmp_path / "own")
 
 
 def test_it_is_enough_by_itself(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     small_pairs.write_year(tmp_path / "STS16-en-test", plagiarism=6)
-    assert set(sts.years(tmp_path / "STS16-en-test")) == {"STS16.plagiarism"}
+    assert set(sts.load_years(tmp_path / "STS16-en-test")) == {"STS16.plagiarism"}
     with pytest.raises(UserError, match="STS 2012-2015 is missing"):
-        sts.years()
+        sts.load_years()
 
 
 def test_the_benchmark_and_sick(root):
@@ -89,11 +89,11 @@ def test_columns_of_sick_go_by_their_names(root):
 
 def test_other_ends_of_lines_and_marks_at_the_start(root):
     path = root / "sts" / "STS13-en-test" / "STS.input.headlines.txt"
-    before = sts.years()["STS13.headlines"]
+    before = sts.load_years()["STS13.headlines"]
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    assert sts.years()["STS13.headlines"] == before
+    assert sts.load_years()["STS13.headlines"] == before
     change(path, "first 0", "first\u2028 0")  # ends no line
-    assert len(sts.years()["STS13.headlines"]) == len(before)
+    assert len(sts.load_years()["STS13.headlines"]) == len(before)
 
 
 YEAR = "sts/STS12-en-test/"
@@ -129,7 +129,7 @@ YEAR = "sts/STS12-en-test/"
 def test_a_bad_line_is_named(root, name, old, new, told):
     change(root / name, old, new)
     with pytest.raises(UserError, match=f"{name.split('/')[-1]}, {told}"):
-        (sts.years(), sts.benchmark("dev"), sts.relatedness("dev"))
+        (sts.load_years(), sts.benchmark("dev"), sts.relatedness("dev"))
 
 
 @pytest.mark.parametrize(
@@ -147,23 +147,23 @@ def test_another_encoding_is_named_with_its_line(root, name):
     lines[2] = "café".encode("latin-1") + lines[2]
     path.write_bytes(b"\n".join(lines))
     with pytest.raises(UserError, match=f"{path.name}, line 3: this is no UTF-8"):
-        (sts.years(), sts.benchmark("dev"), sts.relatedness("dev"))
+        (sts.load_years(), sts.benchmark("dev"), sts.relatedness("dev"))
 
 
 def test_unequal_numbers_of_lines(root):
     with (root / YEAR / "STS.gs.MSRvid.txt").open("a") as file:
         file.write("3\n")
     with pytest.raises(UserError, match=r"MSRvid.txt has 24 lines but STS.gs.MSRvid.txt 25"):
-        sts.years()
+        sts.load_years()
 
 
 def test_missing_and_empty_files(root, tmp_path):
     (root / YEAR / "STS.gs.MSRvid.txt").unlink()
     with pytest.raises(UserError, match=r"STS.gs.MSRvid.txt is missing"):
-        sts.years()
+        sts.load_years()
     small_pairs.write(root / YEAR / "STS.gs.MSRvid.txt", [""] * 24)
     with pytest.raises(UserError, match=r"STS.gs.MSRvid.txt holds no score"):
-        sts.years()
+        sts.load_years()
     (root / "stsbenchmark" / "sts-dev.csv").write_text("")
     with pytest.raises(UserError, match=r"sts-dev.csv holds no pair"):
         sts.benchmark("dev")
@@ -178,13 +178,13 @@ def test_missing_and_empty_files(root, tmp_path):
         sts.relatedness("dev")
     for folder in (tmp_path / "none", tmp_path / "sick"):
         with pytest.raises(UserError, match=r"files STS\.input\."):
-            sts.years(folder)
+            sts.load_years(folder)
 
 
 @pytest.mark.usefixtures("real_data")
 def test_the_official_numbers_of_pairs():
     """Merckx & Frank 2019, Table 1."""
-    found = {name: len(pairs) for name, pairs in sts.years().items()}
+    found = {name: len(pairs) for name, pairs in sts.load_years().items()}
     by_year = {
         "STS12": {"MSRpar": 750, "MSRvid": 750, "SMTeuroparl": 459, "OnWN": 750, "SMTnews": 399},
         "STS13": {"FNWN": 189, "headlines": 750, "OnWN": 561},

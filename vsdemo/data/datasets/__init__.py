@@ -34,18 +34,18 @@ def karpathy_files() -> dict[str, Path]:
     return {p.parent.name: p for pattern in patterns for p in sorted(root.glob(pattern))}
 
 
-def load(name: str, split: str, progress: Progress | None = None, most: int = 0) -> CaptionSet:
+def load(name: str, split: str, progress: Progress | None = None, limit: int = 0) -> CaptionSet:
     """A split of a data set: a name of DATASETS, a file in the Karpathy format, a folder below
     VSDEMO_DATA with one, or any folder of photos (then without captions). A data set without
     official splits takes a seed for its own, such as pascal1k:3. While photos are made,
-    `progress` is told how many are, and of how many. most: the first photos only; 0: all.
+    `progress` is told how many are, and of how many. limit: the first photos only; 0: all.
 
     Raises UserError when the name or the split does not exist, or its files are missing.
     """
     if name in MADE and split in splits(name):  # no more is made than is asked for
-        return import_module(DATASETS[name]).load(split, progress, most)
+        return import_module(DATASETS[name]).load(split, progress, limit)
     found = _load(name, split)
-    return found.first(most) if most else found
+    return found.first(limit) if limit else found
 
 
 def _load(name: str, split: str) -> CaptionSet:
