@@ -1,26 +1,72 @@
-"""Towers: items of one kind in, `Embeddings` out.
+"""Encoders: sentences or photo features in, embeddings out.
 
-prepare(items) turns sentences or photo features into what is kept in memory, collate(prepared)
-stacks some of them into a batch, forward(batch) embeds it. `needs` says what an item must have. A
-tower of sentences also says which words it passes over: unknown(sentence) -> (known, unknown).
+An encoder works in three steps, each done no more often than necessary:
+
+    prepared = encoder.prepare(items)    # once a data set: look up words, lay out trees
+    batch = encoder.collate(prepared)    # once a batch: pad and stack
+    embeddings = encoder(batch)          # once a forward pass
+
+The text encoders are in `bow`, `gru`, `chars`, `fragments`, `tree` and `concepts`, the image
+encoders in `image` and `regions`. Backbones, which turn photos into features, are in
+`vsdemo.vision`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence
 
 
-class Encoder(Protocol):
-    """What every tower offers; towers are `nn.Module`s."""
+class Encoder(nn.Module):
+    """Base class of all encoders.
 
-    needs: frozenset[str]  # of words, chars, dep_tree, const_tree, vector, regions
+    Attributes:
+        needs: What an item must provide. Sentences: "words", "chars", "dep_tree", "const_tree" or
+            "concepts". Photos: "vector" or "regions".
+        dim: Length D of an embedding.
+    """
+
+    needs: frozenset[str]
     dim: int
 
-    def prepare(self, items: Sequence[Any]) -> list[Any]: ...
+    def prepare(self, items: Any) -> list[Any]:
+        """Convert items to what `collate` takes, one entry an item.
 
-    def collate(self, prepared: Sequence[Any]) -> Any: ...
+        Entries have a length, by which callers may sort them into batches with little padding.
+        """
+        raise NotImplementedError
 
-    def __call__(self, batch: Any) -> Embeddings: ...
+    def collate(self, prepared: Sequence[Any]) -> Any:
+        """Pad and stack B prepared items into one batch, which has a method `to(device)`."""
+        raise NotImplementedError
+
+    def forward(self, batch: Any) -> Embeddings:
+        """Embed a batch: (B, D), or sets (B, K, D) with a mask (B, K)."""
+        raise NotImplementedError
+
+    if TYPE_CHECKING:
+
+        def __call__(self, batch: Any) -> Embeddings: ...
+
+
+class TextEncoder(Encoder):
+    """Base class of encoders of sentences.
+
+    Attributes:
+        weighs_characters: Whether `character_weights` is implemented.
+    """
+
+    weighs_characters = False
+
+    def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
+        """Return the (known, unknown) words of a sentence; the encoder ignores unknown words."""
+        raise NotImplementedError
+
+    def character_weights(self, sentence: Sentence) -> Tensor:
+        """Return how much each of the T characters contributes to the embedding, (T,), sum 1."""
+        raise NotImplementedError

@@ -7,34 +7,44 @@ from torch import Tensor, nn
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.heads import Head
-from vsdemo.encoders.words import WordEncoder, Words
+from vsdemo.encoders.words import SequenceEncoder, Words
 
 
-class BagOfWords(WordEncoder):
-    """Sentences -> (N, D): W mean_t(x_t) + b, then the head (the baseline of Socher 2014).
+class BagOfWords(SequenceEncoder):
+    """The mean word vector through a linear layer, the baseline of Socher 2014, section 6.2.
 
-    layer: (B, word_dim) -> (B, dim), in place of W and b. unit: whether results have length 1.
+        f(s) = head(W mean_t(x_t) + b)
+
+    Args:
+        vocab: Words known.
+        word_dim: Length of a word vector.
+        dim: Length D of the embeddings.
+        head: Applied last; by default it normalises to length 1.
+        dropout: Share of the mean vector set to 0.
+        layer: (B, word_dim) -> (B, dim), used instead of W and b.
     """
 
     def __init__(
         self,
         vocab: Vocab,
+        *,
         word_dim: int,
         dim: int,
-        nonnegative: bool,
+        head: Head | None = None,
         dropout: float = 0.0,
-        unit: bool = True,
         layer: nn.Module | None = None,
     ) -> None:
         super().__init__(vocab, word_dim)
         self.dim = dim
         self.dropout = nn.Dropout(dropout)
-        self.linear = layer or nn.Linear(word_dim, dim)
-        self.head = Head(nonnegative, unit)
+        self.linear = nn.Linear(word_dim, dim) if layer is None else layer
+        self.head = Head() if head is None else head
 
     def mean(self, batch: Words) -> Tensor:
-        """The mean word vector of each sentence, (B, word_dim)."""
-        return (self.table(batch.ids) * batch.mask).sum(1) / batch.mask.sum(1)
+        """Average the word vectors of each sentence: (B, word_dim)."""
+        vectors: Tensor = self.table(batch.ids) * batch.mask  # (B, T, word_dim)
+        return vectors.sum(1) / batch.mask.sum(1)
 
     def forward(self, batch: Words) -> Embeddings:
+        """Embed a batch: (B, D)."""
         return Embeddings(self.head(self.linear(self.dropout(self.mean(batch)))))

@@ -14,113 +14,145 @@ from vsdemo.data.text.vocab import CHARACTERS, Vocab, tokenize
 from vsdemo.encoders.dropout import WordDropout
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.recurrent import initialise, run
-from vsdemo.encoders.words import WordEncoder, Words
+from vsdemo.encoders.words import SequenceEncoder, Words
 
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
 POOLINGS = ("attention", "max")
 
 
 class Attention(nn.Module):
-    """States (B, T, D) -> weights of each of their numbers, (B, T, D), that sum to 1 over T.
+    """Vectorial self-attention: states (B, T, D) -> weights (B, T, D), which sum to 1 over T.
 
-    a_t = softmax_t(V tanh(W h_t + b_w) + b_v) (Merckx & Frank 2019, section 3.1.2), over the steps
-    of the sentence only: what is padded has no weight.
+        a_t = softmax_t(V tanh(W h_t + b_w) + b_v)      (Merckx & Frank 2019, section 3.1.2)
+
+    The softmax leaves padding out.
+
+    Args:
+        dim: Length D of the states.
+        hidden: Number of hidden units, the rows of W.
     """
 
     def __init__(self, dim: int, hidden: int) -> None:
         super().__init__()
-        self.hidden, self.out = nn.Linear(dim, hidden), nn.Linear(hidden, dim)
+        self.hidden = nn.Linear(dim, hidden)
+        self.out = nn.Linear(hidden, dim)
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        logits = self.out(self.hidden(states).tanh())
+        """Weigh states (B, T, D), of which those with a true mask (B, T, 1) are real."""
+        logits: Tensor = self.out(self.hidden(states).tanh())  # (B, T, D)
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return logits.masked_fill(~mask, -torch.inf).softmax(1)
 
 
-class CharRNN(WordEncoder):
-    """Sentences -> (N, D): a GRU or LSTM over characters in both directions, dim / 2 units each,
-    its states pooled by attention, sum_t a_t * h_t, or by their maximum; length 1.
+class CharRNN(SequenceEncoder):
+    """A bidirectional GRU or LSTM over characters (Merckx & Frank 2019, section 3.1.2).
 
-    Case and punctuation are kept; characters outside of the vocabulary are one, <unk>. attention:
-    hidden units of the attention. word_dropout: share of words left out in training, see
-    `WordDropout`. Recurrent weights start orthogonal, a matrix a gate, the LSTM's biases of
-    forgetting at 1. Raises UserError when dim is odd.
+        h_1 ... h_T = RNN(e_1 ... e_T)        f(s) = sum_t a_t * h_t, normalised to length 1
+
+    or, with `pooling="max"`, the maximum over all h_t instead of the sum. Case and punctuation are
+    kept; characters outside the vocabulary are read as `<unk>`.
+
+    Args:
+        vocab: Characters known.
+        char_dim: Length of a character vector.
+        dim: Length D of the embeddings; each direction has D / 2 units.
+        cell: One of `CELLS`.
+        pooling: One of `POOLINGS`.
+        attention: Number of hidden units of the attention.
+        dropout: Share of character vectors and of pooled states set to 0.
+        word_dropout: Share of words dropped in training, see `WordDropout`.
+
+    Raises:
+        UserError: If `dim` is odd.
     """
 
     needs = CHARACTERS
+    weighs_characters = True
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- hyperparameters, keyword-only
         self,
         vocab: Vocab,
+        *,
         char_dim: int,
         dim: int,
-        cell: str,
-        pooling: str,
+        cell: str = "gru",
+        pooling: str = "attention",
         attention: int = 128,
         dropout: float = 0.0,
         word_dropout: float = 0.0,
     ) -> None:
         super().__init__(vocab, char_dim)
         if dim % 2:
-            raise UserError(f"A network in both directions needs an even dim, not {dim}.")
+            raise UserError(
+                f"A bidirectional network over characters needs an even dim, not {dim}; "
+                f"set dim to {dim + 1}."
+            )
         self.dim = dim
         self.onward = CELLS[cell](char_dim, dim // 2, batch_first=True)
         self.backward = CELLS[cell](char_dim, dim // 2, batch_first=True)
         self.attention = Attention(dim, attention) if pooling == "attention" else None
         self.dropout = nn.Dropout(dropout)
-        self.word_dropout = WordDropout(word_dropout, vocab.encode_characters(" ")[0])
-        self.head = Head(nonnegative=False)
-        for network in (self.onward, self.backward):
-            initialise(network)
+        self.word_dropout = WordDropout(word_dropout, space=vocab.encode_characters(" ")[0])
+        self.head = Head()
+        initialise(self.onward)
+        initialise(self.backward)
 
     def prepare(self, items: Sequence[Sentence]) -> list[Tensor]:
-        return [torch.tensor(self.vocab.encode_characters(s.text)) for s in items]
+        """Look up the ids of each sentence's characters, (T,)."""
+        return [torch.tensor(self.vocab.encode_characters(sentence.text)) for sentence in items]
 
     def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
-        """(known, unknown) words; known are those of which at least one character is."""
+        """Return the (known, unknown) words; a word with one known character is known."""
         known: list[str] = []
         unknown: list[str] = []
         letters = set(self.vocab.words)
         for word in tokenize(sentence.text):
-            (unknown if letters.isdisjoint(word) else known).append(word)
+            words = unknown if letters.isdisjoint(word) else known
+            words.append(word)
         return known, unknown
 
     def states(self, batch: Words) -> Tensor:
-        """(B, T, D), the states of both directions after each character.
+        """Run both directions: (B, T, D), the two states after each character.
 
-        The way back reads each sentence from its own last character, so that what is padded comes
-        after it in both directions, and the networks run over plain, unpacked batches: sentences
-        of like length, as `bucket` brings them together, are read faster so.
+        The backward network reads each sentence reversed within its own length, so padding comes
+        last in both directions and the batch needs no packing. That is faster for sentences of
+        similar length.
         """
         x = self.dropout(self.table(batch.ids))  # (B, T, char_dim)
         steps = torch.arange(x.shape[1], device=x.device)
-        turned = batch.lengths.to(x.device)[:, None] - 1 - steps
-        turned = torch.where(turned < 0, steps, turned)[..., None]  # (B, T, 1), its own inverse
-        there = run(self.onward, x)[0]
-        back = run(self.backward, x.take_along_dim(turned, 1))[0]
-        return torch.cat([there, back.take_along_dim(turned, 1)], -1)
+        reverse = batch.lengths.to(x.device)[:, None] - 1 - steps  # (B, T)
+        reverse = torch.where(reverse < 0, steps, reverse)[..., None]  # (B, T, 1), its own inverse
+        onward = run(self.onward, x)[0]  # (B, T, D / 2)
+        backward = run(self.backward, x.take_along_dim(reverse, 1))[0]
+        return torch.cat([onward, backward.take_along_dim(reverse, 1)], -1)
 
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
-        """(B, T, D) and (B, T, 1) -> (B, D)."""
-        if self.attention:
-            return (self.attention(states, mask) * states).sum(1)
+        """Pool states (B, T, D) with a mask (B, T, 1): (B, D)."""
+        if self.attention is not None:
+            weights: Tensor = self.attention(states, mask)
+            return (weights * states).sum(1)
         return states.masked_fill(~mask, -torch.inf).amax(1)
 
     def forward(self, batch: Words) -> Embeddings:
+        """Embed a batch: (B, D)."""
         batch = self.word_dropout(batch)
         pooled = self.pool(self.states(batch), batch.mask)
         return Embeddings(self.head(self.dropout(pooled)))
 
     @torch.inference_mode()
-    def weights(self, sentence: Sentence) -> Tensor:
-        """How much of the sentence's point comes from each of its T characters, (T,), sum 1: the
-        attention's mean over dimensions, or the share of them whose maximum is there."""
+    def character_weights(self, sentence: Sentence) -> Tensor:
+        """Return how much each of the T characters contributes to the embedding, (T,), sum 1.
+
+        With attention, its weights averaged over dimensions; otherwise the share of dimensions
+        whose maximum is at the character.
+        """
         was_training = self.training
         self.eval()
         batch = self.collate(self.prepare([sentence])).to(self.table.weight.device)
-        states = self.states(batch)
+        states = self.states(batch)  # (1, T, D)
         self.train(was_training)
-        if self.attention:
-            return self.attention(states, batch.mask)[0].mean(1).cpu()
+        if self.attention is not None:
+            weights: Tensor = self.attention(states, batch.mask)
+            return weights[0].mean(1).cpu()
         best = states[0].argmax(0)  # (D,)
         return torch.bincount(best, minlength=states.shape[1]).cpu() / self.dim

@@ -1,4 +1,4 @@
-"""A table of concepts: each has a vector of its own (Vendrov 2016, section 3.1)."""
+"""A table of concepts, one vector each."""
 
 from __future__ import annotations
 
@@ -13,62 +13,78 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import Vocab
+from vsdemo.encoders import TextEncoder
 from vsdemo.encoders.words import Words
 
-SENSE = ".n."  # between a word and the number of its sense
+SENSE = ".n."  # between a word and the number of its sense, as in WordNet's "dog.n.01"
+LONGEST = 40  # characters of a name repeated in an error message
 
 
-class ConceptTable(nn.Module):
-    """Names of concepts -> (N, D): f(c) is a row of a table, drawn from N(0, 1) at first.
+class ConceptTable(TextEncoder):
+    """Names of concepts to rows of a table (Vendrov 2016, section 3.1): (N, D).
 
-    nonnegative: below 0 counts as 0 once it has learnt; meanwhile the trainer calls `clamp`.
+        f(c) = max(0, v_c),  v_c drawn from N(0, 1)
+
+    Gradients are sparse. In training the maximum is not part of the forward pass; the trainer calls
+    `clamp` after each step instead.
+
+    Args:
+        vocab: Names of the concepts, the rows of the table.
+        dim: Length D of the vectors.
+        nonnegative: Take the maximum with 0.
     """
 
     needs = frozenset({"concepts"})
 
-    def __init__(self, vocab: Vocab, dim: int, nonnegative: bool) -> None:
+    def __init__(self, vocab: Vocab, dim: int, *, nonnegative: bool) -> None:
         super().__init__()
-        self.names, self.dim, self.nonnegative = vocab.words, dim, nonnegative
+        self.names = vocab.words
+        self.dim = dim
+        self.nonnegative = nonnegative
         self.table = nn.Embedding(len(vocab), dim, sparse=True)
 
     @cached_property
     def _number(self) -> dict[str, int]:
-        found = {_plain(name): i for i, name in enumerate(self.names)}
-        return found | {name: i for i, name in enumerate(self.names)}  # as written comes first
+        """Name -> row; an exact name takes precedence over a normalised one."""
+        normalised = {_normalise(name): i for i, name in enumerate(self.names)}
+        exact = {name: i for i, name in enumerate(self.names)}
+        return normalised | exact
 
     @cached_property
     def _senses(self) -> dict[str, list[str]]:
         """Word -> names of its senses, the first sense first."""
-        found: dict[str, list[str]] = {}
-        for name in sorted(set(map(_plain, self.names))):
-            found.setdefault(name.partition(SENSE)[0], []).append(name)
-        return found
+        senses: dict[str, list[str]] = {}
+        for name in sorted({_normalise(name) for name in self.names}):
+            senses.setdefault(name.partition(SENSE)[0], []).append(name)
+        return senses
 
     def find(self, text: str) -> int:
-        """The number of a concept by its name, or of a word's first sense.
+        """Return the row of a concept, given its name or a word (its first sense).
 
-        Raises UserError for an unknown word or sense; it says which are known.
+        Raises:
+            UserError: If the word or the sense is unknown; the message lists known ones.
         """
-        name = _plain(text)
-        for known in (text, name):
-            if known in self._number:
-                return self._number[known]
+        name = _normalise(text)
+        for candidate in (text, name):
+            if candidate in self._number:
+                return self._number[candidate]
         word, _, sense = name.partition(SENSE)
         senses = self._senses.get(word, [])
         if senses and not sense:
             return self._number[senses[0]]
+        query = repr(text[:LONGEST])
         if senses:
-            raise UserError(f"There is no sense {text[:40]!r}; there are {', '.join(senses[:12])}.")
-        near = get_close_matches(word, self._senses, 3, 0.8)
-        told = f"near are {', '.join(near)}" if near else "try a simpler word, in the singular"
-        raise UserError(f"No concept is called {text[:40]!r}; {told}.")
+            raise UserError(f"There is no sense {query}; choose one of {', '.join(senses[:12])}.")
+        similar = get_close_matches(word, self._senses, n=3, cutoff=0.8)
+        advice = f"try {', '.join(similar)}" if similar else "try a simpler word, in the singular"
+        raise UserError(f"There is no concept {query}; {advice}.")
 
     def prepare(self, items: Sequence[Sentence]) -> list[Tensor]:
-        """Raises UserError as `find` does."""
-        return [torch.tensor([self.find(s.text)]) for s in items]
+        """Look up the row of each name, (1,). Raises UserError as `find` does."""
+        return [torch.tensor([self.find(sentence.text)]) for sentence in items]
 
     def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
-        """The sentence as known, or as unknown."""
+        """Return ([text], []) if the text names a concept, otherwise ([], [text])."""
         try:
             self.find(sentence.text)
         except UserError:
@@ -76,22 +92,27 @@ class ConceptTable(nn.Module):
         return [sentence.text], []
 
     def collate(self, prepared: Sequence[Tensor]) -> Words:
-        return Words(torch.stack(list(prepared)), torch.ones(len(prepared), dtype=torch.long))
+        """Stack rows (1,) to one batch with ids (B, 1)."""
+        lengths = torch.ones(len(prepared), dtype=torch.long)
+        return Words(torch.stack(list(prepared)), lengths)
 
     def forward(self, batch: Words) -> Embeddings:
+        """Embed a batch: (B, D)."""
         return self.rows(batch.ids[:, 0])
 
     def rows(self, numbers: Tensor) -> Embeddings:
-        """(N,) -> (N, D)."""
-        x = self.table(numbers)
-        return Embeddings(x if self.training or not self.nonnegative else x.clamp(min=0))
+        """Look up rows by number: (N,) -> (N, D)."""
+        x: Tensor = self.table(numbers)
+        if self.nonnegative and not self.training:
+            x = x.clamp(min=0)
+        return Embeddings(x)
 
     @torch.no_grad()
     def clamp(self, numbers: Tensor) -> None:
-        """Puts rows back where coordinates are at least 0."""
+        """Project the given rows (N,) onto nonnegative coordinates, in place."""
         if self.nonnegative:
             self.table.weight[numbers] = self.table.weight[numbers].clamp(min=0)
 
 
-def _plain(name: str) -> str:
+def _normalise(name: str) -> str:
     return "_".join(name.lower().split())

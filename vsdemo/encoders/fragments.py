@@ -1,4 +1,4 @@
-"""Sentence towers that embed parts: dependency triplets, words, pairs of neighbours."""
+"""Encoders that embed the parts of a sentence: dependency triplets, words or bigrams."""
 
 from __future__ import annotations
 
@@ -13,23 +13,29 @@ from torch.nn.utils.rnn import pad_sequence
 
 from vsdemo.core.alignment import Fragment
 from vsdemo.core.embeddings import Embeddings
-from vsdemo.core.sentences import Sentence
+from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.words import WordEncoder
 
 PARTS = ("triplets", "words", "bigrams")
-ROOT, UNSEEN = "root", ("punct",)  # no photo shows a full stop
+ROOT = "root"
+INVISIBLE = ("punct",)  # relations left out: no photo shows a full stop
 
 
 class Fragments(WordEncoder):
-    """Sentences -> (N, M, D), the embeddings of their M parts (Karpathy 2014, Eq. 1):
+    """The embeddings of the M parts of a sentence (Karpathy 2014, Eq. 1): (N, M, D).
 
-        s = f(W_R [W_e w_1; W_e w_2] + b_R)
+        s = f(W_R [W_e w_1; W_e w_2] + b_R),  f a ReLU
 
-    parts: `triplets` (R, w_1, w_2) are the edges of the dependency tree from head to dependent,
-    those of relations kept in the vocabulary, and (root, w, w) for its root; `words` (w, w) and
-    `bigrams` of neighbours have one R. shared: one W and b for all relations, as in the paper's
-    code. f is a ReLU.
+    Args:
+        vocab: Words and relations known.
+        word_dim: Length of a word vector W_e w.
+        dim: Length D of an embedding.
+        parts: One of `PARTS`. "triplets" (R, w_1, w_2) are the edges of the dependency tree from
+            head to dependent, for the relations in the vocabulary, and (root, w, w) for its root;
+            "words" (w, w) and "bigrams" of neighbours have one R.
+        shared: Use one W and b for all relations, as the released code of the paper does.
+        dropout: Share of word vectors set to 0.
     """
 
     needs = frozenset({"dep_tree"})
@@ -37,6 +43,7 @@ class Fragments(WordEncoder):
     def __init__(
         self,
         vocab: Vocab,
+        *,
         word_dim: int,
         dim: int,
         parts: str = "triplets",
@@ -44,55 +51,77 @@ class Fragments(WordEncoder):
         dropout: float = 0.0,
     ) -> None:
         super().__init__(vocab, word_dim)
-        self.dim, self.parts = dim, parts
+        self.dim = dim
+        self.parts = parts
         self.dropout = nn.Dropout(dropout)
-        kept = [r for r in vocab.relations if r not in UNSEEN]
-        self.relations = [ROOT, *kept] if parts == "triplets" else [parts]
+        if parts == "triplets":
+            self.relations = [ROOT, *(r for r in vocab.relations if r not in INVISIBLE)]
+        else:
+            self.relations = [parts]
         self.group = {r: 0 if shared else i for i, r in enumerate(self.relations)}
-        groups, bound = max(self.group.values()) + 1, math.sqrt(6 / (2 * word_dim + dim))
-        drawn = torch.empty(groups, dim, 2 * word_dim).uniform_(-bound, bound)
-        self.weights = nn.ParameterList(drawn.unbind())  # apart: one of all would exceed 10 MB
+        groups = max(self.group.values()) + 1
+        bound = math.sqrt(6 / (2 * word_dim + dim))
+        weights = torch.empty(groups, dim, 2 * word_dim).uniform_(-bound, bound)
+        self.weights = nn.ParameterList(weights.unbind())  # one tensor of all would exceed 10 MB
         self.biases = nn.Parameter(torch.zeros(groups, dim))
 
     def fragments(self, sentence: Sentence) -> tuple[Fragment, ...]:
-        """The parts of a parsed sentence, in the order of their embeddings."""
-        tree = sentence.tree
-        if tree is None:
-            raise ValueError("the sentence has no tree")
-        seen = [i for i, label in enumerate(tree.labels) if label not in UNSEEN] or [tree.root]
-        if self.parts == "bigrams" and len(seen) > 1:
-            return tuple(Fragment("bigram", pair) for pair in pairwise(seen))
+        """Return the parts of a sentence in the order of their embeddings.
+
+        Raises:
+            ValueError: If the sentence has no dependency tree.
+        """
+        tree = _tree(sentence)
+        visible = [i for i, label in enumerate(tree.labels) if label not in INVISIBLE]
+        visible = visible or [tree.root]
+        if self.parts == "bigrams" and len(visible) > 1:
+            return tuple(Fragment("bigram", pair) for pair in pairwise(visible))
         if self.parts != "triplets":
-            return tuple(Fragment("word", (i, i)) for i in seen)
-        edges = ((tree.labels[i], tree.heads[i] - 1, i) for i in seen if i != tree.root)
-        found = [Fragment(r, (head, word)) for r, head, word in edges if r in self.group]
-        return Fragment(ROOT, (tree.root, tree.root)), *found
+            return tuple(Fragment("word", (i, i)) for i in visible)
+        root = Fragment(ROOT, (tree.root, tree.root))
+        edges = [
+            Fragment(tree.labels[i], (tree.heads[i] - 1, i))
+            for i in visible
+            if i != tree.root and tree.labels[i] in self.group
+        ]
+        return (root, *edges)
 
     def prepare(self, items: Sequence[Sentence]) -> list[Tensor]:
-        """For each sentence its parts as (M, 3): group of the relation, numbers of both words."""
-        return [self._numbers(sentence) for sentence in items]
+        """Look up the parts of each sentence, (M, 3): group of the relation, ids of both words."""
+        return [self._rows(sentence) for sentence in items]
 
-    def _numbers(self, sentence: Sentence) -> Tensor:
-        ids = self.vocab.ids(sentence.tree.words if sentence.tree else ())
-        rows = [(f.relation, *(ids[word] for word in f.words)) for f in self.fragments(sentence)]
-        return torch.tensor([(self.group.get(r, 0), head, word) for r, head, word in rows])
+    def _rows(self, sentence: Sentence) -> Tensor:
+        ids = self.vocab.ids(_tree(sentence).words)
+        rows = []
+        for fragment in self.fragments(sentence):
+            head, dependent = fragment.words
+            rows.append((self.group.get(fragment.relation, 0), ids[head], ids[dependent]))
+        return torch.tensor(rows)
 
     def collate(self, prepared: Sequence[Tensor]) -> Tensor:
-        """(B, M, 3), -1 where a sentence has fewer parts."""
+        """Pad parts (M_i, 3) to one batch (B, M, 3) with -1."""
         return pad_sequence(list(prepared), batch_first=True, padding_value=-1)
 
     def forward(self, batch: Tensor) -> Embeddings:
+        """Embed a batch of parts (B, M, 3): (B, M, D) with a mask (B, M)."""
         mask = batch[..., 0] >= 0  # (B, M)
-        found = self._embed(batch[mask]).float()
-        x = found.new_zeros(*mask.shape, self.dim)
-        x[mask] = found
+        parts = self._embed(batch[mask]).float()
+        x = parts.new_zeros(*mask.shape, self.dim)
+        x[mask] = parts
         return Embeddings(x, mask)
 
     def _embed(self, parts: Tensor) -> Tensor:
-        """Parts (R, 3) -> (R, D), those of one relation together."""
-        words = self.dropout(self.table(parts[:, 1:])).flatten(1)  # (R, 2 word_dim)
-        found = words.new_zeros(len(parts), self.dim)
+        """Embed parts (R, 3), those of one group together: (R, D)."""
+        words: Tensor = self.dropout(self.table(parts[:, 1:]))  # (R, 2, word_dim)
+        words = words.flatten(1)  # (R, 2 word_dim)
+        x = words.new_zeros(len(parts), self.dim)
         for group, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            own = parts[:, 0] == group
-            found[own] = F.linear(words[own], weight, bias).to(found.dtype)
-        return found.relu()
+            rows = parts[:, 0] == group
+            x[rows] = F.linear(words[rows], weight, bias).to(x.dtype)  # Eq. 1
+        return x.relu()
+
+
+def _tree(sentence: Sentence) -> Tree:
+    if sentence.tree is None:
+        raise ValueError("the sentence has no tree; parse it first")
+    return sentence.tree

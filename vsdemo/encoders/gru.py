@@ -11,50 +11,68 @@ from vsdemo.core.errors import UserError
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.recurrent import initialise, run
-from vsdemo.encoders.words import WordEncoder, Words
+from vsdemo.encoders.words import SequenceEncoder, Words
 
 POOLINGS = ("last", "max", "mean")
 
 
-class WordGRU(WordEncoder):
-    """Sentences -> (N, D): a GRU's last state, or the masked max or mean over its states.
+class WordGRU(SequenceEncoder):
+    """A GRU over words (Cho et al. 2014, as in Vendrov 2016, section 4.2).
 
-    Bidirectional: dim / 2 units a direction, both concatenated; `last` takes the state after the
-    last word of each direction. Recurrent weights start orthogonal, a matrix a gate.
+        h_1 ... h_T = GRU(x_1 ... x_T)        f(s) = head(pool(h_1 ... h_T))
+
+    Args:
+        vocab: Words known.
+        word_dim: Length of a word vector.
+        dim: Length D of the embeddings and of the states.
+        pooling: One of `POOLINGS`: the last state, or the maximum or mean over all states.
+        bidirectional: Read in both directions, each with dim / 2 units, and concatenate. The
+            last state is then that after the last word of each direction.
+        head: Applied last; by default it normalises to length 1.
+        dropout: Share of word vectors and of pooled states set to 0.
+
+    Raises:
+        UserError: If `bidirectional` and `dim` is odd.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- hyperparameters, keyword-only
         self,
         vocab: Vocab,
+        *,
         word_dim: int,
         dim: int,
-        pooling: str,
-        bidirectional: bool,
-        nonnegative: bool,
+        pooling: str = "last",
+        bidirectional: bool = False,
+        head: Head | None = None,
         dropout: float = 0.0,
     ) -> None:
         super().__init__(vocab, word_dim)
         if bidirectional and dim % 2:
-            raise UserError(f"A GRU in both directions needs an even dim, not {dim}.")
-        self.dim, self.pooling = dim, pooling
+            raise UserError(
+                f"A bidirectional GRU needs an even dim, not {dim}; set dim to {dim + 1}."
+            )
+        self.dim = dim
+        self.pooling = pooling
         units = dim // 2 if bidirectional else dim
         self.gru = nn.GRU(word_dim, units, batch_first=True, bidirectional=bidirectional)
         self.dropout = nn.Dropout(dropout)
-        self.head = Head(nonnegative)
+        self.head = Head() if head is None else head
         initialise(self.gru)
 
     def _run(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """(B, T, word_dim) -> states (B, T, D) and last states (B, D)."""
-        packed_states, last = run(self.gru, x, lengths)
+        """Run the GRU over (B, T, word_dim): states (B, T, D) and last states (B, D)."""
+        packed_states, last = run(self.gru, x, lengths)  # last: (directions, B, units)
         states, _ = pad_packed_sequence(packed_states, batch_first=True)
         return states, last.transpose(0, 1).flatten(1)
 
     def forward(self, batch: Words) -> Embeddings:
-        states, last = self._run(self.dropout(self.table(batch.ids)), batch.lengths)
+        """Embed a batch: (B, D)."""
+        words = self.dropout(self.table(batch.ids))  # (B, T, word_dim)
+        states, last = self._run(words, batch.lengths)
         if self.pooling == "max":
             pooled = states.masked_fill(~batch.mask, -torch.inf).amax(1)
         elif self.pooling == "mean":
             pooled = (states * batch.mask).sum(1) / batch.mask.sum(1)
         else:
             pooled = last
-        return Embeddings(self.head(self.dropout(pooled)))
+        return Embeddings(self.head(self.dropout(pooled)))  # (B, D)

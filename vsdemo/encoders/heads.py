@@ -1,4 +1,4 @@
-"""What comes after a tower's last layer."""
+"""Layers after the last layer of an encoder."""
 
 from __future__ import annotations
 
@@ -7,31 +7,48 @@ from torch import Tensor, nn
 
 
 class Head(nn.Module):
-    """(N, D) -> (N, D): L2-normalises, then takes the absolute value where the order needs it.
+    """L2-normalisation and absolute value: (..., D) -> (..., D), float32.
 
-    Vendrov 2016, section 4.2: f(x) = |x|; the order of the two steps is that of the paper's code.
-    unit=False leaves the length, for the inner products of Socher 2014.
+        f(x) = |x / ||x|||                                     (Vendrov 2016, section 4.2)
+
+    As in the released code of the paper, normalisation comes before the absolute value.
+
+    Args:
+        nonnegative: Take the absolute value, for order-embeddings.
+        unit: Normalise to length 1. The inner products of Socher 2014 keep the length.
     """
 
-    def __init__(self, nonnegative: bool, unit: bool = True) -> None:
+    def __init__(self, *, nonnegative: bool = False, unit: bool = True) -> None:
         super().__init__()
-        self.nonnegative, self.unit = nonnegative, unit
+        self.nonnegative = nonnegative
+        self.unit = unit
 
     def forward(self, x: Tensor) -> Tensor:
-        x = F.normalize(x.float(), dim=-1) if self.unit else x.float()
+        """Apply the head to embeddings (..., D)."""
+        x = x.float()
+        if self.unit:
+            x = F.normalize(x, dim=-1)
         return x.abs() if self.nonnegative else x
 
 
 class Twin(nn.Sequential):
-    """(N, I) -> (N, D): one column of the twin network (Dufour 2015, section 3.2), two affine
-    layers, each followed by a leaky ReLU of slope 0.01.
+    """One column of the twin network: (N, size) -> (N, dim).
 
-    signed: without the last one, so that half of the space is not left almost empty.
+        Twin(x) = g(W_2 g(W_1 x + b_1) + b_2),  g(x) = max(x, 0.01 x)   (Dufour 2015, section 3.2)
+
+    Args:
+        size: Length of the input.
+        dim: Length of the hidden layer and of the output.
+        signed: Leave out the last g, which would push nearly all coordinates above zero.
     """
 
-    def __init__(self, size: int, dim: int, signed: bool = False) -> None:
-        layers = [nn.Linear(size, dim), nn.LeakyReLU(0.01), nn.Linear(dim, dim)]
-        super().__init__(*layers, *([] if signed else [nn.LeakyReLU(0.01)]))
-        for layer in (self[0], self[2]):
+    def __init__(self, size: int, dim: int, *, signed: bool = False) -> None:
+        first = nn.Linear(size, dim)
+        second = nn.Linear(dim, dim)
+        layers: list[nn.Module] = [first, nn.LeakyReLU(0.01), second]
+        if not signed:
+            layers.append(nn.LeakyReLU(0.01))
+        super().__init__(*layers)
+        for layer in (first, second):
             nn.init.xavier_uniform_(layer.weight)
             nn.init.zeros_(layer.bias)

@@ -1,4 +1,4 @@
-"""The image tower over frozen features: one linear layer."""
+"""The image encoder over photo features: one linear layer."""
 
 from __future__ import annotations
 
@@ -8,14 +8,22 @@ import torch
 from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
+from vsdemo.encoders import Encoder
 from vsdemo.encoders.heads import Head
 
 
-class LinearImage(nn.Module):
-    """Feature vectors (N, F) -> (N, D): W v + b, then the head (Vendrov 2016, Eq. 6).
+class LinearImage(Encoder):
+    """A linear layer over feature vectors (Vendrov 2016, Eq. 6): (N, F) -> (N, D).
 
-    standardize: each feature is first brought to mean 0 and variance 1 over the training photos.
-    unit: whether results have length 1. layer: (N, F) -> (N, D), in place of W and b.
+        g(v) = head(W v + b)
+
+    Args:
+        features: Length F of a feature vector.
+        dim: Length D of the embeddings.
+        head: Applied last; by default it normalises to length 1.
+        dropout: Share of the features set to 0, or the dropout layer itself.
+        standardize: First bring each feature to mean 0 and variance 1 over the training photos.
+        layer: (N, F) -> (N, D), used instead of W and b.
     """
 
     needs = frozenset({"vector"})
@@ -24,27 +32,35 @@ class LinearImage(nn.Module):
         self,
         features: int,
         dim: int,
-        nonnegative: bool,
+        *,
+        head: Head | None = None,
         dropout: float | nn.Module = 0.0,
         standardize: bool = False,
-        unit: bool = True,
         layer: nn.Module | None = None,
     ) -> None:
         super().__init__()
         self.standardize = nn.BatchNorm1d(features, affine=False) if standardize else nn.Identity()
         self.dim = dim
-        self.linear = layer or nn.Linear(features, dim)
+        self.linear = _linear(features, dim) if layer is None else layer
         self.dropout = dropout if isinstance(dropout, nn.Module) else nn.Dropout(dropout)
-        self.head = Head(nonnegative, unit)
-        if layer is None:
-            nn.init.xavier_uniform_(self.linear.weight)
-            nn.init.zeros_(self.linear.bias)
+        self.head = Head() if head is None else head
 
     def prepare(self, items: Tensor) -> list[Tensor]:
+        """Split features (N, ...) into rows."""
         return list(items)
 
     def collate(self, prepared: Sequence[Tensor]) -> Tensor:
-        return torch.stack(list(prepared))  # (B, F)
+        """Stack feature vectors (F,) to one batch (B, F)."""
+        return torch.stack(list(prepared))
 
     def forward(self, batch: Tensor) -> Embeddings:
-        return Embeddings(self.head(self.linear(self.dropout(self.standardize(batch)))))
+        """Embed a batch (B, F): (B, D)."""
+        x = self.dropout(self.standardize(batch))
+        return Embeddings(self.head(self.linear(x)))
+
+
+def _linear(features: int, dim: int) -> nn.Linear:
+    linear = nn.Linear(features, dim)
+    nn.init.xavier_uniform_(linear.weight)
+    nn.init.zeros_(linear.bias)
+    return linear

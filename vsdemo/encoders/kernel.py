@@ -3,116 +3,151 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vsdemo.core.errors import UserError
 
-CHUNK = 4096  # rows of features in float64 at a time
-RIDGE = 1e-3  # on the landmarks' kernel matrix, so that near-equal landmarks do no harm
+CHUNK = 4096  # rows of features converted to float64 at a time
+RIDGE = 1e-3  # added to the landmarks' kernel matrix, against nearly equal landmarks
 
 
 class KernelMap(nn.Module):
-    """(N, I) -> (N, D): k(x) W - m, where k(x) is x, or exp(-gamma |x - l|^2) for each landmark l.
+    """A linear map of kernel features: (N, I) -> (N, D).
 
-    The landmarks are a sample of the training items (Williams & Seeger 2001, Nystroem); with all
-    of them the map is that of the exact kernel method. landmarks: their number, 0 for k(x) = x.
-    Untrained it is a random linear map; `KernelMap.see` and `correlate` fit it.
+        y = k(x) W - m,  k(x) = x, or k(x)_l = exp(-gamma |x - x_l|^2) for each landmark x_l
+
+    The landmarks are a sample of the training items (Nystroem; Williams & Seeger 2001); with all of
+    the items the map is that of the exact kernel method. Before `fit_cca` it is a random linear map.
+
+    Args:
+        size: Length I of an item.
+        dim: Length D of the result.
+        landmarks: Number of landmarks L; 0 for the linear kernel.
     """
 
-    def __init__(self, size: int, dim: int, landmarks: int = 0) -> None:
+    def __init__(self, size: int, dim: int, *, landmarks: int = 0) -> None:
         super().__init__()
+        rows = landmarks or size
         self.landmarks = nn.Parameter(torch.randn(landmarks, size), requires_grad=False)
         self.gamma = nn.Parameter(torch.tensor(1 / size), requires_grad=False)
-        self.weight = nn.Parameter(torch.randn(landmarks or size, dim) / (landmarks or size) ** 0.5)
+        self.weight = nn.Parameter(torch.randn(rows, dim) / rows**0.5)
         self.mean = nn.Parameter(torch.zeros(dim))
 
     def kernel(self, x: Tensor) -> Tensor:
-        """k(x), (N, landmarks) or (N, I)."""
+        """Compute k(x): (N, L), or (N, I) for the linear kernel."""
         if not len(self.landmarks):
             return x
         return torch.exp(-self.gamma * torch.cdist(x, self.landmarks).square())
 
     def forward(self, x: Tensor) -> Tensor:
+        """Map items (N, I): (N, D)."""
         with torch.autocast(x.device.type, enabled=False):
             return self.kernel(x.float()) @ self.weight - self.mean
 
     @torch.no_grad()
-    def see(self, x: Tensor) -> None:
-        """Draws the landmarks from items x (N, I); 1 / gamma is their median squared distance.
+    def draw_landmarks(self, x: Tensor) -> None:
+        """Draw the landmarks from items (N, I); 1 / gamma becomes their median squared distance.
 
-        Raises UserError when there are fewer different items than landmarks.
+        Raises:
+            UserError: If there are fewer distinct items than landmarks.
         """
         count = len(self.landmarks)
         if not count:
             return
-        different = x.unique(dim=0)
-        if len(different) < count:
+        distinct = torch.unique(x, dim=0)
+        if len(distinct) < count:
             raise UserError(
                 f"{count:,} landmarks need as many different items, but there are "
-                f"{len(different):,}; set fewer landmarks."
+                f"{len(distinct):,}; set fewer landmarks."
             )
-        chosen = torch.randperm(len(different))[:count].to(x.device)
-        self.landmarks.copy_(different[chosen])
+        rows = torch.randperm(len(distinct))[:count].to(x.device)
+        self.landmarks.copy_(distinct[rows])
         self.gamma.copy_(1 / torch.pdist(self.landmarks).square().median())
 
 
 @torch.no_grad()
-def correlate(
-    first: KernelMap, second: KernelMap, x: Tensor, y: Tensor, ridge: float, power: float
+def fit_cca(
+    first: KernelMap, second: KernelMap, x: Tensor, y: Tensor, *, ridge: float, power: float
 ) -> Tensor:
-    """Fits two maps to pairs x (N, I), y (N, J); returns the canonical correlations.
+    """Fit two maps to pairs of items (Hardoon, Szedmak & Shawe-Taylor 2004), in place.
 
-    Hardoon, Szedmak & Shawe-Taylor 2004: the directions a, b of greatest
-    a C_xy b / sqrt(a (C_xx + r I) a  b (C_yy + s I) b), C being covariances of the kernel's
-    features and r, s `ridge` times their mean variance. Each coordinate is scaled by its
-    correlation to `power` (Gong et al. 2014); where there are fewer than D directions, the last
-    coordinates are 0. Raises UserError as `KernelMap.see` does.
+        a, b = argmax a C_xy b / sqrt(a (C_xx + r I) a  b (C_yy + s I) b)
+
+    over covariances C of the kernel features, r and s being `ridge` times their mean variance.
+    Each coordinate is scaled by its correlation to the power `power` (Gong et al. 2014). If there
+    are fewer than D directions, the last coordinates are 0.
+
+    Args:
+        first: Map of x.
+        second: Map of y.
+        x: Items (N, I).
+        y: Their partners (N, J).
+        ridge: Regularisation, relative to the mean variance.
+        power: Exponent of the correlations; 0 for plain CCA.
+
+    Returns:
+        The canonical correlations, at most D, the highest first.
+
+    Raises:
+        UserError: If there are fewer distinct items than landmarks.
     """
-    maps, dim = (first, second), first.weight.shape[1]
-    for one, items in zip(maps, (x, y), strict=True):
-        one.see(items)
-    roots = [_features(one) for one in maps]
-    size = len(roots[0])
-    total, mean = _moments(first, second, x, y, roots)
+    first.draw_landmarks(x)
+    second.draw_landmarks(y)
+    first_root, second_root = _feature_root(first), _feature_root(second)
+    size = len(first_root)
+    total, mean = _moments(first, second, x, y, first_root, second_root)
     covariance = total / len(x) - mean[:, None] * mean
-    whiten = [
-        _inverse_root(covariance[part, part], ridge) for part in (slice(0, size), slice(size, None))
-    ]
-    u, s, v = torch.linalg.svd(whiten[0] @ covariance[:size, size:] @ whiten[1], False)
-    scale = s[:dim] ** power
-    sides = (maps, roots, whiten, (u, v.T), (mean[:size], mean[size:]))
-    for one, root, white, directions, centre in zip(*sides, strict=True):
-        weight = torch.nn.functional.pad(white @ directions[:, :dim] * scale, (0, dim - len(scale)))
-        one.weight.copy_(root @ weight)
-        one.mean.copy_(centre @ weight)
-    return s[:dim]
+    first_white = _inverse_root(covariance[:size, :size], ridge)
+    second_white = _inverse_root(covariance[size:, size:], ridge)
+    cross = first_white @ covariance[:size, size:] @ second_white
+    u, correlations, v = torch.linalg.svd(cross, full_matrices=False)
+    dim = first.weight.shape[1]
+    scale = correlations[:dim] ** power
+    _set(first, first_root, first_white @ u[:, :dim] * scale, mean[:size])
+    _set(second, second_root, second_white @ v.T[:, :dim] * scale, mean[size:])
+    return correlations[:dim]
 
 
-def _features(one: KernelMap) -> Tensor:
-    """R such that inner products of k(x) R are the kernel's values (Nystroem)."""
+def _set(one: KernelMap, root: Tensor, directions: Tensor, mean: Tensor) -> None:
+    """Set the weights of a map; directions: (R, at most D), padded with zeros to D."""
+    missing = one.weight.shape[1] - directions.shape[1]
+    weight = F.pad(directions, (0, missing))
+    one.weight.copy_(root @ weight)
+    one.mean.copy_(mean @ weight)
+
+
+def _feature_root(one: KernelMap) -> Tensor:
+    """Return R such that inner products of rows of k(x) R are values of the kernel (Nystroem)."""
     if not len(one.landmarks):
         return torch.eye(len(one.weight), dtype=torch.float64, device=one.weight.device)
     return _inverse_root(one.kernel(one.landmarks).double(), RIDGE)
 
 
 def _moments(
-    first: KernelMap, second: KernelMap, x: Tensor, y: Tensor, roots: list[Tensor]
+    first: KernelMap,
+    second: KernelMap,
+    x: Tensor,
+    y: Tensor,
+    first_root: Tensor,
+    second_root: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """Sum of outer products and mean of the features of both sides, one beside the other."""
-    size = sum(map(len, roots))
-    outer, total = x.new_zeros(size, size, dtype=torch.float64), 0
+    """Return the sum of outer products and the mean of both sides' features, concatenated."""
+    size = len(first_root) + len(second_root)
+    outer = x.new_zeros(size, size, dtype=torch.float64)
+    total = x.new_zeros(size, dtype=torch.float64)
     for a, b in zip(x.split(CHUNK), y.split(CHUNK), strict=True):
-        parts = (first.kernel(a).double() @ roots[0], second.kernel(b).double() @ roots[1])
-        both = torch.cat(parts, 1)
+        left = first.kernel(a).double() @ first_root
+        right = second.kernel(b).double() @ second_root
+        both = torch.cat([left, right], 1)  # (chunk, size)
         outer += both.T @ both
-        total = total + both.sum(0)
+        total += both.sum(0)
     return outer, total / len(x)
 
 
 def _inverse_root(matrix: Tensor, ridge: float) -> Tensor:
-    """(M + ridge * mean of its diagonal * I)^(-1/2) of a symmetric matrix."""
-    ridged = matrix + ridge * matrix.diagonal().mean() * torch.eye(
-        len(matrix), device=matrix.device
-    )
+    """Return (M + ridge * (mean of its diagonal) * I)^(-1/2) of a symmetric matrix M."""
+    identity = torch.eye(len(matrix), device=matrix.device)
+    ridged = matrix + ridge * matrix.diagonal().mean() * identity
     values, vectors = torch.linalg.eigh(ridged)
     return vectors * values.clamp(min=values[-1] * 1e-12).rsqrt() @ vectors.T

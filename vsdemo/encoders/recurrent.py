@@ -1,4 +1,4 @@
-"""What the recurrent towers share: how their networks start, and how they run."""
+"""Initialisation and precision of the recurrent encoders."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from vsdemo.core.device import fast_dtype
 
 
 def initialise(network: nn.GRU | nn.LSTM) -> None:
-    """Recurrent weights orthogonal, a matrix a gate; those of the input Xavier's, biases 0, but
-    the LSTM's of forgetting, in the direction onward, 1."""
+    """Initialise a recurrent network in place.
+
+    Recurrent weights are orthogonal, one matrix a gate; input weights are Xavier uniform; biases
+    are 0, except for the forget gate of a forward LSTM, which starts at 1.
+    """
     units = network.hidden_size
     for name, weights in network.named_parameters():
         if "weight_hh" in name:
@@ -24,17 +27,27 @@ def initialise(network: nn.GRU | nn.LSTM) -> None:
             nn.init.xavier_uniform_(weights)
         else:
             nn.init.zeros_(weights)
-    if isinstance(network, nn.LSTM):
-        nn.init.ones_(network.bias_ih_l0.data[units : 2 * units])  # input, forget, cell, output
+        if name == "bias_ih_l0" and isinstance(network, nn.LSTM):
+            # The gates of an LSTM are input, forget, cell, output.
+            nn.init.ones_(weights.data[units : 2 * units])
 
 
 def run(network: nn.GRU | nn.LSTM, x: Tensor, lengths: Tensor | None = None) -> Any:
-    """(B, T, input) -> what the network gives. Autocast leaves a CPU's recurrent networks in
-    float32, so they are cast here. lengths: (B,) of sequences to pack, so that padding costs
-    nothing."""
-    fast = fast_dtype() if torch.is_autocast_enabled(x.device.type) else x.dtype
-    weights = {name: w.to(fast) for name, w in network.named_parameters()}
-    inputs: Any = x.to(fast)
+    """Run a recurrent network in the precision of autocast.
+
+    Autocast leaves recurrent networks on a CPU in float32, so weights and inputs are cast here.
+
+    Args:
+        network: With `batch_first`.
+        x: Inputs, (B, T, input).
+        lengths: (B,), to pack the sequences, so that padding costs nothing.
+
+    Returns:
+        What the network returns: states (packed if `lengths` is given) and last states.
+    """
+    dtype = fast_dtype() if torch.is_autocast_enabled(x.device.type) else x.dtype
+    weights = {name: w.to(dtype) for name, w in network.named_parameters()}
+    inputs: Any = x.to(dtype)
     if lengths is not None:
         inputs = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
     return functional_call(network, weights, (inputs,))

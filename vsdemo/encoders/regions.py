@@ -1,4 +1,4 @@
-"""Image towers over regions: one linear layer for each, or for their mean."""
+"""Image encoders over regions: one linear layer for each region, or for their mean."""
 
 from __future__ import annotations
 
@@ -8,20 +8,28 @@ import torch
 from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
+from vsdemo.encoders import Encoder
 from vsdemo.encoders.image import LinearImage
 
 
-class RegionImage(nn.Module):
-    """Regions' features (N, K, F), zeros for none -> (N, K, D): W_m x + b_m (Karpathy 2014, Eq. 2).
+class RegionImage(Encoder):
+    """A linear layer over each region (Karpathy 2014, Eq. 2): (N, K, F) -> (N, K, D).
 
-    Features (N, F) of whole photos are those of one region each. standardize: each feature is
-    first brought to mean 0 and variance 1 over the training regions.
+        v = W_m x + b_m
+
+    A row of zeros is a missing region and is masked. Features (N, F) are read as one region each.
+
+    Args:
+        features: Length F of a region's feature vector.
+        dim: Length D of the embeddings.
+        dropout: Share of the features set to 0.
+        standardize: First bring each feature to mean 0 and variance 1 over the training regions.
     """
 
     needs = frozenset({"regions"})
 
     def __init__(
-        self, features: int, dim: int, dropout: float = 0.0, standardize: bool = False
+        self, features: int, dim: int, *, dropout: float = 0.0, standardize: bool = False
     ) -> None:
         super().__init__()
         self.dim = dim
@@ -32,28 +40,35 @@ class RegionImage(nn.Module):
         nn.init.zeros_(self.linear.bias)
 
     def prepare(self, items: Tensor) -> list[Tensor]:
+        """Split features (N, ...) into rows."""
         return list(items)
 
     def collate(self, prepared: Sequence[Tensor]) -> Tensor:
+        """Stack features (K, F) to one batch (B, K, F)."""
         return torch.stack(list(prepared))
 
     def forward(self, batch: Tensor) -> Embeddings:
+        """Embed a batch (B, K, F): (B, K, D) with a mask (B, K)."""
         regions = batch if batch.dim() == 3 else batch[:, None]  # (B, K, F)
         mask = (regions != 0).any(-1)  # (B, K)
-        seen = self.dropout(self.standardize(regions[mask]))
+        features = self.dropout(self.standardize(regions[mask]))  # (R, F)
         x = regions.new_zeros(*mask.shape, self.dim)
-        x[mask] = self.linear(seen).to(x.dtype)
+        x[mask] = self.linear(features).to(x.dtype)  # Eq. 2
         return Embeddings(x, mask)
 
 
 class RegionMean(LinearImage):
-    """Regions' features (N, K, F), zeros for none -> (N, D): LinearImage over their mean (DeViSE as
-    Karpathy 2014, section 4.1, has it)."""
+    """`LinearImage` over the mean of the regions: (N, K, F) -> (N, D).
+
+    DeViSE for sentences, as in Karpathy 2014, section 4.1. A row of zeros is a missing region and
+    does not count. Features (N, F) are read as one region each.
+    """
 
     needs = frozenset({"regions"})
 
     def forward(self, batch: Tensor) -> Embeddings:
+        """Embed a batch (B, K, F): (B, D)."""
         if batch.dim() == 3:
-            count = (batch != 0).any(-1).sum(1, keepdim=True).clamp(min=1)
+            count = (batch != 0).any(-1).sum(1, keepdim=True).clamp(min=1)  # (B, 1)
             batch = batch.sum(1) / count
         return super().forward(batch)

@@ -1,4 +1,4 @@
-"""What the towers over words share: numbers, padding, the word table."""
+"""Base classes of the encoders with a vocabulary: word ids, padding, the word table."""
 
 from __future__ import annotations
 
@@ -11,15 +11,22 @@ from torch.nn.utils.rnn import pad_sequence
 
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import PAD, Vocab
+from vsdemo.encoders import TextEncoder
 
 
 class Words(NamedTuple):
-    """A batch of sentences: ids (B, T) padded with <pad>, lengths (B,) on the CPU."""
+    """A batch of B sentences of at most T words (or characters).
+
+    Attributes:
+        ids: (B, T), padded with `PAD`.
+        lengths: (B,), always on the CPU, as packed sequences require.
+    """
 
     ids: Tensor
     lengths: Tensor
 
-    def to(self, device: torch.device) -> Words:
+    def to(self, device: torch.device | str) -> Words:
+        """Copy the ids to a device."""
         return Words(self.ids.to(device, non_blocking=True), self.lengths)
 
     @property
@@ -29,10 +36,11 @@ class Words(NamedTuple):
         return (steps < self.lengths.to(self.ids.device)[:, None])[..., None]
 
 
-class WordEncoder(nn.Module):
-    """Base of the word towers: the vocabulary and the word table (V, word_dim), U(-0.1, 0.1)."""
+class WordEncoder(TextEncoder):
+    """Base class of encoders with a vocabulary of V entries.
 
-    needs = frozenset({"words"})
+    The table of word vectors, (V, word_dim), starts uniform in [-0.1, 0.1]; that of `PAD` is zero.
+    """
 
     def __init__(self, vocab: Vocab, word_dim: int) -> None:
         super().__init__()
@@ -42,13 +50,22 @@ class WordEncoder(nn.Module):
         with torch.no_grad():
             self.table.weight[PAD] = 0
 
-    def prepare(self, items: Sequence[Sentence]) -> list[Tensor]:
-        return [torch.tensor(self.vocab.encode(s.text)) for s in items]
-
     def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
-        """(known, unknown) words of a sentence; the tower passes over the latter."""
+        """Return the (known, unknown) words of a sentence; unknown words are read as `<unk>`."""
         return self.vocab.split_known(sentence)
 
+
+class SequenceEncoder(WordEncoder):
+    """Base class of encoders that read a sentence as a sequence of ids."""
+
+    needs = frozenset({"words"})
+
+    def prepare(self, items: Sequence[Sentence]) -> list[Tensor]:
+        """Look up the ids of each sentence, (T,)."""
+        return [torch.tensor(self.vocab.encode(sentence.text)) for sentence in items]
+
     def collate(self, prepared: Sequence[Tensor]) -> Words:
+        """Pad ids (T_i,) to one batch."""
         lengths = torch.tensor([len(ids) for ids in prepared])
-        return Words(pad_sequence(list(prepared), batch_first=True, padding_value=PAD), lengths)
+        ids = pad_sequence(list(prepared), batch_first=True, padding_value=PAD)  # (B, T)
+        return Words(ids, lengths)

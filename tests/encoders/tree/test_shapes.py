@@ -18,7 +18,7 @@ STUDENTS = Tree(
 )
 SENTENCE = Sentence("Students ride bikes at night", STUDENTS, from_dependencies(STUDENTS))
 VOCAB = Vocab.build([SENTENCE])
-NUMBERS = VOCAB.numbers(STUDENTS.words)
+NUMBERS = VOCAB.ids(STUDENTS.words)
 
 
 def names(shape, tree):

@@ -1,1 +1,5 @@
-"""Encoders over trees: shapes, level batching, recursive cells and LSTMs."""
+"""Encoders over trees.
+
+`shapes` turns a sentence into nodes and edges, `levels` batches the trees of many sentences level
+by level, `rnn` and `lstm` are the networks, and `recursion` computes the same node by node.
+"""

@@ -1,4 +1,4 @@
-"""What the towers over trees share: a shape, and batches that run level by level."""
+"""The base class of the encoders over trees."""
 
 from __future__ import annotations
 
@@ -14,15 +14,27 @@ from vsdemo.encoders.words import WordEncoder
 
 
 class TreeEncoder(WordEncoder):
-    """Base of the towers over trees: sentences as nodes and edges of one `shape`."""
+    """Base class of encoders over trees.
+
+    Args:
+        vocab: Words known.
+        shape: How a sentence becomes a tree.
+        word_dim: Length of a word vector.
+    """
 
     def __init__(self, vocab: Vocab, shape: Shape, word_dim: int) -> None:
         super().__init__(vocab, word_dim)
-        self.shape, self.needs = shape, shape.needs
+        self.shape = shape
+        self.needs = shape.needs
 
     def prepare(self, items: Sequence[Sentence]) -> list[Tensor]:
-        """Each sentence as (nodes, 5). Raises UserError when one lacks the tree it needs."""
-        return [flatten(*self.shape(sentence, self.vocab)) for sentence in items]
+        """Lay out the tree of each sentence as numbers (nodes, 5), see `levels.flatten`.
+
+        Raises:
+            UserError: If a sentence lacks the tree that the shape needs.
+        """
+        return [flatten(self.shape(sentence, self.vocab)) for sentence in items]
 
     def collate(self, prepared: Sequence[Tensor]) -> Levels:
+        """Sort the nodes of all trees into levels."""
         return collate(prepared)

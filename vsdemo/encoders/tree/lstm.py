@@ -1,4 +1,4 @@
-"""An LSTM over trees with matrices of its own for each group of edges."""
+"""An LSTM over trees with separate matrices for each group of edges."""
 
 from __future__ import annotations
 
@@ -19,58 +19,60 @@ from vsdemo.encoders.tree.shapes import Shape
 class _Recursion(torch.autograd.Function):
     """The states h (N, D) of an LSTM over trees with K groups of edges and so 3 + K gates.
 
-    x: (N, 4 D), what each word adds to the gates i, o, u and to every forget gate.
-    weights: (K, D, (3 + K) D), what a child of each group adds to i, o, u and the K forget gates.
+    Takes x (N, 4 D), what each word adds to the gates i, o, u and to every forget gate, and weights
+    (K, D, (3 + K) D), what a child of each group adds to i, o, u and the K forget gates.
     """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weights: Tensor, tree: Levels) -> Tensor:
         n, d, k = len(x), x.shape[1] // 4, len(weights)
         gates = torch.cat([x, x[:, 3 * d :].repeat(1, k - 1)], 1)  # (N, (3 + K) D)
-        own = tree.parents * (3 + k) + 3 + tree.groups  # each edge's row among (N (3 + K), D)
-        products = x.new_empty(len(own), gates.shape[1])
-        c, h, f = x.new_zeros(n, d), x.new_empty(n, d), x.new_empty(len(own), d)
+        # Row of each edge's forget gate among those of gates.view(-1, d), (N (3 + K), D).
+        forget = tree.parents * (3 + k) + 3 + tree.groups  # (E,)
+        products = x.new_empty(len(forget), gates.shape[1])
+        c, h, f = x.new_zeros(n, d), x.new_empty(n, d), x.new_empty(len(forget), d)
         for rows, segments in tree.levels:
             gates[rows, : 2 * d].sigmoid_()
             gates[rows, 2 * d : 3 * d].tanh_()
-            i, o, u, _ = gates[rows].split([d, d, d, k * d], 1)
-            c[rows] += i * u
-            torch.mul(o, c[rows].tanh(), out=h[rows])
+            i, o, u, _ = gates[rows].split([d, d, d, k * d], 1)  # Eq. 7 to 9
+            c[rows] += i * u  # Eq. 4; the children have added their part
+            torch.mul(o, c[rows].tanh(), out=h[rows])  # Eq. 3
             if not segments:  # roots have no parent
                 break
             multiply(segments, h, weights, products)
             gates.index_add_(0, tree.parents[rows], products[rows])
-            torch.sigmoid(gates.view(-1, d)[own[rows]], out=f[rows])
+            torch.sigmoid(gates.view(-1, d)[forget[rows]], out=f[rows])  # Eq. 5 and 6
             c.index_add_(0, tree.parents[rows], f[rows] * c[rows])
-        ctx.save_for_backward(h, c, f, gates, weights, own)
+        ctx.save_for_backward(h, c, f, gates, weights, forget)
         ctx.tree = tree
         return h
 
     @staticmethod
-    @once_differentiable
+    @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        (h, c, f, gates, weights, own), tree = ctx.saved_tensors, ctx.tree
+        h, c, f, gates, weights, forget = ctx.saved_tensors
+        tree = ctx.tree
         d, transposed = h.shape[1], weights.transpose(1, 2)
         grad, to_c, to_gates = grad.clone(), torch.zeros_like(c), torch.zeros_like(gates)
-        products, below = gates.new_empty(len(own), gates.shape[1]), torch.empty_like(f)
-        _to_own_gates(tree.roots, grad, to_c, to_gates, c, gates)
+        products, below = gates.new_empty(len(forget), gates.shape[1]), torch.empty_like(f)
+        _to_own_gates(tree.roots, to_h=grad, to_c=to_c, to_gates=to_gates, c=c, gates=gates)
         for rows, segments in reversed(tree.levels[:-1]):
             up, keep = to_c[tree.parents[rows]], f[rows]
             torch.mul(up, keep, out=to_c[rows])
-            to_gates.view(-1, d).index_add_(0, own[rows], up * c[rows] * keep * (1 - keep))
+            to_gates.view(-1, d).index_add_(0, forget[rows], up * c[rows] * keep * (1 - keep))
             torch.index_select(to_gates, 0, tree.parents[rows], out=products[rows])
             multiply(segments, products, transposed, below)
             grad[rows] += below[rows]
-            _to_own_gates(rows, grad, to_c, to_gates, c, gates)
+            _to_own_gates(rows, to_h=grad, to_c=to_c, to_gates=to_gates, c=c, gates=gates)
         to_forget = to_gates[:, 3 * d :].view(len(h), -1, d).sum(1)
         to_x = torch.cat([to_gates[:, : 3 * d], to_forget], 1)
         return to_x, weight_gradient(tree, h, products, weights), None
 
 
 def _to_own_gates(
-    rows: slice, to_h: Tensor, to_c: Tensor, to_gates: Tensor, c: Tensor, gates: Tensor
+    rows: slice, *, to_h: Tensor, to_c: Tensor, to_gates: Tensor, c: Tensor, gates: Tensor
 ) -> None:
-    """The gradient of some nodes' h, passed on to their c and to their gates i, o and u."""
+    """Pass the gradient of some nodes' h on to their c and to their gates i, o and u."""
     d = c.shape[1]
     i, o, u = gates[rows, : 3 * d].chunk(3, 1)
     to_i, to_o, to_u = to_gates[rows, : 3 * d].chunk(3, 1)
@@ -82,27 +84,39 @@ def _to_own_gates(
 
 
 class TreeLSTM(TreeEncoder):
-    """Sentences -> (N, D): h of the root (Dufour 2015, Eq. 2 to 9), then `layer` and the head.
+    """An LSTM over trees (Dufour 2015, Eq. 2 to 9): h of the root, then a layer, (N, D).
 
-        i, o = sigmoid(W x + sum_j U_g(j) h_j + b)      u = tanh(likewise)
-        f_j = sigmoid(W_f x + sum_k U_g(j)g(k) h_k + b_f)
-        c = i * u + sum_j f_j * c_j                     h = o * tanh(c)
+        i, o = sigmoid(W x + sum_j U_g(j) h_j + b)                          (Eq. 7, 8)
+        u    = tanh(W_u x + sum_j U_g(j) h_j + b_u)                         (Eq. 9)
+        f_j  = sigmoid(W_f x + sum_k U_g(j)g(k) h_k + b_f)                  (Eq. 5, 6)
+        c    = i * u + sum_j f_j * c_j                                      (Eq. 4)
+        h    = o * tanh(c)                                                  (Eq. 3)
 
-    over the children j, k of a node; g(j) is the group of the edge from j, which `shape` tells.
-    Children of one group share a gate, as if their h and c had been summed before (Eq. 2).
-    units: length of h; layer: (B, units) -> (B, dim).
+    over the children j, k of a node; g(j) is the group of the edge from j. Children of one group
+    share a forget gate, as if their h and c had been summed before (Eq. 2).
+
+    Args:
+        vocab: Words known.
+        shape: How a sentence becomes a tree.
+        word_dim: Length of a word vector.
+        units: Length of h and c.
+        dim: Length D of the embeddings.
+        layer: (B, units) -> (B, dim), applied to h of the root.
+        dropout: Share of word vectors and of the root's state set to 0.
+        head: Applied last; by default it normalises to length 1.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- hyperparameters, keyword-only
         self,
         vocab: Vocab,
         shape: Shape,
+        *,
         word_dim: int,
         units: int,
         dim: int,
         layer: nn.Module,
         dropout: float = 0.0,
-        unit: bool = True,
+        head: Head | None = None,
     ) -> None:
         super().__init__(vocab, shape, word_dim)
         self.dim = dim
@@ -111,7 +125,7 @@ class TreeLSTM(TreeEncoder):
         self.weights = nn.Parameter(torch.zeros(groups, (3 + groups) * units, units))
         self.layer = layer
         self.dropout = nn.Dropout(dropout)
-        self.head = Head(nonnegative=False, unit=unit)
+        self.head = Head() if head is None else head
         for weights in (self.word.weight.data, *self.weights.data):
             for gate in weights.split(units):
                 nn.init.xavier_uniform_(gate)
@@ -119,11 +133,14 @@ class TreeLSTM(TreeEncoder):
         nn.init.ones_(self.word.bias[3 * units :])
 
     def states(self, tree: Levels) -> Tensor:
-        """h of every node, (N, units), in the order of `tree`."""
-        x = self.word(self.dropout(self.table(tree.words))).to(self.weights.dtype)
-        with torch.autocast(x.device.type, enabled=False):  # its products write in place
-            return _Recursion.apply(x, self.weights.transpose(1, 2), tree)
+        """Compute h of every node, (N, units), in the order of `tree`."""
+        words: Tensor = self.word(self.dropout(self.table(tree.words)))  # (N, 4 units)
+        x = words.to(self.weights.dtype)
+        with torch.autocast(x.device.type, enabled=False):  # the recursion writes in place
+            h: Tensor = _Recursion.apply(x, self.weights.transpose(1, 2), tree)
+        return h
 
     def forward(self, batch: Levels) -> Embeddings:
-        roots = self.dropout(self.states(batch)[batch.roots])
+        """Embed a batch of B trees: (B, D)."""
+        roots = self.dropout(self.states(batch)[batch.roots])  # (B, units)
         return Embeddings(self.head(self.layer(roots)))

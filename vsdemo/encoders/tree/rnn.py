@@ -1,4 +1,4 @@
-"""Recursive networks of one matrix a group of edges, over any shape of tree."""
+"""Recursive networks with one matrix a group of edges, over trees of any shape."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ from vsdemo.encoders.tree.shapes import Shape
 
 
 class Nonlinearity(NamedTuple):
-    """f in place, and its slope where f took the value y."""
+    """A function f.
+
+    Attributes:
+        apply_: Applies f in place.
+        slope: Slope of f as a function of its value y.
+    """
 
     apply_: Callable[[Tensor], Tensor]
     slope: Callable[[Tensor], Tensor]
@@ -35,15 +40,15 @@ NONLINEARITIES = {  # those of Socher 2014, section 3.2
 class _Recursion(torch.autograd.Function):
     """h[i] = f(x[i] + sum over children j of share[j] * h[j] @ weights[group of j]).
 
-    x: (N, D); weights: (G, D, D); shares: (E, 1) -> h: (N, D). Autograd alone would keep a copy
-    of the weights' gradient for each level.
+    Takes x (N, D), weights (G, D, D) and shares (E, 1), returns h (N, D). Autograd alone would keep
+    a copy of the weights' gradient for each level.
     """
 
     @staticmethod
     def forward(
         ctx: Any, x: Tensor, weights: Tensor, shares: Tensor, tree: Levels, f: Nonlinearity
     ) -> Tensor:
-        h = x.clone()  # of a node whose level is still to come: the sum so far
+        h = x.clone()  # the sum so far for nodes of later levels
         products = x.new_empty(len(tree.parents), x.shape[1])
         for rows, segments in tree.levels:
             f.apply_(h[rows])
@@ -54,11 +59,12 @@ class _Recursion(torch.autograd.Function):
         return h
 
     @staticmethod
-    @once_differentiable
+    @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        (h, weights, shares), tree, f = ctx.saved_tensors, ctx.tree, ctx.f
+        h, weights, shares = ctx.saved_tensors
+        tree, f = ctx.tree, ctx.f
         transposed = weights.transpose(1, 2)
-        grad = grad.clone()  # of h; once a node's level is done, of the sum below its f
+        grad = grad.clone()  # of h; of the sum below f for nodes of finished levels
         products = h.new_empty(len(tree.parents), h.shape[1])
         below = torch.empty_like(products)
         grad[tree.roots] *= f.slope(h[tree.roots])
@@ -71,48 +77,64 @@ class _Recursion(torch.autograd.Function):
 
 
 class TreeRNN(TreeEncoder):
-    """Sentences -> (N, D): the state of the root (Socher 2014, Eq. 1 to 4).
+    """A recursive network (Socher 2014, Eq. 1 to 4): the state of the root, (N, D).
 
-        h_i = f(1 / l(i) (W_v x_i + sum_j l(j) W_g(j) h_j))
+        h_i = f(1 / l(i) (W_v x_i + sum_j l(j) W_g(j) h_j))                  (Eq. 4)
 
-    over the children j of node i, g(j) being the group of the edge from j to i that `shape` tells.
-    weighted: l(i) is the number of words at and below i; otherwise 1. A group beyond the last name
-    of the shape has the identity for its matrix. All matrices start as the identity (of W_v a
-    block) plus normal noise.
+    over the children j of node i; g(j) is the group of the edge from j to i. A group beyond the
+    last name of the shape has the identity as its matrix. All matrices start as the identity (W_v
+    as a block of it) plus normal noise.
+
+    Args:
+        vocab: Words known.
+        shape: How a sentence becomes a tree.
+        word_dim: Length of a word vector.
+        dim: Length D of the states and of the embeddings.
+        nonlinearity: Name of f in `NONLINEARITIES`.
+        weighted: Let l(i) be the number of words at and below i; otherwise it is 1.
+        noise: Standard deviation of the noise.
+        dropout: Share of word vectors and of the root's state set to 0.
+        head: Applied last; by default it normalises to length 1.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- hyperparameters, keyword-only
         self,
         vocab: Vocab,
         shape: Shape,
+        *,
         word_dim: int,
         dim: int,
-        f: str = "tanh",
+        nonlinearity: str = "tanh",
         weighted: bool = False,
         noise: float = 0.01,
         dropout: float = 0.0,
-        unit: bool = True,
+        head: Head | None = None,
     ) -> None:
         super().__init__(vocab, shape, word_dim)
         self.dim = dim
-        self.f, self.weighted = NONLINEARITIES[f], weighted
+        self.nonlinearity = NONLINEARITIES[nonlinearity]
+        self.weighted = weighted
         self.word = nn.Linear(word_dim, dim, bias=False)
         self.weights = nn.Parameter(torch.eye(dim).repeat(len(shape.names), 1, 1))
         self.dropout = nn.Dropout(dropout)
-        self.head = Head(nonnegative=False, unit=unit)
+        self.head = Head() if head is None else head
         with torch.no_grad():
             self.word.weight.copy_(torch.eye(dim, word_dim))
             for matrix in (self.word.weight, self.weights):
                 matrix += noise * torch.randn_like(matrix)
 
     def states(self, tree: Levels) -> Tensor:
-        """h of every node, (N, D), in the order of `tree`."""
-        x = self.word(self.dropout(self.table(tree.words))).to(self.weights.dtype)
+        """Compute h of every node, (N, D), in the order of `tree`."""
+        words: Tensor = self.word(self.dropout(self.table(tree.words)))  # (N, D)
+        x = words.to(self.weights.dtype)
         sizes = tree.sizes[:, None].to(x.dtype) if self.weighted else x.new_ones(len(x), 1)
-        shares = sizes[: len(tree.parents)] / sizes[tree.parents]
-        with torch.autocast(x.device.type, enabled=False):  # its products write in place
+        shares = sizes[: len(tree.parents)] / sizes[tree.parents]  # l(j) / l(i), (E, 1)
+        with torch.autocast(x.device.type, enabled=False):  # the recursion writes in place
             weights = self.weights.transpose(1, 2)
-            return _Recursion.apply(x / sizes, weights, shares, tree, self.f)
+            h: Tensor = _Recursion.apply(x / sizes, weights, shares, tree, self.nonlinearity)
+        return h  # Eq. 4
 
     def forward(self, batch: Levels) -> Embeddings:
-        return Embeddings(self.head(self.dropout(self.states(batch)[batch.roots])))
+        """Embed a batch of B trees: (B, D)."""
+        roots = self.states(batch)[batch.roots]
+        return Embeddings(self.head(self.dropout(roots)))
