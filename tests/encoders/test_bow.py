@@ -3,11 +3,12 @@ from torch.nn.functional import normalize
 
 from vsdemo.core.sentences import Sentence
 from vsdemo.encoders.bow import BagOfWords
+from vsdemo.encoders.heads import Head
 
 
 @torch.no_grad()
 def test_an_embedding_is_the_layer_of_the_mean_word_vector(vocab, sentences, embed):
-    tower = BagOfWords(vocab, 6, 8, nonnegative=True)
+    tower = BagOfWords(vocab, word_dim=6, dim=8, head=Head(nonnegative=True))
     for sentence, x in zip(sentences, embed(tower, sentences), strict=True):
         vectors = torch.stack([tower.table.weight[i] for i in vocab.encode(sentence.text)])
         layer = tower.linear.weight @ vectors.mean(0) + tower.linear.bias
@@ -16,6 +17,6 @@ def test_an_embedding_is_the_layer_of_the_mean_word_vector(vocab, sentences, emb
 
 @torch.no_grad()
 def test_the_order_of_words_does_not_matter(vocab, embed):
-    tower = BagOfWords(vocab, 6, 8, nonnegative=False)
+    tower = BagOfWords(vocab, word_dim=6, dim=8)
     x = embed(tower, [Sentence("a red dog runs"), Sentence("runs dog a red")])
     torch.testing.assert_close(x[0], x[1])

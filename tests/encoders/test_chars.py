@@ -27,7 +27,8 @@ def sentences():
 
 @pytest.fixture(params=TOWERS, ids="-".join)
 def tower(request, vocab):
-    return CharRNN(vocab, 5, 8, *request.param, attention=3).eval()
+    cell, pooling = request.param
+    return CharRNN(vocab, char_dim=5, dim=8, cell=cell, pooling=pooling, attention=3).eval()
 
 
 def cell(network, x, state):
@@ -102,7 +103,7 @@ def test_attention_by_loops_has_no_weight_on_padding():
 @torch.no_grad()
 def test_weights_of_characters(tower):
     for text in (*TEXTS, "x" * 200):
-        found = tower.train().weights(Sentence(text))
+        found = tower.train().character_weights(Sentence(text))
         assert tower.training
         assert found.shape == (max(1, len(text)),)
         assert float(found.sum()) == pytest.approx(1, abs=1e-5)
@@ -112,15 +113,15 @@ def test_weights_of_characters(tower):
 
 
 def test_weights_without_attention_count_maxima(vocab):
-    tower = CharRNN(vocab, 5, 8, "gru", "max").eval()
-    found = tower.weights(Sentence("a dog"))
+    tower = CharRNN(vocab, char_dim=5, dim=8, pooling="max").eval()
+    found = tower.character_weights(Sentence("a dog"))
     states = tower.states(tower.collate(tower.prepare([Sentence("a dog")])))[0]
     assert found.tolist() == [sum(int(i == t) for i in states.argmax(0)) / 8 for t in range(5)]
 
 
 @pytest.mark.parametrize(("kind", "pooling"), TOWERS)
 def test_gradients_in_double_precision(vocab, kind, pooling):
-    tower = CharRNN(vocab, 3, 4, kind, pooling, attention=2).double()
+    tower = CharRNN(vocab, char_dim=3, dim=4, cell=kind, pooling=pooling, attention=2).double()
     batch = tower.collate(tower.prepare([Sentence("a dog"), Sentence("hi")]))
     names, weights = zip(*tower.named_parameters(), strict=True)
 
@@ -158,14 +159,14 @@ def test_case_and_punctuation_count_and_strange_characters_are_one(tower, embed)
 
 
 def test_dropout_acts_in_training_only(vocab, sentences, embed):
-    tower = CharRNN(vocab, 5, 8, "gru", "attention", dropout=0.5)
+    tower = CharRNN(vocab, char_dim=5, dim=8, dropout=0.5)
     assert not torch.equal(embed(tower, sentences), embed(tower, sentences))
     tower.eval()
     assert torch.equal(embed(tower, sentences), embed(tower, sentences))
 
 
 def test_words_are_left_out_in_training_only(vocab, sentences, embed):
-    tower = CharRNN(vocab, 5, 8, "gru", "attention", word_dropout=0.5)
+    tower = CharRNN(vocab, char_dim=5, dim=8, word_dropout=0.5)
     assert not torch.equal(embed(tower, sentences), embed(tower, sentences))
     tower.eval()
     assert torch.equal(embed(tower, sentences), embed(tower, sentences))
@@ -179,15 +180,15 @@ def test_words_that_are_passed_over(tower):
 
 
 def test_forgetting_starts_open_and_an_odd_dim_is_refused(vocab):
-    tower = CharRNN(vocab, 5, 8, "lstm", "max")
+    tower = CharRNN(vocab, char_dim=5, dim=8, cell="lstm", pooling="max")
     bias = tower.onward.bias_ih_l0 + tower.onward.bias_hh_l0
     assert bias.tolist() == [0.0] * 4 + [1.0] * 4 + [0.0] * 8
     with pytest.raises(UserError, match="even dim, not 9"):
-        CharRNN(vocab, 5, 9, "gru", "max")
+        CharRNN(vocab, char_dim=5, dim=9)
 
 
 def test_a_batch_is_padded_numbers_and_lengths(vocab):
-    tower = CharRNN(vocab, 5, 8, "gru", "max")
+    tower = CharRNN(vocab, char_dim=5, dim=8, pooling="max")
     batch = tower.collate(tower.prepare([Sentence("aB"), Sentence(""), Sentence("é")]))
     a, b = (vocab.words.index(c) for c in "aB")
     assert batch.ids.tolist() == [[a, b], [EOS, PAD], [UNK, PAD]]

@@ -13,7 +13,7 @@ TEXTS = ("A dog.", "Two dogs run on green grass", "", "!", "a\u2009b", " Red,  r
 
 @pytest.fixture
 def batch():
-    tower = CharRNN(Vocab.build([], needs=frozenset({"chars"})), 5, 8, "gru", "attention")
+    tower = CharRNN(Vocab.build([], needs=frozenset({"chars"})), char_dim=5, dim=8)
     return tower.vocab, tower.collate(tower.prepare([Sentence(t) for t in TEXTS]))
 
 
@@ -39,9 +39,9 @@ def test_words_are_left_out_in_training_and_once_it_has_begun(batch):
     vocab, words = batch
     dropout = WordDropout(0.9, vocab.encode_characters(" ")[0])
     assert dropout(words).lengths.sum() < words.lengths.sum()
-    dropout.begun = False
+    dropout.is_late = False
     assert dropout(words) is words
-    dropout.begun = True
+    dropout.is_late = True
     assert dropout.eval()(words) is words
 
 
@@ -49,6 +49,6 @@ def test_numbers_are_set_to_0_early_and_late():
     dropout, x = LateDropout(0.2, 0.6), torch.ones(10_000)
     assert (dropout(x) == 0).float().mean() == pytest.approx(0.6, abs=0.03)
     assert dropout(x).mean() == pytest.approx(1, abs=0.05)
-    dropout.begun = False
+    dropout.is_late = False
     assert (dropout(x) == 0).float().mean() == pytest.approx(0.2, abs=0.03)
     assert torch.equal(dropout.eval()(x), x)

@@ -21,7 +21,7 @@ def vocab():
 
 
 def tower(vocab, parts="triplets", shared=False) -> Fragments:
-    return Fragments(vocab, 6, 5, parts, shared)
+    return Fragments(vocab, word_dim=6, dim=5, parts=parts, shared=shared)
 
 
 def told(tower, sentence):
@@ -39,7 +39,7 @@ def test_triplets_are_the_edges_and_the_root_without_punctuation(vocab):
 
 def test_matrices_of_a_real_size_fit_into_files_that_spaces_take():
     vocab = Vocab(("<pad>", "<unk>", "<eos>"), tuple(f"r{i}" for i in range(20)), (2, 2))
-    paper = Fragments(vocab, 200, 1000)
+    paper = Fragments(vocab, word_dim=200, dim=1000)
     assert max(2 * p.numel() for p in paper.parameters()) < MAX_FILE
 
 

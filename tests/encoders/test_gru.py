@@ -11,10 +11,14 @@ from vsdemo.encoders.gru import POOLINGS, WordGRU
 WORD_DIM, DIM = 5, 8
 
 
-def states(gru: nn.GRU, x: torch.Tensor, suffix: str) -> list[torch.Tensor]:
+def gru(vocab, word_dim: int = WORD_DIM, dim: int = DIM, **options) -> WordGRU:
+    return WordGRU(vocab, word_dim=word_dim, dim=dim, **options)
+
+
+def states(network: nn.GRU, x: torch.Tensor, suffix: str) -> list[torch.Tensor]:
     """h_t = (1 - z) * n + z * h_(t-1), step by step, from the definition of a GRU."""
     w_x, w_h, b_x, b_h = (
-        getattr(gru, f"{name}_l0{suffix}")
+        getattr(network, f"{name}_l0{suffix}")
         for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     )
     h, found = torch.zeros(w_h.shape[1]), []
@@ -43,7 +47,7 @@ def by_steps(tower: WordGRU, text: str) -> torch.Tensor:
 @pytest.mark.parametrize("pooling", POOLINGS)
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_a_gru_is_that_of_its_definition(vocab, sentences, embed, pooling, bidirectional):
-    tower = WordGRU(vocab, WORD_DIM, DIM, pooling, bidirectional, nonnegative=False)
+    tower = gru(vocab, pooling=pooling, bidirectional=bidirectional)
     for bias in ("bias_ih_l0", "bias_hh_l0"):
         nn.init.normal_(getattr(tower.gru, bias))  # zero at first, which would hide a mistake
     expected = torch.stack([by_steps(tower, s.text) for s in sentences])
@@ -52,13 +56,13 @@ def test_a_gru_is_that_of_its_definition(vocab, sentences, embed, pooling, bidir
 
 @torch.no_grad()
 def test_the_order_of_words_matters(vocab, embed):
-    tower = WordGRU(vocab, WORD_DIM, DIM, "last", False, nonnegative=False)
+    tower = gru(vocab, pooling="last")
     x = embed(tower, [Sentence("red dog near blue sea"), Sentence("blue dog near red sea")])
     assert (x[0] - x[1]).abs().max() > 1e-3
 
 
 def test_recurrent_weights_start_orthogonal_and_input_weights_small(vocab):
-    tower = WordGRU(vocab, WORD_DIM, DIM, "max", True, nonnegative=False)
+    tower = gru(vocab, pooling="max", bidirectional=True)
     for name, weights in tower.gru.named_parameters():
         if "weight_hh" in name:
             for gate in weights.split(DIM // 2):
@@ -71,7 +75,7 @@ def test_recurrent_weights_start_orthogonal_and_input_weights_small(vocab):
 @pytest.mark.parametrize("pooling", POOLINGS)
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_gradient_of_the_recurrent_weights(vocab, pooling, bidirectional):
-    tower = WordGRU(vocab, 2, 4, pooling, bidirectional, nonnegative=False).double()
+    tower = gru(vocab, word_dim=2, dim=4, pooling=pooling, bidirectional=bidirectional).double()
     tower.head = nn.Identity()  # the head computes in float32
     batch = tower.collate(tower.prepare([Sentence("a red dog"), Sentence("sea")]))
     names, values = zip(*tower.gru.named_parameters(prefix="gru"), strict=True)
@@ -84,5 +88,5 @@ def test_gradient_of_the_recurrent_weights(vocab, pooling, bidirectional):
 
 def test_two_directions_need_an_even_dim(vocab):
     with pytest.raises(UserError, match="even dim, not 33"):
-        WordGRU(vocab, WORD_DIM, 33, "last", bidirectional=True, nonnegative=False)
-    assert WordGRU(vocab, WORD_DIM, 33, "last", bidirectional=False, nonnegative=False).dim == 33
+        gru(vocab, dim=33, bidirectional=True)
+    assert gru(vocab, dim=33, bidirectional=False).dim == 33

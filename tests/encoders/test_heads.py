@@ -11,7 +11,7 @@ rows = st.lists(st.floats(-1e6, 1e6, width=32), min_size=3, max_size=3)
 @given(st.lists(rows, min_size=1, max_size=4), st.booleans())
 def test_unit_length_whatever_comes_in(values, nonnegative):
     x = torch.tensor(values)
-    out = Head(nonnegative)(x)
+    out = Head(nonnegative=nonnegative)(x)
     long_enough = x.norm(dim=1) > 1e-6
     torch.testing.assert_close(out.norm(dim=1)[long_enough], torch.ones(int(long_enough.sum())))
     assert out.isfinite().all()
@@ -20,13 +20,13 @@ def test_unit_length_whatever_comes_in(values, nonnegative):
 
 def test_a_direction_keeps_its_sign_only_where_it_may():
     x = torch.tensor([[3.0, -4.0]])
-    assert Head(nonnegative=False)(x)[0].tolist() == pytest.approx([0.6, -0.8])
+    assert Head()(x)[0].tolist() == pytest.approx([0.6, -0.8])
     assert Head(nonnegative=True)(x)[0].tolist() == pytest.approx([0.6, 0.8])
 
 
 def test_half_precision_is_normalised_in_full():
     x = torch.randn(8, 512, generator=torch.Generator().manual_seed(0)).bfloat16()
-    out = Head(nonnegative=False)(x)
+    out = Head()(x)
     assert out.dtype == torch.float32
     torch.testing.assert_close(out.norm(dim=1), torch.ones(8))
 
@@ -34,7 +34,7 @@ def test_half_precision_is_normalised_in_full():
 @pytest.mark.parametrize("signed", [False, True])
 def test_a_twin_is_two_affine_layers_with_leaks(signed):
     torch.manual_seed(0)
-    twin, x = Twin(5, 7, signed), torch.randn(3, 5)
+    twin, x = Twin(5, 7, signed=signed), torch.randn(3, 5)
     first, _, second, *_ = twin
     inner = x @ first.weight.T + first.bias
     outer = torch.where(inner > 0, inner, inner / 100) @ second.weight.T + second.bias

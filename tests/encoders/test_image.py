@@ -1,11 +1,12 @@
 import torch
 from torch.nn.functional import normalize
 
+from vsdemo.encoders.heads import Head
 from vsdemo.encoders.image import LinearImage
 
 
 def test_an_embedding_is_one_linear_layer_and_the_head():
-    tower, features = LinearImage(7, 5, nonnegative=True), torch.randn(4, 7)
+    tower, features = LinearImage(7, 5, head=Head(nonnegative=True)), torch.randn(4, 7)
     torch.nn.init.normal_(tower.linear.bias)
     expected = [tower.linear.weight @ v + tower.linear.bias for v in features]
     x = tower(tower.collate(tower.prepare(features))).x
@@ -15,7 +16,7 @@ def test_an_embedding_is_one_linear_layer_and_the_head():
 
 
 def test_features_can_be_standardised_over_those_of_training():
-    tower, features = LinearImage(7, 5, False, standardize=True), 3 + 2 * torch.randn(64, 7)
+    tower, features = LinearImage(7, 5, standardize=True), 3 + 2 * torch.randn(64, 7)
     tower.train()
     with torch.no_grad():
         for _ in range(200):  # a running mean
@@ -30,7 +31,7 @@ def test_features_can_be_standardised_over_those_of_training():
 
 @torch.no_grad()
 def test_batch_composition_never_changes_an_embedding():
-    tower, features = LinearImage(7, 5, nonnegative=False).eval(), torch.randn(6, 7)
+    tower, features = LinearImage(7, 5).eval(), torch.randn(6, 7)
     alone = torch.cat([tower(v[None]).x for v in features])
     order = torch.tensor([3, 0, 5, 1, 4, 2])
     torch.testing.assert_close(tower(features[order]).x, alone[order], atol=1e-6, rtol=0)
@@ -38,7 +39,7 @@ def test_batch_composition_never_changes_an_embedding():
 
 @torch.no_grad()
 def test_half_precision_stays_close():
-    tower, features = LinearImage(64, 32, nonnegative=False), torch.randn(6, 64)
+    tower, features = LinearImage(64, 32), torch.randn(6, 64)
     with torch.autocast("cpu", torch.bfloat16):
         half = tower(features).x
     assert half.dtype == torch.float32
@@ -47,7 +48,7 @@ def test_half_precision_stays_close():
 
 
 def test_dropout_acts_in_training_only():
-    tower, features = LinearImage(64, 8, nonnegative=False, dropout=0.5), torch.randn(2, 64)
+    tower, features = LinearImage(64, 8, dropout=0.5), torch.randn(2, 64)
     assert not torch.equal(tower(features).x, tower(features).x)
     tower.eval()
     assert torch.equal(tower(features).x, tower(features).x)

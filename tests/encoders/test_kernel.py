@@ -7,7 +7,7 @@ from sklearn.cross_decomposition import CCA
 
 from vsdemo.core.errors import UserError
 from vsdemo.encoders import kernel
-from vsdemo.encoders.kernel import KernelMap, correlate
+from vsdemo.encoders.kernel import KernelMap, fit_cca
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def correlation(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 def test_without_a_ridge_it_is_cca(pairs):
     maps = KernelMap(5, 3), KernelMap(7, 3)
-    found = correlate(*maps, *pairs, ridge=1e-9, power=0)
+    found = fit_cca(*maps, *pairs, ridge=1e-9, power=0)
     cosines = torch.linalg.qr(centred(pairs[0]))[0].T @ torch.linalg.qr(centred(pairs[1]))[0]
     torch.testing.assert_close(found, torch.linalg.svdvals(cosines)[:3], rtol=1e-5, atol=1e-6)
     a, b = (one(x) for one, x in zip(maps, pairs, strict=True))
@@ -42,7 +42,7 @@ def test_without_a_ridge_it_is_cca(pairs):
 
 
 def test_the_same_as_scikit_learn(pairs):
-    found = correlate(KernelMap(5, 2), KernelMap(7, 2), *pairs, ridge=1e-9, power=0)
+    found = fit_cca(KernelMap(5, 2), KernelMap(7, 2), *pairs, ridge=1e-9, power=0)
     theirs = CCA(2, max_iter=5000, tol=1e-9).fit_transform(*(x.numpy() for x in pairs))
     expected = correlation(*(torch.from_numpy(np.asarray(v)) for v in theirs))
     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-3)
@@ -50,9 +50,9 @@ def test_the_same_as_scikit_learn(pairs):
 
 def test_with_all_items_as_landmarks_it_is_exact(pairs, monkeypatch):
     monkeypatch.setattr(kernel, "RIDGE", 1e-10)
-    maps = KernelMap(5, 4, 40).double(), KernelMap(7, 4, 40).double()
+    maps = KernelMap(5, 4, landmarks=40).double(), KernelMap(7, 4, landmarks=40).double()
     x, y = (v.double() for v in pairs)
-    found = correlate(*maps, x, y, ridge=0.1, power=0)
+    found = fit_cca(*maps, x, y, ridge=0.1, power=0)
     smooth, centre = [], torch.eye(40, dtype=torch.float64) - 1 / 40
     for one, v in zip(maps, (x, y), strict=True):
         gram = centre @ torch.exp(-one.gamma * torch.cdist(v, v).square()) @ centre
@@ -64,8 +64,8 @@ def test_with_all_items_as_landmarks_it_is_exact(pairs, monkeypatch):
 
 def test_coordinates_can_be_scaled_by_their_correlation(pairs):
     plain, scaled = KernelMap(5, 3), KernelMap(5, 3)
-    found = correlate(plain, KernelMap(7, 3), *pairs, ridge=0.01, power=0)
-    correlate(scaled, KernelMap(7, 3), *pairs, ridge=0.01, power=2)
+    found = fit_cca(plain, KernelMap(7, 3), *pairs, ridge=0.01, power=0)
+    fit_cca(scaled, KernelMap(7, 3), *pairs, ridge=0.01, power=2)
     torch.testing.assert_close(
         scaled(pairs[0]), plain(pairs[0]) * found.float() ** 2, rtol=1e-4, atol=1e-5
     )
@@ -73,7 +73,7 @@ def test_coordinates_can_be_scaled_by_their_correlation(pairs):
 
 def test_missing_directions_are_0(pairs):
     one = KernelMap(5, 8)
-    found = correlate(one, KernelMap(7, 8), *pairs, ridge=0.01, power=1)
+    found = fit_cca(one, KernelMap(7, 8), *pairs, ridge=0.01, power=1)
     assert found.shape == (5,)
     assert (one(pairs[0])[:, 5:] == 0).all()
     assert (one(pairs[0])[:, :5].abs().sum(0) > 0).all()
@@ -81,17 +81,17 @@ def test_missing_directions_are_0(pairs):
 
 def test_chunks_do_not_matter(pairs, monkeypatch):
     whole, cut = KernelMap(5, 3), KernelMap(5, 3)
-    correlate(whole, KernelMap(7, 3), *pairs, ridge=0.01, power=1)
+    fit_cca(whole, KernelMap(7, 3), *pairs, ridge=0.01, power=1)
     monkeypatch.setattr(kernel, "CHUNK", 7)
-    correlate(cut, KernelMap(7, 3), *pairs, ridge=0.01, power=1)
+    fit_cca(cut, KernelMap(7, 3), *pairs, ridge=0.01, power=1)
     torch.testing.assert_close(cut.weight.abs(), whole.weight.abs(), rtol=1e-4, atol=1e-5)
 
 
 def test_landmarks_are_different_items(pairs):
     x = torch.cat([pairs[0][:6]] * 5)
-    one = KernelMap(5, 2, 6)
-    one.see(x)
+    one = KernelMap(5, 2, landmarks=6)
+    one.draw_landmarks(x)
     assert one.landmarks.unique(dim=0).shape == (6, 5)
     assert one.gamma == 1 / torch.pdist(one.landmarks).square().median()
     with pytest.raises(UserError, match=r"7 landmarks need as many different items, .* are 6"):
-        KernelMap(5, 2, 7).see(x)
+        KernelMap(5, 2, landmarks=7).draw_landmarks(x)

@@ -1,5 +1,6 @@
 import torch
 
+from vsdemo.encoders.heads import Head
 from vsdemo.encoders.regions import RegionImage, RegionMean
 
 
@@ -38,14 +39,14 @@ def test_statistics_are_those_of_regions_that_exist():
 
 @torch.no_grad()
 def test_batch_composition_never_changes_an_embedding():
-    for tower in (RegionImage(7, 5, standardize=True).eval(), RegionMean(7, 5, False).eval()):
+    for tower in (RegionImage(7, 5, standardize=True).eval(), RegionMean(7, 5).eval()):
         x = photos()
         alone = torch.cat([tower(photo[None]).x for photo in x])
         torch.testing.assert_close(tower(x).x, alone)
 
 
 def test_the_mean_is_that_of_regions_that_exist():
-    tower, x = RegionMean(7, 5, nonnegative=False, unit=False), photos()
+    tower, x = RegionMean(7, 5, head=Head(unit=False)), photos()
     means = torch.stack([x[0].mean(0), x[1, :2].mean(0), x[2].mean(0)])
     torch.testing.assert_close(tower(x).x, tower.linear(means))
     torch.testing.assert_close(tower(means).x, tower.linear(means))

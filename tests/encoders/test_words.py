@@ -9,12 +9,22 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import EOS, PAD, UNK
 from vsdemo.encoders.bow import BagOfWords
 from vsdemo.encoders.gru import POOLINGS, WordGRU
+from vsdemo.encoders.heads import Head
 
 TOWERS = {
-    "bow": lambda vocab, nonnegative: BagOfWords(vocab, 6, 8, nonnegative),
+    "bow": lambda vocab, nonnegative: BagOfWords(
+        vocab, word_dim=6, dim=8, head=Head(nonnegative=nonnegative)
+    ),
     **{
         f"gru-{pooling}-{'both' if both else 'one'}": (
-            lambda vocab, nonnegative, p=pooling, b=both: WordGRU(vocab, 6, 8, p, b, nonnegative)
+            lambda vocab, nonnegative, p=pooling, b=both: WordGRU(
+                vocab,
+                word_dim=6,
+                dim=8,
+                pooling=p,
+                bidirectional=b,
+                head=Head(nonnegative=nonnegative),
+            )
         )
         for pooling, both in product(POOLINGS, (False, True))
     },
@@ -54,7 +64,7 @@ def test_unknown_words_share_one_vector(tower, embed):
 @pytest.mark.parametrize("name", TOWERS)
 @pytest.mark.parametrize("nonnegative", [False, True])
 def test_rows_have_unit_length_and_a_sign_as_asked(vocab, sentences, embed, name, nonnegative):
-    x = embed(TOWERS[name](vocab, nonnegative), sentences)
+    x = embed(TOWERS[name](vocab, nonnegative=nonnegative), sentences)
     assert x.shape == (len(sentences), 8)
     torch.testing.assert_close(x.norm(dim=1), torch.ones(len(sentences)))
     assert bool((x >= 0).all()) == nonnegative
@@ -85,8 +95,8 @@ def test_half_precision_stays_close(tower, sentences, embed, monkeypatch):
 
 def test_dropout_acts_in_training_only(vocab, sentences, embed):
     for tower in (
-        BagOfWords(vocab, 6, 8, False, dropout=0.5),
-        WordGRU(vocab, 6, 8, "max", True, False, dropout=0.5),
+        BagOfWords(vocab, word_dim=6, dim=8, dropout=0.5),
+        WordGRU(vocab, word_dim=6, dim=8, dropout=0.5),
     ):
         assert not torch.equal(embed(tower, sentences), embed(tower, sentences))
         tower.eval()

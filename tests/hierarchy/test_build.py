@@ -160,10 +160,10 @@ def test_a_sentence_that_says_nothing_has_no_place(engine, gallery, typed, told)
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ("wug", "No concept is called 'wug'; try a simpler word"),
-        ("pupy", "near are puppy"),
-        ("dog.n.07", "There is no sense 'dog.n.07'; there are dog"),
-        ("", "No concept is called ''"),
+        ("wug", "There is no concept 'wug'; try a simpler word"),
+        ("pupy", "try puppy"),
+        ("dog.n.07", "There is no sense 'dog.n.07'; choose one of dog"),
+        ("", "There is no concept ''"),
     ],
 )
 def test_an_unknown_word_or_sense_has_no_place(reader, concepts, typed, told):

@@ -74,7 +74,7 @@ def test_an_ensemble_tells_the_mean_of_its_members(runs, tmp_path):
     members = ensembling.make([runs / "char_gru"], tmp_path / "both")
     assert len(members) == 2
     said = likeness(Reader(tmp_path / "both"), A, B).attention[0]
-    parts = [checkpoint.load(member)[0].text.weights(Sentence(A)) for member in members]
+    parts = [checkpoint.load(member)[0].text.character_weights(Sentence(A)) for member in members]
     assert said == pytest.approx(torch.stack(parts).mean(0).tolist(), abs=1e-6)
 
 

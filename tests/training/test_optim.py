@@ -68,7 +68,7 @@ def test_dropout_begins_after_the_gentle_epochs():
     begun = []
     for step in range(3 * EPOCH):
         optim.begin_dropout(model, Config(gentle=2), step, EPOCH)
-        begun.append(model[0].begun)
+        begun.append(model[0].is_late)
     assert begun == [False] * 2 * EPOCH + [True] * EPOCH
 
 

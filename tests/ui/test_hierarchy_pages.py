@@ -118,7 +118,7 @@ def test_concepts_are_walked_without_photos(visit):
     crumbs(page).nth(2).click()
     arrived(page, "animal")
     go(page, "pupy")
-    expect(page.get_by_role("alert").filter(has_text="near are puppy").first).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="try puppy").first).to_be_visible()
     arrived(page, "animal")
 
 

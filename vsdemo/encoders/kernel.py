@@ -18,7 +18,7 @@ class KernelMap(nn.Module):
         y = k(x) W - m,  k(x) = x, or k(x)_l = exp(-gamma |x - x_l|^2) for each landmark x_l
 
     The landmarks are a sample of the training items (Nystroem; Williams & Seeger 2001); with all of
-    the items the map is that of the exact kernel method. Before `fit_cca` it is a random linear map.
+    the items the map is that of the exact kernel method. Until `fit_cca` it is random and linear.
 
     Args:
         size: Length I of an item.

@@ -22,10 +22,10 @@ from vsdemo.encoders.tree import recursion
 from vsdemo.encoders.tree.lstm import TreeLSTM
 from vsdemo.encoders.tree.rnn import TreeRNN
 from vsdemo.encoders.tree.shapes import Chain, Constituents, Positions, Relations
-from vsdemo.encoders.words import WordEncoder
+from vsdemo.encoders.words import SequenceEncoder
 
 
-class _GRU(WordEncoder):
+class _GRU(SequenceEncoder):
     """torch.nn.GRU on the words of trees, packed, so that padding costs nothing."""
 
     def __init__(self, vocab: Vocab, dim: int) -> None:
@@ -44,13 +44,16 @@ class _GRU(WordEncoder):
 def towers(vocab: Vocab, dim: int) -> dict[str, Any]:
     """The towers to compare, all of words and states of one length."""
     positions = Positions(*vocab.children, beyond=True)
+    relations = Relations(vocab.relations)
     return {
         "gru": _GRU(vocab, dim),
-        "rnn": TreeRNN(vocab, Chain(), dim, dim),
-        "ct_rnn": TreeRNN(vocab, Constituents(), dim, dim),
-        "dt_rnn": TreeRNN(vocab, positions, dim, dim, weighted=True),
-        "sdt_rnn": TreeRNN(vocab, Relations(vocab.relations), dim, dim, weighted=True),
-        "dt_lstm": TreeLSTM(vocab, Positions(2, 2), dim, dim, dim, nn.Identity()),
+        "rnn": TreeRNN(vocab, Chain(), word_dim=dim, dim=dim),
+        "ct_rnn": TreeRNN(vocab, Constituents(), word_dim=dim, dim=dim),
+        "dt_rnn": TreeRNN(vocab, positions, word_dim=dim, dim=dim, weighted=True),
+        "sdt_rnn": TreeRNN(vocab, relations, word_dim=dim, dim=dim, weighted=True),
+        "dt_lstm": TreeLSTM(
+            vocab, Positions(2, 2), word_dim=dim, units=dim, dim=dim, layer=nn.Identity()
+        ),
     }
 
 

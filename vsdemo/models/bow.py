@@ -21,6 +21,7 @@ from vsdemo.core import config
 from vsdemo.core.config import option
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.bow import BagOfWords
+from vsdemo.encoders.heads import Head
 from vsdemo.encoders.image import LinearImage
 from vsdemo.models import socher
 from vsdemo.models.dual_encoder import DualEncoder
@@ -54,6 +55,18 @@ PRESETS = {
 def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
     """A new, untrained model; features: length of the photo vectors."""
     unit = cfg.score == "cosine"
-    text = BagOfWords(vocab, cfg.word_dim, cfg.dim, False, cfg.dropout, unit)
-    image = LinearImage(features, cfg.dim, False, cfg.dropout, cfg.standardize, unit)
+    text = BagOfWords(
+        vocab,
+        word_dim=cfg.word_dim,
+        dim=cfg.dim,
+        head=Head(unit=unit),
+        dropout=cfg.dropout,
+    )
+    image = LinearImage(
+        features,
+        cfg.dim,
+        head=Head(unit=unit),
+        dropout=cfg.dropout,
+        standardize=cfg.standardize,
+    )
     return DualEncoder(text, image, SCORES[cfg.score])

@@ -109,13 +109,20 @@ PRESETS = {
 
 def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
     """A new, untrained model; features: length of the photo vectors."""
-    network = (cfg.cell, cfg.pooling, cfg.attention)
-    text = CharRNN(vocab, cfg.word_dim, cfg.dim, *network, cfg.dropout, cfg.word_dropout)
+    text = CharRNN(
+        vocab,
+        char_dim=cfg.word_dim,
+        dim=cfg.dim,
+        cell=cfg.cell,
+        pooling=cfg.pooling,
+        attention=cfg.attention,
+        dropout=cfg.dropout,
+        word_dropout=cfg.word_dropout,
+    )
     image = LinearImage(
         features,
         cfg.dim,
-        nonnegative=False,
-        dropout=LateDropout(cfg.dropout, cfg.photo_dropout),
+        dropout=LateDropout(early=cfg.dropout, late=cfg.photo_dropout),
         standardize=cfg.standardize,
     )
     return DualEncoder(text, image, SCORES["cosine"])

@@ -19,6 +19,7 @@ from vsdemo.core import config
 from vsdemo.core.config import VECTORS, option
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.bow import BagOfWords
+from vsdemo.encoders.heads import Head
 from vsdemo.encoders.regions import RegionMean
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.fragments import LOOKS, PAPER
@@ -43,6 +44,18 @@ PRESETS = {
 def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
     """A new, untrained model; features: length of a region's vector."""
     unit = cfg.score == "cosine"
-    text = BagOfWords(vocab, cfg.word_dim, cfg.dim, False, cfg.dropout, unit)
-    image = RegionMean(features, cfg.dim, False, cfg.dropout, cfg.standardize, unit)
+    text = BagOfWords(
+        vocab,
+        word_dim=cfg.word_dim,
+        dim=cfg.dim,
+        head=Head(unit=unit),
+        dropout=cfg.dropout,
+    )
+    image = RegionMean(
+        features,
+        cfg.dim,
+        head=Head(unit=unit),
+        dropout=cfg.dropout,
+        standardize=cfg.standardize,
+    )
     return DualEncoder(text, image, SCORES[cfg.score])

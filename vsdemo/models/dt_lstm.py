@@ -32,7 +32,7 @@ from typing import ClassVar
 from vsdemo.core import config
 from vsdemo.core.config import VECTORS, option
 from vsdemo.data.text.vocab import Vocab
-from vsdemo.encoders.heads import Twin
+from vsdemo.encoders.heads import Head, Twin
 from vsdemo.encoders.image import LinearImage
 from vsdemo.encoders.tree.lstm import TreeLSTM
 from vsdemo.encoders.tree.shapes import Positions
@@ -67,8 +67,25 @@ PRESETS = {
 
 def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
     """A new, untrained model; features: length of the photo vectors."""
-    unit, shape = cfg.score == "cosine", Positions(cfg.children, cfg.children)
-    texts, photos = (Twin(size, cfg.dim, cfg.signed) for size in (cfg.units, features))
-    text = TreeLSTM(vocab, shape, cfg.word_dim, cfg.units, cfg.dim, texts, cfg.dropout, unit)
-    image = LinearImage(features, cfg.dim, False, cfg.dropout, cfg.standardize, unit, photos)
+    unit = cfg.score == "cosine"
+    text_layer = Twin(cfg.units, cfg.dim, signed=cfg.signed)
+    image_layer = Twin(features, cfg.dim, signed=cfg.signed)
+    text = TreeLSTM(
+        vocab,
+        Positions(cfg.children, cfg.children),
+        word_dim=cfg.word_dim,
+        units=cfg.units,
+        dim=cfg.dim,
+        layer=text_layer,
+        dropout=cfg.dropout,
+        head=Head(unit=unit),
+    )
+    image = LinearImage(
+        features,
+        cfg.dim,
+        head=Head(unit=unit),
+        dropout=cfg.dropout,
+        standardize=cfg.standardize,
+        layer=image_layer,
+    )
     return DualEncoder(text, image, SCORES[cfg.score])

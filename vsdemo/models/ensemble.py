@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
-from vsdemo.encoders import Encoder
+from vsdemo.encoders import Encoder, TextEncoder
 from vsdemo.encoders.heads import Head
 from vsdemo.models.dual_encoder import DualEncoder
 
@@ -41,7 +41,7 @@ class Batches(NamedTuple):
         return Batches(tuple(part.to(device) for part in self.parts))
 
 
-class Mean(nn.Module):
+class Mean(TextEncoder):
     """A tower: items -> (N, D), the mean of what its members make of them; unit: at length 1."""
 
     def __init__(self, members: Sequence[Any], unit: bool) -> None:
@@ -49,7 +49,7 @@ class Mean(nn.Module):
         self.members = nn.ModuleList(members)
         self.needs = frozenset().union(*(member.needs for member in members))
         self.dim = members[0].dim
-        self.head = Head(nonnegative=False, unit=unit)
+        self.head = Head(unit=unit)
 
     def _of_each(self) -> list[Encoder]:
         return list(self.members)  # type: ignore[arg-type]

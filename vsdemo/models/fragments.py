@@ -84,6 +84,13 @@ PRESETS = {
 
 def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
     """A new, untrained model; features: length of a region's vector."""
-    text = Fragments(vocab, cfg.word_dim, cfg.dim, cfg.parts, cfg.shared, cfg.dropout)
-    image = RegionImage(features, cfg.dim, cfg.dropout, cfg.standardize)
+    text = Fragments(
+        vocab,
+        word_dim=cfg.word_dim,
+        dim=cfg.dim,
+        parts=cfg.parts,
+        shared=cfg.shared,
+        dropout=cfg.dropout,
+    )
+    image = RegionImage(features, cfg.dim, dropout=cfg.dropout, standardize=cfg.standardize)
     return DualEncoder(text, image, fragment_alignment(cfg.smoothing, cfg.best))

@@ -38,9 +38,13 @@ PRESETS = {"gru": Config()}
 
 def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
     """A new, untrained model; features: length of the photo vectors."""
-    shape = (cfg.word_dim, cfg.dim, cfg.pooling, cfg.bidirectional)
-    text = WordGRU(vocab, *shape, nonnegative=False, dropout=cfg.dropout)
-    image = LinearImage(
-        features, cfg.dim, nonnegative=False, dropout=cfg.dropout, standardize=cfg.standardize
+    text = WordGRU(
+        vocab,
+        word_dim=cfg.word_dim,
+        dim=cfg.dim,
+        pooling=cfg.pooling,
+        bidirectional=cfg.bidirectional,
+        dropout=cfg.dropout,
     )
+    image = LinearImage(features, cfg.dim, dropout=cfg.dropout, standardize=cfg.standardize)
     return DualEncoder(text, image, SCORES["cosine"])

@@ -29,8 +29,9 @@ from vsdemo.core import config
 from vsdemo.core.config import option
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.bow import BagOfWords
+from vsdemo.encoders.heads import Head
 from vsdemo.encoders.image import LinearImage
-from vsdemo.encoders.kernel import KernelMap, correlate
+from vsdemo.encoders.kernel import KernelMap, fit_cca
 from vsdemo.models.dual_encoder import BATCH, DualEncoder
 from vsdemo.models.scores import SCORES
 
@@ -76,8 +77,13 @@ class KernelCCA(DualEncoder):
         """
         parts = [captions[i : i + BATCH] for i in range(0, len(captions), BATCH)]
         words = [self.text.mean(self.text.collate(p).to(self.device)) for p in parts]
-        found = correlate(
-            self.text.linear, self.image.linear, torch.cat(words), photos, self.ridge, self.power
+        found = fit_cca(
+            self.text.linear,
+            self.image.linear,
+            torch.cat(words),
+            photos,
+            ridge=self.ridge,
+            power=self.power,
         )
         return {"correlation": found.mean(), "least_correlation": found.min()}
 
@@ -85,8 +91,8 @@ class KernelCCA(DualEncoder):
 def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
     """A new model, not fitted; features: length of the photo vectors."""
     unit = cfg.score == "cosine"
-    words = KernelMap(cfg.word_dim, cfg.dim, cfg.landmarks)
-    text = BagOfWords(vocab, cfg.word_dim, cfg.dim, nonnegative=False, unit=unit, layer=words)
-    photos = KernelMap(features, cfg.dim, cfg.landmarks)
-    image = LinearImage(features, cfg.dim, nonnegative=False, unit=unit, layer=photos)
+    words = KernelMap(cfg.word_dim, cfg.dim, landmarks=cfg.landmarks)
+    text = BagOfWords(vocab, word_dim=cfg.word_dim, dim=cfg.dim, head=Head(unit=unit), layer=words)
+    photos = KernelMap(features, cfg.dim, landmarks=cfg.landmarks)
+    image = LinearImage(features, cfg.dim, head=Head(unit=unit), layer=photos)
     return KernelCCA(text, image, cfg)

@@ -30,6 +30,7 @@ from vsdemo.core import config
 from vsdemo.core.config import option
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.gru import POOLINGS, WordGRU
+from vsdemo.encoders.heads import Head
 from vsdemo.encoders.image import LinearImage
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.scores import SCORES
@@ -79,7 +80,17 @@ PRESETS = {
 def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
     """A new, untrained model; features: length of the photo vectors, 0 where there are none."""
     nonnegative = cfg.score != "cosine"
-    shape = (cfg.word_dim, cfg.dim, cfg.pooling, cfg.bidirectional)
-    text = WordGRU(vocab, *shape, nonnegative=nonnegative, dropout=cfg.dropout)
-    image = LinearImage(features, cfg.dim, nonnegative, cfg.dropout) if features else None
+    text = WordGRU(
+        vocab,
+        word_dim=cfg.word_dim,
+        dim=cfg.dim,
+        pooling=cfg.pooling,
+        bidirectional=cfg.bidirectional,
+        head=Head(nonnegative=nonnegative),
+        dropout=cfg.dropout,
+    )
+    image = None
+    if features:
+        head = Head(nonnegative=nonnegative)
+        image = LinearImage(features, cfg.dim, head=head, dropout=cfg.dropout)
     return DualEncoder(text, image, SCORES[cfg.score])

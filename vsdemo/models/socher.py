@@ -11,6 +11,7 @@ from typing import Any
 from vsdemo.core import config
 from vsdemo.core.config import VECTORS, option
 from vsdemo.data.text.vocab import Vocab
+from vsdemo.encoders.heads import Head
 from vsdemo.encoders.image import LinearImage
 from vsdemo.encoders.tree.rnn import NONLINEARITIES, TreeRNN
 from vsdemo.encoders.tree.shapes import Shape
@@ -58,7 +59,21 @@ def towers(
     """A new, untrained model over trees of one shape; features: length of the photo vectors."""
     unit = cfg.score == "cosine"
     text = TreeRNN(
-        *(vocab, shape, cfg.word_dim, cfg.dim, cfg.f), weighted, cfg.noise, cfg.dropout, unit
+        vocab,
+        shape,
+        word_dim=cfg.word_dim,
+        dim=cfg.dim,
+        nonlinearity=cfg.f,
+        weighted=weighted,
+        noise=cfg.noise,
+        dropout=cfg.dropout,
+        head=Head(unit=unit),
     )
-    image = LinearImage(features, cfg.dim, False, cfg.dropout, cfg.standardize, unit)
+    image = LinearImage(
+        features,
+        cfg.dim,
+        head=Head(unit=unit),
+        dropout=cfg.dropout,
+        standardize=cfg.standardize,
+    )
     return DualEncoder(text, image, SCORES[cfg.score])

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from vsdemo.core.sentences import Sentence
-from vsdemo.encoders.chars import CharRNN
+from vsdemo.encoders import TextEncoder
 from vsdemo.evaluation.tasks.text_embeddings import points
 from vsdemo.models.scores import OrderViolation
 from vsdemo.search.engine import Reader
@@ -74,7 +74,7 @@ def likeness(reader: Reader, a: str, b: str) -> Likeness:
     score, text = reader.model.score, reader.model.text
     ordered = isinstance(score, OrderViolation)
     towers = list(getattr(text, "members", [text]))  # of an ensemble, or the one
-    reads = all(isinstance(tower, CharRNN) for tower in towers)
+    reads = all(tower.weighs_characters for tower in towers)
     return Likeness(
         cosine=float(F.cosine_similarity(points(first), points(second))),
         excess=tuple(score.excess(second, first)[0].tolist()) if ordered else (),
@@ -83,7 +83,7 @@ def likeness(reader: Reader, a: str, b: str) -> Likeness:
     )
 
 
-def _attention(towers: Sequence[CharRNN], text: str) -> tuple[float, ...]:
+def _attention(towers: Sequence[TextEncoder], text: str) -> tuple[float, ...]:
     """The weight of each character, of several towers their mean."""
-    weights = [tower.weights(Sentence(text)) for tower in towers]
+    weights = [tower.character_weights(Sentence(text)) for tower in towers]
     return tuple(torch.stack(weights).mean(0).tolist())

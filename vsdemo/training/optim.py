@@ -7,7 +7,7 @@ from torch.optim import Adagrad, Adam, Optimizer
 from torch.optim.swa_utils import AveragedModel
 
 from vsdemo.core.config import Config
-from vsdemo.encoders.dropout import LateDropout
+from vsdemo.encoders.dropout import DropoutSchedule
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.training.schedule import learning_rate
 
@@ -52,10 +52,10 @@ def begin_step(optimizer: Optimizer, config: Config, step: int, steps_per_epoch:
 
 
 def begin_dropout(model: nn.Module, config: Config, step: int, steps_per_epoch: int) -> None:
-    """After the `gentle` epochs `LateDropout` takes its full share."""
+    """After the `gentle` epochs a `DropoutSchedule` takes its full share."""
     for module in model.modules():
-        if isinstance(module, LateDropout):
-            module.begun = step >= config.gentle * steps_per_epoch
+        if isinstance(module, DropoutSchedule):
+            module.is_late = step >= config.gentle * steps_per_epoch
 
 
 def hold_still(model: DualEncoder, config: Config, step: int, steps_per_epoch: int) -> None:

@@ -8,7 +8,7 @@ from tests.support.random_trees import random_trees
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.tree.levels import collate, flatten, multiply, weight_gradient
-from vsdemo.encoders.tree.shapes import Relations
+from vsdemo.encoders.tree.shapes import Nodes, Relations
 
 SHAPE = Relations(("det", "obj", "nsubj"))
 batches = st.lists(random_trees(), min_size=1, max_size=5)
@@ -17,7 +17,7 @@ batches = st.lists(random_trees(), min_size=1, max_size=5)
 def batch_of(trees):
     sentences = [Sentence("", tree) for tree in trees]
     vocab = Vocab.build(sentences)
-    return collate([flatten(*SHAPE(sentence, vocab)) for sentence in sentences]), vocab
+    return collate([flatten(SHAPE(sentence, vocab)) for sentence in sentences]), vocab
 
 
 @given(batches)
@@ -76,7 +76,7 @@ def test_products_are_those_of_single_nodes(trees):
 
 
 def test_a_batch_moves_to_a_device():
-    trees = [flatten([3, 4], [1, 1], [0, 0]), flatten([5], [0], [0])]
+    trees = [flatten(Nodes([3, 4], [1, 1], [0, 0])), flatten(Nodes([5], [0], [0]))]
     batch = collate(trees)
     moved = batch.to("meta")
     assert {x.device.type for x in moved if isinstance(x, torch.Tensor)} == {"meta"}

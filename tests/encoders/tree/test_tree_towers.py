@@ -25,7 +25,7 @@ SHAPES = {
 }
 FORMS = {
     **{f"rnn-{name}": ("rnn", shape, {}) for name, shape in SHAPES.items()},
-    **{f"rnn-{f}": ("rnn", SHAPES["relations"], {"f": f}) for f in NONLINEARITIES},
+    **{f"rnn-{f}": ("rnn", SHAPES["relations"], {"nonlinearity": f}) for f in NONLINEARITIES},
     "rnn-weighted": ("rnn", SHAPES["positions"], {"weighted": True}),
     "lstm-positions": ("lstm", Positions(2, 2), {}),
     "lstm-relations": ("lstm", SHAPES["relations"], {}),
@@ -41,8 +41,8 @@ def tower_of(form: str, vocab: Vocab) -> TreeRNN | TreeLSTM:
     torch.manual_seed(0)
     kind, shape, options = FORMS[form]
     if kind == "rnn":
-        return TreeRNN(vocab, shape, 4, 5, noise=0.3, **options)
-    return TreeLSTM(vocab, shape, 4, 5, 6, Twin(5, 6))
+        return TreeRNN(vocab, shape, word_dim=4, dim=5, noise=0.3, **options)
+    return TreeLSTM(vocab, shape, word_dim=4, units=5, dim=6, layer=Twin(5, 6))
 
 
 def recursive(tower, sentence):
@@ -133,11 +133,11 @@ def test_every_parameter_learns_but_the_padding(tower, trees, embed):
 
 @torch.no_grad()
 def test_matrices_start_as_the_identity_plus_noise(vocab):
-    tower = TreeRNN(vocab, Relations(("det",)), 30, 40, noise=0.02)
+    tower = TreeRNN(vocab, Relations(("det",)), word_dim=30, dim=40, noise=0.02)
     for matrix in (tower.word.weight, *tower.weights):
         noise = matrix - torch.eye(*matrix.shape)
         assert noise.std() == pytest.approx(0.02, rel=0.1)
-    exact = TreeRNN(vocab, Relations(("det",)), 4, 4, noise=0)
+    exact = TreeRNN(vocab, Relations(("det",)), word_dim=4, dim=4, noise=0)
     assert torch.equal(exact.weights[1], torch.eye(4))
 
 
@@ -168,8 +168,16 @@ def test_half_precision_stays_close(tower, trees, embed):
 
 def test_dropout_acts_in_training_only(vocab, trees, embed):
     for tower in (
-        TreeRNN(vocab, Positions(2, 2), 6, 8, dropout=0.5),
-        TreeLSTM(vocab, Positions(2, 2), 6, 8, 8, nn.Identity(), dropout=0.5),
+        TreeRNN(vocab, Positions(2, 2), word_dim=6, dim=8, dropout=0.5),
+        TreeLSTM(
+            vocab,
+            Positions(2, 2),
+            word_dim=6,
+            units=8,
+            dim=8,
+            layer=nn.Identity(),
+            dropout=0.5,
+        ),
     ):
         assert not torch.equal(embed(tower, trees), embed(tower, trees))
         tower.eval()

@@ -119,7 +119,7 @@ def tower():
     """A bag of words that knows four words."""
     torch.manual_seed(0)
     vocab = Vocab.build([Sentence("a dog runs fast")])
-    text = BagOfWords(vocab, 4, 4, nonnegative=False).eval()
+    text = BagOfWords(vocab, word_dim=4, dim=4).eval()
     model = small_pairs.knowing({}, Cosine())
     model.text = text
     model.encode_text = lambda s: text(text.collate(text.prepare(list(s))))

@@ -93,7 +93,7 @@ def test_a_photo_is_looked_at_in_about_its_own_shape(height, width, shape):
 
 def test_what_captions_do_not_speak_of_is_left_out(monkeypatch):
     """A tower that listens to one direction of two, and a basis that is turned against both."""
-    image = LinearImage(2, 1, nonnegative=False, standardize=True)
+    image = LinearImage(2, 1, standardize=True)
     image.standardize.running_var.copy_(torch.tensor([4.0, 1.0]))
     with torch.no_grad():
         image.linear.weight.copy_(torch.tensor([[6.0, 0.0]]))
