@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from vsdemo.hierarchy.space import KINDS
+from vsdemo.hierarchy.order import KINDS
 
 VERBS = ("walk", "compose", "common")
 

@@ -10,57 +10,57 @@ from tqdm import tqdm
 
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.paths import home
-from vsdemo.hierarchy.projection import EPOCHS, FEWEST, project, stored
+from vsdemo.hierarchy.projection import EPOCHS, MIN_FOR_UMAP, cached_map, project
 
 
 def clusters(count: int = 60, dim: int = 8) -> tuple[np.ndarray, np.ndarray]:
-    """Points (N, D) around three centres, and which."""
+    """Return embeddings (N, D) around three centres, and the centre of each (N,)."""
     random = np.random.default_rng(0)
-    own = np.arange(count) % 3
-    return np.eye(3, dim)[own] * 5 + random.normal(size=(count, dim)) * 0.1, own
+    cluster = np.arange(count) % 3
+    return np.eye(3, dim)[cluster] * 5 + random.normal(size=(count, dim)) * 0.1, cluster
 
 
-def test_near_points_are_near_on_the_map_and_a_seed_gives_one_map() -> None:
-    x, own = clusters()
-    drawn = project(x)
-    assert drawn.shape == (len(x), 2)
-    assert drawn.dtype == np.float32
-    assert np.abs(drawn).max() == pytest.approx(1)
-    far = np.linalg.norm(drawn[:, None] - drawn[None], axis=2)
-    np.fill_diagonal(far, np.inf)
-    assert (own[far.argmin(1)] == own).all()
-    assert (drawn == project(x)).all()
-    assert (drawn != project(x, seed=1)).any()
+def test_clusters_stay_together_and_a_seed_gives_one_map() -> None:
+    x, cluster = clusters()
+    places = project(x)
+    assert places.shape == (len(x), 2)
+    assert places.dtype == np.float32
+    assert np.abs(places).max() == pytest.approx(1)
+    distances = np.linalg.norm(places[:, None] - places[None], axis=2)
+    np.fill_diagonal(distances, np.inf)
+    assert (cluster[distances.argmin(1)] == cluster).all()
+    assert (places == project(x)).all()
+    assert (places != project(x, seed=1)).any()
 
 
-def test_progress_counts_to_the_end() -> None:
-    told: list[tuple[int, int]] = []
-    project(clusters()[0], lambda done, of: told.append((done, of)))
-    assert [done for done, _ in told] == list(range(1, EPOCHS + 2))
-    assert {of for _, of in told} == {EPOCHS + 1}
+def test_progress_reaches_the_total() -> None:
+    reported: list[tuple[int, int]] = []
+    project(clusters()[0], lambda done, of: reported.append((done, of)))
+    assert [done for done, _ in reported] == list(range(1, EPOCHS + 2))
+    assert {of for _, of in reported} == {EPOCHS + 1}
 
 
 def test_cancelling_stops_the_epochs() -> None:
-    told: list[int] = []
+    reported: list[int] = []
     cancel = Event()
 
     def progress(done: int, of: int) -> None:
-        told.append(done)
+        reported.append(done)
         if done == 20:
             cancel.set()
 
     with pytest.raises(Cancelled):
         project(clusters()[0], progress, cancel)
-    assert told[-1] == 20
+    assert reported[-1] == 20
 
 
 class Failed(Exception):
-    """Raised by who is told of progress."""
+    """Raised by a progress callback."""
 
 
 @pytest.mark.parametrize("stop", [Cancelled, Failed])
-def test_a_map_that_is_stopped_keeps_nothing_from_others(stop: type[Exception]) -> None:
-    """Neither progress bars in other threads, whose lock all bars share, nor torch's threads."""
+def test_a_stopped_map_releases_locks_and_threads(stop: type[Exception]) -> None:
+    """The lock of all tqdm bars is open again, and torch has its threads back."""
     threads = torch.get_num_threads()
 
     def progress(done: int, of: int) -> None:
@@ -77,7 +77,7 @@ def test_a_map_that_is_stopped_keeps_nothing_from_others(stop: type[Exception]) 
     assert counted == [0, 1, 2]
 
 
-def test_one_point_and_two() -> None:
+def test_maps_of_at_most_three_embeddings() -> None:
     assert project(np.zeros((0, 5))).shape == (0, 2)
     assert project(np.ones((1, 5))).tolist() == [[0, 0]]
     assert sorted(project(np.eye(2, 5))[:, 0]) == [-1, 1]
@@ -85,11 +85,11 @@ def test_one_point_and_two() -> None:
     assert project(np.zeros((3, 0))).tolist() == [[0, 0]] * 3
 
 
-def test_two_dimensions_are_drawn_as_they_are() -> None:
+def test_two_dimensions_keep_their_distances() -> None:
     corners = np.array([[0, 0], [4, 0], [0, 2], [4, 2]])
-    drawn = project(corners).astype(float)
-    far = np.linalg.norm(drawn[:, None] - drawn[None], axis=2)
-    assert far[0, [1, 2, 3]] == pytest.approx([2, 1, 5**0.5])
+    places = project(corners).astype(float)
+    distances = np.linalg.norm(places[:, None] - places[None], axis=2)
+    assert distances[0, [1, 2, 3]] == pytest.approx([2, 1, 5**0.5])
 
 
 @pytest.mark.parametrize("count", [5, 100])
@@ -97,54 +97,54 @@ def test_equal_points_share_a_place(count: int) -> None:
     assert (project(np.full((count, 4), 3.0)) == 0).all()
 
 
-def test_many_duplicates_of_few_points() -> None:
+def test_duplicates_share_a_place() -> None:
     x = np.repeat(np.eye(2, 16), 200, axis=0)
-    drawn = project(x)
-    assert len(np.unique(drawn, axis=0)) == 2
-    assert (drawn[0] == drawn[199]).all()
-    x = np.repeat(clusters(FEWEST)[0], 30, axis=0)
-    drawn = project(x)
-    assert len(np.unique(drawn, axis=0)) == FEWEST
-    assert np.isfinite(drawn).all()
+    places = project(x)
+    assert len(np.unique(places, axis=0)) == 2
+    assert (places[0] == places[199]).all()
+    x = np.repeat(clusters(MIN_FOR_UMAP)[0], 30, axis=0)
+    places = project(x)
+    assert len(np.unique(places, axis=0)) == MIN_FOR_UMAP
+    assert np.isfinite(places).all()
 
 
-def test_a_single_dimension_and_huge_numbers() -> None:
+def test_one_dimension_and_extreme_numbers() -> None:
     for x in (np.arange(30.0)[:, None], clusters(30)[0] * 1e300, clusters(30)[0] * 1e-300):
-        drawn = project(x)
-        assert np.isfinite(drawn).all()
-        assert len(np.unique(drawn, axis=0)) == 30
+        places = project(x)
+        assert np.isfinite(places).all()
+        assert len(np.unique(places, axis=0)) == 30
 
 
 @given(
     hnp.arrays(
         np.float64,
-        st.tuples(st.integers(0, FEWEST - 1), st.integers(0, 6)),
+        st.tuples(st.integers(0, MIN_FOR_UMAP - 1), st.integers(0, 6)),
         elements=st.floats(allow_nan=False, allow_infinity=False),
     )
 )
-def test_few_points_of_any_kind(x: np.ndarray) -> None:
-    drawn = project(x)
-    assert drawn.shape == (len(x), 2)
-    assert np.isfinite(drawn).all()
-    assert np.abs(drawn).max(initial=0) <= 1 + 1e-6
+def test_any_few_embeddings_have_a_finite_map(x: np.ndarray) -> None:
+    places = project(x)
+    assert places.shape == (len(x), 2)
+    assert np.isfinite(places).all()
+    assert np.abs(places).max(initial=0) <= 1 + 1e-6
 
 
 @settings(max_examples=8, deadline=None)
-@given(st.integers(FEWEST, 40), st.integers(1, 5), st.integers(1, 3))
-def test_small_maps_of_coarse_points(count: int, dim: int, levels: int) -> None:
-    """Points on a grid of `levels`: many are the same, many are equally far."""
+@given(st.integers(MIN_FOR_UMAP, 40), st.integers(1, 5), st.integers(1, 3))
+def test_small_maps_with_ties(count: int, dim: int, levels: int) -> None:
+    """Embeddings on a grid of `levels`: many are equal, many are equally far."""
     x = np.random.default_rng(count).integers(levels, size=(count, dim))
-    drawn = project(x)
+    places = project(x)
     different, same = np.unique(x, axis=0, return_inverse=True)
-    assert np.isfinite(drawn).all()
-    apart = len(different) if len(different) >= FEWEST else min(2, len(different))
-    assert len(np.unique(drawn, axis=0)) >= apart
+    assert np.isfinite(places).all()
+    apart = len(different) if len(different) >= MIN_FOR_UMAP else min(2, len(different))
+    assert len(np.unique(places, axis=0)) >= apart
     for group in range(len(different)):
-        assert (drawn[same.reshape(-1) == group] == drawn[same.reshape(-1) == group][0]).all()
+        assert (places[same.reshape(-1) == group] == places[same.reshape(-1) == group][0]).all()
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_is_refused(bad: float) -> None:
+def test_values_that_are_not_finite_raise(bad: float) -> None:
     x = clusters()[0]
     x[3, 3] = bad
     with pytest.raises(UserError, match="finite"):
@@ -152,12 +152,12 @@ def test_what_is_not_finite_is_refused(bad: float) -> None:
 
 
 @pytest.mark.parametrize("bad", [np.zeros(3), np.zeros((2, 2, 2)), np.array([["a", "b"]])])
-def test_what_is_no_table_of_numbers_is_refused(bad: np.ndarray) -> None:
+def test_input_that_is_not_a_numeric_table_raises(bad: np.ndarray) -> None:
     with pytest.raises(UserError, match="table"):
         project(bad)
 
 
-def test_a_map_is_kept_and_a_damaged_one_made_anew(tmp_path, monkeypatch) -> None:
+def test_a_map_is_cached_and_a_damaged_one_made_again(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
     points = np.arange(6, dtype=np.float32).reshape(3, 2)
     made: list[int] = []
@@ -167,10 +167,10 @@ def test_a_map_is_kept_and_a_damaged_one_made_anew(tmp_path, monkeypatch) -> Non
         return points
 
     for _ in range(2):
-        assert (stored("key", make) == points).all()
+        assert (cached_map("key", make) == points).all()
     assert len(made) == 1
     (path,) = (home() / "maps").iterdir()
     path.write_bytes(path.read_bytes()[:20])
-    assert (stored("key", make) == points).all()
-    assert (stored("other", make) == points).all()
+    assert (cached_map("key", make) == points).all()
+    assert (cached_map("other", make) == points).all()
     assert len(made) == 3

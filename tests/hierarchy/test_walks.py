@@ -1,121 +1,126 @@
-"""Walks over any points, against plain loops."""
+"""Walks up and down: in hierarchies built by hand, and what holds in any hierarchy."""
 
 import pytest
-import torch
 from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.support.small_worlds import ANY, QUARTERS, violation, worlds
-from vsdemo.hierarchy.space import CAPTION, CONCEPT, PENALTY, PHOTO, ROOT, abstracted, composed
-
-
-@given(ANY)
-def test_violations_both_ways_are_those_of_plain_loops(world):
-    for number, point in enumerate(world.x):
-        above, below = world.violations(world.x[[number]])
-        assert above.tolist() == pytest.approx([violation(x, point) for x in world.x], abs=1e-5)
-        assert below.tolist() == pytest.approx([violation(point, x) for x in world.x], abs=1e-5)
-        square = (world.x - point).square().sum(1)
-        assert (above + below).tolist() == pytest.approx(square.tolist(), abs=1e-5)
-    some = torch.tensor([1, 0])
-    assert world.violations(world.x[:1], some)[1].shape == (2,)
+from tests.hierarchy.test_order import TREE
+from tests.support.small_hierarchies import (
+    ANY_HIERARCHY,
+    hierarchies,
+    hierarchy_of,
+    texts,
+    violation,
+)
+from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT
+from vsdemo.hierarchy.walks import climb, descend
 
 
-@given(ANY)
-def test_a_climb_goes_up_only_and_ends(world):
-    for start, item in enumerate(world.items):
-        steps = world.climb(world.x[[start]], item.kind)
+def test_walks_in_a_tree():
+    tree = hierarchy_of(TREE)
+    up = climb(tree, tree.x[[6]], PHOTO)
+    assert texts(tree, up) == ["a dog runs", "a dog", "an animal", "anything"]
+    assert [step.violation for step in up] == [0, 0, 0, 0]
+    assert texts(tree, climb(tree, tree.x[[3]], CONCEPT)) == ["an animal", "anything"]
+    assert texts(tree, descend(tree, 3)) == ["a cat sits", "cat.jpg"]
+
+
+def test_a_climb_from_a_photo_begins_with_a_caption():
+    nearer = (CONCEPT, "a running dog", (1, 1, 0, 1.4, 0))
+    tree = hierarchy_of([*TREE, nearer])
+    assert texts(tree, tree.above(tree.x[[6]], float("inf")))[0] == "a running dog"
+    first = climb(tree, tree.x[[6]], PHOTO)[0]
+    assert tree.items[first.number].kind == CAPTION
+    no_captions = hierarchy_of([row for row in TREE if row[0] != CAPTION])
+    assert texts(no_captions, climb(no_captions, no_captions.x[[4]], PHOTO))[0] == "a dog"
+
+
+def test_the_limit_excludes_larger_violations():
+    rows = [(CONCEPT, "far", (0.125, 1.0)), (CONCEPT, "near", (0.0, 2.0)), (ROOT, "r", (0.0, 0.0))]
+    free, limited = hierarchy_of(rows), hierarchy_of(rows, limit=0.01)
+    assert texts(free, climb(free, free.x[[1]], CONCEPT)) == ["far", "r"]
+    assert climb(free, free.x[[1]], CONCEPT)[0].violation == 0.125**2
+    assert texts(limited, climb(limited, limited.x[[1]], CONCEPT)) == ["r"]
+
+
+def test_every_step_lies_above_the_start_of_the_climb():
+    rows = [
+        (ROOT, "r", (0.0, 0.0, 0.0)),
+        (CONCEPT, "start", (0.0, 2.0, 2.0)),
+        (CONCEPT, "middle", (0.1, 2.0, 0.0)),
+        (CONCEPT, "off", (0.2, 1.8, 0.0)),  # 0.01 above the middle, 0.04 above the start
+    ]
+    free, limited = hierarchy_of(rows), hierarchy_of(rows, limit=0.03)
+    assert texts(free, climb(free, free.x[[1]], CONCEPT)) == ["middle", "off", "r"]
+    assert "off" in texts(limited, limited.above(limited.x[[2]], float(limited.depths[2])))
+    assert texts(limited, climb(limited, limited.x[[1]], CONCEPT)) == ["middle", "r"]
+
+
+def test_a_climb_at_unit_length_ends_at_the_root():
+    rows = [
+        (ROOT, "anything", (0.0, 0.0)),
+        (CONCEPT, "both", (0.6, 0.8)),
+        (CAPTION, "one", (0.0, 1.0)),
+        (PHOTO, "0.jpg", (0.8, 0.6)),
+        (PHOTO, "1.jpg", (0.6, 0.8)),
+    ]
+    hierarchy = hierarchy_of(rows)
+    assert texts(hierarchy, climb(hierarchy, hierarchy.x[[2]], CAPTION))[-1] == "anything"
+
+
+@pytest.mark.parametrize("x", [(0.0, 0.0), (1.0, 1.0), (3e20, 1e20)])
+@pytest.mark.parametrize("photos", [0, 3])
+def test_equal_embeddings_neither_fail_nor_loop(x, photos):
+    kinds = [ROOT, CONCEPT, CONCEPT, CAPTION, *[PHOTO] * photos]
+    hierarchy = hierarchy_of([(kind, "x", x) for kind in kinds])
+    for number, item in enumerate(hierarchy.items):
+        assert len(climb(hierarchy, hierarchy.x[[number]], item.kind)) <= 2
+        assert len(descend(hierarchy, number)) <= 2
+    assert len(hierarchy.nearest(hierarchy.x[:1], 9, CONCEPT)) == 2
+
+
+@given(ANY_HIERARCHY)
+def test_a_climb_only_goes_up_and_ends(hierarchy):
+    for start, item in enumerate(hierarchy.items):
+        steps = climb(hierarchy, hierarchy.x[[start]], item.kind)
         numbers = [step.number for step in steps]
         assert len({start, *numbers}) == len(numbers) + (start not in numbers)
-        heights = world.heights[numbers].tolist()
-        assert heights == sorted(set(heights), reverse=True)
-        assert PHOTO not in {world.items[n].kind for n in numbers}
-        assert all(step.violation <= world.limit for step in steps)
-        assert all(violation(world.x[n], world.x[start]) <= world.limit + 1e-5 for n in numbers)
+        depths = hierarchy.depths[numbers].tolist()
+        assert depths == sorted(set(depths), reverse=True)
+        assert PHOTO not in {hierarchy.items[n].kind for n in numbers}
+        assert all(step.violation <= hierarchy.limit for step in steps)
+        for number in numbers:
+            from_start = violation(hierarchy.x[number], hierarchy.x[start])
+            assert from_start <= hierarchy.limit + 1e-5
         for before, step in zip([start, *numbers], steps, strict=False):
-            told = violation(world.x[step.number], world.x[before])
-            assert step.violation == pytest.approx(told, abs=1e-5)
+            expected = violation(hierarchy.x[step.number], hierarchy.x[before])
+            assert step.violation == pytest.approx(expected, abs=1e-5)
         if item.kind == CONCEPT:
-            assert CAPTION not in {world.items[n].kind for n in numbers}
+            assert CAPTION not in {hierarchy.items[n].kind for n in numbers}
 
 
-@given(worlds())
-def test_where_lengths_differ_the_root_is_reached_from_everywhere(world):
-    for start, item in enumerate(world.items):
-        steps = world.climb(world.x[[start]], item.kind)
+@given(hierarchies())
+def test_every_climb_reaches_the_root_if_lengths_differ(hierarchy):
+    for start, item in enumerate(hierarchy.items):
+        steps = climb(hierarchy, hierarchy.x[[start]], item.kind)
         if item.kind == ROOT:
             assert steps == []
-        elif world.by_length:
-            assert world.items[steps[-1].number].kind == ROOT
+        elif hierarchy.by_length:
+            assert hierarchy.items[steps[-1].number].kind == ROOT
 
 
-@given(ANY)
-def test_a_descent_goes_down_only_and_ends_in_a_photo(world):
-    for start, item in enumerate(world.items):
-        steps = world.descend(start)
-        kinds = [world.items[step.number].kind for step in steps]
+@given(ANY_HIERARCHY)
+def test_a_descent_only_goes_down_and_ends_at_a_photo(hierarchy):
+    for start, item in enumerate(hierarchy.items):
+        steps = descend(hierarchy, start)
+        kinds = [hierarchy.items[step.number].kind for step in steps]
         if item.kind == PHOTO:
             assert steps == []
             continue
         assert kinds[-1] == PHOTO
         assert PHOTO not in kinds[:-1]
         inner = [start, *(step.number for step in steps[:-1])]
-        heights = world.heights[inner].tolist()
-        assert heights == sorted(set(heights))
+        depths = hierarchy.depths[inner].tolist()
+        assert depths == sorted(set(depths))
         for before, step in zip(inner, steps, strict=True):
-            told = violation(world.x[before], world.x[step.number])
-            assert step.violation == pytest.approx(told, abs=1e-5)
-
-
-@given(ANY)
-def test_what_lies_above_is_what_plain_loops_find(world):
-    words = [n for n, item in enumerate(world.items) if item.kind != PHOTO]
-    heights = world.heights.tolist()
-    for number, item in enumerate(world.items):
-        if item.kind not in (CONCEPT, CAPTION):
-            continue
-        point, concept = world.x[number], item.kind == CONCEPT
-        cost = {}
-        for n in words:
-            up, down = violation(world.x[n], point), violation(point, world.x[n])
-            kind = world.items[n].kind
-            gap = 0 if concept and kind != CAPTION else world.gap
-            clear = min(
-                abs(up - down), abs(up - world.limit), abs(heights[number] - gap - heights[n])
-            )
-            if clear < 1e-4 and kind != ROOT:
-                break  # a matter of rounding
-            if kind == ROOT and not world.by_length:
-                if heights[n] < heights[number]:
-                    cost[n] = float("inf")
-            elif (
-                heights[n] < heights[number] - gap
-                and up <= min(down, world.limit)
-                and not (concept and kind == CAPTION)
-            ):
-                cost[n] = PENALTY * up + down
-        else:
-            found = world.above(world.x[[number]], heights[number], concept=concept)
-            assert {step.number for step in found} == set(cost)
-            told = [cost[step.number] for step in found]
-            assert told == pytest.approx(sorted(told), abs=1e-3)
-
-
-@given(ANY, st.integers(1, 5))
-def test_near_counts_violations_both_ways(world, k):
-    photos = [n for n, item in enumerate(world.items) if item.kind == PHOTO]
-    for number, point in enumerate(world.x):
-        found = world.near(world.x[[number]], k, PHOTO)
-        far = sorted(violation(point, world.x[n]) + violation(world.x[n], point) for n in photos)
-        assert [step.violation for step in found] == pytest.approx(far[:k], abs=1e-5)
-        assert {step.number for step in found} <= set(photos)
-
-
-@given(st.lists(st.lists(QUARTERS, min_size=3, max_size=3), min_size=1, max_size=5))
-def test_a_composition_lies_below_all_and_an_abstraction_above(rows):
-    points = torch.tensor(rows)
-    low, high = abstracted(points), composed(points)
-    assert low.tolist() == [[min(column) for column in zip(*rows, strict=True)]]
-    assert high.tolist() == [[max(column) for column in zip(*rows, strict=True)]]
-    for point in points:
-        assert violation(point, high[0]) == violation(low[0], point) == 0
+            expected = violation(hierarchy.x[before], hierarchy.x[step.number])
+            assert step.violation == pytest.approx(expected, abs=1e-5)

@@ -13,7 +13,7 @@ from tests.support import small_orders
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import hypernyms
 from vsdemo.hierarchy import projection
-from vsdemo.hierarchy.space import PHOTO, ROOT
+from vsdemo.hierarchy.order import PHOTO, ROOT
 from vsdemo.ui import callbacks
 from vsdemo.ui.hierarchy import loader
 from vsdemo.ui.hierarchy import tab as hierarchy
@@ -39,7 +39,7 @@ def several(toy_checkpoint, toy_order, toy_concepts, tmp_path_factory):
 def library(several, monkeypatch):
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(several))
     monkeypatch.setattr(callbacks.gr, "Warning", lambda *_, **__: None)
-    monkeypatch.setattr(projection, "FEWEST", 10_000)  # no umap
+    monkeypatch.setattr(projection, "MIN_FOR_UMAP", 10_000)  # no umap
     return Library()
 
 

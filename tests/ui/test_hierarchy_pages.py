@@ -27,7 +27,7 @@ def apps(own_folders, toy_checkpoint, toy_order, toy_concepts, tmp_path_factory)
         shutil.copytree(folder, root / "toy" / folder.name)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VSDEMO_CHECKPOINTS", str(root))
-        patch.setattr(projection, "FEWEST", 10_000)
+        patch.setattr(projection, "MIN_FOR_UMAP", 10_000)
         with served_here(found, "toy"):
             yield found
 

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl
 import pytest
 import torch
 
-from vsdemo.hierarchy.build import Place
-from vsdemo.hierarchy.space import CAPTION, CONCEPT, PHOTO, ROOT, Item, Step, World
+from vsdemo.hierarchy.nodes import Node
+from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item, Step
 from vsdemo.models.scores import SCORES
 from vsdemo.ui.hierarchy import navigation, view
 from vsdemo.ui.hierarchy.loader import Ground
@@ -24,9 +24,9 @@ def source(number, size):
     return f"photo/a/{number}/{size}"
 
 
-def of(*texts) -> World:
+def of(*texts) -> Hierarchy:
     items = [Item(k, t, 7 * i) for i, (k, t) in enumerate(zip(KINDS, texts, strict=True))]
-    return World(items, POINTS, SCORES["order"])
+    return Hierarchy(items, POINTS, SCORES["order"])
 
 
 WORLD = of("entity", "dog.n.01", "A dog , wet , runs .", "wet.jpg", "dry.jpg")
@@ -119,9 +119,9 @@ def test_the_address_names_the_place():
     start, point = Standing("m", "g"), POINTS[:1]
     assert start.address == common
     assert replace(start, concepts=True).address == common | {"of": "concepts"}
-    dog = Place("a dog", CONCEPT, point, 1)
+    dog = Node("a dog", CONCEPT, point, 1)
     assert replace(start, place=dog).address == common | {"q": "a dog"}
-    photo = replace(start, place=Place("x.jpg", PHOTO, point, 9), wanted=4)
+    photo = replace(start, place=Node("x.jpg", PHOTO, point, 9), wanted=4)
     assert photo.address == common | {"photo": "4"}
     assert replace(photo, upload="/tmp/own.jpg").address == common
     assert start.ground == ("m", "g")
@@ -157,7 +157,7 @@ def test_a_trail_goes_on_only_where_the_place_is_listed_below(ground):
     items = [Item(ROOT, "r"), Item(CONCEPT, "dog"), Item(CONCEPT, "big car"), Item(PHOTO, "x")]
     items += [Item(CONCEPT, f"dog {n}") for n in dogs]
     points = [(0.0, 0.0), (1.0, 0.0), (0.0, 2.0), (1.0, 3.0), *((1.0, 1.0 + n / 9) for n in dogs)]
-    world = World(items, torch.tensor(points), SCORES["order"])
+    world = Hierarchy(items, torch.tensor(points), SCORES["order"])
     apart = Ground(ground.name, ground.folder, ground.reader, world)
     assert walked(apart, 1, 4).trail == (0, 1)
     assert walked(apart, 1, 2).trail == (0,)  # a big car is no dog

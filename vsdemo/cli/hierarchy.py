@@ -14,7 +14,7 @@ from vsdemo.cli.output import print_json, print_table, table_lines
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from vsdemo.hierarchy.space import Step, World
+    from vsdemo.hierarchy.order import Hierarchy, Step
     from vsdemo.search.engine import Reader
 
 Start = Annotated[
@@ -38,15 +38,15 @@ def walk(
     The walk leads up to the root and down again. The number of each step is its order violation, 0
     if the upper item lies above the lower one.
     """
-    from vsdemo.hierarchy import build
+    from vsdemo.hierarchy import build, nodes, walks
     from vsdemo.search.engine import Engine
 
     reader, world = _load(checkpoint, gallery, split)
-    place = build.place(world, reader, start)
+    place = nodes.find_node(world, reader, start)
     follows = None
     if isinstance(reader, Engine):
-        world, follows = build.reached(world, reader, place)
-    up, down = build.walk(world, place, follows)
+        world, follows = build.add_generalizations(world, reader, place)
+    up, down = walks.walk(world, place, follows)
     if as_json:
         print_json(
             {
@@ -79,10 +79,10 @@ def compose(
     It is nearest to the element-wise maximum of their embeddings. The number of each result is its
     squared distance.
     """
-    from vsdemo.hierarchy.space import composed
+    from vsdemo.hierarchy import order
 
     where = (checkpoint, gallery, split)
-    _print_nearest(where, parts, k, join=composed, as_json=as_json)
+    _print_nearest(where, parts, k, join=order.compose, as_json=as_json)
 
 
 def common(
@@ -99,10 +99,10 @@ def common(
     It is nearest to the element-wise minimum of their embeddings. The number of each result is its
     squared distance.
     """
-    from vsdemo.hierarchy.space import abstracted
+    from vsdemo.hierarchy import order
 
     where = (checkpoint, gallery, split)
-    _print_nearest(where, parts, k, join=abstracted, as_json=as_json)
+    _print_nearest(where, parts, k, join=order.abstract, as_json=as_json)
 
 
 def _print_nearest(
@@ -125,16 +125,16 @@ def _print_nearest(
     import torch
 
     from vsdemo.core.errors import UserError
-    from vsdemo.hierarchy import build
+    from vsdemo.hierarchy import nodes
     from vsdemo.search.engine import check_k
 
     count = check_k(k)
     if len(parts) < 2:
         raise UserError("One thing alone cannot be joined; give two photos, sentences or words.")
     reader, world = _load(*where)
-    places = [build.place(world, reader, text) for text in parts]
-    point = join(torch.cat([place.point for place in places]))  # (1, D)
-    nearest = build.nearest(world, point, places, count)
+    places = [nodes.find_node(world, reader, text) for text in parts]
+    point = join(torch.cat([place.embedding for place in places]))  # (1, D)
+    nearest = nodes.nearest_by_kind(world, point, places, count)
     if as_json:
         records = {kind: _records(world, steps) for kind, steps in nearest.items()}
         print_json({"of": [place.text for place in places], **records})
@@ -143,24 +143,24 @@ def _print_nearest(
     print("squared distance; 0 for the same point")
 
 
-def _load(checkpoint: Path, gallery: str | None, split: str) -> tuple[Reader, World]:
-    from vsdemo.hierarchy import build
-    from vsdemo.hierarchy.space import check_order
+def _load(checkpoint: Path, gallery: str | None, split: str) -> tuple[Reader, Hierarchy]:
+    from vsdemo.hierarchy import build, nodes
+    from vsdemo.hierarchy.order import check_order
     from vsdemo.search.engine import Reader
 
     reader = Reader(checkpoint)
     check_order(reader.score, reader.spec.preset)  # before photos are read, which takes long
-    if not build.is_of_concepts(reader):
+    if not nodes.has_concepts_only(reader):
         reader = load_engine(checkpoint, gallery, split)
-    return reader, build.opened(reader)
+    return reader, build.build_hierarchy(reader)
 
 
-def _records(world: World, steps: Sequence[Step]) -> list[dict[str, Any]]:
+def _records(world: Hierarchy, steps: Sequence[Step]) -> list[dict[str, Any]]:
     items = [(world.items[step.number], step.violation) for step in steps]
     return [{"kind": item.kind, "text": item.text, "violation": v} for item, v in items]
 
 
-def _rows(world: World, steps: Sequence[Step]) -> list[tuple[str, str, str]]:
+def _rows(world: Hierarchy, steps: Sequence[Step]) -> list[tuple[str, str, str]]:
     return [
         (f"{record['violation']:.3f}", record["kind"], record["text"])
         for record in _records(world, steps)

@@ -1,9 +1,9 @@
-"""Ever more general sentences above a sentence, by its dependency tree and Storybook's concepts:
-"a brown dog runs in the park", "a brown dog runs", "a dog runs", "a dog", "an animal".
+"""More general sentences than a sentence, by its dependency tree and Storybook's concepts.
 
-One step up leaves out the first or the last phrase that can be spared, keeps one noun with all that
-belongs to it, or takes the concept above a noun. As what a caption tells is there to be seen, each
-follows from the sentence; nothing does by these rules from one that denies something.
+"A brown dog runs in the park" leads to "a brown dog runs", "a dog runs", "a dog", "an animal". One
+step leaves out the first or the last phrase that can be spared, keeps one noun phrase alone, or
+replaces a bare noun by the concept above it. A caption says what can be seen, so each result
+follows from the sentence. A sentence with a negation has no results.
 """
 
 from __future__ import annotations
@@ -16,130 +16,148 @@ from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.phrases import article
 from vsdemo.data.text.vocab import tokenize
 
-SPARED = {"amod", "nummod", "nmod", "acl", "advmod", "advcl", "obl", "conj", "appos", "parataxis"}
-AROUND = {"nsubj", "cop", "aux", "case", "cc", "mark", "expl", "punct"}  # of a noun, not its own
-DENIALS = {"no", "not", "n't", "never", "nobody", "nothing", "without"}
+OPTIONAL = {"amod", "nummod", "nmod", "acl", "advmod", "advcl", "obl", "conj", "appos", "parataxis"}
+OUTSIDE_NOUN = {"nsubj", "cop", "aux", "case", "cc", "mark", "expl", "punct"}
+NEGATIONS = {"no", "not", "n't", "never", "nobody", "nothing", "without"}
 PLACES = {"front", "left", "right", "top", "back", "side", "middle", "background", "foreground"}
 DETERMINERS = {"det", "nummod"}
 
 
 def key(text: str) -> str:
-    """What two texts share that are the same sentence: lower-case words without marks."""
+    """Return the lower-case words of a text without punctuation; equal for equal sentences."""
     return " ".join(tokenize(text))
 
 
 def closure(trees: Sequence[Tree]) -> dict[str, frozenset[str]]:
-    """The `key` of each tree, and of each sentence above it, with those of all above that."""
-    found: dict[str, frozenset[str]] = {}
+    """Return everything more general than each tree.
 
-    def climb(tree: Tree) -> frozenset[str]:
-        own = key(" ".join(tree.words))
-        if own not in found:
-            found[own] = frozenset()  # two readings of one text may lead back here
-            steps = above(tree)
-            higher = {key(" ".join(t.words)) for t in steps}.union(*map(climb, steps))
-            found[own] = frozenset(higher - {own, ""})
-        return found[own]
+    Returns:
+        The `key` of each tree and of each more general sentence, with the keys of all sentences
+        that are more general than it.
+    """
+    result: dict[str, frozenset[str]] = {}
+
+    def visit(tree: Tree) -> frozenset[str]:
+        own = _tree_key(tree)
+        if own not in result:
+            result[own] = frozenset()  # ends the recursion if two trees of one text meet
+            steps = one_step(tree)
+            more_general = {_tree_key(step) for step in steps}.union(*map(visit, steps))
+            result[own] = frozenset(more_general - {own, ""})
+        return result[own]
 
     for tree in trees:
-        climb(tree)
-    return found
+        visit(tree)
+    return result
 
 
-def above(tree: Tree) -> list[Tree]:
-    """One step up, in lower case; empty for a tree without tags, one that denies, and the top."""
-    if not tree.tags or DENIALS & {word.lower() for word in tree.words}:
+def _tree_key(tree: Tree) -> str:
+    return key(" ".join(tree.words))
+
+
+def one_step(tree: Tree) -> list[Tree]:
+    """Return the trees one step more general, in lower case.
+
+    The list is empty for a tree without tags, with a negation, or of the most general noun.
+    """
+    if not tree.tags or NEGATIONS & {word.lower() for word in tree.words}:
         return []
-    children, below = tree.children(), [{word} for word in range(len(tree.words))]
+    count = len(tree.words)
+    children = tree.children()
+    subtrees = [{word} for word in range(count)]
     for word in tree.bottom_up():
-        below[word].update(*(below[child] for child in children[word]))
-    spared = [word for word in range(len(tree.words)) if _can_go(tree, word, children[word])]
-    everything = set(range(len(tree.words)))
-    kept = [everything - below[word] for word in dict.fromkeys((*spared[:1], *spared[-1:]))]
-    nouns = [_noun_phrase(tree, word, children[word], below) for word in range(len(tree.words))]
-    kept += [words for words in nouns if words and words != everything]
-    steps = [_cut(tree, words) for words in kept]
-    return steps if spared else [*steps, *_concepts(tree)]
+        subtrees[word].update(*(subtrees[child] for child in children[word]))
+    everything = set(range(count))
+    optional = [word for word in range(count) if _is_optional(tree, word, children[word])]
+    first_and_last = dict.fromkeys((*optional[:1], *optional[-1:]))
+    kept = [everything - subtrees[word] for word in first_and_last]
+    for word in range(count):
+        noun_phrase = _noun_phrase(tree, word, children[word], subtrees)
+        if noun_phrase and noun_phrase != everything:
+            kept.append(noun_phrase)
+    steps = [_restrict(tree, words) for words in kept]
+    return steps if optional else [*steps, *_hypernyms(tree)]
 
 
-def _kind(tree: Tree, word: int) -> str:
+def _relation(tree: Tree, word: int) -> str:
+    """Return the dependency relation of a word without its subtype."""
     return tree.labels[word].split(":")[0]
 
 
-def _can_go(tree: Tree, word: int, children: Sequence[int]) -> bool:
-    """Whether what is left without a word and all below it is a sentence that still holds."""
-    head, kind = tree.heads[word] - 1, _kind(tree, word)
-    if head < 0 or kind not in SPARED or tree.labels[head] == "compound":
+def _is_optional(tree: Tree, word: int, children: Sequence[int]) -> bool:
+    """Return whether the sentence without a word's subtree is complete and still true."""
+    head, relation = tree.heads[word] - 1, _relation(tree, word)
+    if head < 0 or relation not in OPTIONAL or tree.labels[head] == "compound":
         return False
-    before = [tree.words[c].lower() for c in children if c < word]
-    if kind == "nummod":
+    if relation == "nummod":
         return tree.words[word].lower() != "one"
-    if kind == "conj":  # "a dog and a cat are" needs both
+    if relation == "conj":  # "a dog and a cat are" needs both
         return not tree.labels[head].startswith("nsubj")
-    return not (kind == "nmod" and "of" in before)  # a loaf of bread
+    words_before = [tree.words[child].lower() for child in children if child < word]
+    return not (relation == "nmod" and "of" in words_before)  # a loaf of bread
 
 
 def _noun_phrase(
-    tree: Tree, word: int, children: Sequence[int], below: Sequence[set[int]]
+    tree: Tree, word: int, children: Sequence[int], subtrees: Sequence[set[int]]
 ) -> set[int]:
-    """A noun with all that belongs to it; empty for others and for "the left"."""
-    counted = DETERMINERS & {_kind(tree, child) for child in children}
+    """Return the words of a noun's phrase; empty for other words and nouns like "the left"."""
     noun = tree.words[word].lower()
-    if tree.tags[word] != "NOUN" or noun in PLACES or not (counted or noun in _nouns()):
+    if tree.tags[word] != "NOUN" or noun in PLACES:
         return set()
-    own = below[word].difference(*(below[c] for c in children if _kind(tree, c) in AROUND))
-    return own if len(own) < len(tree.words) else set()
+    has_determiner = DETERMINERS & {_relation(tree, child) for child in children}
+    if not has_determiner and noun not in _concepts_by_noun():
+        return set()
+    outside = [child for child in children if _relation(tree, child) in OUTSIDE_NOUN]
+    words = subtrees[word].difference(*(subtrees[child] for child in outside))
+    return words if len(words) < len(tree.words) else set()
 
 
-def _cut(tree: Tree, kept: set[int]) -> Tree:
-    """The tree of these words alone, which hang on one of them."""
+def _restrict(tree: Tree, kept: set[int]) -> Tree:
+    """Return the tree of some of its words, all of which depend on one of them."""
     order = sorted(kept)
-    place = {word: number for number, word in enumerate(order, 1)}
+    new_number = {word: number for number, word in enumerate(order, 1)}
     words = [tree.words[word].lower() for word in order]
-    following = [*words[1:], "."]
-    words = [
-        article("a", after) if word in ("a", "an") else word
-        for word, after in zip(words, following, strict=True)
-    ]
-    heads = tuple(place.get(tree.heads[word] - 1, 0) for word in order)
-    labels = (
+    for i, following in enumerate([*words[1:], "."]):
+        if words[i] in ("a", "an"):
+            words[i] = article("a", following)
+    heads = [new_number.get(tree.heads[word] - 1, 0) for word in order]
+    labels = [
         tree.labels[word] if head else "root" for word, head in zip(order, heads, strict=True)
-    )
-    return Tree(tuple(words), heads, tuple(labels), tuple(tree.tags[word] for word in order))
+    ]
+    tags = [tree.tags[word] for word in order]
+    return Tree(tuple(words), tuple(heads), tuple(labels), tuple(tags))
 
 
 @cache
-def _nouns() -> dict[str, str]:
-    """Singular and plural of every noun -> its concept."""
-    words = load_lexicon()
-    named = {noun: c for c in words.concepts for noun in words.concepts[c].nouns}
-    return named | {words.plural(noun): c for noun, c in named.items()}
+def _concepts_by_noun() -> dict[str, str]:
+    """Return the concept of every noun of the lexicon, in its singular and its plural."""
+    lexicon = load_lexicon()
+    singular = {noun: name for name, c in lexicon.concepts.items() for noun in c.nouns}
+    return singular | {lexicon.plural(noun): name for noun, name in singular.items()}
 
 
-def _concepts(tree: Tree) -> list[Tree]:
-    """Of a bare noun, the noun of the next concept, in its number; of several, also one."""
-    words, heads = (
-        load_lexicon(),
-        [w for w, label in enumerate(tree.labels) if label not in DETERMINERS],
-    )
-    noun = " ".join(tree.words[word].lower() for word in heads if tree.tags[word] != "PUNCT")
-    concept = _nouns().get(noun)
-    if concept is None:
+def _hypernyms(tree: Tree) -> list[Tree]:
+    """Return a bare noun with the next concept in its place, and of a plural also the singular."""
+    lexicon = load_lexicon()
+    words = [word for word, label in enumerate(tree.labels) if label not in DETERMINERS]
+    noun = " ".join(tree.words[word].lower() for word in words if tree.tags[word] != "PUNCT")
+    name = _concepts_by_noun().get(noun)
+    if name is None:
         return []
-    higher = [words.concepts[c] for c in words.above(concept) if words.concepts[c].nouns][:1]
-    single = words.concepts[concept].nouns or (noun,)
-    many = noun not in single and noun == words.plural(single[0])
-    steps = [_phrase(words.plural(c.nouns[0]), "") for c in higher if many and not c.mass]
-    if many:
-        return [*steps, _phrase(single[0], "a")]
-    return [_phrase(c.nouns[0], "some" if c.mass else "a") for c in higher]
+    above = [lexicon.concepts[c] for c in lexicon.above(name) if lexicon.concepts[c].nouns][:1]
+    singulars = lexicon.concepts[name].nouns or (noun,)
+    if noun not in singulars and noun == lexicon.plural(singulars[0]):
+        steps = [_phrase(lexicon.plural(c.nouns[0]), "") for c in above if not c.mass]
+        return [*steps, _phrase(singulars[0], "a")]
+    return [_phrase(c.nouns[0], "some" if c.mass else "a") for c in above]
 
 
 def _phrase(noun: str, determiner: str) -> Tree:
+    """Return the tree of a noun of one or more words, after a determiner if there is one."""
     words = noun.split()
-    last = len(words)
-    told = [article(determiner, words[0])] if determiner else []
-    heads = [len(told) + last] * (len(told) + last - 1) + [0]
-    labels = ["det"] * len(told) + ["compound"] * (last - 1) + ["root"]
-    tags = ["DET"] * len(told) + ["NOUN"] * last
-    return Tree((*told, *words), tuple(heads), tuple(labels), tuple(tags))
+    before = [article(determiner, words[0])] if determiner else []
+    count = len(before) + len(words)
+    heads = [count] * (count - 1) + [0]
+    labels = ["det"] * len(before) + ["compound"] * (len(words) - 1) + ["root"]
+    tags = ["DET"] * len(before) + ["NOUN"] * len(words)
+    return Tree((*before, *words), tuple(heads), tuple(labels), tuple(tags))

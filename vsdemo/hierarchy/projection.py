@@ -1,14 +1,16 @@
-"""Two-dimensional maps of embeddings. The one home of umap.
+"""Two-dimensional maps of embeddings, by UMAP. The one home of umap.
 
-UMAP (McInnes, Healy and Melville 2018): points that are near in D dimensions are near on the map;
-distances between far ones mean little. Near is Euclidean, not by angle: the origin, which is above
-everything in an order embedding, has no angle, and a general point lies near it.
+UMAP (McInnes, Healy and Melville 2018) puts embeddings that are near in D dimensions near each
+other on the map; distances between far ones mean little. The metric is Euclidean rather than
+cosine: the origin, which lies above everything in an order embedding, has no angle, and general
+embeddings lie near it.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from threading import Event, Lock
 from typing import Any
 
@@ -23,10 +25,12 @@ from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.paths import home
 from vsdemo.core.progress import Progress
 
-FEWEST = 20  # different points for UMAP; fewer are drawn by their two principal components
-NEIGHBOURS, MIN_DIST, EPOCHS = 15, 0.1, 200
-CHUNK = 1024  # points whose neighbours are looked for at once
-_one = Lock()  # numba's threads end the whole process when two of its parallel calls overlap
+MIN_FOR_UMAP = 20  # distinct embeddings; fewer are mapped by their two principal components
+NEIGHBOURS = 15
+MIN_DIST = 0.1
+EPOCHS = 200
+CHUNK = 1024  # embeddings whose neighbours are searched at once
+_umap_lock = Lock()  # numba aborts the process when two of its parallel calls overlap
 
 
 def project(
@@ -35,63 +39,88 @@ def project(
     cancel: Event | None = None,
     seed: int = 0,
 ) -> np.ndarray:
-    """A map (N, 2) of points (N, D), from -1 to 1 along its longer side; same seed, same map.
+    """Return a map `(N, 2)` of embeddings `(N, D)`, from -1 to 1 along its longer side.
 
-    Equal points share a place. The first map of a process waits for umap to be compiled, which
-    `progress` does not tell of. Raises UserError when x is no table of finite numbers, Cancelled
-    once `cancel` is set.
+    The same embeddings and seed give the same map, and equal embeddings share a place. The first
+    map of a process takes longer, since umap is compiled; `progress` does not show this.
+
+    Args:
+        x: `(N, D)`, finite numbers.
+        progress: Called with the steps done and the steps in all.
+        cancel: Once set, the work stops.
+        seed: Of the random numbers.
+
+    Raises:
+        UserError: If `x` is not a table of finite numbers.
+        Cancelled: If `cancel` is set.
     """
     x = np.asarray(x)
     if x.ndim != 2 or not np.issubdtype(x.dtype, np.number) or np.iscomplexobj(x):
         raise UserError("A map needs a table of numbers, one row a point.")
     if not np.isfinite(x).all():
         raise UserError("A map needs finite numbers, but some of the embeddings are not.")
-    different, same = np.unique(_prepared(x), axis=0, return_inverse=True)
-    steps = _Steps(-(-len(different) // CHUNK) + EPOCHS, progress, cancel)
+    distinct, inverse = np.unique(_normalized(x), axis=0, return_inverse=True)
+    steps = _Steps(-(-len(distinct) // CHUNK) + EPOCHS, progress, cancel)
     threads = torch.get_num_threads()
     try:
-        drawn = _umap(different, steps, seed) if len(different) >= FEWEST else _pca(different, seed)
+        if len(distinct) >= MIN_FOR_UMAP:
+            places = _umap(distinct, steps, seed)
+        else:
+            places = _pca(distinct, seed)
     finally:
-        torch.set_num_threads(threads)  # numba sets that of all that is parallel
-    return _scaled(drawn)[same.reshape(-1)]
+        torch.set_num_threads(threads)  # numba changes this setting of OpenMP
+    return _scaled(places)[inverse.reshape(-1)]
 
 
-def stored(key: str, make: Callable[[], np.ndarray]) -> np.ndarray:
-    """The map of this key below VSDEMO_HOME, (N, 2); made and kept where there is none, or where
-    its file is damaged. `key` names all that the map depends on."""
+def cached_map(key: str, make: Callable[[], np.ndarray]) -> np.ndarray:
+    """Return the map `(N, 2)` of a key from the folder below VSDEMO_HOME.
+
+    A missing or damaged map is made and saved.
+
+    Args:
+        key: Identifies everything that the map depends on.
+        make: Returns the map.
+    """
     path = home() / "maps" / f"{key}.safetensors"
     try:
         return load_file(path)["points"].numpy()
     except (OSError, SafetensorError, KeyError):
-        points = make()
-        tensors.write(path, {"points": torch.from_numpy(points)})
-        return points
+        places = make()
+        tensors.write(path, {"points": torch.from_numpy(places)})
+        return places
 
 
 class _Steps:
-    """Counts steps and stops the work."""
+    """Reports progress, and stops the work once it is cancelled."""
 
-    def __init__(self, of: int, progress: Progress | None, cancel: Event | None) -> None:
-        self.of, self.done, self.progress, self.cancel = of, 0, progress, cancel
+    def __init__(self, total: int, progress: Progress | None, cancel: Event | None) -> None:
+        self.total = total
+        self.done = 0
+        self.progress = progress
+        self.cancel = cancel
 
-    def to(self, done: int) -> None:
+    def advance_to(self, done: int) -> None:
+        """Report that so many steps are done. Raises Cancelled."""
         if self.cancel is not None and self.cancel.is_set():
             raise Cancelled
         if done > self.done and self.progress is not None:
-            self.progress(done, self.of)
+            self.progress(done, self.total)
         self.done = max(self.done, done)
 
     def epochs(self, numbers: range, **_: Any) -> Iterator[int]:
-        """Takes the place of umap's progress bar. To stop from within a bar would leave the lock of
-        all bars closed: it is not opened where drawing a bar fails, and other threads wait."""
+        """Replace umap's progress bar.
+
+        Raising from within the bar itself would leave the lock of all tqdm bars closed, and other
+        threads would wait for it forever.
+        """
         for number in numbers:
-            self.to(self.of - EPOCHS + number)
+            self.advance_to(self.total - EPOCHS + number)
             yield number
-        self.to(self.of)
+        self.advance_to(self.total)
 
 
-def _prepared(x: np.ndarray) -> np.ndarray:
-    """(N, D) as float32 around 0 and at most 1, so that no square overflows."""
+def _normalized(x: np.ndarray) -> np.ndarray:
+    """Return `(N, D)` as float32 around 0 and at most 1, so that no square overflows."""
     x = x.astype(np.float64)
     x /= max(np.abs(x).max(initial=0), np.finfo(np.float64).tiny)
     x -= x.mean(0, keepdims=True) if len(x) else 0
@@ -99,63 +128,69 @@ def _prepared(x: np.ndarray) -> np.ndarray:
 
 
 def _pca(x: np.ndarray, seed: int) -> np.ndarray:
-    """(N, 2) of few points (N, D); what has no second dimension lies on a line."""
-    drawn = np.zeros((len(x), 2))
-    if wide := min(2, *x.shape) if len(x) > 1 else 0:
-        drawn[:, :wide] = PCA(wide, random_state=seed).fit_transform(x.astype(np.float64))
-    return drawn
+    """Return `(N, 2)` for a few embeddings `(N, D)`; without a second dimension it is a line."""
+    places = np.zeros((len(x), 2))
+    dims = min(2, *x.shape) if len(x) > 1 else 0
+    if dims:
+        pca: Any = PCA(dims, random_state=seed)  # type: ignore[no-untyped-call]
+        places[:, :dims] = pca.fit_transform(x.astype(np.float64))
+    return places
 
 
 def _umap(x: np.ndarray, steps: _Steps, seed: int) -> np.ndarray:
-    """(N, 2) of at least FEWEST different points (N, D).
+    """Return `(N, 2)` for at least MIN_FOR_UMAP distinct embeddings `(N, D)`.
 
-    The neighbours are found here, exactly, which for ten thousand points takes seconds; umap's own
-    way to approximate them takes a minute to compile.
+    The neighbours are exact. For ten thousand embeddings this takes seconds, while umap's own
+    approximate search takes a minute to compile.
     """
-    found = _neighbours(x, steps)
+    numbers, distances = _neighbours(x, steps)
     if x.shape[1] < 2:
-        x = np.hstack([x, np.zeros_like(x)])  # where to start are two principal components
-    with _one, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a seed means one thread; neighbours cannot be asked later
-        from umap import UMAP, layouts  # takes seconds, and on a new machine a minute
-
-        network = UMAP(
-            n_neighbors=found[0].shape[1],
+        x = np.hstack([x, np.zeros_like(x)])  # the initial places are two principal components
+    with _umap_lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # umap warns of one thread, and of no later queries
+        umap: Any = import_module("umap")  # takes seconds, and on a new machine a minute
+        layouts: Any = import_module("umap.layouts")
+        reducer = umap.UMAP(
+            n_neighbors=numbers.shape[1],
             min_dist=MIN_DIST,
             n_epochs=EPOCHS,
             init="pca",
             random_state=seed,
             n_jobs=1,
-            precomputed_knn=(*found, None),
-            force_approximation_algorithm=True,  # or fewer than 4,096 points ignore the neighbours
+            precomputed_knn=(numbers, distances, None),
+            force_approximation_algorithm=True,  # else below 4,096 rows the neighbours are ignored
         )
         bar, layouts.tqdm = layouts.tqdm, steps.epochs
         try:
-            return network.fit_transform(x)
+            return np.asarray(reducer.fit_transform(x))
         finally:
             layouts.tqdm = bar
 
 
 def _neighbours(x: np.ndarray, steps: _Steps) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers and Euclidean distances of the nearest points of each, itself first; both (N, k)."""
-    points, numbers, distances = torch.from_numpy(x), [], []
-    squares = points.square().sum(1)
+    """Return indices and Euclidean distances of the nearest rows of each row, itself first.
+
+    Both are `(N, k)`.
+    """
+    rows = torch.from_numpy(x)
+    numbers, distances = [], []
+    squares = rows.square().sum(1)
     for start in range(0, len(x), CHUNK):
-        part = points[start : start + CHUNK]
-        far = squares - 2 * part @ points.T  # (P, N), but for what is the same in a row
+        part = rows[start : start + CHUNK]
+        square_distances = squares - 2 * part @ rows.T  # (P, N), up to a constant for each row
         own = torch.arange(len(part))
-        far[own, start + own] = -torch.inf
-        near = far.topk(NEIGHBOURS, largest=False).indices  # (P, k)
-        numbers.append(near)
-        distances.append((points[near] - part[:, None]).norm(dim=2))  # exact also where tiny
-        steps.to(steps.done + 1)
+        square_distances[own, start + own] = -torch.inf
+        nearest = square_distances.topk(NEIGHBOURS, largest=False).indices  # (P, k)
+        numbers.append(nearest)
+        distances.append((rows[nearest] - part[:, None]).norm(dim=2))  # exact for tiny ones too
+        steps.advance_to(steps.done + 1)
     return torch.cat(numbers).int().numpy(), torch.cat(distances).numpy()
 
 
-def _scaled(drawn: np.ndarray) -> np.ndarray:
-    """(N, 2) around 0, from -1 to 1 along the longer side, as float32."""
-    if not len(drawn):
+def _scaled(places: np.ndarray) -> np.ndarray:
+    """Return places `(N, 2)` as float32 around 0, from -1 to 1 along the longer side."""
+    if not len(places):
         return np.zeros((0, 2), np.float32)
-    low, high = drawn.min(0), drawn.max(0)
+    low, high = places.min(0), places.max(0)
     half = (high - low).max() / 2
-    return ((drawn - (low + high) / 2) / (half or 1)).astype(np.float32)
+    return np.asarray((places - (low + high) / 2) / (half or 1), dtype=np.float32)

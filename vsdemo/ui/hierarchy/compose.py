@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from vsdemo.core.errors import UserError
-from vsdemo.hierarchy import build, space
-from vsdemo.hierarchy.build import Place
+from vsdemo.hierarchy import nodes, order
+from vsdemo.hierarchy.nodes import Node
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import Answer
 from vsdemo.ui.components import html
@@ -22,10 +22,10 @@ from vsdemo.ui.hierarchy.state import Standing
 EACH = 5  # of each kind
 MOST = 6  # places
 JOINS = {  # button: what it does
-    "Compose": space.composed,
-    "Abstract": space.abstracted,
+    "Compose": order.compose,
+    "Abstract": order.abstract,
 }
-Kept = tuple[tuple[str, str], tuple[Place, ...]]  # the ground, and places of it
+Kept = tuple[tuple[str, str], tuple[Node, ...]]  # the ground, and places of it
 
 
 class JoinPanel:
@@ -64,7 +64,7 @@ class JoinPanel:
         if asked is None or asked.place is None:
             return
         own = _of(asked, kept)
-        if any(torch.equal(place.point, asked.place.point) for place in own):
+        if any(torch.equal(place.embedding, asked.place.embedding) for place in own):
             raise UserError("That is kept already; go to another place, then keep that too.")
         if len(own) == MOST:
             raise UserError(f"{MOST} places are kept, more cannot be joined; put one back.")
@@ -93,8 +93,8 @@ class JoinPanel:
             raise UserError("Keep two places at least, each by its button “Keep for joining”.")
         ground = yield from callbacks.settled(self.note, *self.grounds.found(asked.ground))
         how: Callable[[Tensor], Tensor] = JOINS[name]
-        point = how(torch.cat([place.point for place in own]))
-        found = build.nearest(ground.world, point, own, EACH)
+        point = how(torch.cat([place.embedding for place in own]))
+        found = nodes.nearest_by_kind(ground.world, point, own, EACH)
         title = f"{name}: {' + '.join(view.spoken(place.text) for place in own)}"
         yield {
             self.joined: view.joined(ground.world, found, title, self.source(asked)),
@@ -102,6 +102,6 @@ class JoinPanel:
         }
 
 
-def _of(asked: Standing, kept: Kept | None) -> tuple[Place, ...]:
+def _of(asked: Standing, kept: Kept | None) -> tuple[Node, ...]:
     """What is kept of the ground that is walked."""
     return kept[1] if kept and kept[0] == asked.ground else ()

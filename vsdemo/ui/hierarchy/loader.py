@@ -16,9 +16,10 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank
 from vsdemo.data.pairs import hypernyms
 from vsdemo.data.text.vocab import tokenize
-from vsdemo.hierarchy import build, projection
-from vsdemo.hierarchy.build import Place
-from vsdemo.hierarchy.space import CONCEPT, PHOTO, ROOT, Follows, World, check_order
+from vsdemo.hierarchy import build, map_content, nodes, projection
+from vsdemo.hierarchy.nodes import Node
+from vsdemo.hierarchy.order import CONCEPT, PHOTO, ROOT, Hierarchy, check_order
+from vsdemo.hierarchy.walks import Entailments
 from vsdemo.models import checkpoint
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.ui.components import html
@@ -38,21 +39,21 @@ class Ground:
     world: grows behind its end by the sentences that people come to, so numbers stay what they are.
     """
 
-    def __init__(self, name: str, folder: Path, reader: Reader, world: World) -> None:
+    def __init__(self, name: str, folder: Path, reader: Reader, world: Hierarchy) -> None:
         self.name, self.folder, self.reader, self.world = name, folder, reader, world
         words = {word for text in caption_bank.sentences() for word in tokenize(text)}
-        self.shown = build.on_map(world, words)
+        self.shown = map_content.map_items(world, words)
         numbers = (world.of_kind[CONCEPT] | world.of_kind[ROOT]).nonzero()[:, 0]
-        general = numbers[world.heights[numbers].argsort()][:ARROWS]
-        self.arrows = build.arrows(world, general.tolist())
+        general = numbers[world.depths[numbers].argsort()][:ARROWS]
+        self.arrows = map_content.map_arrows(world, general.tolist())
         self._lock = Lock()
 
-    def reach(self, place: Place) -> Follows | None:
+    def reach(self, place: Node) -> Entailments | None:
         """What follows from a sentence, or from that nearest above a photo: see `reached`."""
         if not isinstance(self.reader, Engine):
             return None
         with self._lock, suppress(UserError):  # where there is no parser, the walk is freer
-            self.world, found = build.reached(self.world, self.reader, place)
+            self.world, found = build.add_generalizations(self.world, self.reader, place)
             return found
         return None
 
@@ -64,7 +65,7 @@ class Ground:
     @property
     def of_photos(self) -> bool:
         """Whether photos belong to it, and not only concepts."""
-        return not build.is_of_concepts(self.reader)
+        return not nodes.has_concepts_only(self.reader)
 
 
 @dataclass
@@ -130,7 +131,7 @@ class Grounds:
         settling.what = "Looking at the photos"
         engine = loading.engine.result()
         settling.what, settling.done, settling.of = "Reading sentences", 0, 0
-        return Ground(name, self.library.models[name], engine, build.of_gallery(engine))
+        return Ground(name, self.library.models[name], engine, build.from_gallery(engine))
 
     def _ordered(self, name: str) -> bool:
         with suppress(UserError):  # others may be damaged
@@ -141,7 +142,7 @@ class Grounds:
     def _concepts(self, settling: Settling, *_: str) -> Ground:
         for folder in of_concepts():
             reader = Reader(folder)
-            return Ground(folder.name, folder, reader, build.of_concepts(reader))
+            return Ground(folder.name, folder, reader, build.from_concepts(reader))
         raise UserError(
             "No model of concepts is here; `python -m vsdemo train hypernyms --data wordnet --out "
             "checkpoints/wordnet/order` makes one."
@@ -153,4 +154,4 @@ def _drawn(drawing: Drawing, ground: Ground) -> np.ndarray:
     said = "\n".join([checkpoint.content_hash(ground.folder), *items])
     key = hashlib.sha256(said.encode()).hexdigest()[:32]
     x = ground.world.x[ground.shown].numpy()
-    return projection.stored(key, lambda: projection.project(x, drawing.report))
+    return projection.cached_map(key, lambda: projection.project(x, drawing.report))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vsdemo.hierarchy.build import Place
-from vsdemo.hierarchy.space import PHOTO
+from vsdemo.hierarchy.nodes import Node
+from vsdemo.hierarchy.order import PHOTO
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Standing:
     gallery: str
     concepts: bool = False
     wanted: str | int = ""
-    place: Place | None = None
+    place: Node | None = None
     upload: str = ""
     trail: tuple[int, ...] = ()
 

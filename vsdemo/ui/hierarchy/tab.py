@@ -13,9 +13,9 @@ import gradio as gr
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import SUFFIXES, open_photo
-from vsdemo.hierarchy import build as worlds
-from vsdemo.hierarchy.build import Place
-from vsdemo.hierarchy.space import PHOTO
+from vsdemo.hierarchy import nodes
+from vsdemo.hierarchy.nodes import Node
+from vsdemo.hierarchy.order import PHOTO
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import Answer
 from vsdemo.ui.components import html
@@ -118,7 +118,7 @@ class Walk:
         if Path(text[:255]).suffix.lower() in SUFFIXES:  # no path on the server is read
             raise UserError("Type a word or a sentence; for a photo there is a button below.")
         ground = yield from self._ground(asked)
-        place = worlds.place(ground.world, ground.reader, text)
+        place = nodes.find_node(ground.world, ground.reader, text)
         yield from self._arrive(replace(asked, upload=""), ground, place)
 
     def take(self, path: str | None, asked: Standing | None) -> Answer:
@@ -130,7 +130,7 @@ class Walk:
         ground = yield from self._ground(asked)
         point = ground.reader.encode_photo(opened).x.float().cpu()
         yield {self.what: WALKS[0], self.picked: ""}
-        yield from self._arrive(asked, ground, Place("your photo", PHOTO, point))
+        yield from self._arrive(asked, ground, Node("your photo", PHOTO, point))
 
     def step(self, asked: Standing | None, event: gr.EventData) -> Answer:
         """Goes to an item that was clicked."""
@@ -159,18 +159,18 @@ class Walk:
         ground = yield from self._ground(asked)
         yield from self._arrive(asked, ground, self._wanted(asked, ground))
 
-    def _wanted(self, asked: Standing, ground: Ground) -> Place:
+    def _wanted(self, asked: Standing, ground: Ground) -> Node:
         if isinstance(asked.wanted, int) and ground.of_photos:
             return navigation.at(ground, ground.photo(asked.wanted))
         for text in (asked.wanted, STARTS[asked.concepts]):
             with suppress(UserError):
-                return worlds.place(ground.world, ground.reader, str(text))
+                return nodes.find_node(ground.world, ground.reader, str(text))
         return navigation.at(ground, 0)
 
     def _ground(self, asked: Standing) -> Any:
         return callbacks.settled(self.note, *self.grounds.found(asked.ground))
 
-    def _arrive(self, asked: Standing, ground: Ground, place: Place) -> Answer:
+    def _arrive(self, asked: Standing, ground: Ground, place: Node) -> Answer:
         asked = navigation.arrive(asked, ground, place)
         above, below, photos = navigation.levels(ground, place, self._source(asked))
         typed = "" if place.kind == PHOTO else view.spoken(place.text)

@@ -10,7 +10,7 @@ from html import escape
 from urllib.parse import urlencode
 
 from vsdemo.encoders.concepts import SENSE
-from vsdemo.hierarchy.space import PHOTO, ROOT, Item, Step, World
+from vsdemo.hierarchy.order import PHOTO, ROOT, Hierarchy, Item, Step
 from vsdemo.ui.components.html import Source, tidy
 
 VIOLATION = (
@@ -26,7 +26,7 @@ def spoken(text: str) -> str:
     return word.replace("_", " ") if sense else tidy(text)
 
 
-def trail(world: World, numbers: Sequence[int], here: str, address: Mapping[str, str]) -> str:
+def trail(world: Hierarchy, numbers: Sequence[int], here: str, address: Mapping[str, str]) -> str:
     """Breadcrumbs from the root to where one stands."""
     walked = ((n, world.items[n]) for n in numbers)
     steps = "".join(f'<li class="{i.kind}">{_go(n, spoken(i.text))}</li>' for n, i in walked)
@@ -44,7 +44,7 @@ def _go(number: int, text: str) -> str:
     )
 
 
-def steps(world: World, found: Sequence[Step], title: str, nothing: str) -> str:
+def steps(world: Hierarchy, found: Sequence[Step], title: str, nothing: str) -> str:
     """Items above or below, the nearest first, each with its violation."""
     most = max((step.violation for step in found), default=0) or 1
     rows = "".join(_row(world.items[s.number], s, most) for s in found)
@@ -61,7 +61,7 @@ def _row(item: Item, step: Step, most: float) -> str:
     )
 
 
-def photos(world: World, numbers: Sequence[int], source: Source, title: str) -> str:
+def photos(world: Hierarchy, numbers: Sequence[int], source: Source, title: str) -> str:
     """Photos to go to."""
     if not numbers:
         return ""
@@ -95,7 +95,7 @@ def here(text: str, kind: str, picture: str, height: str) -> str:
     )
 
 
-def gathered(world: World, numbers: Sequence[int], source: Source) -> str:
+def gathered(world: Hierarchy, numbers: Sequence[int], source: Source) -> str:
     """What a lasso holds: photos as a strip, words as a list."""
     if not numbers:
         return ""
@@ -126,7 +126,9 @@ def tray(kept: Sequence[str]) -> str:
     return f'<ul class="tray">{items}</ul>'
 
 
-def joined(world: World, found: Mapping[str, Sequence[Step]], title: str, source: Source) -> str:
+def joined(
+    world: Hierarchy, found: Mapping[str, Sequence[Step]], title: str, source: Source
+) -> str:
     """What is nearest to a composition or an abstraction, kind by kind."""
     words = [step for kind, of in found.items() if kind != PHOTO for step in of]
     listed = "".join(f"<li>{_go(s.number, spoken(world.items[s.number].text))}</li>" for s in words)

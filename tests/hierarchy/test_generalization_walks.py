@@ -1,0 +1,73 @@
+"""Sentences that follow from a caption join the hierarchy, and a walk up keeps to them."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.data.text.vocab import tokenize
+from vsdemo.hierarchy.build import add_generalizations
+from vsdemo.hierarchy.nodes import node_of
+from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item
+from vsdemo.hierarchy.walks import walk
+from vsdemo.models.scores import SCORES
+
+WORDS = ("brown", "dog", "runs", "in", "park", "cat", "a", "the", "animal", "pink")
+CAPTIONS = ("A brown dog runs in the park.", "A pink cat.")
+
+
+def encode(sentences) -> Embeddings:
+    """Return one coordinate per word, so that fewer words lie above more."""
+    word_sets = [set(tokenize(sentence.text)) for sentence in sentences]
+    return Embeddings(torch.tensor([[float(w in words) for w in WORDS] for words in word_sets]))
+
+
+@pytest.fixture
+def engine():
+    def unknown(sentence):
+        return [word for word in tokenize(sentence.text) if word in WORDS], []
+
+    text = SimpleNamespace(unknown=unknown)
+    return SimpleNamespace(model=SimpleNamespace(text=text, encode_text=encode))
+
+
+@pytest.fixture
+def hierarchy():
+    photo = torch.tensor([[1.0, 1, 1, 1, 1, 0, 1, 1, 1, 0]])
+    items = [Item(ROOT, "anything"), Item(CONCEPT, "an animal")]
+    items += [*(Item(CAPTION, caption) for caption in CAPTIONS), Item(PHOTO, "x.jpg")]
+    sentences = [SimpleNamespace(text=text) for text in ("", "animal", *CAPTIONS)]
+    return Hierarchy(items, torch.cat([encode(sentences).x, photo]), SCORES["order"])
+
+
+@pytest.mark.parametrize("start", [2, 4], ids=["caption", "photo"])
+def test_a_walk_keeps_to_what_follows_from_its_start(hierarchy, engine, start):
+    extended, entailments = add_generalizations(hierarchy, engine, node_of(hierarchy, start))
+    assert extended.items[: len(hierarchy)] == hierarchy.items  # indices stay
+    added = {item.text for item in extended.items[len(hierarchy) :]}
+    assert {"a brown dog", "a dog"} <= added
+    assert not any("cat" in text for text in added)
+    depths = Hierarchy(extended.items, extended.x, extended.score).depths
+    torch.testing.assert_close(extended.depths, depths)
+    up, _ = walk(extended, node_of(hierarchy, start), entailments)
+    texts = [extended.items[step.number].text for step in up]
+    assert texts[-1] == "anything"
+    words = set(tokenize(CAPTIONS[0]))
+    for text in texts[:-1]:
+        if text != "an animal":
+            assert set(tokenize(text)) <= words
+            words = set(tokenize(text))
+
+
+def test_sentences_are_added_once(hierarchy, engine):
+    extended, _ = add_generalizations(hierarchy, engine, node_of(hierarchy, 2))
+    again, entailments = add_generalizations(extended, engine, node_of(extended, 2))
+    assert len(again) == len(extended) > len(hierarchy)
+    assert entailments[2] == entailments[None] != set()
+
+
+def test_a_concept_adds_nothing(hierarchy, engine):
+    extended, entailments = add_generalizations(hierarchy, engine, node_of(hierarchy, 1))
+    assert extended is hierarchy
+    assert entailments is None

@@ -1,0 +1,155 @@
+"""What lies above and below what: by hand, against plain loops, and invalid input."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.small_hierarchies import ANY_HIERARCHY, ORDER, QUARTERS, hierarchy_of, texts
+from tests.support.small_hierarchies import violation as violation_by_loops
+from vsdemo.core.errors import UserError
+from vsdemo.hierarchy.order import (
+    CAPTION,
+    CONCEPT,
+    GAP,
+    PENALTY,
+    PHOTO,
+    ROOT,
+    abstract,
+    check_order,
+    compose,
+)
+from vsdemo.models.concept_scores import Gaussians
+from vsdemo.models.scores import SCORES
+
+TREE = [  # each has what lies above it, and one coordinate more
+    (ROOT, "anything", (0, 0, 0, 0, 0)),
+    (CONCEPT, "an animal", (1, 0, 0, 0, 0)),
+    (CONCEPT, "a dog", (1, 1, 0, 0, 0)),
+    (CONCEPT, "a cat", (1, 0, 1, 0, 0)),
+    (CAPTION, "a dog runs", (1, 1, 0, 1, 0)),
+    (CAPTION, "a cat sits", (1, 0, 1, 0, 1)),
+    (PHOTO, "dog.jpg", (1, 1, 0, 1.5, 0)),
+    (PHOTO, "cat.jpg", (1, 0, 1.5, 0, 1)),
+]
+
+
+def test_above_and_below_in_a_tree():
+    tree = hierarchy_of(TREE)
+    assert tree.by_length
+    assert tree.depth_name == "length"
+    assert tree.gap == pytest.approx(GAP * float(tree.depths.max() - 1))
+    below = ["a dog", "a cat", "a dog runs", "a cat sits"]
+    assert texts(tree, tree.below(tree.x[[1]], 1.0)) == below
+    assert texts(tree, tree.below(tree.x[[3]], 1.5, kind=PHOTO)) == ["cat.jpg", "dog.jpg"]
+    above = tree.above(tree.x[[2]], float(tree.depths[2]), concepts_only=True)
+    assert texts(tree, above) == ["an animal", "anything"]
+
+
+def test_depths_at_unit_length_are_mean_violations_above_photos():
+    rows = [
+        (ROOT, "anything", (0.0, 0.0)),
+        (CONCEPT, "both", (0.6, 0.8)),
+        (CAPTION, "one", (0.0, 1.0)),
+        (PHOTO, "0.jpg", (0.8, 0.6)),
+        (PHOTO, "1.jpg", (0.6, 0.8)),
+    ]
+    hierarchy = hierarchy_of(rows)
+    assert not hierarchy.by_length
+    assert hierarchy.depth_name == "mean violation above photos"
+    photos = hierarchy.x[3:]
+    means = [sum(violation_by_loops(x, p) for p in photos) / 2 for x in hierarchy.x[:3]]
+    assert hierarchy.depth(hierarchy.x[:3]).tolist() == pytest.approx(means, abs=1e-6)
+    assert hierarchy.depths[3:].tolist() == [pytest.approx(max(means))] * 2
+
+
+@given(ANY_HIERARCHY)
+def test_violations_in_both_directions_equal_plain_loops(hierarchy):
+    for number, x in enumerate(hierarchy.x):
+        above, below = hierarchy.violations(hierarchy.x[[number]])
+        expected_above = [violation_by_loops(other, x) for other in hierarchy.x]
+        expected_below = [violation_by_loops(x, other) for other in hierarchy.x]
+        assert above.tolist() == pytest.approx(expected_above, abs=1e-5)
+        assert below.tolist() == pytest.approx(expected_below, abs=1e-5)
+        square = (hierarchy.x - x).square().sum(1)
+        assert (above + below).tolist() == pytest.approx(square.tolist(), abs=1e-5)
+    some = torch.tensor([1, 0])
+    assert hierarchy.violations(hierarchy.x[:1], some)[1].shape == (2,)
+
+
+@given(ANY_HIERARCHY)
+def test_above_equals_plain_loops(hierarchy):
+    candidates = [n for n, item in enumerate(hierarchy.items) if item.kind != PHOTO]
+    depths = hierarchy.depths.tolist()
+    for number, item in enumerate(hierarchy.items):
+        if item.kind not in (CONCEPT, CAPTION):
+            continue
+        x, is_concept = hierarchy.x[number], item.kind == CONCEPT
+        cost = {}
+        for n in candidates:
+            up = violation_by_loops(hierarchy.x[n], x)
+            down = violation_by_loops(x, hierarchy.x[n])
+            kind = hierarchy.items[n].kind
+            gap = 0 if is_concept and kind != CAPTION else hierarchy.gap
+            margin = min(
+                abs(up - down),
+                abs(up - hierarchy.limit),
+                abs(depths[number] - gap - depths[n]),
+            )
+            if margin < 1e-4 and kind != ROOT:
+                break  # rounding decides
+            if kind == ROOT and not hierarchy.by_length:
+                if depths[n] < depths[number]:
+                    cost[n] = float("inf")
+            elif (
+                depths[n] < depths[number] - gap
+                and up <= min(down, hierarchy.limit)
+                and not (is_concept and kind == CAPTION)
+            ):
+                cost[n] = PENALTY * up + down
+        else:
+            steps = hierarchy.above(hierarchy.x[[number]], depths[number], concepts_only=is_concept)
+            assert {step.number for step in steps} == set(cost)
+            costs = [cost[step.number] for step in steps]
+            assert costs == pytest.approx(sorted(costs), abs=1e-3)
+
+
+@given(ANY_HIERARCHY, st.integers(1, 5))
+def test_nearest_is_by_squared_distance(hierarchy, k):
+    photos = [n for n, item in enumerate(hierarchy.items) if item.kind == PHOTO]
+    for number, x in enumerate(hierarchy.x):
+        steps = hierarchy.nearest(hierarchy.x[[number]], k, PHOTO)
+        distances = sorted(
+            violation_by_loops(x, hierarchy.x[n]) + violation_by_loops(hierarchy.x[n], x)
+            for n in photos
+        )
+        assert [step.violation for step in steps] == pytest.approx(distances[:k], abs=1e-5)
+        assert {step.number for step in steps} <= set(photos)
+
+
+@given(st.lists(st.lists(QUARTERS, min_size=3, max_size=3), min_size=1, max_size=5))
+def test_compose_lies_below_and_abstract_above_all_embeddings(rows):
+    embeddings = torch.tensor(rows)
+    low, high = abstract(embeddings), compose(embeddings)
+    assert low.tolist() == [[min(column) for column in zip(*rows, strict=True)]]
+    assert high.tolist() == [[max(column) for column in zip(*rows, strict=True)]]
+    for x in embeddings:
+        assert violation_by_loops(x, high[0]) == violation_by_loops(low[0], x) == 0
+
+
+def test_invalid_items_and_embeddings_raise():
+    with pytest.raises(UserError, match="two items at least"):
+        hierarchy_of(TREE[:1])
+    for bad in (float("nan"), float("inf")):
+        with pytest.raises(UserError, match="are not numbers"):
+            hierarchy_of([*TREE, (PHOTO, "x", (bad, 0, 0, 0, 0))])
+
+
+@pytest.mark.parametrize("score", [*sorted(set(SCORES) - {"order"}), "gaussian"])
+def test_check_order_rejects_scores_without_captions_above_photos(score):
+    with pytest.raises(UserError, match=r"^some model has a score without an order.*order\.$"):
+        check_order(SCORES.get(score) or Gaussians(), "some model")
+
+
+def test_check_order_returns_an_order():
+    assert check_order(ORDER, "order") is ORDER

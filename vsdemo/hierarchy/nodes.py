@@ -1,0 +1,106 @@
+"""Nodes: the places in a hierarchy that a typed text, a photo file or an item stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from torch import Tensor
+
+from vsdemo.core.images import SUFFIXES, open_photo
+from vsdemo.core.sentences import Sentence
+from vsdemo.data.text.vocab import tokenize
+from vsdemo.encoders.concepts import ConceptTable
+from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, Hierarchy, Step
+
+if TYPE_CHECKING:
+    from vsdemo.search.engine import Reader
+
+
+@dataclass(frozen=True)
+class Node:
+    """A place to walk from: an item of the hierarchy, or any sentence or photo.
+
+    Args:
+        text: What to show for it.
+        kind: One of `order.KINDS`.
+        embedding: `(1, D)`.
+        number: Index of its item; None if it is no item.
+    """
+
+    text: str
+    kind: str
+    embedding: Tensor = field(compare=False)
+    number: int | None = None
+
+
+def node_of(hierarchy: Hierarchy, number: int) -> Node:
+    """Return the node of an item."""
+    item = hierarchy.items[number]
+    return Node(text=item.text, kind=item.kind, embedding=hierarchy.x[[number]], number=number)
+
+
+def has_concepts_only(reader: Reader) -> bool:
+    """Return whether a model knows concepts by name, and neither sentences nor photos."""
+    return "concepts" in reader.model.text.needs
+
+
+def concept_table(reader: Reader) -> ConceptTable:
+    """Return the text encoder of a model for which `has_concepts_only` is true."""
+    return cast(ConceptTable, reader.model.text)
+
+
+def find_item(hierarchy: Hierarchy, text: str) -> int | None:
+    """Return the index of the concept or caption with this text, or None.
+
+    Case and punctuation are ignored, since data sets write them in other ways than people do.
+    """
+    words = tokenize(text)
+    if not words:
+        return None
+    for number, item in enumerate(hierarchy.items):
+        if item.kind != PHOTO and tokenize(item.text) == words:
+            return number
+    return None
+
+
+def find_node(hierarchy: Hierarchy, reader: Reader, text: str) -> Node:
+    """Return the node of a concept, of any sentence, or of a photo file.
+
+    Raises:
+        UserError: If a word or sense is unknown, or the file is not a photo.
+    """
+    if has_concepts_only(reader):
+        return node_of(hierarchy, concept_table(reader).find(text))
+    if Path(text[:255]).suffix.lower() in SUFFIXES:
+        embedding = reader.encode_photo(open_photo(text)).x.float().cpu()
+        return Node(text=text, kind=PHOTO, embedding=embedding)
+    sentence = Sentence.from_user(text).text
+    number = find_item(hierarchy, sentence)
+    if number is not None:
+        return node_of(hierarchy, number)
+    embedding = reader.encode(sentence).x.float().cpu()
+    return Node(text=sentence, kind=CAPTION, embedding=embedding)
+
+
+def nearest_by_kind(
+    hierarchy: Hierarchy, embedding: Tensor, exclude: Sequence[Node], k: int
+) -> dict[str, list[Step]]:
+    """Return the k nearest items of each kind that has any, but for the root.
+
+    Args:
+        hierarchy: The items.
+        embedding: `(1, D)`.
+        exclude: Nodes to leave out, such as those that `embedding` is composed of.
+        k: Items of each kind.
+    """
+    excluded = {node.number for node in exclude}
+    result = {}
+    for kind in (CONCEPT, CAPTION, PHOTO):
+        steps = hierarchy.nearest(embedding, k + len(excluded), kind)
+        kept = [step for step in steps if step.number not in excluded][:k]
+        if kept:
+            result[kind] = kept
+    return result
