@@ -69,10 +69,10 @@ def test_an_invalid_sentence_raises(engine, gallery, text, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("wug", "No concept is called 'wug'; try a simpler word"),
-        ("pupy", "near are puppy"),
-        ("dog.n.07", "There is no sense 'dog.n.07'; there are dog"),
-        ("", "No concept is called ''"),
+        ("wug", "There is no concept 'wug'; try a simpler word"),
+        ("pupy", "try puppy"),
+        ("dog.n.07", "There is no sense 'dog.n.07'; choose one of dog"),
+        ("", "There is no concept ''"),
     ],
 )
 def test_an_unknown_word_or_sense_raises(reader, concepts, text, message):
