@@ -76,7 +76,7 @@ def test_related_concepts_are_near_by_the_symmetric_distance_and_far_by_the_rele
         found = trainer(tmp_path / preset, own, "epochs=40", preset=preset)
         found.run()
         model = found.model.eval()
-        x = model.encode_text([Sentence(name) for name in split.hierarchy.names]).x
+        x = model.encode_text([Sentence(name) for name in split.taxonomy.names]).x
         x = torch.nn.functional.normalize(x, dim=1)
         cosine = (x @ x.T).numpy()[tuple(split.dev.pairs.T)]
         gaps.append(cosine[related].mean() - cosine[~related].mean())

@@ -22,9 +22,9 @@ def data(context: typer.Context) -> None:
     Without a command, list those below VSDEMO_DATA and where to get the rest.
     """
     if context.invoked_subcommand is None:
-        from vsdemo.data import datasets
+        from vsdemo.data.overview import overview
 
-        for line in datasets.overview():
+        for line in overview():
             print(line)
 
 

@@ -52,7 +52,7 @@ class HypernymTrainer(Trainer):
         self.split = hypernyms.split(config.protocol, dataset)
         self.events = EventLog(out / "events.jsonl")
         self.spec = Spec(models.preset(preset)[0], preset, dataset, config, "", 0)
-        self.vocab = Vocab(self.split.hierarchy.names)
+        self.vocab = Vocab(self.split.taxonomy.names)
         torch.manual_seed(config.seed)
         self.model = models.build(self.spec.model, config, self.vocab, 0).to(device())
         self.optimizer = SparseAdam(self.model.parameters(), lr=config.learning_rate)

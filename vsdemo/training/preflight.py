@@ -39,15 +39,15 @@ def available_datasets(config: Config) -> list[str]:
     if config.text_only:
         return []
     known = [*data.DATASETS, *data.karpathy_files()]
-    here = [name for name in known if name in data.MADE or _has_photos(name)]
+    here = [name for name in known if data.is_generated(name) or _has_photos(name)]
     # What pocket has made is seen at once; the large network is made for photos.
-    return sorted(here, key=lambda name: (name in data.MADE) != (config.backbone == "pocket"))
+    return sorted(here, key=lambda name: data.is_generated(name) != (config.backbone == "pocket"))
 
 
 def default_settings(config: Config, dataset: str | None) -> tuple[str, ...]:
     """Settings that fit a preset to a data set: our own image network for drawings, and where the
     preset's own is not here."""
-    if config.text_only or (dataset not in data.MADE and is_here(config.backbone)):
+    if config.text_only or (not data.is_generated(dataset) and is_here(config.backbone)):
         return ()
     wanted = {"backbone": "pocket"} | ({"crops": "whole"} if config.crops in CROPS else {})
     return tuple(f"{k}={v}" for k, v in wanted.items() if getattr(config, k) != v)

@@ -1,4 +1,4 @@
-"""Data sets by name, and what is said of those that are missing."""
+"""Data sets by name, and the overview of what is available."""
 
 import json
 import shutil
@@ -8,11 +8,12 @@ import pytest
 from tests.support import small_concepts
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
+from vsdemo.data.overview import overview
 from vsdemo.data.pairs import wordnet
 
 
-def test_a_set_below_vsdemo_data_is_found_by_the_name_of_its_folder(toy_root):
-    counts = {s: len(datasets.load("toy", s).photos) for s in datasets.SPLITS}
+def test_a_captions_file_below_vsdemo_data_is_found_by_its_folder_s_name(toy_root):
+    counts = {s: len(datasets.load("toy", s).photos) for s in datasets.splits("toy")}
     assert counts == {"train": 24, "dev": 8, "test": 8, "all": 40}
     assert all(
         p.is_relative_to(toy_root) and p.exists() for p in datasets.load("toy", "all").photos
@@ -20,7 +21,7 @@ def test_a_set_below_vsdemo_data_is_found_by_the_name_of_its_folder(toy_root):
     assert datasets.load(str(toy_root / "toy" / "captions.json"), "dev").photo_of[-1] == 7
 
 
-def test_coco_s_own_file_name_is_found_too(tmp_path, monkeypatch):
+def test_coco_s_file_name_is_found(tmp_path, monkeypatch):
     (tmp_path / "coco").mkdir()
     image = {"filename": "1.jpg", "split": "train", "sentences": [{"raw": "A dog."}]}
     (tmp_path / "coco" / "dataset_coco.json").write_text(json.dumps({"images": [image]}))
@@ -41,7 +42,7 @@ def test_unknown_names_and_splits_list_the_valid_ones(tmp_path):
         datasets.load("nowhere", "train")
     with pytest.raises(UserError, match="'val'; valid are train, dev, test, all"):
         datasets.load("toy", "val")
-    with pytest.raises(UserError, match="holds no photos"):
+    with pytest.raises(UserError, match="contains no photos"):
         datasets.load(str(tmp_path), "all")
 
 
@@ -51,17 +52,17 @@ def test_a_name_that_cannot_be_a_path_is_a_user_error(name):
         datasets.load(name, "all")
 
 
-def test_overview_says_what_is_here_and_how_to_get_the_rest(toy_root, monkeypatch):
-    lines = "\n".join(datasets.overview())
+def test_overview_lists_what_is_available_and_how_to_get_the_rest(toy_root, monkeypatch):
+    lines = "\n".join(overview())
     assert f"VSDEMO_DATA is {toy_root}" in lines
     assert "found    toy" in lines
     assert "missing  flickr8k: request it at https://" in lines
     assert "missing  pascal1k" in lines
     monkeypatch.delenv("VSDEMO_DATA")
-    assert "VSDEMO_DATA is not set" in datasets.overview()[0]
+    assert "VSDEMO_DATA is not set" in overview()[0]
 
 
-def test_check_of_a_whole_set():
+def test_check_finds_no_problem_in_an_intact_data_set():
     facts, problems = datasets.check("toy")
     assert problems == []
     assert facts == ["40 of 40 photos decode"]
@@ -86,15 +87,15 @@ def test_check_finds_damage_and_photos_in_two_splits(toy_root, tmp_path, monkeyp
     assert len(problems) == 3
 
 
-def test_overview_tells_of_nouns_wherever_they_are_found(tmp_path, monkeypatch):
+def test_overview_finds_wordnet_in_every_location(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(wordnet, "DEBIAN", tmp_path / "debian")
-    assert f"  missing  wordnet: {wordnet.HOW_TO_GET}" in datasets.overview()
+    assert f"  missing  wordnet: {wordnet.HOW_TO_GET}" in overview()
     small_concepts.write_nouns(tmp_path / "debian")
-    assert f"  found    wordnet: {tmp_path / 'debian'}" in datasets.overview()
+    assert f"  found    wordnet: {tmp_path / 'debian'}" in overview()
     monkeypatch.delenv("VSDEMO_DATA")
-    assert f"  found    wordnet: {tmp_path / 'debian'}" in datasets.overview()
+    assert f"  found    wordnet: {tmp_path / 'debian'}" in overview()
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
     folder = small_concepts.write_nouns(tmp_path / "data" / "wordnet" / "dict")
-    assert f"  found    wordnet: {folder}" in datasets.overview()
-    assert not any("missing  wordnet" in line for line in datasets.overview())
+    assert f"  found    wordnet: {folder}" in overview()
+    assert not any("missing  wordnet" in line for line in overview())

@@ -4,8 +4,9 @@ import pytest
 
 from tests.support import small_entities
 from vsdemo.core.errors import UserError
-from vsdemo.data.datasets import entities, flickr8k
+from vsdemo.data.datasets import entities
 from vsdemo.data.datasets.entities import Phrase
+from vsdemo.data.datasets.flickr8k import Flickr8k
 
 PHOTO, DOGS, EMPTY = Path("11_a.jpg"), Path("folder/22_b.jpg"), Path("33.jpg")
 
@@ -17,7 +18,7 @@ def small(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("small")
-def test_captions_lose_their_marks_which_become_phrases():
+def test_read_returns_captions_and_phrases():
     found, dogs = entities.read([PHOTO, DOGS])
     assert found.captions[0] == "A man in a gray t-shirt holds two balls ."
     assert found.phrases[0] == (
@@ -36,7 +37,7 @@ def test_captions_lose_their_marks_which_become_phrases():
 
 
 @pytest.mark.usefixtures("small")
-def test_boxes_are_shares_of_the_photo_by_chain():
+def test_boxes_are_fractions_of_the_photo_by_chain():
     (found,) = entities.read([PHOTO])
     assert {chain: rows.tolist() for chain, rows in found.boxes.items()} == {
         "1": [pytest.approx([0, 0, 0.25, 1]), pytest.approx([0.05, 0.3, 0.2, 0.6])],
@@ -46,7 +47,7 @@ def test_boxes_are_shares_of_the_photo_by_chain():
 
 
 @pytest.mark.usefixtures("small")
-def test_boxes_are_cut_at_the_photos_edges_and_inverted_ones_go():
+def test_boxes_are_clipped_and_inverted_ones_dropped():
     (found,) = entities.read([DOGS])
     assert found.boxes["7"].tolist() == [
         pytest.approx([0, 0, 0.2, 1]),
@@ -55,7 +56,7 @@ def test_boxes_are_cut_at_the_photos_edges_and_inverted_ones_go():
 
 
 @pytest.mark.usefixtures("small")
-def test_all_boxes_of_a_photo_are_told_once_and_the_largest_first():
+def test_boxes_returns_each_box_once_the_largest_first():
     found = entities.boxes(PHOTO)
     assert found[0] == pytest.approx((0, 0, 0.25, 1))
     assert found[1] == pytest.approx((0.05, 0.3, 0.2, 0.6))
@@ -63,34 +64,34 @@ def test_all_boxes_of_a_photo_are_told_once_and_the_largest_first():
 
 
 @pytest.mark.usefixtures("small")
-def test_what_is_not_there_is_told_in_a_sentence():
-    with pytest.raises(UserError, match=r"Nobody drew a box into 33\.jpg"):
+def test_photos_without_boxes_or_annotation_are_user_errors():
+    with pytest.raises(UserError, match=r"33\.jpg has no annotated boxes"):
         entities.boxes(EMPTY)
-    with pytest.raises(UserError, match=r"knows no photo 44_x\.jpg"):
+    with pytest.raises(UserError, match=r"does not contain 44_x\.jpg"):
         entities.read([PHOTO, Path("44_x.jpg")])
 
 
-def test_without_the_archive_one_sentence_says_so(tmp_path, monkeypatch):
+def test_a_missing_archive_is_a_user_error(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     with pytest.raises(UserError, match="Flickr30k Entities is missing"):
         entities.read([PHOTO])
 
 
 @pytest.mark.parametrize("keep", [0, 100, 1000])
-def test_a_damaged_archive_says_so(small, keep):
+def test_a_damaged_archive_is_a_user_error(small, keep):
     small.write_bytes(small.read_bytes()[:keep])
     with pytest.raises(UserError, match=r"annotations\.zip is damaged \(.* at photo 11\)"):
         entities.boxes(PHOTO)
 
 
 @pytest.mark.parametrize("part", [b"<width>200</width>", b"<xmin>1</xmin>", b"</annotation>"])
-def test_damaged_annotations_say_so(small, part):
+def test_damaged_annotations_are_a_user_error(small, part):
     small.write_bytes(small.read_bytes().replace(part, b"#" * len(part)))
     with pytest.raises(UserError, match="is damaged"):
         entities.boxes(PHOTO)
 
 
-def test_captions_find_theirs_by_their_text():
+def test_match_captions_prefers_equal_then_similar_sentences():
     sentences = ["A gray dog runs .", "a man", "A boy skips rocks .", "A MAN", "One more"]
     captions = ["A", "A man", "A skips rocks .", "a man .", "A grey dog runs"]
     assert entities.match_captions(captions, sentences) == [4, 1, 2, 3, 0]
@@ -98,8 +99,8 @@ def test_captions_find_theirs_by_their_text():
 
 
 @pytest.mark.usefixtures("real_data")
-def test_the_real_archive():
-    split = flickr8k.load("test")
+def test_real_annotations_match_flickr8k():
+    split = Flickr8k().load("test")
     found = entities.read(split.photos)
     assert {len(one.captions) for one in found} == {5}
     same = 0

@@ -3,7 +3,7 @@ import pytest
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
-from vsdemo.data.datasets import flickr8k
+from vsdemo.data.datasets.flickr8k import Flickr8k
 from vsdemo.data.text.vocab import Vocab, tokenize
 
 SPLITS = {"train": ["a.jpg", "b.jpg"], "dev": ["c.jpg"], "test": ["d.jpg"]}
@@ -26,41 +26,43 @@ def small(tmp_path, monkeypatch):
 
 
 def test_captions_belong_to_their_photos(small):
-    train = flickr8k.load("train")
+    train = Flickr8k().load("train")
     assert [p.name for p in train.photos] == ["a.jpg", "b.jpg"]
     assert train.captions[3] == "Caption 0 of b ."
     assert train.photo_of == (0, 0, 0, 1, 1, 1)
 
 
-def test_all_holds_the_photos_there_are(small):
-    found = flickr8k.load("all")
+def test_all_contains_every_photo(small):
+    found = Flickr8k().load("all")
     assert [p.name for p in found.photos] == [f"{n}.jpg" for n in "abcde"]
     assert found.captions_of[4] == []
 
 
-def test_check_tells_what_is_wrong(small):
+def test_check_reports_problems(small):
     (small / "Flickr_8k.testImages.txt").write_text("d.jpg\na.jpg\ny.jpg\n")
     facts, problems = datasets.check("flickr8k")
     assert "1 photos are in no split (used in `all` only)" in facts
     assert "1 photos with captions do not exist (left out): z.jpg" in facts
     for problem in (
-        *("train has 2 photos, expected 6,000", "y.jpg is in a split but does not exist"),
-        *("e.jpg has no caption", "a.jpg is in train and test"),
+        "train has 2 photos, expected 6,000",
+        "y.jpg is in a split but does not exist",
+        "e.jpg has no caption",
+        "a.jpg is in train and test",
     ):
         assert problem in problems
 
 
-def test_without_the_files_one_sentence_says_so(tmp_path, monkeypatch):
+def test_missing_files_are_a_user_error(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     with pytest.raises(UserError, match="Flickr8k is missing"):
-        flickr8k.load("train")
+        Flickr8k().load("train")
     with pytest.raises(UserError, match="Flickr8k is missing"):
         datasets.check("flickr8k")
 
 
 @pytest.mark.usefixtures("real_data")
-def test_the_real_splits():
-    found = {s: flickr8k.load(s) for s in ("train", "dev", "test", "all")}
+def test_real_splits_have_the_official_sizes():
+    found = {s: Flickr8k().load(s) for s in ("train", "dev", "test", "all")}
     photos = {s: len(f.photos) for s, f in found.items()}
     captions = {s: len(f.captions) for s, f in found.items()}
     assert photos == {"train": 6000, "dev": 1000, "test": 1000, "all": 8091}
@@ -72,12 +74,14 @@ def test_the_real_splits():
 
 
 @pytest.mark.usefixtures("real_data")
-def test_the_real_facts():
-    facts, problems = flickr8k.check()
+def test_check_of_the_real_data():
+    facts, problems = Flickr8k().check()
     assert problems == []
     assert facts == [
         "8,091 photos, 40,460 captions",
-        *("train: 6,000 photos", "dev: 1,000 photos", "test: 1,000 photos"),
+        "train: 6,000 photos",
+        "dev: 1,000 photos",
+        "test: 1,000 photos",
         "91 photos are in no split (used in `all` only)",
         "2 photos with captions do not exist (left out): "
         "2258277193_586949ec62.jpg, 2258277193_586949ec62.jpg.1",
@@ -85,9 +89,9 @@ def test_the_real_facts():
 
 
 @pytest.mark.usefixtures("real_data")
-def test_the_real_vocabulary_is_that_of_train():
-    train = Vocab.build(map(Sentence, flickr8k.load("train").captions))
-    seen = {w for c in flickr8k.load("train").captions for w in tokenize(c)}
+def test_the_vocabulary_is_built_from_train_only():
+    train = Vocab.build(map(Sentence, Flickr8k().load("train").captions))
+    seen = {w for c in Flickr8k().load("train").captions for w in tokenize(c)}
     assert set(train.words[3:]) == seen
-    unseen = {w for c in flickr8k.load("test").captions for w in tokenize(c)} - seen
+    unseen = {w for c in Flickr8k().load("test").captions for w in tokenize(c)} - seen
     assert len(unseen) > 100  # a vocabulary of all captions would know them

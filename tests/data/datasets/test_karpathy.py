@@ -1,11 +1,11 @@
-"""The Karpathy format: COCO, Flickr30k and own sets."""
+"""The Karpathy format, which COCO, Flickr30k and users' own data come in."""
 
 import json
 
 import pytest
 
 from vsdemo.core.errors import UserError
-from vsdemo.data.datasets import karpathy
+from vsdemo.data.datasets.karpathy import KarpathyFile
 
 
 def image(name: str, split: str, *texts: str, **more: str) -> dict:
@@ -30,7 +30,7 @@ def file(tmp_path):
 
 
 def test_train_and_restval_are_one_split(file):
-    split = karpathy.load(file, "train")
+    split = KarpathyFile(file).load("train")
     assert [p.name for p in split.photos] == ["1.jpg", "2.jpg", "5.jpg"]
     assert split.captions == ("A dog runs.", "A dog.", "A cat.", "A hen.")
     assert split.photo_of == (0, 0, 1, 2)
@@ -38,20 +38,20 @@ def test_train_and_restval_are_one_split(file):
 
 
 def test_dev_test_and_all(file):
-    assert karpathy.load(file, "dev").captions == ()
-    assert karpathy.load(file, "test").captions == ("A cow.", "Two cows.", "Ünd drei.")
-    assert len(karpathy.load(file, "all").photos) == 6
+    assert KarpathyFile(file).load("dev").captions == ()
+    assert KarpathyFile(file).load("test").captions == ("A cow.", "Two cows.", "Ünd drei.")
+    assert len(KarpathyFile(file).load("all").photos) == 6
 
 
-def test_photos_are_looked_for_in_images_then_beside_the_file(file):
-    assert karpathy.load(file, "dev").photos == (file.parent / "3.jpg",)
-    found = karpathy.load(file, "test").photos
+def test_photos_in_images_take_precedence_over_the_file_s_folder(file):
+    assert KarpathyFile(file).load("dev").photos == (file.parent / "3.jpg",)
+    found = KarpathyFile(file).load("test").photos
     assert found == (file.parent / "images" / "val2014" / "4.jpg",)
 
 
-def test_a_relative_path_still_has_a_name(file, monkeypatch):
+def test_a_relative_path_has_its_folder_s_name(file, monkeypatch):
     monkeypatch.chdir(file.parent)
-    assert karpathy.load(file.relative_to(file.parent), "train").name == "coco"
+    assert KarpathyFile(file.relative_to(file.parent)).load("train").name == "coco"
 
 
 @pytest.mark.parametrize(
@@ -67,27 +67,27 @@ def test_a_relative_path_still_has_a_name(file, monkeypatch):
         json.dumps({"images": [image("1.jpg", "train", filepath=3)]}),
     ],
 )
-def test_a_file_of_another_form_is_told(tmp_path, bad):
+def test_a_malformed_file_is_a_user_error(tmp_path, bad):
     path = tmp_path / "captions.json"
     path.write_bytes(bad.encode("latin-1"))
     with pytest.raises(UserError, match="not in the Karpathy caption format"):
-        karpathy.load(path, "train")
+        KarpathyFile(path).load("train")
 
 
 @pytest.mark.parametrize(
     ("name", "below"),
     [("../1.jpg", ""), ("/etc/passwd", ""), ("1.jpg", "../.."), ("1.jpg", "/etc"), ("a/../b", "")],
 )
-def test_a_photo_outside_of_its_folder_is_refused(tmp_path, name, below):
+def test_a_photo_outside_the_folder_is_a_user_error(tmp_path, name, below):
     path = tmp_path / "captions.json"
     path.write_text(json.dumps({"images": [image(name, "train", "A dog.", filepath=below)]}))
     with pytest.raises(UserError, match="leaves its folder"):
-        karpathy.load(path, "train")
+        KarpathyFile(path).load("train")
 
 
-def test_a_missing_file_and_an_empty_split_are_told(tmp_path, file):
+def test_a_missing_file_and_an_empty_split_are_user_errors(tmp_path, file):
     with pytest.raises(UserError, match="FileNotFoundError"):
-        karpathy.load(tmp_path / "gone.json", "train")
+        KarpathyFile(tmp_path / "gone.json").load("train")
     file.write_text(json.dumps({"images": [image("1.jpg", "train", "A dog.")]}))
     with pytest.raises(UserError, match="no photo in split 'test'"):
-        karpathy.load(file, "test")
+        KarpathyFile(file).load("test")

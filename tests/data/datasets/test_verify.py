@@ -4,7 +4,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.data.datasets.verify import verify
 
 
-def test_equal_pixels_are_found_whatever_the_file_format(tmp_path):
+def test_equal_pixels_are_found_across_file_formats(tmp_path):
     red, blue = Image.new("RGB", (20, 10), "red"), Image.new("RGB", (20, 10), "blue")
     turned = Image.new("RGB", (10, 20), "red")  # the same bytes in another shape
     for name, photo in {"a.png": red, "a.bmp": red, "b.png": blue, "c.png": turned}.items():
@@ -20,7 +20,7 @@ def test_equal_pixels_are_found_whatever_the_file_format(tmp_path):
     assert problems == ["the same photo in two splits: a.png (train); a.bmp (no split)"]
 
 
-def test_two_unreadable_photos_are_not_twins(tmp_path):
+def test_unreadable_photos_are_no_duplicates(tmp_path):
     for name in ("a.png", "b.png"):
         (tmp_path / name).write_bytes(b"no photo")
     photos = (tmp_path / "a.png", tmp_path / "b.png")

@@ -12,6 +12,7 @@ from vsdemo.core import paths
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.data import datasets
 from vsdemo.data.downloads import fetch, unpack
+from vsdemo.data.overview import overview
 from vsdemo.vision.backbones import find_weights
 
 
@@ -38,14 +39,14 @@ def one_sentence(caught):
 
 
 def test_flickr8k_is_found_once_it_was_fetched(no_data):
-    assert "missing  flickr8k" in "\n".join(datasets.overview())
+    assert "missing  flickr8k" in "\n".join(overview())
     bring()
     assert [p.name for p in datasets.load("flickr8k", "train").photos] == ["a.jpg", "b.jpg"]
     assert datasets.load("flickr8k", "all").captions[5] == "A caption of b ."
     assert files(no_data / ".fetch") == ["flickr8k.lock"]
     folders = {p.name for p in (no_data / "flickr8k").iterdir()}
     assert folders == {"Flickr8k_text", "Flicker8k_Dataset"}
-    assert "found    flickr8k: 4 photos" in "\n".join(datasets.overview())
+    assert "found    flickr8k: 4 photos" in "\n".join(overview())
 
 
 def test_progress_counts_the_bytes_of_all_files_and_never_goes_back(no_data, web):
@@ -82,13 +83,11 @@ def test_without_vsdemo_data_it_goes_below_vsdemo_home(no_data, tmp_path, monkey
     monkeypatch.delenv("VSDEMO_DATA")
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "home"))
     assert paths.data_root() is None
-    assert datasets.overview()[0] == "VSDEMO_DATA is not set; nothing can be found."
+    assert overview()[0] == "VSDEMO_DATA is not set, and no data have been fetched."
     bring()
     assert paths.data_root() == tmp_path / "home" / "data"
     assert len(datasets.load("flickr8k", "all").photos) == 4
-    assert datasets.overview()[0].startswith(
-        "VSDEMO_DATA is not set; this is what was fetched into"
-    )
+    assert overview()[0].startswith("VSDEMO_DATA is not set; data were fetched into")
     assert not no_data.exists()
 
 

@@ -1,4 +1,4 @@
-"""Pairs of concepts by both protocols, checked one by one on small hierarchies."""
+"""Both protocols, checked pair by pair on small taxonomies."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ CONCEPTS = 120
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory):
-    """A hierarchy that is large enough to hold something out."""
+    """A taxonomy that is large enough to hold something out."""
     path = tmp_path_factory.mktemp("own") / "own.tsv"
     return str(small_concepts.write(path, small_concepts.grown(CONCEPTS)))
 
@@ -30,64 +30,63 @@ def rows(pairs: np.ndarray) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_twentieth_is_held_out_and_as_many_pairs_are_wrong(dataset, protocol):
+def test_a_twentieth_of_the_edges_is_held_out_with_as_many_negatives(dataset, protocol):
     found = hypernyms.split(protocol, dataset)
-    edges = len(found.hierarchy.closure())
+    edges = len(found.taxonomy.closure())
     size = edges // 20
     assert size > 10
     for part in (found.dev, found.test):
         assert part.pairs.shape == (2 * size, 2)
         assert part.true.tolist() == [True] * size + [False] * size
     if protocol == "paper":
-        assert len(found.train) == len(found.hierarchy.paths()) - 2 * size
+        assert len(found.train) == len(found.taxonomy.paths()) - 2 * size
 
 
-def test_more_than_enough_is_held_out_of_a_large_hierarchy(dataset, monkeypatch):
+def test_at_most_held_out_edges_are_held_out(dataset, monkeypatch):
     monkeypatch.setattr(hypernyms, "HELD_OUT", 7)
     for protocol in PROTOCOLS:
         found = hypernyms.split.__wrapped__(protocol, dataset)
         assert len(found.dev.pairs) == len(found.test.pairs) == 14
 
 
-def test_nothing_that_either_protocol_holds_out_is_learnt_by_clean(dataset):
+def test_clean_train_has_no_edge_that_either_protocol_holds_out(dataset):
     clean, paper = (hypernyms.split(p, dataset) for p in ("clean", "paper"))
     held = {e for s in (clean, paper) for p in (s.dev, s.test) for e in rows(p.pairs[p.true])}
     train = rows(clean.train)
     assert len(set(train)) == len(train)
     assert not held & set(train)
-    assert held | set(train) == set(rows(clean.hierarchy.closure()))
+    assert held | set(train) == set(rows(clean.taxonomy.closure()))
     parts = [set(rows(p.pairs[p.true])) for p in (clean.dev, clean.test)]
     assert not parts[0] & parts[1]
 
 
-def test_by_clean_right_is_right_and_wrong_is_wrong(dataset):
+def test_clean_labels_are_correct(dataset):
     found = hypernyms.split("clean", dataset)
-    above = small_concepts.ancestors(found.hierarchy)
+    above = small_concepts.ancestors(found.taxonomy)
     for part in (found.dev, found.test):
         assert [g in above[s] for g, s in rows(part.pairs)] == part.true.tolist()
 
 
-def test_by_paper_a_path_is_a_pair_and_some_wrong_ones_are_right(dataset):
+def test_paper_has_an_edge_per_path_and_some_false_negatives(dataset):
     found = hypernyms.split("paper", dataset)
-    above = small_concepts.ancestors(found.hierarchy)
-    right = [found.train, *(p.pairs[p.true] for p in (found.dev, found.test))]
-    learnt_and_held_out = sorted(rows(np.concatenate(right)))
-    assert learnt_and_held_out == sorted(rows(found.hierarchy.paths()))
-    wrong = np.concatenate([p.pairs[~p.true] for p in (found.dev, found.test)])
-    assert 0 < sum(g in above[s] for g, s in rows(wrong)) < len(wrong)
+    above = small_concepts.ancestors(found.taxonomy)
+    edges = [found.train, *(p.pairs[p.true] for p in (found.dev, found.test))]
+    assert sorted(rows(np.concatenate(edges))) == sorted(rows(found.taxonomy.paths()))
+    negatives = np.concatenate([p.pairs[~p.true] for p in (found.dev, found.test)])
+    assert 0 < sum(g in above[s] for g, s in rows(negatives)) < len(negatives)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_wrong_pair_keeps_a_side_of_its_right_one(dataset, protocol):
+def test_a_negative_shares_one_side_with_its_edge(dataset, protocol):
     for part in (lambda s: s.dev, lambda s: s.test):
         found = part(hypernyms.split(protocol, dataset))
         kept = found.pairs[found.true] == found.pairs[~found.true]
         assert kept.any(1).all()
-        assert not kept.all(0).any()  # either side is replaced at times
+        assert not kept.all(0).any()  # both sides are replaced at times
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_split_is_the_same_each_time(dataset, protocol):
+def test_splits_are_deterministic(dataset, protocol):
     a, b = (hypernyms.split.__wrapped__(protocol, dataset) for _ in range(2))
     assert np.array_equal(a.train, b.train)
     for one, other in ((a.dev, b.dev), (a.test, b.test)):
@@ -95,60 +94,63 @@ def test_a_split_is_the_same_each_time(dataset, protocol):
     assert not np.array_equal(a.dev.pairs, a.test.pairs)
 
 
-def test_wrong_pairs_to_learn_from(dataset):
-    """By `clean` never a pair of train, though held-out ones come; by `paper` anything."""
+def test_training_negatives_are_no_train_edges_by_clean_and_any_pair_by_paper(dataset):
     for protocol in PROTOCOLS:
         found = hypernyms.split(protocol, dataset)
         drawn = np.concatenate(
-            [found.wrong(found.train, np.random.default_rng(seed)) for seed in range(3)]
+            [found.negatives(found.train, np.random.default_rng(seed)) for seed in range(3)]
         )
         assert len(drawn) == 3 * len(found.train)
-        known, truth = set(rows(found.train)), set(rows(found.hierarchy.closure()))
+        known, truth = set(rows(found.train)), set(rows(found.taxonomy.closure()))
         assert bool(known & set(rows(drawn))) == (protocol == "paper")
         assert (truth - known) & set(rows(drawn))
 
 
-def test_a_few_concepts_are_learnt_and_measured_whole(few):
+def test_whole_trains_on_all_edges_and_evaluates_on_all_pairs(few):
     found = hypernyms.split(WHOLE, few)
-    above = small_concepts.ancestors(found.hierarchy)
+    above = small_concepts.ancestors(found.taxonomy)
     numbers = range(small_concepts.CONCEPTS)
     every = [(g, s) for g in numbers for s in numbers if g != s]
     assert rows(found.dev.pairs) == rows(found.test.pairs) == every
     assert found.test.true.tolist() == [g in above[s] for g, s in every]
     assert rows(found.train) == [pair for pair in every if pair[0] in above[pair[1]]]
     assert len(found.train) == small_concepts.ABOVE
-    wrong = found.wrong(np.concatenate([found.train] * 20), np.random.default_rng(0))
-    assert not set(rows(wrong)) & set(rows(found.train))
+    negatives = found.negatives(np.concatenate([found.train] * 20), np.random.default_rng(0))
+    assert not set(rows(negatives)) & set(rows(found.train))
 
 
-def test_which_protocols_a_hierarchy_is_large_enough_for(dataset, few):
+def test_protocols_depend_on_the_number_of_edges(dataset, few):
     assert hypernyms.protocols(dataset) == PROTOCOLS
     assert hypernyms.protocols(few) == hypernyms.protocols("toy") == (WHOLE,)
     for protocol in PROTOCOLS:
-        with pytest.raises(UserError, match=r"has 23 pairs .* 12 concepts .* protocol=whole\.$"):
+        with pytest.raises(UserError, match=r"has 23 pairs .* 12 concepts,.* protocol=whole\.$"):
             hypernyms.split(protocol, few)
 
 
-def test_what_cannot_be_split(dataset, tmp_path, monkeypatch):
+def test_invalid_protocols_missing_files_and_large_taxonomies_are_user_errors(
+    dataset, tmp_path, monkeypatch
+):
     with pytest.raises(UserError, match="no protocol 'fair'; valid are paper, clean"):
         hypernyms.split("fair", dataset)
     with pytest.raises(UserError, match="is missing"):
         hypernyms.split("clean", str(tmp_path / "nowhere.tsv"))
-    monkeypatch.setattr(hypernyms, "MOST", CONCEPTS - 1)
-    with pytest.raises(UserError, match=r"119 concepts.* here are 120 with .* protocol=clean\.$"):
+    monkeypatch.setattr(hypernyms, "MAX_WHOLE", CONCEPTS - 1)
+    with pytest.raises(
+        UserError, match=r"119 concepts.* one has 120 concepts .* protocol=clean\.$"
+    ):
         hypernyms.split.__wrapped__(WHOLE, dataset)
 
 
-def test_the_toy_ships():
+def test_the_toy_taxonomy_is_included():
     found = hypernyms.load("toy")
-    puppy, entity = found.number["puppy"], found.number["entity"]
+    puppy, entity = found.index_of["puppy"], found.index_of["entity"]
     assert entity in small_concepts.ancestors(found)[puppy]
 
 
 @pytest.mark.parametrize("protocol", [*PROTOCOLS, WHOLE])
-def test_what_follows_by_plain_recursion(dataset, few, protocol):
+def test_infer_from_closure_equals_plain_recursion(dataset, few, protocol):
     found = hypernyms.split(protocol, few if protocol == WHOLE else dataset)
-    for asked, more in ((found.dev, []), (found.test, rows(found.dev.pairs[found.dev.true]))):
+    for part, more in ((found.dev, []), (found.test, rows(found.dev.pairs[found.dev.true]))):
         given_edges = {*rows(found.train), *more}
 
         def above(concept, seen, edges=given_edges):
@@ -158,19 +160,19 @@ def test_what_follows_by_plain_recursion(dataset, few, protocol):
                     above(general, seen)
             return seen
 
-        sets = {s: above(s, set()) for s in {s for _, s in rows(asked.pairs)}}
-        expected = [g in sets[s] for g, s in rows(asked.pairs)]
-        assert hypernyms.infer_from_closure(found, asked).tolist() == expected
+        sets = {s: above(s, set()) for s in {s for _, s in rows(part.pairs)}}
+        expected = [g in sets[s] for g, s in rows(part.pairs)]
+        assert hypernyms.infer_from_closure(found, part).tolist() == expected
         assert 0 < sum(expected) < len(expected)
 
 
-def test_what_follows_through_an_edge_of_dev_counts_for_test_only(few):
-    hierarchy = hypernyms.load(few)
-    thing, animal, dog = (hierarchy.number[name] for name in ("thing", "animal", "dog"))
-    asked = LabelledPairs(np.array([[thing, dog]]), np.array([True]))
+def test_edges_of_dev_are_known_for_test_only(few):
+    taxonomy = hypernyms.load(few)
+    thing, animal, dog = (taxonomy.index_of[name] for name in ("thing", "animal", "dog"))
+    test = LabelledPairs(np.array([[thing, dog]]), np.array([True]))
     dev = LabelledPairs(np.array([[animal, dog], [thing, dog]]), np.array([True, False]))
-    found = hypernyms.Split(hierarchy, np.array([[thing, animal]]), dev, asked, None)
-    assert hypernyms.infer_from_closure(found, asked).tolist() == [True]
+    found = hypernyms.Split(taxonomy, np.array([[thing, animal]]), dev, test, None)
+    assert hypernyms.infer_from_closure(found, test).tolist() == [True]
     assert hypernyms.infer_from_closure(found, dev).tolist() == [False, False]
 
 
@@ -182,14 +184,14 @@ def table(found: list[tuple[int, int]]) -> np.ndarray:
 
 
 @given(pairs, pairs)
-def test_edges_hold_what_a_set_does(held, asked):
-    found = EdgeSet.of(table(held), 7).contains(table(asked))
-    assert found.tolist() == [pair in set(held) for pair in asked]
+def test_edge_set_equals_a_set(held, queried):
+    found = EdgeSet.of(table(held), 7).contains(table(queried))
+    assert found.tolist() == [pair in set(held) for pair in queried]
 
 
 @given(pairs, pairs, st.integers(0, 99))
-def test_a_corrupted_pair_keeps_a_side_and_is_none_of_never(right, never, seed):
-    never = [(g, s) for g, s in never if g != s]  # else nothing might be left to draw
+def test_corrupt_keeps_a_side_and_avoids_never(right, never, seed):
+    never = [(g, s) for g, s in never if g != s]  # otherwise every candidate may be excluded
     found = corrupt(table(right), 7, np.random.default_rng(seed), EdgeSet.of(table(never), 7))
     assert found.shape == (len(right), 2)
     assert not set(rows(found)) & set(never)
@@ -198,7 +200,7 @@ def test_a_corrupted_pair_keeps_a_side_and_is_none_of_never(right, never, seed):
         assert before[0] == after[0] or before[1] == after[1]
 
 
-def test_corrupting_leaves_the_right_pairs_as_they_are_and_any_concept_comes():
+def test_corrupt_draws_every_concept_and_copies_its_input():
     right = table([(0, 1)] * 400)
     found = corrupt(right, 5, np.random.default_rng(0))
     assert rows(right) == [(0, 1)] * 400

@@ -1,4 +1,4 @@
-"""Pairs with scores: small folders in the official layouts, and all that can be wrong with them."""
+"""Pairs with scores, read from small folders in the official layouts."""
 
 import pytest
 
@@ -34,13 +34,13 @@ def test_pairs_without_a_score_are_left_out(root):
         assert pair.score == pytest.approx(small_pairs.score(i))
 
 
-def test_scores_without_sentences_are_not_read(root):
+def test_scores_without_sentences_are_ignored(root):
     small_pairs.write(root / "sts" / "STS13-en-test" / "STS.gs.SMT.txt", ["1", "2"])
     assert set(sts.load_years()) == {"STS12.MSRvid", "STS12.OnWN", "STS13.headlines"}
 
 
 @pytest.mark.parametrize("inside", [True, False])
-def test_a_folder_of_ones_own_is_read_too(root, tmp_path, inside):
+def test_a_user_s_folder_is_added(root, tmp_path, inside):
     own = tmp_path / "own" / "STS16-en-test"
     small_pairs.write_year(own, plagiarism=6)
     found = sts.load_years(own if inside else own.parent)
@@ -48,21 +48,21 @@ def test_a_folder_of_ones_own_is_read_too(root, tmp_path, inside):
     assert "STS12.MSRvid" in found
 
 
-def test_it_takes_the_place_of_the_same_year(root, tmp_path):
+def test_a_user_s_folder_replaces_the_same_year(root, tmp_path):
     own = tmp_path / "own" / "STS12-en-test"
     small_pairs.write_year(own, mine=6)
     assert set(sts.load_years(own)) == {"STS12.mine", "STS13.headlines"}
 
 
 @pytest.mark.parametrize("name", ["STS16-en-train", "STS"])
-def test_folders_that_would_hide_each_other_are_refused(root, tmp_path, name):
+def test_folders_of_the_same_year_are_a_user_error(root, tmp_path, name):
     for folder in ("STS16-en-test", name):
         small_pairs.write_year(tmp_path / "own" / folder, plagiarism=6)
-    with pytest.raises(UserError, match=r"are both STS16|would be all years"):
+    with pytest.raises(UserError, match=r"are both STS16|stands for all years"):
         sts.load_years(tmp_path / "own")
 
 
-def test_it_is_enough_by_itself(tmp_path, monkeypatch):
+def test_a_user_s_folder_needs_no_official_data(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     small_pairs.write_year(tmp_path / "STS16-en-test", plagiarism=6)
     assert set(sts.load_years(tmp_path / "STS16-en-test")) == {"STS16.plagiarism"}
@@ -70,7 +70,7 @@ def test_it_is_enough_by_itself(tmp_path, monkeypatch):
         sts.load_years()
 
 
-def test_the_benchmark_and_sick(root):
+def test_benchmark_and_relatedness_return_all_pairs(root):
     for split in ("train", "dev", "test"):
         pairs, related = sts.benchmark(split), sts.relatedness(split)
         assert len(pairs) == len(related) == small_pairs.PAIRS
@@ -81,18 +81,18 @@ def test_the_benchmark_and_sick(root):
             assert other.score == pytest.approx(1 + small_pairs.score(i) * 0.8)
 
 
-def test_columns_of_sick_go_by_their_names(root):
+def test_sick_columns_are_found_by_name(root):
     lines = ["pair_ID\tentailment_judgment\trelatedness_score\tsentence_B\tsentence_A"]
     small_pairs.write(root / "sick" / "SICK_train.txt", [*lines, "1\tNEUTRAL\t2.5\tsecond\tfirst"])
     assert sick.load("train") == (sick.SickPair("first", "second", 2.5, "neutral"),)
 
 
-def test_other_ends_of_lines_and_marks_at_the_start(root):
+def test_crlf_and_a_byte_order_mark_are_accepted(root):
     path = root / "sts" / "STS13-en-test" / "STS.input.headlines.txt"
     before = sts.load_years()["STS13.headlines"]
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     assert sts.load_years()["STS13.headlines"] == before
-    change(path, "first 0", "first\u2028 0")  # ends no line
+    change(path, "first 0", "first\u2028 0")  # does not end a line
     assert len(sts.load_years()["STS13.headlines"]) == len(before)
 
 
@@ -100,9 +100,14 @@ YEAR = "sts/STS12-en-test/"
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "told"),
+    ("name", "old", "new", "message"),
     [
-        (f"{YEAR}STS.input.MSRvid.txt", "MSRvid first 4\t", "MSRvid first 4 ", "line 5: 2 columns"),
+        (
+            f"{YEAR}STS.input.MSRvid.txt",
+            "MSRvid first 4\t",
+            "MSRvid first 4 ",
+            "line 5: expected 2",
+        ),
         (
             f"{YEAR}STS.input.MSRvid.txt",
             "STS12-en-test MSRvid first 4\t",
@@ -114,21 +119,21 @@ YEAR = "sts/STS12-en-test/"
         (f"{YEAR}STS.gs.MSRvid.txt", "1.4", "5.1", "line 2: '5.1' is no score"),
         (f"{YEAR}STS.gs.MSRvid.txt", "1.4", "nan", "line 2: 'nan' is no score"),
         ("stsbenchmark/sts-dev.csv", "1.4", "", "line 2: '' is no score"),
-        ("stsbenchmark/sts-dev.csv", "\tstsb dev second 5", "", "line 6: 7 columns .* not 6"),
+        ("stsbenchmark/sts-dev.csv", "\tstsb dev second 5", "", "line 6: expected 7 .* found 6"),
         ("stsbenchmark/sts-dev.csv", "stsb dev first 5", "", "line 6: column 6"),
         ("stsbenchmark/sts-dev.csv", "stsb dev second 5", "", "line 6: column 7"),
         ("sick/SICK_trial.txt", "sick dev first 0", "", "line 2: column 2"),
         ("sick/SICK_trial.txt", "sick dev second 0", "", "line 2: column 3"),
         ("sick/SICK_trial.txt", "1.0\tENT", "0.9\tENT", "line 2: '0.9' is no score from 1 to 5"),
         ("sick/SICK_trial.txt", "1.0\tENT", "\tENT", "line 2: '' is no score from 1 to 5"),
-        ("sick/SICK_trial.txt", "\tENTAILMENT", "", "line 2: 5 columns"),
+        ("sick/SICK_trial.txt", "\tENTAILMENT", "", "line 2: expected 5"),
         ("sick/SICK_trial.txt", "ENTAILMENT", "MAYBE", "line 2: 'maybe' is none of the labels"),
-        ("sick/SICK_trial.txt", "sentence_B", "text", "line 1: the header lacks sentence_B"),
+        ("sick/SICK_trial.txt", "sentence_B", "text", "line 1: the column sentence_B is missing"),
     ],
 )
-def test_a_bad_line_is_named(root, name, old, new, told):
+def test_malformed_lines_are_named(root, name, old, new, message):
     change(root / name, old, new)
-    with pytest.raises(UserError, match=f"{name.split('/')[-1]}, {told}"):
+    with pytest.raises(UserError, match=f"{name.split('/')[-1]}, {message}"):
         (sts.load_years(), sts.benchmark("dev"), sts.relatedness("dev"))
 
 
@@ -141,37 +146,37 @@ def test_a_bad_line_is_named(root, name, old, new, told):
         "sick/SICK_trial.txt",
     ],
 )
-def test_another_encoding_is_named_with_its_line(root, name):
+def test_wrong_encodings_are_named_with_their_line(root, name):
     path = root / name
     lines = path.read_bytes().split(b"\n")
     lines[2] = "café".encode("latin-1") + lines[2]
     path.write_bytes(b"\n".join(lines))
-    with pytest.raises(UserError, match=f"{path.name}, line 3: this is no UTF-8"):
+    with pytest.raises(UserError, match=f"{path.name}, line 3: not valid UTF-8"):
         (sts.load_years(), sts.benchmark("dev"), sts.relatedness("dev"))
 
 
-def test_unequal_numbers_of_lines(root):
+def test_unequal_numbers_of_lines_are_a_user_error(root):
     with (root / YEAR / "STS.gs.MSRvid.txt").open("a") as file:
         file.write("3\n")
     with pytest.raises(UserError, match=r"MSRvid.txt has 24 lines but STS.gs.MSRvid.txt 25"):
         sts.load_years()
 
 
-def test_missing_and_empty_files(root, tmp_path):
+def test_missing_and_empty_files_are_user_errors(root, tmp_path):
     (root / YEAR / "STS.gs.MSRvid.txt").unlink()
     with pytest.raises(UserError, match=r"STS.gs.MSRvid.txt is missing"):
         sts.load_years()
     small_pairs.write(root / YEAR / "STS.gs.MSRvid.txt", [""] * 24)
-    with pytest.raises(UserError, match=r"STS.gs.MSRvid.txt holds no score"):
+    with pytest.raises(UserError, match=r"STS.gs.MSRvid.txt contains no scores"):
         sts.load_years()
     (root / "stsbenchmark" / "sts-dev.csv").write_text("")
-    with pytest.raises(UserError, match=r"sts-dev.csv holds no pair"):
+    with pytest.raises(UserError, match=r"sts-dev.csv contains no pairs"):
         sts.benchmark("dev")
     (root / "sick" / "SICK_trial.txt").write_text("")
-    with pytest.raises(UserError, match="line 1: the header lacks sentence_A"):
+    with pytest.raises(UserError, match="line 1: the column sentence_A is missing"):
         sts.relatedness("dev")
     (root / "sick" / "SICK_trial.txt").write_text(small_pairs.SICK_HEAD)
-    with pytest.raises(UserError, match=r"SICK_trial.txt holds no pair"):
+    with pytest.raises(UserError, match=r"SICK_trial.txt contains no pairs"):
         sts.relatedness("dev")
     (root / "sick" / "SICK_trial.txt").unlink()
     with pytest.raises(UserError, match="SICK is missing"):
@@ -182,7 +187,7 @@ def test_missing_and_empty_files(root, tmp_path):
 
 
 @pytest.mark.usefixtures("real_data")
-def test_the_official_numbers_of_pairs():
+def test_years_have_the_official_numbers_of_pairs():
     """Merckx & Frank 2019, Table 1."""
     found = {name: len(pairs) for name, pairs in sts.load_years().items()}
     by_year = {

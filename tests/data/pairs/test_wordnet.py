@@ -1,4 +1,4 @@
-"""WordNet's nouns from small files in the official format, and hierarchies of one's own."""
+"""WordNet's nouns from small files in the official format, and taxonomies of your own."""
 
 import tarfile
 from itertools import pairwise
@@ -16,7 +16,7 @@ from vsdemo.data.pairs.wordnet import ARCHIVE, Taxonomy
 
 @pytest.fixture(autouse=True)
 def root(tmp_path, monkeypatch):
-    """A VSDEMO_DATA and a folder of Debian's with nothing in them."""
+    """An empty VSDEMO_DATA and an empty folder of Debian's package."""
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     monkeypatch.setattr(wordnet, "DEBIAN", tmp_path / "debian")
     wordnet.load.cache_clear()
@@ -24,12 +24,12 @@ def root(tmp_path, monkeypatch):
     wordnet.load.cache_clear()
 
 
-def above(hierarchy: Taxonomy) -> dict[str, set[str]]:
-    """Name -> names of those directly above."""
-    names = hierarchy.names
+def above(taxonomy: Taxonomy) -> dict[str, set[str]]:
+    """Return the names of each concept's direct hypernyms."""
+    names = taxonomy.names
     return {
         name: {names[p] for p in parents}
-        for name, parents in zip(names, hierarchy.parents, strict=True)
+        for name, parents in zip(names, taxonomy.parents, strict=True)
     }
 
 
@@ -41,7 +41,7 @@ def archive(root, name: str = "wordnet3.0/dict"):
 
 
 @pytest.mark.parametrize("folder", ["wordnet/dict", "wordnet", "debian"])
-def test_nouns_from_a_folder(root, folder):
+def test_load_reads_a_folder(root, folder):
     assert wordnet.find() is None
     small_concepts.write_nouns(root / folder)
     found = wordnet.load()
@@ -50,19 +50,19 @@ def test_nouns_from_a_folder(root, folder):
     assert wordnet.find() == root / folder
 
 
-def test_nouns_from_the_archive(root):
+def test_load_reads_the_archive(root):
     path = archive(root)
     assert above(wordnet.load()) == NOUNS
     assert wordnet.find() == path
 
 
-def test_debian_s_nouns_need_no_folder_of_data_sets(root, monkeypatch):
+def test_debian_s_nouns_need_no_vsdemo_data(root, monkeypatch):
     small_concepts.write_nouns(root / "debian")
     monkeypatch.delenv("VSDEMO_DATA")
     assert above(wordnet.load()) == NOUNS
 
 
-def test_what_is_missing(root, monkeypatch):
+def test_missing_files_are_a_user_error(root, monkeypatch):
     with pytest.raises(UserError, match=r"^WordNet is missing; get https://.* wordnet-base\.$"):
         wordnet.load()
     (small_concepts.write_nouns(root / "wordnet") / "index.noun").unlink()
@@ -89,21 +89,21 @@ def test_what_is_missing(root, monkeypatch):
         (DATA, ""),
     ],
 )
-def test_damaged_files(root, data, index):
+def test_damaged_files_are_a_user_error(root, data, index):
     folder = small_concepts.write_nouns(root / "wordnet" / "dict", data, index)
     with pytest.raises(UserError) as error:
         wordnet.load()
-    assert str(error.value) == f"WordNet's files in {folder} are damaged; get them anew: " + (
+    assert str(error.value) == f"WordNet's files in {folder} are damaged; download them again: " + (
         f"{wordnet.HOW_TO_GET}."
     )
 
 
-def test_damaged_archives(root):
+def test_damaged_archives_are_a_user_error(root):
     path = archive(root, "else")
     whole = path.read_bytes()
     for damaged in (whole[: len(whole) // 2], b"", b"no archive", whole[:200] + whole[220:]):
         path.write_bytes(damaged)
-        with pytest.raises(UserError, match=rf"{ARCHIVE} is damaged \(.*\); get it anew\.$"):
+        with pytest.raises(UserError, match=rf"{ARCHIVE} is damaged \(.*\); download it again\.$"):
             wordnet.load()
     with tarfile.open(path, "w:xz") as tar:
         tar.add(root / "files" / "data.noun", "data.noun")
@@ -111,67 +111,66 @@ def test_damaged_archives(root):
         wordnet.load()
 
 
-def test_a_hierarchy_of_one_s_own(root):
+def test_read_returns_the_taxonomy_of_a_file(root):
     path = small_concepts.write(root / "own.tsv", [("a dog", "pet"), ("a  dog ", "beast")])
     found = wordnet.read(path)
     assert above(found) == {"a dog": {"pet", "beast"}, "pet": set(), "beast": set()}
-    assert found.number["beast"] == found.names.index("beast")
+    assert found.index_of["beast"] == found.names.index("beast")
     assert {(found.names[g], found.names[s]) for g, s in found.edges} == {
         ("pet", "a dog"),
         ("beast", "a dog"),
     }
 
 
-def test_lines_that_say_the_same_count_once(root):
+def test_repeated_lines_count_once(root):
     path = small_concepts.write(root / "own.tsv", [("dog", "pet")] * 3)
     assert wordnet.read(path).paths().tolist() == [[1, 0]]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
-        ("", "holds no pair of concepts; write one a line"),
-        ("dog\tpet\npet\n", "own.tsv, line 2: 2 columns between tabs are needed, not 1"),
-        ("dog pet\n", "own.tsv, line 1: 2 columns"),
-        ("dog\tpet\n\ncat\tpet\n", "own.tsv, line 2: 2 columns"),
-        ("dog\t \n", "own.tsv, line 1: column 2 should hold .* but is empty"),
-        ("dog\tdog\n", "in a circle: dog < dog; take one step out"),
+        ("", "contains no pairs; write one per line"),
+        ("dog\tpet\npet\n", "own.tsv, line 2: expected 2 tab-separated columns, found 1"),
+        ("dog pet\n", "own.tsv, line 1: expected 2"),
+        ("dog\tpet\n\ncat\tpet\n", "own.tsv, line 2: expected 2"),
+        ("dog\t \n", "own.tsv, line 1: column 2 should contain .* but is empty"),
+        ("dog\tdog\n", "form a cycle: dog < dog; remove one"),
     ],
 )
-def test_a_bad_line_is_named(root, text, told):
+def test_malformed_lines_are_named(root, text, message):
     (root / "own.tsv").write_text(text)
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         wordnet.read(root / "own.tsv")
 
 
-def test_no_file_and_no_text(root):
+def test_missing_and_binary_files_are_user_errors(root):
     with pytest.raises(UserError, match=r"own.tsv is missing"):
         wordnet.read(root / "own.tsv")
     (root / "own.tsv").write_bytes("a\tb\ncafé\tc\n".encode("latin-1"))
-    with pytest.raises(UserError, match=r"own.tsv, line 2: this is no UTF-8"):
+    with pytest.raises(UserError, match=r"own.tsv, line 2: not valid UTF-8"):
         wordnet.read(root / "own.tsv")
 
 
-def test_a_circle_is_told_from_below_to_above(root):
-    """Every step of it is a line of the file, and it ends where it began."""
+def test_a_cycle_is_reported_from_hyponym_to_hypernym(root):
     pairs = [("puppy", "dog"), ("dog", "pet"), ("pet", "puppy"), ("cat", "pet"), ("pet", "thing")]
     with pytest.raises(UserError) as error:
         wordnet.read(small_concepts.write(root / "own.tsv", pairs))
-    told = str(error.value).partition("circle: ")[2].partition(";")[0].split(" < ")
-    assert told[0] == told[-1]
-    assert set(pairwise(told)) == set(pairs[:3])
+    cycle = str(error.value).partition("cycle: ")[2].partition(";")[0].split(" < ")
+    assert cycle[0] == cycle[-1]
+    assert set(pairwise(cycle)) == set(pairs[:3])
 
 
-def test_what_no_hierarchy_can_be():
-    with pytest.raises(UserError, match="needs the concepts above each"):
+def test_inconsistent_taxonomies_are_user_errors():
+    with pytest.raises(UserError, match="needs the hypernyms of each"):
         Taxonomy(("dog", "pet"), ((1,),))
-    with pytest.raises(UserError, match="'dog' comes twice"):
+    with pytest.raises(UserError, match="'dog' occurs twice"):
         Taxonomy(("dog", "pet", "dog"), ((), (), ()))
 
 
 @st.composite
-def hierarchies(draw) -> Taxonomy:
-    """Up to nine concepts, numbered by lot."""
+def taxonomies(draw) -> Taxonomy:
+    """Up to nine concepts in random order."""
     size = draw(st.integers(1, 9))
     number = draw(st.permutations(range(size)))
     parents: list[tuple[int, ...]] = [()] * size
@@ -181,8 +180,8 @@ def hierarchies(draw) -> Taxonomy:
     return Taxonomy(tuple("abcdefghi"[:size]), tuple(parents))
 
 
-@given(hierarchies())
-def test_paths_by_recursion(found):
+@given(taxonomies())
+def test_paths_and_closure_equal_plain_recursion(found):
     def up(i: int) -> list[int]:
         return [a for parent in found.parents[i] for a in (parent, *up(parent))]
 
@@ -192,8 +191,8 @@ def test_paths_by_recursion(found):
     assert list(map(tuple, found.closure().tolist())) == sorted(set(rows))
 
 
-@given(hierarchies())
-def test_in_order_all_that_lie_above_come_first(found):
+@given(taxonomies())
+def test_order_is_topological(found):
     place = {i: at for at, i in enumerate(found.order)}
     assert sorted(place) == list(range(len(found.names)))
     assert all(place[general] < place[specific] for general, specific in found.edges)
@@ -201,7 +200,7 @@ def test_in_order_all_that_lie_above_come_first(found):
 
 
 @pytest.mark.usefixtures("real_data")
-def test_the_official_numbers():
+def test_wordnet_has_the_official_numbers():
     found = wordnet.load()
     assert len(found.names) == 82_115
     assert len(found.paths()) == 837_888

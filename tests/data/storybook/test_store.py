@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from vsdemo.cli import cli
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets, storybook
+from vsdemo.data.overview import overview
 from vsdemo.data.storybook import store
 from vsdemo.data.storybook.pictures import generate_picture
 
@@ -60,7 +61,7 @@ def test_check_and_overview(few, monkeypatch):
     assert problems == []
     assert "2 pictures" in facts[0]
     monkeypatch.delenv("VSDEMO_DATA", raising=False)
-    assert any("found    storybook" in line for line in datasets.overview())
+    assert any("found    storybook" in line for line in overview())
 
 
 def test_other_data_sets_have_no_compositional_split():

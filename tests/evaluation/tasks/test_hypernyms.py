@@ -154,7 +154,7 @@ def test_the_threshold_is_chosen_on_dev_alone(few):
 
 def test_without_baselines_there_is_no_gain(few):
     split = pairs_of.split(WHOLE, few)
-    found = hypernyms.measure(drawn(split.hierarchy.names), split, split.dev, baselines=False)
+    found = hypernyms.measure(drawn(split.taxonomy.names), split, split.dev, baselines=False)
     assert found.metrics().keys() == {"accuracy", "yes", "no", "direction"}
     assert len(found) == len(split.dev.true)
     numbers = np.flatnonzero(split.dev.true)
@@ -164,9 +164,9 @@ def test_without_baselines_there_is_no_gain(few):
 @pytest.mark.parametrize("score", [SCORES["order"], Bilinear(4), Gaussians(), CosineDistance(True)])
 def test_scores_of_pairs_are_those_of_the_whole(few, score):
     split = pairs_of.split(WHOLE, few)
-    model = drawn(split.hierarchy.names, score)
+    model = drawn(split.taxonomy.names, score)
     concepts = hypernyms.embedded(model, split)
-    assert len(concepts) == len(split.hierarchy.names)
+    assert len(concepts) == len(split.taxonomy.names)
     with torch.inference_mode():
         whole = model.score(concepts, concepts)
     found = hypernyms.scored(model, concepts, split.dev.pairs)

@@ -19,7 +19,7 @@ from vsdemo.evaluation.metrics.accuracy import best_threshold
 from vsdemo.evaluation.tasks import nli
 from vsdemo.models.scores import SCORES, Score
 
-SETS = [(name, split) for name in pairs_of.SETS for split in ("dev", "test")]
+SETS = [(name, split) for name in pairs_of.DATASETS for split in ("dev", "test")]
 
 
 def angled(score: Score | None = None, right: float = 1.0):
@@ -37,7 +37,7 @@ def angled(score: Score | None = None, right: float = 1.0):
 def test_who_knows_all_is_always_right(pairs_root):
     for split in ("dev", "test"):
         found = nli.evaluate(angled(), split)
-        for name in pairs_of.SETS:
+        for name in pairs_of.DATASETS:
             for kind in ("accuracy", "yes", "no"):
                 assert found[name][kind] == 100
             assert found[name]["ci95"]["accuracy"] == [100, 100]
@@ -49,7 +49,7 @@ def test_who_knows_all_is_always_right(pairs_root):
 def test_figures_by_loops(pairs_root, score):
     model = angled(SCORES[score], right=0.7)
     found = nli.evaluate(model)
-    for name in pairs_of.SETS:
+    for name in pairs_of.DATASETS:
         pairs, dev = pairs_of.load(name, "test"), pairs_of.held_out(name)
         scores, on_dev = by_hand(model, pairs), by_hand(model, dev)
         cut = best(on_dev, dev)

@@ -7,7 +7,7 @@ from tests.evaluation.tasks.test_retrieval import OWNER, SCORES, split_of
 from tests.support import small_entities
 from tests.support.fake_parser import FakeParser
 from vsdemo.core.errors import UserError
-from vsdemo.data.datasets import flickr8k
+from vsdemo.data.datasets.flickr8k import Flickr8k
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.evaluation.tasks.phrases import Phrase, phrases, placed
 from vsdemo.evaluation.tasks.storybook_facts import stories
@@ -90,7 +90,7 @@ def test_the_boxes_of_another_data_set_are_not_known():
 
 @pytest.mark.usefixtures("real_data")
 def test_the_real_phrases():
-    split = flickr8k.load("test")
+    split = Flickr8k().load("test")
     found = phrases(split)
     assert len(found) == 13_063
     assert all(len(phrase.boxes) for phrase in found)

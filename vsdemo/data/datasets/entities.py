@@ -1,8 +1,8 @@
-"""Flickr30k Entities (Plummer et al. 2015): which phrase of a caption speaks of which boxes.
+"""Flickr30k Entities (Plummer et al. 2015): phrases of captions, linked to boxes in the photos.
 
-It annotates the five captions of each photo of Flickr8k, in another order and with some spelling
-amended, so that captions find theirs by `match`. Photos go by what stands before the first `_` of
-their file's name.
+It annotates the five captions of each photo of Flickr8k, but in another order and with corrected
+spelling, so captions find their annotations with `match_captions`. Photos are identified by the
+part of their file name before the first `_`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,19 @@ from torch import Tensor
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import require_data
+from vsdemo.data.sources import source_below_data
 
-HOW_TO_GET = (
-    "the boxes of Flickr8k's phrases: put annotations.zip from "
-    "github.com/BryanPlummer/flickr30k_entities into $VSDEMO_DATA/flickr30k_entities"
+SOURCE = source_below_data(
+    "flickr30k_entities",
+    marker="annotations.zip",
+    how_to_get=(
+        "the boxes of Flickr8k's phrases: put annotations.zip from "
+        "github.com/BryanPlummer/flickr30k_entities into $VSDEMO_DATA/flickr30k_entities"
+    ),
 )
-Box = tuple[float, float, float, float]  # x0, y0, x1, y1 in shares of the photo
+Box = tuple[float, float, float, float]  # x0, y0, x1, y1 as fractions of width and height
 
-MARK = re.compile(r"\[/EN#(\d+)/(\S+) ([^\]]*)\]")  # [/EN#chain/type/type words]
+PHRASE = re.compile(r"\[/EN#(\d+)/(\S+) ([^\]]*)\]")  # [/EN#chain/type/type words]
 EDGES = ("xmin", "ymin", "xmax", "ymax")
 
 
@@ -37,8 +42,11 @@ EDGES = ("xmin", "ymin", "xmax", "ymax")
 class Phrase:
     """Words of a caption that name something.
 
-    first: number of the first among the caption's tokens, which white space separates. types: such
-    as people. chain: what it names; phrases of a photo that name the same thing share it.
+    Args:
+        words: The words.
+        first: Index of the first word among the caption's whitespace-separated tokens.
+        types: Such as `people`.
+        chain: Identifies what is named; phrases of a photo with the same chain name the same.
     """
 
     words: tuple[str, ...]
@@ -49,10 +57,12 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Annotation:
-    """What people marked for one photo.
+    """The annotation of one photo.
 
-    phrases: those of each caption, from left to right. boxes: chain -> (B, 4) in shares of the
-    photo; chains without a box are absent.
+    Args:
+        captions: The captions in their order in Flickr30k Entities.
+        phrases: For each caption its phrases from left to right.
+        boxes: For each chain with boxes `(B, 4)`, as fractions of the photo's width and height.
     """
 
     captions: tuple[str, ...]
@@ -61,109 +71,138 @@ class Annotation:
 
 
 def read(photos: Sequence[Path]) -> list[Annotation]:
-    """The annotations of photos, of which only the names are looked at.
+    """Return the annotations of photos; the photos themselves are not read.
 
-    Raises UserError when the archive is missing or damaged, or does not know a photo.
+    Raises:
+        UserError: The archive is missing or damaged, or does not contain one of the photos.
     """
-    return [_annotated(photo) for photo in photos]
+    return [_annotation(photo) for photo in photos]
 
 
 def boxes(photo: Path) -> list[Box]:
-    """All boxes of a photo, without doubles, the largest first.
+    """Return all boxes of a photo without duplicates, the largest first.
 
-    Raises UserError as `read` does, and for a photo without a box.
+    Raises:
+        UserError: The photo has no boxes, or as for `read`.
     """
-    rows = [tuple(box) for found in _annotated(photo).boxes.values() for box in found.tolist()]
+    rows = [tuple(box) for boxes in _annotation(photo).boxes.values() for box in boxes.tolist()]
     if not rows:
-        raise UserError(f"Nobody drew a box into {photo.name}; choose other regions.")
+        raise UserError(f"{photo.name} has no annotated boxes; choose other regions.")
     return sorted(dict.fromkeys(rows), key=lambda b: (b[0] - b[2]) * (b[3] - b[1]))
 
 
 def match_captions(captions: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
-    """For each caption the number of the sentence that it is but for letters' case, signs and
-    spelling; None where no sentence is left. No sentence is two captions."""
-    left = {number: _letters(sentence) for number, sentence in enumerate(sentences)}
-    own = [_letters(caption) for caption in captions]
-    found: list[int | None] = [None] * len(captions)
+    """Assign a different sentence to each caption.
 
-    def take(i: int, number: int | None) -> None:
-        found[i] = number
-        left.pop(number, None)
+    Sentences that equal a caption except for case and punctuation are assigned first, then the
+    most similar ones.
 
-    for i, letters in enumerate(own):
-        take(i, next((number for number in left if left[number] == letters), None))
-    unlike = [i for i, number in enumerate(found) if number is None]
-    # The longest first, as a caption that was cut short is like any sentence.
-    for i in sorted(unlike, key=lambda i: -len(own[i])):
-        take(i, max(left, key=lambda number: _likeness(own[i], left[number]), default=None))
-    return found
+    Returns:
+        For each caption the index of its sentence; None if no sentence is left.
+    """
+    remaining = {i: _letters(sentence) for i, sentence in enumerate(sentences)}
+    letters = [_letters(caption) for caption in captions]
+    matches: list[int | None] = [None] * len(captions)
+    for caption, own in enumerate(letters):
+        equal = next((i for i, other in remaining.items() if other == own), None)
+        if equal is not None:
+            matches[caption] = equal
+            del remaining[equal]
+    unmatched = [caption for caption, match in enumerate(matches) if match is None]
+    # Long captions choose first, because truncated ones are similar to many sentences.
+    for caption in sorted(unmatched, key=lambda caption: -len(letters[caption])):
+        own = letters[caption]
+        best = max(remaining, key=lambda i: _similarity(own, remaining[i]), default=None)
+        if best is not None:
+            matches[caption] = best
+            del remaining[best]
+    return matches
 
 
 def _letters(text: str) -> str:
     return "".join(c for c in text.lower() if c.isalnum())
 
 
-def _likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+def _similarity(a: str, b: str) -> float:
+    return SequenceMatcher(None, a, b, autojunk=False).ratio()
 
 
 @lru_cache(maxsize=1)
-def _archive(path: Path) -> ZipFile:
-    """Kept in memory, as its list of 16,000 files takes longer to read than any of them."""
+def _open_archive(path: Path) -> ZipFile:
+    """Keep the archive in memory, because its directory of 16,000 files is slow to read."""
     return ZipFile(BytesIO(path.read_bytes()))
 
 
-def archive() -> Path:
-    """Where the annotations are. Raises UserError when they are nowhere."""
+def archive_path() -> Path:
+    """Return the path of the annotations.
+
+    Raises:
+        UserError: They are missing.
+    """
     return require_data("flickr30k_entities", "annotations.zip", what="Flickr30k Entities")
 
 
-def _annotated(photo: Path) -> Annotation:
-    path = archive()
+def _annotation(photo: Path) -> Annotation:
+    path = archive_path()
     number = photo.name.partition("_")[0].removesuffix(photo.suffix)
     try:
-        files = _archive(path)
-        if f"Sentences/{number}.txt" not in files.NameToInfo:
+        archive = _open_archive(path)
+        if f"Sentences/{number}.txt" not in archive.NameToInfo:
             raise UserError(
-                f"Flickr30k Entities knows no photo {photo.name}; take one of Flickr8k."
+                f"Flickr30k Entities does not contain {photo.name}; choose a photo of Flickr8k."
             )
-        lines = files.read(f"Sentences/{number}.txt").decode().splitlines()
-        told = [_sentence(line) for line in lines if line.strip()]
-        found = _boxes(files.read(f"Annotations/{number}.xml"))
+        lines = archive.read(f"Sentences/{number}.txt").decode().splitlines()
+        sentences = [_parse_sentence(line) for line in lines if line.strip()]
+        boxes = _parse_boxes(archive.read(f"Annotations/{number}.xml"))
     except UserError:
         raise
-    except Exception as error:  # a damaged archive fails in as many ways as there are bytes
+    except Exception as error:  # zip, XML and numbers can all be damaged
         raise UserError(
-            f"{path} is damaged ({type(error).__name__} at photo {number}); get it once more."
+            f"{path} is damaged ({type(error).__name__} at photo {number}); download it again."
         ) from error
-    return Annotation(tuple(text for text, _ in told), tuple(rows for _, rows in told), found)
+    return Annotation(
+        captions=tuple(caption for caption, _ in sentences),
+        phrases=tuple(phrases for _, phrases in sentences),
+        boxes=boxes,
+    )
 
 
-def _sentence(line: str) -> tuple[str, tuple[Phrase, ...]]:
-    """(caption, phrases) of a line with marks."""
+def _parse_sentence(line: str) -> tuple[str, tuple[Phrase, ...]]:
+    """Return (caption, phrases) of a line with marked phrases."""
     tokens: list[str] = []
-    phrases, end = [], 0
-    for mark in MARK.finditer(line):
-        tokens += line[end : mark.start()].split()
-        chain, types, words = mark.groups()
-        phrases.append(Phrase(tuple(words.split()), len(tokens), tuple(types.split("/")), chain))
-        tokens += words.split()
-        end = mark.end()
-    return " ".join([*tokens, *line[end:].split()]), tuple(phrases)
+    phrases = []
+    end = 0
+    for match in PHRASE.finditer(line):
+        tokens += line[end : match.start()].split()
+        chain, types, text = match.groups()
+        words = text.split()
+        phrases.append(Phrase(tuple(words), len(tokens), tuple(types.split("/")), chain))
+        tokens += words
+        end = match.end()
+    tokens += line[end:].split()
+    return " ".join(tokens), tuple(phrases)
 
 
-def _boxes(xml: bytes) -> dict[str, Tensor]:
-    """Chain -> (B, 4). Pixels count from 1, and the last ones belong to the box; what lies outside
-    of the photo is cut off, and boxes of which nothing is left go."""
+def _parse_boxes(xml: bytes) -> dict[str, Tensor]:
+    """Return the boxes of each chain, `(B, 4)`, clipped to the photo; empty boxes are dropped."""
     root = ElementTree.fromstring(xml)
-    size = [int(root.findtext(f"size/{side}", "")) for side in ("width", "height")]
+    width, height = (int(root.findtext(f"size/{side}", "")) for side in ("width", "height"))
     found: dict[str, list[Box]] = {}
-    for thing in root.iter("object"):
-        for drawn in thing.iter("bndbox"):
-            low_x, low_y, x1, y1 = (int(drawn.findtext(edge, "")) for edge in EDGES)
-            edges = zip((low_x - 1, low_y - 1, x1, y1), size * 2, strict=True)
-            x0, y0, x1, y1 = (min(max(edge / side, 0.0), 1.0) for edge, side in edges)
-            if x0 < x1 and y0 < y1:
-                for name in thing.iter("name"):
-                    found.setdefault(name.text or "", []).append((x0, y0, x1, y1))
+    for element in root.iter("object"):
+        for drawn in element.iter("bndbox"):
+            left, top, right, bottom = (int(drawn.findtext(edge, "")) for edge in EDGES)
+            # Pixels are counted from 1, and the box includes the last ones.
+            box = (
+                _clip((left - 1) / width),
+                _clip((top - 1) / height),
+                _clip(right / width),
+                _clip(bottom / height),
+            )
+            if box[0] < box[2] and box[1] < box[3]:
+                for name in element.iter("name"):
+                    found.setdefault(name.text or "", []).append(box)
     return {chain: torch.tensor(rows) for chain, rows in found.items()}
+
+
+def _clip(fraction: float) -> float:
+    return min(max(fraction, 0.0), 1.0)

@@ -1,58 +1,83 @@
-"""UIUC Pascal sentences (Rashtchian et al. 2010): 1,000 photos, five captions each.
+"""UIUC Pascal sentences (Rashtchian et al. 2010): 1,000 photos with five captions each.
 
-There is no official split; the papers use 800/100/100. Here the sorted file names are shuffled
-with `random.Random(seed)` and cut in that order, seed 0 unless stated.
+There is no official split; the papers use 800/100/100 photos. Here the sorted file names are
+shuffled with `random.Random(seed)` and cut in that order. The seed is 0 unless stated.
 """
 
 from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.paths import require_data
+from vsdemo.data.datasets.base import Dataset, Report
 
-HOW_TO_GET = (
-    "put the photos into $VSDEMO_DATA/pascal1k/images and their captions, "
-    '{"file.jpg": {"captions": [...]}}, into $VSDEMO_DATA/pascal1k/pascal_sentences.json'
-)
-CUTS = {"train": (0, 800), "dev": (800, 900), "test": (900, 1000), "all": (0, 1000)}
+RANGES = {
+    "train": slice(0, 800),
+    "dev": slice(800, 900),
+    "test": slice(900, 1000),
+    "all": slice(0, 1000),
+}
 
 
 def read_captions() -> dict[str, dict[str, Any]]:
-    """File name -> {category, captions}."""
+    """Return {"category": ..., "captions": [...]} by photo name."""
     path = require_data("pascal1k", "pascal_sentences.json", what="Pascal1K")
-    return json.loads(path.read_text(encoding="utf-8"))
+    captions: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return captions
 
 
-def load(split: str, seed: int = 0) -> CaptionSet:
-    """One split of the seeded 800/100/100. Raises UserError when files are missing."""
-    captions = read_captions()
-    names = sorted(captions)
-    random.Random(seed).shuffle(names)
-    names = names[slice(*CUTS[split])]
-    folder = require_data("pascal1k", "images", what="Pascal1K")
-    texts = [captions[n]["captions"] for n in names]
-    return CaptionSet(
-        f"pascal1k:{seed}" if seed else "pascal1k",
-        split,
-        tuple(folder / n for n in names),
-        tuple(t.strip() for of_one in texts for t in of_one),
-        tuple(i for i, of_one in enumerate(texts) for _ in of_one),
+def _photo_folder() -> Path:
+    return require_data("pascal1k", "images", what="Pascal1K")
+
+
+class Pascal1k(Dataset):
+    """A random split into 800/100/100 photos."""
+
+    how_to_get = (
+        "put the photos into $VSDEMO_DATA/pascal1k/images and their captions, "
+        '{"file.jpg": {"captions": [...]}}, into $VSDEMO_DATA/pascal1k/pascal_sentences.json'
     )
+    seeded = True
 
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
 
-def check() -> tuple[list[str], list[str]]:
-    """(facts, problems) about the files' counts."""
-    captions = read_captions()
-    folder = require_data("pascal1k", "images", what="Pascal1K")
-    counts = [len(v["captions"]) for v in captions.values()]
-    facts = [
-        f"{len(captions):,} photos, {sum(counts):,} captions ({min(counts)} to {max(counts)} each)",
-        "split of our own, seed 0: train 800, dev 100, test 100",
-    ]
-    problems = [f"{n} does not exist" for n in sorted(captions) if not (folder / n).exists()]
-    if len(captions) != 1000:
-        problems.append(f"{len(captions):,} photos, expected 1,000")
-    return facts, problems
+    @classmethod
+    def with_seed(cls, seed: int) -> Pascal1k:
+        """Return the data set with another random split."""
+        return cls(seed)
+
+    def read(self, split: str) -> CaptionSet:
+        """Return a part of the random split."""
+        captions = read_captions()
+        names = sorted(captions)
+        random.Random(self.seed).shuffle(names)
+        names = names[RANGES[split]]
+        folder = _photo_folder()
+        texts = [captions[name]["captions"] for name in names]
+        return CaptionSet(
+            f"pascal1k:{self.seed}" if self.seed else "pascal1k",
+            split,
+            photos=tuple(folder / name for name in names),
+            captions=tuple(text.strip() for own in texts for text in own),
+            photo_of=tuple(i for i, own in enumerate(texts) for _ in own),
+        )
+
+    def check(self) -> Report:
+        """Check the number of photos, and that all of them exist."""
+        captions = read_captions()
+        folder = _photo_folder()
+        counts = [len(entry["captions"]) for entry in captions.values()]
+        facts = [
+            f"{len(captions):,} photos, {sum(counts):,} captions "
+            f"({min(counts)} to {max(counts)} each)",
+            "random split of vsdemo, seed 0: train 800, dev 100, test 100",
+        ]
+        problems = [f"{n} does not exist" for n in sorted(captions) if not (folder / n).exists()]
+        if len(captions) != 1000:
+            problems.append(f"{len(captions):,} photos, expected 1,000")
+        return Report(facts, problems)

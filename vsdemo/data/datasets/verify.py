@@ -1,4 +1,4 @@
-"""Checks that hold for any data set: photos that decode, and photos in two splits."""
+"""Checks that apply to every data set: photos that cannot be decoded, and duplicate photos."""
 
 from __future__ import annotations
 
@@ -6,40 +6,58 @@ import hashlib
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 from tqdm import tqdm
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
+from vsdemo.data.datasets.base import Report
 
 
-def _inspect(path: Path) -> tuple[str, str | None]:
-    """(hash of the pixels, why it cannot be read)."""
+class _Inspection(NamedTuple):
+    pixels: str  # hash of the pixels, or the path if they cannot be read
+    error: str | None
+
+
+def _inspect(path: Path) -> _Inspection:
     try:
         photo = open_photo(path)
     except UserError as error:
-        return str(path), str(error)
-    return hashlib.sha256(f"{photo.size}".encode() + photo.tobytes()).hexdigest(), None
+        return _Inspection(str(path), str(error))
+    digest = hashlib.sha256(f"{photo.size}".encode() + photo.tobytes())
+    return _Inspection(digest.hexdigest(), None)
 
 
-def verify(splits: dict[str, CaptionSet]) -> tuple[list[str], list[str]]:
-    """(facts, problems): every photo is decoded, equal pixels are looked for across splits."""
-    where: dict[Path, str] = {}
-    for name, found in splits.items():  # `all` goes last and names what no split holds
-        for path in found.photos:
-            where.setdefault(path, "no split" if name == "all" else name)
+def verify(splits: dict[str, CaptionSet]) -> Report:
+    """Decode every photo, and compare the pixels of all photos.
+
+    Args:
+        splits: The splits by name, `all` last.
+
+    Returns:
+        Photos that cannot be decoded and photos that are in two splits are problems; duplicates
+        within a split are facts.
+    """
+    split_of: dict[Path, str] = {}
+    for name, captions in splits.items():
+        for path in captions.photos:
+            split_of.setdefault(path, "no split" if name == "all" else name)
     with ThreadPoolExecutor() as pool:
-        inspected = list(
-            tqdm(pool.map(_inspect, where), total=len(where), desc="photos", mininterval=1)
-        )
-    problems = [why for _, why in inspected if why]
+        inspections = pool.map(_inspect, split_of)
+        bar = tqdm(inspections, total=len(split_of), desc="photos", mininterval=1)
+        inspected = dict(zip(split_of, bar, strict=True))
+    problems = [found.error for found in inspected.values() if found.error]
+    facts = [f"{len(split_of) - len(problems):,} of {len(split_of):,} photos decode"]
     same: dict[str, list[Path]] = defaultdict(list)
-    for path, (pixels, _) in zip(where, inspected, strict=True):
-        same[pixels].append(path)
-    twins = [paths for paths in same.values() if len(paths) > 1]
-    told = ["; ".join(f"{p.name} ({where[p]})" for p in paths) for paths in twins]
-    across = [t for t, paths in zip(told, twins, strict=True) if len({where[p] for p in paths}) > 1]
-    facts = [f"{len(where) - len(problems):,} of {len(where):,} photos decode"]
-    facts += [f"the same photo twice within a split: {t}" for t in told if t not in across]
-    return facts, problems + [f"the same photo in two splits: {t}" for t in across]
+    for path, found in inspected.items():
+        same[found.pixels].append(path)
+    for paths in same.values():
+        if len(paths) > 1:
+            listed = "; ".join(f"{path.name} ({split_of[path]})" for path in paths)
+            if len({split_of[path] for path in paths}) > 1:
+                problems.append(f"the same photo in two splits: {listed}")
+            else:
+                facts.append(f"the same photo twice within a split: {listed}")
+    return Report(facts, problems)

@@ -1,12 +1,15 @@
-"""Pairs of concepts, of which the first does or does not lie above the second (Vendrov 2016, 3.2).
+"""Pairs of concepts, labelled by whether the first is a hypernym of the second (Vendrov 2016, 3.2).
 
-Two protocols over the same hierarchy. `paper` is that of the paper's released code: an edge of the
-transitive closure counts as often as there are paths for it, a wrong pair is a right one with one
-side replaced by any concept at all. So about one in five test edges also stands in train, and one
-in seven wrong pairs is in truth right: who knows everything is right in about 93 percent. `clean`:
-every edge once, wrong pairs are wrong, and what is held out by either protocol stands not in
-train, so that a model that learnt by `clean` may be measured by both. A hierarchy that is too small
-to hold anything out is learnt and measured `whole`.
+There are two protocols over the same taxonomy.
+
+- `paper` is that of the paper's released code. An edge of the transitive closure counts once per
+  path, and a negative is a positive with one side replaced by any concept. About one in five test
+  edges is therefore also in train, and one in seven negatives is in truth a positive, so that
+  perfect knowledge reaches about 93 percent.
+- `clean` has every edge once, and its negatives are true negatives. An edge that either protocol
+  holds out is not in train, so a model trained by `clean` can be measured by both.
+
+A taxonomy that is too small to hold anything out is both learnt and measured as a `whole`.
 """
 
 from __future__ import annotations
@@ -19,18 +22,24 @@ import numpy as np
 
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import wordnet
-from vsdemo.data.pairs.wordnet import NAME, Taxonomy
+from vsdemo.data.pairs.wordnet import Taxonomy
 
 PROTOCOLS = ("paper", "clean")
 WHOLE = "whole"
-HELD_OUT = 4000  # edges for dev, and as many for test; a twentieth where there are few
-FEWEST, MOST = 200, 2000  # edges to hold some out of, concepts to be measured whole
+HELD_OUT = 4000  # edges for dev and for test each; a twentieth of small taxonomies
+MIN_EDGES = 200  # to hold some of them out
+MAX_WHOLE = 2000  # concepts of which all pairs are measured
 SEED = 0  # of the splits
 
 
 @dataclass(frozen=True)
 class LabelledPairs:
-    """pairs: (N, 2) numbers of concepts, general and specific; true: (N,)."""
+    """N pairs of concepts.
+
+    Args:
+        pairs: `(N, 2)`, indices of the general and the specific concept.
+        true: `(N,)`, whether the first is a hypernym of the second.
+    """
 
     pairs: np.ndarray
     true: np.ndarray
@@ -38,148 +47,196 @@ class LabelledPairs:
 
 @dataclass(frozen=True)
 class EdgeSet:
-    """A set of pairs (N, 2) that tells quickly which others it holds; concepts: how many."""
+    """A set of pairs with fast tests for membership.
+
+    Args:
+        codes: `(E,)`, sorted; one number per pair.
+        concepts: The number of concepts.
+    """
 
     codes: np.ndarray
     concepts: int
 
     @classmethod
     def of(cls, pairs: np.ndarray, concepts: int) -> EdgeSet:
+        """Return the set of pairs `(N, 2)`."""
         return cls(np.unique(_codes(pairs, concepts)), concepts)
 
     def contains(self, pairs: np.ndarray) -> np.ndarray:
-        """(N,) which of these it holds."""
+        """Return which of the pairs `(N, 2)` are in the set, `(N,)`."""
         codes = _codes(pairs, self.concepts)
         if not len(self.codes):
             return np.zeros(len(codes), bool)
         place = np.searchsorted(self.codes, codes).clip(max=len(self.codes) - 1)
-        return self.codes[place] == codes
+        contained: np.ndarray = self.codes[place] == codes
+        return contained
 
 
 @dataclass(frozen=True)
 class Split:
-    """train: (T, 2) edges to learn from; dev and test: as many wrong pairs as edges. known: where
-    wrong pairs to learn from must not come from, None where they may come from anywhere."""
+    """A taxonomy's pairs to train and to evaluate on.
 
-    hierarchy: Taxonomy
+    Args:
+        taxonomy: The taxonomy.
+        train: `(T, 2)`, edges to learn from.
+        dev: As many negatives as edges.
+        test: As many negatives as edges.
+        never_negative: Pairs that negatives for training are not drawn from, if any.
+    """
+
+    taxonomy: Taxonomy
     train: np.ndarray
     dev: LabelledPairs
     test: LabelledPairs
-    known: EdgeSet | None
+    never_negative: EdgeSet | None
 
-    def negatives(self, pairs: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-        """Wrong pairs to learn from, one for each of these."""
-        return corrupt(pairs, len(self.hierarchy.names), draw, self.known)
+    def negatives(self, pairs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw one negative to learn from for each pair, `(N, 2)`."""
+        return corrupt(pairs, len(self.taxonomy.names), rng, self.never_negative)
 
 
 def _codes(pairs: np.ndarray, concepts: int) -> np.ndarray:
-    return pairs[:, 0].astype(np.int64) * concepts + pairs[:, 1]
+    codes: np.ndarray = pairs[:, 0].astype(np.int64) * concepts + pairs[:, 1]
+    return codes
 
 
 def corrupt(
-    pairs: np.ndarray, concepts: int, draw: np.random.Generator, never: EdgeSet | None = None
+    pairs: np.ndarray, concepts: int, rng: np.random.Generator, never: EdgeSet | None = None
 ) -> np.ndarray:
-    """(N, 2) each pair with one side, by lot, replaced by a concept drawn from all; both are drawn
-    anew as long as the pair is one of `never`: nothing makes a wrong pair of what is above all."""
-    found, todo = pairs.copy(), np.arange(len(pairs))
-    while len(todo):
-        found[todo] = pairs[todo]
-        found[todo, draw.integers(0, 2, len(todo))] = draw.integers(0, concepts, len(todo))
-        todo = todo[never.contains(found[todo])] if never else todo[:0]
-    return found
+    """Replace one random side of each pair by a random concept, `(N, 2)`.
+
+    Both the side and the concept are drawn again while the pair is in `never`. Drawing only the
+    concept again would not end for a concept above all others.
+    """
+    corrupted = pairs.copy()
+    pending = np.arange(len(pairs))
+    while len(pending):
+        corrupted[pending] = pairs[pending]
+        sides = rng.integers(0, 2, len(pending))
+        corrupted[pending, sides] = rng.integers(0, concepts, len(pending))
+        pending = pending[never.contains(corrupted[pending])] if never else pending[:0]
+    return corrupted
 
 
-def protocols(dataset: str = NAME) -> tuple[str, ...]:
-    """Those that a hierarchy is large enough for."""
-    return PROTOCOLS if len(load(dataset).closure()) >= FEWEST else (WHOLE,)
+def protocols(dataset: str = wordnet.NAME) -> tuple[str, ...]:
+    """Return the protocols that a taxonomy is large enough for."""
+    return PROTOCOLS if len(load(dataset).closure()) >= MIN_EDGES else (WHOLE,)
 
 
 @lru_cache(maxsize=2)
-def split(protocol: str, dataset: str = NAME) -> Split:
-    """The split of a hierarchy by one of PROTOCOLS or WHOLE, the same each time.
+def split(protocol: str, dataset: str = wordnet.NAME) -> Split:
+    """Return the split of a taxonomy, the same each time.
 
-    dataset: `wordnet`, `toy`, or the path of a hierarchy of one's own (`wordnet.read`).
-    Raises UserError for another protocol or one that the hierarchy is too small or too large for,
-    and when files are missing or damaged.
+    Args:
+        protocol: One of `PROTOCOLS`, or `WHOLE`.
+        dataset: As `load` takes it.
+
+    Raises:
+        UserError: There is no such protocol, the taxonomy is too small or too large for it, or
+            files are missing or malformed.
     """
     if protocol not in (*PROTOCOLS, WHOLE):
         raise UserError(f"There is no protocol {protocol!r}; valid are {', '.join(PROTOCOLS)}.")
-    hierarchy = load(dataset)
-    concepts, rows = len(hierarchy.names), hierarchy.paths()
-    every = np.unique(rows, axis=0)
+    taxonomy = load(dataset)
+    paths = taxonomy.paths()
+    closure = np.unique(paths, axis=0)
     if protocol == WHOLE:
-        return _whole(hierarchy, every)
-    if len(every) < FEWEST:
+        return _whole(taxonomy, closure)
+    concepts = len(taxonomy.names)
+    if len(closure) < MIN_EDGES:
         raise UserError(
-            f"{dataset} has {len(every)} pairs of which one lies above the other, too few of its "
-            f"{concepts} concepts to hold some out; set protocol={WHOLE}."
+            f"{dataset} has {len(closure)} pairs of a concept and a hypernym among its {concepts} "
+            f"concepts, too few to hold some out; set protocol={WHOLE}."
         )
-    size = min(HELD_OUT, len(every) // 20)
-    by_path = [rows[part] for part in _parts(len(rows), size)]
+    size = min(HELD_OUT, len(closure) // 20)
+    path_test, path_dev, path_train = (paths[rows] for rows in _partition(len(paths), size))
     if protocol == "paper":
-        return _assembled(hierarchy, by_path, None)
-    edges = [every[part] for part in _parts(len(every), size)]
-    held_out = EdgeSet.of(np.concatenate([*edges[:2], *by_path[:2]]), concepts)
-    edges[2] = every[~held_out.contains(every)]
-    return _assembled(hierarchy, edges, EdgeSet.of(every, concepts))
-
-
-def _whole(hierarchy: Taxonomy, every: np.ndarray) -> Split:
-    """All edges to learn from; measured on these and on all other pairs."""
-    concepts = len(hierarchy.names)
-    if concepts > MOST or not len(every):
-        raise UserError(
-            f"From 2 to {MOST:,} concepts, some above others, can be measured whole; here are "
-            f"{concepts:,} with {len(every):,} pairs, so choose protocol={PROTOCOLS[1]}."
+        return _with_negatives(
+            taxonomy, train=path_train, dev=path_dev, test=path_test, closure=None
         )
+    test, dev = (closure[rows] for rows in _partition(len(closure), size)[:2])
+    held_out = EdgeSet.of(np.concatenate([test, dev, path_test, path_dev]), concepts)
+    train = closure[~held_out.contains(closure)]
+    return _with_negatives(
+        taxonomy, train=train, dev=dev, test=test, closure=EdgeSet.of(closure, concepts)
+    )
+
+
+def _whole(taxonomy: Taxonomy, closure: np.ndarray) -> Split:
+    """Train on all edges; evaluate on them and on all other pairs."""
+    concepts = len(taxonomy.names)
+    if concepts > MAX_WHOLE or not len(closure):
+        raise UserError(
+            f"A whole taxonomy has 2 to {MAX_WHOLE:,} concepts, some of them hypernyms of others; "
+            f"this one has {concepts:,} concepts and {len(closure):,} such pairs, so choose "
+            f"protocol={PROTOCOLS[1]}."
+        )
+    edges = EdgeSet.of(closure, concepts)
     pairs = np.argwhere(~np.eye(concepts, dtype=bool))
-    known = EdgeSet.of(every, concepts)
-    every_pair = LabelledPairs(pairs, known.contains(pairs))
-    return Split(hierarchy, every, every_pair, every_pair, known)
+    every_pair = LabelledPairs(pairs, edges.contains(pairs))
+    return Split(taxonomy, closure, dev=every_pair, test=every_pair, never_negative=edges)
 
 
 def load(dataset: str) -> Taxonomy:
-    """`wordnet`, `toy`, a handful of its concepts, or the hierarchy in this file."""
-    if dataset == NAME:
+    """Return a taxonomy.
+
+    Args:
+        dataset: `wordnet`, `toy` (a handful of its concepts), or the path of a file in the format
+            of `wordnet.read`.
+    """
+    if dataset == wordnet.NAME:
         return wordnet.load()
     return wordnet.read(Path(__file__).with_name("toy.tsv") if dataset == "toy" else Path(dataset))
 
 
-def _parts(count: int, size: int) -> list[np.ndarray]:
-    """Numbers of what belongs to test, dev and train."""
+def _partition(count: int, size: int) -> list[np.ndarray]:
+    """Return the row numbers of test, dev and train."""
     return np.split(np.random.default_rng(SEED).permutation(count), [size, 2 * size])
 
 
-def _assembled(hierarchy: Taxonomy, parts: list[np.ndarray], truth: EdgeSet | None) -> Split:
-    """truth: all edges where wrong pairs have to be wrong."""
-    draw, concepts = np.random.default_rng(SEED + 1), len(hierarchy.names)
-    test, dev = (
-        LabelledPairs(
-            np.concatenate([right, corrupt(right, concepts, draw, truth)]),
-            np.arange(2 * len(right)) < len(right),
-        )
-        for right in parts[:2]
-    )
-    # Wrong pairs to learn from may be held-out edges, as nobody can know these.
-    known = EdgeSet.of(parts[2], concepts) if truth else None
-    return Split(hierarchy, parts[2], dev, test, known)
+def _with_negatives(
+    taxonomy: Taxonomy,
+    *,
+    train: np.ndarray,
+    dev: np.ndarray,
+    test: np.ndarray,
+    closure: EdgeSet | None,
+) -> Split:
+    """Add as many negatives to dev and test; true negatives if the closure is given."""
+    concepts = len(taxonomy.names)
+    rng = np.random.default_rng(SEED + 1)
+
+    def labelled(positives: np.ndarray) -> LabelledPairs:
+        negatives = corrupt(positives, concepts, rng, closure)
+        true = np.arange(2 * len(positives)) < len(positives)
+        return LabelledPairs(np.concatenate([positives, negatives]), true)
+
+    labelled_test = labelled(test)
+    labelled_dev = labelled(dev)
+    # Training negatives may be held-out edges, because nothing in train reveals those.
+    never_negative = EdgeSet.of(train, concepts) if closure else None
+    return Split(taxonomy, train, labelled_dev, labelled_test, never_negative)
 
 
-def infer_from_closure(split: Split, asked: LabelledPairs) -> np.ndarray:
-    """(N,) which pairs lie in the transitive closure of the edges of train and, where others are
-    asked for, of dev: the baseline that learns nothing (Vendrov 2016, section 3.4)."""
+def infer_from_closure(split: Split, pairs: LabelledPairs) -> np.ndarray:
+    """Return which pairs are in the transitive closure of the known edges, `(N,)`.
+
+    The known edges are those of train and, unless `pairs` is dev, of dev. This is the baseline
+    that learns nothing (Vendrov 2016, section 3.4).
+    """
     dev = split.dev.pairs[split.dev.true]
-    given = split.train if asked is split.dev else np.concatenate([split.train, dev])
-    given = np.unique(given, axis=0)
-    general, specific = given[given[:, 1].argsort(kind="stable")].T
-    starts = np.searchsorted(specific, np.arange(len(split.hierarchy.names) + 1))
-    found: dict[int, set[int]] = {}
-    for number in np.unique(asked.pairs[:, 1]).tolist():
-        above, todo = set[int](), [number]
-        while todo:
-            at = todo.pop()
-            new = set(general[starts[at] : starts[at + 1]].tolist()) - above
+    known = split.train if pairs is split.dev else np.concatenate([split.train, dev])
+    known = np.unique(known, axis=0)
+    general, specific = known[known[:, 1].argsort(kind="stable")].T
+    starts = np.searchsorted(specific, np.arange(len(split.taxonomy.names) + 1))
+    ancestors: dict[int, set[int]] = {}
+    for concept in np.unique(pairs.pairs[:, 1]).tolist():
+        above: set[int] = set()
+        pending = [concept]
+        while pending:
+            current = pending.pop()
+            new = set(general[starts[current] : starts[current + 1]].tolist()) - above
             above |= new
-            todo += new
-        found[number] = above
-    return np.array([g in found[s] for g, s in asked.pairs.tolist()])
+            pending += new
+        ancestors[concept] = above
+    return np.array([g in ancestors[s] for g, s in pairs.pairs.tolist()])

@@ -1,7 +1,7 @@
 """Sentence pairs with entailment labels: SNLI (Bowman et al. 2015) and SICK's.
 
-SNLI is read from the official files snli_1.0_SPLIT.jsonl; pairs on which people did not agree
-(gold_label `-`) are left out. Its train file is used where a user has it.
+SNLI is read from the official files snli_1.0_SPLIT.jsonl. Pairs without a majority label
+(gold_label `-`) are left out. Its train file is used if it is available.
 """
 
 from __future__ import annotations
@@ -10,34 +10,37 @@ import json
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import data_root, require_data
 from vsdemo.data.pairs import sick
 from vsdemo.data.pairs.sick import LABELS
 from vsdemo.data.pairs.tsv import Line, read_lines
+from vsdemo.data.sources import source_below_data
 
-HOW_TO_GET = {
-    "snli_1.0": "get https://nlp.stanford.edu/projects/snli/snli_1.0.zip and unpack it to "
-    "$VSDEMO_DATA/",
-    "sick": sick.HOW_TO_GET,
-}
+SOURCE = source_below_data(
+    "snli_1.0",
+    marker="snli_1.0_test.jsonl",
+    how_to_get=(
+        "get https://nlp.stanford.edu/projects/snli/snli_1.0.zip and unpack it to $VSDEMO_DATA/"
+    ),
+)
 DATASETS = ("SNLI", "SICK")
 FIELDS = ("sentence1", "sentence2", "gold_label")
 UNDECIDED = "-"
 HELD_OUT = 2000  # pairs
-TRAINING_DATA = {  # what a model learnt from
+TRAINING_DATA = {  # what a checkpoint was trained on, in words
     "snli": "SNLI's train split; the epoch was chosen on the last 2,000 pairs of its dev split",
-    "sick+snli-dev": "SICK's train split and, as SNLI's was not here, the pairs of SNLI's dev "
-    "split whose premise is none of its last 2,000 pairs'; the epoch was chosen on SICK's trial "
-    "split",
+    "sick+snli-dev": "SICK's train split and, as SNLI's was not available, the pairs of SNLI's dev "
+    "split whose premise occurs in none of its last 2,000 pairs; the epoch was chosen on SICK's "
+    "trial split",
 }
 
 
 @dataclass(frozen=True)
 class NliPair:
-    """label: of sick.LABELS, whether the hypothesis follows from the premise."""
+    """A premise, a hypothesis, and the label (one of `LABELS`) that says whether it follows."""
 
     premise: str
     hypothesis: str
@@ -45,61 +48,83 @@ class NliPair:
 
     @property
     def entailed(self) -> bool:
-        """Vendrov 2016, section 5.2: `neutral` and `contradiction` are one class."""
+        """Whether the hypothesis follows from the premise.
+
+        `neutral` and `contradiction` form one class (Vendrov 2016, section 5.2).
+        """
         return self.label == "entailment"
 
 
-def load(name: str, split: str) -> tuple[NliPair, ...]:
-    """The pairs of one of DATASETS, of train, dev or test.
+class TrainingPairs(NamedTuple):
+    """What a model learns entailment from.
 
-    Raises UserError when the files are missing, and naming file and line where one is damaged.
+    Args:
+        source: A key of `TRAINING_DATA`.
+        train: Pairs to learn from.
+        dev: Pairs to choose the epoch on.
     """
-    if name == "SICK":
+
+    source: str
+    train: tuple[NliPair, ...]
+    dev: tuple[NliPair, ...]
+
+
+def load(dataset: str, split: str) -> tuple[NliPair, ...]:
+    """Return the pairs of one of `DATASETS`.
+
+    Args:
+        dataset: `SNLI` or `SICK`.
+        split: `train`, `dev` or `test`.
+
+    Raises:
+        UserError: The file is missing, or malformed in the line that the message names.
+    """
+    if dataset == "SICK":
         return tuple(NliPair(pair.a, pair.b, pair.label) for pair in sick.load(split))
     return _read(require_data("snli_1.0", f"snli_1.0_{split}.jsonl", what="SNLI"))
 
 
-def held_out(name: str) -> tuple[NliPair, ...]:
-    """The pairs to choose thresholds on, which no model learns from: dev, of SNLI its last
-    HELD_OUT pairs."""
-    return load(name, "dev")[-HELD_OUT:]
+def held_out(dataset: str) -> tuple[NliPair, ...]:
+    """Return the last `HELD_OUT` pairs of dev, which no model learns from.
 
-
-def training_pairs() -> tuple[str, tuple[NliPair, ...], tuple[NliPair, ...]]:
-    """Return (key of TRAINING_DATA, pairs to train on, pairs to choose the epoch on).
-
-    With SNLI's train file these are the paper's; without it the pairs that are available.
+    Thresholds are chosen on them.
     """
+    return load(dataset, "dev")[-HELD_OUT:]
+
+
+def training_pairs() -> TrainingPairs:
+    """Return the paper's pairs if SNLI's train file is available, and a substitute otherwise."""
     root = data_root()
     if root is not None and (root / "snli_1.0" / "snli_1.0_train.jsonl").exists():
-        return "snli", load("SNLI", "train"), held_out("SNLI")
-    kept = {pair.premise for pair in held_out("SNLI")}
-    part = tuple(pair for pair in load("SNLI", "dev") if pair.premise not in kept)
-    return "sick+snli-dev", load("SICK", "train") + part, held_out("SICK")
+        return TrainingPairs("snli", load("SNLI", "train"), held_out("SNLI"))
+    premises = {pair.premise for pair in held_out("SNLI")}
+    from_dev = tuple(pair for pair in load("SNLI", "dev") if pair.premise not in premises)
+    return TrainingPairs("sick+snli-dev", load("SICK", "train") + from_dev, held_out("SICK"))
 
 
 @lru_cache(maxsize=3)
 def _read(path: Path) -> tuple[NliPair, ...]:
-    lines = enumerate(read_lines(path), 1)
-    found = [_pair(path, number, text) for number, text in lines]
-    pairs = tuple(pair for pair in found if pair)
-    if not pairs:
-        raise UserError(f"{path} holds no pair with a label; get the file anew.")
-    return pairs
+    lines = enumerate(read_lines(path), start=1)
+    pairs = (_pair(path, number, text) for number, text in lines)
+    labelled = tuple(pair for pair in pairs if pair)
+    if not labelled:
+        raise UserError(f"{path} contains no pair with a label; download the file again.")
+    return labelled
 
 
 def _pair(path: Path, number: int, text: str) -> NliPair | None:
-    """The pair of a line, None where nobody agrees on its label."""
+    """Return the pair of a line; None if it has no majority label."""
     try:
-        values: Any = json.loads(text)
+        values = json.loads(text)
         cells = [values[field] for field in FIELDS]
     except (ValueError, LookupError, TypeError):
         cells = []
     line = Line(path, number, cells)
     if not cells or not all(isinstance(cell, str) for cell in cells):
-        raise line.wrong(f"this is no JSON with the texts {', '.join(FIELDS)}")
-    if cells[2] == UNDECIDED:
+        raise line.error(f"expected JSON with the texts {', '.join(FIELDS)}")
+    label = cells[2]
+    if label == UNDECIDED:
         return None
-    if cells[2] not in LABELS:
-        raise line.wrong(f"{cells[2]!r} is none of the labels {', '.join(LABELS)} and -")
-    return NliPair(line.sentence(0), line.sentence(1), cells[2])
+    if label not in LABELS:
+        raise line.error(f"{label!r} is none of the labels {', '.join(LABELS)} and -")
+    return NliPair(line.sentence(0), line.sentence(1), label)

@@ -12,10 +12,15 @@ from pathlib import Path
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import require_data
 from vsdemo.data.pairs.tsv import Line, rows
+from vsdemo.data.sources import source_below_data
 
-HOW_TO_GET = (
-    "get the train, trial and annotated test files of https://alt.qcri.org/semeval2014/task1/ and "
-    "unpack them to $VSDEMO_DATA/sick/"
+SOURCE = source_below_data(
+    "sick",
+    marker="SICK_train.txt",
+    how_to_get=(
+        "get the train, trial and annotated test files of "
+        "https://alt.qcri.org/semeval2014/task1/ and unpack them to $VSDEMO_DATA/sick/"
+    ),
 )
 FILES = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
 COLUMNS = ("sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
@@ -25,7 +30,14 @@ LABELS = ("entailment", "neutral", "contradiction")
 
 @dataclass(frozen=True)
 class SickPair:
-    """relatedness: from 1 to 5. label: of LABELS, whether b follows from a."""
+    """Two sentences with both annotations.
+
+    Args:
+        a: The first sentence.
+        b: The second sentence.
+        relatedness: From 1 to 5.
+        label: One of `LABELS`: whether `b` follows from `a`.
+    """
 
     a: str
     b: str
@@ -34,9 +46,10 @@ class SickPair:
 
 
 def load(split: str) -> tuple[SickPair, ...]:
-    """The pairs of train, dev (the trial set) or test.
+    """Return the pairs of train, dev (called trial in SICK) or test.
 
-    Raises UserError when the files are missing, and naming file and line where one is damaged.
+    Raises:
+        UserError: The file is missing, or malformed in the line that the message names.
     """
     return _read(require_data("sick", FILES[split], what="SICK"))
 
@@ -44,18 +57,27 @@ def load(split: str) -> tuple[SickPair, ...]:
 @lru_cache(maxsize=3)
 def _read(path: Path) -> tuple[SickPair, ...]:
     lines = list(rows(path, len(COLUMNS) + 1))
-    head = [name.strip() for name in lines[0].cells] if lines else []
-    if missing := [name for name in COLUMNS if name not in head]:
-        raise UserError(f"{path}, line 1: the header lacks {missing[0]}; get the file anew.")
+    header = [name.strip() for name in lines[0].cells] if lines else []
+    if missing := [name for name in COLUMNS if name not in header]:
+        raise UserError(
+            f"{path}, line 1: the column {missing[0]} is missing; download the file again."
+        )
     if len(lines) == 1:
-        raise UserError(f"{path} holds no pair; get the file anew.")
-    columns = [head.index(name) for name in COLUMNS]
-    return tuple(_pair(line, *columns) for line in lines[1:])
+        raise UserError(f"{path} contains no pairs; download the file again.")
+    a, b, relatedness, label = (header.index(name) for name in COLUMNS)
+    return tuple(
+        SickPair(
+            a=line.sentence(a),
+            b=line.sentence(b),
+            relatedness=line.score(relatedness, MIN_SCORE, MAX_SCORE),
+            label=_label(line, label),
+        )
+        for line in lines[1:]
+    )
 
 
-def _pair(line: Line, a: int, b: int, relatedness: int, label: int) -> SickPair:
-    judged = line.cells[label].strip().lower()
-    if judged not in LABELS:
-        raise line.wrong(f"{judged!r} is none of the labels {', '.join(LABELS)}")
-    score = line.score(relatedness, MIN_SCORE, MAX_SCORE)
-    return SickPair(line.sentence(a), line.sentence(b), score, judged)
+def _label(line: Line, column: int) -> str:
+    label = line.cells[column].strip().lower()
+    if label not in LABELS:
+        raise line.error(f"{label!r} is none of the labels {', '.join(LABELS)}")
+    return label

@@ -1,4 +1,4 @@
-"""Lines of the text files that data sets of sentence pairs come in, and what is wrong with one."""
+"""Text files with one record per line, and errors that name the line."""
 
 from __future__ import annotations
 
@@ -11,38 +11,54 @@ from vsdemo.core.errors import UserError
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a file, counted from 1, cut into its cells."""
+    """A line of a file.
+
+    Args:
+        path: The file.
+        number: The line's number, counted from 1.
+        cells: The values in the line.
+    """
 
     path: Path
     number: int
     cells: Sequence[str]
 
-    def wrong(self, what: str) -> UserError:
-        """The error that says where something is wrong."""
-        return UserError(f"{self.path}, line {self.number}: {what}; correct or remove the line.")
+    def error(self, problem: str) -> UserError:
+        """Return an error that says where the problem is."""
+        return UserError(f"{self.path}, line {self.number}: {problem}; correct or remove the line.")
 
     def sentence(self, column: int) -> str:
-        """The text of a cell, single-spaced. Raises UserError where it is empty."""
-        if not (text := " ".join(self.cells[column].split())):
-            raise self.wrong(f"column {column + 1} should hold a sentence but is empty")
+        """Return the text of a cell with single spaces.
+
+        Raises:
+            UserError: The cell is empty.
+        """
+        text = " ".join(self.cells[column].split())
+        if not text:
+            raise self.error(f"column {column + 1} should contain a sentence but is empty")
         return text
 
     def score(self, column: int, low: float, high: float) -> float:
-        """The number in a cell. Raises UserError where there is none from low to high."""
+        """Return the number in a cell.
+
+        Raises:
+            UserError: It is no number from `low` to `high`.
+        """
         text = self.cells[column].strip()
         try:
             value = float(text)
         except ValueError:
             value = float("nan")
         if not low <= value <= high:
-            raise self.wrong(f"{text!r} is no score from {low:g} to {high:g}")
+            raise self.error(f"{text!r} is no score from {low:g} to {high:g}")
         return value
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a UTF-8 file without their ends, a last empty one left out.
+    """Return the lines of a UTF-8 file without their ends and without a last empty line.
 
-    Raises UserError when it is missing, or naming the first line in another encoding.
+    Raises:
+        UserError: The file is missing, or not UTF-8 in the line that the message names.
     """
     try:
         raw = path.read_bytes()
@@ -52,19 +68,19 @@ def read_lines(path: Path) -> list[str]:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise UserError(f"{path}, line {line}: this is no UTF-8; save the file as that.") from None
-    # not splitlines(), which takes rare characters within a sentence for the end of a line
+        raise UserError(f"{path}, line {line}: not valid UTF-8; save the file as UTF-8.") from None
+    # splitlines() would also split at rare characters within sentences.
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
 
 
 def rows(path: Path, columns: int) -> Iterator[Line]:
-    """The lines of a file of cells between tabs.
+    """Yield the lines of a tab-separated file.
 
-    Raises UserError where a line has fewer than `columns` cells, and as `read_lines` does.
+    Raises:
+        UserError: A line has fewer than `columns` cells, or as for `read_lines`.
     """
-    for number, text in enumerate(read_lines(path), 1):
+    for number, text in enumerate(read_lines(path), start=1):
         line = Line(path, number, text.split("\t"))
         if len(line.cells) < columns:
-            have = len(line.cells)
-            raise line.wrong(f"{columns} columns between tabs are needed, not {have}")
+            raise line.error(f"expected {columns} tab-separated columns, found {len(line.cells)}")
         yield line

@@ -1,8 +1,8 @@
-"""WordNet's nouns (Miller 1995), version 3.0, and hierarchies of one's own.
+"""The nouns of WordNet 3.0 (Miller 1995), and taxonomies of your own.
 
-Read from the official files `data.noun` and `index.noun`, wherever they are: `wordnet/dict/` or the
-archive `wordnet3.0-nouns.tar.xz` below VSDEMO_DATA, or where Debian's `wordnet-base` puts them. A
-concept is named by its first word and the number of that sense of the word, as `dog.n.01`.
+The official files `data.noun` and `index.noun` are read from `wordnet/dict/` or the archive
+`wordnet3.0-nouns.tar.xz` below VSDEMO_DATA, or from Debian's package `wordnet-base`. A concept is
+named by its first word and the number of that word's sense, such as `dog.n.01`.
 """
 
 from __future__ import annotations
@@ -20,25 +20,29 @@ import numpy as np
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import data_root
 from vsdemo.data.pairs.tsv import rows
+from vsdemo.data.sources import Source
 
+NAME = "wordnet"
 HOW_TO_GET = (
     "get https://wordnetcode.princeton.edu/3.0/WNdb-3.0.tar.gz and unpack it to "
     "$VSDEMO_DATA/wordnet/, or install Debian's package wordnet-base"
 )
 ARCHIVE = "wordnet3.0-nouns.tar.xz"
 DEBIAN = Path("/usr/share/wordnet")
-FILES = ("data.noun", "index.noun")
-UP = ("@", "@i")  # marks of what a concept is a kind of, and of what a person or place is one of
-NAME = "wordnet"
+DATA, INDEX = "data.noun", "index.noun"
+HYPERNYM_POINTERS = ("@", "@i")  # `@i` points from an instance, such as a person or a place
 
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """Concepts, and which of them lie directly above each.
+    """Concepts and their hypernyms, a directed acyclic graph.
 
-    parents[i]: numbers of the concepts directly above concept i.
-    Raises UserError when lengths differ, a name comes twice, or concepts lie above each other in a
-    circle.
+    Args:
+        names: The C concepts.
+        parents: For each concept the indices of its direct hypernyms.
+
+    Raises:
+        UserError: The lengths differ, a name occurs twice, or there is a cycle.
     """
 
     names: tuple[str, ...]
@@ -46,127 +50,159 @@ class Taxonomy:
 
     def __post_init__(self) -> None:
         if len(self.names) != len(self.parents):
-            raise UserError("A hierarchy needs the concepts above each of its concepts.")
-        if len(self.number) != len(self.names):
-            twice = next(name for i, name in enumerate(self.names) if self.number[name] != i)
-            raise UserError(f"The concept {twice!r} comes twice; name each once.")
+            raise UserError("A taxonomy needs the hypernyms of each of its concepts.")
+        if len(self.index_of) != len(self.names):
+            twice = next(name for i, name in enumerate(self.names) if self.index_of[name] != i)
+            raise UserError(f"The concept {twice!r} occurs twice; use each name once.")
         try:
             _ = self.order
         except CycleError as error:
-            circle = " < ".join(self.names[i] for i in reversed(error.args[1]))
+            cycle = " < ".join(self.names[i] for i in reversed(error.args[1]))
             raise UserError(
-                f"These concepts lie above each other in a circle: {circle}; take one step out."
+                f"These concepts form a cycle: {cycle}; remove one of the pairs."
             ) from None
 
     @cached_property
-    def number(self) -> dict[str, int]:
-        """Name -> number."""
+    def index_of(self) -> dict[str, int]:
+        """The index of each name."""
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
     def order(self) -> list[int]:
-        """Numbers, every concept after all that lie above it."""
+        """The concepts in topological order: every concept after all of its hypernyms."""
         return list(TopologicalSorter(dict(enumerate(self.parents))).static_order())
 
     @property
     def edges(self) -> tuple[tuple[int, int], ...]:
-        """(general, specific) of each concept and those directly above it."""
-        return tuple((parent, i) for i, above in enumerate(self.parents) for parent in above)
+        """(hypernym, hyponym) of all direct relations."""
+        return tuple((parent, i) for i, parents in enumerate(self.parents) for parent in parents)
 
     def paths(self) -> np.ndarray:
-        """(general, specific) of every path from a concept up to one above it, (P, 2): pairs that
-        several paths join come several times, as in the released code of Vendrov 2016."""
+        """Return (hypernym, hyponym) for every upward path, `(P, 2)`.
+
+        A pair that several paths connect occurs several times, as in the released code of Vendrov
+        2016.
+        """
         above: list[list[int]] = [[] for _ in self.names]
-        for i in self.order:
-            above[i] = [a for parent in self.parents[i] for a in (parent, *above[parent])]
-        counts = [len(found) for found in above]
-        general = np.fromiter((a for found in above for a in found), np.int32, sum(counts))
-        return np.stack([general, np.repeat(np.arange(len(above), dtype=np.int32), counts)], 1)
+        for concept in self.order:
+            for parent in self.parents[concept]:
+                above[concept] += [parent, *above[parent]]
+        counts = [len(hypernyms) for hypernyms in above]
+        flat = (hypernym for hypernyms in above for hypernym in hypernyms)
+        hypernym = np.fromiter(flat, np.int32, sum(counts))  # (P,)
+        hyponym = np.repeat(np.arange(len(above), dtype=np.int32), counts)  # (P,)
+        return np.stack([hypernym, hyponym], axis=1)
 
     def closure(self) -> np.ndarray:
-        """(general, specific) of all pairs of which one lies above the other, each once, sorted."""
+        """Return the transitive closure: all pairs (hypernym, hyponym), sorted, `(E, 2)`."""
         return np.unique(self.paths(), axis=0)
 
 
 @lru_cache(maxsize=1)
 def load() -> Taxonomy:
-    """The 82,115 nouns. Raises UserError when the files are missing or damaged."""
-    where, (data, index) = _files()
-    senses: dict[tuple[str, int], int] = {}
-    names: dict[int, str] = {}
-    above: list[list[int]] = []
+    """Return the 82,115 nouns.
+
+    Raises:
+        UserError: The files are missing or damaged.
+    """
+    location = find()
+    if location is None:
+        raise UserError(f"WordNet is missing; {HOW_TO_GET}.")
+    data, index = _read_archive(location) if location.name == ARCHIVE else _read_folder(location)
     try:
-        for line in _entries(index):
-            cells = line.split()
-            offsets = cells[-int(cells[2]) :]
-            senses |= {(cells[0], int(at)): n for n, at in enumerate(offsets, 1)}
-        for line in _entries(data):
-            cells = line.partition(" | ")[0].split(" ")
-            at, word, first = int(cells[0]), cells[4].lower(), 4 + 2 * int(cells[3], 16)
-            names[at] = f"{word}.n.{senses[word, at]:02}"
-            links = cells[first + 1 : first + 1 + 4 * int(cells[first])]
-            above.append(
-                [int(to) for mark, to in zip(links[::4], links[1::4], strict=True) if mark in UP]
-            )
-        number = {at: i for i, at in enumerate(names)}
-        parents = tuple(tuple(number[to] for to in found) for found in above)
+        return _parse(data, index)
     except (ValueError, LookupError):
         raise UserError(
-            f"WordNet's files in {where} are damaged; get them anew: {HOW_TO_GET}."
+            f"WordNet's files in {location} are damaged; download them again: {HOW_TO_GET}."
         ) from None
-    return Taxonomy(tuple(names.values()), parents)
 
 
 def find() -> Path | None:
-    """The folder or the archive that holds FILES; None where there is neither."""
+    """Return the folder or the archive with the nouns; None if they are missing."""
     root = data_root()
     folders = [root / "wordnet" / "dict", root / "wordnet"] if root else []
     for folder in (*folders, DEBIAN):
-        if all((folder / name).exists() for name in FILES):
+        if (folder / DATA).exists() and (folder / INDEX).exists():
             return folder
     return root / ARCHIVE if root and (root / ARCHIVE).exists() else None
 
 
-def _files() -> tuple[Path, list[str]]:
-    """(where they were found, the texts of FILES)."""
-    if not (where := find()):
-        raise UserError(f"WordNet is missing; {HOW_TO_GET}.")
-    if where.name == ARCHIVE:
-        return where, _unpacked(where)
-    return where, [(where / name).read_text(encoding="latin-1") for name in FILES]
+SOURCE = Source(NAME, HOW_TO_GET, find)
 
 
-def _unpacked(path: Path) -> list[str]:
+def _read_folder(folder: Path) -> tuple[str, str]:
+    """Return the texts of `DATA` and `INDEX`."""
+    return (folder / DATA).read_text("latin-1"), (folder / INDEX).read_text("latin-1")
+
+
+def _read_archive(path: Path) -> tuple[str, str]:
     try:
         with tarfile.open(path) as archive:
-            found = {Path(m.name).name: m for m in archive.getmembers() if m.isfile()}
-            opened = [archive.extractfile(found[name]) for name in FILES]
-            return [file.read().decode("latin-1") for file in opened if file]
+            members = {Path(m.name).name: m for m in archive.getmembers() if m.isfile()}
+
+            def read(name: str) -> str:
+                file = archive.extractfile(members[name])
+                return file.read().decode("latin-1") if file else ""
+
+            return read(DATA), read(INDEX)
     except (tarfile.TarError, lzma.LZMAError, EOFError, KeyError, OSError) as error:
         reason = " ".join(str(error).split())
-        raise UserError(f"{path} is damaged ({reason}); get it anew.") from None
+        raise UserError(f"{path} is damaged ({reason}); download it again.") from None
+
+
+def _parse(data: str, index: str) -> Taxonomy:
+    """Parse the formats of wndb(5WN)."""
+    senses: dict[tuple[str, int], int] = {}  # (word, offset of a synset) -> number of the sense
+    for line in _entries(index):
+        cells = line.split()
+        offsets = cells[-int(cells[2]) :]
+        for number, offset in enumerate(offsets, start=1):
+            senses[cells[0], int(offset)] = number
+    names: dict[int, str] = {}  # by offset
+    hypernyms: list[list[int]] = []  # offsets
+    for line in _entries(data):
+        cells = line.partition(" | ")[0].split(" ")
+        concept, word = int(cells[0]), cells[4].lower()
+        names[concept] = f"{word}.n.{senses[word, concept]:02}"
+        pointers = 4 + 2 * int(cells[3], 16)  # behind w_cnt pairs of word and lex_id
+        links = cells[pointers + 1 : pointers + 1 + 4 * int(cells[pointers])]
+        hypernyms.append(
+            [
+                int(target)
+                for symbol, target in zip(links[::4], links[1::4], strict=True)
+                if symbol in HYPERNYM_POINTERS
+            ]
+        )
+    number_of = {offset: i for i, offset in enumerate(names)}
+    parents = tuple(tuple(number_of[offset] for offset in offsets) for offsets in hypernyms)
+    return Taxonomy(tuple(names.values()), parents)
 
 
 def _entries(text: str) -> list[str]:
-    """The lines of a file but for its licence, which stands in front."""
+    """Return the lines without the licence, whose lines begin with a space."""
     return [line for line in text.split("\n") if line and not line.startswith(" ")]
 
 
 def read(path: Path) -> Taxonomy:
-    """A hierarchy of one's own: a line each a concept, a tab and a concept directly above it.
+    """Return the taxonomy in a file with lines of a concept, a tab and a direct hypernym.
 
-    Raises UserError as `Taxonomy` does, and naming file and line where one is damaged.
+    Raises:
+        UserError: The file is missing, malformed in the line that the message names, or as for
+            `Taxonomy`.
     """
     pairs = [(line.sentence(0), line.sentence(1)) for line in rows(path, 2)]
     if not pairs:
-        raise UserError(f"{path} holds no pair of concepts; write one a line, a tab between.")
+        raise UserError(
+            f"{path} contains no pairs; write one per line, a concept, a tab and its hypernym."
+        )
     return from_pairs(pairs)
 
 
 def from_pairs(pairs: Sequence[tuple[str, str]]) -> Taxonomy:
-    """The hierarchy of (concept, concept directly above it)."""
-    number = {name: i for i, name in enumerate(dict.fromkeys(n for pair in pairs for n in pair))}
-    above: list[dict[int, None]] = [{} for _ in number]
-    for specific, general in pairs:
-        above[number[specific]][number[general]] = None
-    return Taxonomy(tuple(number), tuple(map(tuple, above)))
+    """Return the taxonomy of pairs (concept, direct hypernym)."""
+    names = dict.fromkeys(name for pair in pairs for name in pair)
+    index_of = {name: i for i, name in enumerate(names)}
+    parents: list[dict[int, None]] = [{} for _ in names]
+    for hyponym, hypernym in pairs:
+        parents[index_of[hyponym]][index_of[hypernym]] = None
+    return Taxonomy(tuple(names), tuple(tuple(above) for above in parents))

@@ -16,7 +16,7 @@ import torch
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.pairs import hypernyms
+from vsdemo.data.pairs import hypernyms, wordnet
 from vsdemo.data.pairs.hypernyms import EdgeSet, LabelledPairs, Split
 from vsdemo.evaluation.metrics.accuracy import OWN, Judged, Shares, best_threshold, higher
 from vsdemo.evaluation.metrics.ranks import with_intervals
@@ -38,7 +38,7 @@ def check(model: DualEncoder) -> None:
 
 def embedded(model: DualEncoder, split: Split) -> Embeddings:
     """All concepts, (C, D)."""
-    found = model.encode_text([Sentence(name) for name in split.hierarchy.names])
+    found = model.encode_text([Sentence(name) for name in split.taxonomy.names])
     if found.x.isnan().any():
         raise UserError("Some embeddings are not numbers; the model's weights are damaged.")
     return found
@@ -72,7 +72,7 @@ def measure(
 
 
 def evaluate(
-    model: DualEncoder, split: str = "test", dataset: str = hypernyms.NAME, learnt: str = ""
+    model: DualEncoder, split: str = "test", dataset: str = wordnet.NAME, learnt: str = ""
 ) -> dict[str, Any]:
     """By protocol what `Judged.metrics` tells, ci95 over pairs, n pairs, oracle, and `seen`: the
     percent of the right pairs that stood in train by the protocol that was `learnt`.
@@ -86,10 +86,10 @@ def evaluate(
     found: dict[str, Any] = {}
     for protocol in hypernyms.protocols(dataset):
         parts = hypernyms.split(protocol, dataset)
-        asked, names = getattr(parts, split), parts.hierarchy.names
+        asked, names = getattr(parts, split), parts.taxonomy.names
         if names != model.text.names:
             raise UserError(f"The model has learnt other concepts than those of {dataset}.")
-        truth = EdgeSet.of(parts.hierarchy.closure(), len(names))
+        truth = EdgeSet.of(parts.taxonomy.closure(), len(names))
         stood = EdgeSet.of(hypernyms.split(learnt or protocol, dataset).train, len(names))
         found[protocol] = {
             **with_intervals(measure(model, parts, asked)),

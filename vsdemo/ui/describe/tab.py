@@ -160,7 +160,7 @@ class Caption:
     def _rank(self, asked: Described, opened: Image.Image, count: int) -> Answer:
         where = (self.library, self.note, asked.model, asked.gallery)
         photos = yield from callbacks.photos(*where[:2], asked.gallery)
-        if asked.photo is None and (photos.name in datasets.MADE or not photos.captions):
+        if asked.photo is None and (datasets.is_generated(photos.name) or not photos.captions):
             yield from self._read(asked, opened, count)
             return
         engine = yield from callbacks.engine(*where)

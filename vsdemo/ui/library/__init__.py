@@ -93,7 +93,7 @@ class Library:
         with self._lock:
             found = self._openings.get(gallery)
             if found is None or found.failed:
-                drawn = chosen.name in datasets.MADE
+                drawn = datasets.is_generated(chosen.name)
                 found = Opening("Drawing the pictures" if drawn else "Opening the gallery")
                 found.photos = self._pool.submit(
                     datasets.load, chosen.name, chosen.split, found.report

@@ -70,8 +70,9 @@ def galleries(own: str | None) -> Iterator[Gallery]:
         yield found
     root = data_root()
     here = {*datasets.DATASETS, *datasets.karpathy_files()} if root and root.is_dir() else set()
-    # Nobody has to wait for drawings, unless there is nothing else.
-    for name in sorted({*here, *datasets.MADE}, key=lambda n: (n != own, n in datasets.MADE, n)):
-        for split in ("test",) if name in datasets.MADE else ("test", "all"):
+    generated = {name for name in datasets.DATASETS if datasets.is_generated(name)}
+    # Photos come first, because generated pictures may have to be drawn.
+    for name in sorted({*here, *generated}, key=lambda n: (n != own, n in generated, n)):
+        for split in ("test",) if name in generated else ("test", "all"):
             if found := gallery(name, split):
                 yield found

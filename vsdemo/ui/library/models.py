@@ -50,7 +50,7 @@ def by_merit(dataset: str | None) -> dict[str, Path]:
 
 def knows_photos(folder: Path) -> bool:
     """Whether a checkpoint has seen photos, and not drawings alone."""
-    return checkpoint.read_spec(folder).dataset not in datasets.MADE
+    return not datasets.is_generated(checkpoint.read_spec(folder).dataset)
 
 
 def _merit(folder: Path, dataset: str | None) -> Merit:

@@ -1,0 +1,75 @@
+"""What all data sets of photos have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
+from vsdemo.core.progress import Progress
+
+SPLITS = ("train", "dev", "test", "all")
+
+
+class Report(NamedTuple):
+    """The result of checking a data set; it is fine if there are no problems."""
+
+    facts: list[str]
+    problems: list[str]
+
+
+class Dataset(ABC):
+    """Photos in splits, usually with captions.
+
+    Attributes:
+        how_to_get: Where to download the data set, and where to put it.
+        splits: The names of its splits. The last one, `all`, contains the photos of all others.
+        seeded: Whether there is no official split, so that `NAME:SEED` draws another one.
+        generated: Whether vsdemo makes the photos itself, so that they are always available.
+    """
+
+    how_to_get: ClassVar[str] = ""
+    splits: ClassVar[tuple[str, ...]] = SPLITS
+    seeded: ClassVar[bool] = False
+    generated: ClassVar[bool] = False
+
+    @classmethod
+    def with_seed(cls, seed: int) -> Dataset:
+        """Return the data set with another random split; only for `seeded` data sets."""
+        raise NotImplementedError(f"{cls.__name__} has an official split")
+
+    @abstractmethod
+    def read(self, split: str) -> CaptionSet:
+        """Return a split.
+
+        Raises:
+            UserError: Files are missing or malformed.
+        """
+
+    def load(self, split: str, progress: Progress | None = None, limit: int = 0) -> CaptionSet:
+        """Return a split, or its first `limit` photos if that is not 0.
+
+        Args:
+            split: One of `splits`.
+            progress: Called while photos are generated.
+            limit: The number of photos; 0 for all.
+        """
+        captions = self.read(split)
+        return captions.first(limit) if limit else captions
+
+    def photos(self, split: str) -> tuple[Path, ...]:
+        """Return the photos of a split, which need not have been generated yet."""
+        return self.read(split).photos
+
+    def check(self) -> Report:
+        """Return facts and problems that only this data set can have."""
+        return Report([], [])
+
+    def summary(self) -> str | None:
+        """Return what is available in a few words; None if files are missing."""
+        try:
+            return f"{len(self.photos('all')):,} photos"
+        except (UserError, OSError):
+            return None
