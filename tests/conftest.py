@@ -19,17 +19,21 @@ from PIL import Image, ImageDraw
 from playwright.sync_api import sync_playwright
 from safetensors.torch import save_file
 
-from tests.support import fake_web, small_orders, small_pairs, stand_ins, storybook_sample
+from tests.support import (
+    fake_web,
+    small_orders,
+    small_pairs,
+    small_runs,
+    stand_ins,
+    storybook_sample,
+)
 from tests.support.fake_parser import FakeParser
-from vsdemo import models
 from vsdemo.cli import main
-from vsdemo.core import config
 from vsdemo.data import storybook
 from vsdemo.data.downloads import download, fetch
 from vsdemo.data.text import parser
 from vsdemo.evaluation import evaluate
 from vsdemo.training.jobs import jobs
-from vsdemo.training.trainer import Trainer
 
 REAL_DATA = Path(os.environ["VSDEMO_DATA"]).resolve() if os.environ.get("VSDEMO_DATA") else None
 BACKBONE = "torchvision/mobilenet_v3_small"
@@ -220,8 +224,7 @@ def browser():
 def toy_checkpoint(own_folders, tmp_path_factory):
     """The preset `gru`, trained and measured on `toy`; a test that changes it works on a copy."""
     folder = tmp_path_factory.mktemp("runs") / "gru"
-    chosen = config.override(models.preset("gru")[1], TOY_SETTINGS)
-    Trainer(folder, "gru", chosen, "toy").run()
+    small_runs.preset_trainer(folder, "gru", *TOY_SETTINGS).run()
     evaluate.finish(folder)
     return folder
 

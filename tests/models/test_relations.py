@@ -18,7 +18,7 @@ def sdt_rnn(fake_parser, tmp_path):
     with torch.no_grad():
         for i, matrix in enumerate(run.model.text.weights):
             matrix.copy_(i * torch.eye(16))
-    checkpoint.save(tmp_path / "run", run.spec, run.vocab, run.model.state_dict())
+    run.material.save(tmp_path / "run", run.model)
     return tmp_path / "run"
 
 
@@ -53,7 +53,7 @@ def test_the_command_lists_and_draws(sdt_rnn, monkeypatch, capsys, tmp_path):
 
 def test_an_lstm_has_a_block_for_each_place(fake_parser, tmp_path):
     run = trainer(tmp_path, "children=1", "vectors=learned", preset="dt_lstm")
-    checkpoint.save(tmp_path, run.spec, run.vocab, run.model.state_dict())
+    run.material.save(tmp_path, run.model)
     found = matrices(tmp_path)
     assert {row["name"] for row in found} == {"l1", "r1"}
     assert {row["change"] for row in found} == {row["start"] for row in found} == {None}

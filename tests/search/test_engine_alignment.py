@@ -5,13 +5,11 @@ import torch
 
 from tests.conftest import TOY_SETTINGS
 from tests.support.fake_parser import FakeParser
-from vsdemo import models
-from vsdemo.core import config
+from tests.support.small_runs import preset_trainer
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.data.text import parser
 from vsdemo.search.engine import Engine, Reader
-from vsdemo.training.trainer import Trainer
 from vsdemo.vision.regions import REGIONS
 
 TEXT = "a red circle on a blue ground"
@@ -22,11 +20,10 @@ def folder(own_folders, tmp_path_factory):
     """The preset `fragments`, trained on `toy` for a moment."""
     out = tmp_path_factory.mktemp("runs") / "fragments"
     settings = [s for s in TOY_SETTINGS if not s.startswith(("crops", "epochs"))]
-    chosen = models.preset("fragments")[1]
-    chosen = config.override(chosen, [*settings, "vectors=learned", "epochs=4", "margin=0.2"])
+    settings += ["vectors=learned", "epochs=4", "margin=0.2"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parser, "load", lambda name="shipped": FakeParser())
-        Trainer(out, "fragments", chosen, "toy").run()
+        preset_trainer(out, "fragments", *settings).run()
     return out
 
 

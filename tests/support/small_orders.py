@@ -7,13 +7,10 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file
 
-from tests.support.small_runs import trainer
-from vsdemo import models
-from vsdemo.core import config
+from tests.support.small_runs import preset_trainer, trainer
 from vsdemo.data.pairs import hypernyms
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.models import checkpoint
-from vsdemo.training.hypernym_pairs import HypernymTrainer
 
 WORDS = ("an", "animal", "dog", "cat", "vehicle", "boat")
 PHRASES = ("an animal", "a vehicle", "a boat", "a dog", "a cat")  # in the order of the lexicon
@@ -35,8 +32,7 @@ def write_concepts(folder: Path) -> Path:
     """A trained checkpoint of the data set `toy`, whose points are then put where they belong."""
     names, x = truth()
     settings = ["epochs=1", f"dim={x.shape[1]}", "evaluate_every=1"]
-    chosen = config.override(models.preset("hypernyms/toy")[1], settings)
-    HypernymTrainer(folder, "hypernyms/toy", chosen, "toy").run()
+    preset_trainer(folder, "hypernyms/toy", *settings).run()
     spec = checkpoint.read_spec(folder)
     checkpoint.save(folder, spec, Vocab(names), {"text.table.weight": x})
     return folder

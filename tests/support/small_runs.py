@@ -1,4 +1,4 @@
-"""Runs on toy that take seconds, for the tests of training."""
+"""Runs on the data set `toy` that take seconds, for the tests of training."""
 
 import signal
 from contextlib import contextmanager
@@ -7,38 +7,52 @@ import pytest
 
 from vsdemo import models
 from vsdemo.core import config, events
+from vsdemo.training import materials
 from vsdemo.training.trainer import Trainer
 
 SETTINGS = (
-    *("backbone=torchvision/mobilenet_v3_small", "crops=center", "dim=16", "word_dim=8"),
-    *("min_count=1", "batch_size=8", "learning_rate=0.003", "dropout=0.3"),
+    "backbone=torchvision/mobilenet_v3_small",
+    "crops=center",
+    "dim=16",
+    "word_dim=8",
+    "min_count=1",
+    "batch_size=8",
+    "learning_rate=0.003",
+    "dropout=0.3",
 )  # 24 photos with 5 captions: 15 steps an epoch
 EPOCH = 15
 
 
-def trainer(out, *settings: str, preset: str = "gru") -> Trainer:
-    chosen = config.override(models.preset(preset)[1], [*SETTINGS, *settings])
-    return Trainer(out, preset, chosen, "toy")
+def preset_trainer(out, preset: str, *settings: str, data: str | None = "toy", watched=()):
+    """Return the trainer of a preset with these settings."""
+    chosen = config.override(models.preset(preset)[1], settings)
+    material = materials.create(preset, chosen, dataset=data, watched=watched)
+    return Trainer(out, material)
+
+
+def trainer(out, *settings: str, preset: str = "gru", watched=()) -> Trainer:
+    """Return the trainer of a small model over the photos of `toy`."""
+    return preset_trainer(out, preset, *SETTINGS, *settings, watched=watched)
 
 
 @contextmanager
 def stopped_at(step: int):
-    """Every run within gets a SIGTERM after this step."""
-    whole_step = Trainer._train_step
+    """Send every run within the block a SIGTERM after this step."""
+    train_step = Trainer._train_step
 
-    def stop_there(self, batch):
-        parts = whole_step(self, batch)
+    def train_and_stop(self, batch):
+        values = train_step(self, batch)
         if self.step == step:
             signal.raise_signal(signal.SIGTERM)
-        return parts
+        return values
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Trainer, "_train_step", stop_there)
+        patch.setattr(Trainer, "_train_step", train_and_stop)
         yield
 
 
 def logged(out, kind: str) -> list[dict]:
-    """Events of a kind, without what differs from run to run."""
+    """Return the events of a kind, without what differs from run to run."""
     clock = {"time", "seconds", "pairs_per_second"}
     found = [e for e in events.read(out / "events.jsonl") if e["kind"] == kind]
     return [{k: v for k, v in e.items() if k not in clock} for e in found]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.support import small_concepts
-from vsdemo import models
+from tests.support.small_runs import preset_trainer
 from vsdemo.core import config, events
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.pairs import hypernyms
@@ -14,7 +14,6 @@ from vsdemo.evaluation import evaluate
 from vsdemo.models import checkpoint
 from vsdemo.models.hypernyms import PRESETS
 from vsdemo.training import hypernym_pairs
-from vsdemo.training.hypernym_pairs import HypernymTrainer
 
 SMALL = (
     *("protocol=whole", "dim=8", "batch_size=16", "wrong=3", "epochs=80", "evaluate_every=10"),
@@ -34,9 +33,8 @@ def own(tmp_path):
     return str(small_concepts.write(tmp_path / "own.tsv"))
 
 
-def trainer(out, own, *more: str, preset: str = "hypernyms") -> HypernymTrainer:
-    chosen = config.override(models.preset(preset)[1], [*SMALL, *more])
-    return HypernymTrainer(out, preset, chosen, own)
+def trainer(out, own, *settings: str, preset: str = "hypernyms"):
+    return preset_trainer(out, preset, *SMALL, *settings, data=own)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -88,10 +86,10 @@ def test_an_interrupted_run_goes_on_to_the_same_end(tmp_path, own):
     small = ("batch_size=16", "epochs=6", "evaluate_every=2")
     trainer(whole, own, *small).run()
     first = trainer(parts, own, *small)
-    step, at = first._train_step, 2 * first.steps_per_epoch + 3
+    step, at = first._train_step, 2 * first.material.steps_per_epoch + 3
 
     def stop_there(batch):
-        first.stopping = first.step == at - 1
+        first.stop_requested = first.step == at - 1
         return step(batch)
 
     first._train_step = stop_there
@@ -111,7 +109,7 @@ def test_sparse_steps_go_on_exactly_in_full_precision(tmp_path, own):
     step = first._train_step
 
     def stop_at_seven(batch):
-        first.stopping = first.step == 6
+        first.stop_requested = first.step == 6
         return step(batch)
 
     first._train_step = stop_at_seven
@@ -124,8 +122,8 @@ def test_sparse_steps_go_on_exactly_in_full_precision(tmp_path, own):
 
 def test_a_batch_is_right_pairs_then_wrong_ones(tmp_path, own):
     found = trainer(tmp_path / "run", own, "batch_size=16")
-    known = set(map(tuple, found.split.train.tolist()))
-    batches = found._batches(0)
+    known = set(map(tuple, found.material.split.train.tolist()))
+    batches = found.material.batches(0)
     assert len(batches) == len(known) // 4 == 5  # the last short one is left out
     met = []
     for batch in batches:
@@ -135,7 +133,7 @@ def test_a_batch_is_right_pairs_then_wrong_ones(tmp_path, own):
         met += map(tuple, batch[:4].tolist())
         for right, *wrong in zip(*batch.reshape(4, 4, 2).tolist(), strict=True):
             assert all(pair[0] == right[0] or pair[1] == right[1] for pair in wrong)
-        general, specific, label = found._embed(batch)
+        general, specific, label = found.material.embed(batch)
         table = found.model.text.table.weight
         assert torch.equal(general.x, table[batch[:, 0]])
         assert torch.equal(specific.x, table[batch[:, 1]])
@@ -148,7 +146,9 @@ def test_wrong_pairs_differ_by_epoch_and_are_the_same_in_each_run(tmp_path, own)
         trainer(tmp_path / name, own, setting)
         for name, setting in (("a", "seed=0"), ("b", "seed=0"), ("c", "seed=1"))
     )
-    epochs = [torch.cat(found._batches(n)) for found, n in ((a, 0), (b, 0), (a, 1), (other, 0))]
+    epochs = [
+        torch.cat(found.material.batches(n)) for found, n in ((a, 0), (b, 0), (a, 1), (other, 0))
+    ]
     assert torch.equal(epochs[0], epochs[1])
     wrong = [set(map(tuple, epoch[len(epoch) // 4 :].tolist())) for epoch in epochs[1:]]
     assert wrong[0] != wrong[1]
@@ -158,14 +158,14 @@ def test_wrong_pairs_differ_by_epoch_and_are_the_same_in_each_run(tmp_path, own)
 
 def test_a_batch_that_is_larger_than_all_there_is(tmp_path, own):
     found = trainer(tmp_path / "run", own, "batch_size=9000", "wrong=1")
-    (batch,) = found._batches(0)
+    (batch,) = found.material.batches(0)
     assert batch.shape == (2 * small_concepts.ABOVE, 2)
 
 
 def test_only_rows_of_a_batch_move_and_none_begins_below_0(tmp_path, own):
     found = trainer(tmp_path / "run", own, "batch_size=4", "wrong=1", "learning_rate=0.01")
     before = found.model.text.table.weight.detach().clone()
-    batch = found._batches(0)[0]
+    batch = found.material.batches(0)[0]
     found._train_step(batch)
     moved, inside = found.model.text.table.weight.detach(), set(batch.flatten().tolist())
     for row in range(small_concepts.CONCEPTS):

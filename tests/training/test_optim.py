@@ -87,7 +87,7 @@ def test_towers_take_turns(epochs):
     learning = []
     for step in range(4 * EPOCH):
         (model.text.weight + model.image.weight).sum().backward()
-        optim.hold_still(model, Config(alternate=epochs), step, EPOCH)
+        optim.freeze_resting_tower(model, Config(alternate=epochs), step, EPOCH)
         towers = {"image": model.image, "text": model.text}
         learning.append([name for name, t in towers.items() if t.weight.grad is not None])
     if not epochs:

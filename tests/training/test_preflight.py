@@ -13,6 +13,8 @@ from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.training import preflight
 from vsdemo.training.jobs.spec import JobSpec
+from vsdemo.training.materials import photos as photos_material
+from vsdemo.vision.features import FeatureCache
 
 SETTINGS = (f"backbone={BACKBONE}", "crops=center")
 TOY = JobSpec("gru", "toy", SETTINGS)
@@ -28,22 +30,25 @@ def settings(preset: str, *changes: str):
 
 def test_all_is_here(own_home, tmp_path):
     photos, look, disk = says(TOY)
-    assert photos == (True, "32 pictures to learn from and to choose by.")
-    assert look == (True, f"About 32 pictures are looked at first, by {BACKBONE} (center).")
+    assert photos == (True, "32 pictures for training and validation.")
+    assert look == (
+        True,
+        f"The features of about 32 pictures will be computed first, by {BACKBONE} (center).",
+    )
     assert disk[0]
     assert disk[1].endswith("about 300 MB are needed.")
     preflight.require(TOY)
     trainer(tmp_path / "run", "epochs=1")  # which looks at all
-    assert says(TOY)[1] == (True, f"All were looked at, by {BACKBONE} (center).")
+    assert says(TOY)[1] == (True, f"All features are cached, by {BACKBONE} (center).")
     first = JobSpec("gru", "toy", (*SETTINGS, "photos=4"))
     assert says(first)[0][1].startswith("12 pictures")
 
 
 def test_a_part_was_looked_at(own_home):
-    cache = preflight.FeatureCache(BACKBONE, "center")
+    cache = FeatureCache(BACKBONE, "center")
     cache.get(datasets.load("toy", "train").photos[:12])
     (_, told) = says(TOY)[1]
-    assert told.startswith("About 20 pictures")
+    assert told.startswith("The features of about 20 pictures")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +76,7 @@ def test_an_image_network_that_is_missing(own_home):
     photos, network = preflight.check(plan)
     assert photos.ok
     assert not network.ok
-    assert "The image network torchvision/resnet152 is not here; fetch it" in network.message
+    assert "The backbone torchvision/resnet152 is missing; download it" in network.message
 
 
 @pytest.mark.parametrize(
@@ -94,9 +99,9 @@ def test_a_disk_that_is_too_full(own_home, monkeypatch):
     *_, disk = preflight.check(TOY)
     assert not disk.ok
     assert disk.message.startswith(
-        "The disk has 250 MB free; about 300 MB are needed: make room in "
+        "The disk has 250 MB free; about 300 MB are needed: free some space in "
     )
-    with pytest.raises(UserError, match="make room in"):
+    with pytest.raises(UserError, match="free some space in"):
         preflight.require(TOY)
     free.free = 5_000_000_000
     assert preflight.check(TOY)[-1][1] == "The disk has 5.0 GB free; about 300 MB are needed."
@@ -106,10 +111,12 @@ def test_pictures_that_are_still_to_be_drawn_need_room(own_home):
     plan = JobSpec("gru", "storybook", ("backbone=pocket", "crops=whole"))
     photos, look, disk = says(plan)
     assert photos[1] == (
-        "4,500 pictures to learn from and to choose by; 4,500 of them are drawn first."
+        "4,500 pictures for training and validation; 4,500 of them will be drawn first."
     )
-    assert look[1] == "About 4,500 pictures are looked at first, by pocket (whole)."
-    needed = 300_000_000 + 4500 * (preflight.DRAWN + preflight.VECTOR)
+    assert (
+        look[1] == "The features of about 4,500 pictures will be computed first, by pocket (whole)."
+    )
+    needed = 300_000_000 + 4500 * (photos_material.DRAWING_SIZE + photos_material.FEATURE_SIZE)
     assert f"about {needed / 1e6:.0f} MB are needed" in disk[1]
     few = JobSpec("gru", "storybook", ("backbone=pocket", "crops=whole", "photos=100"))
     assert says(few)[0][1].startswith("600 pictures")

@@ -3,16 +3,14 @@
 import pytest
 
 from tests.support.small_runs import SETTINGS, logged, trainer
-from vsdemo import models
-from vsdemo.core import config
 from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.device import autocast
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.evaluation import evaluate
 from vsdemo.evaluation.tasks import retrieval
 from vsdemo.models import checkpoint
-from vsdemo.training.probe import OWN, TOP, Watch
-from vsdemo.training.trainer import Trainer
+from vsdemo.training.probe import CAPTIONS, TOP, Probe
 
 OWN_CAPTIONS = [0, 13, 26]  # of 40: spread evenly
 
@@ -23,7 +21,7 @@ def dev(own_folders):
 
 
 def test_sentences(dev):
-    found = Watch(dev, {"words"}, ["  a red   circle "])
+    found = Probe(dev, {"words"}, ["  a red   circle "])
     assert [s.text for s in found.sentences] == [
         "a red circle",
         *(dev.captions[c] for c in OWN_CAPTIONS),
@@ -35,26 +33,29 @@ def test_sentences(dev):
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4])
 def test_few_captions(dev, count):
     few = CaptionSet("few", "dev", dev.photos, dev.captions[:count], dev.photo_of[:count])
-    found = Watch(few, {"words"})
-    assert len(found.sentences) == len(found.owners) == min(count, OWN)
-    assert len({s.text for s in found.sentences}) == min(count, OWN)
+    found = Probe(few, {"words"})
+    assert len(found.sentences) == len(found.owners) == min(count, CAPTIONS)
+    assert len({s.text for s in found.sentences}) == min(count, CAPTIONS)
 
 
 @pytest.mark.parametrize("sentence", ["", "  ", "a" * 1001, "red\x07"])
 def test_sentences_that_are_none(dev, sentence):
     with pytest.raises(UserError):
-        Watch(dev, {"words"}, ["a dog", sentence])
+        Probe(dev, {"words"}, ["a dog", sentence])
 
 
 @pytest.mark.parametrize("preset", ["gru", "order", "bow"])
 def test_ranks_against_a_plain_loop(toy_checkpoint, dev, tmp_path, preset):
     made = trainer(tmp_path, "epochs=1", preset=preset)
-    watch = Watch(dev, made.config.needs, ["a red circle"])
-    _, photos, _ = retrieval.encode(made.model, dev, made.dev_photos)
-    looked = watch.look(made.model, photos)
-    assert [found["sentence"] for found in looked] == [s.text for s in watch.sentences]
-    for found, sentence, owner in zip(looked, watch.sentences, watch.owners, strict=True):
-        scores = made.model.score(made.model.encode_text([sentence]), photos)[0]
+    probe = Probe(dev, made.material.config.needs, ["a red circle"])
+    with autocast():  # as in training
+        _, photos, _ = retrieval.encode(made.model, dev, made.material.dev_photos)
+    looked = probe.rank(made.model, photos)
+    assert [found["sentence"] for found in looked] == [s.text for s in probe.sentences]
+    for found, sentence, owner in zip(looked, probe.sentences, probe.owners, strict=True):
+        with autocast():
+            query = made.model.encode_text([sentence])
+        scores = made.model.score(query, photos)[0]
         order = sorted(range(len(dev.photos)), key=lambda n: (-scores[n].item(), n))
         assert found["photos"] == order[:TOP]
         fits = made.model.score.fit(scores[order[:TOP]]).tolist()
@@ -71,7 +72,7 @@ def test_ranks_agree_with_the_figures(toy_checkpoint, dev):
     model, spec, _ = checkpoint.load(toy_checkpoint)
     _, features = evaluate.split_with_features(spec, "dev")
     captions, photos, owner = retrieval.encode(model, dev, features)
-    looked = Watch(dev, spec.config.needs).look(model, photos)
+    looked = Probe(dev, spec.config.needs).rank(model, photos)
     scores = model.score(captions, photos)
     for found, caption in zip(looked, OWN_CAPTIONS, strict=True):
         right = scores[caption, int(owner[caption])]
@@ -87,15 +88,14 @@ def test_events_tell_it_from_before_the_first_step(run, tmp_path):
     for event in (start, *logged(tmp_path, "eval")):
         sentences = [found["sentence"] for found in event["watched"]]
         assert sentences[:2] == ["a red circle", "blue ground"]
-        assert len(sentences) == 2 + OWN
+        assert len(sentences) == 2 + CAPTIONS
         assert all(len(found["photos"]) == TOP for found in event["watched"])
     assert len(logged(tmp_path, "eval")) == 2
 
 
 def test_it_does_not_change_what_is_learnt(tmp_path):
     for name, watched in (("one", ()), ("other", ("a red circle",))):
-        chosen = config.override(models.preset("gru")[1], [*SETTINGS, "epochs=2"])
-        Trainer(tmp_path / name, "gru", chosen, "toy", watched).run()
+        trainer(tmp_path / name, "epochs=2", watched=watched).run()
     assert (tmp_path / "one" / "model.safetensors").read_bytes() == (
         tmp_path / "other" / "model.safetensors"
     ).read_bytes()
@@ -106,7 +106,7 @@ def test_what_knows_no_photos_has_none_to_watch(run, tmp_path):
     words = ("train", "hypernyms", "--data=toy", "--out", tmp_path, "--watch=a dog")
     code, _, told = run(*words)
     assert code == 2
-    assert "hypernyms learns without photos to watch; leave --watch out" in told
+    assert "hypernyms learns without photos, so omit --watch" in told
     code, _, told = run("train", "gru", "--data=toy", "--out", tmp_path, "--watch= ")
     assert code == 2
     assert "The sentence is empty" in told
@@ -117,11 +117,11 @@ def test_the_first_photos_alone(own_folders, tmp_path, count):
     made = trainer(tmp_path, f"photos={count}", "epochs=1")
     whole = datasets.load("toy", "train")
     kept = min(count, 24) or 24
-    assert made.train_set.photos == whole.photos[:kept]
-    assert made.train_set.captions == whole.captions[: 5 * kept]
-    assert made.train_set.photo_of == whole.photo_of[: 5 * kept]
-    assert made.photos.shape[0] == kept
-    assert len(made.dev_set.photos) == 8
+    assert made.material.train_set.photos == whole.photos[:kept]
+    assert made.material.train_set.captions == whole.captions[: 5 * kept]
+    assert made.material.train_set.photo_of == whole.photo_of[: 5 * kept]
+    assert made.material.photos.shape[0] == kept
+    assert len(made.material.dev_set.photos) == 8
 
 
 def test_a_run_over_the_first_photos(run, tmp_path):
@@ -135,7 +135,7 @@ def test_a_run_over_the_first_photos(run, tmp_path):
     assert "another configuration" in told
     code, _, told = run("train", "gru", "--data=toy", "--out", tmp_path / "one", "--set=photos=1")
     assert code == 2
-    assert "no two photos" in told
+    assert "fewer than two photos" in told
 
 
 def test_photos_whose_captions_are_mixed():

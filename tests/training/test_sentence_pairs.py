@@ -5,6 +5,7 @@ import json
 import pytest
 import torch
 
+from tests.support.small_runs import preset_trainer
 from vsdemo import models
 from vsdemo.core import config, events
 from vsdemo.core.errors import UserError
@@ -12,7 +13,6 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data.pairs import nli
 from vsdemo.data.pairs.nli import NliPair
 from vsdemo.models import checkpoint
-from vsdemo.training import sentence_pairs
 
 PRESET = "order/entailment"
 SMALL = (
@@ -31,19 +31,19 @@ def root(tmp_path, monkeypatch):
     others = dict(zip(things, things[1:] + things[:1], strict=True))
     no += [NliPair(f"a {a} at a {b}", f"a {others[a]}", "contradiction") for a, b in known]
     held_out = (*yes[1::3], *no[1::3])
-    monkeypatch.setattr(nli, "training", lambda: ("sick+snli-dev", (*yes, *no), held_out))
+    monkeypatch.setattr(nli, "training_pairs", lambda: ("sick+snli-dev", (*yes, *no), held_out))
     monkeypatch.setattr(nli, "load", lambda name, split: held_out)
     monkeypatch.setattr("vsdemo.evaluation.metrics.ranks.RESAMPLES", 100)
     return tmp_path
 
 
-def settings(*more: str):
-    return config.override(models.preset(PRESET)[1], [*SMALL, *more])
+def trainer(out, *settings: str):
+    return preset_trainer(out, PRESET, *SMALL, *settings, data=None)
 
 
 def test_it_learns_which_follows_from_which(root):
     out = root / "run"
-    assert sentence_pairs.trainer(out, PRESET, settings(), None).run() == "done"
+    assert trainer(out).run() == "done"
     model, spec, _ = checkpoint.load(out)
     assert model.image is None
     assert (spec.dataset, spec.features, spec.backbone_hash) == ("sick+snli-dev", 0, "")
@@ -60,30 +60,30 @@ def test_it_learns_which_follows_from_which(root):
 
 def test_an_interrupted_run_goes_on_to_the_same_end(root):
     whole, parts = root / "whole", root / "parts"
-    sentence_pairs.trainer(whole, PRESET, settings("epochs=3"), None).run()
-    first = sentence_pairs.trainer(parts, PRESET, settings("epochs=3"), None)
+    trainer(whole, "epochs=3").run()
+    first = trainer(parts, "epochs=3")
     step = first._train_step
 
     def stop_at_six(batch):
-        first.stopping = first.step == 5
+        first.stop_requested = first.step == 5
         return step(batch)
 
     first._train_step = stop_at_six
     assert first.run() == "stopped"
-    assert sentence_pairs.trainer(parts, PRESET, settings("epochs=3"), None).run() == "done"
+    assert trainer(parts, "epochs=3").run() == "done"
     states = [(folder / "model.safetensors").read_bytes() for folder in (whole, parts)]
     assert states[0] == states[1]
 
 
 def test_a_batch_is_hypotheses_then_premises(root):
-    trainer = sentence_pairs.trainer(root / "run", PRESET, settings(), None)
-    trainer.model.eval()
+    run = trainer(root / "run")
+    run.model.eval()
     numbers = torch.tensor([20, 3, 0])
-    general, specific, label = trainer._embed(numbers)
+    general, specific, label = run.material.embed(numbers)
     _, pairs, _ = nli.training_pairs()
     for row, number in enumerate(numbers.tolist()):
         both = [Sentence(t) for t in (pairs[number].hypothesis, pairs[number].premise)]
-        expected = trainer.model.encode_text(both).x
+        expected = run.model.encode_text(both).x
         torch.testing.assert_close(general.x[row], expected[0], atol=1e-5, rtol=0)
         torch.testing.assert_close(specific.x[row], expected[1], atol=1e-5, rtol=0)
         assert bool(label[row]) == pairs[number].entailed
@@ -106,12 +106,12 @@ def test_the_command(root, run):
 def test_what_is_for_photos_only_is_refused(root, run):
     code, _, errors = run("train", PRESET, "--out", root / "run", "--data", "toy")
     assert code == 2
-    assert "leave --data out" in errors
+    assert "omit --data" in errors
     with pytest.raises(UserError, match="set alternate=0"):
-        sentence_pairs.trainer(root / "run", PRESET, settings("alternate=1"), None)
+        trainer(root / "run", "alternate=1")
     with pytest.raises(UserError, match="set semantics=false"):
-        sentence_pairs.trainer(root / "run", PRESET, settings("semantics=true"), None)
-    sentence_pairs.trainer(root / "run", PRESET, settings("epochs=1", "bucket=2"), None).run()
+        trainer(root / "run", "semantics=true")
+    trainer(root / "run", "epochs=1", "bucket=2").run()
     retrieval = ("evaluate", root / "run", "--task", "retrieval")
     for words in (("search", root / "run", "a dog"), retrieval):
         code, _, errors = run(*words)

@@ -12,15 +12,18 @@ import pytest
 
 from tests.support.small_runs import SETTINGS, logged, trainer
 from tests.support.stand_ins import PYTHON
-from vsdemo.cli import train
 from vsdemo.core.errors import UserError
 from vsdemo.core.events import EventLog, read
+from vsdemo.evaluation import evaluate
+from vsdemo.training import materials
 from vsdemo.training import state as resume
 
 OTHER = """
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from vsdemo.evaluation import evaluate
+from vsdemo.training import materials
 from vsdemo.training import state as resume
 for line in sys.stdin:
     with ExitStack() as held:
@@ -56,15 +59,15 @@ def test_alone_in_a_folder(other, tmp_path):
     with resume.exclusive_run(out):
         with resume.exclusive_run(out):  # entered again by the same process
             pass
-        assert told(other, out).startswith(f"A training is under way in {out};")
+        assert told(other, out).startswith(f"Another process trains in {out};")
         told(other, "")
     with pytest.raises(ZeroDivisionError), resume.exclusive_run(out):
         raise ZeroDivisionError
     assert told(other, out) == "held"
     for same in (out, tmp_path / "x" / ".." / "run", tmp_path / "link"):
-        with pytest.raises(UserError, match=r"A training is under way in .*choose another --out"):
+        with pytest.raises(UserError, match=r"Another process trains in .*choose another --out"):
             resume.exclusive_run(same).__enter__()
-    with pytest.raises(UserError, match="A training is under way"):
+    with pytest.raises(UserError, match="Another process trains"):
         trainer(out, "epochs=1").run()
     assert logged(out, "start") == []
     with resume.exclusive_run(tmp_path / "other"):
@@ -112,9 +115,12 @@ def test_minutes_end_a_training_and_not_what_is_measured_after_it(
     run, tmp_path, monkeypatch, heard
 ):
     """The training is over at once; what comes after it outlasts the minutes."""
-    measuring = SimpleNamespace(finish=lambda out: time.sleep(0.8), table=lambda _: "measured")
-    done = SimpleNamespace(run=lambda: "done", watch=None)
-    monkeypatch.setattr(train, "_trainer", lambda *told: (measuring, done))
+    done = SimpleNamespace(run=lambda: "done")
+    monkeypatch.setattr(evaluate, "finish", lambda out: time.sleep(0.8))
+    monkeypatch.setattr(evaluate, "table", lambda metrics: "measured")
+    monkeypatch.setattr("vsdemo.training.trainer.Trainer", lambda out, material: done)
+    material = SimpleNamespace(uses_photos=False)
+    monkeypatch.setattr(materials, "create", lambda *args, **options: material)
     told = run("train", "gru", "--out", tmp_path, "--minutes", "0.01")
     assert (told, heard) == ((0, "measured\n", ""), [])
 
@@ -124,7 +130,7 @@ def test_minutes_by_the_command_line(run, tmp_path, heard):
     words = ["train", "gru", "--data=toy", "--out", tmp_path, *settings]
     code, printed, _ = run(*words, "--minutes=0.1")
     assert code == 0
-    assert printed == f"Stopped and saved; the same command goes on. {tmp_path}\n"
+    assert printed == f"Training stopped and saved in {tmp_path}; run the same command to resume.\n"
     assert [e["kind"] for e in read(tmp_path / "events.jsonl")][-1] == "stopped"
     assert heard == []
     assert run(*words, "--minutes=0")[0] == 2
@@ -138,7 +144,7 @@ def raising(error: Exception, log: EventLog) -> None:
 @pytest.mark.parametrize("number", resume.DISK_FULL)
 def test_a_full_disk_is_told(tmp_path, number):
     log = EventLog(tmp_path / "events.jsonl")
-    with pytest.raises(UserError, match=r"^The disk is full, .* at step 7; make room, .*\.$"):
+    with pytest.raises(UserError, match=r"^The disk is full, .* at step 7; free some space, .*\.$"):
         raising(OSError(number, os.strerror(number)), log)
     (event,) = logged(tmp_path, "error")
     assert event == {"kind": "error", "step": 7, "message": "The disk is full."}
@@ -146,7 +152,7 @@ def test_a_full_disk_is_told(tmp_path, number):
 
 def test_a_loss_that_is_no_number_is_told(tmp_path):
     log = EventLog(tmp_path / "events.jsonl")
-    with pytest.raises(UserError, match=r"broke off at step 7: loss is nan; try a lower learning_"):
+    with pytest.raises(UserError, match=r"failed at step 7: loss is nan; try a lower learning_"):
         raising(FloatingPointError("loss is nan"), log)
     assert logged(tmp_path, "error")[0]["message"] == "loss is nan"
 
@@ -202,8 +208,8 @@ def test_the_disk_gets_full_while_it_trains(tmp_path, monkeypatch):
 
 def test_nothing_is_known_of_an_empty_folder(tmp_path):
     made = trainer(tmp_path, "epochs=1")
-    assert resume.saved_run(tmp_path, made.spec) is None
+    assert resume.find(tmp_path, made.material.matches) is None
     made.run()
-    progress, state = resume.saved_run(tmp_path, made.spec)
+    progress, state = resume.find(tmp_path, made.material.matches)
     assert progress["step"] == 15
     assert "model.image.linear.weight" in state

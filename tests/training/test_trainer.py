@@ -12,7 +12,8 @@ from tests.support.small_runs import EPOCH, logged, trainer
 from vsdemo import models
 from vsdemo.core import events
 from vsdemo.core.errors import UserError
-from vsdemo.training import trainer as train
+from vsdemo.evaluation.tasks import retrieval
+from vsdemo.training import materials
 from vsdemo.training.state import STATE
 from vsdemo.training.trainer import Trainer
 
@@ -58,7 +59,7 @@ def test_the_best_epoch_is_kept(tmp_path, monkeypatch):
         weights.append({k: t.clone() for k, t in model.state_dict().items()})
         return type("Ranks", (), {"metrics": lambda self: {"rsum": next(figures)}})()
 
-    monkeypatch.setattr(train.retrieval, "ranks", ranks)
+    monkeypatch.setattr(retrieval, "ranks", ranks)
     trainer(tmp_path, "epochs=3").run()
     stored = load_file(tmp_path / "model.safetensors")["image.linear.weight"]
     expected = [w["image.linear.weight"].half() for w in weights]
@@ -69,7 +70,7 @@ def test_the_best_epoch_is_kept(tmp_path, monkeypatch):
 def test_patience(tmp_path, monkeypatch):
     figures = iter([100.0, 300.0, 200.0, 300.0, 250.0, 900.0])
     found = type("Ranks", (), {"metrics": lambda self: {"rsum": next(figures)}})()
-    monkeypatch.setattr(train.retrieval, "ranks", lambda *encoded: found)
+    monkeypatch.setattr(retrieval, "ranks", lambda *encoded: found)
     assert trainer(tmp_path, "epochs=6", "patience=3").run() == "done"
     assert [e["rsum"] for e in logged(tmp_path, "eval")] == [100, 300, 200, 300, 250]
     assert logged(tmp_path, "done")[0]["best_rsum"] == 300
@@ -83,14 +84,16 @@ def test_evaluate_every(tmp_path):
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])
 def test_a_loss_that_is_no_number(tmp_path, value):
     run = trainer(tmp_path)
-    loss, before = run.loss, []
+    loss, before = run.material.loss, []
 
-    def break_at_the_fifth(*batch):
+    def break_at_the_fifth(*embedded, progress):
         before.append({k: t.clone() for k, t in run.model.text.state_dict().items()})
-        return loss(*batch) | ({"loss": torch.tensor(value)} if len(before) == 5 else {})
+        return loss(*embedded, progress=progress) | (
+            {"loss": torch.tensor(value)} if len(before) == 5 else {}
+        )
 
-    run.loss = break_at_the_fifth
-    with pytest.raises(UserError, match="broke off at step 4: the loss became nan") as caught:
+    run.material.loss = break_at_the_fifth
+    with pytest.raises(UserError, match="failed at step 4: the loss became nan") as caught:
         run.run()
     assert "lower learning_rate" in str(caught.value)
     assert all(torch.equal(t, before[4][k]) for k, t in run.model.text.state_dict().items())
@@ -109,7 +112,7 @@ def test_a_gradient_that_is_no_number(tmp_path):
 
 def test_any_other_error_is_told_and_raised(tmp_path):
     run = trainer(tmp_path)
-    run.loss = None
+    run.material.loss = None
     with pytest.raises(TypeError):
         run.run()
     *_, last = events.read(tmp_path / "events.jsonl")
@@ -144,9 +147,11 @@ def test_seeds_differ_and_repeat(tmp_path):
 def test_dropout_is_active_in_training_only(tmp_path):
     run = trainer(tmp_path)
     run.model.train()
-    words = run.model.text.collate(run.captions[:4])
+    words = run.model.text.collate(run.material.captions[:4])
     assert not torch.equal(run.model.text(words).x, run.model.text(words).x)
-    assert not torch.equal(run.model.image(run.photos).x, run.model.image(run.photos).x)
+    assert not torch.equal(
+        run.model.image(run.material.photos).x, run.model.image(run.material.photos).x
+    )
     run.model.eval()
     assert torch.equal(run.model.text(words).x, run.model.text(words).x)
 
@@ -167,5 +172,5 @@ def test_state_is_in_full_precision(three_epochs):
 
 
 def test_data_without_captions(tmp_path, toy_root):
-    with pytest.raises(UserError, match="no two photos with captions"):
-        Trainer(tmp_path, "gru", models.preset("gru")[1], str(toy_root / "toy" / "images"))
+    with pytest.raises(UserError, match="fewer than two photos with captions"):
+        materials.create("gru", models.preset("gru")[1], str(toy_root / "toy" / "images"))

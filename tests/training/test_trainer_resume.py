@@ -75,7 +75,7 @@ def test_stopped_and_resumed_is_the_same_run(tmp_path, uninterrupted):
     process.terminate()
     printed, errors = process.communicate()
     assert process.returncode == 0, errors
-    assert "the same command goes on" in printed
+    assert "run the same command to resume" in printed
     assert "Traceback" not in errors
     *_, last = events.read(tmp_path / "run" / "events.jsonl")
     assert last["kind"] == "stopped"
@@ -131,7 +131,7 @@ def test_another_configuration_in_the_same_folder(three_epochs, change):
 def test_a_checkpoint_without_its_run_is_not_overwritten(tmp_path, three_epochs):
     copy = shutil.copytree(three_epochs, tmp_path / "copy")
     (copy / STATE).unlink()
-    with pytest.raises(UserError, match="holds a checkpoint already"):
+    with pytest.raises(UserError, match="already holds a checkpoint"):
         trainer(copy, "epochs=3").run()
 
 

@@ -109,8 +109,10 @@ def test_steps_over_characters_lower_the_loss_of_their_batch(tmp_path):
 
 def test_batches_are_of_like_length(tmp_path):
     run = trainer(tmp_path, "bucket=15", preset="char_gru")
-    assert run.lengths == [len(c) for c in run.train_set.captions]
+    assert run.material.lengths == [len(c) for c in run.material.train_set.captions]
     spread = [
-        max(found) - min(found) for b in run._batches(0) if (found := [run.lengths[i] for i in b])
+        max(found) - min(found)
+        for b in run.material.batches(0)
+        if (found := [run.material.lengths[i] for i in b])
     ]
-    assert max(spread) < (max(run.lengths) - min(run.lengths)) / 2
+    assert max(spread) < (max(run.material.lengths) - min(run.material.lengths)) / 2

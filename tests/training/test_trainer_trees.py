@@ -36,7 +36,7 @@ def test_a_model_over_trees_trains_and_answers(tmp_path, preset):
     losses = [e["loss"] for e in logged(tmp_path, "step")]
     assert losses[-1] < losses[0]
     engine = Engine(tmp_path)
-    assert engine.vocab == run.vocab
+    assert engine.vocab == run.material.vocab
     hit = engine.search("a red circle .", 1)[0]
     assert hit.item.endswith(".png")
     assert engine.caption_of(0, 3)
@@ -48,10 +48,10 @@ def test_a_model_over_trees_trains_and_answers(tmp_path, preset):
 def test_what_trees_hold_comes_from_the_training_captions(tmp_path):
     run = trainer(tmp_path, "epochs=1", "vectors=learned", preset="sdt_rnn")
     run.run()
-    assert set(run.vocab.relations) <= {"det", "nsubj", "obj", "case"}
-    assert len(run.vocab.relations) >= 2
+    assert set(run.material.vocab.relations) <= {"det", "nsubj", "obj", "case"}
+    assert len(run.material.vocab.relations) >= 2
     _, _, vocab = checkpoint.load(tmp_path)
-    assert vocab == run.vocab
+    assert vocab == run.material.vocab
     assert len(run.model.text.weights) == len(vocab.relations) + 1
 
 
@@ -63,7 +63,7 @@ def test_the_papers_settings_stop_and_go_on(tmp_path, strangers, preset, monkeyp
 
     def stop_there(self, batch):
         parts = whole_step(self, batch)
-        self.stopping = self.step == EPOCH + 2
+        self.stop_requested = self.step == EPOCH + 2
         return parts
 
     with monkeypatch.context() as patch:
@@ -78,7 +78,7 @@ def test_the_papers_settings_stop_and_go_on(tmp_path, strangers, preset, monkeyp
 @pytest.mark.parametrize("how", ["learned", "fixed", "tuned"])
 def test_word_vectors(tmp_path, strangers, how):
     run = trainer(tmp_path, "epochs=1", f"vectors={how}", "word_dim=4", preset="sdt_rnn")
-    own = vectors.vectors_for(run.vocab, run.train_set.captions, 4)
+    own = vectors.vectors_for(run.material.vocab, run.material.train_set.captions, 4)
     assert torch.equal(run.model.text.table.weight, own) == (how != "learned")
     run.run()
     assert torch.equal(run.model.text.table.weight, own) == (how == "fixed")

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+
+REPORTS = {
+    "photos": "vsdemo.evaluation.evaluate",
+    "sentence_pairs": "vsdemo.training.sentence_pairs",
+    "concept_pairs": "vsdemo.training.hypernym_pairs",
+}
 
 
 def train(  # noqa: PLR0913 (a command's parameters are its options)
@@ -34,40 +40,26 @@ def train(  # noqa: PLR0913 (a command's parameters are its options)
 
     Ctrl-C saves and stops; the same command resumes.
     """
-    from vsdemo.training import state
-    from vsdemo.training.tensorboard import Board
+    from importlib import import_module
 
+    from vsdemo import models
+    from vsdemo.core.config import override
+    from vsdemo.training import materials, state
+    from vsdemo.training.tensorboard import Board
+    from vsdemo.training.trainer import Trainer
+
+    config = override(models.preset(preset)[1], settings or [])
     with state.exclusive_run(out):
         with state.time_limit(minutes):
-            kind, trainer = _trainer(preset, out, data, settings or [], watch or [])
+            material = materials.create(preset, config, dataset=data, watched=watch or [])
+            trainer = Trainer(out, material)
             if tensorboard:
                 trainer.events.listeners.append(Board(out))
             outcome = trainer.run()
         if outcome == "stopped":
-            print(f"Saved in {out} and stopped; the same command resumes.")
+            print(f"Training stopped and saved in {out}; run the same command to resume.")
             return
-        print(kind.table(kind.finish(out)))
-    if trainer.watch:
+        report = import_module(REPORTS[config.material])
+        print(report.table(report.finish(out)))
+    if material.uses_photos:
         print(f'\nNext: python -m vsdemo search {out} "a brown dog runs" -k 5')
-
-
-def _trainer(
-    preset: str, out: Path, data: str | None, settings: list[str], watch: list[str]
-) -> tuple[Any, Any]:
-    """Return the module that evaluates a preset, and its trainer."""
-    from vsdemo import models
-    from vsdemo.core.config import override
-    from vsdemo.core.errors import UserError
-    from vsdemo.evaluation import evaluate
-    from vsdemo.training import hypernym_pairs, sentence_pairs
-    from vsdemo.training.trainer import Trainer
-
-    config = override(models.preset(preset)[1], settings)
-    if watch and config.text_only:
-        raise UserError(f"{preset} learns without photos; leave --watch out.")
-    if "concepts" in config.needs:
-        concepts = hypernym_pairs.HypernymTrainer(out, preset, config, data or "wordnet")
-        return hypernym_pairs, concepts
-    if config.text_only:
-        return sentence_pairs, sentence_pairs.trainer(out, preset, config, data)
-    return evaluate, Trainer(out, preset, config, data or "flickr8k", watch)

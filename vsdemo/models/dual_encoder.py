@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -18,11 +18,26 @@ BATCH = 256  # sentences or photos a forward pass outside of training
 
 
 class DualEncoder(nn.Module):
-    """A text tower, an image tower (None for text-only tasks) and the score between them."""
+    """A text tower, an image tower (None for text-only tasks) and the score between them.
+
+    Attributes:
+        solved: Whether `fit` solves the model at once, instead of training it step by step.
+    """
+
+    solved: ClassVar[bool] = False
 
     def __init__(self, text: Encoder, image: Encoder | None, score: Score) -> None:
         super().__init__()
         self.text, self.image, self.score = text, image, score
+
+    def fit(self, captions: Sequence[Any], photos: Tensor) -> dict[str, Tensor]:
+        """Fit a model that is `solved` at once; return what is to be logged.
+
+        Args:
+            captions: Inputs of the text encoder, one for each photo.
+            photos: Photo features, (N, F).
+        """
+        raise NotImplementedError("this model is trained step by step")
 
     @property
     def device(self) -> torch.device:

@@ -1,8 +1,4 @@
-"""Training on pairs of concepts, right ones and corrupted ones (Vendrov 2016, section 3).
-
-The same loop as for photos. Wrong pairs are drawn anew each epoch from the seed, so a run that was
-stopped goes on exactly; only rows of the table that are in a batch move.
-"""
+"""The model card of models trained on pairs of concepts."""
 
 from __future__ import annotations
 
@@ -10,88 +6,18 @@ import platform
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor
-from torch.optim import SparseAdam
 
-from vsdemo import models
 from vsdemo.core import events
 from vsdemo.core import markdown as md
-from vsdemo.core.device import device
-from vsdemo.core.embeddings import Embeddings
-from vsdemo.core.events import EventLog
 from vsdemo.data.pairs import hypernyms
-from vsdemo.data.text.vocab import Vocab
 from vsdemo.evaluation import evaluate
-from vsdemo.evaluation.tasks.hypernyms import measure
-from vsdemo.models import losses
 from vsdemo.models.checkpoint import Spec
-from vsdemo.models.hypernyms import Config
-from vsdemo.models.losses import check_finite
-from vsdemo.training import optim
-from vsdemo.training.trainer import Trainer
 
 LICENCES = {
     "wordnet": "WordNet 3.0, copyright Princeton University, free to use with this notice",
     "toy": "MIT, as it is part of vsdemo",
 }
-
-
-class HypernymTrainer(Trainer):
-    """Trains a table of concepts in one folder.
-
-    Raises UserError when the data are missing, or the folder holds a run of another configuration.
-    """
-
-    chosen_by = "accuracy"
-    log_every = 1000
-
-    def __init__(self, out: Path, preset: str, config: Config, dataset: str) -> None:
-        self.out, self.config = out, config
-        self.split = hypernyms.split(config.protocol, dataset)
-        self.events = EventLog(out / "events.jsonl")
-        self.spec = Spec(models.preset(preset)[0], preset, dataset, config, "", 0)
-        self.vocab = Vocab(self.split.taxonomy.names)
-        torch.manual_seed(config.seed)
-        self.model = models.build(self.spec.model, config, self.vocab, 0).to(device())
-        self.optimizer = SparseAdam(self.model.parameters(), lr=config.learning_rate)
-        self.loss = losses.build(config)
-        self._begin([])
-
-    def _batches(self, epoch: int) -> list[Tensor]:
-        """(B, 2) general and specific, the right pairs first, of each batch of an epoch."""
-        draw = np.random.default_rng((self.config.seed, epoch))
-        right = draw.permutation(self.split.train)
-        parts = 1 + self.config.wrong
-        size = min(max(1, self.config.batch_size // parts), len(right))
-        right = right[: len(right) - len(right) % size]
-        wrong = (self.split.negatives(right, draw) for _ in range(self.config.wrong))
-        pairs = np.stack([right, *wrong]).astype(np.int64)
-        batches = pairs.reshape(parts, -1, size, 2).swapaxes(0, 1).reshape(-1, parts * size, 2)
-        return list(torch.from_numpy(batches))
-
-    def _embed(self, batch: Tensor) -> tuple[Embeddings, Embeddings, Tensor]:
-        """(the general ones, the specific ones, whether the pair is right)."""
-        general, specific = batch.to(device()).T
-        right = len(batch) // (1 + self.config.wrong)
-        label = torch.arange(len(batch), device=device()) < right
-        return self.model.text.rows(general), self.model.text.rows(specific), label
-
-    def _train_step(self, batch: Tensor) -> dict[str, Any]:
-        rate = optim.begin_step(self.optimizer, self.config, self.step, self.steps_per_epoch)
-        self.model.train()
-        parts = self.loss(self.model.score, *self._embed(batch), 0.0)
-        check_finite(parts)
-        self.optimizer.zero_grad()
-        parts["loss"].backward()
-        self.model.text.clamp(batch.flatten().to(device()))  # before the step, as released
-        self.optimizer.step()
-        self.step += 1
-        return {**parts, "learning_rate": rate}
-
-    def _measure(self) -> dict[str, Any]:
-        return measure(self.model, self.split, self.split.dev, baselines=False).metrics()
 
 
 def finish(folder: Path) -> dict[str, Any]:

@@ -1,6 +1,8 @@
-"""Optimisers, what of a model they move when, and the average of where it has been."""
+"""Optimizers, which weights they change when, and moving averages of weights."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from torch import Tensor, nn
 from torch.optim import Adagrad, Adam, Optimizer
@@ -11,58 +13,87 @@ from vsdemo.encoders.dropout import DropoutSchedule
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.training.schedule import learning_rate
 
-START = 1.0  # of AdaGrad's sums of squares, and what they are reset to (Socher 2014, section 5)
+INITIAL_SUM = 1.0  # AdaGrad's sums of squares start, and restart, here (Socher 2014, section 5)
 
 
 def build(config: Config, model: nn.Module) -> Optimizer:
-    """An optimiser of all weights that are not fixed, with the penalty decay / 2 |weights|^2."""
+    """Return an optimizer of all trainable weights, with the penalty decay / 2 |weights|^2."""
     weights = [p for p in model.parameters() if p.requires_grad]
     if config.optimizer == "adagrad":
-        return Adagrad(weights, weight_decay=config.decay, initial_accumulator_value=START)
+        return Adagrad(weights, weight_decay=config.decay, initial_accumulator_value=INITIAL_SUM)
     return Adam(weights, lr=0.0, weight_decay=config.decay, fused=True)
+
+
+def moving_average(
+    model: nn.Module,
+    optimizer: Optimizer,
+    decay: Callable[[int], float],
+    *,
+    average_buffers: bool = False,
+) -> AveragedModel:
+    """Return an exponential moving average of a model, updated after each optimizer step.
+
+        average <- decay(n) average + (1 - decay(n)) weights,  after n updates; weights at first
+
+    Args:
+        model: The model.
+        optimizer: Its optimizer.
+        decay: The decay after a number of updates.
+        average_buffers: Whether floating-point buffers are averaged too, and not copied.
+    """
+
+    def mean(before: Tensor, now: Tensor, updates: Tensor | int) -> Tensor:
+        if not before.is_floating_point():
+            return now
+        return before.lerp(now, 1 - decay(int(updates)))
+
+    averaged = AveragedModel(model, avg_fn=mean, use_buffers=average_buffers)
+    optimizer.register_step_post_hook(lambda *_: averaged.update_parameters(model))
+    return averaged
 
 
 def average(
     config: Config, model: nn.Module, optimizer: Optimizer, steps_per_epoch: int
 ) -> AveragedModel | None:
-    """The moving average of a model's weights over its optimiser's steps, where a configuration
-    asks for it; for the `gentle` epochs the weights as they are. A model that is solved at once
-    takes none."""
-    if not config.average or hasattr(model, "fit"):
+    """Return the moving average that a configuration asks for; None for none.
+
+    It follows the weights without averaging during the first `gentle` epochs.
+    """
+    if not config.average:
         return None
-    gentle = config.gentle * steps_per_epoch
+    start = config.gentle * steps_per_epoch
 
-    def mean(before: Tensor, now: Tensor, steps: Tensor | int) -> Tensor:
-        return before.lerp(now, 1.0 if steps < gentle else 1 - config.average)
+    def decay(updates: int) -> float:
+        return 0.0 if updates < start else config.average
 
-    averaged = AveragedModel(model, avg_fn=mean)
-    optimizer.register_step_post_hook(lambda *_: averaged.update_parameters(model))
-    return averaged
+    return moving_average(model, optimizer, decay)
 
 
 def begin_step(optimizer: Optimizer, config: Config, step: int, steps_per_epoch: int) -> float:
-    """Sets and returns the learning rate of a step; every `reset` epochs AdaGrad starts anew."""
+    """Set and return the learning rate of a step; restart AdaGrad every `reset` epochs."""
     rate = learning_rate(config, step, steps_per_epoch)
     for group in optimizer.param_groups:
         group["lr"] = rate
     if config.optimizer == "adagrad" and step % (config.reset * steps_per_epoch) == 0:
         for state in optimizer.state.values():
-            state["sum"].fill_(START)
+            state["sum"].fill_(INITIAL_SUM)
     return rate
 
 
 def begin_dropout(model: nn.Module, config: Config, step: int, steps_per_epoch: int) -> None:
-    """After the `gentle` epochs a `DropoutSchedule` takes its full share."""
+    """Let each `DropoutSchedule` reach its full rate after the first `gentle` epochs."""
     for module in model.modules():
         if isinstance(module, DropoutSchedule):
             module.is_late = step >= config.gentle * steps_per_epoch
 
 
-def hold_still(model: DualEncoder, config: Config, step: int, steps_per_epoch: int) -> None:
-    """Drops the gradient of the tower whose turn it is not.
+def freeze_resting_tower(
+    model: DualEncoder, config: Config, step: int, steps_per_epoch: int
+) -> None:
+    """Drop the gradient of the encoder whose turn it is not.
 
-    With `alternate` epochs a turn, the photos' tower learns first, then the sentences', and so on
-    (alternating minimisation, Socher 2014, section 5).
+    With `alternate` epochs a turn, the image encoder learns first, then the text encoder, and so on
+    (alternating minimization, Socher 2014, section 5).
     """
     if config.alternate:
         turn = step // (config.alternate * steps_per_epoch) % 2

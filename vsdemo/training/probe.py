@@ -1,11 +1,9 @@
-"""What a model in training finds for a few fixed sentences, evaluation by evaluation."""
+"""The photos that a model in training ranks first for a few fixed sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from typing import Any
-
-from torch import Tensor
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.device import autocast
@@ -15,39 +13,53 @@ from vsdemo.data.text.sentences import add_trees
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.search.index import Index
 
-TOP = 5  # photos that are told of
-OWN = 3  # captions of dev that are watched, spread evenly
+TOP = 5  # photos that are recorded for a sentence
+CAPTIONS = 3  # dev captions that are watched, evenly spaced
 
 
-class Watch:
-    """Sentences over the photos of dev: somebody's own, then some captions of dev.
+class Probe:
+    """Sentences to rank the dev photos for: the user's, then some dev captions.
 
-    Raises UserError for a sentence that `Sentence.from_user` does not take.
+    Args:
+        dev: The photos, and the captions to choose from.
+        needs: What the text encoder needs of a sentence.
+        queries: The user's sentences.
+
+    Raises:
+        UserError: If `Sentence.from_user` refuses a query.
     """
 
-    def __init__(self, dev: CaptionSet, needs: Collection[str], more: Sequence[str] = ()) -> None:
+    def __init__(
+        self, dev: CaptionSet, needs: Collection[str], queries: Sequence[str] = ()
+    ) -> None:
         self.photos = [photo.name for photo in dev.photos]
         count = len(dev.captions)
-        captions = sorted({count * i // OWN for i in range(OWN)}) if count else []
-        own = [Sentence.from_user(text) for text in more]
+        captions = sorted({count * i // CAPTIONS for i in range(CAPTIONS)}) if count else []
+        own = [Sentence.from_user(query) for query in queries]
         texts = [*own, *(Sentence(dev.captions[c]) for c in captions)]
         self.sentences = add_trees(texts, needs)  # once, not at each evaluation
         self.owners = [*([None] * len(own)), *(dev.photo_of[c] for c in captions)]
 
-    def look(self, model: DualEncoder, photos: Embeddings) -> list[dict[str, Any]]:
-        """For each sentence what the model ranks first of the photos of dev, (P, D) or (P, K, D).
+    def rank(self, model: DualEncoder, photos: Embeddings) -> list[dict[str, Any]]:
+        """Return what the model ranks first among the dev photos, for each sentence.
 
-        photos: numbers of the TOP best, best first. fits: theirs, from 0 to 1. own: the number of
-        the photo it was written for and its rank, counted from 1; None for one of somebody's own.
+        A record holds the `sentence`; `photos`, the numbers of the TOP best photos, best first;
+        `fits`, their scores from 0 to 1; and `own`, the number and the rank, from 1, of the photo
+        that the caption describes, or None for a user's sentence.
+
+        Args:
+            model: The model.
+            photos: Embeddings of the dev photos, (P, D) or (P, K, D).
         """
-        index, found = Index(photos.to(model.device), self.photos, model.score), []
+        index = Index(photos.to(model.device), self.photos, model.score)
         with autocast():
             queries = model.encode_text(self.sentences)
+        records = []
         for row, (sentence, owner) in enumerate(zip(self.sentences, self.owners, strict=True)):
             hits = index.below(queries[row : row + 1], len(index))
             rank = next((hit.rank for hit in hits if hit.number == owner), None)
             best = hits[:TOP]
-            found.append(
+            records.append(
                 {
                     "sentence": sentence.text,
                     "photos": [hit.number for hit in best],
@@ -55,15 +67,4 @@ class Watch:
                     "own": None if owner is None else {"photo": owner, "rank": rank},
                 }
             )
-        return found
-
-    def before(self, model: DualEncoder, features: Tensor) -> dict[str, Any]:
-        """What it finds when it knows nothing yet; nothing of a model that is solved at once.
-
-        features: (P, F) or (P, K, F) of the photos of dev.
-        """
-        if hasattr(model, "fit"):
-            return {}
-        with autocast():
-            photos = model.encode_image(features)
-        return {"watched": self.look(model, photos)}
+        return records

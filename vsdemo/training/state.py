@@ -1,5 +1,8 @@
-"""A training run on disk: all that its rest depends on, in full precision, in one file; and what
-ends a run, told."""
+"""The state of a training on disk, and what can interrupt a training.
+
+One file holds everything that the rest of a training depends on, in full precision: weights,
+optimizer, random generators and progress.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,6 @@ from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
 from vsdemo.core.events import EventLog
 from vsdemo.core.paths import home
-from vsdemo.models import checkpoint
-from vsdemo.models.checkpoint import Spec
 
 STATE = "last.safetensors"
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -35,7 +36,7 @@ Handler = Callable[[int, FrameType | None], None]
 
 @contextmanager
 def handle_signals(handler: Handler) -> Iterator[None]:
-    """While the block runs, SIGTERM and Ctrl-C call `handler` instead of ending the program."""
+    """Call `handler` on SIGTERM and Ctrl-C within the block, instead of ending the program."""
     previous = {s: signal.signal(s, handler) for s in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
@@ -46,17 +47,22 @@ def handle_signals(handler: Handler) -> Iterator[None]:
 
 @contextmanager
 def exclusive_run(out: Path) -> Iterator[None]:
-    """While the block runs, no other process trains in this folder; the lock of one that was killed
-    is free. Raises UserError while another one holds it."""
+    """Keep other processes from training in the folder `out` within the block.
+
+    The lock of a process that was killed is free. A process may enter again.
+
+    Raises:
+        UserError: If another process trains in the folder.
+    """
     key = hashlib.sha256(str(out.resolve()).encode()).hexdigest()[:16]
-    place = home() / "locks" / f"{key}.lock"  # not in the folder, which may be shipped
-    place.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(place, is_singleton=True)  # entered again by the same process
+    path = home() / "locks" / f"{key}.lock"  # not in the folder, which may be shipped
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path, is_singleton=True)
     try:
         lock.acquire(timeout=0)
     except Timeout:
         raise UserError(
-            f"A training is under way in {out}; stop it first or choose another --out."
+            f"Another process trains in {out}; stop it first or choose another --out."
         ) from None
     try:
         yield
@@ -66,7 +72,7 @@ def exclusive_run(out: Path) -> Iterator[None]:
 
 @contextmanager
 def time_limit(minutes: float | None) -> Iterator[None]:
-    """Sends this process SIGTERM once the block has run for so many minutes; None: never."""
+    """Send this process SIGTERM if the block takes longer; None for no limit."""
     timer = Timer((minutes or 0) * 60, signal.raise_signal, [signal.SIGTERM])
     timer.daemon = True
     if minutes:
@@ -79,40 +85,54 @@ def time_limit(minutes: float | None) -> Iterator[None]:
 
 @contextmanager
 def report_errors(log: EventLog, step: Callable[[], int]) -> Iterator[None]:
-    """Whatever breaks the block off is written as an `error` event, where the disk still takes it.
+    """Log an exception that ends the block as an `error` event, if the disk still takes it.
 
-    A loss that is no number, and a full disk, are raised as UserError.
+    Args:
+        log: The events of the training.
+        step: Returns the number of steps so far.
+
+    Raises:
+        UserError: If the loss is not finite, the disk is full or the folder was removed.
     """
     try:
         yield
     except UserError:
-        raise  # nothing broke: such as a folder that holds another run
+        raise  # the training never started, for example because the folder holds another one
     except Exception as error:
-        message, told = f"{type(error).__name__}: {error}", None
-        if isinstance(error, FloatingPointError):
-            message = str(error)
-            told = f"Training broke off at step {step()}: {error}; try a lower learning_rate."
-        elif isinstance(error, OSError) and error.errno in DISK_FULL:
-            message = "The disk is full."
-            told = (
-                f"The disk is full, so training broke off at step {step()}; make room, then the "
-                "same command goes on from what was saved last."
-            )
-        elif isinstance(error, FileNotFoundError) and not log.path.exists():
-            message = "The folder was removed."
-            told = f"{log.path.parent} was removed, so training ended at step {step()}."
+        message, explanation = _explain(error, log, step())
         with suppress(OSError):
             log.write("error", step(), message=message)
-        if told:
-            raise UserError(told) from None
+        if explanation:
+            raise UserError(explanation) from None
         raise
+
+
+def _explain(error: Exception, log: EventLog, step: int) -> tuple[str, str | None]:
+    """Return the message to log, and what to tell the user about an error that is expected."""
+    if isinstance(error, FloatingPointError):
+        return str(error), f"Training failed at step {step}: {error}; try a lower learning_rate."
+    if isinstance(error, OSError) and error.errno in DISK_FULL:
+        return "The disk is full.", (
+            f"The disk is full, so training stopped at step {step}; free some space, then run the "
+            "same command to resume from the last saved state."
+        )
+    if isinstance(error, FileNotFoundError) and not log.path.exists():
+        folder = log.path.parent
+        return "The folder was removed.", f"{folder} was removed, so training ended at step {step}."
+    return f"{type(error).__name__}: {error}", None
 
 
 def save(
     out: Path, modules: Mapping[str, nn.Module], optimizer: Optimizer, progress: dict[str, Any]
 ) -> None:
-    """Writes modules by name, the optimiser's moments, the state of chance and `progress`, which
-    becomes JSON."""
+    """Write the state of a training to the folder `out`.
+
+    Args:
+        out: An existing folder.
+        modules: Modules by name.
+        optimizer: The optimizer.
+        progress: Anything else, as JSON.
+    """
     state = {f"{name}.{k}": t for name, m in modules.items() for k, t in m.state_dict().items()}
     for i, moments in optimizer.state_dict()["state"].items():
         state |= {f"adam.{i}.{k}": torch.as_tensor(t) for k, t in moments.items()}
@@ -123,26 +143,40 @@ def save(
 
 
 def read(out: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """(progress, state) as `save` wrote them. Raises UserError when the file is damaged."""
+    """Return the progress and the tensors that `save` wrote.
+
+    Raises:
+        UserError: If the file is damaged.
+    """
     try:
         with safe_open(out / STATE, "pt") as file:
             progress = json.loads(file.metadata()["run"])
             return progress, {k: file.get_tensor(k) for k in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, TypeError, KeyError, ValueError) as error:
         raise UserError(
-            f"{out / STATE} is damaged ({error}); delete {out} to begin anew."
+            f"{out / STATE} is damaged ({error}); delete {out} to start again."
         ) from None
 
 
-def saved_run(out: Path, spec: Spec) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
-    """`read` of the run in this folder; None when there is none. Raises UserError when that is a
-    run of another configuration, or a checkpoint without its run."""
+def find(
+    out: Path, matches: Callable[[dict[str, Any]], bool]
+) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
+    """Return the progress and the tensors of the training in a folder; None if there is none.
+
+    Args:
+        out: The folder.
+        matches: Whether the training that an identity describes can be resumed.
+
+    Raises:
+        UserError: If the training is of another configuration, or the folder holds a checkpoint
+            without its training.
+    """
     if not (out / STATE).exists():
         if (out / "config.json").exists():
-            raise UserError(f"{out} holds a checkpoint already; choose another --out.")
+            raise UserError(f"{out} already holds a checkpoint; choose another --out.")
         return None
     progress, state = read(out)
-    if checkpoint.spec_of(progress.pop("spec")) != spec:
+    if not matches(progress.pop("spec")):
         raise UserError(f"{out} holds a run of another configuration; choose another --out.")
     return progress, state
 
@@ -150,17 +184,17 @@ def saved_run(out: Path, spec: Spec) -> tuple[dict[str, Any], dict[str, Tensor]]
 def restore(
     state: Mapping[str, Tensor], modules: Mapping[str, nn.Module], optimizer: Optimizer
 ) -> None:
-    """Puts a state back into the modules, the optimiser and chance."""
+    """Load the tensors of a saved state into modules, optimizer and random generators."""
     for name, module in modules.items():
-        start = f"{name}."
+        prefix = f"{name}."
         module.load_state_dict(
-            {k.removeprefix(start): t for k, t in state.items() if k.startswith(start)}
+            {k.removeprefix(prefix): t for k, t in state.items() if k.startswith(prefix)}
         )
     moments: dict[int, dict[str, Tensor | int]] = {}
     for name, tensor in state.items():
         if name.startswith("adam."):
             _, number, key = name.split(".")
-            # SparseAdam counts steps in int; as a tensor they would be rounded to float32
+            # SparseAdam counts steps as int; a tensor would become float32 and lose precision
             value = tensor if tensor.is_floating_point() else int(tensor)
             moments.setdefault(int(number), {})[key] = value
     optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})

@@ -134,7 +134,7 @@ def assert_nobody_else_trains(live, run) -> None:
         jobs.resume("bow-1")
     code, printed, told = run("train", "bow", "--data=toy", "--out", live.folder)
     assert (code, printed) == (2, "")
-    assert f"A training is under way in {live.folder}; stop it first" in told
+    assert f"Another process trains in {live.folder}; stop it first" in told
     assert told.count("\n") == 1
 
 
@@ -177,7 +177,7 @@ def test_a_full_disk(quick, trained, tmp_path, monkeypatch):
     assert (begun.folder / "exit").read_text() == "2\n"
     assert begun.events[-1]["kind"] == "error"
     assert begun.events[-1]["message"] == "The disk is full."
-    assert begun.problem.startswith("The disk is full, so training broke off at step 15;")
+    assert begun.problem.startswith("The disk is full, so training stopped at step 15;")
     assert read(begun.folder)[0]["step"] == 0
     assert read_spec(begun.folder).preset == "bow"
     assert [path for path in begun.folder.iterdir() if path.suffix == ".tmp"] == []

@@ -1,0 +1,90 @@
+"""Pairs of concepts, positives and corrupted ones (Vendrov 2016, section 3).
+
+Negatives are drawn anew for each epoch, from the seed. Only the rows of the embedding table that
+are in a batch change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.optim import Optimizer, SparseAdam
+
+from vsdemo import models
+from vsdemo.core.config import Config
+from vsdemo.core.device import device
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.data.pairs import hypernyms, wordnet
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.evaluation.tasks.hypernyms import measure
+from vsdemo.models.checkpoint import Spec
+from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.training.materials.pairs import Pairs
+from vsdemo.training.requirements import Check, Requirements
+
+
+class ConceptPairs(Pairs):
+    """Hypernym pairs, for a table of concepts."""
+
+    log_interval = 1000
+
+    def _load(self, dataset: str | None) -> None:
+        dataset = dataset or wordnet.NAME
+        self.split = hypernyms.split(self.config.protocol, dataset)
+        model, _ = models.preset(self.preset)
+        self.spec = Spec(model, self.preset, dataset, self.config, backbone_hash="", features=0)
+
+    @classmethod
+    def datasets(cls, config: Config) -> list[str]:
+        """Return WordNet, if it is available, and the toy hierarchy."""
+        return [wordnet.NAME, "toy"] if wordnet.find() else ["toy"]
+
+    @classmethod
+    def requirements(cls, config: Config, dataset: str | None) -> Requirements:
+        """Return whether the hierarchy is available."""
+        if dataset in (None, wordnet.NAME) and not wordnet.find():
+            return Requirements([Check(False, f"WordNet: {wordnet.HOW_TO_GET}")])
+        return Requirements([Check(True, "The concepts are available.")])
+
+    def build(self) -> DualEncoder:
+        """Return a new table of the hierarchy's concepts."""
+        self._build_model(Vocab(self.split.taxonomy.names), features=0)
+        self.model.to(device())
+        self._count_steps()
+        return self.model
+
+    def _epoch(self, epoch: int) -> Sequence[Tensor]:
+        """Return batches (B, 2) of general and specific concepts, the positive pairs first."""
+        draw = np.random.default_rng((self.config.seed, epoch))
+        positives = draw.permutation(self.split.train)
+        parts = 1 + self.config.wrong
+        size = min(max(1, self.config.batch_size // parts), len(positives))
+        positives = positives[: len(positives) - len(positives) % size]
+        negatives = (self.split.negatives(positives, draw) for _ in range(self.config.wrong))
+        pairs = np.stack([positives, *negatives]).astype(np.int64)  # (parts, P, 2)
+        batches = pairs.reshape(parts, -1, size, 2).swapaxes(0, 1).reshape(-1, parts * size, 2)
+        return list(torch.from_numpy(batches))
+
+    def optimizer(self) -> Optimizer:
+        """Return Adam with updates of the rows in the batch only."""
+        return SparseAdam(self.model.parameters(), lr=self.config.learning_rate)
+
+    def embed(self, batch: Tensor) -> tuple[Embeddings, Embeddings, Tensor]:
+        """Return the general concepts, the specific ones and whether the pair is positive."""
+        general, specific = batch.to(device()).T
+        positives = len(batch) // (1 + self.config.wrong)
+        label = torch.arange(len(batch), device=device()) < positives
+        return self.model.text.rows(general), self.model.text.rows(specific), label
+
+    def adjust_gradients(self, batch: Tensor, step: int) -> dict[str, Tensor]:
+        """Clamp the rows of the batch before the step, as the released code does."""
+        self.model.text.clamp(batch.flatten().to(device()))
+        return {}
+
+    def measure(self, model: DualEncoder) -> dict[str, Any]:
+        """Return the accuracy on the dev pairs, at the threshold that is best there."""
+        return measure(model, self.split, self.split.dev, baselines=False).metrics()

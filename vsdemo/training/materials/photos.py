@@ -1,0 +1,165 @@
+"""Photos with captions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from vsdemo import models
+from vsdemo.core.config import Config
+from vsdemo.core.device import autocast, device
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.data import datasets
+from vsdemo.evaluation.tasks import retrieval, sts
+from vsdemo.models.checkpoint import Spec
+from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.losses import check_finite
+from vsdemo.training.materials.pairs import Pairs
+from vsdemo.training.probe import Probe
+from vsdemo.training.requirements import Check, Requirements
+from vsdemo.training.schedule import epoch_batches
+from vsdemo.vision.backbones import CROPS, is_here
+from vsdemo.vision.features import FeatureCache, photo_key
+from vsdemo.vision.regions import REGIONS
+
+DRAWING_SIZE = 60_000  # bytes of a picture that is drawn, at most
+FEATURE_SIZE = 2 * 2048  # bytes of the features of a photo or a region, at most
+SAMPLE = 24  # photos that are looked up in the feature cache to estimate how many are missing
+
+
+class Photos(Pairs):
+    """Captions and the features of their photos."""
+
+    chosen_by = retrieval.PRIMARY
+    uses_photos = True
+
+    def _load(self, dataset: str | None) -> None:
+        self.dataset = dataset or "flickr8k"
+        self.train_set = datasets.load(self.dataset, "train", limit=self.config.photos)
+        self.dev_set = datasets.load(self.dataset, "dev")
+        if len(set(self.train_set.photo_of)) < 2:
+            raise UserError(f"{self.dataset} has fewer than two photos with captions to train on.")
+
+    @classmethod
+    def datasets(cls, config: Config) -> list[str]:
+        """Return the data sets whose photos are available, those that suit the backbone first."""
+        known = [*datasets.DATASETS, *datasets.karpathy_files()]
+        available = [name for name in known if datasets.is_generated(name) or _has_photos(name)]
+        # Pocket computes features of drawings at once; large networks are made for photos.
+        suits_drawings = config.backbone == "pocket"
+        return sorted(available, key=lambda name: datasets.is_generated(name) != suits_drawings)
+
+    @classmethod
+    def default_settings(cls, config: Config, dataset: str | None) -> tuple[str, ...]:
+        """Choose Pocket for drawings, and where the preset's backbone is missing."""
+        if not datasets.is_generated(dataset) and is_here(config.backbone):
+            return ()
+        wanted = {"backbone": "pocket"}
+        if config.crops in CROPS:
+            wanted["crops"] = "whole"
+        return tuple(f"{k}={v}" for k, v in wanted.items() if getattr(config, k) != v)
+
+    @classmethod
+    def requirements(cls, config: Config, dataset: str | None) -> Requirements:
+        """Return whether photos and backbone are available, and how many features are missing."""
+        name = dataset or "flickr8k"
+        train = datasets.photos(name, "train")[: config.photos or None]
+        photos = [*train, *datasets.photos(name, "dev")]
+        existing = [photo for photo in photos if photo.exists()]
+        missing = len(photos) - len(existing)
+        drawn = f"; {missing:,} of them will be drawn first" if missing else ""
+        checks = [Check(True, f"{len(photos):,} pictures for training and validation{drawn}.")]
+        if not is_here(config.backbone):
+            checks.append(Check(False, _missing_backbone(config.backbone)))
+            return Requirements(checks)
+        cache = FeatureCache(config.backbone, config.crops)
+        left = missing + _count_without_features(cache, existing)
+        work = f"The features of about {left:,} pictures will be computed first"
+        work = work if left else "All features are cached"
+        checks.append(Check(True, f"{work}, by {config.backbone} ({config.crops})."))
+        features = left * FEATURE_SIZE * REGIONS.get(config.crops, 1)
+        return Requirements(checks, disk=missing * DRAWING_SIZE + features)
+
+    def build(self) -> DualEncoder:
+        """Compute missing photo features, prepare the captions and return a new model."""
+        self.probe = Probe(self.dev_set, self.config.needs, self.watched)
+        cache = FeatureCache(self.config.backbone, self.config.crops)
+        self.photos = cache.get(self.train_set.photos).to(device())  # (P, F) or (P, K, F)
+        self.dev_photos = cache.get(self.dev_set.photos)
+        self.spec = Spec(
+            model=models.preset(self.preset)[0],
+            preset=self.preset,
+            dataset=self.dataset,
+            config=self.config,
+            backbone_hash=cache.hash,
+            features=self.photos.shape[-1],
+        )
+        self.captions = self._build_text_model(self.train_set.captions)
+        self.lengths = [len(caption) for caption in self.captions]
+        self.photo_of = torch.tensor(self.train_set.photo_of)  # (C,)
+        self._count_steps()
+        return self.model
+
+    def _epoch(self, epoch: int) -> Sequence[Tensor]:
+        return epoch_batches(self.config, self.train_set.captions_of, epoch, self.lengths)
+
+    def embed(self, batch: Tensor) -> tuple[Embeddings, Embeddings, Tensor]:
+        """Return these captions, their photos and the numbers of the photos."""
+        inputs = [self.captions[caption] for caption in batch.tolist()]
+        words = self.model.text.collate(inputs).to(device())
+        owner = self.photo_of[batch].to(device())
+        assert self.model.image is not None
+        return self.model.text(words), self.model.image(self.photos[owner]), owner
+
+    def fit(self, batch: Tensor) -> dict[str, Tensor]:
+        """Fit a model that is solved at once to these captions and their photos."""
+        inputs = [self.captions[caption] for caption in batch.tolist()]
+        return self.model.fit(inputs, self.photos[self.photo_of[batch].to(device())])
+
+    def before(self, model: DualEncoder) -> dict[str, Any]:
+        """Return the photos that an untrained model ranks first for the watched sentences."""
+        if model.solved:
+            return {}
+        with autocast():
+            photos = model.encode_image(self.dev_photos)
+        return {"watched": self.probe.rank(model, photos)}
+
+    def measure(self, model: DualEncoder) -> dict[str, Any]:
+        """Return the retrieval metrics on dev.
+
+        Raises:
+            FloatingPointError: If an embedding is not finite.
+        """
+        with autocast():  # only the encoders: scores in bfloat16 would tie
+            captions, photos, owner = retrieval.encode(model, self.dev_set, self.dev_photos)
+        check_finite({"embeddings": captions.x})  # comparisons with nan would rank it first
+        metrics = retrieval.ranks(model, captions, photos, owner).metrics()
+        metrics["watched"] = self.probe.rank(model, photos)
+        if self.config.semantics and sts.dev_is_here():
+            metrics["semantics"] = sts.on_dev(model)
+        return metrics
+
+
+def _has_photos(name: str) -> bool:
+    try:
+        return bool(datasets.photos(name, "train"))
+    except (UserError, OSError, ValueError, KeyError):
+        return False
+
+
+def _missing_backbone(backbone: str) -> str:
+    return f"The backbone {backbone} is missing; download it (`vsdemo fetch`) or choose pocket."
+
+
+def _count_without_features(cache: FeatureCache, photos: Sequence[Path]) -> int:
+    """Estimate from a sample how many photos have no cached features."""
+    if not photos:
+        return 0
+    sample = photos[:: -(-len(photos) // SAMPLE)]
+    known = cache.known()
+    return round(len(photos) * sum(photo_key(p) not in known for p in sample) / len(sample))
