@@ -209,7 +209,7 @@ def test_the_command(tmp_path, own, run):
     [
         (("--data", "gone.tsv", "--set", "protocol=whole"), "gone.tsv is missing"),
         (("--data", "gone.tsv"), "gone.tsv is missing"),
-        (("--data", "toy"), "too few of its 14 concepts to hold some out; set protocol=whole."),
+        (("--data", "toy"), "14 concepts, too few to hold some out; set protocol=whole."),
         (("--data", "toy", "--set", "protocol=fair"), "protocol is one of clean, paper, whole"),
         (("--data", "toy", "--set", "score=cosine"), "score is one of order, symmetric"),
         ((), "WordNet is missing; get https://"),
