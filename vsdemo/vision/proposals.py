@@ -1,4 +1,4 @@
-"""What finds the regions of photos, by one of the names in `regions.REGIONS`."""
+"""The sources of a photo's regions, by the names in `crops.REGIONS`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 import torch
 from PIL import Image
@@ -13,41 +14,92 @@ from torch import Tensor
 
 from vsdemo.core.errors import UserError
 from vsdemo.data.datasets import entities
-from vsdemo.vision.backbones import Weights, detectors
-from vsdemo.vision.regions import FIXED, REGIONS, padded
-
-# Photos and where they lie, None for one in memory -> boxes (B, K, 4), zeros for none.
-Finder = Callable[[Sequence[Image.Image], Sequence[Path | None]], Tensor]
+from vsdemo.vision.backbones import detectors
+from vsdemo.vision.backbones.weights import Weights
+from vsdemo.vision.regions import MOST, grid, pad, windows
 
 
-class Proposals:
-    """Finds boxes; `version` changes whenever it would find others.
+class Proposals(Protocol):
+    """Finds the regions of photos.
 
-    Raises UserError when what is needed for it is not here.
+    Attributes:
+        version: Changes whenever other boxes would be found; part of the name of cached features.
+        is_network: Whether the boxes come from a network, on whose weights a model then depends.
     """
 
-    def __init__(self, kind: str) -> None:
-        if kind in FIXED:
-            boxes = FIXED[kind]()
-            self.version = hashlib.sha256(boxes.numpy().tobytes()).hexdigest()[:16]
-            self.find: Finder = lambda photos, paths: boxes.expand(len(photos), *boxes.shape)
-        elif kind == "detector":
-            found = detectors.find()
-            self.version = found.hash
-            self.find = lambda photos, paths: _detector(found).boxes(photos)
-        else:
-            self.version = "drawn"
-            self.find = lambda photos, paths: torch.stack([_drawn(path) for path in paths])
+    version: str
+    is_network: bool
+
+    def find(self, photos: Sequence[Image.Image], paths: Sequence[Path | None]) -> Tensor:
+        """Find the boxes of B photos: (B, K, 4), zeros for missing ones.
+
+        Args:
+            photos: RGB.
+            paths: Files of the photos, None for a photo in memory.
+        """
+
+
+class FixedBoxes:
+    """The same boxes (K, 4) in each photo."""
+
+    is_network = False
+
+    def __init__(self, boxes: Tensor) -> None:
+        self.boxes = boxes
+        self.version = hashlib.sha256(boxes.numpy().tobytes()).hexdigest()[:16]
+
+    def find(self, photos: Sequence[Image.Image], paths: Sequence[Path | None]) -> Tensor:
+        """Repeat the boxes for each photo."""
+        return self.boxes.expand(len(photos), *self.boxes.shape)
+
+
+class DetectedBoxes:
+    """The 19 most certain boxes of an object detector.
+
+    Raises:
+        UserError: If no detector is available.
+    """
+
+    is_network = True
+
+    def __init__(self) -> None:
+        self.weights = detectors.find_weights()
+        self.version = self.weights.hash
+
+    def find(self, photos: Sequence[Image.Image], paths: Sequence[Path | None]) -> Tensor:
+        """Run the detector."""
+        return _detector(self.weights).boxes(photos)
+
+
+class DrawnBoxes:
+    """The boxes that people drew (Flickr30k Entities), for analysis."""
+
+    is_network = False
+    version = "drawn"
+
+    def find(self, photos: Sequence[Image.Image], paths: Sequence[Path | None]) -> Tensor:
+        """Read the annotations. Raises UserError for a photo without any."""
+        return torch.stack([_drawn(path) for path in paths])
+
+
+PROPOSALS: dict[str, Callable[[], Proposals]] = {
+    "windows": lambda: FixedBoxes(windows()),
+    "grid": lambda: FixedBoxes(grid()),
+    "detector": DetectedBoxes,
+    "entities": DrawnBoxes,
+}
 
 
 @cache
 def _detector(weights: Weights) -> detectors.Detector:
-    """The network, built once a process."""
+    """Load a detector once a process."""
     return detectors.Detector(weights)
 
 
 def _drawn(path: Path | None) -> Tensor:
-    """The boxes that people drew."""
     if path is None:
-        raise UserError("Boxes drawn by people are known for photos of Flickr8k only.")
-    return padded(entities.boxes(path), REGIONS["entities"])
+        raise UserError(
+            "Boxes drawn by people exist for the photos of Flickr8k only; "
+            "choose a model with other regions for this photo."
+        )
+    return pad(entities.boxes(path), MOST)

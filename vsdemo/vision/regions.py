@@ -1,8 +1,6 @@
-"""Where to look in a photo: boxes as (x0, y0, x1, y1), in shares of its width and height.
+"""Boxes in a photo: (x0, y0, x1, y1) as fractions of its width and height, from the top left.
 
-Choices: `windows`, 20 of several scales and shapes, the same in each photo; `grid`, 144 small
-ones; `detector`, the 19 surest boxes of a network that finds things; `entities`, those that people
-drew (Flickr30k Entities, for analysis). The last box of each photo is the whole frame.
+The last box of each photo is the whole frame. A box of zeros stands for a missing one.
 """
 
 from __future__ import annotations
@@ -15,18 +13,22 @@ from torch import Tensor
 from vsdemo.core.errors import UserError
 
 FRAME = (0.0, 0.0, 1.0, 1.0)
-REGIONS = {"windows": 21, "grid": 145, "detector": 20, "entities": 20}  # boxes a photo
-SHAPES = (  # width, height, how many stand side by side, how many one above the other: such
-    # regular rows of 20 as meet most of the boxes that people drew in Flickr8k's training photos
-    *((0.5, 0.7, 3, 2), (0.25, 0.6, 6, 1)),
-    *((0.8, 0.35, 1, 4), (0.25, 0.4, 1, 4)),
+MOST = 20  # boxes a photo from a detector or from people, with the frame
+# Width, height, columns and rows of evenly spaced windows: the 20 that best cover the boxes that
+# people drew in the training photos of Flickr8k.
+SHAPES = (
+    (0.5, 0.7, 3, 2),
+    (0.25, 0.6, 6, 1),
+    (0.8, 0.35, 1, 4),
+    (0.25, 0.4, 1, 4),
 )
-CELLS, CELL = 12, 0.16  # of the grid, in each direction, and their width and height
-LEAST = 1e-4  # of a box's width and height
+CELLS = 12  # of the grid, in each direction
+CELL = 0.16  # width and height of a cell
+LEAST = 1e-4  # width and height of a box
 
 
 def windows() -> Tensor:
-    """(21, 4): upright and lying ones at even distances, then the frame."""
+    """Return 20 windows of several shapes, then the frame: (21, 4)."""
     boxes = [
         (x, y, x + width, y + height)
         for width, height, columns, rows in SHAPES
@@ -36,68 +38,82 @@ def windows() -> Tensor:
     return torch.tensor([*boxes, FRAME])
 
 
+def grid() -> Tensor:
+    """Return 144 overlapping cells row by row, then the frame: (145, 4)."""
+    edges = [(start, start + CELL) for start in _starts(CELL, CELLS)]
+    boxes = [(x0, y0, x1, y1) for y0, y1 in edges for x0, x1 in edges]
+    return torch.tensor([*boxes, FRAME])
+
+
 def _starts(size: float, count: int) -> list[float]:
-    """Where `count` boxes of a size begin, from edge to edge; a single one is in the middle."""
+    """Return where `count` boxes of a size start, from edge to edge; a single one is centred."""
     room = 1 - size
     return [room / 2] if count == 1 else [room * i / (count - 1) for i in range(count)]
 
 
-def grid() -> Tensor:
-    """(145, 4): cells that overlap their neighbours, row by row, then the frame."""
-    edges = [(start, start + CELL) for start in _starts(CELL, CELLS)]
-    return torch.tensor([*((x0, y0, x1, y1) for y0, y1 in edges for x0, x1 in edges), FRAME])
+def check(boxes: Tensor, owner: str) -> None:
+    """Check boxes (..., 4), of which those of zeros are missing.
 
+    Args:
+        boxes: The boxes.
+        owner: Where they come from, for the error message.
 
-FIXED = {"windows": windows, "grid": grid}
-
-
-def check(boxes: Tensor, whose: str) -> None:
-    """Raises UserError for boxes (..., 4) that are no numbers, inverted or outside of their photo.
-
-    A box of zeros stands for none.
+    Raises:
+        UserError: If a coordinate is not finite, a box is inverted or empty, or an edge lies
+            outside the photo.
     """
-    real = boxes[(boxes != 0).any(-1)]
-    width, height = real[:, 2] - real[:, 0], real[:, 3] - real[:, 1]
-    if not real.isfinite().all():
-        wrong = "a coordinate that is no number"
+    present = boxes[(boxes != 0).any(-1)]
+    width, height = present[:, 2] - present[:, 0], present[:, 3] - present[:, 1]
+    if not present.isfinite().all():
+        problem = "a coordinate that is not a number"
     elif ((width < LEAST) | (height < LEAST)).any():
-        wrong = "no width or no height, or a right edge left of its left one"
-    elif ((real < 0) | (real > 1)).any():
-        wrong = "an edge outside of the photo"
+        problem = "no width or no height, or a right edge left of its left edge"
+    elif ((present < 0) | (present > 1)).any():
+        problem = "an edge outside the photo"
     else:
         return
-    raise UserError(f"A box of {whose} has {wrong}; boxes are x0 y0 x1 y1 in shares from 0 to 1.")
+    raise UserError(
+        f"A box of {owner} has {problem}; boxes are x0 y0 x1 y1 as fractions from 0 to 1."
+    )
 
 
-def padded(boxes: Sequence[Sequence[float]], count: int) -> Tensor:
-    """(count, 4): the first count - 1 boxes, zeros where there are fewer, then the frame."""
-    found = torch.zeros(count, 4)
+def pad(boxes: Sequence[Sequence[float]], count: int) -> Tensor:
+    """Return the first count - 1 boxes, zeros for missing ones, then the frame: (count, 4)."""
+    padded = torch.zeros(count, 4)
     for row, box in enumerate(boxes[: count - 1]):
-        found[row] = torch.tensor(box)
-    found[-1] = torch.tensor(FRAME)
-    return found
+        padded[row] = torch.tensor(box)
+    padded[-1] = torch.tensor(FRAME)
+    return padded
 
 
 def heat(scores: Tensor, boxes: Tensor, side: int = 28) -> Tensor:
-    """Where scores (..., K) of boxes (K, 4) are high: (..., side, side), from the top left on.
+    """Spread the scores of boxes over a map.
 
-    A place has the sum over the boxes of max(0, score) times its share of the box, so that each box
-    spreads its score over its places.
+    A place gets the sum over the boxes of max(0, score) times its share of the box's area.
+
+    Args:
+        scores: (..., K).
+        boxes: (K, 4).
+        side: Width and height of the map.
+
+    Returns:
+        (..., side, side), rows from the top.
     """
     edges = torch.arange(side + 1, device=boxes.device) / side
-    low, high = (
-        torch.maximum(boxes[..., :2, None], edges[:-1]),
-        torch.minimum(boxes[..., 2:, None], edges[1:]),
-    )
-    covered = (high - low).clamp(min=0)  # (K, 2, side)
+    low = torch.maximum(boxes[..., :2, None], edges[:-1])
+    high = torch.minimum(boxes[..., 2:, None], edges[1:])
+    covered = (high - low).clamp(min=0)  # (K, 2, side), length along x and y
     share = covered / covered.sum(-1, keepdim=True).clamp(min=LEAST)
-    across, down = share.to(scores).unbind(-2)
+    across, down = share.to(scores).unbind(-2)  # (K, side) each
     return torch.einsum("...k,ky,kx->...yx", scores.clamp(min=0), down, across)
 
 
 def point(heat: Tensor) -> Tensor:
-    """The hottest place of each map (..., side, side), the middle of those that tie: (..., 2),
-    x and y in shares."""
+    """Return the hottest place of maps (..., side, side), the centre of those that tie.
+
+    Returns:
+        (..., 2), x and y as fractions.
+    """
     side = heat.shape[-1]
     most = heat.flatten(-2).amax(-1)[..., None, None]
     best = (heat >= (1 - 1e-5) * most).to(heat.dtype)  # sums differ in their last digits
@@ -109,8 +125,12 @@ def point(heat: Tensor) -> Tensor:
 
 
 def overlap(a: Tensor, b: Tensor) -> Tensor:
-    """Intersection over union of boxes (..., 4), of one shape or to be broadcast."""
-    low, high = torch.maximum(a[..., :2], b[..., :2]), torch.minimum(a[..., 2:], b[..., 2:])
+    """Return the intersection over union of boxes (..., 4), broadcast against each other."""
+    low = torch.maximum(a[..., :2], b[..., :2])
+    high = torch.minimum(a[..., 2:], b[..., 2:])
     both = (high - low).clamp(min=0).prod(-1)
-    each = [(x[..., 2:] - x[..., :2]).clamp(min=0).prod(-1) for x in (a, b)]
-    return both / (each[0] + each[1] - both).clamp(min=1e-12)
+    return both / (_area(a) + _area(b) - both).clamp(min=1e-12)
+
+
+def _area(boxes: Tensor) -> Tensor:
+    return (boxes[..., 2:] - boxes[..., :2]).clamp(min=0).prod(-1)

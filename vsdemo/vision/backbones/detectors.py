@@ -1,14 +1,14 @@
-"""Networks that find things in photos, for the region choice `detector` (Karpathy 2014, 3.2).
+"""Object detectors, for the regions `detector` (Karpathy 2014, section 3.2).
 
-YOLOX-nano where VSDEMO_DATA/models has its file, run by onnxruntime; otherwise torchvision's
-SSDlite, the smallest of its detectors (13 MB).
+YOLOX-nano if VSDEMO_DATA/models has its file, run by onnxruntime; otherwise torchvision's SSDlite,
+the smallest of its detectors (13 MB).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -27,20 +27,31 @@ from vsdemo.vision.backbones.weights import (
     misfit,
     read,
 )
-from vsdemo.vision.regions import LEAST, REGIONS, check, padded
+from vsdemo.vision.regions import LEAST, MOST, check, pad
 
-YOLOX, SSDLITE = "yolox_nano", "ssdlite320_mobilenet_v3_large"
-SAME = 0.5  # intersection over union from which on two boxes are of one thing
+YOLOX = "yolox_nano"
+SSDLITE = "ssdlite320_mobilenet_v3_large"
+SAME = 0.5  # intersection over union above which two boxes show the same thing
 STRIDES = (8, 16, 32)  # pixels between the places of YOLOX's three maps
+GREY = (114, 114, 114)  # with which YOLOX pads photos
 
-Found = tuple[Tensor, Tensor]  # of one photo: boxes (N, 4) in shares, scores (N,)
+Detections = tuple[Tensor, Tensor]  # of one photo: boxes (N, 4) as fractions, scores (N,)
 
 
-def find() -> Weights:
-    """The file of YOLOX-nano below VSDEMO_DATA/models, or that of SSDlite, which is downloaded
-    where it is not there.
+class DetectorNetwork(Protocol):
+    """Detects objects in photos."""
 
-    Raises UserError when neither is here or to be had.
+    def __call__(self, photos: Sequence[Image.Image]) -> Iterator[Detections]:
+        """Yield boxes and scores for each photo, unordered."""
+
+
+def find_weights() -> Weights:
+    """Find the file of YOLOX-nano below VSDEMO_DATA/models, or that of SSDlite.
+
+    SSDlite is downloaded if it is missing.
+
+    Raises:
+        UserError: If neither is available.
     """
     root = data_root()
     if root and (file := root / "models" / f"{YOLOX}.onnx").is_file():
@@ -49,51 +60,69 @@ def find() -> Weights:
         file = local_file(SSDLITE) or _download()
     except BROKEN as error:
         raise UserError(
-            f"The network that finds things in photos is not here and could not be downloaded "
-            f"({type(error).__name__}); go online once, put {YOLOX}.onnx into the models/ folder "
-            "below VSDEMO_DATA, or choose other regions."
+            f"The object detector is missing and could not be downloaded ({type(error).__name__}); "
+            f"go online once, put {YOLOX}.onnx into the models/ folder below VSDEMO_DATA, or choose "
+            "other regions."
         ) from None
     return Weights(f"torchvision/{SSDLITE}", file, content_hash(file))
 
 
 def _download() -> Path:
-    import torchvision  # takes seconds
+    from torchvision import models  # takes seconds to import
 
-    return hub_file(torchvision.models.get_model_weights(SSDLITE)["COCO_V1"].url)
+    return hub_file(models.get_model_weights(SSDLITE)["COCO_V1"].url)
 
 
 class Detector:
-    """A frozen network that finds things; `hash` is of its weights.
+    """A frozen object detector.
 
-    Raises UserError for weights that are damaged or of another network, and for YOLOX where
-    onnxruntime is not installed.
+    Attributes:
+        name: Name of the network.
+        hash: Hash of its weights.
+
+    Raises:
+        UserError: If the weights are damaged or belong to another network, or if onnxruntime is
+            needed but not installed.
     """
 
     def __init__(self, weights: Weights) -> None:
-        self.name, self.hash = weights.backbone, weights.hash
-        assert weights.path is not None
+        self.name = weights.name
+        self.hash = weights.hash
+        if weights.path is None:
+            raise UserError(f"The object detector {weights.name} needs a file of weights.")
         try:
-            self.net = (Yolox if self.name == YOLOX else Ssdlite)(weights.path)
+            self.net = NETWORKS[self.name](weights.path)
         except BROKEN as error:
             raise misfit(weights, error) from None
 
     def boxes(self, photos: Sequence[Image.Image]) -> Tensor:
-        """Of each photo (RGB) the surest boxes, best first, then the frame: (B, 20, 4) as
-        (x0, y0, x1, y1) in shares of its width and height. Where fewer are found, zeros."""
-        count = REGIONS["detector"]
-        found = torch.zeros(len(photos), count, 4)
-        for row, (boxes, scores) in zip(found, self.net(photos), strict=True):
-            row[:] = padded(surest(boxes, scores, count - 1).tolist(), count)
-        check(found, f"the detector {self.name}")
-        return found
+        """Detect the 19 most certain boxes of RGB photos, best first, then the frame.
+
+        Returns:
+            (B, 20, 4), as fractions; zeros for missing boxes.
+        """
+        boxes = torch.zeros(len(photos), MOST, 4)
+        for row, (candidates, scores) in enumerate(self.net(photos)):
+            kept = select(candidates, scores, MOST - 1)
+            boxes[row] = pad(kept.tolist(), MOST)
+        check(boxes, f"the detector {self.name}")
+        return boxes
 
 
-def surest(boxes: Tensor, scores: Tensor, count: int) -> Tensor:
-    """The `count` best by score of boxes (N, 4), without repetitions, clipped to the photo.
+def select(boxes: Tensor, scores: Tensor, count: int) -> Tensor:
+    """Select the `count` best boxes by score, without repetitions, clipped to the photo.
 
-    Classes do not matter: two boxes of one place are one region to an alignment, whatever they are
-    boxes of. Nor is any score above zero too low: a box that shows nothing known shows a part of
-    the photo. What is no number, and boxes all but outside of the photo, are left out.
+    Classes do not matter: two boxes of one place are one region to an alignment, whatever they
+    show. Neither is a score above zero too low, as a box without a known thing still shows a part
+    of the photo. Boxes that are not finite or all but outside the photo are left out.
+
+    Args:
+        boxes: (N, 4), as fractions.
+        scores: (N,).
+        count: How many to select at most.
+
+    Returns:
+        (at most count, 4).
     """
     from torchvision.ops import nms  # takes seconds to import
 
@@ -105,7 +134,7 @@ def surest(boxes: Tensor, scores: Tensor, count: int) -> Tensor:
 
 
 class Yolox:
-    """YOLOX (Ge et al. 2021, arXiv 2107.08430), 416 pixels wide and high."""
+    """YOLOX (Ge et al. 2021, arXiv 2107.08430) on squares of 416 pixels."""
 
     side = 416
 
@@ -114,85 +143,107 @@ class Yolox:
         (self.input,), (output,) = self.session.get_inputs(), self.session.get_outputs()
         places = sum((self.side // stride) ** 2 for stride in STRIDES)
         if self.input.shape != [1, 3, self.side, self.side] or output.shape[:2] != [1, places]:
-            raise RuntimeError(f"it makes {output.shape} of {self.input.shape}")
+            raise RuntimeError(f"it maps {self.input.shape} to {output.shape}")
 
-    def __call__(self, photos: Sequence[Image.Image]) -> Iterator[Found]:
-        for photo in photos:  # the file is of a network for one photo at a time
-            pixels, size = letterbox(photo, self.side)
-            (raw,) = self.session.run(None, {self.input.name: pixels})
+    def __call__(self, photos: Sequence[Image.Image]) -> Iterator[Detections]:
+        """Yield boxes and scores for each photo; the exported network takes one at a time."""
+        for photo in photos:
+            pixels, (width, height) = letterbox(photo, self.side)
+            (raw,) = self.session.run(None, {self.input.name: pixels})  # (1, places, 85)
             boxes, scores = decode(torch.from_numpy(raw[0]), self.side)
-            yield boxes / torch.tensor(size * 2), scores
+            yield boxes / torch.tensor([width, height, width, height]), scores
 
 
 def _session(path: Path) -> Any:
-    """An onnxruntime.InferenceSession on as many threads as torch has."""
+    """Open an onnxruntime.InferenceSession with as many threads as torch has."""
     try:
         import onnxruntime
     except ImportError:
         raise UserError(
-            f"Finding things in photos with {path.name} needs onnxruntime; install it by "
+            f"The object detector {path.name} needs onnxruntime; install it by "
             "`pip install onnxruntime`, or choose other regions."
         ) from None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = torch.get_num_threads()
     try:
         return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # its errors have no closer class in common
+    except Exception as error:  # onnxruntime's errors have no closer base class
         raise RuntimeError(error) from None
 
 
 def letterbox(photo: Image.Image, side: int) -> tuple[np.ndarray, tuple[int, int]]:
-    """What YOLOX reads: (1, 3, side, side), blue first, 0 to 255, the photo at the top left and
-    grey below or beside it. With the photo's width and height in there."""
+    """Fit a photo into a square as YOLOX expects it: at the top left, grey beside or below.
+
+    Returns:
+        Pixels (1, 3, side, side) from 0 to 255, blue first; the photo's width and height in them.
+    """
     scale = side / max(photo.size)
     width, height = (max(1, round(length * scale)) for length in photo.size)
-    square = Image.new("RGB", (side, side), (114, 114, 114))
+    square = Image.new("RGB", (side, side), GREY)
     square.paste(photo.resize((width, height), Image.Resampling.BILINEAR))
     pixels = np.asarray(square, dtype=np.float32)[:, :, ::-1].transpose(2, 0, 1)
     return np.ascontiguousarray(pixels[None]), (width, height)
 
 
-def decode(raw: Tensor, side: int) -> Found:
-    """YOLOX's output for each place (N, 5 + classes) as boxes (N, 4) in pixels and scores (N,).
+def decode(raw: Tensor, side: int) -> Detections:
+    """Decode YOLOX's output (Ge et al. 2021, section 2.1), map by map and row by row.
 
-    x, y = (its own + the place's column, row) * stride; width, height = exp(its own) * stride;
-    score = that there is a thing * that of the likeliest class. Row by row, map by map.
+    x, y = (output + the place's column, row) * stride; width, height = exp(output) * stride;
+    score = objectness * probability of the likeliest class.
+
+    Args:
+        raw: (N, 5 + classes), one row a place.
+        side: Side of the input in pixels.
+
+    Returns:
+        Boxes (N, 4) in pixels and scores (N,).
     """
-    cells, strides = [], []
+    all_cells, all_strides = [], []
     for stride in STRIDES:
-        row, column = torch.meshgrid(*[torch.arange(side // stride)] * 2, indexing="ij")
-        cells.append(torch.stack([column, row], -1).view(-1, 2))
-        strides.append(torch.full((row.numel(), 1), stride))
-    stride = torch.cat(strides)
-    centre, half = (raw[:, :2] + torch.cat(cells)) * stride, raw[:, 2:4].exp() * stride / 2
+        places = torch.arange(side // stride)
+        row, column = torch.meshgrid(places, places, indexing="ij")
+        all_cells.append(torch.stack([column, row], -1).view(-1, 2))
+        all_strides.append(torch.full((row.numel(), 1), stride))
+    cells, strides = torch.cat(all_cells), torch.cat(all_strides)  # (N, 2), (N, 1)
+    centre = (raw[:, :2] + cells) * strides
+    half = raw[:, 2:4].exp() * strides / 2
     return torch.cat([centre - half, centre + half], 1), raw[:, 4] * raw[:, 5:].amax(1)
 
 
 class Ssdlite:
-    """torchvision's SSDlite over MobileNetV3 (arXiv 1905.02244, 6.3), 320 pixels wide and high."""
+    """torchvision's SSDlite over MobileNetV3 (Howard et al. 2019, section 6.3), 320 pixels."""
 
     side = 320
 
     def __init__(self, path: Path) -> None:
-        import torchvision  # takes seconds
+        from torchvision import models  # takes seconds to import
 
-        net = torchvision.models.get_model(SSDLITE, weights=None, weights_backbone=None)
+        net = models.get_model(SSDLITE, weights=None, weights_backbone=None)
         net.load_state_dict(read(path))
-        self.net = net.requires_grad_(False).eval().to(device())
+        self.net: Any = net.requires_grad_(False).eval().to(device())
 
     @torch.no_grad()
-    def __call__(self, photos: Sequence[Image.Image]) -> Iterator[Found]:
-        """The network's own last step is left out: it looks for repetitions class by class."""
+    def __call__(self, photos: Sequence[Image.Image]) -> Iterator[Detections]:
+        """Yield boxes and scores for each photo.
+
+        The network's own last step, which drops repetitions class by class, is left out.
+        """
         if not photos:
             return
         size = (self.side, self.side)
-        small = [np.asarray(p.resize(size, Image.Resampling.BILINEAR)) for p in photos]
+        small = [np.asarray(photo.resize(size, Image.Resampling.BILINEAR)) for photo in photos]
         pixels = torch.from_numpy(np.stack(small)).permute(0, 3, 1, 2).to(device()) / 255
         images, _ = self.net.transform(list(pixels))
         maps = list(self.net.backbone(images.tensors).values())
-        out = self.net.head(maps)
-        scores = out["cls_logits"].softmax(-1)[..., 1:].amax(-1).cpu()  # class 0 is no thing
-        shifts = out["bbox_regression"]
+        output = self.net.head(maps)
+        scores = output["cls_logits"].softmax(-1)[..., 1:].amax(-1).cpu()  # class 0: background
+        shifts = output["bbox_regression"]
         for i, priors in enumerate(self.net.anchor_generator(images, maps)):
             boxes = self.net.box_coder.decode_single(shifts[i], priors)
             yield boxes.cpu() / self.side, scores[i]
+
+
+NETWORKS: dict[str, Callable[[Path], DetectorNetwork]] = {
+    YOLOX: Yolox,
+    f"torchvision/{SSDLITE}": Ssdlite,
+}

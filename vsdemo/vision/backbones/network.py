@@ -1,9 +1,11 @@
-"""A frozen network with what stands before it (views, normalisation) and after it (the mean)."""
+"""A frozen network with its input (normalisation) and output (means, regions)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -13,98 +15,128 @@ from torchvision.ops import roi_align
 from torchvision.transforms import v2
 
 from vsdemo.core.device import autocast, device
-from vsdemo.vision.backbones.classifier import Classifier
-from vsdemo.vision.backbones.pocket import Pocket
+from vsdemo.vision.backbones import FAMILIES
 from vsdemo.vision.backbones.weights import BROKEN, Weights, misfit
-from vsdemo.vision.regions import REGIONS
+from vsdemo.vision.crops import CROPS, InputSpec
 
-BINS = 3  # of a region, in each direction, whose mean is taken
+BINS = 3  # places of a region in each direction, over which the mean is taken
+Result = TypeVar("Result")
 
 
-def _network(weights: Weights) -> nn.Module:
-    kind, _, rest = weights.backbone.partition("/")
-    if kind == "pocket":
-        return Pocket(weights.path)
-    if kind == "torchvision" and weights.path:
-        return Classifier(rest, weights.path)
-    from vsdemo.vision.backbones.clip import Clip  # takes seconds to import
+class Network(nn.Module):
+    """Base class of the image networks of all families.
 
-    return Clip(rest, weights.path)
+    Attributes:
+        spec: What the network expects its input to be.
+        rectified: Whether `Backbone.encode` applies a ReLU to the vectors, as the papers' code
+            does. Not for joint embeddings, whose negative coordinates matter.
+    """
+
+    spec: InputSpec
+    rectified = True
+
+    @classmethod
+    def load(cls, name: str, path: Path | None) -> Self:
+        """Build a network of the family and load its weights.
+
+        Args:
+            name: What follows the family's name and a slash.
+            path: File of weights; None for random ones.
+        """
+        raise NotImplementedError
+
+    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        """Compute the vector (B, D) and the map (B, C, h, w) of pixels (B, 3, H, W)."""
+        raise NotImplementedError
+
+    def region_map(self, pixels: Tensor) -> Tensor:
+        """Compute the map (B, C, h, w) that regions are cut out of, by default the last one."""
+        _, spatial = self(pixels)
+        return spatial
+
+    if TYPE_CHECKING:
+
+        def __call__(self, pixels: Tensor) -> tuple[Tensor, Tensor]: ...
+
+
+def _load(weights: Weights) -> Network:
+    family, _, name = weights.name.partition("/")
+    module, _, network = FAMILIES[family].network.partition(":")
+    loaded: Network = getattr(import_module(module), network).load(name, weights.path)
+    return loaded
 
 
 class Backbone(nn.Module):
-    """A frozen network. `forward`: pixels (B, 3, H, W), uint8 -> vector (B, D), map (B, C, h, w).
+    """A frozen network: pixels (B, 3, H, W), uint8, to a vector (B, D) and a map (B, C, h, w).
 
-    The vector is what the network's classifier reads (its pooled last map; fc7 for VGG; the
-    joint embedding for CLIP), the map its last spatial one. Neither is normalised.
+    The vector is what the network's classifier reads (the pooled last map; fc7 for VGG; the joint
+    embedding for CLIP), the map is the last spatial one. Neither is normalised.
+
+    Raises:
+        UserError: If the weights are damaged or belong to another network.
     """
 
     def __init__(self, weights: Weights) -> None:
         super().__init__()
-        self.name, self.hash = weights.backbone, weights.hash
+        self.name = weights.name
+        self.hash = weights.hash
         try:
-            self.net = _network(weights)
+            self.net = _load(weights)
         except BROKEN as error:
             raise misfit(weights, error) from None
-        self.size = self.net.size
-        self.normalize = v2.Normalize(*self.net.mean_std)
-        self.requires_grad_(False).eval().to(device(), memory_format=torch.channels_last)
+        self.normalize = v2.Normalize(self.net.spec.mean, self.net.spec.std)
+        self.requires_grad_(False).eval()
+        self.to(device())
+        self.to(memory_format=torch.channels_last)
 
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        """Compute the vector (B, D) and the map (B, C, h, w), float32."""
         vector, spatial = self._run(self.net, pixels)
         return vector.float(), spatial.float()
 
+    if TYPE_CHECKING:
+
+        def __call__(self, pixels: Tensor) -> tuple[Tensor, Tensor]: ...
+
     @torch.no_grad()
-    def _run(self, part: Callable[[Tensor], Any], pixels: Tensor) -> Any:
+    def _run(self, part: Callable[[Tensor], Result], pixels: Tensor) -> Result:
         pixels = self.normalize(pixels.to(device()).float() / 255)
         with autocast():
             return part(pixels.contiguous(memory_format=torch.channels_last))
 
     def views(self, photo: Image.Image, crops: str) -> Tensor:
-        """The photo's views (V, 3, size, size), uint8: the short side is scaled to 256 (for
-        CLIP, to the network's size), then the centre, the centre and its mirror image, or the
-        four corners, the centre and their mirror images are cut out (Vendrov 2016, 4.2). `whole`
-        squeezes all of it into one square, so that nothing at the sides is lost; for regions
-        that square is larger, so that their map has more places."""
-        if crops == "whole" or crops in REGIONS:
-            side = self.size if crops == "whole" else getattr(self.net, "large", self.size)
-            photo = photo.resize((side, side), self.net.resampling)
-            return v2.functional.pil_to_tensor(photo)[None]
-        short = self.net.short
-        width, height = photo.size
-        scale = short / min(width, height)
-        photo = photo.resize(
-            (max(short, round(width * scale)), max(short, round(height * scale))),
-            self.net.resampling,
-        )
-        image = v2.functional.pil_to_tensor(photo)
-        if crops == "ten":
-            views = torch.stack(v2.functional.ten_crop(image, [self.size, self.size]))
-        else:
-            views = v2.functional.center_crop(image, [self.size, self.size])[None]
-            if crops == "mirror":
-                views = torch.cat([views, views.flip(-1)])
-        return views
+        """Cut the views of `crops` out of an RGB photo: uint8, (V, 3, side, side)."""
+        return CROPS[crops].cut(photo, self.net.spec)
 
     def encode(self, views: Tensor) -> Tensor:
-        """Views of photos (N, V, 3, H, W) -> L2-normalised means of their vectors, (N, D).
+        """Compute the normalised mean vector over the views of each photo.
 
-        Each vector goes through a ReLU before the mean, as in the papers' code; those of CLIP,
-        which has negative coordinates, do not.
+        Args:
+            views: (N, V, 3, H, W), uint8.
+
+        Returns:
+            (N, D), of length 1.
         """
         vector, _ = self(views.flatten(0, 1))
-        if not self.name.startswith("open_clip/"):
+        if self.net.rectified:
             vector = vector.relu()
-        return F.normalize(vector.unflatten(0, views.shape[:2]).mean(1), dim=-1)
+        mean = torch.unflatten(vector, 0, views.shape[:2]).mean(1)
+        return F.normalize(mean, dim=-1)
 
     def encode_regions(self, views: Tensor, boxes: Tensor) -> Tensor:
-        """Whole photos (N, 3, H, W), boxes (N, K, 4) in shares -> L2-normalised means of the map
-        within each box, (N, K, C); zeros for a box of zeros. The map is the last one or, where the
-        network has it, a finer one."""
-        fine = getattr(self.net, "fine", lambda pixels: self.net(pixels)[1])
-        maps = self._run(fine, views).float()
+        """Compute the normalised mean of the map within each box.
+
+        Args:
+            views: Whole photos, (N, 3, H, W), uint8.
+            boxes: (N, K, 4), as fractions; zeros for a missing box.
+
+        Returns:
+            (N, K, C), of length 1; zeros for a missing box.
+        """
+        maps = self._run(self.net.region_map, views).float()  # (N, C, h, w)
         height, width = maps.shape[2:]
         places = boxes.to(maps) * maps.new_tensor([width, height, width, height])
-        found = roi_align(maps, list(places), BINS, aligned=True)  # (N * K, C, BINS, BINS)
-        real = (boxes != 0).any(-1, keepdim=True).to(maps)
-        return F.normalize(found.mean((2, 3)).unflatten(0, boxes.shape[:2]), dim=-1) * real
+        bins: Tensor = roi_align(maps, list(places), BINS, aligned=True)  # (N K, C, BINS, BINS)
+        means = torch.unflatten(bins.mean((2, 3)), 0, boxes.shape[:2])  # (N, K, C)
+        present = (boxes != 0).any(-1, keepdim=True).to(maps)
+        return F.normalize(means, dim=-1) * present

@@ -1,12 +1,13 @@
 """Pocket: our own small residual network, trained by `vsdemo.recipes.pocket`.
 
-Basic blocks (He 2016) with an average-pooled shortcut (He 2019, ResNet-D) and, in the last two
-stages, squeeze-and-excitation (Hu 2018); the last map has FEATURES channels.
+Basic blocks (He et al. 2016) with an average-pooled shortcut (He et al. 2019, ResNet-D) and, in the
+last two stages, squeeze-and-excitation (Hu et al. 2018).
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple, Self
 
 import torch
 import torch.nn.functional as F
@@ -14,85 +15,147 @@ from PIL.Image import Resampling
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from vsdemo.vision.backbones.classifier import IMAGENET
-
-STEM = 32
-STAGES = ((32, 2, False), (64, 2, False), (160, 3, True), (304, 2, True))  # width, blocks, gated
-LAST = 4 + sum(blocks for _, blocks, _ in STAGES[:-1])  # number of the last stage's first layer
-FEATURES = 512
+from vsdemo.vision.backbones.classifier import IMAGENET_MEAN, IMAGENET_STD
+from vsdemo.vision.backbones.network import Network
+from vsdemo.vision.crops import InputSpec
 
 
-def _convolution(inputs: int, outputs: int, size: int, stride: int = 1) -> list[nn.Module]:
-    convolution = nn.Conv2d(inputs, outputs, size, stride, size // 2, bias=False)
-    return [convolution, nn.BatchNorm2d(outputs)]
+class Stage(NamedTuple):
+    """Blocks of one width; all but the first stage halve the map."""
+
+    width: int
+    blocks: int
+    gated: bool
+
+
+STEM = 32  # channels of the first convolution
+STAGES = (
+    Stage(width=32, blocks=2, gated=False),
+    Stage(width=64, blocks=2, gated=False),
+    Stage(width=160, blocks=3, gated=True),
+    Stage(width=304, blocks=2, gated=True),
+)
+STEM_LAYERS = 4  # convolution, norm, ReLU, pooling
+LAST = STEM_LAYERS + sum(stage.blocks for stage in STAGES[:-1])  # first layer of the last stage
+FEATURES = 512  # channels of the last map
+
+
+def _convolution(
+    inputs: int, outputs: int, size: int, stride: int = 1
+) -> tuple[nn.Conv2d, nn.BatchNorm2d]:
+    convolution = nn.Conv2d(inputs, outputs, size, stride=stride, padding=size // 2, bias=False)
+    return convolution, nn.BatchNorm2d(outputs)
 
 
 class Gate(nn.Module):
-    """Squeeze-and-excitation: each channel times a number from 0 to 1 that all places decide."""
+    """Squeeze-and-excitation (Hu et al. 2018, Eq. 2 to 4): (B, C, h, w) -> (B, C, h, w).
+
+    z = mean over places of x (Eq. 2)        y = x * sigmoid(W_2 relu(W_1 z))  (Eq. 3 and 4)
+    """
 
     def __init__(self, width: int) -> None:
         super().__init__()
         inner = width // 4
         self.layers = nn.Sequential(
-            *(nn.Conv2d(width, inner, 1), nn.ReLU(), nn.Conv2d(inner, width, 1), nn.Sigmoid())
+            nn.Conv2d(width, inner, 1),
+            nn.ReLU(),
+            nn.Conv2d(inner, width, 1),
+            nn.Sigmoid(),
         )
 
     def forward(self, x: Tensor) -> Tensor:
-        return x * self.layers(x.mean((2, 3), keepdim=True))  # (B, C, h, w)
+        """Scale each channel by a number from 0 to 1 that depends on all places."""
+        gates: Tensor = self.layers(x.mean((2, 3), keepdim=True))  # (B, C, 1, 1)
+        return x * gates
 
 
 class Block(nn.Module):
-    """x -> relu(f(x) + shortcut(x)), f two 3 x 3 convolutions."""
+    """A basic block: y = relu(f(x) + shortcut(x)), f two 3 x 3 convolutions (He et al. 2016).
 
-    def __init__(self, inputs: int, width: int, stride: int, gated: bool) -> None:
+    Args:
+        inputs: Channels of x.
+        width: Channels of y.
+        stride: 2 halves the map.
+        gated: Whether f ends with a `Gate`.
+    """
+
+    def __init__(self, inputs: int, width: int, *, stride: int, gated: bool) -> None:
         super().__init__()
-        self.layers = nn.Sequential(
-            *_convolution(inputs, width, 3, stride),
-            nn.ReLU(),
-            *_convolution(width, width, 3),
-            Gate(width) if gated else nn.Identity(),
-        )
-        pool = nn.AvgPool2d(2, ceil_mode=True) if stride == 2 else nn.Identity()
-        same = inputs == width and stride == 1
-        self.shortcut = (
-            nn.Identity() if same else nn.Sequential(pool, *_convolution(inputs, width, 1))
-        )
-        nn.init.zeros_(self.layers[4].weight)  # a block begins as its shortcut
+        first, first_norm = _convolution(inputs, width, 3, stride)
+        second, second_norm = _convolution(width, width, 3)
+        gate = Gate(width) if gated else nn.Identity()
+        self.layers = nn.Sequential(first, first_norm, nn.ReLU(), second, second_norm, gate)
+        self.shortcut: nn.Module = nn.Identity()
+        if inputs != width or stride != 1:
+            pool = nn.AvgPool2d(2, ceil_mode=True) if stride == 2 else nn.Identity()
+            self.shortcut = nn.Sequential(pool, *_convolution(inputs, width, 1))
+        nn.init.zeros_(second_norm.weight)  # a block starts as its shortcut
 
     def forward(self, x: Tensor) -> Tensor:
+        """Compute (B, width, h / stride, w / stride) of x (B, inputs, h, w)."""
         return torch.relu(self.layers(x) + self.shortcut(x))
 
 
-class Pocket(nn.Module):
-    """Pixels (B, 3, H, W) -> vector (B, FEATURES), last map (B, FEATURES, H/32, W/32).
+class Pocket(Network):
+    """The network: pixels (B, 3, H, W) to a vector (B, 512) and a map (B, 512, H/32, W/32).
 
-    Without a path the weights are random. Raises RuntimeError or SafetensorError for a file of
-    weights that does not fit or is damaged.
+    The vector is the mean of the map over its places.
+
+    Args:
+        path: File of weights; None for random ones.
+
+    Raises:
+        RuntimeError: If the weights belong to another network.
+        SafetensorError: If the file is damaged.
     """
 
-    size, short, resampling, mean_std = 224, 256, Resampling.BILINEAR, IMAGENET
-    large = 576  # the side of a photo whose regions are wanted
+    spec = InputSpec(
+        size=224,
+        short=256,
+        region_size=576,
+        resampling=Resampling.BILINEAR,
+        mean=IMAGENET_MEAN,
+        std=IMAGENET_STD,
+    )
 
     def __init__(self, path: Path | None = None) -> None:
         super().__init__()
-        layers = [*_convolution(3, STEM, 3, 2), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+        layers: list[nn.Module] = [
+            *_convolution(3, STEM, 3, 2),
+            nn.ReLU(),
+            nn.MaxPool2d(3, stride=2, padding=1),
+        ]
         inputs = STEM
-        for stage, (width, blocks, gated) in enumerate(STAGES):
-            for block in range(blocks):
-                stride = 2 if stage and not block else 1
-                layers.append(Block(inputs, width, stride, gated))
-                inputs = width
-        self.layers = nn.Sequential(*layers, *_convolution(inputs, FEATURES, 1), nn.ReLU())
+        for number, stage in enumerate(STAGES):
+            for block in range(stage.blocks):
+                stride = 2 if number and not block else 1
+                layers.append(Block(inputs, stage.width, stride=stride, gated=stage.gated))
+                inputs = stage.width
+        layers += [*_convolution(inputs, FEATURES, 1), nn.ReLU()]
+        self.layers = nn.Sequential(*layers)
         if path:
-            self.load_state_dict({k: t.float() for k, t in load_file(path).items()})
+            self.load_state_dict({name: t.float() for name, t in load_file(path).items()})
+
+    @classmethod
+    def load(cls, name: str, path: Path | None) -> Self:
+        """Build the network and load its weights; there is one only, so `name` is empty."""
+        return cls(path)
 
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
-        spatial = self.layers(pixels)
+        """Compute the vector and the last map."""
+        spatial: Tensor = self.layers(pixels)
         return spatial.mean((2, 3)), spatial
 
-    def fine(self, pixels: Tensor) -> Tensor:
-        """The maps of the last two stages, each place of length 1, on the finer one's places:
-        (B, FEATURES + width, h, w). The last knows what things are, the one before where."""
-        before = self.layers[:LAST](pixels)
-        last = F.interpolate(self.layers[LAST:](before), before.shape[2:], mode="bilinear")
+    def region_map(self, pixels: Tensor) -> Tensor:
+        """Compute the maps of the last two stages on the places of the finer one.
+
+        The last stage knows what things are, the one before where they are. Each place of either
+        map has length 1.
+
+        Returns:
+            (B, FEATURES + width of the stage before the last, H/16, W/16).
+        """
+        before: Tensor = self.layers[:LAST](pixels)
+        last: Tensor = self.layers[LAST:](before)
+        last = F.interpolate(last, before.shape[2:], mode="bilinear")
         return torch.cat([F.normalize(last, dim=1), F.normalize(before, dim=1)], 1)

@@ -1,0 +1,72 @@
+"""Tensors on disk, keyed by the content of photos: safetensors files of some hundred rows.
+
+A file is written whole or not at all, so an interrupted run loses at most one file.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from vsdemo.core import tensors
+
+KEYS = "keys"  # entry of a file's metadata: the keys of its rows, separated by spaces
+
+
+class Row(NamedTuple):
+    """Where the tensors of a photo are."""
+
+    file: Path
+    number: int
+
+
+def find_rows(folder: Path, names: frozenset[str]) -> dict[str, Row]:
+    """Return where the tensors of each key are.
+
+    Args:
+        folder: Folder of the files.
+        names: Names of the tensors that a file must have.
+
+    Returns:
+        Key -> row. Damaged and incomplete files are ignored.
+    """
+    rows: dict[str, Row] = {}
+    for file in sorted(folder.glob("*.safetensors")):
+        try:
+            with safe_open(file, "pt") as opened:
+                if not names <= {*opened.keys()}:
+                    continue
+                keys = opened.metadata()[KEYS].split()
+        except (SafetensorError, OSError, TypeError, KeyError):
+            continue
+        rows.update({key: Row(file, number) for number, key in enumerate(keys)})
+    return rows
+
+
+def read_rows(rows: Sequence[Row], name: str) -> Tensor:
+    """Read the rows of a tensor in the given order: float32, (N, ...)."""
+    by_file: dict[Path, list[int]] = defaultdict(list)
+    for position, row in enumerate(rows):
+        by_file[row.file].append(position)
+    result = torch.empty(0)
+    for file, positions in by_file.items():
+        with safe_open(file, "pt") as opened:
+            tensor: Tensor = opened.get_tensor(name)
+        part = tensor[[rows[position].number for position in positions]]
+        if not len(result):
+            result = torch.empty(len(rows), *part.shape[1:])
+        result[positions] = part.float()
+    return result
+
+
+def write(folder: Path, keys: Sequence[str], values: dict[str, Tensor]) -> None:
+    """Write tensors (N, ...) of N keys to a new file."""
+    file = folder / f"{uuid.uuid4().hex}.safetensors"
+    tensors.write(file, values, {KEYS: " ".join(keys)})
