@@ -10,7 +10,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.data.text import parser
 from vsdemo.search.engine import Engine, Reader
-from vsdemo.vision.regions import REGIONS
+from vsdemo.vision.crops import REGIONS
 
 TEXT = "a red circle on a blue ground"
 
@@ -39,7 +39,7 @@ def test_an_alignment_adds_up_to_the_score(engine):
     assert len(found.fragments) == len(found.scores) == len(found.parts) >= 2
     assert found.total == pytest.approx(hits[3], rel=1e-4)
     assert sum(found.parts) == pytest.approx(found.total, rel=1e-4)
-    assert len(found.boxes) == REGIONS["windows"]
+    assert len(found.boxes) == REGIONS["windows"].vectors
     assert {len(row) for row in found.scores} == {len(found.boxes)}
     assert found.boxes[-1] == (0, 0, 1, 1)
 

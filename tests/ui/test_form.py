@@ -143,7 +143,8 @@ def test_settings_are_plainly_spelt_and_what_is_the_default_is_left_out():
 
 
 def test_only_networks_that_are_here_are_offered_beside_the_presets_own(monkeypatch):
-    monkeypatch.setattr(module, "is_here", lambda name: name in ("pocket", "torchvision/vgg19"))
+    available = ("pocket", "torchvision/vgg19")
+    monkeypatch.setattr(module, "is_available", lambda name: name in available)
     config = PRESETS["gru"]
     assert offered(config) == ("torchvision/densenet169", "pocket", "torchvision/vgg19")
     assert module.ABSENT in form(config)
@@ -162,7 +163,7 @@ def test_only_networks_that_are_here_are_offered_beside_the_presets_own(monkeypa
     ],
 )
 def test_no_other_image_network_is_taken(name, monkeypatch):
-    monkeypatch.setattr(module, "is_here", lambda name: name == "pocket")
+    monkeypatch.setattr(module, "is_available", lambda name: name == "pocket")
     with pytest.raises(UserError, match=r"backbone is one of torchvision/densenet169, pocket"):
         told(PRESETS["gru"], backbone=name)
 

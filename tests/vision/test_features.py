@@ -24,7 +24,7 @@ DRIVER = """
 import sys
 from pathlib import Path
 import torch
-from vsdemo import features
+from vsdemo.vision import features
 torch.set_num_threads(1)
 features.SHARD, features.BATCH_VIEWS = 4, 2
 def progress(done, of):
@@ -119,7 +119,9 @@ def test_keyed_on_weights(photos, tmp_path, monkeypatch, counted):
 
 
 def test_unknown_crops():
-    with pytest.raises(UserError, match=r"center, mirror, ten, whole, windows, .*, not 'five'"):
+    with pytest.raises(
+        UserError, match=r"no crops 'five'; choose one of center, mirror, ten, whole, windows, "
+    ):
         FeatureCache(BACKBONE, "five")
 
 

@@ -1,7 +1,5 @@
 """Features of regions: the map of the whole photo, cut out box by box."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 from PIL import Image
@@ -12,9 +10,24 @@ from torch.nn.functional import normalize
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.vision import features, proposals, regions
+from vsdemo.vision.crops import REGIONS
 from vsdemo.vision.features import FeatureCache
 
 BACKBONE = "torchvision/mobilenet_v3_small"
+LAYOUTS = {"windows": regions.windows, "grid": regions.grid}
+
+
+class FakeProposals:
+    """Finds the same boxes (1, K, 4) in each photo, as if by a network."""
+
+    is_network = True
+
+    def __init__(self, boxes: torch.Tensor, version: str = "fake") -> None:
+        self.boxes = boxes
+        self.version = version
+
+    def find(self, photos, paths) -> torch.Tensor:
+        return self.boxes.expand(len(photos), *self.boxes.shape[1:])
 
 
 @pytest.fixture(autouse=True)
@@ -33,11 +46,7 @@ def boxes(monkeypatch):
     found = torch.zeros(1, 3, 4)
     found[0, 0], found[0, 2] = torch.tensor([0.1, 0.2, 0.5, 0.9]), torch.tensor(regions.FRAME)
 
-    def chosen(kind):
-        find = lambda photos, paths: found.expand(len(photos), 3, 4)  # noqa: E731
-        return SimpleNamespace(version="fake", find=find)
-
-    monkeypatch.setattr(features, "Proposals", chosen)
+    monkeypatch.setitem(proposals.PROPOSALS, "detector", lambda: FakeProposals(found))
     return found
 
 
@@ -45,9 +54,9 @@ def boxes(monkeypatch):
 def test_a_row_a_region(photos, kind):
     cache = FeatureCache(BACKBONE, kind)
     found = cache.get(photos)
-    assert found.shape == (5, regions.REGIONS[kind], 576)
+    assert found.shape == (5, REGIONS[kind].vectors, 576)
     torch.testing.assert_close(found.norm(dim=-1), torch.ones(found.shape[:2]), atol=2e-3, rtol=0)
-    expected = regions.FIXED[kind]().expand(5, -1, -1)
+    expected = LAYOUTS[kind]().expand(5, -1, -1)
     torch.testing.assert_close(cache.boxes(photos), expected)
     assert not torch.equal(found[:, 0], found[:, -1])
 
@@ -95,7 +104,7 @@ def test_a_box_that_is_not_there_has_a_feature_of_zeros(photos, boxes):
     ("box", "wrong"),
     [
         ((0.5, 0.2, 0.1, 0.9), "left"),
-        ((0.1, 0.2, float("nan"), 0.9), "no number"),
+        ((0.1, 0.2, float("nan"), 0.9), "not a number"),
         ((0.1, -0.2, 0.5, 0.9), "outside"),
     ],
 )
@@ -123,9 +132,8 @@ def test_a_features_file_with_boxes_that_are_none_says_so(photos, wrong):
 
 def test_another_detector_is_another_checkpoint(photos, boxes, monkeypatch):
     one = FeatureCache(BACKBONE, "detector")
-    monkeypatch.setattr(
-        features, "Proposals", lambda kind: SimpleNamespace(version="other", find=None)
-    )
+    other = FakeProposals(boxes, version="other")
+    monkeypatch.setitem(proposals.PROPOSALS, "detector", lambda: other)
     assert FeatureCache(BACKBONE, "detector").hash != one.hash
     assert FeatureCache(BACKBONE, "windows").hash == one.weights.hash
 

@@ -10,7 +10,8 @@ from torchvision.ops import box_iou
 
 from vsdemo.core.errors import UserError
 from vsdemo.vision import regions
-from vsdemo.vision.regions import FRAME, LEAST, REGIONS, check, heat, overlap, padded, point
+from vsdemo.vision.crops import REGIONS
+from vsdemo.vision.regions import FRAME, LEAST, check, heat, overlap, pad, point
 
 
 @st.composite
@@ -30,10 +31,12 @@ def random_boxes(count: int, seed: int = 0) -> torch.Tensor:
     return torch.cat([corners[:, 0], corners[:, 1].clamp(min=corners[:, 0] + 0.01)], 1).clamp(0, 1)
 
 
-@pytest.mark.parametrize("choice", regions.FIXED)
-def test_fixed_regions_end_with_the_frame(choice):
-    found = regions.FIXED[choice]()
-    assert found.shape == (REGIONS[choice], 4)
+@pytest.mark.parametrize(
+    ("choice", "layout"), [("windows", regions.windows), ("grid", regions.grid)]
+)
+def test_fixed_regions_end_with_the_frame(choice, layout):
+    found = layout()
+    assert found.shape == (REGIONS[choice].vectors, 4)
     assert found.dtype == torch.float32
     assert tuple(found[-1].tolist()) == FRAME
     check(found, choice)
@@ -66,9 +69,9 @@ def test_the_grid_covers_the_photo_row_by_row():
 
 
 @given(st.integers(0, 12), st.integers(1, 8))
-def test_padded(found, count):
+def test_pad_adds_zeros_and_the_frame(found, count):
     given_boxes = random_boxes(found)
-    rows = padded(given_boxes.tolist(), count)
+    rows = pad(given_boxes.tolist(), count)
     kept = min(found, count - 1)
     assert rows.shape == (count, 4)
     assert torch.equal(rows[:kept], given_boxes[:kept])
@@ -91,11 +94,11 @@ def test_check_of_nothing():
 @pytest.mark.parametrize(
     ("box", "words"),
     [
-        ((math.nan, 0, 1, 1), "no number"),
-        ((0, 0, math.nan, 1), "no number"),
-        ((math.nan,) * 4, "no number"),
-        ((0, 0, math.inf, 1), "no number"),
-        ((-math.inf, 0, 1, 1), "no number"),
+        ((math.nan, 0, 1, 1), "not a number"),
+        ((0, 0, math.nan, 1), "not a number"),
+        ((math.nan,) * 4, "not a number"),
+        ((0, 0, math.inf, 1), "not a number"),
+        ((-math.inf, 0, 1, 1), "not a number"),
         ((0.6, 0.1, 0.4, 0.9), "no width"),
         ((0.1, 0.6, 0.9, 0.4), "no width or no height"),
         ((0.4, 0.1, 0.4, 0.9), "no width"),
@@ -113,7 +116,7 @@ def test_check_tells_what_is_wrong(box, words, row):
     found[row] = torch.tensor(box)
     with pytest.raises(UserError, match=rf"^A box of photo 7\.jpg has .*{words}") as caught:
         check(found, "photo 7.jpg")
-    assert str(caught.value).endswith("in shares from 0 to 1.")
+    assert str(caught.value).endswith("as fractions from 0 to 1.")
     assert "\n" not in str(caught.value)
     with pytest.raises(UserError, match=words):
         check(found.view(1, 3, 4).double(), "photo 7.jpg")

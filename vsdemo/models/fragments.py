@@ -33,10 +33,9 @@ from vsdemo.encoders.fragments import PARTS, Fragments
 from vsdemo.encoders.regions import RegionImage
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.scores import fragment_alignment
-from vsdemo.vision.backbones import CROPS
-from vsdemo.vision.regions import REGIONS
+from vsdemo.vision.crops import REGIONS, VIEWS
 
-LOOKS = (*REGIONS, *CROPS)
+LOOKS = (*REGIONS, *VIEWS)
 
 
 @dataclass(frozen=True)

@@ -263,9 +263,7 @@ class FeatureCache:
         small.thumbnail((DETECTION_SIDE, DETECTION_SIDE))
         return _Photo(path, small, views)
 
-    def _compute(
-        self, network: Backbone, photos: Sequence[_Photo], kind: str
-    ) -> dict[str, Tensor]:
+    def _compute(self, network: Backbone, photos: Sequence[_Photo], kind: str) -> dict[str, Tensor]:
         """Compute the tensors to store of B photos, (B, ...) each, features in half precision."""
         views = torch.stack([photo.views for photo in photos])  # (B, V, 3, H, W)
         if kind == MAP:

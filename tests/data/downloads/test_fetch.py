@@ -174,7 +174,7 @@ def test_sizes_and_terms_are_stated():
 
 def test_the_full_image_network_is_found_once_it_was_fetched(web, tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
-    with pytest.raises(UserError, match=r"densenet169 is not here; .*vsdemo fetch densenet169"):
+    with pytest.raises(UserError, match=r"densenet169 is missing; .*vsdemo fetch densenet169"):
         find_weights("torchvision/densenet169")
     torch.save({"features.conv0.weight": torch.ones(2, 3)}, tmp_path / "net.pth")
     web.files["net.pth"] = (tmp_path / "net.pth").read_bytes()

@@ -11,8 +11,8 @@ from vsdemo.core.errors import UserError
 from vsdemo.recipes.pocket import batches, train
 from vsdemo.recipes.pocket.train import Settings, Trainer
 from vsdemo.training.state import STATE
-from vsdemo.vision.backbones import Weights
 from vsdemo.vision.backbones.network import Backbone
+from vsdemo.vision.backbones.weights import Weights
 
 SMALL = Settings(epochs=6, batch_size=4, learning_rate=0.003, warmup=2, average=0.5)
 

@@ -15,9 +15,10 @@ from torch import nn
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.data import datasets
-from vsdemo.vision.backbones import Weights, classifier, find_weights
+from vsdemo.vision.backbones import classifier, find_weights
 from vsdemo.vision.backbones import network as networks
 from vsdemo.vision.backbones.network import Backbone
+from vsdemo.vision.backbones.weights import Weights
 
 BACKBONE = "torchvision/mobilenet_v3_small"
 POOLED = {"resnet18": 512, "densenet121": 1024, "mobilenet_v2": 1280}  # the vector is a mean
@@ -63,7 +64,9 @@ def read_by_classifier(net: nn.Module, photos: torch.Tensor) -> torch.Tensor:
     seen = []
     last = [m for m in net.modules() if isinstance(m, nn.Linear)][-1]
     last.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    mean, std = (torch.tensor(c)[:, None, None] for c in classifier.IMAGENET)
+    mean, std = (
+        torch.tensor(c)[:, None, None] for c in (classifier.IMAGENET_MEAN, classifier.IMAGENET_STD)
+    )
     with torch.no_grad():
         net((photos / 255 - mean) / std)
     return seen[0]

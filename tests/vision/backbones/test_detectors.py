@@ -22,7 +22,7 @@ from vsdemo.core.images import open_photo
 from vsdemo.data import datasets
 from vsdemo.vision import regions
 from vsdemo.vision.backbones import detectors
-from vsdemo.vision.backbones.detectors import SSDLITE, YOLOX, Detector, surest
+from vsdemo.vision.backbones.detectors import SSDLITE, YOLOX, Detector, select
 
 FRAME = torch.tensor(regions.FRAME)
 
@@ -54,7 +54,7 @@ def random_ssdlite(tmp_path_factory):
 @pytest.fixture
 def ssdlite(models_folder, random_ssdlite):
     (models_folder / random_ssdlite[1].name).symlink_to(random_ssdlite[1])
-    return Detector(detectors.find())
+    return Detector(detectors.find_weights())
 
 
 def noise(width: int, height: int, seed: int = 0) -> Image.Image:
@@ -68,9 +68,9 @@ anything = st.floats(-2, 3, width=32) | st.sampled_from([0.0, 1.0, math.nan, mat
 @given(st.lists(st.tuples(*[anything] * 5), max_size=40), st.integers(1, 19))
 def test_surest_boxes_are_boxes(rows, count):
     values = torch.tensor(rows).view(-1, 5)
-    kept = surest(values[:, :4], values[:, 4], count)
+    kept = select(values[:, :4], values[:, 4], count)
     assert len(kept) <= count
-    regions.check(regions.padded(kept.tolist(), 20), "the test")
+    regions.check(regions.pad(kept.tolist(), 20), "the test")
     assert (kept != 0).any(1).all()  # zeros would stand for none
     assert (box_iou(kept, kept).fill_diagonal_(0) <= detectors.SAME).all()
 
@@ -85,8 +85,8 @@ def test_surest_is_greedy_by_score():
         if all(box_iou(boxes[i][None], boxes[j][None]) <= 0.5 for j in expected):
             expected.append(i)
     assert 10 < len(expected) < 60
-    assert torch.equal(surest(boxes, scores, 10), boxes[expected[:10]])
-    assert torch.equal(surest(boxes, scores, 60), boxes[expected])
+    assert torch.equal(select(boxes, scores, 10), boxes[expected[:10]])
+    assert torch.equal(select(boxes, scores, 60), boxes[expected])
 
 
 def test_ssdlite_sees_what_torchvision_sees(ssdlite, random_ssdlite):
@@ -116,11 +116,11 @@ def test_no_photos(ssdlite):
 
 def test_yolox_is_preferred(models_folder, random_ssdlite):
     (models_folder / random_ssdlite[1].name).symlink_to(random_ssdlite[1])
-    found = detectors.find()
-    assert (found.backbone, len(found.hash)) == (f"torchvision/{SSDLITE}", 16)
+    found = detectors.find_weights()
+    assert (found.name, len(found.hash)) == (f"torchvision/{SSDLITE}", 16)
     (models_folder / "yolox_nano.onnx").write_bytes(b"abc")
-    found = detectors.find()
-    assert (found.backbone, found.hash) == (YOLOX, "ba7816bf8f01cfea")  # FIPS 180-2, B.1
+    found = detectors.find_weights()
+    assert (found.name, found.hash) == (YOLOX, "ba7816bf8f01cfea")  # FIPS 180-2, B.1
 
 
 def one_sentence(caught: pytest.ExceptionInfo) -> bool:
@@ -134,7 +134,7 @@ def test_no_detector_to_be_had(error, models_folder, monkeypatch):
 
     monkeypatch.setattr(torch.hub, "load_state_dict_from_url", fail)
     with pytest.raises(UserError, match=r"could not be downloaded.*models/ folder") as caught:
-        detectors.find()
+        detectors.find_weights()
     assert one_sentence(caught)
 
 
@@ -148,7 +148,7 @@ def test_download_that_works(models_folder, tmp_path, monkeypatch, random_ssdlit
 
     monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path))
     monkeypatch.setattr(torch.hub, "load_state_dict_from_url", download)
-    found = detectors.find()
+    found = detectors.find_weights()
     assert found.path.name == "ssdlite320_mobilenet_v3_large_coco-a79551df.pth"
     assert Detector(found).boxes([noise(50, 40)]).shape == (1, 20, 4)
 
@@ -157,7 +157,7 @@ def test_without_onnxruntime(models_folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     (models_folder / "yolox_nano.onnx").write_bytes(b"abc")
     with pytest.raises(UserError, match="pip install onnxruntime") as caught:
-        Detector(detectors.find())
+        Detector(detectors.find_weights())
     assert one_sentence(caught)
 
 
@@ -166,14 +166,14 @@ def test_without_onnxruntime(models_folder, monkeypatch):
 def test_damaged_file(name, content, models_folder):
     (models_folder / name).write_bytes(content)
     with pytest.raises(UserError, match=rf"{name}.*get that file again") as caught:
-        Detector(detectors.find())
+        Detector(detectors.find_weights())
     assert one_sentence(caught)
 
 
 def test_file_of_another_network(models_folder):
     save_file({"weight": torch.zeros(3)}, models_folder / f"{SSDLITE}_mine.safetensors")
     with pytest.raises(UserError, match=r"_mine\.safetensors do not fit") as caught:
-        Detector(detectors.find())
+        Detector(detectors.find_weights())
     assert one_sentence(caught)
 
 
@@ -190,7 +190,7 @@ def gold(annotations: zipfile.ZipFile, photo: str) -> torch.Tensor:
 def test_yolox_on_photos(real_data):
     """Measured: 0.55 and 0.77; with the boxes of another photo 0.21."""
     files = datasets.load("flickr8k", "dev").photos[:20]
-    found = Detector(detectors.find()).boxes([open_photo(file) for file in files])
+    found = Detector(detectors.find_weights()).boxes([open_photo(file) for file in files])
     assert (found != 0).any(-1).all()  # 19 are always found
     assert torch.equal(found[:, 19], FRAME.expand(20, 4))
     with zipfile.ZipFile(real_data / "flickr30k_entities" / "annotations.zip") as annotations:

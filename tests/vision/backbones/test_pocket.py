@@ -7,9 +7,10 @@ from torch import nn
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT
-from vsdemo.vision.backbones import Weights, find_weights, is_here, weights
+from vsdemo.vision.backbones import families, find_weights, is_available
 from vsdemo.vision.backbones.network import Backbone
-from vsdemo.vision.backbones.pocket import FEATURES, STAGES, STEM, Pocket
+from vsdemo.vision.backbones.pocket import FEATURES, STAGES, STEM, Block, Pocket
+from vsdemo.vision.backbones.weights import Weights
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def pocket_file(tmp_path, monkeypatch):
     half = {k: t.half() if t.dim() > 1 else t for k, t in Pocket().state_dict().items()}
     save_file(half, file)
     assert file.stat().st_size <= 10_000_000
-    monkeypatch.setattr(weights, "POCKET", file)
+    monkeypatch.setattr(families, "POCKET", file)
     return file
 
 
@@ -38,8 +39,8 @@ def test_its_finer_map_has_both_stages_place_by_place():
     pocket = Pocket().eval()
     pixels = torch.randn(2, 3, 96, 64)
     with torch.no_grad():
-        fine, (_, last) = pocket.fine(pixels), pocket(pixels)
-    assert fine.shape == (2, FEATURES + STAGES[2][0], 6, 4)
+        fine, (_, last) = pocket.region_map(pixels), pocket(pixels)
+    assert fine.shape == (2, FEATURES + STAGES[2].width, 6, 4)
     before = fine[:, FEATURES:]
     torch.testing.assert_close(before.norm(dim=1), torch.ones(2, 6, 4))
     assert fine[:, :FEATURES].norm(dim=1).max() < 1.001
@@ -49,7 +50,7 @@ def test_its_finer_map_has_both_stages_place_by_place():
 
 def test_a_block_begins_as_its_shortcut():
     network = Pocket().eval()
-    block = next(b for b in network.layers if hasattr(b, "shortcut"))
+    block = next(b for b in network.layers if isinstance(b, Block))
     x = torch.rand(1, STEM, 8, 8)
     torch.testing.assert_close(block(x), block.shortcut(x).relu())
 
@@ -57,7 +58,7 @@ def test_a_block_begins_as_its_shortcut():
 def test_every_weight_gets_a_gradient():
     network = Pocket()
     for block in network.layers:
-        if hasattr(block, "shortcut"):
+        if isinstance(block, Block):
             nn.init.ones_(block.layers[4].weight)
     network(torch.rand(2, 3, 64, 64))[0].square().sum().backward()
     assert all(p.grad is not None for p in network.parameters())
@@ -67,7 +68,7 @@ def test_every_weight_gets_a_gradient():
 def test_it_is_found_and_read(pocket_file):
     found = find_weights("pocket")
     assert found.path == pocket_file
-    assert is_here("pocket")
+    assert is_available("pocket")
     vector, spatial = Backbone(found)(torch.zeros(1, 3, 224, 224, dtype=torch.uint8))
     assert vector.shape == (1, FEATURES)
     assert spatial.shape == (1, FEATURES, 7, 7)
@@ -99,7 +100,7 @@ def test_damaged_file(damage, pocket_file):
 
 def test_missing_file(pocket_file):
     pocket_file.unlink()
-    assert not is_here("pocket")
+    assert not is_available("pocket")
     with pytest.raises(UserError, match="git restore checkpoints/pocket"):
         find_weights("pocket")
 
@@ -108,15 +109,15 @@ def test_what_is_here_needs_no_download(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path / "hub"))
     names = ("torchvision/resnet18", "open_clip/ViT-B-32/openai", "torchvision/", "resnet18", "")
-    assert not any(map(is_here, names))
-    assert is_here("open_clip/ViT-B-32/random")
+    assert not any(map(is_available, names))
+    assert is_available("open_clip/ViT-B-32/random")
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "resnet18_mine.safetensors").touch()
-    assert is_here("torchvision/resnet18")
+    assert is_available("torchvision/resnet18")
     downloaded = tmp_path / "hub" / "checkpoints" / "resnet50-0676ba61.pth"
     downloaded.parent.mkdir(parents=True)
     downloaded.touch()
-    assert is_here("torchvision/resnet50")
+    assert is_available("torchvision/resnet50")
 
 
 def test_random_weights_for_tests():

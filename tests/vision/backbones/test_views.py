@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from vsdemo.vision.backbones import CROPS, find_weights
+from vsdemo.vision.backbones import find_weights
 from vsdemo.vision.backbones.network import Backbone
+from vsdemo.vision.crops import VIEWS
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +52,11 @@ def test_whole_is_all_of_the_photo(network, noise):
     assert network.views(edge, "center")[0].max() == 0
 
 
-@given(st.integers(8, 400), st.floats(1, 20), st.booleans(), st.sampled_from(list(CROPS)))
+@given(st.integers(8, 400), st.floats(1, 20), st.booleans(), st.sampled_from(list(VIEWS)))
 def test_views_of_any_shape(network, short, ratio, tall, crops):
     size = (short, int(short * ratio))
     views = network.views(Image.new("RGB", size if tall else size[::-1], "red"), crops)
-    assert views.shape == (CROPS[crops], 3, 224, 224)
+    assert views.shape == (VIEWS[crops].views, 3, 224, 224)
     assert views.dtype == torch.uint8
     red = torch.tensor([255, 0, 0], dtype=torch.uint8)[:, None, None]
     assert torch.equal(views, red.expand_as(views))  # no view leaves the photo

@@ -13,8 +13,8 @@ from PIL import Image
 from tests.support.fake_detector import CLASSES, PLACES, fake_onnxruntime, output_for
 from vsdemo.core.errors import UserError
 from vsdemo.vision import regions
-from vsdemo.vision.backbones import Weights
 from vsdemo.vision.backbones.detectors import STRIDES, YOLOX, Detector, decode, letterbox
+from vsdemo.vision.backbones.weights import Weights
 
 FRAME = torch.tensor(regions.FRAME)
 
@@ -96,7 +96,7 @@ def test_a_box_comes_back_where_the_thing_is(size, yolox):
 def test_best_first_then_zeros_then_the_frame(yolox):
     apart = [(40 * i, 10, 40 * i + 30, 60, 0.1 * (i + 1)) for i in range(5)]
     found = yolox(lambda _: output_for(*apart)).boxes([photo_of(416, 416)] * 2)
-    assert found.shape == (2, regions.REGIONS["detector"], 4)
+    assert found.shape == (2, regions.MOST, 4)
     assert found.dtype == torch.float32
     expected = torch.tensor([box[:4] for box in reversed(apart)]) / 416
     torch.testing.assert_close(found[0, :5], expected)

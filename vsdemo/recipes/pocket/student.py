@@ -26,7 +26,10 @@ class Student(nn.Module):
     def __init__(self, vocab: Vocab, deviations: Tensor) -> None:
         super().__init__()
         self.net = Pocket()
-        mean, deviation = torch.tensor(self.net.mean_std)[:, :, None, None].unbind()
+        mean, deviation = (
+            torch.tensor(values)[:, None, None]
+            for values in (self.net.spec.mean, self.net.spec.std)
+        )
         self.register_buffer("mean", mean, persistent=False)
         self.register_buffer("deviation", deviation, persistent=False)
         self.components = nn.Conv2d(FEATURES, deviations.shape[1], 1)

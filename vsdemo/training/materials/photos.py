@@ -23,9 +23,9 @@ from vsdemo.training.materials.pairs import Pairs
 from vsdemo.training.probe import Probe
 from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.schedule import epoch_batches
-from vsdemo.vision.backbones import CROPS, is_here
+from vsdemo.vision.backbones import is_available
+from vsdemo.vision.crops import CROPS, VIEWS
 from vsdemo.vision.features import FeatureCache, photo_key
-from vsdemo.vision.regions import REGIONS
 
 DRAWING_SIZE = 60_000  # bytes of a picture that is drawn, at most
 FEATURE_SIZE = 2 * 2048  # bytes of the features of a photo or a region, at most
@@ -57,10 +57,10 @@ class Photos(Pairs):
     @classmethod
     def default_settings(cls, config: Config, dataset: str | None) -> tuple[str, ...]:
         """Choose Pocket for drawings, and where the preset's backbone is missing."""
-        if not datasets.is_generated(dataset) and is_here(config.backbone):
+        if not datasets.is_generated(dataset) and is_available(config.backbone):
             return ()
         wanted = {"backbone": "pocket"}
-        if config.crops in CROPS:
+        if config.crops in VIEWS:
             wanted["crops"] = "whole"
         return tuple(f"{k}={v}" for k, v in wanted.items() if getattr(config, k) != v)
 
@@ -74,7 +74,7 @@ class Photos(Pairs):
         missing = len(photos) - len(existing)
         drawn = f"; {missing:,} of them will be drawn first" if missing else ""
         checks = [Check(True, f"{len(photos):,} pictures for training and validation{drawn}.")]
-        if not is_here(config.backbone):
+        if not is_available(config.backbone):
             checks.append(Check(False, _missing_backbone(config.backbone)))
             return Requirements(checks)
         cache = FeatureCache(config.backbone, config.crops)
@@ -82,7 +82,7 @@ class Photos(Pairs):
         work = f"The features of about {left:,} pictures will be computed first"
         work = work if left else "All features are cached"
         checks.append(Check(True, f"{work}, by {config.backbone} ({config.crops})."))
-        features = left * FEATURE_SIZE * REGIONS.get(config.crops, 1)
+        features = left * FEATURE_SIZE * CROPS[config.crops].vectors
         return Requirements(checks, disk=missing * DRAWING_SIZE + features)
 
     def build(self) -> DualEncoder:

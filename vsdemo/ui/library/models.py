@@ -10,7 +10,8 @@ from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.models import checkpoint
 from vsdemo.training.jobs import jobs
-from vsdemo.vision.backbones import CROPS, is_here
+from vsdemo.vision.backbones import is_available
+from vsdemo.vision.crops import CROPS
 
 Merit = tuple[bool, bool, int, int, float]
 
@@ -60,7 +61,7 @@ def _merit(folder: Path, dataset: str | None) -> Merit:
         spec = checkpoint.read_spec(folder)
         base = datasets.base_name(spec.dataset)
         place = known.index(base) if base in known else len(known)
-        here, views = is_here(spec.config.backbone), CROPS.get(spec.config.crops, 1)
+        here, views = is_available(spec.config.backbone), CROPS[spec.config.crops].views
         return spec.dataset == dataset, here, -place, -views, float(figures["dev"]["rsum"])
     except (UserError, OSError, ValueError, KeyError, TypeError):
         return False, False, -len(known) - 1, 0, 0.0

@@ -17,7 +17,7 @@ import gradio as gr
 from vsdemo.core.config import Config, describe, groups, override
 from vsdemo.core.errors import UserError
 from vsdemo.ui.components import html
-from vsdemo.vision.backbones import NETWORKS, is_here
+from vsdemo.vision.backbones import BACKBONES, is_available
 
 BASIC = ("epochs", "batch_size", "learning_rate", "dim", "margin", "seed")  # changed most often
 CODE = Path(__file__).with_name("form.js")
@@ -71,7 +71,7 @@ def _plain(part: object) -> bool:
 def offered(config: Config) -> tuple[str, ...]:
     """The image networks to choose from: the preset's own, and those whose weights are here."""
     own = config.backbone
-    return (own, *(name for name in NETWORKS if name != own and is_here(name)))
+    return (own, *(name for name in BACKBONES if name != own and is_available(name)))
 
 
 def form(config: Config, basic: Sequence[str] = BASIC) -> str:
@@ -104,7 +104,7 @@ def _field(field: Field, config: Config) -> str:
     """A name, its widget, its help, its default and the way back to it."""
     name, default = escape(field.name), escape(_text(getattr(config, field.name)))
     told = f'<p class="note wrong">{_range(field)}</p>' if _number(field) else ""
-    if field.name == "backbone" and not (config.text_only or is_here(config.backbone)):
+    if field.name == "backbone" and not (config.text_only or is_available(config.backbone)):
         told = f'<p class="note">{ABSENT}</p>'
     return (
         f'<div class="setting-of" data-field="{name}">'

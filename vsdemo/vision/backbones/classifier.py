@@ -74,7 +74,7 @@ class Classifier(Network):
         own = self.net.state_dict().keys()
         state = {}
         for name, tensor in read(path).items():
-            # Older DenseNet files name their layers norm.1 and conv.2; torchvision now norm1, conv2.
+            # Older DenseNet files name their layers norm.1 and conv.2 instead of norm1 and conv2.
             renamed = name if name in own else re.sub(r"(norm|conv)\.([12])", r"\1\2", name)
             state[renamed] = tensor
         missing, _ = self.net.load_state_dict(state, strict=False)

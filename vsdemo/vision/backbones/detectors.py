@@ -61,8 +61,8 @@ def find_weights() -> Weights:
     except BROKEN as error:
         raise UserError(
             f"The object detector is missing and could not be downloaded ({type(error).__name__}); "
-            f"go online once, put {YOLOX}.onnx into the models/ folder below VSDEMO_DATA, or choose "
-            "other regions."
+            f"go online once, put {YOLOX}.onnx into the models/ folder below VSDEMO_DATA, or "
+            "choose other regions."
         ) from None
     return Weights(f"torchvision/{SSDLITE}", file, content_hash(file))
 
