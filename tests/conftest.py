@@ -32,7 +32,7 @@ from vsdemo.cli import main
 from vsdemo.data import storybook
 from vsdemo.data.downloads import download, fetch
 from vsdemo.data.text import parser
-from vsdemo.evaluation import evaluate
+from vsdemo.evaluation import cards
 from vsdemo.training.jobs import jobs
 
 REAL_DATA = Path(os.environ["VSDEMO_DATA"]).resolve() if os.environ.get("VSDEMO_DATA") else None
@@ -140,7 +140,7 @@ def pairs_root(tmp_path, monkeypatch):
     """A VSDEMO_DATA with sentence pairs, but neither photos nor a backbone; few resamples."""
     small_pairs.write_all(tmp_path)
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
-    monkeypatch.setattr("vsdemo.evaluation.metrics.ranks.RESAMPLES", 200)
+    monkeypatch.setattr("vsdemo.evaluation.metrics.bootstrap.RESAMPLES", 200)
     return tmp_path
 
 
@@ -205,7 +205,9 @@ def small_storybook(monkeypatch):
     """A few scenes, not drawn, take the place of Storybook's."""
     monkeypatch.setattr(storybook, "scenes", storybook_sample.scenes)
     monkeypatch.setattr(storybook, "load", storybook_sample.load)
-    return storybook_sample
+    storybook_sample.clear_caches()
+    yield storybook_sample
+    storybook_sample.clear_caches()
 
 
 @pytest.fixture(scope="session")
@@ -225,7 +227,7 @@ def toy_checkpoint(own_folders, tmp_path_factory):
     """The preset `gru`, trained and measured on `toy`; a test that changes it works on a copy."""
     folder = tmp_path_factory.mktemp("runs") / "gru"
     small_runs.preset_trainer(folder, "gru", *TOY_SETTINGS).run()
-    evaluate.finish(folder)
+    cards.finish(folder)
     return folder
 
 

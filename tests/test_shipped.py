@@ -9,11 +9,11 @@ import torch
 
 from vsdemo import models
 from vsdemo.data import datasets
-from vsdemo.evaluation import evaluate
-from vsdemo.evaluation.tasks import retrieval
+from vsdemo.evaluation.metrics import retrieval
+from vsdemo.evaluation.tasks.hypernyms import Hypernyms
+from vsdemo.evaluation.tasks.retrieval import Retrieval
 from vsdemo.models import checkpoint
 from vsdemo.recipes.parsing import score
-from vsdemo.training import hypernym_pairs
 
 ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = sorted(p.parent for p in (ROOT / "checkpoints").glob("**/config.json"))
@@ -62,9 +62,9 @@ def test_every_one_knows_either_photos_or_concepts() -> None:
 @pytest.mark.parametrize("folder", OF_PHOTOS, ids=name)
 def test_card_and_readme_show_the_measured_figures(folder: Path) -> None:
     metrics = json.loads((folder / "metrics.json").read_text())
-    rows = evaluate.table(metrics).splitlines()[2:]
+    rows = Retrieval().table(metrics).splitlines()[2:]
     assert all(row in (folder / "README.md").read_text() for row in rows)
-    row = evaluate.table({f"`{name(folder)}`": metrics["test"]}).splitlines()[2]
+    row = Retrieval().table({f"`{name(folder)}`": metrics["test"]}).splitlines()[2]
     assert row in RESULTS
 
 
@@ -72,10 +72,10 @@ def test_card_and_readme_show_the_measured_figures(folder: Path) -> None:
 def test_card_and_readme_show_the_figures_of_concepts(folder: Path) -> None:
     """The README has a row a checkpoint and protocol, named as the split is in the card."""
     metrics = json.loads((folder / "metrics.json").read_text())
-    rows = hypernym_pairs.table(metrics).splitlines()[2:]
+    rows = Hypernyms().table(metrics).splitlines()[2:]
     assert rows
     assert all(row in (folder / "README.md").read_text() for row in rows)
-    rows = hypernym_pairs.table({f"`{name(folder)}`": metrics["test"]}).splitlines()[2:]
+    rows = Hypernyms().table({f"`{name(folder)}`": metrics["test"]}).splitlines()[2:]
     assert all(row in RESULTS for row in rows)
 
 
@@ -100,7 +100,7 @@ def test_retrieves_test_photos(folder: Path, real_data: Path) -> None:
         photo_of=test.photo_of[: 5 * PHOTOS],
     )
     features = checkpoint.feature_cache(spec).get(few.photos)
-    figures = retrieval.ranks(model, *retrieval.encode(model, few, features)).metrics()
+    figures = retrieval.measure(model, few, features).metrics()
     least = 45 if spec.dataset == "storybook" else 60  # "An animal outside." fits many pictures
     least = 40 if folder.name.endswith("-pocket") else least  # a smaller network sees less
     assert figures["i2t"]["r1"] > least

@@ -30,7 +30,7 @@ def test_sts_prints_a_table_and_draws_bars(pairs_root, toy_checkpoint, run, tmp_
 @pytest.mark.parametrize(
     ("words", "printed"),
     [
-        (("--task", "sts", "--data", "toy"), "has data of its own; leave --data out"),
+        (("--task", "sts", "--data", "toy"), "has its own data; leave --data out"),
         (("--task", "sts", "--sts-dir", "/none"), "There is no folder /none"),
         (("--task", "sts", "--split", "all"), "on dev or test, not on all"),
         (("--task", "retrieval", "--sts-dir", "/none"), "leave --sts-dir out"),

@@ -12,7 +12,8 @@ from safetensors.torch import load_file, save_file
 from vsdemo import models
 from vsdemo.core import config
 from vsdemo.core.errors import UserError
-from vsdemo.evaluation import evaluate
+from vsdemo.evaluation import cards, evaluate
+from vsdemo.evaluation.tasks.retrieval import Retrieval
 from vsdemo.models import checkpoint
 
 FIGURES = {"r1", "r5", "r10", "r20", "r50", "medr", "meanr"}
@@ -107,9 +108,11 @@ def test_lengths(toy_checkpoint):
 
 def test_folds_need_a_thousand_photos(toy_checkpoint):
     with pytest.raises(UserError, match="8 photos; a fold needs 1,000"):
-        evaluate.evaluate(toy_checkpoint, "test", folds=True)
-    with pytest.raises(UserError, match="of the task retrieval only"):
-        evaluate.evaluate(toy_checkpoint, "test", task_name="lengths", folds=True)
+        evaluate.evaluate(toy_checkpoint, "test", options={"folds": True})
+    with pytest.raises(
+        UserError, match="lengths has no option folds, which is for retrieval; leave --folds out"
+    ):
+        evaluate.evaluate(toy_checkpoint, task_name="lengths", options={"folds": True})
 
 
 @pytest.mark.parametrize(
@@ -164,7 +167,7 @@ def test_the_command_on_the_card_is_the_run(toy_checkpoint):
 
 
 def test_table_has_a_cell_for_every_figure(measured):
-    lines = evaluate.table({"dev": measured, "test": measured}).splitlines()
+    lines = Retrieval().table({"dev": measured, "test": measured}).splitlines()
     assert len(lines) == 4
     assert len({line.count("|") for line in lines}) == 1
     assert [line.split("|")[1].strip() for line in lines[2:]] == ["dev", "test"]
@@ -179,6 +182,6 @@ def test_data_without_a_test_split(toy_checkpoint, toy_root, tmp_path, monkeypat
     shutil.copytree(toy_root / "models", tmp_path / "data" / "models")
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
     folder = shutil.copytree(toy_checkpoint, tmp_path / "run")
-    assert evaluate.finish(folder).keys() == {"dev"}
+    assert cards.finish(folder).keys() == {"dev"}
     assert json.loads((folder / "metrics.json").read_text()).keys() == {"dev"}
     assert "| dev |" in (folder / "README.md").read_text()

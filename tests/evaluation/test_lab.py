@@ -13,8 +13,10 @@ from vsdemo.core.errors import UserError
 from vsdemo.data import storybook
 from vsdemo.evaluation import lab
 from vsdemo.evaluation.claims import CLAIMS
-from vsdemo.evaluation.metrics import ranks
+from vsdemo.evaluation.metrics import bootstrap
+from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import task
+from vsdemo.evaluation.tasks.alignment import Alignment
 from vsdemo.models import checkpoint
 
 KNOWS, COUNTS, SPELLS = Path("runs/knows"), Path("runs/counts"), Path("runs/spells")
@@ -26,8 +28,8 @@ def small(toy_checkpoint):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(storybook, "scenes", storybook_sample.scenes)
         patch.setattr(storybook, "load", storybook_sample.load)
-        patch.setattr(ranks, "RESAMPLES", 100)
-        patch.setattr(lab, "split_with_features", features)
+        patch.setattr(bootstrap, "RESAMPLES", 100)
+        patch.setattr(lab, "load_photos", photos)
         yield patch
 
 
@@ -43,9 +45,11 @@ def found(small):
         return lab.report([KNOWS, COUNTS, SPELLS, KNOWS])
 
 
-def features(spec, split: str, dataset: str):
+def photos(spec, split: str, dataset: str, *, boxes: bool) -> PhotoData:
     assert dataset == "storybook"
-    return storybook_sample.load(split), storybook_sample.features(storybook_sample.load(split))
+    captions = storybook_sample.load(split)
+    known = torch.ones(len(captions.photos), 2, 4) if boxes else None
+    return PhotoData(captions, storybook_sample.features(captions), known)
 
 
 @pytest.mark.parametrize(
@@ -69,14 +73,14 @@ def test_every_claim_has_a_row_a_model_with_the_task_s_own_figures(found):
         rows = found["claims"][claim.name]["rows"]
         assert list(rows) == [str(KNOWS), str(COUNTS), str(SPELLS)]
         if claim.name == "alignment":
-            assert all(row == {"verdict": "aligns nothing"} for row in rows.values())
+            assert all(row == {"verdict": "aligns no parts"} for row in rows.values())
             continue
-        split = storybook_sample.load(claim.figure.split)
-        module = task(claim.figure.task)
+        split = storybook_sample.load(claim.metric.split)
+        module = task(claim.metric.task)
         model = storybook_sample.oracle()
-        figures = module.evaluate(model, split, storybook_sample.features(split))
+        figures = module.evaluate(model, PhotoData(split, storybook_sample.features(split)))
         value, interval = figures, figures["ci95"]
-        for key in claim.figure.metric.split():
+        for key in claim.metric.key.split():
             value, interval = value[key], interval[key]
         assert rows[str(KNOWS)]["value"] == pytest.approx(value)
         assert rows[str(KNOWS)]["ci95"] == pytest.approx(interval)
@@ -107,16 +111,15 @@ class Constant:
 def test_alignment_is_asked_of_models_that_align_with_the_boxes_of_their_regions(
     small, monkeypatch
 ):
-    def measure(model, split, features, boxes):
+    def measure(self, model, data):
         answers = {"pointing": 70.0, "gain": 20.0}
         guesses = {"centre": {"pointing": 50.0}, "random": {"pointing": 30.0}}
-        found = {**answers, "baselines": guesses, "boxes": float(boxes.sum())}
-        return Constant(found, len(split.photos))
+        found = {**answers, "baselines": guesses, "boxes": float(data.boxes.sum())}
+        return Constant(found, len(data.split.photos))
 
     model = storybook_sample.oracle()
-    monkeypatch.setattr(model.score, "align", None, raising=False)
-    monkeypatch.setattr(task("alignment"), "measure", measure)
-    monkeypatch.setattr(lab, "boxes_of", lambda spec, split: torch.ones(len(split.photos), 2, 4))
+    monkeypatch.setattr(model.score, "can_align", True)
+    monkeypatch.setattr(Alignment, "measure", measure)
     monkeypatch.setattr(lab, "RUNS", (("alignment", "test"),))
     monkeypatch.setattr(lab, "CLAIMS", [c for c in CLAIMS if c.name == "alignment"])
     monkeypatch.setattr(checkpoint, "load", lambda folder: (model, None, None))
@@ -169,22 +172,21 @@ def test_tables_for_people(found):
     assert printed.count("| verdict |") == len(CLAIMS)
     assert f"| `{KNOWS}` | 100.0 (100.0 to 100.0) | holds |" in printed
     assert f"| `{COUNTS}` | 50.0 (50.0 to 50.0) | does not hold |" in printed
-    assert f"| `{COUNTS}` |  |  |  |  | aligns nothing |" in printed
+    assert f"| `{COUNTS}` |  |  |  |  | aligns no parts |" in printed
     for claim in CLAIMS:
-        assert claim.says in printed
+        assert claim.text in printed
         assert claim.paper in printed
     widths = [{line.count("|") for line in part.splitlines()} for part in printed.split("\n\n")]
     assert all(len(counts) == 1 for counts in widths)
 
 
 def test_a_checkpoint_from_the_command_line(run, toy_checkpoint, small, monkeypatch):
-    def random(spec, split: str, dataset: str):
-        draw = torch.Generator().manual_seed(0)
-        return storybook_sample.load(split), torch.rand(
-            storybook_sample.SCENES, spec.features, generator=draw
-        )
+    def random(spec, split: str, dataset: str, *, boxes: bool) -> PhotoData:
+        generator = torch.Generator().manual_seed(0)
+        features = torch.rand(storybook_sample.SCENES, spec.features, generator=generator)
+        return PhotoData(storybook_sample.load(split), features)
 
-    monkeypatch.setattr(lab, "split_with_features", random)
+    monkeypatch.setattr(lab, "load_photos", random)
     code, printed, errors = run("lab", toy_checkpoint)
     assert (code, errors) == (0, "")
     assert printed.startswith("A claim holds where")
@@ -201,7 +203,7 @@ def test_those_of_storybook_are_the_default(run, toy_checkpoint, monkeypatch):
     spec = SimpleNamespace(dataset="storybook")
     monkeypatch.setattr(checkpoint, "read_spec", lambda folder: spec)
     asked = []
-    monkeypatch.setattr(lab, "Results", lambda folder, progress: asked.append(folder) or 1 / 0)
+    monkeypatch.setattr(lab, "ModelResults", lambda folder, progress: asked.append(folder) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
         lab.report()
     assert asked == [toy_checkpoint]

@@ -48,7 +48,7 @@ def test_one_value_has_no_deviation():
 def test_differences_are_paired():
     runs = [run("a", 0, 10.0), run("a", 1, 20.0), run("a", 2, 99.0)]
     runs += [run("b", 1, 23.0), run("b", 0, 11.0), run("b", 7, -50.0)]
-    found = tables.differences(tables.grouped(runs), "a", ["rsum"])
+    found = tables.differences(tables.group(runs), "a", ["rsum"])
     half = T_ONE * 2**0.5 / 2**0.5  # of 1 and 3, whose deviation is the root of 2
     assert found.keys() == {"b"}
     assert found["b"]["n"] == 2
@@ -59,13 +59,13 @@ def test_differences_are_paired():
 def test_pairs_have_the_seed_of_the_weights_in_common_too():
     other = replace(run("b", 0, 11.0), seed=5)
     with pytest.raises(UserError, match="'b' and 'a' have no run with the same data set and seed"):
-        tables.differences(tables.grouped([run("a", 0, 10.0), other]), "a", ["rsum"])
+        tables.differences(tables.group([run("a", 0, 10.0), other]), "a", ["rsum"])
 
 
 def test_the_same_run_twice():
     twice = [run("a", 0, 10.0), replace(run("a", 0, 10.0), checkpoint="copy")]
     with pytest.raises(UserError, match="a-0 and copy are the same run: a on pascal1k:0, seed 0"):
-        tables.grouped(twice)
+        tables.group(twice)
 
 
 def test_metrics_of_a_result():

@@ -14,7 +14,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import add_trees
 from vsdemo.data.text.vocab import Vocab
-from vsdemo.evaluation.tasks import retrieval
+from vsdemo.evaluation.metrics import retrieval
 from vsdemo.models import checkpoint, losses
 
 CAPTIONS = (

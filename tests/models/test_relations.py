@@ -7,7 +7,7 @@ import torch
 
 from tests.support.small_runs import trainer
 from vsdemo import cli
-from vsdemo.evaluation.evaluate import matrices
+from vsdemo.evaluation.composition import matrix_norms
 from vsdemo.models import checkpoint
 
 
@@ -32,7 +32,7 @@ def run(monkeypatch, *arguments: str) -> int:
 def test_norms_by_hand(sdt_rnn):
     _, _, vocab = checkpoint.load(sdt_rnn)
     names = [*vocab.relations, "other"]
-    found = matrices(sdt_rnn)
+    found = matrix_norms(sdt_rnn)
     assert [row["name"] for row in found] == names[::-1]
     assert [row["norm"] for row in found] == [4.0 * i for i in reversed(range(len(names)))]
     assert [row["change"] for row in found] == [
@@ -44,9 +44,9 @@ def test_norms_by_hand(sdt_rnn):
 def test_the_command_lists_and_draws(sdt_rnn, monkeypatch, capsys, tmp_path):
     assert run(monkeypatch, sdt_rnn) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[3:]]
-    assert rows[-1] == [matrices(sdt_rnn)[-1]["name"], "0.00", "4.00"]
+    assert rows[-1] == [matrix_norms(sdt_rnn)[-1]["name"], "0.00", "4.00"]
     assert run(monkeypatch, sdt_rnn, "--json") == 0
-    assert json.loads(capsys.readouterr().out) == matrices(sdt_rnn)
+    assert json.loads(capsys.readouterr().out) == matrix_norms(sdt_rnn)
     assert run(monkeypatch, sdt_rnn, "--svg", tmp_path / "norms.svg") == 0
     assert ">other<" in (tmp_path / "norms.svg").read_text()
 
@@ -54,7 +54,7 @@ def test_the_command_lists_and_draws(sdt_rnn, monkeypatch, capsys, tmp_path):
 def test_an_lstm_has_a_block_for_each_place(fake_parser, tmp_path):
     run = trainer(tmp_path, "children=1", "vectors=learned", preset="dt_lstm")
     run.material.save(tmp_path, run.model)
-    found = matrices(tmp_path)
+    found = matrix_norms(tmp_path)
     assert {row["name"] for row in found} == {"l1", "r1"}
     assert {row["change"] for row in found} == {row["start"] for row in found} == {None}
 

@@ -13,8 +13,14 @@ from vsdemo.data import storybook
 from vsdemo.data.storybook.facts import Facts, entails, facts_of
 from vsdemo.data.storybook.variants import variants_of
 from vsdemo.data.text.vocab import tokenize
-from vsdemo.evaluation.tasks.chains import chain
-from vsdemo.evaluation.tasks.compositional import wrong
+from vsdemo.evaluation import phrases, storybook_facts
+from vsdemo.evaluation.tasks import (
+    active_passive,
+    caption_detail,
+    chains,
+    compositional,
+    entailment,
+)
 from vsdemo.models.scores import Cosine, OrderViolation
 
 SCENES = 30
@@ -69,8 +75,10 @@ def oracle() -> SimpleNamespace:
             facts[number] = facts_of(scene)
             for caption in storybook.captions_of(scene):
                 others = [*vars(variants_of(caption, scene)).values()]
-                others += wrong(caption, scene, name == "compositional").values()
-                others += chain(storybook.captions_of(scene))[0]
+                others += compositional.false_captions(
+                    caption, scene, held_out=name == "compositional"
+                ).values()
+                others += chains.chain(storybook.captions_of(scene))[0]
                 for told in (caption, *filter(None, others)):
                     facts[known.setdefault(told.text, -2 - len(known))] = told.facts
     return SimpleNamespace(
@@ -107,3 +115,17 @@ def bag() -> SimpleNamespace:
         encode_text=lambda sentences: texts([s.text for s in sentences]),
         encode_image=lambda found: texts([pictures[int(n)] for n in found[:, 0]]),
     )
+
+
+def clear_caches() -> None:
+    """Forget what tasks computed from other scenes under the same names."""
+    for cached in (
+        storybook_facts.stories,
+        phrases.phrases,
+        active_passive.questions,
+        caption_detail.possible_ranks,
+        chains.gold,
+        compositional.choices,
+        entailment.gold,
+    ):
+        cached.cache_clear()

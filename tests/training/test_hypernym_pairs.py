@@ -11,9 +11,9 @@ from vsdemo.core import config, events
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.pairs import hypernyms
 from vsdemo.evaluation import evaluate
+from vsdemo.evaluation.tasks.hypernyms import Hypernyms
 from vsdemo.models import checkpoint
 from vsdemo.models.hypernyms import PRESETS
-from vsdemo.training import hypernym_pairs
 
 SMALL = (
     *("protocol=whole", "dim=8", "batch_size=16", "wrong=3", "epochs=80", "evaluate_every=10"),
@@ -25,7 +25,7 @@ SYMMETRIC = ("hypernyms/symmetric", "hypernyms/symmetric_released")
 
 @pytest.fixture(autouse=True)
 def few_resamples(monkeypatch):
-    monkeypatch.setattr("vsdemo.evaluation.metrics.ranks.RESAMPLES", 100)
+    monkeypatch.setattr("vsdemo.evaluation.metrics.bootstrap.RESAMPLES", 100)
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_the_command(tmp_path, own, run):
     assert stored.keys() == {"dev", "test"}
     assert stored["test"]["whole"]["accuracy"] > ALWAYS_NO
     card = (tmp_path / "run" / "README.md").read_text()
-    table = hypernym_pairs.table(stored)
+    table = Hypernyms().table(stored)
     rows = table.splitlines()[2:]
     assert [row.split(" | ")[:2] for row in rows] == [["| dev", "whole"], ["| test", "whole"]]
     assert f"**{stored['test']['whole']['accuracy']:.1f}** (" in rows[1]
@@ -236,7 +236,7 @@ def test_the_table_of_both_protocols():
         "baselines": {"transitive": 88.0},
         "ci95": {"accuracy": [89.5, 91.04]},
     }
-    lines = hypernym_pairs.table({"test": {"clean": figures, "paper": figures}}).splitlines()
+    lines = Hypernyms().table({"test": {"clean": figures, "paper": figures}}).splitlines()
     cells = "**90.2** (89.5-91.0) | 99.0 | 88.0 | 100.0 | 0.0 |"
     assert lines[2:] == [f"| test | paper | {cells}", f"| test | clean | {cells}"]
     assert {line.count("|") for line in lines} == {8}

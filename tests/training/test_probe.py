@@ -8,7 +8,7 @@ from vsdemo.core.device import autocast
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.evaluation import evaluate
-from vsdemo.evaluation.tasks import retrieval
+from vsdemo.evaluation.metrics import retrieval
 from vsdemo.models import checkpoint
 from vsdemo.training.probe import CAPTIONS, TOP, Probe
 
@@ -70,7 +70,7 @@ def test_ranks_against_a_plain_loop(toy_checkpoint, dev, tmp_path, preset):
 def test_ranks_agree_with_the_figures(toy_checkpoint, dev):
     """R@1 over the watched captions is that of the model."""
     model, spec, _ = checkpoint.load(toy_checkpoint)
-    _, features = evaluate.split_with_features(spec, "dev")
+    features = evaluate.load_photos(spec, "dev").features
     captions, photos, owner = retrieval.encode(model, dev, features)
     looked = Probe(dev, spec.config.needs).rank(model, photos)
     scores = model.score(captions, photos)

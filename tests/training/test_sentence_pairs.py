@@ -33,7 +33,7 @@ def root(tmp_path, monkeypatch):
     held_out = (*yes[1::3], *no[1::3])
     monkeypatch.setattr(nli, "training_pairs", lambda: ("sick+snli-dev", (*yes, *no), held_out))
     monkeypatch.setattr(nli, "load", lambda name, split: held_out)
-    monkeypatch.setattr("vsdemo.evaluation.metrics.ranks.RESAMPLES", 100)
+    monkeypatch.setattr("vsdemo.evaluation.metrics.bootstrap.RESAMPLES", 100)
     return tmp_path
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.support.small_runs import trainer
 from vsdemo.core.hits import Hit
-from vsdemo.evaluation import evaluate
+from vsdemo.evaluation import cards
 from vsdemo.search.sentence_comparison import Likeness
 from vsdemo.ui import callbacks
 from vsdemo.ui.library import Library
@@ -31,7 +31,7 @@ def several(checkpoints, own_folders, tmp_path_factory):
     shutil.copytree(checkpoints / "toy" / "gru", root / "toy" / "gru")
     for name in ("order", "char_gru"):
         trainer(root / "toy" / name, "epochs=1", preset=name).run()
-        evaluate.finish(root / "toy" / name)
+        cards.finish(root / "toy" / name)
     shutil.copytree(checkpoints / "toy" / "gru", root / "toy" / "broken")
     (root / "toy" / "broken" / "model.safetensors").write_bytes(b"nothing")
     return root

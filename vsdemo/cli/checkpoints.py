@@ -72,10 +72,11 @@ def ensemble(
     It is evaluated on dev and test. Of a run with snapshots, the two with the highest rsum on dev
     are taken, as in Merckx & Frank 2019.
     """
-    from vsdemo.evaluation import evaluate
-    from vsdemo.models import ensembling
+    from vsdemo.evaluation import cards
+    from vsdemo.models import checkpoint, ensembling
 
     members = ensembling.make(runs, out, best, share)
     print("Members: " + ", ".join(map(str, members)) + "\n")
-    print(evaluate.table(evaluate.finish(out)))
+    metrics = cards.finish(out)
+    print(cards.table(checkpoint.read_spec(out), metrics))
     print(f'\nNext: python -m vsdemo search {out} "a brown dog runs" -k 5')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,6 +30,7 @@ def evaluate(  # noqa: PLR0913 (a command's parameters are its options)
     """
     from vsdemo.data.text import parser
     from vsdemo.evaluation import evaluate as evaluation
+    from vsdemo.evaluation.tasks import task as task_named
 
     if parser.is_pipeline(checkpoint):
         from vsdemo.recipes.parsing import score
@@ -39,11 +40,17 @@ def evaluate(  # noqa: PLR0913 (a command's parameters are its options)
         else:
             print_json(score.evaluate(checkpoint, split))
         return
-    metrics = evaluation.evaluate(checkpoint, split, data, task, folds, sts_dir)
-    if as_json or "ci95" not in metrics or metrics["task"] != "retrieval":
+    options: dict[str, Any] = {}
+    if folds:
+        options["folds"] = True
+    if sts_dir:
+        options["sts_dir"] = sts_dir
+    metrics = evaluation.evaluate(checkpoint, split, data, task, options)
+    measured = task_named(metrics["task"])
+    if as_json or "ci95" not in metrics or measured.card is None:
         print_json(metrics)
     else:
-        print(evaluation.table({split: metrics}))
+        print(measured.table({split: metrics}))
 
 
 def difference(

@@ -48,10 +48,10 @@ def relations(
 ) -> None:
     """List the matrices of a tree network by Frobenius norm."""
     from vsdemo.core.paths import write_text
-    from vsdemo.evaluation.evaluate import matrices
+    from vsdemo.evaluation.composition import matrix_norms
     from vsdemo.plots import bars_svg
 
-    rows = matrices(checkpoint)
+    rows = matrix_norms(checkpoint)
     start = rows[0]["start"]
     if svg:
         bars = [(row["name"], row["norm"]) for row in rows]

@@ -7,12 +7,6 @@ from typing import Annotated
 
 import typer
 
-REPORTS = {
-    "photos": "vsdemo.evaluation.evaluate",
-    "sentence_pairs": "vsdemo.training.sentence_pairs",
-    "concept_pairs": "vsdemo.training.hypernym_pairs",
-}
-
 
 def train(  # noqa: PLR0913 (a command's parameters are its options)
     preset: Annotated[str, typer.Argument(help="Name of a preset; see `vsdemo models`.")],
@@ -40,10 +34,10 @@ def train(  # noqa: PLR0913 (a command's parameters are its options)
 
     Ctrl-C saves and stops; the same command resumes.
     """
-    from importlib import import_module
-
     from vsdemo import models
     from vsdemo.core.config import override
+    from vsdemo.evaluation import cards
+    from vsdemo.models import checkpoint
     from vsdemo.training import materials, state
     from vsdemo.training.tensorboard import Board
     from vsdemo.training.trainer import Trainer
@@ -59,7 +53,7 @@ def train(  # noqa: PLR0913 (a command's parameters are its options)
         if outcome == "stopped":
             print(f"Training stopped and saved in {out}; run the same command to resume.")
             return
-        report = import_module(REPORTS[config.material])
-        print(report.table(report.finish(out)))
+        metrics = cards.finish(out)
+        print(cards.table(checkpoint.read_spec(out), metrics))
     if material.uses_photos:
         print(f'\nNext: python -m vsdemo search {out} "a brown dog runs" -k 5')

@@ -1,1 +1,1 @@
-"""What a checkpoint is measured on, and the reports made from the figures."""
+"""Measuring checkpoints on tasks, and the tables and model cards made from the metrics."""

@@ -103,7 +103,8 @@ def _recursive(tower: TreeRNN | TreeLSTM, batch: Sequence[Sentence]) -> Callable
 
     def step() -> None:
         tower.zero_grad()
-        torch.stack([run(tower, sentence) for sentence in batch]).sum().backward()
+        total = torch.stack([run(tower, sentence) for sentence in batch]).sum()
+        total.backward()  # type: ignore[no-untyped-call]
 
     return step
 

@@ -1,4 +1,4 @@
-"""What the papers claim, as figures that Storybook's known answers give: the lab's experiments."""
+"""The papers' claims as metrics on Storybook, whose facts are known: the lab's experiments."""
 
 from __future__ import annotations
 
@@ -6,140 +6,159 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from vsdemo.models.dual_encoder import DualEncoder
-from vsdemo.models.scores import OrderViolation
 
-SORTS: dict[str, Callable[[DualEncoder], bool]] = {
-    "order score": lambda model: isinstance(model.score, OrderViolation),
+GROUPS: dict[str, Callable[[DualEncoder], bool]] = {  # of models that claims are about
+    "order score": lambda model: model.score.is_order,
     "reads characters": lambda model: "chars" in model.text.needs,
 }
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A metric of a task on a split of Storybook, such as "drop two r10". title: for people.
-    sign: 1 where more is better, -1 where less is."""
+class Metric:
+    """A metric of a task on a split of Storybook.
+
+    Args:
+        title: For readers.
+        task: Name of the task.
+        key: Keys of the metric, such as "drop two r10".
+        split: Name of the split.
+        sign: 1 where higher is better, -1 where lower is.
+    """
 
     title: str
     task: str
-    metric: str
+    key: str
     split: str = "test"
     sign: int = 1
 
 
 @dataclass(frozen=True)
 class Claim:
-    """says: the claim in one sentence. beside: shown with the figure, not judged.
+    """A claim of a paper.
 
-    sort: of SORTS; the claim is that its models do better than the others in the figure, and also
-    in `also`, without which who knows nothing, and so has nothing to lose, would do best. Without
-    a sort the claim is that the figure is above `chance`.
+    A claim about a group of models is that they do better than the others in the metric, and also
+    in `also`: without it a model that knows nothing, and so has nothing to lose, would do best. A
+    claim without a group is that the metric is above `chance`.
+
+    Args:
+        name: Key in reports.
+        text: The claim in one sentence.
+        paper: Where it is made.
+        metric: The metric that the verdict is about.
+        beside: Metrics that are shown but not judged.
+        group: Out of GROUPS, or "".
+        also: A second metric that the verdict is about.
+        chance: Percent.
     """
 
     name: str
-    says: str
+    text: str
     paper: str
-    figure: Figure
-    beside: tuple[Figure, ...] = ()
-    sort: str = ""
-    also: Figure | None = None
-    chance: float = 50.0  # percent, of a choice between two
+    metric: Metric
+    beside: tuple[Metric, ...] = ()
+    group: str = ""
+    also: Metric | None = None
+    chance: float = 50.0
 
     @property
-    def judged(self) -> tuple[Figure, ...]:
-        """The figures that the verdict is made from."""
-        return (self.figure, self.also) if self.also else (self.figure,)
+    def judged(self) -> tuple[Metric, ...]:
+        """The metrics that the verdict is about."""
+        return (self.metric, self.also) if self.also else (self.metric,)
 
 
 CLAIMS = (
     Claim(
-        "twins",
-        "Active and passive sentences of one meaning map together, swapped roles apart.",
-        "Socher 2014, section 3",
-        Figure("% nearer to the twin in the other voice", "voices", "voice"),
-        (Figure("to that in other words", "voices", "synonyms"),),
+        name="twins",
+        text="Active and passive sentences of one meaning map together, swapped roles apart.",
+        paper="Socher 2014, section 3",
+        metric=Metric("% nearer to the twin in the other voice", "voices", "voice"),
+        beside=(Metric("to that in other words", "voices", "synonyms"),),
     ),
     Claim(
-        "roles",
-        "A photo fits the sentence that says who does what to whom better than the swapped one.",
-        "Socher 2014, section 3",
-        Figure("% true caption before the swapped one", "voices", "photo"),
+        name="roles",
+        text="A photo fits the sentence that says who does what to whom better than the swapped "
+        "one.",
+        paper="Socher 2014, section 3",
+        metric=Metric("% true caption before the swapped one", "voices", "photo"),
     ),
     Claim(
-        "detail",
-        "Short captions do not hurt order-embeddings as they hurt other models.",
-        "Vendrov 2016, section 4.6",
-        Figure("mean rank of the photo, shortest by fullest caption", "detail", "ratio", sign=-1),
-        (
-            Figure("fullest", "detail", "level5 meanr", sign=-1),
-            Figure("shortest, possible", "detail", "level1 possible", sign=-1),
+        name="detail",
+        text="Short captions do not hurt order-embeddings as they hurt other models.",
+        paper="Vendrov 2016, section 4.6",
+        metric=Metric(
+            "mean rank of the photo, shortest by fullest caption", "detail", "ratio", sign=-1
         ),
-        "order score",
-        Figure("shortest", "detail", "level1 meanr", sign=-1),
-    ),
-    Claim(
-        "entailment",
-        "Order-embeddings tell better than other models whether a caption entails another.",
-        "Vendrov 2016, section 5.4",
-        Figure("% right", "entailment", "accuracy"),
-        (Figure("area under ROC", "entailment", "auc"),),
-        "order score",
-    ),
-    Claim(
-        "direction",
-        "The more general one of two captions lies above the other.",
-        "Vendrov 2016, sections 2 and 4",
-        Figure("% in the right direction", "entailment", "direction"),
-    ),
-    Claim(
-        "chains",
-        "Concept, caption and photo lie in one order: what is more general lies above.",
-        "Vendrov 2016, section 1",
-        Figure("% of neighbours in order", "chains", "adjacent"),
-        (
-            Figure("of concepts", "chains", "concepts"),
-            Figure("concept and caption", "chains", "joint"),
-            Figure("of captions", "chains", "captions"),
-            Figure("whole chains", "chains", "whole"),
-            Figure("by chance", "chains", "chance"),
-            Figure("depth and mean score with photos, 100 tau", "chains", "tau"),
-            Figure("own photo before one by lot", "chains", "above"),
+        beside=(
+            Metric("fullest", "detail", "level5 meanr", sign=-1),
+            Metric("shortest, possible", "detail", "level1 possible", sign=-1),
         ),
+        group="order score",
+        also=Metric("shortest", "detail", "level1 meanr", sign=-1),
     ),
     Claim(
-        "typos",
-        "A model that reads characters loses less by typos than one that reads words.",
-        "after Merckx & Frank 2019, section 4.3.3",
-        Figure("R@10 lost by two typos", "typos", "drop two r10", sign=-1),
-        (
-            Figure("lost by one", "typos", "drop one r10", sign=-1),
-            Figure("lost by noise in 10% of letters", "typos", "drop noise r10", sign=-1),
-            Figure("R@10 without", "typos", "clean r10"),
-        ),
-        "reads characters",
-        Figure("R@10 with two", "typos", "two r10"),
+        name="entailment",
+        text="Order-embeddings tell better than other models whether a caption entails another.",
+        paper="Vendrov 2016, section 5.4",
+        metric=Metric("% right", "entailment", "accuracy"),
+        beside=(Metric("area under ROC", "entailment", "auc"),),
+        group="order score",
     ),
     Claim(
-        "composition",
-        "Sentences are composed: a colour is known on a thing that never had it in training.",
-        "after Socher 2014, section 1",
-        Figure("% right colour, unseen", "compositional", "colour", "compositional"),
-        (
-            Figure("colour, seen", "compositional", "colour"),
-            Figure("thing, unseen", "compositional", "kind", "compositional"),
-            Figure("thing, seen", "compositional", "kind"),
-            Figure("R@10, unseen", "compositional", "t2i r10", "compositional"),
-            Figure("R@10, seen", "compositional", "t2i r10"),
+        name="direction",
+        text="The more general one of two captions lies above the other.",
+        paper="Vendrov 2016, sections 2 and 4",
+        metric=Metric("% in the right direction", "entailment", "direction"),
+    ),
+    Claim(
+        name="chains",
+        text="Concept, caption and photo lie in one order: what is more general lies above.",
+        paper="Vendrov 2016, section 1",
+        metric=Metric("% of neighbours in order", "chains", "adjacent"),
+        beside=(
+            Metric("of concepts", "chains", "concepts"),
+            Metric("concept and caption", "chains", "joint"),
+            Metric("of captions", "chains", "captions"),
+            Metric("whole chains", "chains", "whole"),
+            Metric("by chance", "chains", "chance"),
+            Metric("depth and mean score with photos, 100 tau", "chains", "tau"),
+            Metric("own photo before a random one", "chains", "above"),
         ),
     ),
     Claim(
-        "alignment",
-        "Words find the regions that they speak of.",
-        "Karpathy 2014, section 4.3",
-        Figure("points above the best guess without a model", "alignment", "gain"),
-        (
-            Figure("% pointing into the right box", "alignment", "pointing"),
-            Figure("in the photo's middle", "alignment", "baselines centre pointing"),
-            Figure("in a region by lot", "alignment", "baselines random pointing"),
+        name="typos",
+        text="A model that reads characters loses less by typos than one that reads words.",
+        paper="after Merckx & Frank 2019, section 4.3.3",
+        metric=Metric("R@10 lost by two typos", "typos", "drop two r10", sign=-1),
+        beside=(
+            Metric("lost by one", "typos", "drop one r10", sign=-1),
+            Metric("lost by noise in 10% of letters", "typos", "drop noise r10", sign=-1),
+            Metric("R@10 without", "typos", "clean r10"),
+        ),
+        group="reads characters",
+        also=Metric("R@10 with two", "typos", "two r10"),
+    ),
+    Claim(
+        name="composition",
+        text="Sentences are composed: a colour is known on a thing that never had it in training.",
+        paper="after Socher 2014, section 1",
+        metric=Metric("% right colour, unseen", "compositional", "colour", "compositional"),
+        beside=(
+            Metric("colour, seen", "compositional", "colour"),
+            Metric("thing, unseen", "compositional", "kind", "compositional"),
+            Metric("thing, seen", "compositional", "kind"),
+            Metric("R@10, unseen", "compositional", "t2i r10", "compositional"),
+            Metric("R@10, seen", "compositional", "t2i r10"),
+        ),
+    ),
+    Claim(
+        name="alignment",
+        text="Words find the regions that they describe.",
+        paper="Karpathy 2014, section 4.3",
+        metric=Metric("points above the best baseline without a model", "alignment", "gain"),
+        beside=(
+            Metric("% pointing into the right box", "alignment", "pointing"),
+            Metric("in the photo's centre", "alignment", "baselines centre pointing"),
+            Metric("in a random region", "alignment", "baselines random pointing"),
         ),
         chance=0.0,
     ),

@@ -1,5 +1,4 @@
-"""Retrieval and semantics on dev by epoch, of any run (Merckx & Frank 2019, Figure 4), from its
-events."""
+"""Retrieval and sentence similarity on dev by epoch (Merckx & Frank 2019, Figure 4)."""
 
 from __future__ import annotations
 
@@ -12,23 +11,31 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.events import read
 from vsdemo.evaluation.metrics.ranks import RECALLS
 
-WAYS = {"i2t": "photo to caption", "t2i": "caption to photo"}
+DIRECTIONS = {"i2t": "photo to caption", "t2i": "caption to photo"}
 MEAN = "both, mean"
 SEMANTICS = "STS-B, SICK"
 
 
 def by_epoch(run: Path) -> list[dict[str, Any]]:
-    """A row for each evaluation on dev: epoch; of i2t and t2i r1, r5 and r10 in percent; r10, the
-    mean of both, which the paper draws; rsum; where it was measured (semantics=true) also
-    `semantics`, what `tasks.sts.on_dev` told. Raises UserError when the run has none.
+    """Return a row for each evaluation on dev.
+
+    epoch; r1, r5 and r10 of i2t and t2i in percent; r10, the mean of both, which the paper draws;
+    rsum; with semantics=true also `semantics`, the result of `tasks.sts.on_dev`.
+
+    Raises:
+        UserError: The run has no evaluation of retrieval.
     """
     rows = []
     for event in read(run / "events.jsonl"):
         if event["kind"] == "eval" and "rsum" in event:
-            ways = {way: {f"r{k}": event[way][f"r{k}"] for k in RECALLS} for way in WAYS}
-            both = sum(ways[way]["r10"] for way in WAYS) / len(WAYS)
-            row = {"epoch": event["epoch"], **ways, "r10": both, "rsum": event["rsum"]}
-            rows.append(row | {k: event[k] for k in ("semantics",) if k in event})
+            row: dict[str, Any] = {"epoch": event["epoch"]}
+            for way in DIRECTIONS:
+                row[way] = {f"r{k}": event[way][f"r{k}"] for k in RECALLS}
+            row["r10"] = (row["i2t"]["r10"] + row["t2i"]["r10"]) / 2
+            row["rsum"] = event["rsum"]
+            if "semantics" in event:
+                row["semantics"] = event["semantics"]
+            rows.append(row)
     if not rows:
         raise UserError(
             f"{run} has no evaluations of retrieval; give the folder of a run with photos."
@@ -37,23 +44,34 @@ def by_epoch(run: Path) -> list[dict[str, Any]]:
 
 
 def lines(rows: Sequence[dict[str, Any]]) -> dict[str, list[tuple[float, float]]]:
-    """Name -> points (epoch, R@10 in percent) of both directions and of their mean, and where it
-    was measured (epoch, Pearson's r x 100)."""
-    found = {name: [(row["epoch"], row[way]["r10"]) for row in rows] for way, name in WAYS.items()}
-    found[MEAN] = [(row["epoch"], row["r10"]) for row in rows]
-    meant = [(row["epoch"], row["semantics"]["mean"]) for row in rows if "semantics" in row]
-    return {**found, SEMANTICS: meant} if meant else found
+    """Return name -> points (epoch, R@10 in percent) of both directions and of their mean.
+
+    Where it was measured, also points (epoch, Pearson's r x 100).
+    """
+    result = {
+        name: [(row["epoch"], row[way]["r10"]) for row in rows] for way, name in DIRECTIONS.items()
+    }
+    result[MEAN] = [(row["epoch"], row["r10"]) for row in rows]
+    semantics = [(row["epoch"], row["semantics"]["mean"]) for row in rows if "semantics" in row]
+    if semantics:
+        result[SEMANTICS] = semantics
+    return result
 
 
 def markdown(rows: Sequence[dict[str, Any]]) -> str:
-    """The rows as a Markdown table."""
-    titles = [f"{way} R@{k}" if k == RECALLS[0] else f"R@{k}" for way in WAYS for k in RECALLS]
+    """Return the rows as a Markdown table."""
+    recalls = [f"R@{k}" for k in RECALLS]
     sets = list(next((row["semantics"] for row in rows if "semantics" in row), {}))
-    header = ["epoch", *titles, "mean R@10", "rsum", *(f"r, {name}" for name in sets)]
-    cells = []
+    header = ["epoch"]
+    for way in DIRECTIONS:
+        header += [f"{way} {recalls[0]}", *recalls[1:]]
+    header += ["mean R@10", "rsum", *(f"r, {name}" for name in sets)]
+    lines = []
     for row in rows:
-        recalls = [row[way][f"r{k}"] for way in WAYS for k in RECALLS]
-        meant = [row["semantics"][name] for name in sets] if "semantics" in row else []
-        numbers = [f"{value:.1f}" for value in (*recalls, row["r10"], row["rsum"], *meant)]
-        cells.append([str(row["epoch"]), *numbers, *[""] * (len(sets) - len(meant))])
-    return md.table(header, cells)
+        values = [row[way][f"r{k}"] for way in DIRECTIONS for k in RECALLS]
+        values += [row["r10"], row["rsum"]]
+        cells = [str(row["epoch"]), *(f"{value:.1f}" for value in values)]
+        semantics = row.get("semantics", {})
+        cells += [f"{semantics[name]:.1f}" if name in semantics else "" for name in sets]
+        lines.append(cells)
+    return md.table(header, lines)

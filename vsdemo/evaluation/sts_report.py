@@ -1,4 +1,4 @@
-"""Sentence similarity, subset by subset: a table beside the paper's."""
+"""Sentence similarity by subset, beside the paper's results."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 from vsdemo.core import markdown as md
 from vsdemo.core.errors import UserError
 from vsdemo.evaluation import evaluate
+from vsdemo.evaluation.metrics import bootstrap
 from vsdemo.models import checkpoint
 
-Figures = Mapping[str, Mapping[str, Any]]  # label of a model -> what the task `sts` found
+Results = Mapping[str, Mapping[str, Any]]  # label of a model -> metrics of each set
 COLUMNS = ("BOW (GloVe)", "InferSent", "char-GRU (Flickr8k)")
 # Merckx & Frank 2019, Table 5: Pearson's r x 100
 PAPER = {
@@ -47,41 +48,49 @@ PAPER = {
 def report(
     folders: Sequence[Path], split: str = "test", sts_dir: Path | None = None
 ) -> dict[str, dict[str, Any]]:
-    """What the task `sts` finds for each checkpoint, by its folder's name and its parent's.
+    """Return the metrics of each checkpoint on the task `sts`.
 
-    Raises UserError for a checkpoint that is given twice, and whatever `evaluate.evaluate` refuses.
+    Args:
+        folders: The checkpoints; their labels are the last two parts of their paths.
+        split: dev or test.
+        sts_dir: Folder with more years, see `data.pairs.sts.load_years`.
+
+    Raises:
+        UserError: A checkpoint is given twice, or cannot be measured.
     """
     labels = ["/".join(folder.resolve().parts[-2:]) for folder in folders]
-    if twice := [label for label in labels if labels.count(label) > 1]:
-        raise UserError(f"{twice[0]} is given twice; leave one out or rename its folder.")
+    if repeated := [label for label in labels if labels.count(label) > 1]:
+        raise UserError(f"{repeated[0]} is given twice; leave one out or rename its folder.")
     for folder in folders:  # before minutes of measuring
         checkpoint.read_spec(folder)
-    found = {}
+    options = {"sts_dir": sts_dir} if sts_dir else {}
+    result = {}
     for label, folder in zip(labels, folders, strict=True):
-        figures = evaluate.evaluate(folder, split, task_name="sts", sts_dir=sts_dir)
-        found[label] = {k: v for k, v in figures.items() if isinstance(v, dict)}
-    return found
+        metrics = evaluate.evaluate(folder, split, task_name="sts", options=options)
+        result[label] = {name: value for name, value in metrics.items() if isinstance(value, dict)}
+    return result
 
 
-def markdown(found: Figures) -> str:
-    """Pearson's r x 100 with its 95% interval as Markdown: a row a set, a column a model, then
-    those of the paper."""
-    sets = next(iter(found.values()))
-    header = ["set", "pairs", *(f"`{label}`" for label in found), *COLUMNS]
+def markdown(results: Results) -> str:
+    """Return Pearson's r x 100 with its 95% interval as a Markdown table.
+
+    A row for each set, a column for each model, then those of the paper.
+    """
+    sets = next(iter(results.values()))
+    header = ["set", "pairs", *(f"`{label}`" for label in results), *COLUMNS]
     rows = []
-    for name, figures in sets.items():
-        cells = [_cell(of[name]) for of in found.values()]
-        rows.append([name, f"{figures['n']:,}", *cells, *_paper(name, sets)])
+    for name, metrics in sets.items():
+        cells = [_cell(of_model[name]) for of_model in results.values()]
+        rows.append([name, f"{metrics['n']:,}", *cells, *_paper(name, sets)])
     return md.table(header, rows)
 
 
-def _cell(figures: Mapping[str, Any]) -> str:
-    low, high = figures["ci95"]["pearson"]
-    return f"{figures['pearson']:.1f} ({low:.1f} to {high:.1f})"
+def _cell(metrics: Mapping[str, Any]) -> str:
+    return bootstrap.cell(metrics["pearson"], metrics["ci95"]["pearson"], to=" to ")
 
 
 def _paper(name: str, sets: Mapping[str, Any]) -> list[str]:
-    """The paper's figures; of years the means of its subsets, where it has all those here."""
+    """Return the paper's results; for years the means of their subsets, if all were measured."""
     start = "STS" if name == "STS" else f"{name}."
     subsets = [s for s in sets if s.startswith(start) and "." in s and not s.endswith(".cosine")]
     wanted = [name] if name in PAPER else subsets

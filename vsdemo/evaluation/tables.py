@@ -1,4 +1,4 @@
-"""Several runs in one table: figures over seeded splits, and paired differences of its rows.
+"""Several runs in one table: metrics over seeded splits, and paired differences between rows.
 
 Runs of one preset with the same settings are a row, whatever the seeds of their weights and of
 their split. The splits of a data set overlap, so that runs on them are not independent: the
@@ -7,14 +7,14 @@ intervals by Student's t are somewhat too narrow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from scipy.stats import t
+from scipy.special import stdtrit
 from tqdm import tqdm
 
 from vsdemo.core import markdown as md
@@ -22,30 +22,41 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.nested import flatten
 from vsdemo.data import datasets
 from vsdemo.evaluation import evaluate
-from vsdemo.evaluation.metrics.ranks import DEEPER, RECALLS
+from vsdemo.evaluation.metrics.ranks import DEEPER_RECALLS, RECALLS
 from vsdemo.evaluation.tasks import task
 from vsdemo.models import checkpoint
 from vsdemo.models.checkpoint import Spec
 
-TITLES = {
-    **{f"r{k}": f"R@{k}" for k in RECALLS + DEEPER},
-    "medr": "med r",
-    "meanr": "mean r",
-}
-Rows = dict[str, dict[tuple[str, int], dict[str, float]]]  # label -> (data set, seed) -> figures
-LEFT_OUT = {f"{way} r{k}" for way in ("i2t", "t2i") for k in DEEPER}  # as `evaluate.table` does
+TITLES = {f"r{k}": f"R@{k}" for k in RECALLS + DEEPER_RECALLS}
+TITLES |= {"medr": "med r", "meanr": "mean r"}
+
+Metrics = Mapping[str, float]  # name, such as "i2t r1" -> value
+Rows = dict[str, dict[tuple[str, int], Metrics]]  # label -> (data set, seed) -> metrics
 
 
 @dataclass(frozen=True)
 class Run:
-    """A measured checkpoint; its data set (with the seed of the split) and the seed of its weights
-    tell it from the others of its row. figures: metric -> value."""
+    """A measured checkpoint.
+
+    Its data set (with the seed of the split) and the seed of its weights distinguish it from the
+    others of its row.
+    """
 
     checkpoint: str
     row: str
     dataset: str
     seed: int
-    figures: dict[str, float]
+    metrics: Metrics
+
+    def record(self) -> dict[str, Any]:
+        """Return the run for JSON."""
+        return {
+            "checkpoint": self.checkpoint,
+            "row": self.row,
+            "dataset": self.dataset,
+            "seed": self.seed,
+            "figures": dict(self.metrics),
+        }
 
 
 def report(
@@ -54,38 +65,47 @@ def report(
     task_name: str = "retrieval",
     against: str | None = None,
 ) -> dict[str, Any]:
-    """Measures checkpoints, each on its own data set's split, and sums them up by row.
+    """Measure checkpoints, each on its own data set's split, and summarise them by row.
 
-    metrics: names of those that every run has; runs: as `Run`; rows: label -> n and `estimate` of
-    each metric; with `against`, the label of a row, also differences: the same of every other row
-    minus that one, over the pairs of runs with the same data set and seed.
-    Raises UserError for several data sets, the same run twice, a label that is none, rows without
-    a pair, and whatever `evaluate.evaluate` refuses.
+    Args:
+        folders: The checkpoints.
+        split: Name of the split.
+        task_name: Name of the task.
+        against: Label of a row that the others are compared with.
+
+    Returns:
+        metrics: names of those that every run has; runs: as `Run.record`; rows: label -> n and
+        `estimate` of each metric; with `against` also differences: the same of every other row
+        minus that one, over the pairs of runs with the same data set and seed.
+
+    Raises:
+        UserError: The runs are of several data sets, one is given twice, there is no row
+            `against`, rows have no pair, or a checkpoint cannot be measured.
     """
     specs = {folder: checkpoint.read_spec(folder) for folder in folders}
     names = sorted({datasets.base_name(spec.dataset) for spec in specs.values()})
     if len(names) > 1:
         raise UserError(f"A table is of one data set; give runs of one of {', '.join(names)}.")
     if against is not None:
-        _check(against, [spec.label for spec in specs.values()])
+        _check_row(against, [spec.label for spec in specs.values()])
     progress = tqdm(specs.items(), desc="runs", leave=False, disable=None)  # in a terminal only
     runs = [_measure(folder, spec, split, task_name) for folder, spec in progress]
-    metrics = [m for m in runs[0].figures if all(m in run.figures for run in runs)]
-    rows = grouped(runs)
-    found: dict[str, Any] = {
+    metrics = [name for name in runs[0].metrics if all(name in run.metrics for run in runs)]
+    rows = group(runs)
+    result: dict[str, Any] = {
         "split": split,
         "task": task_name,
         "metrics": metrics,
-        "runs": [asdict(run) for run in runs],
-        "rows": {name: _estimates([*row.values()], metrics) for name, row in rows.items()},
+        "runs": [run.record() for run in runs],
+        "rows": {label: _estimates([*row.values()], metrics) for label, row in rows.items()},
     }
     if against is not None:
-        found |= {"against": against, "differences": differences(rows, against, metrics)}
-    return found
+        result |= {"against": against, "differences": differences(rows, against, metrics)}
+    return result
 
 
-def _check(against: str, labels: list[str]) -> None:
-    rows = ", ".join(repr(name) for name in dict.fromkeys(labels))
+def _check_row(against: str, labels: list[str]) -> None:
+    rows = ", ".join(repr(label) for label in dict.fromkeys(labels))
     if against not in labels:
         raise UserError(f"There is no row {against!r} to compare with; valid are {rows}.")
     if len(set(labels)) == 1:
@@ -93,22 +113,30 @@ def _check(against: str, labels: list[str]) -> None:
 
 
 def _measure(folder: Path, spec: Spec, split: str, task_name: str) -> Run:
-    found = evaluate.evaluate(folder, split, task_name=task_name)
-    dataset = found.get("dataset", spec.dataset)  # a task of texts alone names none
-    return Run(str(folder), spec.label, dataset, spec.config.seed, metrics_of(found))
+    result = evaluate.evaluate(folder, split, task_name=task_name)
+    return Run(
+        checkpoint=str(folder),
+        row=spec.label,
+        dataset=result.get("dataset", spec.dataset),  # a task without photos names none
+        seed=spec.config.seed,
+        metrics=metrics_of(result),
+    )
 
 
-def metrics_of(result: dict[str, Any]) -> dict[str, float]:
+def metrics_of(result: Mapping[str, Any]) -> dict[str, float]:
     """Return the metrics of a task's result by name, such as "i2t r1"; whole numbers are counts."""
     numbers = flatten(result, separator=" ")
     return {name: value for name, value in numbers.items() if isinstance(value, float)}
 
 
-def grouped(runs: Sequence[Run]) -> Rows:
-    """Sorts runs into rows. Raises UserError when a run comes twice, which would
-    make a deviation too small."""
-    first: dict[tuple[str, str, int], Run] = {}
+def group(runs: Sequence[Run]) -> Rows:
+    """Return the runs by row.
+
+    Raises:
+        UserError: A run occurs twice, which would make a deviation too small.
+    """
     rows: Rows = {}
+    first: dict[tuple[str, str, int], Run] = {}
     for run in runs:
         twin = first.setdefault((run.row, run.dataset, run.seed), run)
         if twin is not run:
@@ -116,52 +144,53 @@ def grouped(runs: Sequence[Run]) -> Rows:
                 f"{twin.checkpoint} and {run.checkpoint} are the same run: {run.row} on "
                 f"{run.dataset}, seed {run.seed}; leave one out."
             )
-        rows.setdefault(run.row, {})[run.dataset, run.seed] = run.figures
+        rows.setdefault(run.row, {})[run.dataset, run.seed] = run.metrics
     return rows
 
 
 def differences(rows: Rows, against: str, metrics: Sequence[str]) -> dict[str, Any]:
-    """Row -> n pairs and `estimate` of each metric, of every other row minus the row `against`."""
-    found, base = {}, rows[against]
-    for name, row in rows.items():
-        if name == against:
+    """Return label -> n pairs and `estimate` of each metric, of every row minus `against`."""
+    result, base = {}, rows[against]
+    for label, row in rows.items():
+        if label == against:
             continue
         gaps = [{m: row[key][m] - base[key][m] for m in metrics} for key in row if key in base]
         if not gaps:
             raise UserError(
-                f"{name!r} and {against!r} have no run with the same data set and seed; "
+                f"{label!r} and {against!r} have no run with the same data set and seed; "
                 "train one, or leave the former out."
             )
-        found[name] = _estimates(gaps, metrics)
-    return found
+        result[label] = _estimates(gaps, metrics)
+    return result
 
 
-def _estimates(figures: Sequence[dict[str, float]], metrics: Sequence[str]) -> dict[str, Any]:
-    return {"n": len(figures), **{m: estimate([f[m] for f in figures]) for m in metrics}}
+def _estimates(runs: Sequence[Metrics], names: Sequence[str]) -> dict[str, Any]:
+    return {"n": len(runs), **{name: estimate([run[name] for run in runs]) for name in names}}
 
 
 def estimate(values: Sequence[float]) -> dict[str, Any]:
-    """mean; sd, the standard deviation (n - 1); ci95 of the mean by Student's t: [low, high].
-    One value has neither of the latter: None."""
-    middle, n = mean(values), len(values)
+    """Return the mean of values, their standard deviation, and the interval of the mean.
+
+    sd: with n - 1; ci95: [low, high] by Student's t. Both are None for a single value.
+    """
+    average, n = mean(values), len(values)
     if n == 1:
-        return {"mean": middle, "sd": None, "ci95": None}
+        return {"mean": average, "sd": None, "ci95": None}
     sd = stdev(values)
-    half = float(t.ppf(0.975, n - 1)) * sd / sqrt(n)
-    return {"mean": middle, "sd": sd, "ci95": [middle - half, middle + half]}
+    half = float(stdtrit(n - 1, 0.975)) * sd / sqrt(n)
+    return {"mean": average, "sd": sd, "ci95": [average - half, average + half]}
 
 
-def markdown(found: dict[str, Any]) -> str:
-    """What `report` found as one Markdown table, or two; of a task that names figures as SHOWN
-    only these."""
-    shown = getattr(task(found["task"]), "SHOWN", found["metrics"])
-    metrics = [m for m in found["metrics"] if m in shown and m not in LEFT_OUT]
-    parts = [_table("runs", found["rows"], metrics, _with_deviation)]
-    if "differences" in found:
+def markdown(result: Mapping[str, Any]) -> str:
+    """Return the result of `report` as one Markdown table or two, with the task's columns."""
+    columns = task(result["task"]).columns or result["metrics"]
+    metrics = [name for name in result["metrics"] if name in columns]
+    parts = [_table("runs", result["rows"], metrics, _mean_with_deviation)]
+    if "differences" in result:
         parts += [
-            f"\nMinus `{found['against']}`, paired by data set and seed, with 95% intervals by "
+            f"\nMinus `{result['against']}`, paired by data set and seed, with 95% intervals by "
             "Student's t;\nthey are somewhat too narrow where splits overlap.\n",
-            _table("pairs", found["differences"], metrics, _with_interval),
+            _table("pairs", result["differences"], metrics, _mean_with_interval),
         ]
     return "\n".join(parts)
 
@@ -169,17 +198,21 @@ def markdown(found: dict[str, Any]) -> str:
 def _table(
     unit: str, rows: dict[str, Any], metrics: list[str], cell: Callable[[dict[str, Any]], str]
 ) -> str:
-    titles = [" ".join(TITLES.get(word, word) for word in m.split()) for m in metrics]
+    titles = [" ".join(TITLES.get(word, word) for word in name.split()) for name in metrics]
     lines = [
-        [f"`{name}`", str(row["n"]), *(cell(row[m]) for m in metrics)] for name, row in rows.items()
+        [f"`{label}`", str(row["n"]), *(cell(row[name]) for name in metrics)]
+        for label, row in rows.items()
     ]
     return md.table(["row", unit, *titles], lines)
 
 
-def _with_deviation(found: dict[str, Any]) -> str:
-    return f"{found['mean']:.1f}" + (f" ± {found['sd']:.1f}" if found["sd"] is not None else "")
+def _mean_with_deviation(estimate: dict[str, Any]) -> str:
+    deviation = f" ± {estimate['sd']:.1f}" if estimate["sd"] is not None else ""
+    return f"{estimate['mean']:.1f}{deviation}"
 
 
-def _with_interval(found: dict[str, Any]) -> str:
-    between = " ({:.1f} to {:.1f})".format(*found["ci95"]) if found["ci95"] else ""
-    return f"{found['mean']:+.1f}{between}"
+def _mean_with_interval(estimate: dict[str, Any]) -> str:
+    if not estimate["ci95"]:
+        return f"{estimate['mean']:+.1f}"
+    low, high = estimate["ci95"]
+    return f"{estimate['mean']:+.1f} ({low:.1f} to {high:.1f})"

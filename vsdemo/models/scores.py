@@ -25,6 +25,8 @@ class Score:
     unit: str
     meaning: str
     unbound = False  # whether the points of its models have lengths other than 1
+    is_order = False  # whether it is a partial order, so that `excess` is defined
+    can_align = False  # whether embeddings are sets of parts, so that `align` is defined
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """All scores, (G, S)."""
@@ -139,6 +141,7 @@ class OrderViolation(Score):
         "1 minus the order violation: how fully the photo's vector covers the sentence's. "
         "1 means that the sentence lies above the photo in the hierarchy."
     )
+    is_order = True
 
     def __init__(self, reversed: bool = False) -> None:
         self.reversed = reversed
@@ -174,6 +177,7 @@ class FragmentAlignment(Score):
         "How well the parts of the sentence are found among the regions of the photo, on average; "
         "1 is never reached."
     )
+    can_align = True
 
     def __init__(self, smoothing: float = 5.0, best: bool = False) -> None:
         self.smoothing, self.best = smoothing, best

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from vsdemo.evaluation.sts_report import Figures
+from vsdemo.evaluation.sts_report import Results
 from vsdemo.plots.bar_chart import bars_svg
 
 
-def sts_svg(found: Figures) -> str:
+def sts_svg(found: Results) -> str:
     """Bars of Pearson's r x 100 with 95% intervals as SVG, a model beside the other in each set."""
     sets = next(iter(found.values()))
     names = [label.split("/")[-1] for label in found]

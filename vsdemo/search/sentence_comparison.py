@@ -12,7 +12,7 @@ import torch.nn.functional as F
 
 from vsdemo.core.sentences import Sentence
 from vsdemo.encoders import TextEncoder
-from vsdemo.evaluation.tasks.text_embeddings import points
+from vsdemo.evaluation.text_embeddings import pooled
 from vsdemo.models.scores import OrderViolation
 from vsdemo.search.engine import Reader
 
@@ -76,7 +76,7 @@ def likeness(reader: Reader, a: str, b: str) -> Likeness:
     towers = list(getattr(text, "members", [text]))  # of an ensemble, or the one
     reads = all(tower.weighs_characters for tower in towers)
     return Likeness(
-        cosine=float(F.cosine_similarity(points(first), points(second))),
+        cosine=float(F.cosine_similarity(pooled(first), pooled(second))),
         excess=tuple(score.excess(second, first)[0].tolist()) if ordered else (),
         attention=tuple(_attention(towers, t) for t in texts) if reads else (),
         unknown=(tuple(reader.unknown_words(a)), tuple(reader.unknown_words(b))),

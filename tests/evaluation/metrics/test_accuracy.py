@@ -2,12 +2,12 @@ import numpy as np
 import torch
 
 from vsdemo.core.embeddings import Embeddings
-from vsdemo.evaluation.metrics.accuracy import Shares, higher, nearness
-from vsdemo.evaluation.metrics.ranks import with_intervals
+from vsdemo.evaluation.metrics.accuracy import Accuracy, higher, nearness
+from vsdemo.evaluation.metrics.bootstrap import with_intervals
 from vsdemo.models.scores import Cosine, OrderViolation
 
 # Photo 0 is asked about twice, photo 2 once, photo 1 never.
-FOUND = Shares.of(
+FOUND = Accuracy.of(
     3,
     {
         "voice": (np.array([0, 0, 2]), np.array([1, 0.5, 0])),

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from vsdemo.evaluation.metrics.pointing import baselines, judged
+from vsdemo.evaluation.metrics.pointing import accuracy, baselines
 from vsdemo.vision import regions
 
 NONE = [0.0, 0.0, 0.0, 0.0]
@@ -59,7 +59,7 @@ def test_by_loops():
     gold[:30, 1:] = 0
     boxes[:20, 4:] = 0
     scores = torch.rand(60, 6) * (boxes != 0).any(-1)
-    found, chance = judged(scores, boxes, gold), baselines(boxes, gold)
+    found, chance = accuracy(scores, boxes, gold), baselines(boxes, gold)
     for q in range(60):
         own = [b for b in gold[q].tolist() if any(b)]
         kept = [
@@ -94,6 +94,6 @@ def test_baselines_by_hand():
 
 def test_regions_that_tie_share_alike():
     boxes = torch.tensor([[LEFT, RIGHT, NONE, FRAME]])
-    found = judged(torch.tensor([[1.0, 1.0, 0.0, 0.0]]), boxes, torch.tensor([[LEFT]]))
+    found = accuracy(torch.tensor([[1.0, 1.0, 0.0, 0.0]]), boxes, torch.tensor([[LEFT]]))
     assert found["iou50"].tolist() == [0.5]
     assert found["pointing"].tolist() == [0]  # between the two

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vsdemo.core.errors import UserError
-from vsdemo.evaluation.metrics.ranks import best_ranks, bootstrap, summary
+from vsdemo.evaluation.metrics.ranks import best_ranks, summary
 
 
 def by_loops(scores: list[float], relevant: list[bool]) -> float:
@@ -49,27 +49,3 @@ def test_summary_by_hand():
     found = summary(np.array([1.0, 1.5, 2, 5, 10, 11, 20, 30]))
     recalls = {"r1": 12.5, "r5": 50, "r10": 62.5, "r20": 87.5, "r50": 100}
     assert found == {**recalls, "medr": 7, "meanr": 10.0625}
-
-
-def test_a_bootstrap_interval_is_that_of_its_statistic():
-    values = np.random.default_rng(1).normal(5, 2, 400)
-
-    def statistic(rows: np.ndarray) -> dict:
-        return {"mean": values[rows].mean(), "deep": {"max": values[rows].max()}}
-
-    found = bootstrap(statistic, len(values))
-    assert found == bootstrap(statistic, len(values))
-    assert found != bootstrap(statistic, len(values), seed=1)
-    low, high = found["mean"]
-    assert low < values.mean() < high
-    standard_error = values.std() / len(values) ** 0.5
-    assert high - low == pytest.approx(2 * 1.96 * standard_error, rel=0.06)
-    assert found["deep"]["max"][1] == round(values.max(), 2)
-
-
-def test_resamples_are_drawn_with_replacement_from_all_photos():
-    draws = []
-    bootstrap(lambda rows: draws.append(rows) or {"n": len(set(rows))}, 50)
-    assert {len(d) for d in draws} == {50}
-    assert {len(set(d)) for d in draws} & {50} == set()
-    assert set(np.concatenate(draws)) == set(range(50))

@@ -79,7 +79,7 @@ def test_the_strength_is_chosen_on_dev():
         assert torch.equal(scores, parts[1][1])
         return next(best)
 
-    found = relatedness.fitted(*parts, wanted, range(6), agreement)
+    found = relatedness.predict_best(*parts, wanted, range(6), agreement)
     assert len(asked) == 3  # the third is worse than the second
     classifier = relatedness.Classifier(*parts[0], range(6))
     for strength in relatedness.STRENGTHS[:2]:
@@ -90,5 +90,5 @@ def test_the_strength_is_chosen_on_dev():
 def test_features_that_never_change_do_no_harm():
     features, scores = torch.zeros(10, 3), torch.arange(10) / 2
     part = (features, scores)
-    found = relatedness.fitted(part, part, features, range(6), lambda *_: 0.0)
+    found = relatedness.predict_best(part, part, features, range(6), lambda *_: 0.0)
     assert torch.isfinite(found).all()

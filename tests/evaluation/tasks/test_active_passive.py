@@ -9,6 +9,7 @@ from tests.support import storybook_sample
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import storybook
 from vsdemo.data.text.vocab import tokenize
+from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import active_passive
 
 
@@ -29,7 +30,9 @@ def singular(small_storybook, monkeypatch):
 def test_who_knows_all_facts_is_always_right(small_storybook):
     split = small_storybook.load("test")
     model = small_storybook.oracle()
-    found = active_passive.evaluate(model, split, small_storybook.features(split))
+    found = active_passive.ActivePassive().evaluate(
+        model, PhotoData(split, small_storybook.features(split))
+    )
     assert [found[name] for name in ("voice", "synonyms", "photo")] == [100, 100, 100]
     assert min(found["n_captions"].values()) > 5
 
@@ -40,7 +43,9 @@ def test_a_bag_of_words_gets_what_theory_says(singular):
         for _, caption, _, swapped in rows:
             assert caption != swapped
             assert Counter(tokenize(caption)) == Counter(tokenize(swapped))
-    found = active_passive.evaluate(singular.bag(), split, singular.features(split))
+    found = active_passive.ActivePassive().evaluate(
+        singular.bag(), PhotoData(split, singular.features(split))
+    )
     assert (found["voice"], found["synonyms"], found["photo"]) == (0, 0, 50)
     assert found["ci95"]["photo"] == [50, 50]
 
@@ -48,7 +53,7 @@ def test_a_bag_of_words_gets_what_theory_says(singular):
 def test_by_loops(small_storybook):
     split = small_storybook.load("test")
     model, features = small_storybook.bag(), small_storybook.features(split)
-    found = active_passive.evaluate(model, split, features)
+    found = active_passive.ActivePassive().evaluate(model, PhotoData(split, features))
     photos = model.encode_image(features)
 
     def near(one: str, other: str) -> float:

@@ -13,9 +13,10 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
 from vsdemo.data import storybook
+from vsdemo.evaluation.phrases import match_words, phrases
+from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import alignment
-from vsdemo.evaluation.tasks.alignment import given, speaking
-from vsdemo.evaluation.tasks.phrases import phrases, placed
+from vsdemo.evaluation.tasks.alignment import matching_fragments, region_scores
 
 FRAME = [0.0, 0.0, 1.0, 1.0]
 
@@ -23,8 +24,7 @@ FRAME = [0.0, 0.0, 1.0, 1.0]
 class Parts:
     """Inner products of fragments and regions; 0 for those that are none."""
 
-    def align(self, general, specific):
-        raise NotImplementedError
+    can_align = True
 
     def align_pairs(self, general, specific):
         scores = torch.einsum("nmd,nkd->nmk", general.x, specific.x)
@@ -94,7 +94,7 @@ def knowing(split) -> SimpleNamespace:
     """Gives a word of a phrase to the group that it names; features are the unit matrix."""
     names = {}
     for phrase in phrases(split):
-        (own,) = placed([replace(phrase, caption=0)], [FakeParser.tree(phrase.tokens)])
+        (own,) = match_words([replace(phrase, caption=0)], [FakeParser.tree(phrase.tokens)])
         box = phrase.boxes[0]
         names |= {
             (split.captions[phrase.caption], word): round(box[0].item() / 0.3) for word in own
@@ -116,7 +116,7 @@ def unit(boxes: torch.Tensor) -> torch.Tensor:
 
 def test_who_knows_the_region_is_always_right(drawn):
     split, boxes = drawn
-    found = alignment.evaluate(knowing(split), split, unit(boxes), boxes)
+    found = alignment.Alignment().evaluate(knowing(split), PhotoData(split, unit(boxes), boxes))
     assert (found["pointing"], found["iou50"]) == (100, 100)
     assert found["ci95"]["iou50"] == [100, 100]
     assert found["n_phrases"] == len(phrases(split)) > 100
@@ -131,7 +131,7 @@ def test_who_sees_only_the_frame_is_that_baseline(drawn):
     split, boxes = drawn
     only = torch.tensor([0.0, 0.0, 0.0, 1.0])
     model = parts_model(single_words, lambda s: only.expand(len(s.tree.words), -1))
-    found = alignment.evaluate(model, split, unit(boxes), boxes)
+    found = alignment.Alignment().evaluate(model, PhotoData(split, unit(boxes), boxes))
     frame = found["baselines"]["frame"]
     assert {name: found[name] for name in frame} == frame
     assert {name: found["ci95"][name] for name in frame} == found["ci95"]["baselines"]["frame"]
@@ -141,7 +141,7 @@ def test_intervals_of_all_figures(drawn):
     split, boxes = drawn
     torch.manual_seed(0)
     model = parts_model(single_words, lambda s: torch.randn(len(s.tree.words), 4))
-    found = alignment.evaluate(model, split, unit(boxes), boxes)
+    found = alignment.Alignment().evaluate(model, PhotoData(split, unit(boxes), boxes))
     for name in ("pointing", "iou50"):
         rows = [(found, found["ci95"])]
         for part in ("types", "baselines"):
@@ -165,13 +165,15 @@ def test_by_loops(marked, fragments, monkeypatch):
 
     features, boxes = torch.randn(2, 5, 3), loops.random_boxes(2, 5)
     features[1, 2], boxes[1, 2] = 0, 0
-    found = alignment.evaluate(parts_model(fragments, vectors), marked, features, boxes)
+    found = alignment.Alignment().evaluate(
+        parts_model(fragments, vectors), PhotoData(marked, features, boxes)
+    )
     trees = [FakeParser.tree(text.split()) for text in marked.captions]
     right = {"pointing": [], "iou50": []}
-    for phrase, words in zip(phrases(marked), placed(phrases(marked), trees), strict=True):
+    for phrase, words in zip(phrases(marked), match_words(phrases(marked), trees), strict=True):
         tree, photo = trees[phrase.caption], marked.photo_of[phrase.caption]
         sentence = SimpleNamespace(tree=tree, text=marked.captions[phrase.caption])
-        spoken = speaking(fragments(sentence), words, tree)
+        spoken = matching_fragments(fragments(sentence), words, tree)
         if not spoken:
             continue
         kept = [k for k in range(5) if any(boxes[photo, k])]
@@ -193,13 +195,16 @@ def test_the_fragments_that_speak_for_a_phrase():
     tree = Tree(("A", "black", "dog", "runs", "on", "grass"), (3, 3, 4, 0, 6, 4), ("x",) * 6)
     pairs = [(2, 1), (3, 2), (2, 0), (3, 5), (0, 5)]
     found = [Fragment("x", pair) for pair in pairs]
-    assert speaking(found, frozenset({0, 1, 2}), tree) == [0, 1, 2]  # (3, 2) has its head
-    assert speaking(found, frozenset({4, 5}), tree) == [3, 4]  # those of its head, "grass"
-    assert speaking(found[1:2], frozenset({0, 1, 2}), tree) == [0]
-    assert speaking(found[4:], frozenset({0, 1}), tree) == [0]  # any of its words
-    assert speaking(found, frozenset({4}), tree) == []
-    assert speaking(found, frozenset(), tree) == []
-    assert speaking([Fragment("word", (2, 2))], frozenset({1, 2}), tree) == [0]
+    assert matching_fragments(found, frozenset({0, 1, 2}), tree) == [0, 1, 2]  # (3, 2) has its head
+    assert matching_fragments(found, frozenset({4, 5}), tree) == [
+        3,
+        4,
+    ]  # those of its head, "grass"
+    assert matching_fragments(found[1:2], frozenset({0, 1, 2}), tree) == [0]
+    assert matching_fragments(found[4:], frozenset({0, 1}), tree) == [0]  # any of its words
+    assert matching_fragments(found, frozenset({4}), tree) == []
+    assert matching_fragments(found, frozenset(), tree) == []
+    assert matching_fragments([Fragment("word", (2, 2))], frozenset({1, 2}), tree) == [0]
 
 
 def test_a_phrase_gives_what_lies_above_the_mean_of_the_regions():
@@ -207,29 +212,37 @@ def test_a_phrase_gives_what_lies_above_the_mean_of_the_regions():
     speak, real = torch.tensor([[True, True, False]]), torch.tensor([[True, True, True, False]])
     # of 3, -1 and 1 the mean is 1
     for shifted in (aligned, aligned - 10):
-        assert given(shifted, speak, real).tolist() == [[2, 0, 0, 0]]
-    assert given(aligned * 0, speak, real).tolist() == [[1, 1, 1, 0]]  # all tie
+        assert region_scores(shifted, speak, real).tolist() == [[2, 0, 0, 0]]
+    assert region_scores(aligned * 0, speak, real).tolist() == [[1, 1, 1, 0]]  # all tie
 
 
 def test_a_model_of_whole_sentences_says_so():
-    with pytest.raises(UserError, match="aligns no part"):
-        alignment.evaluate(fake(SCORES), *split_of(SCORES, OWNER), torch.zeros(4, 1, 4))
+    with pytest.raises(UserError, match="aligns no parts"):
+        alignment.Alignment().evaluate(
+            fake(SCORES), PhotoData(*split_of(SCORES, OWNER), torch.zeros(4, 1, 4))
+        )
 
 
 def test_other_data_and_damaged_weights_say_so(marked):
     split, features = split_of(SCORES, OWNER)
     model = parts_model(single_words, lambda s: torch.full((len(s.tree.words), 1), torch.nan))
     with pytest.raises(UserError, match="needs Flickr8k or Storybook"):
-        alignment.evaluate(model, split, features, torch.zeros(4, 1, 4))
+        alignment.Alignment().evaluate(model, PhotoData(split, features, torch.zeros(4, 1, 4)))
     with pytest.raises(UserError, match="Some scores are not numbers"):
-        alignment.evaluate(model, marked, torch.ones(2, 1, 1), torch.ones(2, 1, 4))
+        alignment.Alignment().evaluate(
+            model, PhotoData(marked, torch.ones(2, 1, 1), torch.ones(2, 1, 4))
+        )
     model.text.fragments = lambda sentence: ()
     with pytest.raises(UserError, match="No fragment of flickr8k's captions"):
-        alignment.evaluate(model, marked, torch.ones(2, 1, 1), torch.ones(2, 1, 4))
+        alignment.Alignment().evaluate(
+            model, PhotoData(marked, torch.ones(2, 1, 1), torch.ones(2, 1, 4))
+        )
 
 
 def test_without_the_archive_one_sentence_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     model = parts_model(single_words, None)
     with pytest.raises(UserError, match="Flickr30k Entities is missing"):
-        alignment.evaluate(model, small_entities.load(tmp_path), torch.ones(2, 1, 1), torch.ones(2))
+        alignment.Alignment().evaluate(
+            model, PhotoData(small_entities.load(tmp_path), torch.ones(2, 1, 1), torch.ones(2))
+        )

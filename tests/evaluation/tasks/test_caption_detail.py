@@ -3,7 +3,9 @@ import pytest
 
 from vsdemo.data import storybook
 from vsdemo.data.storybook.facts import entails, facts_of
-from vsdemo.evaluation.tasks import caption_detail, retrieval
+from vsdemo.evaluation.metrics import retrieval
+from vsdemo.evaluation.task import PhotoData
+from vsdemo.evaluation.tasks import caption_detail
 
 
 @pytest.fixture
@@ -13,7 +15,7 @@ def split(small_storybook):
 
 def test_who_knows_all_facts_ranks_as_well_as_is_possible(small_storybook, split):
     model, features = small_storybook.oracle(), small_storybook.features(split)
-    found = caption_detail.evaluate(model, split, features)
+    found = caption_detail.CaptionDetail().evaluate(model, PhotoData(split, features))
     for level in range(1, 6):
         figures = found[f"level{level}"]
         assert figures["meanr"] == pytest.approx(figures["possible"])
@@ -26,8 +28,8 @@ def test_who_knows_all_facts_ranks_as_well_as_is_possible(small_storybook, split
 
 def test_a_bag_of_words_by_loops(small_storybook, split):
     model, features = small_storybook.bag(), small_storybook.features(split)
-    found = caption_detail.evaluate(model, split, features)
-    t2i = retrieval.ranks(model, *retrieval.encode(model, split, features)).t2i
+    found = caption_detail.CaptionDetail().evaluate(model, PhotoData(split, features))
+    t2i = retrieval.measure(model, split, features).t2i
     for level in range(5):
         ranks = [t2i[5 * photo + level] for photo in range(len(split.photos))]
         figures = found[f"level{level + 1}"]

@@ -16,6 +16,7 @@ from vsdemo.data.storybook.captions import write_captions
 from vsdemo.data.storybook.facts import entails, facts_of
 from vsdemo.data.storybook.scene import Link
 from vsdemo.data.text.vocab import tokenize
+from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import chains
 from vsdemo.evaluation.tasks.chains import chain
 from vsdemo.models.scores import OrderViolation
@@ -103,14 +104,16 @@ def test_what_is_true_of_all_photos_is_not_asked(small_storybook, monkeypatch):
     monkeypatch.setattr(chains, "_descends", lambda steps: True)
     chains.gold.cache_clear()
     split = small_storybook.load("dev")
-    found = chains.measure(small_storybook.bag(), split, small_storybook.features(split))
+    found = chains.Chains().measure(
+        small_storybook.bag(), PhotoData(split, small_storybook.features(split))
+    )
     chains.gold.cache_clear()
     assert "above" not in found.metrics()
 
 
 def test_who_knows_all_facts_is_always_right(small_storybook, split):
     model, features = small_storybook.oracle(), small_storybook.features(split)
-    found = chains.evaluate(model, split, features)
+    found = chains.Chains().evaluate(model, PhotoData(split, features))
     for name in ("adjacent", *chains.PARTS, "any", "whole", "above"):
         assert found[name] == 100
         assert found["ci95"][name] == [100, 100]
@@ -155,7 +158,10 @@ def test_a_bag_of_words_by_loops(small_storybook, split, ordered):
     model, features = small_storybook.bag(), small_storybook.features(split)
     if ordered:
         model.score = OrderViolation()
-    found, loops = chains.evaluate(model, split, features), by_loops(model, split, features)
+    found, loops = (
+        chains.Chains().evaluate(model, PhotoData(split, features)),
+        by_loops(model, split, features),
+    )
     for name, answers in loops.items():
         assert found[name] == pytest.approx(100 * np.mean(answers), abs=1e-4)
         low, high = found["ci95"][name]

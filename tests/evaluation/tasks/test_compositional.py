@@ -6,8 +6,9 @@ from vsdemo.data import storybook
 from vsdemo.data.storybook.facts import entails, facts_of
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.pictures import colour_held_out
+from vsdemo.evaluation.storybook_facts import stories
+from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import compositional, retrieval
-from vsdemo.evaluation.tasks.storybook_facts import stories
 
 pytestmark = pytest.mark.usefixtures("small_storybook")
 
@@ -16,7 +17,9 @@ def asked(name: str):
     """(caption number, caption, scene, name, the wrong caption) of a split."""
     for number, caption in enumerate(stories(split := storybook.load(name))[1]):
         scene = storybook.scenes(name)[split.photo_of[number]]
-        for sort, other in compositional.wrong(caption, scene, name == "compositional").items():
+        for sort, other in compositional.false_captions(
+            caption, scene, held_out=name == "compositional"
+        ).items():
             yield number, caption, scene, sort, other
 
 
@@ -46,7 +49,9 @@ def test_a_wrong_caption_differs_in_one_word_that_makes_it_false(name):
 def test_who_knows_all_facts_is_always_right(small_storybook, name):
     split = small_storybook.load(name)
     model = small_storybook.oracle()
-    found = compositional.evaluate(model, split, small_storybook.features(split))
+    found = compositional.Compositional().evaluate(
+        model, PhotoData(split, small_storybook.features(split))
+    )
     assert (found["colour"], found["kind"]) == (100, 100)
     assert min(found["n_captions"].values()) > 3
 
@@ -54,7 +59,7 @@ def test_who_knows_all_facts_is_always_right(small_storybook, name):
 def test_a_bag_of_words_by_loops(small_storybook):
     split = small_storybook.load("test")
     model, features = small_storybook.bag(), small_storybook.features(split)
-    found = compositional.evaluate(model, split, features)
+    found = compositional.Compositional().evaluate(model, PhotoData(split, features))
     right: dict[str, list[float]] = {"colour": [], "kind": []}
     for number, caption, _, sort, other in asked("test"):
         photo = model.encode_image(features[split.photo_of[number]][None])
@@ -64,6 +69,6 @@ def test_a_bag_of_words_by_loops(small_storybook):
     for sort, answers in right.items():
         assert found[sort] == pytest.approx(100 * np.mean(answers))
         assert found["n_captions"][sort] == len(answers)
-    t2i = retrieval.evaluate(model, split, features)["t2i"]
+    t2i = retrieval.Retrieval().evaluate(model, PhotoData(split, features))["t2i"]
     assert found["t2i"] == {k: t2i[k] for k in ("r1", "r10", "meanr")}
     assert found["n_images"] == len(split.photos)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from vsdemo.data import storybook
 from vsdemo.data.storybook.facts import entails
+from vsdemo.evaluation.storybook_facts import stories
+from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import entailment
-from vsdemo.evaluation.tasks.storybook_facts import stories
 
 pytestmark = pytest.mark.usefixtures("small_storybook")
 
@@ -37,7 +38,7 @@ def test_half_of_the_pairs_are_of_one_scene(small_storybook):
 
 def test_who_knows_all_facts_is_always_right(small_storybook):
     split = small_storybook.load("test")
-    found = entailment.evaluate(small_storybook.oracle(), split, None)
+    found = entailment.Entailment().evaluate(small_storybook.oracle(), PhotoData(split, None))
     for name in ("accuracy", "auc", "direction"):
         assert found[name] == 100
         assert found["ci95"][name] == [100, 100]
@@ -47,11 +48,11 @@ def test_who_knows_all_facts_is_always_right(small_storybook):
 def test_a_bag_of_words_by_loops(small_storybook, name):
     split, dev = small_storybook.load(name), small_storybook.load("dev")
     model = small_storybook.bag()
-    found = entailment.evaluate(model, split, None)
+    found = entailment.Entailment().evaluate(model, PhotoData(split, None))
     pairs, known = entailment.gold(split), entailment.gold(dev)
-    scores = entailment.scored(model, split, pairs)[0].numpy()
-    on_dev = entailment.scored(model, dev, known)[0].numpy()
-    threshold = entailment.best_threshold(on_dev, known.entailed)
+    scores = entailment.score_pairs(model, split, pairs)[0].numpy()
+    on_dev = entailment.score_pairs(model, dev, known)[0].numpy()
+    threshold = entailment.best_threshold(on_dev, known.entailed, balanced=True)
     yes, no = scores[pairs.entailed], scores[~pairs.entailed]
     assert found["yes"] == pytest.approx(100 * sum(s >= threshold for s in yes) / len(yes))
     assert found["no"] == pytest.approx(100 * sum(s < threshold for s in no) / len(no))
@@ -77,7 +78,7 @@ def test_no_threshold_is_better_than_the_best(found):
         yes = scores >= threshold
         return (yes[entailed].mean() + (~yes)[~entailed].mean()) / 2
 
-    best = accuracy(entailment.best_threshold(scores, entailed))
+    best = accuracy(entailment.best_threshold(scores, entailed, balanced=True))
     assert best == pytest.approx(max(map(accuracy, [-1, *(scores + 0.5), *(scores - 0.5)])))
 
 
@@ -92,5 +93,5 @@ def test_dev_is_read_for_the_threshold(small_storybook, monkeypatch):
     asked = []
     monkeypatch.setattr(storybook, "load", lambda s: asked.append(s) or small_storybook.load(s))
     split = small_storybook.load("test")
-    entailment.measure(small_storybook.bag(), split, None)
+    entailment.Entailment().measure(small_storybook.bag(), PhotoData(split, None))
     assert asked == ["dev"]

@@ -11,6 +11,7 @@ from tests.support import small_concepts, small_pairs
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import hypernyms as pairs_of
 from vsdemo.data.pairs.hypernyms import PROTOCOLS, WHOLE, LabelledPairs, Split
+from vsdemo.evaluation.task import ConceptData
 from vsdemo.evaluation.tasks import hypernyms
 from vsdemo.models.concept_scores import Bilinear, CosineDistance, Gaussians
 from vsdemo.models.scores import SCORES
@@ -18,7 +19,7 @@ from vsdemo.models.scores import SCORES
 
 @pytest.fixture(autouse=True)
 def few_resamples(monkeypatch):
-    monkeypatch.setattr("vsdemo.evaluation.metrics.ranks.RESAMPLES", 100)
+    monkeypatch.setattr("vsdemo.evaluation.metrics.bootstrap.RESAMPLES", 100)
 
 
 @pytest.fixture
@@ -34,7 +35,9 @@ def large(tmp_path_factory):
 
 @pytest.mark.parametrize("split", ["dev", "test"])
 def test_who_knows_all_is_always_right(few, split):
-    found = hypernyms.evaluate(small_concepts.knowing(pairs_of.load(few)), split, few)
+    found = hypernyms.Hypernyms().evaluate(
+        small_concepts.knowing(pairs_of.load(few)), ConceptData(split, few)
+    )
     assert found.keys() == {WHOLE}
     figures = found[WHOLE]
     for kind in ("accuracy", "yes", "no", "direction", "oracle", "seen"):
@@ -80,7 +83,7 @@ def right(scores: list[float], true: list[bool], cut: float) -> int:
 @pytest.mark.parametrize("score", [None, CosineDistance()])
 def test_figures_by_loops(large, score):
     model = drawn(pairs_of.load(large).names, score)
-    found = hypernyms.evaluate(model, "test", large)
+    found = hypernyms.Hypernyms().evaluate(model, ConceptData("test", large))
     assert json.loads(json.dumps(found)) == found
     assert tuple(found) == PROTOCOLS
     for protocol, figures in found.items():
@@ -112,7 +115,9 @@ def test_figures_by_loops(large, score):
 def test_what_stands_beside_the_figures_by_loops(large, learnt):
     hierarchy = pairs_of.load(large)
     above = small_concepts.ancestors(hierarchy)
-    found = hypernyms.evaluate(drawn(hierarchy.names), "test", large, learnt)
+    found = hypernyms.Hypernyms().evaluate(
+        drawn(hierarchy.names), ConceptData("test", large, learnt)
+    )
     for protocol, figures in found.items():
         split = pairs_of.split(protocol, large)
         pairs, true = split.test.pairs.tolist(), split.test.true.tolist()
@@ -165,11 +170,11 @@ def test_without_baselines_there_is_no_gain(few):
 def test_scores_of_pairs_are_those_of_the_whole(few, score):
     split = pairs_of.split(WHOLE, few)
     model = drawn(split.taxonomy.names, score)
-    concepts = hypernyms.embedded(model, split)
+    concepts = hypernyms.embed_concepts(model, split)
     assert len(concepts) == len(split.taxonomy.names)
     with torch.inference_mode():
         whole = model.score(concepts, concepts)
-    found = hypernyms.scored(model, concepts, split.dev.pairs)
+    found = hypernyms.score_pairs(model, concepts, split.dev.pairs)
     expected = torch.stack([whole[g, s] for g, s in split.dev.pairs.tolist()])
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
@@ -177,17 +182,17 @@ def test_scores_of_pairs_are_those_of_the_whole(few, score):
 def test_what_is_refused(few, large):
     model = small_concepts.knowing(pairs_of.load(few))
     with pytest.raises(UserError, match="is for a model of concepts; `train hypernyms` makes one"):
-        hypernyms.evaluate(small_pairs.knowing({}), "test", few)
+        hypernyms.Hypernyms().evaluate(small_pairs.knowing({}), ConceptData("test", few))
     with pytest.raises(UserError, match="on dev or test, not on all"):
-        hypernyms.evaluate(model, "all", few)
-    with pytest.raises(UserError, match=f"learnt other concepts than those of {large}"):
-        hypernyms.evaluate(model, "test", large)
+        hypernyms.Hypernyms().evaluate(model, ConceptData("all", few))
+    with pytest.raises(UserError, match=f"trained on other concepts than {large}'s"):
+        hypernyms.Hypernyms().evaluate(model, ConceptData("test", large))
     with pytest.raises(UserError, match="is missing"):
-        hypernyms.evaluate(model, "test", f"{few}.gone")
+        hypernyms.Hypernyms().evaluate(model, ConceptData("test", f"{few}.gone"))
     with torch.no_grad():
         model.text.table.weight[3] = torch.nan
     with pytest.raises(UserError, match="not numbers; the model's weights are damaged"):
-        hypernyms.evaluate(model, "test", few)
+        hypernyms.Hypernyms().evaluate(model, ConceptData("test", few))
 
 
 def test_a_model_of_sentences_is_refused_on_the_command_line(toy_checkpoint, run):

@@ -7,6 +7,8 @@ import torch
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
+from vsdemo.evaluation.metrics.bootstrap import difference
+from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import lengths
 from vsdemo.models.scores import Inner
 
@@ -40,7 +42,7 @@ def test_pairs_are_sorted_by_their_difference_in_length(monkeypatch):
 
 def test_ranks_by_hand(model, monkeypatch):
     monkeypatch.setattr(lengths, "PAIRS", 2)
-    found = lengths.pair_ranks(model, SPLIT, torch.zeros(3, 1))
+    found = lengths.Lengths().measure(model, PhotoData(SPLIT, torch.zeros(3, 1))).ranks
     # Photo 0: caption 0 ranks it 1st, caption 1 (2 against 3) 2nd.
     # Photo 1: caption 3 (3 against 4) ranks it 2nd, caption 2 1st.
     assert found["t2i"].tolist() == [1.5, 1.5]
@@ -50,22 +52,23 @@ def test_ranks_by_hand(model, monkeypatch):
 
 
 def test_evaluate_is_the_mean_with_its_interval(model):
-    found = lengths.evaluate(model, SPLIT, torch.zeros(3, 1))
-    ranks = lengths.pair_ranks(model, SPLIT, torch.zeros(3, 1))
+    found = lengths.Lengths().evaluate(model, PhotoData(SPLIT, torch.zeros(3, 1)))
+    ranks = lengths.Lengths().measure(model, PhotoData(SPLIT, torch.zeros(3, 1))).ranks
     assert found["n_pairs"] == 4
     for name in ("t2i", "short_to_long"):
         assert found[name] == ranks[name].mean()
         low, high = found["ci95"][name]
         assert low <= found[name] <= high
-    assert lengths.PRIMARY in found
+    assert lengths.Lengths.primary in found
 
 
 def test_a_difference_of_nothing_is_nothing():
-    found = lengths.summary({"t2i": np.zeros(7), "short_to_long": np.zeros(7)})
+    ranks = lengths.PairRanks({"t2i": np.ones(7), "short_to_long": np.ones(7)})
+    found = difference(ranks, ranks)
     assert found["ci95"] == {"t2i": [0, 0], "short_to_long": [0, 0]}
 
 
 def test_one_caption_a_photo_has_no_pairs(model):
     single = CaptionSet("fake", "test", SPLIT.photos[:2], (CAPTIONS[0], CAPTIONS[5]), (0, 1))
     with pytest.raises(UserError, match="two captions"):
-        lengths.evaluate(model, single, torch.zeros(2, 1))
+        lengths.Lengths().evaluate(model, PhotoData(single, torch.zeros(2, 1)))

@@ -16,6 +16,7 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data.pairs import nli as pairs_of
 from vsdemo.data.pairs.nli import NliPair
 from vsdemo.evaluation.metrics.accuracy import best_threshold
+from vsdemo.evaluation.task import SentenceData
 from vsdemo.evaluation.tasks import nli
 from vsdemo.models.scores import SCORES, Score
 
@@ -36,7 +37,7 @@ def angled(score: Score | None = None, right: float = 1.0):
 
 def test_who_knows_all_is_always_right(pairs_root):
     for split in ("dev", "test"):
-        found = nli.evaluate(angled(), split)
+        found = nli.Inference().evaluate(angled(), SentenceData(split))
         for name in pairs_of.DATASETS:
             for kind in ("accuracy", "yes", "no"):
                 assert found[name][kind] == 100
@@ -48,7 +49,7 @@ def test_who_knows_all_is_always_right(pairs_root):
 @pytest.mark.parametrize("score", ["cosine", "order", "euclidean"])
 def test_figures_by_loops(pairs_root, score):
     model = angled(SCORES[score], right=0.7)
-    found = nli.evaluate(model)
+    found = nli.Inference().evaluate(model, SentenceData())
     for name in pairs_of.DATASETS:
         pairs, dev = pairs_of.load(name, "test"), pairs_of.held_out(name)
         scores, on_dev = by_hand(model, pairs), by_hand(model, dev)
@@ -131,7 +132,7 @@ def test_no_threshold_has_more_right_answers_than_the_best(found):
 
 def test_other_splits_are_refused(pairs_root):
     with pytest.raises(UserError, match="on dev or test, not on all"):
-        nli.evaluate(angled(), "all")
+        nli.Inference().evaluate(angled(), SentenceData("all"))
 
 
 def test_the_command_line_needs_no_photos(pairs_root, toy_checkpoint, run):

@@ -10,6 +10,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence, Tree
+from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import paraphrases
 from vsdemo.evaluation.tasks.paraphrases import Pair
 from vsdemo.models.scores import Cosine, Inner
@@ -95,19 +96,19 @@ def test_measures_by_a_plain_loop(model, monkeypatch, chunk):
 
 
 def test_a_bag_of_words_prefers_exchanged_roles(clause_parser):
-    found = paraphrases.evaluate(
-        SimpleNamespace(score=Cosine(), encode_text=bag), SPLIT, torch.zeros(3, 1)
+    found = paraphrases.Paraphrases().evaluate(
+        SimpleNamespace(score=Cosine(), encode_text=bag), PhotoData(SPLIT, torch.zeros(3, 1))
     )
-    assert found[paraphrases.PRIMARY] == 0
+    assert found[paraphrases.Paraphrases.primary] == 0
     assert found["n_pairs"] == {"passive": 3, "fronted": 0, "swapped": 0, "reversed": 3}
     assert found["reversed"]["r1"] == 100
     assert found["reversed"]["similarity"] == pytest.approx(1)
-    assert found["ci95"].keys() == {"passive", "reversed", paraphrases.PRIMARY}
+    assert found["ci95"].keys() == {"passive", "reversed", paraphrases.Paraphrases.primary}
     assert found["examples"][0] == ["passive", CAPTIONS[0], PAIRS[0].rewrite]
     assert json.loads(json.dumps(found)) == found
 
 
 def test_no_pair(clause_parser):
     none = CaptionSet("fake", "test", SPLIT.photos[:1], ("dogs here",), (0,))
-    with pytest.raises(UserError, match="can say otherwise"):
-        paraphrases.evaluate(SimpleNamespace(), none, torch.zeros(1, 1))
+    with pytest.raises(UserError, match="can rewrite"):
+        paraphrases.Paraphrases().evaluate(SimpleNamespace(), PhotoData(none, torch.zeros(1, 1)))

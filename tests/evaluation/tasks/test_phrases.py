@@ -9,8 +9,8 @@ from tests.support.fake_parser import FakeParser
 from vsdemo.core.errors import UserError
 from vsdemo.data.datasets.flickr8k import Flickr8k
 from vsdemo.data.storybook.lexicon import load_lexicon
-from vsdemo.evaluation.tasks.phrases import Phrase, phrases, placed
-from vsdemo.evaluation.tasks.storybook_facts import stories
+from vsdemo.evaluation.phrases import Phrase, match_words, phrases
+from vsdemo.evaluation.storybook_facts import stories
 
 
 def told(sentence: str, *words: int) -> Phrase:
@@ -32,7 +32,7 @@ def test_marked_phrases_of_flickr8k(tmp_path, monkeypatch):
     trees = [FakeParser.tree(text.split()) for text in split.captions]
     words = [
         [trees[p.caption].words[w] for w in sorted(own)]
-        for p, own in zip(found, placed(found, trees), strict=True)
+        for p, own in zip(found, match_words(found, trees), strict=True)
     ]
     assert words == [
         ["the", "red", "haired", "man"],
@@ -57,7 +57,7 @@ def test_phrases_of_storybook_are_its_gold_links(small_storybook):
         assert known == "thing" or load_lexicon().is_a(kind, known)
     assert {"person", "animal", "thing"} <= {kind for phrase in found for kind in phrase.types}
     own = [frozenset(phrase.words) for phrase in found]
-    assert placed(found, [caption.tree for caption in captions]) == own
+    assert match_words(found, [caption.tree for caption in captions]) == own
 
 
 @pytest.mark.parametrize(
@@ -74,13 +74,13 @@ def test_phrases_of_storybook_are_its_gold_links(small_storybook):
 )
 def test_words_are_found_by_their_letters(sentence, words, written, expected):
     asked = [told(sentence, *words)]
-    assert placed(asked, [FakeParser.tree(written.split())]) == [expected]
+    assert match_words(asked, [FakeParser.tree(written.split())]) == [expected]
 
 
 def test_phrases_of_another_caption_are_not_mixed_up():
     asked = [told("a dog", 1), replace(told("the old man", 2), caption=1)]
     trees = [FakeParser.tree(text.split()) for text in ("a dog", "the old man")]
-    assert placed(asked, trees) == [{1}, {2}]
+    assert match_words(asked, trees) == [{1}, {2}]
 
 
 def test_the_boxes_of_another_data_set_are_not_known():
@@ -96,7 +96,7 @@ def test_the_real_phrases():
     assert all(len(phrase.boxes) for phrase in found)
     assert len({split.photo_of[phrase.caption] for phrase in found}) == 1000
     trees = [FakeParser.tree(text.split()) for text in split.captions]
-    words = placed(found, trees)
+    words = match_words(found, trees)
     assert all(words)
     same = [
         [p.tokens[w] for w in p.words] == [trees[p.caption].words[w] for w in sorted(own)]

@@ -7,7 +7,9 @@ import torch
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
-from vsdemo.evaluation.metrics import ranks
+from vsdemo.evaluation.metrics import bootstrap
+from vsdemo.evaluation.metrics.retrieval import Ranks, measure
+from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import retrieval
 from vsdemo.models.scores import Inner
 
@@ -48,9 +50,9 @@ def split_of(scores: torch.Tensor, owner: torch.Tensor) -> tuple[CaptionSet, tor
     return CaptionSet("fake", "test", photos, texts, tuple(owner.tolist())), numbers
 
 
-def ranks_of(scores: torch.Tensor, owner: torch.Tensor) -> retrieval.Ranks:
+def ranks_of(scores: torch.Tensor, owner: torch.Tensor) -> Ranks:
     model, (split, features) = fake(scores), split_of(scores, owner)
-    return retrieval.ranks(model, *retrieval.encode(model, split, features))
+    return measure(model, split, features)
 
 
 def test_ranks_by_hand():
@@ -60,14 +62,14 @@ def test_ranks_by_hand():
 
 
 def test_metrics_by_hand():
-    found = retrieval.evaluate(fake(SCORES), *split_of(SCORES, OWNER))
+    found = retrieval.Retrieval().evaluate(fake(SCORES), PhotoData(*split_of(SCORES, OWNER)))
     i2t = {"r1": 25, "r5": 75, "r10": 100, "r20": 100, "r50": 100, "medr": 4, "meanr": 3.75}
     t2i = {"r1": 12.5, "r5": 100, "r10": 100, "r20": 100, "r50": 100, "medr": 3, "meanr": 3}
     assert found["i2t"] == i2t
     assert found["t2i"] == t2i
     assert found["rsum"] == 25 + 75 + 100 + 12.5 + 100 + 100
     assert (found["n_images"], found["n_captions"]) == (4, 8)
-    assert found[retrieval.PRIMARY] == found["rsum"]
+    assert found[retrieval.Retrieval.primary] == found["rsum"]
 
 
 def test_a_caption_belongs_to_its_photo_by_the_list_not_by_position():
@@ -104,14 +106,16 @@ def test_intervals_contain_the_figures():
     scores = torch.randn(60, 120, generator=torch.Generator().manual_seed(0))
     owner = torch.arange(60).repeat_interleave(2)
     scores[owner, torch.arange(120)] += 2
-    found = retrieval.evaluate(fake(scores), *split_of(scores, owner))
+    found = retrieval.Retrieval().evaluate(fake(scores), PhotoData(*split_of(scores, owner)))
     for way in ("i2t", "t2i"):
         for name, value in found[way].items():
             low, high = found["ci95"][way][name]
             assert low <= value <= high, (way, name)
     low, high = found["ci95"]["rsum"]
     assert low < found["rsum"] < high
-    assert found == retrieval.evaluate(fake(scores), *split_of(scores, owner))
+    assert found == retrieval.Retrieval().evaluate(
+        fake(scores), PhotoData(*split_of(scores, owner))
+    )
 
 
 def test_folds_are_means_over_whole_blocks(monkeypatch):
@@ -121,25 +125,27 @@ def test_folds_are_means_over_whole_blocks(monkeypatch):
     scores[4:8, 8:16] = torch.eye(4).repeat_interleave(2, dim=1)  # a perfect block
     scores[8] = 5  # would spoil every caption's rank
     owner = torch.cat([OWNER, OWNER + 4, torch.tensor([8, 8])])
-    found = retrieval.evaluate(fake(scores), *split_of(scores, owner), folds=True)
+    found = retrieval.Retrieval(folds=True).evaluate(
+        fake(scores), PhotoData(*split_of(scores, owner))
+    )
     assert found["folds"] == 2
     assert found["i2t"]["meanr"] == (3.75 + 1) / 2
     assert found["t2i"]["r1"] == (12.5 + 100) / 2
     assert "ci95" not in found
     monkeypatch.setattr(retrieval, "FOLD", 10)
     with pytest.raises(UserError, match="has 9 photos; a fold needs 10"):
-        retrieval.evaluate(fake(scores), *split_of(scores, owner), folds=True)
+        retrieval.Retrieval(folds=True).evaluate(fake(scores), PhotoData(*split_of(scores, owner)))
 
 
 def test_a_model_does_not_differ_from_itself():
-    same = ranks.difference(ranks_of(SCORES, OWNER), ranks_of(SCORES, OWNER))
+    same = bootstrap.difference(ranks_of(SCORES, OWNER), ranks_of(SCORES, OWNER))
     assert same["rsum"] == same["i2t"]["meanr"] == same["t2i"]["r1"] == 0
     assert same["ci95"]["rsum"] == same["ci95"]["i2t"]["meanr"] == [0, 0]
 
 
 def test_a_difference_is_of_a_minus_b_and_paired():
     best = ranks_of(torch.eye(4).repeat_interleave(2, dim=1), OWNER)
-    gap = ranks.difference(ranks_of(SCORES, OWNER), best)
+    gap = bootstrap.difference(ranks_of(SCORES, OWNER), best)
     assert gap["i2t"]["meanr"] == 3.75 - 1
     assert gap["rsum"] == 412.5 - 600
     low, high = gap["ci95"]["i2t"]["meanr"]
@@ -148,4 +154,4 @@ def test_a_difference_is_of_a_minus_b_and_paired():
 
 def test_photos_alone_have_nothing_to_measure():
     with pytest.raises(UserError, match="fake has no captions"):
-        retrieval.evaluate(fake(SCORES), *split_of(SCORES, OWNER[:0]))
+        retrieval.Retrieval().evaluate(fake(SCORES), PhotoData(*split_of(SCORES, OWNER[:0])))

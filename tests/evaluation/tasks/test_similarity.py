@@ -10,6 +10,8 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
+from vsdemo.evaluation.metrics import caption_scores
+from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import similarity, verbs
 from vsdemo.models.scores import Inner
 
@@ -51,22 +53,22 @@ RANKS = [4.5, 5, 1, 1, 1]
 
 @pytest.mark.parametrize("chunk", [1, 4, 1000])
 def test_ranks_by_hand(model, monkeypatch, chunk):
-    monkeypatch.setattr(similarity, "CHUNK", chunk)
+    monkeypatch.setattr(caption_scores, "CHUNK", chunk)
     ranks, photo = similarity.ranks(model, SPLIT)
     assert ranks.tolist() == RANKS
     assert photo.tolist() == [0, 0, 1, 1, 1]
 
 
 def test_evaluate_is_their_summary(model):
-    found = similarity.evaluate(model, SPLIT, torch.zeros(3, 1))
-    assert found[similarity.PRIMARY] == sum(RANKS) / 5
+    found = similarity.Similarity().evaluate(model, PhotoData(SPLIT, torch.zeros(3, 1)))
+    assert found[similarity.Similarity.primary] == sum(RANKS) / 5
     assert (found["r1"], found["n_captions"]) == (60, 6)
     assert found["ci95"]["meanr"] == [1, 4.75]  # all of one photo or all of the other
 
 
 # Pairs: (0, 1) one verb: 4.5 and 5. (2, 3) both: 2 and 2. (2, 4), (3, 4) one: 1 and 2, 1 and 1.
 def test_pairs_by_hand(model, tagger, monkeypatch):
-    monkeypatch.setattr(similarity, "CHUNK", 4)
+    monkeypatch.setattr(caption_scores, "CHUNK", 4)
     assert verbs.has_verb(SPLIT) == [True, False, True, True, False, False]
     pairs, rank = verbs.pair_ranks(model, SPLIT)
     assert pairs == [(0, 1), (2, 3), (2, 4), (3, 4)]
@@ -74,7 +76,7 @@ def test_pairs_by_hand(model, tagger, monkeypatch):
 
 
 def test_one_verb_too_few(model, tagger):
-    found = verbs.evaluate(model, SPLIT, torch.zeros(3, 1))
+    found = verbs.Verbs().evaluate(model, PhotoData(SPLIT, torch.zeros(3, 1)))
     assert found["one"] == pytest.approx((4.75 + 1.5 + 1) / 3)
     assert found["both"] == 2
     assert found["gap"] == pytest.approx(found["one"] - 2)
@@ -85,8 +87,8 @@ def test_one_verb_too_few(model, tagger):
     assert json.loads(json.dumps(found)) == found
 
 
-@pytest.mark.parametrize("task", [similarity, verbs])
+@pytest.mark.parametrize("task", [similarity.Similarity(), verbs.Verbs()])
 def test_one_caption_a_photo_has_no_pairs(model, tagger, task):
     single = CaptionSet("fake", "test", SPLIT.photos[:2], (CAPTIONS[0], CAPTIONS[5]), (0, 1))
     with pytest.raises(UserError, match="two captions"):
-        task.evaluate(model, single, torch.zeros(2, 1))
+        task.evaluate(model, PhotoData(single, torch.zeros(2, 1)))

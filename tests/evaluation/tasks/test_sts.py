@@ -13,8 +13,9 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data.pairs import sts as pairs_of
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.bow import BagOfWords
+from vsdemo.evaluation.task import SentenceData
 from vsdemo.evaluation.tasks import sts
-from vsdemo.evaluation.tasks.text_embeddings import Texts, points
+from vsdemo.evaluation.text_embeddings import TextEmbeddings, pooled
 from vsdemo.models.scores import Cosine
 
 YEARS = ("STS12.MSRvid", "STS12.OnWN", "STS13.headlines")
@@ -49,7 +50,7 @@ def ranks(values) -> list[float]:
 
 
 def test_who_knows_the_scores_gets_100(pairs_root):
-    found = sts.evaluate(oracle())
+    found = sts.SentenceSimilarity().evaluate(oracle(), SentenceData())
     for name in (*YEARS, "STS12", "STS13", "STS", "STS-B.cosine", "SICK-R.cosine"):
         assert found[name]["pearson"] == pytest.approx(100)
         assert found[name]["spearman"] == pytest.approx(100)
@@ -60,7 +61,7 @@ def test_who_knows_the_scores_gets_100(pairs_root):
 
 def test_figures_by_loops(pairs_root):
     model = oracle(wrong=0.4)
-    found = sts.evaluate(model)
+    found = sts.SentenceSimilarity().evaluate(model, SentenceData())
     assert found.keys() == {*YEARS, "STS12", "STS13", "STS"} | {
         *("STS-B", "STS-B.cosine", "SICK-R", "SICK-R.cosine")
     }
@@ -84,15 +85,15 @@ def test_figures_by_loops(pairs_root):
             assert found[year][kind] == pytest.approx(mean)
         assert found[year]["n"] == sum(found[name]["n"] for name in names)
     assert json.loads(json.dumps(found)) == found
-    assert sts.evaluate(model) == found  # the same by chance
+    assert sts.SentenceSimilarity().evaluate(model, SentenceData()) == found  # the same by chance
 
 
 def test_dev_has_the_learnt_sets_only(pairs_root):
-    found = sts.evaluate(oracle(), "dev")
+    found = sts.SentenceSimilarity().evaluate(oracle(), SentenceData("dev"))
     assert found.keys() == {"STS-B", "STS-B.cosine", "SICK-R", "SICK-R.cosine"}
     for split in ("train", "all"):
         with pytest.raises(UserError, match=f"on dev or test, not on {split}"):
-            sts.evaluate(oracle(), split)
+            sts.SentenceSimilarity().evaluate(oracle(), SentenceData(split))
 
 
 def test_a_folder_of_ones_own(pairs_root, tmp_path):
@@ -101,7 +102,9 @@ def test_a_folder_of_ones_own(pairs_root, tmp_path):
     angles = dict.fromkeys((t for p, _ in all_pairs() for t in (p.a, p.b)), 0.0)
     for pair in pairs_of.load_years(own)["STS16.plagiarism"]:
         angles |= {pair.a: 0.0, pair.b: float(np.arccos(pair.score / 5))}
-    found = sts.evaluate(small_pairs.knowing(angles), sts_dir=own)
+    found = sts.SentenceSimilarity(sts_dir=own).evaluate(
+        small_pairs.knowing(angles), SentenceData()
+    )
     assert found["STS16.plagiarism"]["pearson"] == pytest.approx(100)
     assert found["STS12.MSRvid"]["pearson"] == 0  # all the same
     assert found["STS"]["pearson"] == pytest.approx(25)
@@ -110,8 +113,8 @@ def test_a_folder_of_ones_own(pairs_root, tmp_path):
 def test_sets_are_the_mean_of_their_points():
     x = torch.tensor([[[1.0, 2], [3, 4]], [[5, 6], [9, 9]], [[7, 7], [7, 7]]])
     mask = torch.tensor([[True, True], [True, False], [False, False]])
-    assert points(Embeddings(x, mask)).tolist() == [[2, 3], [5, 6], [0, 0]]
-    assert torch.equal(points(Embeddings(x[:, 0])), x[:, 0])
+    assert pooled(Embeddings(x, mask)).tolist() == [[2, 3], [5, 6], [0, 0]]
+    assert torch.equal(pooled(Embeddings(x[:, 0])), x[:, 0])
 
 
 @pytest.fixture
@@ -129,9 +132,9 @@ def tower():
 def test_sentences_of_unknown_words_are_counted(tower):
     asked = ["a dog runs", "qwerty uiop", "!?", "a dog runs", "a cat"]
     with torch.inference_mode():
-        texts = Texts(tower, asked)
+        texts = TextEmbeddings(tower, asked)
         found = texts.of(asked)
-    assert texts.unknown(asked) == 2
+    assert texts.count_unknown(asked) == 2
     assert torch.equal(found.x[0], found.x[3])
     assert torch.isfinite(found.x).all()
 
@@ -139,7 +142,7 @@ def test_sentences_of_unknown_words_are_counted(tower):
 def test_damaged_weights_are_told(tower):
     tower.encode_text = lambda s: Embeddings(torch.full((len(s), 2), torch.nan))
     with pytest.raises(UserError, match="not numbers"):
-        Texts(tower, ["a dog"])
+        TextEmbeddings(tower, ["a dog"])
 
 
 @pytest.mark.usefixtures("fake_parser")
@@ -153,6 +156,6 @@ def test_towers_over_trees_and_parts(pairs_root, preset, monkeypatch):
     chosen = config.override(chosen, ["dim=8", "word_dim=6", "min_count=1"])
     sentences = add_trees([Sentence("a first one"), Sentence("second 3")], chosen.needs)
     model = models.build(name, chosen, Vocab.build(sentences), 12).eval()
-    found = sts.evaluate(model)
+    found = sts.SentenceSimilarity().evaluate(model, SentenceData())
     assert {"STS-B", "SICK-R", *YEARS} <= found.keys()
     assert all(-100 <= figures["pearson"] <= 100 for figures in found.values())

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.evaluation.tasks.test_retrieval import OWNER, SCORES, fake, split_of
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
+from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import retrieval, typos
 
 words = st.text("abcdefghijklmnopqrstuvwxyzé", min_size=2, max_size=9)
@@ -40,37 +41,39 @@ def test_all_typos_are_made():
 
 @given(captions, st.integers(0, 3))
 def test_so_many_words_are_misspelt(caption, wanted):
-    wrong = typos.misspelt(caption, wanted)
-    assert wrong == typos.misspelt(caption, wanted)
+    wrong = typos.misspell(caption, wanted)
+    assert wrong == typos.misspell(caption, wanted)
     changed = [(a, b) for a, b in zip(caption.split(" "), wrong.split(" "), strict=True) if a != b]
     assert len(changed) == min(wanted, sum(len(w) > 2 for w in caption.split()))
     assert all(b in spellings(a) for a, b in changed)
-    fewer = typos.misspelt(caption, max(wanted - 1, 0)).split(" ")
+    fewer = typos.misspell(caption, max(wanted - 1, 0)).split(" ")
     assert sum(a != b for a, b in zip(fewer, wrong.split(" "), strict=True)) <= 1
 
 
 @given(st.text(max_size=60), st.floats(0, 1))
 def test_noise_changes_letters_alone(caption, share):
-    noise = typos.noisy(caption, share)
-    assert noise == typos.noisy(caption, share)
+    noise = typos.add_noise(caption, share)
+    assert noise == typos.add_noise(caption, share)
     assert len(noise) == len(caption)
     for a, b in zip(caption, noise, strict=True):
         assert a == b or (a.isalpha() and b.isalpha() and a.isupper() == b.isupper())
-    assert typos.noisy(caption, 0) == caption
-    assert all(a != b for a, b in zip(caption, typos.noisy(caption, 1), strict=True) if a.isalpha())
+    assert typos.add_noise(caption, 0) == caption
+    assert all(
+        a != b for a, b in zip(caption, typos.add_noise(caption, 1), strict=True) if a.isalpha()
+    )
 
 
 def test_so_many_letters_are_changed():
     captions = [f"dogs {n} run over green fields" for n in range(200)]
-    pairs = [(a, b) for c in captions for a, b in zip(c, typos.noisy(c), strict=True)]
+    pairs = [(a, b) for c in captions for a, b in zip(c, typos.add_noise(c), strict=True)]
     letters = [a != b for a, b in pairs if a.isalpha()]
     assert 0.09 < sum(letters) / len(letters) < 0.11
 
 
 def test_short_words_punctuation_and_capitals_stay():
-    assert typos.misspelt("A 123 on it!", 2) == "A 123 on it!"
-    assert typos.misspelt("Dogs, ok.", 1).endswith(", ok.")
-    assert typos.misspelt("DOGS", 1).isupper()
+    assert typos.misspell("A 123 on it!", 2) == "A 123 on it!"
+    assert typos.misspell("Dogs, ok.", 1).endswith(", ok.")
+    assert typos.misspell("DOGS", 1).isupper()
 
 
 def test_of_any_data_set_by_hand():
@@ -84,8 +87,8 @@ def test_of_any_data_set_by_hand():
     )
     split = type(split)("fake", "test", split.photos, tuple(named), split.photo_of)
     assert plain.encode_text([Sentence(named[0])]).x.tolist() == [SCORES[:, 0].tolist()]
-    found = typos.evaluate(plain, split, numbers)
-    clean = retrieval.evaluate(plain, split, numbers)["t2i"]
+    found = typos.Typos().evaluate(plain, PhotoData(split, numbers))
+    clean = retrieval.Retrieval().evaluate(plain, PhotoData(split, numbers))["t2i"]
     assert (
         found["clean"] == {k: clean[k] for k in typos.KEPT} == {"r1": 12.5, "r10": 100, "meanr": 3}
     )
@@ -94,7 +97,7 @@ def test_of_any_data_set_by_hand():
     low, high = found["ci95"]["drop"]["one"]["r1"]
     assert low <= 12.5 <= high
     assert found["n_captions"] == 8
-    assert found.keys() >= {typos.PRIMARY}
+    assert found.keys() >= {typos.Typos.primary}
 
 
 def test_a_letter_that_no_keyboard_row_has_is_not_replaced():

@@ -1,1 +1,1 @@
-"""Figures with intervals: ranks, accuracy, correlation, relatedness, pointing."""
+"""Metrics and their confidence intervals: ranks, accuracy, correlation, relatedness, pointing."""

@@ -1,4 +1,4 @@
-"""Questions with two answers, one of them right: shares with intervals over photos."""
+"""Accuracy on questions with two answers, of which one is right."""
 
 from __future__ import annotations
 
@@ -11,91 +11,122 @@ import torch
 from torch import Tensor
 
 from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.nested import unflatten
 from vsdemo.models.scores import Score
 
-OWN = "accuracy"  # of a model, among the answers of `Judged`
+ACCURACY = "accuracy"  # the model's own answers among those of `PairAccuracy`
 
 
 @dataclass(frozen=True)
-class Shares:
-    """right: name -> (P,) how many questions about each photo were answered rightly, a tie
-    counting half; asked: name -> (P,) how many there were."""
+class Accuracy:
+    """Right answers to several kinds of questions, counted by photo.
+
+    Args:
+        right: Name of the questions -> (P,) number of right answers about each photo; a tie
+            counts half.
+        asked: Name of the questions -> (P,) number of questions about each photo.
+        photos: Number of photos P.
+    """
 
     right: Mapping[str, np.ndarray]
     asked: Mapping[str, np.ndarray]
     photos: int
 
     @classmethod
-    def of(cls, photos: int, answers: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Shares:
-        """answers: name -> (photo (N,), rightness (N,)) of N questions; those without one go."""
-        answers = {name: found for name, found in answers.items() if len(found[0])}
+    def of(cls, photos: int, answers: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Accuracy:
+        """Count answers by photo.
+
+        Args:
+            photos: Number of photos.
+            answers: Name -> (photo of each question, (N,); 1 for a right answer, 0 for a wrong one
+                and 0.5 for a tie, (N,)). Names without a question are left out.
+        """
+        asked = {name: answer for name, answer in answers.items() if len(answer[0])}
         return cls(
-            {k: np.bincount(photo, right, photos) for k, (photo, right) in answers.items()},
-            {k: np.bincount(photo, minlength=photos) for k, (photo, _) in answers.items()},
-            photos,
+            right={
+                name: np.bincount(photo, right, photos) for name, (photo, right) in asked.items()
+            },
+            asked={
+                name: np.bincount(photo, minlength=photos) for name, (photo, _) in asked.items()
+            },
+            photos=photos,
         )
 
     def __len__(self) -> int:
         return self.photos
 
     def metrics(self, photos: np.ndarray | None = None) -> dict[str, float]:
-        """Percent of right answers; those of all where a few photos have no question."""
+        """Return the percentages of right answers.
+
+        A percentage is that of all photos where there is no question about any photo of the sample.
+        """
         rows = np.arange(self.photos) if photos is None else photos
-        found = {}
+        result = {}
         for name, asked in self.asked.items():
             drawn = rows if asked[rows].any() else slice(None)
-            found[name] = 100 * float(self.right[name][drawn].sum() / asked[drawn].sum())
-        return found
+            result[name] = 100 * float(self.right[name][drawn].sum() / asked[drawn].sum())
+        return result
 
     @property
     def questions(self) -> dict[str, int]:
-        """How many there were by name."""
+        """Number of questions by name."""
         return {name: int(asked.sum()) for name, asked in self.asked.items()}
 
 
 @dataclass(frozen=True)
-class Judged:
-    """shares: of right answers, those of baselines as `baselines.NAME`."""
+class PairAccuracy:
+    """Accuracy on pairs of sentences or concepts, beside baselines.
 
-    shares: Shares
+    Args:
+        accuracy: Its names are those of metrics, those of baselines start with `baselines.`.
+    """
+
+    accuracy: Accuracy
 
     def __len__(self) -> int:
-        return len(self.shares)
+        """Return the number of pairs."""
+        return len(self.accuracy)
 
     def metrics(self, pairs: np.ndarray | None = None) -> dict[str, Any]:
-        """In percent. accuracy; yes, no: right answers where that is the right one; direction: of
-        the pairs where it is yes, those where the model's score is higher this way round;
-        baselines: their accuracies; gain: points that accuracy lies above the best of them."""
-        flat = self.shares.metrics(pairs)
-        guesses = {k.removeprefix("baselines."): v for k, v in flat.items() if "." in k}
-        found: dict[str, Any] = {k: v for k, v in flat.items() if "." not in k}
-        if guesses:
-            found |= {"baselines": guesses, "gain": found[OWN] - max(guesses.values())}
-        return found
+        """Return percentages of right answers.
+
+        accuracy: of all pairs; yes, no: of pairs where that is the right answer; direction: of
+        pairs where yes is right, those that score higher than with both sides exchanged;
+        baselines: those of the same pairs without the model; gain: accuracy minus the best of
+        them, in points.
+        """
+        result = unflatten(self.accuracy.metrics(pairs))
+        if baselines := result.pop("baselines", None):
+            result["baselines"] = baselines
+            result["gain"] = result[ACCURACY] - max(baselines.values())
+        return result
 
 
 def higher(a: Tensor, b: Tensor) -> np.ndarray:
-    """1 where a score of a is higher than its fellow of b, 0 where lower, else one half, (N,).
+    """Return 1 where a score of a is higher than that of b, 0 where it is lower, else 0.5, (N,).
 
-    Those that differ by no more than the rounding of float32 are the same.
+    Scores that differ by no more than the rounding of float32 are equal.
     """
-    same = torch.isclose(a, b, rtol=1e-5, atol=1e-6)
-    return torch.where(same, 0.5, (a > b).float()).numpy()
+    equal = torch.isclose(a, b, rtol=1e-5, atol=1e-6)
+    return torch.where(equal, 0.5, (a > b).float()).numpy()
 
 
 def nearness(score: Score, a: Embeddings, b: Embeddings) -> Tensor:
-    """Row i of one against row i of the other, (N,): the diagonal of `Score.neighbours`."""
+    """Return the scores of row i of a with row i of b, (N,): the diagonal of `Score.neighbours`."""
     return (score.pairs(a, b) + score.pairs(b, a)) / 2
 
 
-def best_threshold(scores: np.ndarray, entailed: np.ndarray, balanced: bool = True) -> float:
-    """The lowest score to say yes to for the best accuracy on pairs (N,); halfway to the next.
+def best_threshold(scores: np.ndarray, positive: np.ndarray, *, balanced: bool) -> float:
+    """Return the threshold with the best accuracy, halfway between two scores.
 
-    balanced: both answers weigh the same, however many pairs each is right for.
+    Args:
+        scores: (N,); the answer is yes where a score reaches the threshold.
+        positive: (N,) whether yes is right.
+        balanced: Whether both answers weigh the same, however many pairs each is right for.
     """
     values = np.unique(scores)
     cuts = np.concatenate([[-np.inf], (values[1:] + values[:-1]) / 2, [np.inf]])
-    yes, no = np.sort(scores[entailed]), np.sort(scores[~entailed])
-    weights = (1 / len(yes), 1 / len(no)) if balanced else (1, 1)
-    right = np.searchsorted(no, cuts) * weights[1] - np.searchsorted(yes, cuts) * weights[0]
+    yes, no = np.sort(scores[positive]), np.sort(scores[~positive])
+    yes_weight, no_weight = (1 / len(yes), 1 / len(no)) if balanced else (1, 1)
+    right = np.searchsorted(no, cuts) * no_weight - np.searchsorted(yes, cuts) * yes_weight
     return float(cuts[right.argmax()])

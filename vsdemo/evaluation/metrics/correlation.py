@@ -1,4 +1,4 @@
-"""Pearson's and Spearman's correlation of what models and people say, with intervals over pairs."""
+"""Pearson's and Spearman's correlation of scores with people's, over resampled pairs."""
 
 from __future__ import annotations
 
@@ -11,74 +11,96 @@ import numpy as np
 KINDS = ("pearson", "spearman")
 
 
-class Told:
-    """N numbers, and their order, which is the same however often each of them counts."""
+class Values:
+    """N numbers, sorted once, so that the ranks of each bootstrap sample cost no sorting.
+
+    `scipy.stats.spearmanr` would sort in each of the 2,000 samples of every set.
+    """
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
         _, self._place = np.unique(values, return_inverse=True)
 
-    def ranks(self, times: np.ndarray) -> np.ndarray:
-        """Ranks (N,) where each number counts as often as `times` says; the same numbers share the
-        mean of theirs."""
-        same = np.bincount(self._place, times)
-        return (np.cumsum(same) - (same - 1) / 2)[self._place]
+    def ranks(self, counts: np.ndarray) -> np.ndarray:
+        """Return ranks (N,) where each number occurs `counts` (N,) times; ties share the mean."""
+        equal = np.bincount(self._place, counts)
+        ranks: np.ndarray = (np.cumsum(equal) - (equal - 1) / 2)[self._place]
+        return ranks
 
 
-def correlation(a: np.ndarray, b: np.ndarray, times: np.ndarray | None = None) -> float:
-    """Pearson's r of (N,) and (N,), from -1 to 1; 0 where either is constant. times: (N,) how often
-    each pair counts, once unless given."""
-    times = np.ones(len(a)) if times is None else times
-    a, b = (values - np.average(values, weights=times) for values in (a, b))
-    lengths = np.sqrt((times * a @ a) * (times * b @ b))
-    return float(times * a @ b / lengths) if lengths > 1e-9 else 0.0
+def correlation(a: np.ndarray, b: np.ndarray, counts: np.ndarray | None = None) -> float:
+    """Return Pearson's r of (N,) and (N,), from -1 to 1; 0 where either is constant.
+
+    Args:
+        a: (N,) values.
+        b: (N,) values.
+        counts: (N,) how often each pair occurs; once by default.
+    """
+    counts = np.ones(len(a)) if counts is None else counts
+    a = a - np.average(a, weights=counts)
+    b = b - np.average(b, weights=counts)
+    lengths = np.sqrt((counts * a @ a) * (counts * b @ b))
+    return float(counts * a @ b / lengths) if lengths > 1e-9 else 0.0
 
 
 @dataclass(frozen=True)
 class Correlations:
-    """said, gold: name of a set -> N numbers, one for each of its pairs. groups: name -> the sets
-    whose mean it is."""
+    """Scores of several sets of pairs beside people's.
 
-    said: Mapping[str, Told]
-    gold: Mapping[str, Told]
+    Args:
+        predicted: Name of a set -> the model's scores of its pairs.
+        gold: Name of a set -> people's scores of its pairs.
+        groups: Name of a group -> the sets whose mean it is.
+    """
+
+    predicted: Mapping[str, Values]
+    gold: Mapping[str, Values]
     groups: Mapping[str, tuple[str, ...]]
 
     @classmethod
     def of(
         cls,
-        said: Mapping[str, np.ndarray],
+        predicted: Mapping[str, np.ndarray],
         gold: Mapping[str, np.ndarray],
         groups: Mapping[str, tuple[str, ...]],
     ) -> Correlations:
-        told = ({name: Told(values) for name, values in side.items()} for side in (said, gold))
-        return cls(*told, groups)
+        """Return the correlations of plain arrays."""
+        return cls(
+            predicted={name: Values(values) for name, values in predicted.items()},
+            gold={name: Values(values) for name, values in gold.items()},
+            groups=groups,
+        )
 
     def size(self, name: str) -> int:
-        """The number of pairs of a set or a group."""
-        return sum(len(self.gold[of].values) for of in self.groups.get(name, (name,)))
+        """Return the number of pairs of a set or a group."""
+        return sum(len(self.gold[part].values) for part in self.groups.get(name, (name,)))
 
     def __len__(self) -> int:
-        """The number of pairs of all sets."""
+        """Return the number of pairs of all sets."""
         return sum(map(self.size, self.gold))
 
     def metrics(self, pairs: np.ndarray | None = None) -> dict[str, Any]:
-        """pearson and spearman, times 100, of each set, and their means over the groups: of all
-        pairs or of those with these numbers, which go through the sets one after the other; of all
-        pairs of a set where none is among them."""
-        drawn = np.arange(len(self)) if pairs is None else pairs
-        times = np.bincount(drawn, minlength=len(self)).astype(float)
-        cuts = np.cumsum([self.size(name) for name in self.gold])[:-1]
-        found = {}
-        for name, own in zip(self.gold, np.split(times, cuts), strict=True):
-            found[name] = self._figures(name, own if own.any() else np.ones(len(own)))
-        for group, names in self.groups.items():
-            means = {kind: float(np.mean([found[n][kind] for n in names])) for kind in KINDS}
-            found[group] = means
-        return found
+        """Return pearson and spearman, times 100, of each set, and their means over the groups.
 
-    def _figures(self, name: str, times: np.ndarray) -> dict[str, float]:
-        said, gold = self.said[name], self.gold[name]
+        Args:
+            pairs: (N,) numbers of pairs, which run through the sets one after the other; all by
+                default. A set without a pair among them keeps all its pairs.
+        """
+        drawn = np.arange(len(self)) if pairs is None else pairs
+        counts = np.bincount(drawn, minlength=len(self)).astype(float)
+        cuts = np.cumsum([self.size(name) for name in self.gold])[:-1]
+        result = {}
+        for name, own in zip(self.gold, np.split(counts, cuts), strict=True):
+            result[name] = self._metrics(name, own if own.any() else np.ones(len(own)))
+        for group, names in self.groups.items():
+            means = {kind: float(np.mean([result[n][kind] for n in names])) for kind in KINDS}
+            result[group] = means
+        return result
+
+    def _metrics(self, name: str, counts: np.ndarray) -> dict[str, float]:
+        predicted, gold = self.predicted[name], self.gold[name]
+        ranks = (predicted.ranks(counts), gold.ranks(counts))
         return {
-            "pearson": 100 * correlation(said.values, gold.values, times),
-            "spearman": 100 * correlation(said.ranks(times), gold.ranks(times), times),
+            "pearson": 100 * correlation(predicted.values, gold.values, counts),
+            "spearman": 100 * correlation(ranks[0], ranks[1], counts),
         }

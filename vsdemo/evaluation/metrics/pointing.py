@@ -1,10 +1,10 @@
-"""Is it the right place? Regions of a photo, scored for phrases, against the boxes of the phrases.
+"""Pointing accuracy and IoU: regions scored for phrases against the boxes of the phrases.
 
-`pointing`: whether the hottest place (`regions.heat`) lies in any of the boxes. `iou50`: whether
-the best region and the box around all boxes of the phrase have an intersection over union of at
-least one half; of regions that tie, the share for which it is so.
+`pointing`: whether the point with the highest score (`regions.heat`) lies in any of the boxes.
+`iou50`: whether the best region and the box around all boxes of the phrase have an intersection
+over union of at least 0.5; of regions that tie, the share for which it is so.
 
-Shapes: Q phrases, of which each has K regions and B boxes; boxes of zeros are none.
+Shapes: Q phrases, each with K regions and B boxes; boxes of zeros are padding.
 """
 
 from __future__ import annotations
@@ -15,51 +15,62 @@ from torch import Tensor
 from vsdemo.vision import regions
 
 WINDOW = (0.25, 0.25, 0.75, 0.75)  # of the baseline `centre`
-HALF = 0.5
+LEAST_IOU = 0.5
 
-Answers = dict[str, Tensor]  # name -> (Q,), how right
+Answers = dict[str, Tensor]  # name -> (Q,), from 0 (wrong) to 1 (right)
 
 
-def judged(scores: Tensor, boxes: Tensor, gold: Tensor) -> Answers:
-    """pointing and iou50 of scores (Q, K), none below zero and one of each row above it, of
-    regions (Q, K, 4). gold: (Q, B, 4)."""
-    points = regions.point(torch.vmap(regions.heat)(scores, boxes))
+def accuracy(scores: Tensor, boxes: Tensor, gold: Tensor) -> Answers:
+    """Return pointing and iou50 of each phrase.
+
+    Args:
+        scores: (Q, K), none negative and at least one positive in each row.
+        boxes: (Q, K, 4) of the regions.
+        gold: (Q, B, 4) of the phrases.
+    """
+    points = regions.point(torch.vmap(regions.heat)(scores, boxes))  # (Q, 2)
     best = scores == scores.amax(-1, keepdim=True)
-    right = _inside(points[:, None], gold)[:, 0]
-    return {"pointing": right.float(), "iou50": _mean(_fits(boxes, gold), best)}
+    inside = _inside(points[:, None], gold)[:, 0]
+    return {"pointing": inside.float(), "iou50": _mean(_overlaps(boxes, gold), best)}
 
 
 def baselines(boxes: Tensor, gold: Tensor) -> Answers:
-    """What needs no model. random: the mean over regions (Q, K, 4), each pointing at its middle.
-    centre, frame: the middle window of half the width and height, and the whole photo; both point
-    at the photo's middle. gold: (Q, B, 4)."""
-    middles = (boxes[..., :2] + boxes[..., 2:]) / 2
+    """Return pointing and iou50 of each phrase without a model.
+
+    random: the mean over regions, each pointing at its centre; centre, frame: a window of half the
+    width and height, and the whole photo, both pointing at the centre of the photo.
+
+    Args:
+        boxes: (Q, K, 4) of the regions.
+        gold: (Q, B, 4) of the phrases.
+    """
+    centres = (boxes[..., :2] + boxes[..., 2:]) / 2  # (Q, K, 2)
     real = (boxes != 0).any(-1)
-    found = {
-        "random.pointing": _mean(_inside(middles, gold), real),
-        "random.iou50": _mean(_fits(boxes, gold), real),
+    result = {
+        "random.pointing": _mean(_inside(centres, gold), real),
+        "random.iou50": _mean(_overlaps(boxes, gold), real),
     }
-    middle = torch.tensor([[[0.5, 0.5]]])
+    centre = torch.tensor([[[0.5, 0.5]]])
     for name, box in (("centre", WINDOW), ("frame", regions.FRAME)):
-        found[f"{name}.pointing"] = _inside(middle, gold)[:, 0].float()
-        found[f"{name}.iou50"] = _fits(torch.tensor([[box]]), gold)[:, 0].float()
-    return found
+        result[f"{name}.pointing"] = _inside(centre, gold)[:, 0].float()
+        result[f"{name}.iou50"] = _overlaps(torch.tensor([[box]]), gold)[:, 0].float()
+    return result
 
 
 def _inside(points: Tensor, gold: Tensor) -> Tensor:
-    """Whether points (Q, N, 2) lie in any of the boxes: (Q, N)."""
+    """Return whether points (Q, N, 2) lie in any of the boxes: (Q, N)."""
     points, gold = points[:, :, None], gold[:, None]
     return ((gold[..., :2] <= points) & (points <= gold[..., 2:])).all(-1).any(-1)
 
 
-def _fits(boxes: Tensor, gold: Tensor) -> Tensor:
-    """Whether boxes (Q, N, 4) overlap by half with the box around all boxes: (Q, N)."""
-    none = (gold == 0).all(-1, keepdim=True)
-    low = gold[..., :2].masked_fill(none, torch.inf).amin(1)
+def _overlaps(boxes: Tensor, gold: Tensor) -> Tensor:
+    """Return whether boxes (Q, N, 4) overlap enough with the box around all boxes: (Q, N)."""
+    padding = (gold == 0).all(-1, keepdim=True)
+    low = gold[..., :2].masked_fill(padding, torch.inf).amin(1)
     around = torch.cat([low, gold[..., 2:].amax(1)], -1)
-    return regions.overlap(boxes, around[:, None]) >= HALF
+    return regions.overlap(boxes, around[:, None]) >= LEAST_IOU
 
 
 def _mean(right: Tensor, counted: Tensor) -> Tensor:
-    """The share of those that count, (Q, N) -> (Q,)."""
+    """Return the share of right ones among those that count, (Q, N) -> (Q,)."""
     return (right & counted).sum(-1) / counted.sum(-1)

@@ -1,13 +1,14 @@
-"""How alike two sentences are, learnt from examples (Tai 2015, section 4.2; so does SentEval).
+"""Relatedness of two sentences by a classifier on their embeddings (Tai 2015, section 4.2).
 
-A linear softmax classifier on [|u - v|, u * v] over the whole numbers of the scale; a score between
-two of them is a mixture of both, and the prediction is the expected value:
+SentEval does the same. A linear softmax classifier on [|u - v|, u * v] over the whole numbers of
+the scale; the target of a score between two of them is a mixture of both, and the prediction is
+the expected value:
 
     y = sum_k k p_k,    p = softmax(W [|u - v|, u * v] + b)
 
-W and b have the least cross entropy to these mixtures on train plus strength / 2 |W|^2, features
-brought to variance 1; the strength that does best on dev is taken. Merckx & Frank 2019, section
-3.4, report Pearson's r of y.
+W and b minimise the cross entropy to these mixtures on train plus strength / 2 |W|^2, with
+features of variance 1; the strength is the best one on dev. Merckx & Frank 2019, section 3.4,
+report Pearson's r of y.
 """
 
 from __future__ import annotations
@@ -19,78 +20,90 @@ import torch.nn.functional as F
 from torch import Tensor
 
 STRENGTHS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)  # tried until dev gets worse
-ROUNDS = 60  # of L-BFGS, for each strength, beginning where the one before ended
+ITERATIONS = 60  # of L-BFGS for each strength, from the optimum of the one before
 
 
 def pair_features(u: Tensor, v: Tensor) -> Tensor:
-    """[|u - v|, u * v]: (N, D) and (N, D) -> (N, 2 D)."""
+    """Return [|u - v|, u * v]: (N, D) and (N, D) -> (N, 2 D)."""
     return torch.cat([(u - v).abs(), u * v], 1)
 
 
 def mixtures(scores: Tensor, scale: Sequence[int]) -> Tensor:
-    """Scores (N,) as weights of the K whole numbers of a scale, (N, K): 2.3 is 0.7 of 2 and 0.3
-    of 3."""
+    """Return scores (N,) as weights of the K numbers of a scale, (N, K).
+
+    A score of 2.3 is 0.7 of 2 and 0.3 of 3.
+    """
     values = torch.tensor(scale, dtype=scores.dtype)
     return (1 - (scores[:, None] - values).abs()).clamp(min=0)
 
 
 class Classifier:
-    """scale: the whole numbers from the least score to the highest."""
+    """The softmax classifier.
+
+    Args:
+        features: (N, F) of the training pairs.
+        scores: (N,) of the training pairs.
+        scale: The whole numbers from the lowest score to the highest.
+    """
 
     def __init__(self, features: Tensor, scores: Tensor, scale: Sequence[int]) -> None:
-        """features: (N, F) of the training pairs, scores: (N,)."""
         self.scale = torch.tensor(scale, dtype=torch.float)
-        self.mean, spread = features.mean(0), features.std(0)
-        self.spread = torch.where(spread > 1e-6, spread, 1)
-        self._x, self._target = self._standard(features), mixtures(scores, scale)
+        self.mean, deviation = features.mean(0), features.std(0)
+        self.deviation = torch.where(deviation > 1e-6, deviation, 1)
+        self._features, self._target = self._standardize(features), mixtures(scores, scale)
         self.weight = torch.zeros(len(scale), features.shape[1], requires_grad=True)
         self.bias = self._target.mean(0).clamp(min=1e-4).log().requires_grad_()
 
-    def _standard(self, features: Tensor) -> Tensor:
-        return (features - self.mean) / self.spread
+    def _standardize(self, features: Tensor) -> Tensor:
+        return (features - self.mean) / self.deviation
 
     @torch.enable_grad()
     def fit(self, strength: float) -> None:
-        """Goes on to the optimum of this strength."""
+        """Continue to the optimum with this strength of the penalty."""
         optimizer = torch.optim.LBFGS(
-            [self.weight, self.bias], max_iter=ROUNDS, line_search_fn="strong_wolfe"
+            [self.weight, self.bias], max_iter=ITERATIONS, line_search_fn="strong_wolfe"
         )
 
         def loss() -> Tensor:
             optimizer.zero_grad()
-            logits = F.linear(self._x, self.weight, self.bias)
+            logits = F.linear(self._features, self.weight, self.bias)
             total = F.cross_entropy(logits, self._target)
             total = total + strength / 2 * self.weight.square().sum()
-            total.backward()
+            total.backward()  # type: ignore[no-untyped-call]
             return total
 
-        optimizer.step(loss)
+        optimizer.step(loss)  # type: ignore[no-untyped-call]
 
     @torch.no_grad()
     def predict(self, features: Tensor) -> Tensor:
-        """Expected scores of pairs, (N,)."""
-        logits = F.linear(self._standard(features), self.weight, self.bias)
+        """Return the expected scores of pairs (N, F), (N,)."""
+        logits = F.linear(self._standardize(features), self.weight, self.bias)
         return logits.softmax(1) @ self.scale
 
 
-def fitted(
+def predict_best(
     train: tuple[Tensor, Tensor],
     dev: tuple[Tensor, Tensor],
-    wanted: Tensor,
+    features: Tensor,
     scale: Sequence[int],
     agreement: Callable[[Tensor, Tensor], float],
 ) -> Tensor:
-    """The predictions for the pairs `wanted` (N, F) by the classifier that does best on dev, (N,).
+    """Return the scores of pairs (N, F) by the classifier that does best on dev, (N,).
 
-    train, dev: features (N, F) and scores (N,). agreement: of predictions and scores, the higher
-    the better.
+    Args:
+        train: Features (N, F) and scores (N,) to fit the classifier to.
+        dev: Features and scores to choose its strength on.
+        features: Of the pairs to predict.
+        scale: The whole numbers from the lowest score to the highest.
+        agreement: Of predictions and scores; higher is better.
     """
-    classifier, best = Classifier(*train, scale), -torch.inf
-    found = torch.zeros(len(wanted))
+    classifier = Classifier(train[0], train[1], scale)
+    best = -torch.inf
+    predictions = torch.zeros(len(features))
     for strength in STRENGTHS:
         classifier.fit(strength)
         on_dev = agreement(classifier.predict(dev[0]), dev[1])
         if on_dev < best:
             break
-        best, found = on_dev, classifier.predict(wanted)
-    return found
+        best, predictions = on_dev, classifier.predict(features)
+    return predictions

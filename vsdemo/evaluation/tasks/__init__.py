@@ -1,33 +1,58 @@
-"""Tasks by name: what a checkpoint is measured on."""
+"""The tasks that models are measured on, one module each; no task imports another."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
+from typing import Any
 
 from vsdemo.core.errors import UserError
+from vsdemo.evaluation.task import Task
 
-TASKS = {
-    "retrieval": "vsdemo.evaluation.tasks.retrieval",
-    "lengths": "vsdemo.evaluation.tasks.lengths",
-    "similarity": "vsdemo.evaluation.tasks.similarity",
-    "verbs": "vsdemo.evaluation.tasks.verbs",
-    "paraphrases": "vsdemo.evaluation.tasks.paraphrases",
-    "typos": "vsdemo.evaluation.tasks.typos",
-    "voices": "vsdemo.evaluation.tasks.active_passive",
-    "detail": "vsdemo.evaluation.tasks.caption_detail",
-    "entailment": "vsdemo.evaluation.tasks.entailment",
-    "chains": "vsdemo.evaluation.tasks.chains",
-    "compositional": "vsdemo.evaluation.tasks.compositional",
-    "alignment": "vsdemo.evaluation.tasks.alignment",
-    "sts": "vsdemo.evaluation.tasks.sts",
-    "nli": "vsdemo.evaluation.tasks.nli",
-    "hypernyms": "vsdemo.evaluation.tasks.hypernyms",
+TASKS = {  # name -> "module:Class"; add an entry to register a task
+    "retrieval": "vsdemo.evaluation.tasks.retrieval:Retrieval",
+    "lengths": "vsdemo.evaluation.tasks.lengths:Lengths",
+    "similarity": "vsdemo.evaluation.tasks.similarity:Similarity",
+    "verbs": "vsdemo.evaluation.tasks.verbs:Verbs",
+    "paraphrases": "vsdemo.evaluation.tasks.paraphrases:Paraphrases",
+    "typos": "vsdemo.evaluation.tasks.typos:Typos",
+    "voices": "vsdemo.evaluation.tasks.active_passive:ActivePassive",
+    "detail": "vsdemo.evaluation.tasks.caption_detail:CaptionDetail",
+    "entailment": "vsdemo.evaluation.tasks.entailment:Entailment",
+    "chains": "vsdemo.evaluation.tasks.chains:Chains",
+    "compositional": "vsdemo.evaluation.tasks.compositional:Compositional",
+    "alignment": "vsdemo.evaluation.tasks.alignment:Alignment",
+    "sts": "vsdemo.evaluation.tasks.sts:SentenceSimilarity",
+    "nli": "vsdemo.evaluation.tasks.nli:Inference",
+    "hypernyms": "vsdemo.evaluation.tasks.hypernyms:Hypernyms",
 }
 
 
-def task(name: str) -> ModuleType:
-    """A task's module. Raises UserError for an unknown name, listing the valid ones."""
+def task(name: str, **options: Any) -> Task:
+    """Return the task with this name.
+
+    Args:
+        name: A key of TASKS.
+        options: Values of the options that the task declares.
+
+    Raises:
+        UserError: There is no such task (the message lists the valid ones), or it has no such
+            option.
+    """
     if name not in TASKS:
         raise UserError(f"There is no task {name!r}; valid are {', '.join(TASKS)}.")
-    return import_module(TASKS[name])
+    kind = _load(name)
+    for option in options:
+        if option not in kind.options:
+            owners = ", ".join(other for other in TASKS if option in _load(other).options)
+            raise UserError(
+                f"The task {name} has no option {option}, which is for {owners or 'no task'}; "
+                f"leave --{option.replace('_', '-')} out."
+            )
+    result: Task = kind(**options)
+    return result
+
+
+def _load(name: str) -> Any:
+    """Return the class of a task."""
+    module, _, kind = TASKS[name].partition(":")
+    return getattr(import_module(module), kind)

@@ -1,73 +1,106 @@
-"""Who does what to whom: does a model tell a passive sentence from one with swapped roles?
+"""Who does what to whom: a twin in the other voice against a sentence with swapped roles.
 
 "The mother hugged her child" and "The child was hugged by its mother" should map to the same place
 (Socher 2014, section 3), and "The child hugged its mother" should not. On Storybook's captions:
 
-`voice`: share of those with a twin in the other voice and one with swapped roles for which the
-former is nearer. `synonyms`: the same for a twin in other words. `photo`: share of those with
+`voice`: share of the captions with a twin in the other voice and one with swapped roles for which
+the former is nearer. `synonyms`: the same for a twin in other words. `photo`: share of those with
 swapped roles for which the photo prefers the true caption. Chance is 50; a bag of words for which
 the swapped caption is the same gets 50 of `photo` and 0 of the others.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import ClassVar, NamedTuple
 
 import torch
-from torch import Tensor
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.storybook.variants import variants_of
-from vsdemo.evaluation.metrics.accuracy import Shares, higher, nearness
-from vsdemo.evaluation.metrics.ranks import with_intervals
-from vsdemo.evaluation.tasks.storybook_facts import stories
+from vsdemo.evaluation.metrics.accuracy import Accuracy, higher, nearness
+from vsdemo.evaluation.metrics.bootstrap import with_intervals
+from vsdemo.evaluation.storybook_facts import stories
+from vsdemo.evaluation.task import PairedTask, PhotoData, Result
 from vsdemo.models.dual_encoder import DualEncoder
 
-PRIMARY = "voice"
 
-Question = tuple[int, str, str, str]  # photo, caption, its twin of the same meaning, the swapped
+class Question(NamedTuple):
+    """A caption, a sentence with the same meaning, and the caption with swapped roles.
+
+    In questions about the photo, the same meaning is the caption itself.
+    """
+
+    photo: int
+    caption: str
+    same: str
+    swapped: str
 
 
 @lru_cache(maxsize=1)
 def questions(split: CaptionSet) -> dict[str, list[Question]]:
-    """Those of voice, synonyms and photo; of `photo` the twin is the caption itself."""
+    """Return the questions of voice, synonyms and photo."""
     scenes, captions = stories(split)
-    found: dict[str, list[Question]] = {"voice": [], "synonyms": [], "photo": []}
+    result: dict[str, list[Question]] = {"voice": [], "synonyms": [], "photo": []}
     for caption, photo in zip(captions, split.photo_of, strict=True):
         twin = variants_of(caption, scenes[photo])
-        same = {"voice": twin.voice, "synonyms": twin.synonyms, "photo": caption}
-        for name, one in same.items():
-            if one and twin.swapped:
-                found[name].append((photo, caption.text, one.text, twin.swapped.text))
-    return found
+        same_meaning = {"voice": twin.voice, "synonyms": twin.synonyms, "photo": caption}
+        for name, same in same_meaning.items():
+            if same and twin.swapped:
+                result[name].append(
+                    Question(
+                        photo=photo,
+                        caption=caption.text,
+                        same=same.text,
+                        swapped=twin.swapped.text,
+                    )
+                )
+    return result
 
 
-def measure(model: DualEncoder, split: CaptionSet, features: Tensor) -> Shares:
-    """The three shares; sentences are parsed as any other where the model needs it."""
-    asked = questions(split)
-    texts = list(dict.fromkeys(t for rows in asked.values() for _, *told in rows for t in told))
-    place = {text: i for i, text in enumerate(texts)}
-    sentences = model.encode_text([Sentence(text) for text in texts])
-    photos, answers = model.encode_image(features), {}
-    for name, rows in asked.items():
-        photo = torch.tensor([row[0] for row in rows], dtype=torch.long)
-        own, twin, swapped = (_rows(sentences, [place[row[i]] for row in rows]) for i in (1, 2, 3))
-        if name == "photo":
-            true, false = (model.score.pairs(one, photos[photo]) for one in (twin, swapped))
-        else:
-            true, false = (nearness(model.score, own, one) for one in (twin, swapped))
-        answers[name] = (photo.numpy(), higher(true, false))
-    return Shares.of(len(split.photos), answers)
+@dataclass(frozen=True)
+class ActivePassive(PairedTask):
+    """Percentages of questions about who does what to whom."""
 
+    name: ClassVar[str] = "voices"
+    needs: ClassVar[frozenset[str]] = frozenset({"photos", "storybook"})
+    primary: ClassVar[str] = "voice"
 
-def _rows(found: Embeddings, numbers: list[int]) -> Embeddings:
-    return found[torch.tensor(numbers, dtype=torch.long)]
+    def measure(self, model: DualEncoder, data: PhotoData) -> Accuracy:
+        """Return voice, synonyms and photo; sentences are parsed where the model needs trees."""
+        asked = questions(data.split)
+        texts = dict.fromkeys(
+            text
+            for rows in asked.values()
+            for question in rows
+            for text in (question.caption, question.same, question.swapped)
+        )
+        row = {text: number for number, text in enumerate(texts)}
+        sentences = model.encode_text([Sentence(text) for text in texts])
+        photos = model.encode_image(data.features)
 
+        def embeddings(texts: list[str]) -> Embeddings:
+            return sentences[torch.tensor([row[text] for text in texts], dtype=torch.long)]
 
-def evaluate(model: DualEncoder, split: CaptionSet, features: Tensor) -> dict[str, Any]:
-    """voice, synonyms and photo in percent, ci95 over scenes, n_captions of each."""
-    found = measure(model, split, features)
-    return {**with_intervals(found), "n_captions": found.questions}
+        answers = {}
+        for name, rows in asked.items():
+            photo = torch.tensor([question.photo for question in rows], dtype=torch.long)
+            same = embeddings([question.same for question in rows])
+            swapped = embeddings([question.swapped for question in rows])
+            if name == "photo":
+                true = model.score.pairs(same, photos[photo])
+                false = model.score.pairs(swapped, photos[photo])
+            else:
+                captions = embeddings([question.caption for question in rows])
+                true = nearness(model.score, captions, same)
+                false = nearness(model.score, captions, swapped)
+            answers[name] = (photo.numpy(), higher(true, false))
+        return Accuracy.of(len(data.split.photos), answers)
+
+    def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
+        """Return voice, synonyms and photo in percent, ci95 over scenes, n_captions of each."""
+        accuracy = self.measure(model, data)
+        return {**with_intervals(accuracy), "n_captions": accuracy.questions}

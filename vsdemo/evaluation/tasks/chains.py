@@ -1,4 +1,4 @@
-"""Do concept, caption and photo lie in one order? (Vendrov 2016, section 1, on Storybook's facts.)
+"""Chains of concepts, captions and a photo (Vendrov 2016, section 1, on Storybook's facts).
 
 A chain of sentences for each scene, each strictly entailed by the next, with the photo at its end:
 
@@ -6,7 +6,7 @@ A chain of sentences for each scene, each strictly entailed by the next, with th
     in the forest in the rain at sunset. > the photo
 
 Chance is 50 for `adjacent`, its parts, `any` and `above`, `chance` for `whole` and 0 for `tau`. A
-symmetric score is at chance in all but `tau` and `above`, which ask of photos.
+symmetric score is at chance in all but `tau` and `above`, which compare with photos.
 """
 
 from __future__ import annotations
@@ -16,58 +16,60 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, pairwise
 from random import Random
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.storybook.facts import Facts, Thing, entails, facts_of
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.realization import Caption, Mention, Message, realize
-from vsdemo.evaluation.metrics.accuracy import Shares, higher
-from vsdemo.evaluation.metrics.ranks import with_intervals
-from vsdemo.evaluation.tasks.storybook_facts import stories
+from vsdemo.evaluation.metrics.accuracy import Accuracy, higher
+from vsdemo.evaluation.metrics.bootstrap import with_intervals
+from vsdemo.evaluation.storybook_facts import stories
+from vsdemo.evaluation.task import PairedTask, PhotoData, Result
 from vsdemo.models.dual_encoder import DualEncoder
 
-PRIMARY = "adjacent"
 PARTS = ("concepts", "joint", "captions")  # neighbours of which none, one or both are captions
 
 
 def chain(captions: Sequence[Caption]) -> tuple[tuple[Caption, ...], tuple[Caption, ...]]:
-    """(concepts, captions) of a scene: what its main thing is, the most general first, and with
-    its colour; then as many of its captions, shortest to fullest, as fit before the fullest. Each
-    is entailed by the next, but not the other way round.
+    """Return the concepts and the captions of a scene's chain, each from general to specific.
 
-    Training captions know all the words: there is no sentence for concepts without a noun, such
-    as `entity`, and for colours that go without saying.
+    The concepts are what the scene's main thing is, the most general first, and with its colour;
+    then come as many of the captions, shortest to fullest, as fit before the fullest. Each sentence
+    is entailed by the next, but not the other way round. Its words all occur in training captions:
+    there is no sentence for concepts without a noun, such as `entity`, and for colours that go
+    without saying.
     """
     *shorter, fullest = captions
     concepts = _concepts(fullest.message.mentions[0])
-    return concepts, next(
-        (*some, fullest)
-        for size in range(len(shorter), -1, -1)
-        for some in combinations(shorter, size)
-        if _descends((*concepts, *some, fullest))
-    )
+    for size in range(len(shorter), 0, -1):
+        for some in combinations(shorter, size):
+            if _descends((*concepts, *some, fullest)):
+                return concepts, (*some, fullest)
+    return concepts, (fullest,)
 
 
 def _concepts(main: Mention) -> tuple[Caption, ...]:
-    """Of three small brown dogs "Animals.", "Dogs.", "Brown dogs.", told as a caption is."""
+    """Return sentences such as "Animals.", "Dogs.", "Brown dogs." for three small brown dogs."""
     words, thing = load_lexicon(), main.thing
-    told = [(concept, None) for concept in (*reversed(words.hypernyms(thing.what)), thing.what)]
-    told += [(thing.what, thing.colour)] if thing.colour else []
-    return tuple(realize(Message((_mention(main, *one),))) for one in told)
+    steps: list[tuple[str, str | None]] = [
+        (concept, None) for concept in (*reversed(words.hypernyms(thing.what)), thing.what)
+    ]
+    if thing.colour:
+        steps.append((thing.what, thing.colour))
+    return tuple(realize(Message((_mention(main, *step),))) for step in steps)
 
 
 def _mention(main: Mention, concept: str, colour: str | None) -> Mention:
-    """The same group as a concept in its usual noun; without the number of several."""
-    found = load_lexicon().concepts[concept]
-    several = main.thing.count > 1 and not found.mass
-    thing = Thing(concept, 2 if several else 1, colour)
-    return Mention(main.group, thing, found.nouns[0], vague=several)
+    """Return the same group as a concept with its usual noun, in the plural for several."""
+    known = load_lexicon().concepts[concept]
+    plural = main.thing.count > 1 and not known.mass
+    thing = Thing(concept, 2 if plural else 1, colour)
+    return Mention(main.group, thing, known.nouns[0], vague=plural)
 
 
 def _descends(steps: Sequence[Caption]) -> bool:
@@ -77,11 +79,16 @@ def _descends(steps: Sequence[Caption]) -> bool:
 
 @dataclass(frozen=True)
 class Steps:
-    """Chains one after the other, each from the general to the specific.
+    """Chains one after the other, each from the general to the specific, N steps in all.
 
-    texts: the T different sentences. text: (N,) the row of each step; photo: (N,) its chain's;
-    untrue: (N,) one drawn of those that it is not true of, -1 where there is none; caption: (N,) 1
-    for a caption of the scene, 0 for a concept. upper, lower: (M,) the steps of all pairs.
+    Args:
+        texts: The T different sentences.
+        text: (N,) the sentence of each step.
+        photo: (N,) the photo of its chain.
+        untrue: (N,) a photo that it is not true of, -1 where it is true of all.
+        caption: (N,) 1 for a caption of the scene, 0 for a concept.
+        upper: (M,) the general step of each pair of steps of a chain.
+        lower: (M,) the specific step of each pair.
     """
 
     texts: tuple[str, ...]
@@ -95,84 +102,117 @@ class Steps:
 
 @lru_cache(maxsize=1)
 def gold(split: CaptionSet) -> Steps:
-    """The chains of a split, the same each time."""
+    """Return the chains of a split, the same each time."""
     scenes, captions = stories(split)
     truths, rng = [facts_of(scene) for scene in scenes], Random(0)
     rows: dict[str, int] = {}
-    steps, pairs = [], []
+    text: list[int] = []
+    photos: list[int] = []
+    untrue: list[int] = []
+    is_caption: list[int] = []
+    pairs: list[tuple[int, int]] = []
     for photo, own in enumerate(split.captions_of):
-        concepts, told = chain([captions[n] for n in own])
-        length = len(concepts) + len(told)
-        pairs += combinations(range(len(steps), len(steps) + length), 2)
-        for number, one in enumerate((*concepts, *told)):
-            row = rows.setdefault(one.text, len(rows))
-            untrue = _untrue(one.facts, truths, rng)
-            steps.append((row, photo, untrue, number >= len(concepts)))
-    return Steps(tuple(rows), *np.array(steps).T, *np.array(pairs).T)
+        concepts, rest = chain([captions[number] for number in own])
+        length = len(concepts) + len(rest)
+        pairs += _pairs(len(text), length)
+        for number, sentence in enumerate((*concepts, *rest)):
+            text.append(rows.setdefault(sentence.text, len(rows)))
+            photos.append(photo)
+            untrue.append(_untrue(sentence.facts, truths, rng))
+            is_caption.append(int(number >= len(concepts)))
+    upper, lower = np.array(pairs).T
+    return Steps(
+        texts=tuple(rows),
+        text=np.array(text),
+        photo=np.array(photos),
+        untrue=np.array(untrue),
+        caption=np.array(is_caption),
+        upper=upper,
+        lower=lower,
+    )
+
+
+def _pairs(start: int, length: int) -> list[tuple[int, int]]:
+    """Return all pairs of the steps of a chain, the general one first."""
+    return [(start + a, start + b) for a, b in combinations(range(length), 2)]
 
 
 def _untrue(facts: Facts, truths: Sequence[Facts], rng: Random) -> int:
-    """A photo drawn of those that these facts are not true of; -1 where they are true of all."""
+    """Return a random photo that these facts are not true of; -1 where they are true of all."""
     order = rng.sample(range(len(truths)), len(truths))
-    return next((n for n in order if not entails(truths[n], facts)), -1)
+    return next((number for number in order if not entails(truths[number], facts)), -1)
 
 
-def measure(model: DualEncoder, split: CaptionSet, features: Tensor) -> Shares:
-    """In percent. adjacent: of neighbouring sentences, those where score(general, specific) is
-    higher than score(specific, general), and by PARTS; any: of all pairs of a chain; whole: chains
-    that are right in all neighbours, each tie by the toss of a coin; chance: those by tosses only;
-    above: sentences that score higher with their own photo than with one that they are not true of.
+@dataclass(frozen=True)
+class Chains(PairedTask):
+    """The order of concept, caption and photo."""
 
-    tau: 100 times the mean over chains of Kendall's tau-b of depth and of how little a sentence
-    scores with all photos of the split on average.
-    """
-    steps = gold(split)
-    points = model.encode_text([Sentence(text) for text in steps.texts])
-    fits = model.score(points, model.encode_image(features))  # (T, P)
-    text, upper, lower = (torch.tensor(n) for n in (steps.text, steps.upper, steps.lower))
-    general, specific = points[text[upper]], points[text[lower]]
-    right = higher(model.score.pairs(general, specific), model.score.pairs(specific, general))
-    width = fits.mean(1)[text]  # (N,)
-    near, owner = steps.lower == steps.upper + 1, steps.photo[steps.upper]
-    part = steps.caption[steps.upper] + steps.caption[steps.lower]
-    among = {name: near & (part == i) for i, name in enumerate(PARTS)}
-    asked = steps.untrue >= 0
-    own, other = (fits[steps.text, photo] for photo in (steps.photo, steps.untrue))
-    answers = {
-        "adjacent": (owner[near], right[near]),
-        **{name: (owner[these], right[these]) for name, these in among.items()},
-        "any": (owner, right),
-        **_by_chain(owner, near, right, higher(width[upper], width[lower])),
-        "above": (steps.photo[asked], higher(own, other)[asked]),
-    }
-    return Shares.of(len(split.photos), answers)
+    name: ClassVar[str] = "chains"
+    needs: ClassVar[frozenset[str]] = frozenset({"photos", "storybook"})
+    primary: ClassVar[str] = "adjacent"
+
+    def measure(self, model: DualEncoder, data: PhotoData) -> Accuracy:
+        """Return percentages.
+
+        adjacent: of neighbouring sentences, those where score(general, specific) is higher than
+        score(specific, general), and by PARTS; any: of all pairs of a chain; whole: chains that
+        are right in all neighbours, a tie counting half; chance: whole by guessing; above:
+        sentences that score higher with their own photo than with one that they are not true of.
+
+        tau: 100 times the mean over chains of Kendall's tau-b between depth and how little a
+        sentence scores with all photos of the split on average.
+        """
+        steps = gold(data.split)
+        sentences = model.encode_text([Sentence(text) for text in steps.texts])
+        scores = model.score(sentences, model.encode_image(data.features))  # (T, P)
+        text = torch.tensor(steps.text)
+        upper, lower = torch.tensor(steps.upper), torch.tensor(steps.lower)
+        general, specific = sentences[text[upper]], sentences[text[lower]]
+        right = higher(model.score.pairs(general, specific), model.score.pairs(specific, general))
+        mean_score = scores.mean(1)[text]  # (N,)
+        near, owner = steps.lower == steps.upper + 1, steps.photo[steps.upper]
+        part = steps.caption[steps.upper] + steps.caption[steps.lower]
+        by_part = {name: near & (part == number) for number, name in enumerate(PARTS)}
+        has_untrue = steps.untrue >= 0
+        own, other = scores[steps.text, steps.photo], scores[steps.text, steps.untrue]
+        answers = {"adjacent": (owner[near], right[near])}
+        answers |= {name: (owner[rows], right[rows]) for name, rows in by_part.items()}
+        answers["any"] = (owner, right)
+        answers |= _by_chain(owner, near, right, higher(mean_score[upper], mean_score[lower]))
+        answers["above"] = (steps.photo[has_untrue], higher(own, other)[has_untrue])
+        return Accuracy.of(len(data.split.photos), answers)
+
+    def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
+        """Return the metrics of `measure`, ci95 over scenes, n_chains, and their mean length."""
+        accuracy = self.measure(model, data)
+        chains = accuracy.questions["whole"]
+        length = 1 + accuracy.questions["adjacent"] / chains
+        return {**with_intervals(accuracy), "n_chains": chains, "length": length}
 
 
 def _by_chain(
     owner: np.ndarray, near: np.ndarray, right: np.ndarray, wider: np.ndarray
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """whole, chance and tau: (photo, value) of each chain, from (M,) of all pairs."""
+    """Return whole, chance and tau as (photo, value) of each chain, from (M,) of all pairs."""
     chains = np.unique(owner)
     of_each = [owner == photo for photo in chains]
-    found = {
-        "whole": [right[mine & near].prod() for mine in of_each],
-        "chance": [0.5 ** (mine & near).sum() for mine in of_each],
-        "tau": [tau(wider[mine]) for mine in of_each],
+    values = {
+        "whole": [right[own & near].prod() for own in of_each],
+        "chance": [0.5 ** (own & near).sum() for own in of_each],
+        "tau": [tau(wider[own]) for own in of_each],
     }
-    return {name: (chains, np.array(values)) for name, values in found.items()}
+    return {name: (chains, np.array(of_chains)) for name, of_chains in values.items()}
 
 
 def tau(right: np.ndarray) -> float:
-    """Kendall's tau-b of two orders, of which the first has no ties, from all pairs: (M,) 1 where
-    they agree, 0 where they do not, one half for a tie. 0 where all tie."""
+    """Return Kendall's tau-b of two orders, the first without ties; 0 where all pairs tie.
+
+    `scipy.stats.kendalltau` takes the values themselves, and would not count as ties what differs
+    by rounding only.
+
+    Args:
+        right: (M,) of all pairs: 1 where the orders agree, 0 where they do not, 0.5 for a tie.
+    """
     signs = 2 * right - 1
-    told = np.count_nonzero(signs)
-    return float(signs.sum() / np.sqrt(told * len(signs))) if told else 0.0
-
-
-def evaluate(model: DualEncoder, split: CaptionSet, features: Tensor) -> dict[str, Any]:
-    """What `measure` tells, ci95 over scenes, n_chains, and their mean length in sentences."""
-    found = measure(model, split, features)
-    chains = found.questions["whole"]
-    length = 1 + found.questions["adjacent"] / chains
-    return {**with_intervals(found), "n_chains": chains, "length": length}
+    untied = np.count_nonzero(signs)
+    return float(signs.sum() / np.sqrt(untied * len(signs))) if untied else 0.0

@@ -1,100 +1,179 @@
-"""Does one concept lie above another? (Vendrov 2016, section 3 and Table 1.)
+"""Hypernym prediction (Vendrov 2016, section 3 and Table 1).
 
 Yes where score(general, specific) reaches the threshold that does best on dev; accuracy in percent
-of as many right as wrong pairs, by each protocol of `data.hypernyms`. Beside it `transitive`, which
-says yes to what follows from the edges of train and dev without learning anything, and `oracle`,
-who knows the whole hierarchy: by the protocol `paper` some pairs that are called wrong are right.
+of as many true as false pairs, by each protocol of `data.pairs.hypernyms`. Beside it `transitive`,
+a baseline that says yes to what follows from the edges of train and dev without training, and
+`oracle`, which knows the whole hierarchy: by the protocol `paper` some pairs labelled false are
+true.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
 
+from vsdemo.core import markdown
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.pairs import hypernyms, wordnet
+from vsdemo.data.pairs import hypernyms
 from vsdemo.data.pairs.hypernyms import EdgeSet, LabelledPairs, Split
-from vsdemo.evaluation.metrics.accuracy import OWN, Judged, Shares, best_threshold, higher
-from vsdemo.evaluation.metrics.ranks import with_intervals
+from vsdemo.evaluation.metrics.accuracy import (
+    ACCURACY,
+    Accuracy,
+    PairAccuracy,
+    best_threshold,
+    higher,
+)
+from vsdemo.evaluation.metrics.bootstrap import with_intervals
+from vsdemo.evaluation.task import CardText, ConceptData, Result, Task
+from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 
-PRIMARY = "clean"
-TEXT_ONLY = True
-OF_CONCEPTS = True
 SPLITS = ("dev", "test")
+LICENCES = {
+    "wordnet": "WordNet 3.0, copyright Princeton University, free to use with this notice",
+    "toy": "MIT, as part of vsdemo",
+}
 
 
-def check(model: DualEncoder) -> None:
-    """Raises UserError for a model of sentences."""
-    if "concepts" not in model.text.needs:
-        raise UserError(
-            "The task hypernyms is for a model of concepts; `train hypernyms` makes one."
-        )
-
-
-def embedded(model: DualEncoder, split: Split) -> Embeddings:
-    """All concepts, (C, D)."""
-    found = model.encode_text([Sentence(name) for name in split.taxonomy.names])
-    if found.x.isnan().any():
+def embed_concepts(model: DualEncoder, split: Split) -> Embeddings:
+    """Return the embeddings of all concepts, (C, D)."""
+    embeddings = model.encode_text([Sentence(name) for name in split.taxonomy.names])
+    if embeddings.x.isnan().any():
         raise UserError("Some embeddings are not numbers; the model's weights are damaged.")
-    return found
+    return embeddings
 
 
 @torch.inference_mode()
-def scored(model: DualEncoder, concepts: Embeddings, pairs: np.ndarray) -> torch.Tensor:
-    """The scores of pairs (N, 2) of numbers, general and specific, (N,)."""
+def score_pairs(model: DualEncoder, concepts: Embeddings, pairs: np.ndarray) -> torch.Tensor:
+    """Return the scores of pairs (N, 2) of concept numbers, general and specific, (N,)."""
     general, specific = torch.from_numpy(pairs.T.astype(np.int64))
-    on = model.device
-    return model.score.pairs(concepts[general].to(on), concepts[specific].to(on)).cpu()
+    device = model.device
+    return model.score.pairs(concepts[general].to(device), concepts[specific].to(device)).cpu()
 
 
 def measure(
-    model: DualEncoder, split: Split, asked: LabelledPairs, baselines: bool = True
-) -> Judged:
-    """The answers for the pairs `asked`, with the threshold that is best on dev."""
-    concepts = embedded(model, split)
-    on_dev = scored(model, concepts, split.dev.pairs).numpy()
-    threshold = best_threshold(on_dev, split.dev.true, balanced=False)
-    forward = scored(model, concepts, asked.pairs)
-    right = (forward.numpy() >= threshold) == asked.true
-    numbers, yes = np.arange(len(asked.true)), asked.true
-    directed = higher(forward, scored(model, concepts, asked.pairs[:, ::-1].copy()))
-    answers = {OWN: (numbers, right), "yes": (numbers[yes], right[yes])}
-    answers |= {"no": (numbers[~yes], right[~yes]), "direction": (numbers[yes], directed[yes])}
-    if baselines:
-        guessed = hypernyms.infer_from_closure(split, asked) == yes
-        answers["baselines.transitive"] = (numbers, guessed)
-    return Judged(Shares.of(len(asked.true), answers))
+    model: DualEncoder, split: Split, pairs: LabelledPairs, *, baselines: bool = True
+) -> PairAccuracy:
+    """Return the accuracy on pairs, with the threshold that is best on dev.
 
-
-def evaluate(
-    model: DualEncoder, split: str = "test", dataset: str = wordnet.NAME, learnt: str = ""
-) -> dict[str, Any]:
-    """By protocol what `Judged.metrics` tells, ci95 over pairs, n pairs, oracle, and `seen`: the
-    percent of the right pairs that stood in train by the protocol that was `learnt`.
-
-    Raises UserError for a model of sentences or of other concepts, for other splits than dev and
-    test, and when data are missing or damaged.
+    Args:
+        model: A model of these concepts.
+        split: Its hierarchy and its dev pairs are used.
+        pairs: The pairs to answer.
+        baselines: Whether to measure the baselines, too.
     """
-    check(model)
-    if split not in SPLITS:
-        raise UserError(f"Hypernyms are measured on dev or test, not on {split}.")
-    found: dict[str, Any] = {}
-    for protocol in hypernyms.protocols(dataset):
-        parts = hypernyms.split(protocol, dataset)
-        asked, names = getattr(parts, split), parts.taxonomy.names
-        if names != model.text.names:
-            raise UserError(f"The model has learnt other concepts than those of {dataset}.")
-        truth = EdgeSet.of(parts.taxonomy.closure(), len(names))
-        stood = EdgeSet.of(hypernyms.split(learnt or protocol, dataset).train, len(names))
-        found[protocol] = {
-            **with_intervals(measure(model, parts, asked)),
-            "n": len(asked.true),
-            "oracle": 100 * float((truth.contains(asked.pairs) == asked.true).mean()),
-            "seen": 100 * float(stood.contains(asked.pairs[asked.true]).mean()),
-        }
-    return found
+    concepts = embed_concepts(model, split)
+    on_dev = score_pairs(model, concepts, split.dev.pairs).numpy()
+    threshold = best_threshold(on_dev, split.dev.true, balanced=False)
+    forward = score_pairs(model, concepts, pairs.pairs)
+    backward = score_pairs(model, concepts, pairs.pairs[:, ::-1].copy())
+    direction = higher(forward, backward)
+    numbers, yes = np.arange(len(pairs.true)), pairs.true
+    right = (forward.numpy() >= threshold) == yes
+    answers = {
+        ACCURACY: (numbers, right),
+        "yes": (numbers[yes], right[yes]),
+        "no": (numbers[~yes], right[~yes]),
+        "direction": (numbers[yes], direction[yes]),
+    }
+    if baselines:
+        answers["baselines.transitive"] = (
+            numbers,
+            hypernyms.infer_from_closure(split, pairs) == yes,
+        )
+    return PairAccuracy(Accuracy.of(len(pairs.true), answers))
+
+
+def _description(spec: Spec) -> str:
+    return (
+        f"Preset `{spec.preset}` of vsdemo ({spec.model}): a vector for each concept of "
+        f"{spec.dataset}, such that\nmore general concepts lie above. The epoch was chosen on dev, "
+        f"by the protocol `{spec.config.protocol}`."
+    )
+
+
+def _licence(spec: Spec) -> str:
+    return LICENCES.get(spec.dataset, "the hierarchy's own terms")
+
+
+@dataclass(frozen=True)
+class Hypernyms(Task):
+    """Accuracy on pairs of concepts, by protocol."""
+
+    name: ClassVar[str] = "hypernyms"
+    needs: ClassVar[frozenset[str]] = frozenset({"concepts"})
+    primary: ClassVar[str] = "clean"
+    card: ClassVar[CardText | None] = CardText(
+        tags=("order-embeddings", "hypernymy", "wordnet"),
+        description=_description,
+        licence=_licence,
+        legend="Percent of right answers with 95% bootstrap intervals over pairs; thresholds are "
+        "chosen on dev.\n`seen`: share of the true pairs that are in train. `oracle`: knows the "
+        "whole hierarchy.",
+        contents="The checkpoint holds weights and the names of concepts.",
+    )
+
+    def check(self, model: DualEncoder) -> None:
+        """Raise UserError for a model of sentences."""
+        if "concepts" not in model.text.needs:
+            raise UserError(
+                "The task hypernyms is for a model of concepts; `train hypernyms` makes one."
+            )
+
+    def evaluate(self, model: DualEncoder, data: ConceptData) -> Result:
+        """Return by protocol the metrics of `PairAccuracy`, counts, and ci95 over pairs.
+
+        n: pairs; oracle: its accuracy; seen: percent of the true pairs that are in train by the
+        protocol that the model was trained by.
+
+        Raises:
+            UserError: The model is one of sentences or of other concepts, the split is neither dev
+                nor test, or data are missing or damaged.
+        """
+        self.check(model)
+        if data.split not in SPLITS:
+            raise UserError(f"Hypernyms are measured on dev or test, not on {data.split}.")
+        result: Result = {}
+        for protocol in hypernyms.protocols(data.dataset):
+            parts = hypernyms.split(protocol, data.dataset)
+            trained = hypernyms.split(data.protocol or protocol, data.dataset).train
+            pairs, names = getattr(parts, data.split), parts.taxonomy.names
+            if names != model.text.names:
+                raise UserError(f"The model was trained on other concepts than {data.dataset}'s.")
+            truth = EdgeSet.of(parts.taxonomy.closure(), len(names))
+            seen = EdgeSet.of(trained, len(names))
+            result[protocol] = {
+                **with_intervals(measure(model, parts, pairs)),
+                "n": len(pairs.true),
+                "oracle": 100 * float((truth.contains(pairs.pairs) == pairs.true).mean()),
+                "seen": 100 * float(seen.contains(pairs.pairs[pairs.true]).mean()),
+            }
+        return result
+
+    def table(self, results: Mapping[str, Result]) -> str:
+        """Return accuracies beside their baseline, a row for each split and protocol."""
+        rows = []
+        for split, protocols in results.items():
+            for protocol in (*hypernyms.PROTOCOLS, hypernyms.WHOLE):
+                if protocol in protocols:
+                    rows.append([split, protocol, *_cells(protocols[protocol])])
+        header = ["split", "protocol", "accuracy", "direction", "transitive", "oracle", "seen"]
+        return markdown.table(header, rows)
+
+
+def _cells(metrics: Result) -> list[str]:
+    low, high = metrics["ci95"]["accuracy"]
+    values = [
+        metrics["direction"],
+        metrics["baselines"]["transitive"],
+        metrics["oracle"],
+        metrics["seen"],
+    ]
+    accuracy = f"**{metrics['accuracy']:.1f}** ({low:.1f}-{high:.1f})"
+    return [accuracy, *(f"{value:.1f}" for value in values)]

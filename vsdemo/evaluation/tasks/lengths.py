@@ -1,4 +1,4 @@
-"""The study of Vendrov 2016, section 4.6: do captions of very different detail hurt a model?
+"""Captions of very different length for one photo (Vendrov 2016, section 4.6).
 
 Among the pairs of captions of one photo, the 100 with the largest difference in length are taken.
 `t2i`: mean rank of the photo over both captions of these pairs. `short_to_long`: with the shorter
@@ -7,27 +7,44 @@ caption as the query and all other captions ranked, the mean rank of the longer 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.data.text.vocab import tokenize
-from vsdemo.evaluation.metrics.ranks import best_ranks, bootstrap
-from vsdemo.evaluation.tasks.retrieval import encode
+from vsdemo.evaluation.metrics import bootstrap, retrieval
+from vsdemo.evaluation.metrics.ranks import best_ranks
+from vsdemo.evaluation.task import PairedTask, PhotoData, Result
 from vsdemo.models.dual_encoder import DualEncoder
 
-PRIMARY = "t2i"
 PAIRS = 100
 
 
+@dataclass(frozen=True)
+class PairRanks:
+    """Ranks of caption pairs: name -> (N,)."""
+
+    ranks: Mapping[str, np.ndarray]
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.ranks["t2i"])
+
+    def metrics(self, pairs: np.ndarray | None = None) -> dict[str, float]:
+        """Return the mean ranks of all pairs or of a sample of them."""
+        rows = slice(None) if pairs is None else pairs
+        return {name: float(ranks[rows].mean()) for name, ranks in self.ranks.items()}
+
+
 def longest_differences(split: CaptionSet) -> list[tuple[int, int]]:
-    """(shorter, longer) caption numbers of the PAIRS pairs; ties go to the earlier pair."""
-    length = [len(tokenize(c)) for c in split.captions]
+    """Return (shorter, longer) caption numbers of PAIRS pairs; ties go to the earlier pair."""
+    length = [len(tokenize(caption)) for caption in split.captions]
     pairs = [
         tuple(sorted(pair, key=length.__getitem__))
         for captions in split.captions_of
@@ -37,35 +54,43 @@ def longest_differences(split: CaptionSet) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairs[:PAIRS]]
 
 
-def pair_ranks(model: DualEncoder, split: CaptionSet, features: Tensor) -> dict[str, np.ndarray]:
-    """t2i: (PAIRS,) mean rank over a pair's two captions; short_to_long: (PAIRS,)."""
-    captions, photos, owner = encode(model, split, features)
-    pairs = longest_differences(split)
-    if not pairs:
-        raise UserError(f"{split.name} has no photo with two captions, so none to compare.")
-    short, long = torch.tensor(pairs).T  # (PAIRS,) each
-    both = torch.cat([short, long])
-    on_photos = model.score(captions[both], photos)  # (2 PAIRS, P)
-    own_photo = owner[both, None] == torch.arange(len(photos))
-    on_captions = model.score(captions[short], captions)  # (PAIRS, C)
-    numbers = torch.arange(len(captions))
-    on_captions[torch.arange(len(short)), short] = -torch.inf  # a query never finds itself
-    return {
-        "t2i": best_ranks(on_photos, own_photo).view(2, -1).mean(0).numpy(),
-        "short_to_long": best_ranks(on_captions, long[:, None] == numbers).numpy(),
-    }
+@dataclass(frozen=True)
+class Lengths(PairedTask):
+    """Mean ranks of captions of very different length; lower is better."""
 
+    name: ClassVar[str] = "lengths"
+    needs: ClassVar[frozenset[str]] = frozenset({"photos"})
+    primary: ClassVar[str] = "t2i"
 
-def summary(ranks: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Mean ranks, with 95% intervals over the pairs."""
+    def measure(self, model: DualEncoder, data: PhotoData) -> PairRanks:
+        """Return t2i, the mean rank over a pair's two captions, and short_to_long.
 
-    def means(pairs: np.ndarray | None = None) -> dict[str, float]:
-        return {k: float((r if pairs is None else r[pairs]).mean()) for k, r in ranks.items()}
+        Raises:
+            UserError: No photo has two captions.
+        """
+        captions, photos, owner = retrieval.encode(model, data.split, data.features)
+        pairs = longest_differences(data.split)
+        if not pairs:
+            raise UserError(
+                f"{data.split.name} has no photo with two captions, so none to compare."
+            )
+        short, long = torch.tensor(pairs).T  # (N,) each
+        both = torch.cat([short, long])
+        photo_scores = model.score(captions[both], photos)  # (2 N, P)
+        own_photo = owner[both, None] == torch.arange(len(photos))
+        caption_scores = model.score(captions[short], captions)  # (N, C)
+        caption_scores[torch.arange(len(short)), short] = -torch.inf  # the query itself
+        longer = long[:, None] == torch.arange(len(captions))
+        return PairRanks(
+            {
+                "t2i": best_ranks(photo_scores, own_photo).view(2, -1).mean(0).numpy(),
+                "short_to_long": best_ranks(caption_scores, longer).numpy(),
+            }
+        )
 
-    pairs = len(ranks["t2i"])
-    return {**means(), "n_pairs": pairs, "ci95": bootstrap(means, pairs)}
-
-
-def evaluate(model: DualEncoder, split: CaptionSet, features: Tensor) -> dict[str, Any]:
-    """The two mean ranks; lower is better."""
-    return summary(pair_ranks(model, split, features))
+    def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
+        """Return both mean ranks, n_pairs, and ci95 over the pairs."""
+        ranks = self.measure(model, data)
+        result = bootstrap.with_intervals(ranks)
+        ci95 = result.pop("ci95")
+        return {**result, "n_pairs": len(ranks), "ci95": ci95}

@@ -1,8 +1,8 @@
-"""Does a sentence follow from another? (Vendrov 2016, section 5.4 and Table 3: SNLI in 2 classes.)
+"""Natural language inference (Vendrov 2016, section 5.4 and Table 3: SNLI in 2 classes).
 
 Yes where score(hypothesis, premise), the hypothesis being the general one, reaches the threshold
-that does best on dev (`data.nli.held_out`); accuracy in percent of SNLI's and SICK's test pairs.
-`neutral` and `contradiction` are the same answer, no. Baselines, each with a threshold of its own
+that does best on dev (`data.pairs.nli.held_out`); accuracy in percent of SNLI's and SICK's test
+pairs. `neutral` and `contradiction` are the same answer, no. Baselines, each with its own threshold
 from dev: `majority`, the answer that is right more often there; `cosine` of the model's own
 embeddings, without its order (the paper's symmetric model is trained with the cosine, as preset
 `order/entailment_symmetric` is); `overlap`, the share of the hypothesis' words that the premise
@@ -11,89 +11,155 @@ has, without a model.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch.nn.functional as F
 
+from vsdemo.core import markdown
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import nli
 from vsdemo.data.pairs.nli import NliPair
 from vsdemo.data.text.vocab import tokenize
-from vsdemo.evaluation.metrics.accuracy import OWN, Judged, Shares, best_threshold, higher
-from vsdemo.evaluation.metrics.ranks import with_intervals
-from vsdemo.evaluation.tasks.text_embeddings import Texts, points
+from vsdemo.evaluation.metrics.accuracy import (
+    ACCURACY,
+    Accuracy,
+    PairAccuracy,
+    best_threshold,
+    higher,
+)
+from vsdemo.evaluation.metrics.bootstrap import with_intervals
+from vsdemo.evaluation.task import CardText, Result, SentenceData, Task
+from vsdemo.evaluation.text_embeddings import TextEmbeddings, pooled
+from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 
-PRIMARY = "SNLI"
-TEXT_ONLY = True
 SPLITS = ("dev", "test")
 
 
 def entailed(pairs: Sequence[NliPair]) -> np.ndarray:
-    """Whether the answer is yes, (N,)."""
+    """Return whether the answer is yes, (N,)."""
     return np.array([pair.entailed for pair in pairs])
 
 
 def overlap(pair: NliPair) -> float:
-    """The share of the hypothesis' words that the premise has; 0 where there is no word."""
-    words, known = tokenize(pair.hypothesis), set(tokenize(pair.premise))
-    return sum(word in known for word in words) / max(1, len(words))
+    """Return the share of the hypothesis' words that the premise has; 0 if it has no word."""
+    words, premise = tokenize(pair.hypothesis), set(tokenize(pair.premise))
+    return sum(word in premise for word in words) / max(1, len(words))
 
 
-def scored(
-    model: DualEncoder, texts: Texts, pairs: Sequence[NliPair]
+def texts_of(pairs: Sequence[NliPair]) -> list[str]:
+    """Return premise and hypothesis of each pair."""
+    return [text for pair in pairs for text in (pair.premise, pair.hypothesis)]
+
+
+def score_pairs(
+    model: DualEncoder, texts: TextEmbeddings, pairs: Sequence[NliPair]
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """(scores of pairs by the model, as `accuracy`, and by each baseline, (N,) each; whether the
-    model's is higher than with premise and hypothesis exchanged, (N,))."""
+    """Return the scores of pairs, and whether they are in the right direction.
+
+    Returns:
+        Scores (N,) by the model, as `accuracy`, and by each baseline; and 1 where the model's is
+        higher than with premise and hypothesis exchanged, (N,).
+    """
     premise = texts.of([pair.premise for pair in pairs])
     hypothesis = texts.of([pair.hypothesis for pair in pairs])
     forward = model.score.pairs(hypothesis, premise)
     scores = {
-        OWN: forward.numpy(),
+        ACCURACY: forward.numpy(),
         "baselines.majority": np.zeros(len(pairs)),
-        "baselines.cosine": F.cosine_similarity(points(premise), points(hypothesis)).numpy(),
+        "baselines.cosine": F.cosine_similarity(pooled(premise), pooled(hypothesis)).numpy(),
         "baselines.overlap": np.array([overlap(pair) for pair in pairs]),
     }
     return scores, higher(forward, model.score.pairs(premise, hypothesis))
 
 
 def measure(
-    model: DualEncoder, dev: Sequence[NliPair], asked: Sequence[NliPair]
-) -> tuple[Judged, int]:
-    """(the answers for the pairs `asked`, of how many of their sentences the model knows no word).
+    model: DualEncoder, dev: Sequence[NliPair], pairs: Sequence[NliPair]
+) -> tuple[PairAccuracy, int]:
+    """Return the accuracy on pairs, and the number of their sentences with no known word.
 
-    dev: the pairs that the thresholds are chosen on.
+    Args:
+        model: The model.
+        dev: The pairs that thresholds are chosen on.
+        pairs: The pairs to answer.
     """
-    told = [text for pair in asked for text in (pair.premise, pair.hypothesis)]
-    known = [text for pair in dev for text in (pair.premise, pair.hypothesis)]
-    texts = Texts(model, [*told, *known])
-    on_dev, _ = scored(model, texts, dev)
-    scores, directed = scored(model, texts, asked)
-    numbers, yes = np.arange(len(asked)), entailed(asked)
+    texts = TextEmbeddings(model, [*texts_of(pairs), *texts_of(dev)])
+    on_dev, _ = score_pairs(model, texts, dev)
+    scores, direction = score_pairs(model, texts, pairs)
+    numbers, yes = np.arange(len(pairs)), entailed(pairs)
     answers = {}
     for name, values in scores.items():
         threshold = best_threshold(on_dev[name], entailed(dev), balanced=False)
         answers[name] = (numbers, (values >= threshold) == yes)
-    right = answers[OWN][1]
-    answers |= {"yes": (numbers[yes], right[yes]), "no": (numbers[~yes], right[~yes])}
-    answers["direction"] = (numbers[yes], directed[yes])
-    return Judged(Shares.of(len(asked), answers)), texts.unknown(told)
+    right = answers[ACCURACY][1]
+    answers["yes"] = (numbers[yes], right[yes])
+    answers["no"] = (numbers[~yes], right[~yes])
+    answers["direction"] = (numbers[yes], direction[yes])
+    accuracy = PairAccuracy(Accuracy.of(len(pairs), answers))
+    return accuracy, texts.count_unknown(texts_of(pairs))
 
 
-def evaluate(model: DualEncoder, split: str = "test") -> dict[str, Any]:
-    """Of SNLI and of SICK what `Judged.metrics` tells, ci95 over pairs, n pairs, n_entailed, and
-    n_unknown, sentences of which the model knows no word.
+def _description(spec: Spec) -> str:
+    return (
+        f"Preset `{spec.preset}` of vsdemo ({spec.model}) without an image encoder: it says "
+        f"whether a sentence\nfollows from another. Trained on {nli.TRAINING_DATA[spec.dataset]}."
+    )
 
-    Raises UserError for other splits than dev and test, and when data are missing or damaged.
-    """
-    if split not in SPLITS:
-        raise UserError(f"Entailment is measured on dev or test, not on {split}.")
-    result: dict[str, Any] = {}
-    for name in nli.DATASETS:
-        asked = nli.held_out(name) if split == "dev" else nli.load(name, split)
-        found, unknown = measure(model, nli.held_out(name), asked)
-        sizes = {"n": len(asked), "n_entailed": int(entailed(asked).sum()), "n_unknown": unknown}
-        result[name] = {**with_intervals(found), **sizes}
-    return result
+
+def _licence(spec: Spec) -> str:
+    return "SNLI CC BY-SA 4.0, SICK CC BY-NC-SA 3.0"
+
+
+@dataclass(frozen=True)
+class Inference(Task):
+    """Accuracy on SNLI and SICK in two classes."""
+
+    name: ClassVar[str] = "nli"
+    needs: ClassVar[frozenset[str]] = frozenset({"sentences"})
+    primary: ClassVar[str] = "SNLI"
+    card: ClassVar[CardText | None] = CardText(
+        tags=("textual-entailment",),
+        description=_description,
+        licence=_licence,
+        legend="Percent of right answers with 95% bootstrap intervals over pairs; thresholds are "
+        "chosen on dev.",
+        contents="The checkpoint holds weights and a list of words, no sentence.",
+    )
+
+    def evaluate(self, model: DualEncoder, data: SentenceData) -> Result:
+        """Return of SNLI and of SICK the metrics of `PairAccuracy`, counts, and ci95 over pairs.
+
+        n: pairs; n_entailed; n_unknown: sentences of which the model knows no word.
+
+        Raises:
+            UserError: The split is neither dev nor test, or data are missing or damaged.
+        """
+        if data.split not in SPLITS:
+            raise UserError(f"Entailment is measured on dev or test, not on {data.split}.")
+        result: Result = {}
+        for name in nli.DATASETS:
+            pairs = nli.held_out(name) if data.split == "dev" else nli.load(name, data.split)
+            accuracy, unknown = measure(model, dev=nli.held_out(name), pairs=pairs)
+            sizes = {
+                "n": len(pairs),
+                "n_entailed": int(entailed(pairs).sum()),
+                "n_unknown": unknown,
+            }
+            result[name] = {**with_intervals(accuracy), **sizes}
+        return result
+
+    def table(self, results: Mapping[str, Result]) -> str:
+        """Return accuracies beside their baselines, a row for each split and set."""
+        rows = []
+        for split, sets in results.items():
+            for name in nli.DATASETS:
+                metrics = sets[name]
+                low, high = metrics["ci95"]["accuracy"]
+                accuracy = f"**{metrics['accuracy']:.1f}** ({low:.1f}-{high:.1f})"
+                baselines = [f"{value:.1f}" for value in metrics["baselines"].values()]
+                rows.append([f"{split}, {name}", f"{metrics['n']:,}", accuracy, *baselines])
+        header = ["split", "pairs", "accuracy", "majority", "cosine", "overlap"]
+        return markdown.table(header, rows)

@@ -1,110 +1,117 @@
 """Caption-image retrieval: Recall@K, median and mean rank in both directions.
 
-Protocol: all captions of all photos of the split. `i2t` gives a photo and ranks the captions; a
-hit is the best-ranked of its own. `t2i` gives a caption and ranks the photos. Which caption
-belongs to which photo is read from the correspondence list, never from its position. An item
-that ties counts as half an item before it.
+`i2t` ranks the captions for each photo, `t2i` the photos for each caption; see
+`evaluation.metrics.retrieval`. An item that ties counts as half an item before it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-import numpy as np
-import torch
-from torch import Tensor
-
-from vsdemo.core.caption_set import CaptionSet
-from vsdemo.core.embeddings import Embeddings
+from vsdemo.core import markdown
 from vsdemo.core.errors import UserError
-from vsdemo.core.sentences import Sentence
-from vsdemo.evaluation.metrics.ranks import RECALLS, best_ranks, summary, with_intervals
+from vsdemo.core.nested import combine
+from vsdemo.data import datasets
+from vsdemo.evaluation.metrics import bootstrap, retrieval
+from vsdemo.evaluation.metrics.ranks import RECALLS
+from vsdemo.evaluation.metrics.retrieval import DIRECTIONS, Ranks
+from vsdemo.evaluation.task import CardText, PairedTask, PhotoData, Result
+from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 
-PRIMARY = "rsum"
-FOLD = 1000  # photos a block of the 1k protocol (Vendrov 2016, section 4.5)
+FOLD = 1000  # photos in a block of the 1k protocol (Vendrov 2016, section 4.5)
+LICENCES = {
+    "flickr8k": "non-commercial research and education; cite Hodosh et al. 2013",
+    "pascal1k": "Flickr's terms of use",
+    "storybook": "MIT, as part of vsdemo",
+}
 
 
-@dataclass(frozen=True)
-class Ranks:
-    """i2t: (P,) a rank for each photo with captions; t2i: (C,) for each caption;
-    photo_of: (C,) the row of i2t that a caption belongs to."""
-
-    i2t: np.ndarray
-    t2i: np.ndarray
-    photo_of: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.i2t)
-
-    def metrics(self, photos: np.ndarray | None = None) -> dict[str, Any]:
-        """Both summaries and the sum of the six recalls, of all or of a resample of photos."""
-        i2t, t2i = self.i2t, self.t2i
-        if photos is not None:
-            captions = [self._captions[p] for p in photos]
-            i2t, t2i = i2t[photos], t2i[np.concatenate(captions)]
-        result: dict[str, Any] = {"i2t": summary(i2t), "t2i": summary(t2i)}
-        result["rsum"] = sum(result[way][f"r{k}"] for way in ("i2t", "t2i") for k in RECALLS)
-        return result
-
-    def __post_init__(self) -> None:
-        order = np.argsort(self.photo_of, kind="stable")
-        cuts = np.searchsorted(self.photo_of[order], np.arange(1, len(self.i2t)))
-        object.__setattr__(self, "_captions", np.split(order, cuts))
-
-
-def ranks(model: DualEncoder, captions: Embeddings, photos: Embeddings, owner: Tensor) -> Ranks:
-    """Ranks of C captions and P photos; owner: (C,) photo number of each caption."""
-    device = model.device
-    scores = model.score(captions.to(device), photos.to(device)).cpu()  # (C, P)
-    relevant = torch.zeros(scores.shape, dtype=torch.bool)
-    relevant[torch.arange(len(owner)), owner] = True
-    with_captions = relevant.any(0)
-    row = with_captions.cumsum(0) - 1
-    return Ranks(
-        best_ranks(scores.T[with_captions], relevant.T[with_captions]).numpy(),
-        best_ranks(scores, relevant).numpy(),
-        row[owner].numpy(),
+def _description(spec: Spec) -> str:
+    return (
+        f"Preset `{spec.preset}` of vsdemo ({spec.model}), trained on the train split of "
+        f"{spec.dataset};\nthe epoch was chosen on its dev split."
     )
 
 
-def encode(
-    model: DualEncoder, split: CaptionSet, features: Tensor
-) -> tuple[Embeddings, Embeddings, Tensor]:
-    """(captions, photos, owner) of a split, embedded. features: (P, F) of its photos."""
-    if not split.captions:
-        raise UserError(f"{split.name} has no captions, so there is nothing to measure.")
-    captions = model.encode_text([Sentence(c) for c in split.captions])
-    return captions, model.encode_image(features), torch.tensor(split.photo_of)
+def _licence(spec: Spec) -> str:
+    return LICENCES.get(datasets.base_name(spec.dataset), "see the data set's own terms")
 
 
-def evaluate(
-    model: DualEncoder, split: CaptionSet, features: Tensor, folds: bool = False
-) -> dict[str, Any]:
-    """i2t and t2i as `ranks.summary`, rsum of r1, r5 and r10, n_images, n_captions, ci95.
+@dataclass(frozen=True)
+class Retrieval(PairedTask):
+    """Caption-image retrieval.
 
-    folds: metrics averaged over consecutive blocks of 1,000 photos, without intervals.
+    Args:
+        folds: Whether to average over consecutive blocks of 1,000 photos, without intervals.
     """
-    captions, photos, owner = encode(model, split, features)
+
+    name: ClassVar[str] = "retrieval"
+    needs: ClassVar[frozenset[str]] = frozenset({"photos"})
+    primary: ClassVar[str] = "rsum"
+    options: ClassVar[frozenset[str]] = frozenset({"folds"})
+    columns: ClassVar[tuple[str, ...]] = (
+        *(f"{way} {name}" for way in DIRECTIONS for name in ("r1", "r5", "r10", "medr", "meanr")),
+        "rsum",
+    )
+    card: ClassVar[CardText | None] = CardText(
+        tags=("visual-semantic-embeddings", "image-retrieval"),
+        description=_description,
+        licence=_licence,
+        legend="Recalls in percent with 95% bootstrap intervals over photos; `i2t` finds captions "
+        "for a photo,\n`t2i` photos for a caption. A tie counts half.",
+    )
+    folds: bool = False
+
+    def measure(self, model: DualEncoder, data: PhotoData) -> Ranks:
+        """Return the ranks of all captions and photos."""
+        return retrieval.measure(model, data.split, data.features)
+
+    def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
+        """Return i2t and t2i as `ranks.summary`, rsum, n_images, n_captions and ci95.
+
+        Raises:
+            UserError: The split has no captions, or fewer photos than a fold.
+        """
+        if self.folds:
+            return _evaluate_folds(model, data)
+        ranks = self.measure(model, data)
+        sizes = {"n_images": len(data.features), "n_captions": len(data.split.captions)}
+        return {**bootstrap.with_intervals(ranks), **sizes}
+
+    def table(self, results: Mapping[str, Result]) -> str:
+        """Return recalls and ranks with intervals, a row for each split or model."""
+        way = ["R@1", "R@5", "R@10", "med r", "mean r"]
+        header = ["split", "i2t R@1", *way[1:], "t2i R@1", *way[1:], "rsum"]
+        return markdown.table(header, [_row(label, result) for label, result in results.items()])
+
+
+def _evaluate_folds(model: DualEncoder, data: PhotoData) -> Result:
+    captions, photos, owner = retrieval.encode(model, data.split, data.features)
+    if len(photos) < FOLD:
+        raise UserError(f"{data.split.name} has {len(photos)} photos; a fold needs {FOLD:,}.")
+    blocks = []
+    for start in range(0, len(photos) - FOLD + 1, FOLD):
+        inside = (owner >= start) & (owner < start + FOLD)
+        block = retrieval.ranks(
+            model,
+            captions=captions[inside],
+            photos=photos[start : start + FOLD],
+            owner=owner[inside] - start,
+        )
+        blocks.append(block.metrics())
+    means: dict[str, Any] = combine(blocks, lambda values: sum(values) / len(values))
     sizes = {"n_images": len(photos), "n_captions": len(captions)}
-    if folds:
-        if len(photos) < FOLD:
-            raise UserError(f"{split.name} has {len(photos)} photos; a fold needs {FOLD:,}.")
-        blocks = []
-        for start in range(0, len(photos) - FOLD + 1, FOLD):
-            inside = (owner >= start) & (owner < start + FOLD)
-            block = ranks(
-                model, captions[inside], photos[start : start + FOLD], owner[inside] - start
-            )
-            blocks.append(block.metrics())
-        return {**mean(blocks), **sizes, "folds": len(blocks)}
-    found = ranks(model, captions, photos, owner)
-    return {**with_intervals(found), **sizes}
+    return {**means, **sizes, "folds": len(blocks)}
 
 
-def mean(results: list[Any]) -> Any:
-    """The mean of dicts of the same nested keys."""
-    if isinstance(results[0], dict):
-        return {k: mean([r[k] for r in results]) for k in results[0]}
-    return sum(results) / len(results)
+def _row(label: str, result: Result) -> list[str]:
+    cells = [label]
+    for way in DIRECTIONS:
+        metrics, ci95 = result[way], result["ci95"][way]
+        cells += [bootstrap.cell(metrics[f"r{k}"], ci95[f"r{k}"]) for k in RECALLS]
+        cells += [f"{metrics['medr']:.0f}", f"{metrics['meanr']:.1f}"]
+    low, high = result["ci95"]["rsum"]
+    return [*cells, f"**{result['rsum']:.1f}** ({low:.1f}-{high:.1f})"]

@@ -1,66 +1,69 @@
 """Similarity of sentences that describe the same photo (Socher 2014, section 6.1).
 
 Each caption is a query and all other captions of the split are ranked; its rank is that of the
-first one of the same photo. Captions without a fellow are ranked for others, but are no queries.
+first one of the same photo. The only caption of a photo is ranked for others, but is no query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from vsdemo.core.caption_set import CaptionSet
-from vsdemo.core.embeddings import Embeddings
-from vsdemo.core.errors import UserError
-from vsdemo.core.sentences import Sentence
-from vsdemo.evaluation.metrics.ranks import best_ranks, bootstrap, summary
+from vsdemo.evaluation.metrics import caption_scores
+from vsdemo.evaluation.metrics.bootstrap import with_intervals
+from vsdemo.evaluation.metrics.ranks import best_ranks, summary
+from vsdemo.evaluation.task import PairedTask, PhotoData, Result
 from vsdemo.models.dual_encoder import DualEncoder
 
-PRIMARY = "meanr"
-CHUNK = 1000  # queries a block
 
+@dataclass(frozen=True)
+class CaptionRanks:
+    """The ranks of the queries of each photo that has two captions: (Q,) arrays."""
 
-def blocks(model: DualEncoder, captions: Embeddings) -> Iterator[tuple[slice, Tensor]]:
-    """(queries, their scores with all captions (q, C)); a query never finds itself."""
-    for start in range(0, len(captions), CHUNK):
-        rows = slice(start, min(start + CHUNK, len(captions)))
-        scores = model.score.neighbours(captions[rows], captions)
-        numbers = torch.arange(rows.start, rows.stop)
-        scores[numbers - rows.start, numbers] = -torch.inf
-        yield rows, scores
+    of_photo: list[np.ndarray]
 
+    def __len__(self) -> int:
+        """Return the number of these photos."""
+        return len(self.of_photo)
 
-def encode(model: DualEncoder, split: CaptionSet) -> Embeddings:
-    """All captions. Raises UserError when no photo has two of them."""
-    if max(map(len, split.captions_of), default=0) < 2:
-        raise UserError(f"{split.name} has no photo with two captions, so none to compare.")
-    return model.encode_text([Sentence(c) for c in split.captions])
+    def metrics(self, photos: np.ndarray | None = None) -> dict[str, float]:
+        """Return the summary of the ranks."""
+        rows = range(len(self)) if photos is None else photos
+        return summary(np.concatenate([self.of_photo[row] for row in rows]))
 
 
 def ranks(model: DualEncoder, split: CaptionSet) -> tuple[np.ndarray, np.ndarray]:
-    """(rank, photo) of each caption that has a fellow, (Q,) each."""
-    captions, owner = encode(model, split), torch.tensor(split.photo_of)
-    found = []
-    for rows, scores in blocks(model, captions):
-        fellows = (owner[rows, None] == owner) & (scores > -torch.inf)
-        asked = fellows.any(1)
-        found.append(best_ranks(scores[asked], fellows[asked]))
-    with_fellow = owner.bincount()[owner] > 1
-    return torch.cat(found).numpy(), owner[with_fellow].numpy()
+    """Return rank and photo of each of the Q queries, (Q,) each."""
+    captions = caption_scores.encode(model, split)
+    owner = torch.tensor(split.photo_of)
+    result = []
+    for rows, scores in caption_scores.blocks(model, captions):
+        same_photo = (owner[rows, None] == owner) & (scores > -torch.inf)
+        queries = same_photo.any(1)
+        result.append(best_ranks(scores[queries], same_photo[queries]))
+    is_query = owner.bincount()[owner] > 1
+    return torch.cat(result).numpy(), owner[is_query].numpy()
 
 
-def evaluate(model: DualEncoder, split: CaptionSet, features: Tensor) -> dict[str, Any]:
-    """The summary of the ranks, n_captions (that were ranked), ci95 over photos."""
-    found, photo = ranks(model, split)
-    photos, row = np.unique(photo, return_inverse=True)
-    of_photo = [found[row == i] for i in range(len(photos))]
+@dataclass(frozen=True)
+class Similarity(PairedTask):
+    """Ranks of captions of the same photo; lower is better."""
 
-    def statistic(drawn: np.ndarray) -> dict[str, float]:
-        return summary(np.concatenate([of_photo[i] for i in drawn]))
+    name: ClassVar[str] = "similarity"
+    needs: ClassVar[frozenset[str]] = frozenset({"photos"})
+    primary: ClassVar[str] = "meanr"
 
-    interval = bootstrap(statistic, len(photos))
-    return {**summary(found), "n_captions": len(split.captions), "ci95": interval}
+    def measure(self, model: DualEncoder, data: PhotoData) -> CaptionRanks:
+        """Return the ranks by photo."""
+        rank, photo = ranks(model, data.split)
+        return CaptionRanks([rank[photo == number] for number in np.unique(photo)])
+
+    def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
+        """Return the summary of the ranks, n_captions (that were ranked), and ci95 over photos."""
+        result = with_intervals(self.measure(model, data))
+        ci95 = result.pop("ci95")
+        return {**result, "n_captions": len(data.split.captions), "ci95": ci95}

@@ -1,9 +1,9 @@
-"""How alike are two sentences? (Merckx & Frank 2019, sections 3.4 and 4.2, Table 5 and Figure 3.)
+"""Sentence similarity (Merckx & Frank 2019, sections 3.4 and 4.2, Table 5 and Figure 3).
 
-Correlation of what the text tower says with people's scores. STS 2012-2015 and any other year: the
-cosine of both embeddings. `STS-B` and `SICK-R`: a small classifier on them (`tasks.relatedness`),
-learnt on their train split, its strength chosen on dev; `STS-B.cosine` and `SICK-R.cosine` the
-plain cosine beside it. A set of fragments is the mean of its points.
+Correlation of the text encoder's similarities with people's scores. STS 2012-2016 and any other
+year: the cosine of both embeddings. `STS-B` and `SICK-R`: a small classifier on them
+(`metrics.relatedness`), trained on their train split, its strength chosen on dev; `STS-B.cosine`
+and `SICK-R.cosine`: the plain cosine beside it. A set of fragments is represented by its mean.
 
 The mean of a year's subsets, and of all subsets of all years as `STS`, are our own: Table 5 has the
 subsets alone.
@@ -12,8 +12,9 @@ subsets alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -22,116 +23,159 @@ from torch import Tensor
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import sts
 from vsdemo.data.pairs.sts import ScoredPair
+from vsdemo.evaluation.metrics import bootstrap
 from vsdemo.evaluation.metrics.correlation import Correlations, correlation
-from vsdemo.evaluation.metrics.ranks import bootstrap
-from vsdemo.evaluation.metrics.relatedness import fitted, pair_features
-from vsdemo.evaluation.tasks.text_embeddings import Texts, points
+from vsdemo.evaluation.metrics.relatedness import pair_features, predict_best
+from vsdemo.evaluation.task import Result, SentenceData, Task
+from vsdemo.evaluation.text_embeddings import TextEmbeddings, pooled
 from vsdemo.models.dual_encoder import DualEncoder
 
-PRIMARY = "STS-B"
-TEXT_ONLY = True
-SHOWN = [
-    f"{name} pearson" for name in ("STS-B", "SICK-R", *(f"STS{y}" for y in range(12, 17)), "STS")
-]
 # name -> (what reads a split, the whole numbers of its scale)
-LEARNT: dict[str, tuple[Callable[[str], Sequence[ScoredPair]], range]] = {
+TRAINED: dict[str, tuple[Callable[[str], Sequence[ScoredPair]], range]] = {
     "STS-B": (sts.benchmark, range(sts.MIN_SCORE, sts.MAX_SCORE + 1)),
     "SICK-R": (sts.relatedness, range(1, 6)),
 }
 SPLITS = ("dev", "test")
+SHOWN = ("STS-B", "SICK-R", "STS12", "STS13", "STS14", "STS15", "STS16", "STS")
 
 
 def texts_of(pairs: Iterable[ScoredPair]) -> list[str]:
-    """Both sentences of each pair."""
+    """Return both sentences of each pair."""
     return [text for pair in pairs for text in (pair.a, pair.b)]
 
 
-def both(texts: Texts, pairs: Sequence[ScoredPair]) -> tuple[Tensor, Tensor]:
-    """The points of the first and of the second sentences, (N, D) each."""
-    return points(texts.of([p.a for p in pairs])), points(texts.of([p.b for p in pairs]))
+def embeddings_of(texts: TextEmbeddings, pairs: Sequence[ScoredPair]) -> tuple[Tensor, Tensor]:
+    """Return the embeddings of the first and of the second sentences, (N, D) each."""
+    first = pooled(texts.of([pair.a for pair in pairs]))
+    second = pooled(texts.of([pair.b for pair in pairs]))
+    return first, second
 
 
 def gold(pairs: Sequence[ScoredPair]) -> Tensor:
-    """What people say, (N,)."""
+    """Return people's scores, (N,)."""
     return torch.tensor([pair.score for pair in pairs])
 
 
-def _agreement(said: Tensor, scores: Tensor) -> float:
-    return correlation(said.double().numpy(), scores.double().numpy())
+def _agreement(predicted: Tensor, scores: Tensor) -> float:
+    return correlation(predicted.double().numpy(), scores.double().numpy())
 
 
-def learnt(texts: Texts, name: str, split: str) -> Tensor:
-    """The classifier's scores for the pairs of a split of one of LEARNT, (N,)."""
-    load, scale = LEARNT[name]
-    train, dev = (
-        (pair_features(*both(texts, load(part))), gold(load(part))) for part in ("train", "dev")
+def _cosines(texts: TextEmbeddings, pairs: Sequence[ScoredPair]) -> Tensor:
+    first, second = embeddings_of(texts, pairs)
+    return F.cosine_similarity(first, second)
+
+
+def predict(texts: TextEmbeddings, name: str, split: str) -> Tensor:
+    """Return the classifier's scores for the pairs of a split of one of TRAINED, (N,)."""
+    load, scale = TRAINED[name]
+
+    def features(pairs: Sequence[ScoredPair]) -> Tensor:
+        first, second = embeddings_of(texts, pairs)
+        return pair_features(first, second)
+
+    train, dev = load("train"), load("dev")
+    return predict_best(
+        train=(features(train), gold(train)),
+        dev=(features(dev), gold(dev)),
+        features=features(load(split)),
+        scale=scale,
+        agreement=_agreement,
     )
-    wanted = pair_features(*both(texts, load(split)))
-    return fitted(train, dev, wanted, scale, _agreement)
 
 
-def dev_is_here() -> bool:
-    """Whether `on_dev` finds its data."""
+def has_dev_data() -> bool:
+    """Return whether the data of `on_dev` are available."""
     try:
-        return all(load("dev") for load, _ in LEARNT.values())
+        return all(load("dev") for load, _ in TRAINED.values())
     except UserError:
         return False
 
 
 def on_dev(model: DualEncoder) -> dict[str, float]:
-    """Pearson's r times 100 of the plain cosine on the dev split of STS-B and of SICK-R, and their
-    mean as `mean`: nothing is learnt, and no test seen. Raises UserError when data are missing."""
-    sets = {name: load("dev") for name, (load, _) in LEARNT.items()}
-    texts = Texts(model, texts_of(pair for pairs in sets.values() for pair in pairs))
-    found = {
-        name: 100 * _agreement(F.cosine_similarity(*both(texts, pairs)), gold(pairs))
-        for name, pairs in sets.items()
-    }
-    return {**found, "mean": sum(found.values()) / len(found)}
+    """Return Pearson's r times 100 of the cosine on dev of STS-B and SICK-R, and their `mean`.
 
+    Nothing is trained, and no test pair is used.
 
-def measure(
-    model: DualEncoder, split: str = "test", sts_dir: Path | None = None
-) -> tuple[Correlations, dict[str, int]]:
-    """(what was found, of how many sentences of each set the model knows no word).
-
-    On dev only STS-B and SICK-R are measured; the other sets are for tests alone. sts_dir: more
-    years, as `data.sts.load_years` takes them.
-    Raises UserError for other splits, and when data are missing or damaged.
+    Raises:
+        UserError: Data are missing.
     """
-    if split not in SPLITS:
-        raise UserError(f"Sentence similarity is measured on dev or test, not on {split}.")
-    plain = sts.load_years(sts_dir) if split == "test" else {}
-    needed = [load(part) for load, _ in LEARNT.values() for part in ("train", "dev", "test")]
-    texts = Texts(model, texts_of(p for pairs in (*plain.values(), *needed) for p in pairs))
-    sets, said = {}, {}
-    for name, (load, _) in LEARNT.items():
-        sets |= {name: load(split), f"{name}.cosine": load(split)}
-        said[name] = learnt(texts, name, split)
-    sets |= plain
-    for name, pairs in sets.items():
-        if name not in said:
-            said[name] = F.cosine_similarity(*both(texts, pairs))
-    years = dict.fromkeys(name.split(".")[0] for name in plain)
-    groups = {year: tuple(n for n in plain if n.split(".")[0] == year) for year in years}
-    groups |= {sts.ALL: tuple(plain)} if plain else {}
-    return Correlations.of(
-        {name: said[name].double().numpy() for name in sets},
-        {name: gold(pairs).double().numpy() for name, pairs in sets.items()},
-        groups,
-    ), {name: texts.unknown(texts_of(pairs)) for name, pairs in sets.items()}
+    sets = {name: load("dev") for name, (load, _) in TRAINED.items()}
+    texts = TextEmbeddings(model, texts_of(pair for pairs in sets.values() for pair in pairs))
+    result = {
+        name: 100 * _agreement(_cosines(texts, pairs), gold(pairs)) for name, pairs in sets.items()
+    }
+    return {**result, "mean": sum(result.values()) / len(result)}
 
 
-def evaluate(
-    model: DualEncoder, split: str = "test", sts_dir: Path | None = None
-) -> dict[str, Any]:
-    """Of each set, year and of all years: pearson and spearman times 100, ci95 over pairs, n pairs;
-    of sets also n_unknown, sentences of which the model knows no word."""
-    found, unknown = measure(model, split, sts_dir)
-    intervals = bootstrap(found.metrics, len(found))
-    result: dict[str, Any] = {}
-    for name, values in found.metrics().items():
-        result[name] = {**values, "ci95": intervals[name], "n": found.size(name)}
-        if name in unknown:
-            result[name]["n_unknown"] = unknown[name]
-    return result
+@dataclass(frozen=True)
+class SentenceSimilarity(Task):
+    """Correlation of similarities with people's scores.
+
+    Args:
+        sts_dir: Folder with more years, see `data.pairs.sts.load_years`.
+    """
+
+    name: ClassVar[str] = "sts"
+    needs: ClassVar[frozenset[str]] = frozenset({"sentences"})
+    primary: ClassVar[str] = "STS-B"
+    options: ClassVar[frozenset[str]] = frozenset({"sts_dir"})
+    columns: ClassVar[tuple[str, ...]] = tuple(f"{name} pearson" for name in SHOWN)
+    sts_dir: Path | None = None
+
+    def measure(
+        self, model: DualEncoder, data: SentenceData
+    ) -> tuple[Correlations, dict[str, int]]:
+        """Return the correlations, and the number of sentences of each set with no known word.
+
+        On dev only STS-B and SICK-R are measured; the other sets are for tests alone.
+
+        Raises:
+            UserError: The split is neither dev nor test, or data are missing or damaged.
+        """
+        split = data.split
+        if split not in SPLITS:
+            raise UserError(f"Sentence similarity is measured on dev or test, not on {split}.")
+        years = sts.load_years(self.sts_dir) if split == "test" else {}
+        trained = [load(part) for load, _ in TRAINED.values() for part in ("train", "dev", "test")]
+        texts = TextEmbeddings(
+            model, texts_of(pair for pairs in (*years.values(), *trained) for pair in pairs)
+        )
+        sets: dict[str, Sequence[ScoredPair]] = {}
+        predicted: dict[str, Tensor] = {}
+        for name, (load, _) in TRAINED.items():
+            sets[name] = sets[f"{name}.cosine"] = load(split)
+            predicted[name] = predict(texts, name, split)
+        sets |= years
+        for name, pairs in sets.items():
+            if name not in predicted:
+                predicted[name] = _cosines(texts, pairs)
+        correlations = Correlations.of(
+            predicted={name: predicted[name].double().numpy() for name in sets},
+            gold={name: gold(pairs).double().numpy() for name, pairs in sets.items()},
+            groups=_groups(years),
+        )
+        unknown = {name: texts.count_unknown(texts_of(pairs)) for name, pairs in sets.items()}
+        return correlations, unknown
+
+    def evaluate(self, model: DualEncoder, data: SentenceData) -> Result:
+        """Return pearson and spearman times 100 of each set, year and all years.
+
+        Beside them ci95 over pairs and n pairs; of sets also n_unknown, the number of sentences of
+        which the model knows no word.
+        """
+        correlations, unknown = self.measure(model, data)
+        ci95 = bootstrap.intervals(correlations.metrics, len(correlations))
+        result: Result = {}
+        for name, metrics in correlations.metrics().items():
+            result[name] = {**metrics, "ci95": ci95[name], "n": correlations.size(name)}
+            if name in unknown:
+                result[name]["n_unknown"] = unknown[name]
+        return result
+
+
+def _groups(years: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the subsets of each year, such as "STS12.MSRpar" of "STS12", and of all years."""
+    subsets = tuple(years)
+    names = dict.fromkeys(name.split(".")[0] for name in subsets)
+    groups = {year: tuple(n for n in subsets if n.split(".")[0] == year) for year in names}
+    return groups | ({sts.ALL: subsets} if subsets else {})

@@ -1,80 +1,129 @@
-"""Where sentence vectors fail: two captions of a photo of which one has no verb (Socher 2014, 6.6).
+"""Captions of one photo with and without a verb (Socher 2014, section 6.6).
 
 For each pair of captions of one photo, the rank at which one finds the other among all other
-captions of the split, averaged over both directions. Pairs are told apart by whether both, one
-or none holds a verb: a word that the parser tags VERB, so "a dog running" has one and "a dog is
-on the beach" has none.
+captions of the split, averaged over both directions. Pairs are grouped by whether both, one or
+none has a verb: a word that the parser tags VERB, so "a dog running" has one and "a dog is on the
+beach" has none.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import add_trees
-from vsdemo.evaluation.metrics.ranks import bootstrap
-from vsdemo.evaluation.tasks.similarity import blocks, encode
+from vsdemo.evaluation.metrics import caption_scores
+from vsdemo.evaluation.metrics.bootstrap import with_intervals
+from vsdemo.evaluation.task import PairedTask, PhotoData, Result
 from vsdemo.models.dual_encoder import DualEncoder
 
-PRIMARY = "one"
-KINDS = ("none", "one", "both")  # of two captions with a verb
+KINDS = ("none", "one", "both")  # of the two captions has a verb
 WORST = 10  # pairs that are listed
 
 
 def has_verb(split: CaptionSet) -> list[bool]:
-    """Whether each caption holds a verb."""
-    sentences = add_trees([Sentence(c) for c in split.captions], frozenset({"dep_tree"}))
+    """Return whether each caption has a verb."""
+    sentences = add_trees(
+        [Sentence(caption) for caption in split.captions], frozenset({"dep_tree"})
+    )
     return [s.tree is not None and "VERB" in s.tree.tags for s in sentences]
 
 
 def pair_ranks(model: DualEncoder, split: CaptionSet) -> tuple[list[tuple[int, int]], np.ndarray]:
-    """(pairs of captions of one photo, (P,) mean rank at which they find each other)."""
-    captions = encode(model, split)
-    pairs = [pair for of_one in split.captions_of for pair in combinations(of_one, 2)]
+    """Return the N pairs of captions of one photo, and the mean rank of each, (N,)."""
+    captions = caption_scores.encode(model, split)
+    pairs = [pair for of_photo in split.captions_of for pair in combinations(of_photo, 2)]
     queries, wanted = torch.tensor(pairs + [(b, a) for a, b in pairs]).T
     rank = torch.empty(len(queries))
-    for rows, scores in blocks(model, captions):
-        here = (queries >= rows.start) & (queries < rows.stop)
-        of_query = scores[queries[here] - rows.start]
-        own = of_query.gather(1, wanted[here, None])
-        higher, tied = (of_query > own).sum(1), (of_query == own).sum(1) - 1
-        rank[here] = 1 + higher + tied / 2
+    for rows, scores in caption_scores.blocks(model, captions):
+        in_block = (queries >= rows.start) & (queries < rows.stop)
+        query_scores = scores[queries[in_block] - rows.start]  # (Q, C)
+        own = query_scores.gather(1, wanted[in_block, None])
+        higher = (query_scores > own).sum(1)
+        tied = (query_scores == own).sum(1) - 1
+        rank[in_block] = 1 + higher + tied / 2
     return pairs, rank.view(2, -1).mean(0).numpy()
 
 
-def evaluate(model: DualEncoder, split: CaptionSet, features: Tensor) -> dict[str, Any]:
-    """Mean rank of each kind of pair there is, with its interval over the pairs; lower is better.
+@dataclass(frozen=True)
+class VerbRanks:
+    """Mean ranks of pairs.
 
-    `gap` is `one` minus `both`; `worst` lists the pairs that are furthest apart.
+    Args:
+        pairs: The N pairs of caption numbers.
+        rank: (N,) mean rank of each pair.
+        kind: (N,) index into KINDS.
     """
-    verb = has_verb(split)
-    pairs, rank = pair_ranks(model, split)
-    kind = np.array([verb[a] + verb[b] for a, b in pairs])
-    counts = {k: int((kind == i).sum()) for i, k in enumerate(KINDS)}
-    whole = {k: float(rank[kind == i].mean()) for i, k in enumerate(KINDS) if counts[k]}
 
-    def means(drawn: np.ndarray) -> dict[str, float]:
-        found = {k: rank[drawn][kind[drawn] == KINDS.index(k)] for k in whole}
-        return _with_gap({k: float(r.mean()) if len(r) else whole[k] for k, r in found.items()})
+    pairs: list[tuple[int, int]]
+    rank: np.ndarray
+    kind: np.ndarray
 
-    worst = [
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.rank)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of pairs of each kind."""
+        return {name: int((self.kind == number).sum()) for number, name in enumerate(KINDS)}
+
+    def metrics(self, pairs: np.ndarray | None = None) -> dict[str, float]:
+        """Return the mean rank of each kind, and `gap`, `one` minus `both`.
+
+        A kind that is not in the sample has the mean of all its pairs.
+        """
+        rows = np.arange(len(self)) if pairs is None else pairs
+        rank, kind = self.rank[rows], self.kind[rows]
+        means = {}
+        for number, name in enumerate(KINDS):
+            if (self.kind == number).any():
+                drawn = rank[kind == number]
+                of_kind = drawn if len(drawn) else self.rank[self.kind == number]
+                means[name] = float(of_kind.mean())
+        if {"one", "both"} <= means.keys():
+            means["gap"] = means["one"] - means["both"]
+        return means
+
+
+@dataclass(frozen=True)
+class Verbs(PairedTask):
+    """Mean ranks of captions with and without a verb; lower is better."""
+
+    name: ClassVar[str] = "verbs"
+    needs: ClassVar[frozenset[str]] = frozenset({"photos"})
+    primary: ClassVar[str] = "one"
+
+    def measure(self, model: DualEncoder, data: PhotoData) -> VerbRanks:
+        """Return the mean rank of each pair."""
+        verb = has_verb(data.split)
+        pairs, rank = pair_ranks(model, data.split)
+        return VerbRanks(pairs, rank, kind=np.array([verb[a] + verb[b] for a, b in pairs]))
+
+    def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
+        """Return the mean rank of each kind, `gap`, n_pairs, and ci95 over the pairs.
+
+        `worst` lists the pairs with the highest ranks.
+        """
+        ranks = self.measure(model, data)
+        result = with_intervals(ranks)
+        ci95 = result.pop("ci95")
+        worst = _worst(ranks, data.split)
+        return {**result, "n_pairs": ranks.counts, "worst": worst, "ci95": ci95}
+
+
+def _worst(ranks: VerbRanks, split: CaptionSet) -> list[dict[str, Any]]:
+    return [
         {
-            "captions": [split.captions[i] for i in pairs[p]],
-            "verbs": KINDS[kind[p]],
-            "rank": float(rank[p]),
+            "captions": [split.captions[number] for number in ranks.pairs[row]],
+            "verbs": KINDS[ranks.kind[row]],
+            "rank": float(ranks.rank[row]),
         }
-        for p in np.argsort(-rank, kind="stable")[:WORST]
+        for row in np.argsort(-ranks.rank, kind="stable")[:WORST]
     ]
-    interval = bootstrap(means, len(pairs))
-    return {**_with_gap(whole), "n_pairs": counts, "worst": worst, "ci95": interval}
-
-
-def _with_gap(means: dict[str, float]) -> dict[str, float]:
-    gap = {"gap": means["one"] - means["both"]} if {"one", "both"} <= means.keys() else {}
-    return means | gap

@@ -16,7 +16,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.paths import write_text
 from vsdemo.data import datasets
 from vsdemo.data.text import conllu, parser
-from vsdemo.evaluation.tasks.storybook_facts import stories
+from vsdemo.evaluation.storybook_facts import stories
 from vsdemo.recipes.parsing import treebank
 
 METRICS = {"upos": "UPOS", "xpos": "XPOS", "uas": "UAS", "las": "LAS"}

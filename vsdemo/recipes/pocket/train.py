@@ -28,7 +28,7 @@ from vsdemo.core.paths import write_text
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
 from vsdemo.data.text.vocab import Vocab
-from vsdemo.evaluation.tasks import retrieval
+from vsdemo.evaluation.metrics import retrieval
 from vsdemo.models.losses import check_finite
 from vsdemo.recipes.pocket import photos, teacher
 from vsdemo.recipes.pocket.batches import Batch, Batches
@@ -196,8 +196,8 @@ class Trainer:
                 seen = [photos.whole(path, student.net.size) for path in some]
                 with autocast():
                     vectors.append(student(torch.stack(seen))[0].float())
-            towers = retrieval.encode(student.pair, dev, torch.cat(vectors))
-            found[name] = round(retrieval.ranks(student.pair, *towers).metrics()["rsum"], 2)
+            ranks = retrieval.measure(student.pair, dev, torch.cat(vectors))
+            found[name] = round(ranks.metrics()["rsum"], 2)
         return found
 
     def _finish(self) -> None:

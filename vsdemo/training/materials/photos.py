@@ -15,7 +15,9 @@ from vsdemo.core.device import autocast, device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
-from vsdemo.evaluation.tasks import retrieval, sts
+from vsdemo.evaluation.metrics import retrieval
+from vsdemo.evaluation.tasks import sts
+from vsdemo.evaluation.tasks.retrieval import Retrieval
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.losses import check_finite
@@ -35,7 +37,7 @@ SAMPLE = 24  # photos that are looked up in the feature cache to estimate how ma
 class Photos(Pairs):
     """Captions and the features of their photos."""
 
-    chosen_by = retrieval.PRIMARY
+    chosen_by = Retrieval.primary
     uses_photos = True
 
     def _load(self, dataset: str | None) -> None:
@@ -140,7 +142,7 @@ class Photos(Pairs):
         check_finite({"embeddings": captions.x})  # comparisons with nan would rank it first
         metrics = retrieval.ranks(model, captions, photos, owner).metrics()
         metrics["watched"] = self.probe.rank(model, photos)
-        if self.config.semantics and sts.dev_is_here():
+        if self.config.semantics and sts.has_dev_data():
             metrics["semantics"] = sts.on_dev(model)
         return metrics
 

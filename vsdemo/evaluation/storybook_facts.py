@@ -1,4 +1,4 @@
-"""Storybook's scenes and captions as the tasks need them: with all that they say."""
+"""Storybook's scenes and captions with all that they state, for tasks on known facts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from vsdemo.data.storybook.scene import Scene
 
 @lru_cache(maxsize=3)  # test, dev and compositional, for one model after the other
 def stories(split: CaptionSet) -> tuple[Sequence[Scene], list[Caption]]:
-    """(scenes, captions) of a split, numbered as its photos and captions.
+    """Return the scenes and captions of a split, numbered as its photos and captions.
 
-    Raises UserError for another data set, whose facts nobody knows.
+    Raises:
+        UserError: The split is of another data set, whose facts are unknown.
     """
     if split.name != "storybook":
         raise UserError(f"This task needs Storybook, whose facts are known, not {split.name}.")

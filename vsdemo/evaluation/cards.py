@@ -1,0 +1,151 @@
+"""Model cards, and the final measurement of a checkpoint that they report.
+
+What differs between tasks (tags, description, table, legend, licence) is declared by the task; see
+`task.CardText`.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from vsdemo.core import events
+from vsdemo.core.errors import UserError
+from vsdemo.core.paths import write_text
+from vsdemo.data import datasets
+from vsdemo.evaluation.evaluate import evaluate
+from vsdemo.evaluation.task import CardText, Result, Task
+from vsdemo.evaluation.tasks import task
+from vsdemo.models import checkpoint
+from vsdemo.models.checkpoint import Spec
+
+SPLITS = ("dev", "test")
+GENERIC = CardText(
+    tags=("visual-semantic-embeddings",),
+    description=lambda spec: f"Preset `{spec.preset}` of vsdemo ({spec.model}).",
+    licence=lambda spec: "see the data set's own terms",
+    legend="",
+)
+
+
+def finish(folder: Path) -> dict[str, Result]:
+    """Measure a trained checkpoint on dev and test; write metrics.json and the model card.
+
+    Returns:
+        The metrics by split; a data set may have no test split.
+    """
+    spec = checkpoint.read_spec(folder)
+    measured = task(spec.config.task)
+    metrics = {}
+    for split in _splits(measured, spec):
+        metrics[split] = evaluate(folder, split)
+        del metrics[split]["checkpoint"]
+    write_text(folder / "metrics.json", json.dumps(metrics, indent=1) + "\n")
+    write_text(folder / "README.md", card(folder.name, spec, metrics, folder / "events.jsonl"))
+    return metrics
+
+
+def _splits(measured: Task, spec: Spec) -> list[str]:
+    if "photos" in measured.needs:
+        return [split for split in SPLITS if _has_captions(spec.dataset, split)]
+    return list(SPLITS)
+
+
+def _has_captions(dataset: str, split: str) -> bool:
+    try:
+        return bool(datasets.load(dataset, split).captions)
+    except UserError:
+        return False
+
+
+def table(spec: Spec, metrics: Mapping[str, Result]) -> str:
+    """Return metrics by split or model as the Markdown table of a model card."""
+    return task(spec.config.task).table(metrics)
+
+
+def card(name: str, spec: Spec, metrics: Mapping[str, Result], log: Path) -> str:
+    """Return the text of a model card.
+
+    Args:
+        name: Of the checkpoint.
+        spec: Of the checkpoint.
+        metrics: By split.
+        log: The events of its training.
+    """
+    measured = task(spec.config.task)
+    text = measured.card or GENERIC
+    paragraphs = [
+        *_origin(name, spec, measured, list(events.read(log))),
+        _features(spec),
+        _vectors(spec),
+        "Matrices are stored in half precision, and the metrics are measured with these.",
+        measured.table(metrics),
+        text.legend,
+        f"Licence of the training data: {text.licence(spec)}.\n{text.contents}",
+    ]
+    return document(name, tags=text.tags, paragraphs=paragraphs)
+
+
+def document(name: str, *, tags: Sequence[str], paragraphs: Sequence[str]) -> str:
+    """Return a model card with its metadata and title; empty paragraphs are left out."""
+    metadata = f"---\nlibrary_name: vsdemo\ntags: [{', '.join(tags)}]\n---"
+    body = "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+    return f"{metadata}\n# {name}\n\n{body}\n"
+
+
+def _origin(name: str, spec: Spec, measured: Task, log: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the paragraphs on how a checkpoint was made."""
+    if spec.members:
+        return _ensemble_origin(name, spec, log)
+    text = measured.card or GENERIC
+    own_data = "sentences" in measured.needs
+    data = "" if own_data else f" --data {spec.dataset}"
+    settings = "".join(f" --set {key}={value}" for key, value in spec.changed.items())
+    done = [event for event in log if event["kind"] == "done"]
+    minutes = f"{done[-1]['seconds'] / 60:.1f} minutes" if done else "an unknown time"
+    return [
+        text.description(spec),
+        f"    python -m vsdemo train {spec.preset}{data} --out {name}{settings}",
+        f"Seed {spec.config.seed}; training and dev evaluations took {minutes} on "
+        f"{platform.machine()}, threads: {torch.get_num_threads()}.",
+    ]
+
+
+def _ensemble_origin(name: str, spec: Spec, log: Sequence[Mapping[str, Any]]) -> list[str]:
+    members = " ".join(next((event["members"] for event in log if "members" in event), ()))
+    seeds = ", ".join(str(member.config.seed) for member in spec.members)
+    shared = ", ".join(f"`{member.of}`" for member in spec.members if member.of)
+    beside = f"\nThe weights of {shared} are read from there." if shared else ""
+    return [
+        f"The {spec.preset} of vsdemo: the mean of its members' embeddings, normalised again where "
+        f"the score needs\nlength 1. Members were trained on the train split of {spec.dataset} and "
+        f"chosen on its dev split;\nseeds {seeds}.{beside}",
+        f"    python -m vsdemo ensemble {members} --out {name}{' --share' if shared else ''}",
+    ]
+
+
+def _features(spec: Spec) -> str:
+    """Return the paragraph on photo features; empty for a model without photos."""
+    if not spec.features:
+        return ""
+    return (
+        f"Photo features: {spec.config.backbone} (weights {spec.backbone_hash}), crops "
+        f"`{spec.config.crops}`;\nthe backbone's weights are not part of this checkpoint."
+    )
+
+
+def _vectors(spec: Spec) -> str:
+    """Return the paragraph on pretrained word vectors; empty if they were learned."""
+    if spec.config.vectors == "learned":
+        return ""
+    return (
+        "Word vectors: our own (PPMI and SVD), from captions of Flickr30k without dev and test "
+        "photos of\nFlickr8k, and from the train split; "
+        f"they are then {spec.config.vectors}. Licence of that text: non-commercial\nresearch and "
+        "education."
+    )

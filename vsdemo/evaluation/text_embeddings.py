@@ -1,0 +1,53 @@
+"""Embeddings of the sentences of tasks without photos."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
+from vsdemo.data.text.sentences import add_trees
+from vsdemo.models.dual_encoder import DualEncoder
+
+
+class TextEmbeddings:
+    """The embeddings of sentences by a model, each computed once.
+
+    Args:
+        model: Encodes the sentences.
+        texts: The sentences, possibly repeated.
+
+    Raises:
+        UserError: A sentence cannot be parsed for a model that needs trees, or an embedding is NaN.
+    """
+
+    def __init__(self, model: DualEncoder, texts: Iterable[str]) -> None:
+        unique = list(dict.fromkeys(texts))
+        encoder: Any = model.text
+        sentences = add_trees([Sentence(text) for text in unique], encoder.needs)
+        self._row = {text: row for row, text in enumerate(unique)}
+        self._embeddings = model.encode_text(sentences)
+        if self._embeddings.x.isnan().any():
+            raise UserError("Some embeddings are not numbers; the model's weights are damaged.")
+        self._unknown = {s.text for s in sentences if not encoder.unknown(s)[0]}
+
+    def of(self, texts: Sequence[str]) -> Embeddings:
+        """Return the embeddings of N of the sentences, (N, D) or as sets (N, M, D)."""
+        return self._embeddings[torch.tensor([self._row[text] for text in texts])]
+
+    def count_unknown(self, texts: Iterable[str]) -> int:
+        """Return the number of these sentences of which the model knows no word."""
+        return sum(text in self._unknown for text in texts)
+
+
+def pooled(embeddings: Embeddings) -> Tensor:
+    """Return one vector for each item, (N, D): the mean of a set, 0 for an empty one."""
+    x, mask = embeddings.x.float(), embeddings.mask
+    if mask is None:
+        return x
+    return (x * mask[..., None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
