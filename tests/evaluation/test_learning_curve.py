@@ -10,6 +10,7 @@ from tests.support import small_pairs
 from tests.support.small_runs import logged, trainer
 from vsdemo.core.errors import UserError
 from vsdemo.evaluation import learning_curve
+from vsdemo.evaluation.task import SentenceData
 from vsdemo.evaluation.tasks import sts
 from vsdemo.models import checkpoint
 
@@ -57,7 +58,7 @@ def test_semantics_are_told_where_they_were_measured(meaning):
         assert row["semantics"] == event["semantics"]
         assert row["semantics"].keys() == {"STS-B", "SICK-R", "mean"}
     model = checkpoint.load(meaning)[0]
-    said = sts.evaluate(model, "dev")
+    said = sts.SentenceSimilarity().evaluate(model, SentenceData("dev"))
     for name in ("STS-B", "SICK-R"):
         assert sts.on_dev(model)[name] == pytest.approx(said[f"{name}.cosine"]["pearson"])
     assert learning_curve.lines(rows)[learning_curve.SEMANTICS][1] == (
