@@ -48,7 +48,7 @@ def meaning(tmp_path, toy_root, monkeypatch):
     shutil.copytree(toy_root, root)
     small_pairs.write_all(root)
     monkeypatch.setenv("VSDEMO_DATA", str(root))
-    trainer(tmp_path / "run", "epochs=2", "semantics=true").run()
+    trainer(tmp_path / "run", "epochs=2", "evaluate_sts=true").run()
     return tmp_path / "run"
 
 

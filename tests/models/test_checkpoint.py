@@ -12,7 +12,7 @@ from vsdemo import models
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import Vocab
-from vsdemo.models import checkpoint
+from vsdemo.models import checkpoint, migrations
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_settings_that_differ_from_the_preset(toy_checkpoint):
     spec = checkpoint.read_spec(toy_checkpoint)
     preset = dataclasses.replace(spec, config=models.preset(spec.preset)[1])
     assert preset.changed == {}
-    other = dataclasses.replace(preset, config=dataclasses.replace(preset.config, margin=1.0))
+    other = dataclasses.replace(preset, config=preset.config.model_copy(update={"margin": 1.0}))
     assert other.changed == {"margin": 1.0}
 
 
@@ -87,6 +87,8 @@ DAMAGES = {
     "config.json a list": lambda f: (f / "config.json").write_text("[1]"),
     "config.json without format": lambda f: (f / "config.json").write_text("{}"),
     "newer format": lambda f: edit_config(f, format=2),
+    "newer version": lambda f: edit_config(f, version=migrations.VERSION + 1),
+    "version a word": lambda f: edit_config(f, version="new"),
     "unknown model": lambda f: edit_config(f, model="transformer"),
     "model a list": lambda f: edit_config(f, model=["gru"]),
     "unknown key": lambda f: edit_config(f, flavour="vanilla"),
@@ -128,7 +130,7 @@ def test_missing_weights_are_named(copy):
 
 def test_unknown_choice_in_the_settings(copy):
     spec = checkpoint.read_spec(copy)
-    edit_config(copy, config=vars(spec.config) | {"pooling": "sum", "dim": -1})
+    edit_config(copy, config=spec.config.model_dump() | {"pooling": "sum", "dim": -1})
     with pytest.raises(UserError, match="damaged"):
         checkpoint.load(copy)
 

@@ -115,15 +115,17 @@ def test_the_gradient_of_the_matrix():
 
 
 @every_score
-def test_fit_rises_with_the_score_from_0_to_1(name):
+def test_to_unit_rises_with_the_score_from_0_to_1(name):
     values = SCORES[name](random(30, name, 1), random(30, name, 2)).flatten().sort().values
-    fit = SCORES[name].fit(values)
-    assert 0 <= fit.min() < fit.max() <= 1
-    assert (fit.diff() >= 0).all()
+    unit = SCORES[name].to_unit(values)
+    assert 0 <= unit.min() < unit.max() <= 1
+    assert (unit.diff() >= 0).all()
     middle = (values > -2) & (values < -0.01)
     assert middle.sum() > 5
-    assert (fit[middle].diff() > 0)[values[middle].diff() > 1e-3].all()
-    assert SCORES[name].fit(torch.tensor([1e-5, 0.0])).tolist() == pytest.approx([1, 1], abs=1e-4)
+    assert (unit[middle].diff() > 0)[values[middle].diff() > 1e-3].all()
+    assert SCORES[name].to_unit(torch.tensor([1e-5, 0.0])).tolist() == pytest.approx(
+        [1, 1], abs=1e-4
+    )
 
 
 @every_score

@@ -13,9 +13,9 @@ from vsdemo import models
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
+from vsdemo.encoders.mean import MeanEncoder
 from vsdemo.evaluation import evaluate
-from vsdemo.models import checkpoint, ensembling
-from vsdemo.models.ensemble import Mean
+from vsdemo.models import checkpoint, ensemble
 from vsdemo.search.engine import Engine
 
 TEXTS = ("a red circle", "Ground.", "one blue bar on a zebra", "the square is green")
@@ -32,7 +32,7 @@ def runs(own_folders, tmp_path_factory):
     }  # fmt: skip
     for name, changes in settings.items():
         preset = name if name in models.MODELS else "gru"
-        snapshots = "snapshots=1" if name in ("gru", "char_gru") else "snapshots=0"
+        snapshots = "snapshot_every=1" if name in ("gru", "char_gru") else "snapshot_every=0"
         trainer(root / name, "epochs=3", snapshots, *changes, preset=preset).run()
     return {name: root / name for name in settings}
 
@@ -50,7 +50,7 @@ def points(folder, photos):
 @pytest.mark.parametrize("preset", ["gru", "char_gru", "order"])
 def test_one_member_is_itself(runs, photos, preset, tmp_path):
     member = checkpoint.snapshots(runs[preset]).get(2, runs[preset])
-    assert ensembling.make([member], tmp_path / "one") == [member]
+    assert ensemble.make([member], tmp_path / "one") == [member]
     for found, expected in zip(
         points(tmp_path / "one", photos), points(member, photos), strict=True
     ):
@@ -60,7 +60,7 @@ def test_one_member_is_itself(runs, photos, preset, tmp_path):
 def test_points_are_the_sum_of_the_members_at_length_one(runs, photos, tmp_path, monkeypatch):
     monkeypatch.setattr("vsdemo.models.dual_encoder.BATCH", 3)
     folders = [checkpoint.snapshots(runs["gru"])[1], runs["other"], runs["char_gru"]]
-    members = ensembling.make(folders, tmp_path / "three", best=1)
+    members = ensemble.make(folders, tmp_path / "three", best=1)
     assert len(members) == 3
     of_each = [points(member, photos) for member in members]
     for found, *parts in zip(points(tmp_path / "three", photos), *of_each, strict=True):
@@ -93,7 +93,7 @@ def test_a_mean_where_lengths_count():
 
     x = torch.tensor([[3.0, 4.0], [0.0, 1.0]])
     for unit, expected in ((False, 2 * x), (True, F.normalize(x))):
-        tower = Mean([Tower(1.0), Tower(3.0)], unit)
+        tower = MeanEncoder([Tower(1.0), Tower(3.0)], unit=unit)
         torch.testing.assert_close(tower(tower.collate(tower.prepare(x))).x, expected)
 
 
@@ -106,14 +106,14 @@ def test_the_two_best_snapshots_of_a_run(runs, tmp_path):
             {"kind": "eval", "step": 0, "epoch": i + 1, "rsum": r} for i, r in enumerate(rsums)
         ]
         log.write_text("".join(json.dumps(e) + "\n" for e in evals))
-        return [folder.name for folder in ensembling.members_of(copy, best)]
+        return [folder.name for folder in ensemble.members_of(copy, best)]
 
     assert chosen(300, 100, 200) == ["snapshot-01", "snapshot-03"]
     assert chosen(100, 200, 300, best=1) == ["snapshot-03"]
     assert chosen(100, 200, 200, best=1) == ["snapshot-02"]
     assert chosen(1, 2, 3, best=9) == ["snapshot-01", "snapshot-02", "snapshot-03"]
     assert chosen(300) == ["snapshot-01", "snapshot-02"]  # the others were not measured
-    assert ensembling.members_of(runs["order"]) == [runs["order"]]
+    assert ensemble.members_of(runs["order"]) == [runs["order"]]
 
 
 def test_an_ensemble_is_measured_and_searched(run, runs, tmp_path):
@@ -124,7 +124,7 @@ def test_an_ensemble_is_measured_and_searched(run, runs, tmp_path):
     metrics = json.loads((tmp_path / "both" / "metrics.json").read_text())
     assert evaluate.evaluate(tmp_path / "both", "dev")["rsum"] == metrics["dev"]["rsum"]
     card = (tmp_path / "both" / "README.md").read_text()
-    members = [f"char_gru/{m.name}" for m in ensembling.members_of(runs["char_gru"])]
+    members = [f"char_gru/{m.name}" for m in ensemble.members_of(runs["char_gru"])]
     assert f"python -m vsdemo ensemble {' '.join(members)} --out both" in card
     assert "ensemble of 2 char_gru" in card
     engine = Engine(tmp_path / "both")
@@ -135,19 +135,19 @@ def test_an_ensemble_is_measured_and_searched(run, runs, tmp_path):
 
 
 def test_a_word_that_one_member_knows_is_known(runs, tmp_path):
-    ensembling.make([runs["other"], runs["char_gru"] / "snapshot-03"], tmp_path / "mixed")
+    ensemble.make([runs["other"], runs["char_gru"] / "snapshot-03"], tmp_path / "mixed")
     text = checkpoint.load(tmp_path / "mixed")[0].text
     assert text.unknown(Sentence("a zebra, 犬")) == (["a", "zebra"], ["犬"])
 
 
 def test_shards_stay_below_the_limit(runs, photos, tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "MAX_FILE", 9_000)
-    ensembling.make([runs["gru"]], tmp_path / "small")
+    ensemble.make([runs["gru"]], tmp_path / "small")
     files = list((tmp_path / "small").glob("model-*.safetensors"))
     assert len(files) > 4
     assert max(f.stat().st_size for f in files) < 12_000  # names and shapes come on top
     monkeypatch.undo()
-    ensembling.make([runs["gru"]], tmp_path / "large")
+    ensemble.make([runs["gru"]], tmp_path / "large")
     small, large = (points(tmp_path / name, photos) for name in ("small", "large"))
     for a, b in zip(small, large, strict=True):
         assert torch.equal(a, b)
@@ -159,14 +159,14 @@ def test_shards_stay_below_the_limit(runs, photos, tmp_path, monkeypatch):
         (("gru", "order"), "score Cosine .* and OrderViolation"),
         (("other", "larger"), "dim 16 and 32"),
         (("other", "views"), "crops center and mirror"),
-        (("other", "other"), "comes twice"),
+        (("other", "other"), "appears twice"),
         (("other", "none"), "no checkpoint at"),
     ],
 )
 def test_who_cannot_be_a_member(runs, tmp_path, names, told):
     folders = [runs.get(name, tmp_path / "none") for name in names]
     with pytest.raises(UserError, match=told) as caught:
-        ensembling.make(folders, tmp_path / "out")
+        ensemble.make(folders, tmp_path / "out")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
 
@@ -183,19 +183,19 @@ def test_members_of_other_data(runs, tmp_path, change, told):
     changed = dataclasses.replace(spec, **change)
     checkpoint.save(tmp_path / "changed", changed, vocab, model.state_dict())
     with pytest.raises(UserError, match=told):
-        ensembling.make([runs["other"], tmp_path / "changed"], tmp_path / "out")
+        ensemble.make([runs["other"], tmp_path / "changed"], tmp_path / "out")
 
 
 def test_ensembles_of_ensembles_and_a_folder_in_use(runs, tmp_path):
-    ensembling.make([runs["gru"]], tmp_path / "pair")
+    ensemble.make([runs["gru"]], tmp_path / "pair")
     with pytest.raises(UserError, match="is an ensemble itself; name its members"):
-        ensembling.make([tmp_path / "pair", runs["other"]], tmp_path / "out")
-    with pytest.raises(UserError, match="holds a checkpoint already"):
-        ensembling.make([runs["other"]], tmp_path / "pair")
+        ensemble.make([tmp_path / "pair", runs["other"]], tmp_path / "out")
+    with pytest.raises(UserError, match="already holds a checkpoint"):
+        ensemble.make([runs["other"]], tmp_path / "pair")
 
 
 def test_a_damaged_ensemble(runs, tmp_path):
-    ensembling.make([runs["gru"]], tmp_path / "pair")
+    ensemble.make([runs["gru"]], tmp_path / "pair")
     (tmp_path / "pair" / "vocab.json").write_text('["<pad>"]')
     with pytest.raises(UserError, match="is damaged"):
         checkpoint.load(tmp_path / "pair")

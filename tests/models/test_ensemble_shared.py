@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from tests.support.small_runs import trainer
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
-from vsdemo.models import checkpoint, ensembling
+from vsdemo.models import checkpoint, ensemble
 
 SENTENCES = [Sentence(t) for t in ("a red circle", "one blue bar on a zebra")]
 
@@ -19,7 +19,7 @@ SENTENCES = [Sentence(t) for t in ("a red circle", "one blue bar on a zebra")]
 def trained(own_folders, tmp_path_factory):
     """A run with three snapshots, of which it chose the last."""
     out = tmp_path_factory.mktemp("runs") / "gru"
-    trainer(out, "epochs=3", "snapshots=1", preset="gru").run()
+    trainer(out, "epochs=3", "snapshot_every=1", preset="gru").run()
     return shutil.copytree(out / "snapshot-03", out, dirs_exist_ok=True)
 
 
@@ -27,7 +27,7 @@ def trained(own_folders, tmp_path_factory):
 def shared(trained, tmp_path):
     """The ensemble of its last two snapshots, made beside a copy of it."""
     copy = shutil.copytree(trained, tmp_path / "gru")
-    ensembling.make([copy / "snapshot-02", copy / "snapshot-03"], tmp_path / "both", share=True)
+    ensemble.make([copy / "snapshot-02", copy / "snapshot-03"], tmp_path / "both", share=True)
     return tmp_path / "both"
 
 
@@ -43,7 +43,7 @@ def test_a_member_beside_is_not_held_again(shared, trained, tmp_path):
     assert json.loads((shared / "vocab.json").read_text())[1] is None
     whole = tmp_path / "elsewhere" / "whole"
     snapshots = checkpoint.snapshots(trained)
-    ensembling.make([snapshots[2], snapshots[3]], whole, share=True)  # nothing lies beside
+    ensemble.make([snapshots[2], snapshots[3]], whole, share=True)  # nothing lies beside
     assert not any(m.of for m in checkpoint.read_spec(whole).members)
     for a, b in zip(points(shared), points(whole), strict=True):
         assert torch.equal(a, b)

@@ -6,11 +6,11 @@ import torch
 from vsdemo.core.config import override
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.models import preset, scores
-from vsdemo.models.losses import build, fragments
+from vsdemo.models.losses import Fragments, PairwiseRanking, build
 from vsdemo.models.scores import FragmentAlignment, fragment_alignment
 
 LABELS = torch.tensor([3, 1, 3, 0])  # rows 0 and 2 are captions of one photo
-WAYS = [(5.0, False), (1.0, True)]
+WAYS = [{"smoothing": 5.0, "best_region": False}, {"smoothing": 1.0, "best_region": True}]
 
 
 def sets(rows: int, most: int, seed: int, dim: int = 3) -> Embeddings:
@@ -20,6 +20,15 @@ def sets(rows: int, most: int, seed: int, dim: int = 3) -> Embeddings:
     mask = torch.arange(most) < sizes[:, None]
     x = torch.randn(rows, most, dim, generator=draw, dtype=torch.float64)
     return Embeddings(x * mask[..., None], mask)
+
+
+def fragments(fragment_weight, ranking_weight, mil_start, margin) -> Fragments:
+    return Fragments(
+        fragment_weight=fragment_weight,
+        ranking_weight=ranking_weight,
+        mil_start=mil_start,
+        ranking=PairwiseRanking(margin),
+    )
 
 
 def points(of: Embeddings, row: int) -> list[torch.Tensor]:
@@ -35,7 +44,7 @@ def by_loops(score, general, specific) -> list[list[float]]:
             total = 0.0
             for s in points(general, sentence):
                 seen = [max(0.0, float(v @ s)) for v in points(specific, photo)]
-                total += max(seen) if score.best else sum(seen) / len(seen)
+                total += max(seen) if score.best_region else sum(seen) / len(seen)
             row.append(total / (len(points(general, sentence)) + score.smoothing))
         table.append(row)
     return table
@@ -43,14 +52,14 @@ def by_loops(score, general, specific) -> list[list[float]]:
 
 @pytest.fixture(params=WAYS, ids=["mean", "best"])
 def score(request):
-    return FragmentAlignment(*request.param)
+    return FragmentAlignment(**request.param)
 
 
 def test_the_score_is_that_of_plain_loops(score, monkeypatch):
     general, specific = sets(5, 4, 1), sets(4, 3, 2)
     expected = torch.tensor(by_loops(score, general, specific), dtype=torch.float64)
     torch.testing.assert_close(score(general, specific), expected)
-    monkeypatch.setattr(scores, "CHUNK", (1, 1))  # a sentence a block
+    monkeypatch.setattr(scores, "CPU_BLOCK", 1)  # a sentence a block
     torch.testing.assert_close(score(general, specific), expected)
 
 
@@ -80,13 +89,13 @@ def test_padding_changes_no_score(score):
 
 def test_the_shares_of_the_fragments_are_the_score(score):
     general, specific = sets(1, 4, 1), sets(1, 3, 2)
-    shares = score.shares(score.rows(general, specific), specific)
+    shares = score.part_scores(score.align_parts(general, specific), specific)
     total = shares.sum() / (general.mask.sum() + score.smoothing)
     assert total.item() == pytest.approx(score(general, specific).item())
 
 
-def test_fit_keeps_the_order(score):
-    found = score.fit(torch.tensor([0.0, 0.3, 2.0, 50.0]))
+def test_to_unit_keeps_the_order(score):
+    found = score.to_unit(torch.tensor([0.0, 0.3, 2.0, 50.0]))
     assert found.tolist() == sorted(found.tolist())
     assert found.min() >= 0
     assert found.max() < 1
@@ -98,8 +107,9 @@ def test_a_photo_without_a_region_scores_nothing(score):
 
 
 def test_one_score_for_one_setting():
-    assert fragment_alignment(5.0, True) is fragment_alignment(5.0, True)
-    assert fragment_alignment(5.0, True) is not fragment_alignment(4.0, True)
+    one = fragment_alignment(smoothing=5.0, best_region=True)
+    assert fragment_alignment(smoothing=5.0, best_region=True) is one
+    assert fragment_alignment(smoothing=4.0, best_region=True) is not one
 
 
 def alignment_by_loops(general, specific, infer: bool) -> float:
@@ -163,7 +173,7 @@ def test_gradients(score, share):
 def test_a_configuration_chooses_the_loss(score):
     general, specific = sets(4, 4, 1), sets(4, 3, 2)
     _, config = preset("fragments")
-    config = override(config, ["fragment=0", "ranking=3", "margin=0.5", "hardest=0"])
+    config = override(config, ["fragment_weight=0", "ranking_weight=3", "margin=0.5", "hardest=0"])
     found = build(config)(score, general, specific, LABELS, 0.0)["loss"]
     expected = fragments(0, 3, 1, 0.5)(score, general, specific, LABELS, 0.0)["loss"]
     assert found.item() == pytest.approx(expected.item())

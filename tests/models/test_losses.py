@@ -2,9 +2,17 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
+from vsdemo import models
 from vsdemo.core.config import Config
 from vsdemo.core.embeddings import Embeddings
-from vsdemo.models.losses import build, check_finite, entailment, pairwise_ranking, squared_error
+from vsdemo.models.losses import (
+    LOSSES,
+    Entailment,
+    PairwiseRanking,
+    SquaredError,
+    build,
+    check_finite,
+)
 from vsdemo.models.scores import SCORES
 
 LABELS = torch.tensor([3, 1, 3, 0, 2])  # rows 0 and 2 are captions of one photo
@@ -34,7 +42,7 @@ def by_loops(scores: list[list[float]], labels: list[int], margin: float, hardes
 @pytest.mark.parametrize("margin", [0.0, 0.05, 0.2])
 def test_the_loss_is_that_of_plain_loops(name, hardest, margin):
     general, specific = batch()
-    parts = pairwise_ranking(margin, hardest)(SCORES[name], general, specific, LABELS)
+    parts = PairwiseRanking(margin, hardest)(SCORES[name], general, specific, LABELS)
     scores = SCORES[name](general, specific).tolist()
     expected = by_loops(scores, LABELS.tolist(), margin, hardest)
     assert expected > 0
@@ -43,13 +51,13 @@ def test_the_loss_is_that_of_plain_loops(name, hardest, margin):
 
 def test_squared_distances_of_matching_pairs():
     general, specific = batch()
-    parts = squared_error()(SCORES["euclidean"], general, specific, LABELS)
+    parts = SquaredError()(SCORES["euclidean"], general, specific, LABELS)
     rows = zip(general.x.tolist(), specific.x.tolist(), strict=True)
     expected = sum((a - b) ** 2 for x, y in rows for a, b in zip(x, y, strict=True))
     assert parts["loss"].item() == pytest.approx(expected)
     assert parts["right_score"].item() == pytest.approx(-expected / 5)
     torch.testing.assert_close(
-        squared_error()(SCORES["inner"], general, specific, LABELS)["loss"], parts["loss"]
+        SquaredError()(SCORES["inner"], general, specific, LABELS)["loss"], parts["loss"]
     )
 
 
@@ -59,7 +67,7 @@ def test_labelled_pairs_by_plain_loops(name, margin):
     """Eq. 7 of Vendrov 2016."""
     general, specific = batch()
     label = torch.tensor([1, 0, 0, 1, 0])
-    parts = entailment(margin)(SCORES[name], general, specific, label)
+    parts = Entailment(margin)(SCORES[name], general, specific, label)
     expected, violated = 0.0, 0
     for i, entailed in enumerate(label.tolist()):
         violation = -SCORES[name](general[i : i + 1], specific[i : i + 1]).item()
@@ -73,7 +81,7 @@ def test_labelled_pairs_by_plain_loops(name, margin):
 
 @pytest.mark.parametrize("label", [[1] * 5, [0] * 5])
 def test_labelled_pairs_of_one_kind(label):
-    parts = entailment(0.3)(SCORES["order"], *batch(), torch.tensor(label))
+    parts = Entailment(0.3)(SCORES["order"], *batch(), torch.tensor(label))
     check_finite(parts)
     assert parts["loss"] > 0
 
@@ -82,7 +90,7 @@ def test_labelled_pairs_of_one_kind(label):
 def test_gradient_over_labelled_pairs(name):
     def loss(x, y):
         sides = Embeddings(x), Embeddings(y)
-        return entailment(0.31)(SCORES[name], *sides, torch.tensor([1, 0, 0, 1, 0]))["loss"]
+        return Entailment(0.31)(SCORES[name], *sides, torch.tensor([1, 0, 0, 1, 0]))["loss"]
 
     general, specific = batch(seed=3)
     assert torch.autograd.gradcheck(loss, (general.x.requires_grad_(), specific.x.requires_grad_()))
@@ -91,9 +99,9 @@ def test_gradient_over_labelled_pairs(name):
 def test_a_configuration_chooses_the_loss():
     general, specific = batch()
     for config, loss in (
-        (Config(margin=0.3, hardest=0.5), pairwise_ranking(0.3, 0.5)),
-        (Config(loss="squared"), squared_error()),
-        (Config(loss="entailment", margin=0.3), entailment(0.3)),
+        (Config(margin=0.3, hardest=0.5), PairwiseRanking(0.3, 0.5)),
+        (Config(loss="squared"), SquaredError()),
+        (models.preset("order/entailment")[1], Entailment(0.5)),
     ):
         found = build(config)(SCORES["cosine"], general, specific, LABELS)
         assert found["loss"] == loss(SCORES["cosine"], general, specific, LABELS)["loss"]
@@ -102,7 +110,7 @@ def test_a_configuration_chooses_the_loss():
 def test_what_is_logged():
     scores = torch.tensor([[0.9, 0.0, 0.8], [0.0, 0.9, 0.0], [0.0, 0.0, 0.9]])
     general, specific = Embeddings(scores), Embeddings(torch.eye(3))
-    parts = pairwise_ranking(0.2)(SCORES["inner"], general, specific, torch.arange(3))
+    parts = PairwiseRanking(0.2)(SCORES["inner"], general, specific, torch.arange(3))
     assert parts["loss"].item() == pytest.approx(0.2)  # 0.2 - 0.9 + 0.8, as a photo and a caption
     assert parts["violated"].item() == pytest.approx(1 / 6)  # 6 wrong pairs
     assert parts["right_score"].item() == pytest.approx(0.9)
@@ -112,7 +120,7 @@ def test_what_is_logged():
 
 @pytest.mark.parametrize("hardest", [0.0, 1.0])
 def test_captions_of_one_photo_are_never_each_others_negatives(hardest):
-    loss = pairwise_ranking(0.2, hardest)
+    loss = PairwiseRanking(0.2, hardest)
     general, specific = batch()
     one_photo = loss(SCORES["cosine"], general, specific, torch.zeros(5, dtype=torch.long))
     assert one_photo["loss"] == 0
@@ -126,7 +134,7 @@ def test_captions_of_one_photo_are_never_each_others_negatives(hardest):
 
 
 def test_a_batch_of_one_pair_has_nothing_to_learn_from():
-    parts = pairwise_ranking(0.2, 0.5)(SCORES["order"], *batch(pairs=1), torch.tensor([7]))
+    parts = PairwiseRanking(0.2, 0.5)(SCORES["order"], *batch(pairs=1), torch.tensor([7]))
     assert parts["loss"] == 0
     assert parts["violated"] == 0
 
@@ -136,7 +144,7 @@ def test_a_batch_of_one_pair_has_nothing_to_learn_from():
 def test_gradient_of_the_loss(name, hardest):
     def loss(x, y):
         sides = Embeddings(x), Embeddings(y)
-        return pairwise_ranking(0.3, hardest)(SCORES[name], *sides, LABELS)["loss"]
+        return PairwiseRanking(0.3, hardest)(SCORES[name], *sides, LABELS)["loss"]
 
     general, specific = batch(seed=3)
     assert torch.autograd.gradcheck(loss, (general.x.requires_grad_(), specific.x.requires_grad_()))
@@ -147,3 +155,7 @@ def test_a_loss_that_is_no_number_stops_the_run(value):
     with pytest.raises(FloatingPointError, match=str(value)):
         check_finite({"loss": torch.tensor(value)})
     check_finite({"loss": torch.tensor(1e30)})
+
+
+def test_every_loss_that_a_preset_names_is_registered():
+    assert {config.loss for _, config in models.presets().values()} == LOSSES.keys()

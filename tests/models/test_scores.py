@@ -55,33 +55,33 @@ def test_nothing_scores_nothing(name):
     assert score(random(3), none).shape == (3, 0)
     assert score(none, none).shape == (0, 0)
     assert score.pairs(none, none).shape == (0,)
-    assert score.neighbours(none, random(3)).shape == (0, 3)
+    assert score.symmetric(none, random(3)).shape == (0, 3)
 
 
 @every_score
-def test_neighbours_are_symmetric(name):
+def test_symmetric_scores_are_symmetric(name):
     a, b = random(4, seed=1), random(3, seed=2)
-    ahead, back = SCORES[name].neighbours(a, b), SCORES[name].neighbours(b, a)
+    ahead, back = SCORES[name].symmetric(a, b), SCORES[name].symmetric(b, a)
     torch.testing.assert_close(ahead, back.T)
 
 
 @every_score
-def test_fit_stays_between_0_and_1_when_a_score_is_rounded_beyond(name):
-    fit = SCORES[name].fit(torch.tensor([-1.00001, 1.00001]))
-    assert 0 <= fit[0] < fit[1] <= 1
+def test_to_unit_stays_between_0_and_1_when_a_score_is_rounded_beyond(name):
+    unit = SCORES[name].to_unit(torch.tensor([-1.00001, 1.00001]))
+    assert 0 <= unit[0] < unit[1] <= 1
 
 
 @every_score
-def test_fit_is_monotone_and_between_0_and_1_for_unit_vectors(name):
+def test_to_unit_is_monotone_and_between_0_and_1_for_unit_vectors(name):
     nonnegative = "order" in name
     a, b = (normalize(random(20, seed=s, nonnegative=nonnegative).x, dim=-1) for s in (1, 2))
     values = SCORES[name](Embeddings(torch.cat([a, b])), Embeddings(torch.cat([b, a])))
     values = values.flatten().sort().values
-    fit = SCORES[name].fit(values)
-    assert 0 <= fit.min() < fit.max() <= 1
-    assert (fit.diff() >= 0).all()
-    inside = (fit > 0) & (fit < 1)
-    assert (fit[inside].diff() > 0)[values[inside].diff() > 1e-6].all()
+    unit = SCORES[name].to_unit(values)
+    assert 0 <= unit.min() < unit.max() <= 1
+    assert (unit.diff() >= 0).all()
+    inside = (unit > 0) & (unit < 1)
+    assert (unit[inside].diff() > 0)[values[inside].diff() > 1e-6].all()
 
 
 @pytest.mark.parametrize("room", [1, 7, 16, 100])
@@ -93,7 +93,7 @@ def test_chunking_never_changes_scores_or_gradients(monkeypatch, room):
         return result.detach(), lower.grad, upper.grad
 
     whole = run()
-    monkeypatch.setattr(scores, "CHUNK", (room, room))
+    monkeypatch.setattr(scores, "CPU_BLOCK", room)
     assert len(list(scores._blocks(torch.zeros(7, 5), torch.zeros(5, 5)))) > 1
     torch.testing.assert_close(run(), whole)
 
@@ -158,3 +158,15 @@ def test_scale_matters_to_the_inner_product_only():
 def test_a_score_says_what_it_means(name):
     assert SCORES[name].unit
     assert SCORES[name].meaning.endswith(".")
+
+
+@every_score
+def test_a_score_without_parts_or_order_says_so(name):
+    score, x = SCORES[name], random(2)
+    assert not score.can_align
+    for method in (score.align, score.align_pairs, score.align_parts):
+        with pytest.raises(TypeError, match="parts"):
+            method(x, x)
+    if not score.is_order:
+        with pytest.raises(TypeError, match="no order"):
+            score.excess(x, x)

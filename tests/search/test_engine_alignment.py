@@ -46,7 +46,7 @@ def test_an_alignment_adds_up_to_the_score(engine):
 
 def test_it_is_the_matrix_of_the_loss(engine):
     found = engine.align_photo(3, TEXT)
-    rows = engine.score.rows(engine.encode(TEXT), engine.photos.embeddings[[3]])[:, 0]
+    rows = engine.score.align_parts(engine.encode(TEXT), engine.photos.embeddings[[3]])[:, 0]
     torch.testing.assert_close(torch.tensor(found.scores), rows)
 
 

@@ -9,7 +9,7 @@ import torch
 from tests.support.small_runs import trainer
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
-from vsdemo.models import checkpoint, ensembling
+from vsdemo.models import checkpoint, ensemble
 from vsdemo.search.engine import Reader
 from vsdemo.search.sentence_comparison import Likeness, likeness
 
@@ -21,7 +21,7 @@ PRESETS = ("gru", "order", "order/reversed", "char_gru")
 def runs(own_folders, tmp_path_factory):
     root = tmp_path_factory.mktemp("runs")
     for name in PRESETS:
-        trainer(root / name, "epochs=2", "snapshots=1", preset=name).run()
+        trainer(root / name, "epochs=2", "snapshot_every=1", preset=name).run()
     return root
 
 
@@ -71,7 +71,7 @@ def test_characters_have_weights_that_sum_to_1(runs):
 
 
 def test_an_ensemble_tells_the_mean_of_its_members(runs, tmp_path):
-    members = ensembling.make([runs / "char_gru"], tmp_path / "both")
+    members = ensemble.make([runs / "char_gru"], tmp_path / "both")
     assert len(members) == 2
     said = likeness(Reader(tmp_path / "both"), A, B).attention[0]
     parts = [checkpoint.load(member)[0].text.character_weights(Sentence(A)) for member in members]

@@ -7,16 +7,16 @@ import torch
 
 from tests.support import small_concepts
 from tests.support.small_runs import preset_trainer
+from vsdemo import models
 from vsdemo.core import config, events
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.pairs import hypernyms
 from vsdemo.evaluation import evaluate
 from vsdemo.evaluation.tasks.hypernyms import Hypernyms
 from vsdemo.models import checkpoint
-from vsdemo.models.hypernyms import PRESETS
 
 SMALL = (
-    *("protocol=whole", "dim=8", "batch_size=16", "wrong=3", "epochs=80", "evaluate_every=10"),
+    *("protocol=whole", "dim=8", "batch_size=16", "negatives=3", "epochs=80", "evaluate_every=10"),
     *("patience=12", "learning_rate=0.05"),
 )
 ALWAYS_NO = 100 * (1 - small_concepts.ABOVE / (small_concepts.CONCEPTS * 11))
@@ -37,7 +37,7 @@ def trainer(out, own, *settings: str, preset: str = "hypernyms"):
     return preset_trainer(out, preset, *SMALL, *settings, data=own)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", models.get("hypernyms").presets)
 def test_a_preset_learns_a_few_concepts_by_heart(tmp_path, own, preset):
     """A symmetric score cannot tell which of two lies above, so it is never right more often than
     who always says no; what it can learn is which two belong together."""
@@ -157,13 +157,13 @@ def test_wrong_pairs_differ_by_epoch_and_are_the_same_in_each_run(tmp_path, own)
 
 
 def test_a_batch_that_is_larger_than_all_there_is(tmp_path, own):
-    found = trainer(tmp_path / "run", own, "batch_size=9000", "wrong=1")
+    found = trainer(tmp_path / "run", own, "batch_size=9000", "negatives=1")
     (batch,) = found.material.batches(0)
     assert batch.shape == (2 * small_concepts.ABOVE, 2)
 
 
 def test_only_rows_of_a_batch_move_and_none_begins_below_0(tmp_path, own):
-    found = trainer(tmp_path / "run", own, "batch_size=4", "wrong=1", "learning_rate=0.01")
+    found = trainer(tmp_path / "run", own, "batch_size=4", "negatives=1", "learning_rate=0.01")
     before = found.model.text.table.weight.detach().clone()
     batch = found.material.batches(0)[0]
     found._train_step(batch)
@@ -210,8 +210,8 @@ def test_the_command(tmp_path, own, run):
         (("--data", "gone.tsv", "--set", "protocol=whole"), "gone.tsv is missing"),
         (("--data", "gone.tsv"), "gone.tsv is missing"),
         (("--data", "toy"), "14 concepts, too few to hold some out; set protocol=whole."),
-        (("--data", "toy", "--set", "protocol=fair"), "protocol is one of clean, paper, whole"),
-        (("--data", "toy", "--set", "score=cosine"), "score is one of order, symmetric"),
+        (("--data", "toy", "--set", "protocol=fair"), "protocol must be one of clean, paper"),
+        (("--data", "toy", "--set", "score=cosine"), "score must be one of order, symmetric"),
         ((), "WordNet is missing; get https://"),
     ],
 )
@@ -243,7 +243,7 @@ def test_the_table_of_both_protocols():
 
 
 def test_its_configuration_survives_json():
-    for preset in PRESETS.values():
+    for preset in models.get("hypernyms").presets.values():
         assert preset.text_only
         assert preset.task == "hypernyms"
-        assert config.from_dict(type(preset), json.loads(json.dumps(vars(preset)))) == preset
+        assert config.from_json(type(preset), json.loads(json.dumps(vars(preset)))) == preset

@@ -9,7 +9,7 @@ from vsdemo.encoders.dropout import LateDropout
 from vsdemo.training import optim
 
 EPOCH = 3  # steps
-ADAGRAD = Config(optimizer="adagrad", learning_rate=0.1, decay=0.5, reset=2)
+ADAGRAD = Config(optimizer="adagrad", learning_rate=0.1, weight_decay=0.5, adagrad_reset=2)
 
 
 def run(config: Config, steps: int) -> list[float]:
@@ -39,7 +39,7 @@ def test_adagrad_starts_with_1_and_forgets_after_some_epochs():
 
 
 def test_the_penalty_of_adam():
-    held = run(Config(learning_rate=0.1, decay=10), 200)
+    held = run(Config(learning_rate=0.1, weight_decay=10), 200)
     assert held[-1] == pytest.approx(-0.2, abs=0.02)  # where 2 w + 10 / 2 w^2 is least
     assert run(Config(learning_rate=0.1), 200)[-1] < -10
 
@@ -47,7 +47,7 @@ def test_the_penalty_of_adam():
 @pytest.mark.parametrize("gentle", [0, 1])
 def test_the_average_of_weights_by_hand(gentle):
     model = nn.Linear(1, 1, bias=False)
-    config = Config(learning_rate=0.1, average=0.75, gentle=gentle)
+    config = Config(learning_rate=0.1, average_decay=0.75, average_start=gentle)
     optimizer = optim.build(config, model)
     average = optim.average(config, model, optimizer, EPOCH)
     expected = None
@@ -67,7 +67,7 @@ def test_dropout_begins_after_the_gentle_epochs():
     model = nn.Sequential(LateDropout(0.1, 0.5), nn.Dropout(0.2))
     begun = []
     for step in range(3 * EPOCH):
-        optim.begin_dropout(model, Config(gentle=2), step, EPOCH)
+        optim.begin_dropout(model, Config(average_start=2), step, EPOCH)
         begun.append(model[0].is_late)
     assert begun == [False] * 2 * EPOCH + [True] * EPOCH
 
@@ -87,7 +87,7 @@ def test_towers_take_turns(epochs):
     learning = []
     for step in range(4 * EPOCH):
         (model.text.weight + model.image.weight).sum().backward()
-        optim.freeze_resting_tower(model, Config(alternate=epochs), step, EPOCH)
+        optim.freeze_resting_tower(model, Config(alternate_epochs=epochs), step, EPOCH)
         towers = {"image": model.image, "text": model.text}
         learning.append([name for name, t in towers.items() if t.weight.grad is not None])
     if not epochs:

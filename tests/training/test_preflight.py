@@ -84,7 +84,7 @@ def test_an_image_network_that_is_missing(own_home):
     [
         (JobSpec("transformer"), "no preset 'transformer'"),
         (JobSpec("gru", "toy", ("colour=red",)), "no setting 'colour'"),
-        (JobSpec("gru", "toy", ("dim=many",)), "dim takes int"),
+        (JobSpec("gru", "toy", ("dim=many",)), "dim must be a whole number"),
     ],
 )
 def test_settings_that_do_not_fit_are_errors(plan, told):

@@ -58,7 +58,7 @@ def test_ranks_against_a_plain_loop(toy_checkpoint, dev, tmp_path, preset):
         scores = made.model.score(query, photos)[0]
         order = sorted(range(len(dev.photos)), key=lambda n: (-scores[n].item(), n))
         assert found["photos"] == order[:TOP]
-        fits = made.model.score.fit(scores[order[:TOP]]).tolist()
+        fits = made.model.score.to_unit(scores[order[:TOP]]).tolist()
         assert found["fits"] == pytest.approx(fits, abs=1e-3)
         assert found["fits"] == sorted(found["fits"], reverse=True)
         if owner is None:

@@ -1,4 +1,3 @@
-import dataclasses
 from collections import Counter
 
 import pytest
@@ -6,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsdemo.core.config import Config
+from vsdemo.core.config import Config, settings_of
 from vsdemo.training.schedule import LOWEST, epoch_batches, learning_rate
 
 STEPS = 10  # an epoch
@@ -24,22 +23,22 @@ LOW = 0.01 * LOWEST
     ],
 )
 def test_a_schedule_at_its_start_middle_and_end(schedule, rates):
-    config = dataclasses.replace(BASE, schedule=schedule)
+    config = BASE.model_copy(update={"schedule": schedule})
     for step, rate in rates.items():
         assert learning_rate(config, step, STEPS) == pytest.approx(rate), step
 
 
 def test_every_schedule_has_a_rate_and_an_unknown_one_is_an_error():
-    choices = {f.name: f for f in dataclasses.fields(Config)}["schedule"].metadata["choices"]
+    choices = settings_of(BASE)["schedule"].choices
     for name in choices:
-        config = dataclasses.replace(BASE, schedule=name)
+        config = BASE.model_copy(update={"schedule": name})
         assert all(0 < learning_rate(config, s, STEPS) <= 0.01 for s in range(80))
     with pytest.raises(ValueError, match="linear"):
-        learning_rate(dataclasses.replace(BASE, schedule="linear"), 0, STEPS)
+        learning_rate(BASE.model_copy(update={"schedule": "linear"}), 0, STEPS)
 
 
 def test_warmup_rises_to_the_highest_rate():
-    config = dataclasses.replace(BASE, warmup=4)
+    config = BASE.model_copy(update={"warmup": 4})
     rates = [learning_rate(config, s, STEPS) for s in range(6)]
     assert rates == pytest.approx([0.0025, 0.005, 0.0075, 0.01, 0.01, 0.01])
 
@@ -56,7 +55,7 @@ def number(counts: list[int]) -> list[list[int]]:
 @given(correspondences, st.integers(1, 6), st.sampled_from(["one", "all"]), st.integers(0, 9))
 def test_batches_of_an_epoch(counts, batch_size, sampling, epoch):
     captions_of = number(counts)
-    config = Config(batch_size=batch_size, sampling=sampling)
+    config = Config(sampling=sampling).model_copy(update={"batch_size": batch_size})
     batches = epoch_batches(config, captions_of, epoch)
     drawn = torch.cat(batches).tolist()
     photo_of = {c: p for p, captions in enumerate(captions_of) for c in captions}
@@ -85,8 +84,8 @@ def test_batches_are_a_function_of_seed_and_epoch_alone(counts, seed, epoch):
 def test_a_bucket_only_reorders_what_is_drawn(counts, batch_size, bucket, epoch, lot):
     captions_of = number(counts)
     lengths = [lot.randint(1, 20) for _ in range(sum(counts))]
-    plain = Config(batch_size=batch_size, sampling="all")
-    config = dataclasses.replace(plain, bucket=bucket)
+    plain = Config(sampling="all").model_copy(update={"batch_size": batch_size})
+    config = plain.model_copy(update={"bucket": bucket})
     batches = epoch_batches(config, captions_of, epoch, lengths)
     expected = epoch_batches(plain, captions_of, epoch)
     assert [len(b) for b in batches] == [len(b) for b in expected]
@@ -107,9 +106,9 @@ def test_a_bucket_brings_like_lengths_together():
         assert most != sorted(most)  # long and short batches come by lot
         return sum(m * len(b) for m, b in zip(most, batches, strict=True)) - sum(lengths)
 
-    assert padded(dataclasses.replace(config, bucket=20)) < padded(config) / 5
+    assert padded(config.model_copy(update={"bucket": 20})) < padded(config) / 5
     orders = [
-        epoch_batches(dataclasses.replace(config, bucket=20), captions_of, e, lengths)
+        epoch_batches(config.model_copy(update={"bucket": 20}), captions_of, e, lengths)
         for e in (0, 1)
     ]
     assert not torch.equal(torch.cat(orders[0]), torch.cat(orders[1]))
@@ -120,7 +119,7 @@ def test_seeds_and_epochs_differ(sampling):
     captions_of = number([5] * 20)
     config = Config(batch_size=10, sampling=sampling)
     orders = [
-        torch.cat(epoch_batches(dataclasses.replace(config, seed=s), captions_of, e)).tolist()
+        torch.cat(epoch_batches(config.model_copy(update={"seed": s}), captions_of, e)).tolist()
         for s in (0, 1)
         for e in (0, 1, 2)
     ]

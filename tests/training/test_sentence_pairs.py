@@ -107,10 +107,10 @@ def test_what_is_for_photos_only_is_refused(root, run):
     code, _, errors = run("train", PRESET, "--out", root / "run", "--data", "toy")
     assert code == 2
     assert "omit --data" in errors
-    with pytest.raises(UserError, match="set alternate=0"):
-        trainer(root / "run", "alternate=1")
-    with pytest.raises(UserError, match="set semantics=false"):
-        trainer(root / "run", "semantics=true")
+    with pytest.raises(UserError, match="set alternate_epochs=0"):
+        trainer(root / "run", "alternate_epochs=1")
+    with pytest.raises(UserError, match="set evaluate_sts=false"):
+        trainer(root / "run", "evaluate_sts=true")
     trainer(root / "run", "epochs=1", "bucket=2").run()
     retrieval = ("evaluate", root / "run", "--task", "retrieval")
     for words in (("search", root / "run", "a dog"), retrieval):
@@ -128,5 +128,6 @@ def test_what_is_for_photos_only_is_refused(root, run):
 def test_its_configuration_survives_json():
     chosen = models.preset(PRESET)[1]
     assert chosen.text_only
-    assert config.from_dict(type(chosen), json.loads(json.dumps(vars(chosen)))) == chosen
-    assert not config.override(chosen, ["loss=ranking"]).text_only
+    assert config.from_json(type(chosen), json.loads(json.dumps(vars(chosen)))) == chosen
+    with pytest.raises(UserError, match="loss=ranking does not fit material=sentence_pairs"):
+        config.override(chosen, ["loss=ranking"])

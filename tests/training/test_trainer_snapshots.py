@@ -9,8 +9,8 @@ from vsdemo.models import checkpoint
 from vsdemo.training.state import STATE
 
 SETTINGS = (
-    *("epochs=4", "snapshots=2", "cycle_epochs=2", "schedule=cyclic", "bucket=3"),
-    *("gentle=1", "average=0.9"),
+    *("epochs=4", "snapshot_every=2", "cycle_epochs=2", "schedule=cyclic", "bucket=3"),
+    *("average_start=1", "average_decay=0.9"),
 )
 PRESETS = ("gru", "char_gru")
 
@@ -80,7 +80,7 @@ def test_a_death_while_a_snapshot_is_written_leaves_none(finished, tmp_path, fil
 
 
 def test_snapshots_do_not_change_the_run(tmp_path):
-    trainer(tmp_path / "with", "epochs=2", "snapshots=1").run()
+    trainer(tmp_path / "with", "epochs=2", "snapshot_every=1").run()
     trainer(tmp_path / "without", "epochs=2").run()
     a, b = (load_file(tmp_path / name / STATE) for name in ("with", "without"))
     assert all(torch.equal(t, b[k]) for k, t in a.items())
@@ -88,7 +88,7 @@ def test_snapshots_do_not_change_the_run(tmp_path):
 
 
 def test_an_epoch_with_a_snapshot_is_measured(tmp_path):
-    trainer(tmp_path, "epochs=4", "snapshots=2", "evaluate_every=3").run()
+    trainer(tmp_path, "epochs=4", "snapshot_every=2", "evaluate_every=3").run()
     assert [e["epoch"] for e in logged(tmp_path, "eval")] == [2, 3, 4]
 
 

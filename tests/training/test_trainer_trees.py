@@ -57,7 +57,7 @@ def test_what_trees_hold_comes_from_the_training_captions(tmp_path):
 
 @pytest.mark.parametrize("preset", ["dt_rnn/paper", "rnn/squared"])
 def test_the_papers_settings_stop_and_go_on(tmp_path, strangers, preset, monkeypatch):
-    settings = ("epochs=3", "reset=1", "evaluate_every=1", "word_dim=4")
+    settings = ("epochs=3", "adagrad_reset=1", "evaluate_every=1", "word_dim=4")
     assert trainer(tmp_path / "whole", *settings, preset=preset).run() == "done"
     whole_step = Trainer._train_step
 
@@ -86,7 +86,7 @@ def test_word_vectors(tmp_path, strangers, how):
 
 
 def test_towers_take_turns(tmp_path, strangers):
-    run = trainer(tmp_path, "alternate=1", "word_dim=4", preset="dt_rnn/squared")
+    run = trainer(tmp_path, "alternate_epochs=1", "word_dim=4", preset="dt_rnn/squared")
     towers = {"image": run.model.image, "text": run.model.text}
     before = {n: [p.clone() for p in t.parameters()] for n, t in towers.items()}
 

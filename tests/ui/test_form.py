@@ -1,17 +1,18 @@
 """The form of a preset: its HTML, and what the app takes from it."""
 
-import dataclasses
 import re
 from html import unescape
 from html.parser import HTMLParser
+from typing import Annotated
 
 import gradio as gr
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import Field
 
 from vsdemo import models
-from vsdemo.core.config import Config, option, override
+from vsdemo.core.config import Config, OneOf, override, settings_of
 from vsdemo.core.errors import UserError
 from vsdemo.ui.training import form as module
 from vsdemo.ui.training.form import BASIC, form, offered, settings
@@ -20,13 +21,19 @@ PRESETS = {name: config for name, (_, config) in models.presets().items()}
 EVIL = '"><script>alert(1)</script>'
 
 
-@dataclasses.dataclass(frozen=True)
 class Free(Config):
     """With a field of each kind."""
 
-    words: str = option("a dog", "free text")
-    lowest: float = option(-1.0, "may be negative", least=-1.0)
-    yes: bool = option(True, "a question")
+    words: Annotated[str, Field(description="free text")] = "a dog"
+    lowest: Annotated[float, Field(ge=-1.0, le=1e9, description="may be negative")] = -1.0
+    yes: Annotated[bool, Field(description="a question")] = True
+
+
+class Evil(Config):
+    """With markup in descriptions, choices and values."""
+
+    words: Annotated[str, Field(description=EVIL)] = EVIL
+    few: Annotated[str, OneOf((EVIL, "a")), Field(description=EVIL)] = EVIL
 
 
 class Inputs(HTMLParser):
@@ -65,26 +72,38 @@ def test_every_field_is_there_once_with_its_help_and_default(preset):
     config = PRESETS[preset]
     html = form(config)
     plain, read = unescape(re.sub("</?code>", "", html)), Inputs(html)
-    assert set(read.found) == {f.name for f in dataclasses.fields(config)}
+    assert set(read.found) == set(settings_of(config))
     ids = [values["id"] for _, values in read.tags if "id" in values]
     assert len(ids) == len(set(ids))
     labels = {values["for"] for tag, values in read.tags if tag == "label"}
-    for field in dataclasses.fields(config):
+    for field in settings_of(config).values():
         widget, value = read.found[field.name], text(getattr(config, field.name))
         assert widget["id"] in labels
         assert set(widget["aria-describedby"].split()) <= set(ids)
         assert widget["data-default"] == value
         assert f'<span id="default-{field.name}">default {value}</span>' in html
-        assert f">{field.metadata['help'].replace('`', '')}<" in plain
+        assert f">{field.description.replace('`', '')}<" in plain
     first = html.partition("<details")[0]
     assert set(Inputs(first).found) == set(BASIC) & set(read.found)
+
+
+def partner(config, name, value):
+    """The setting that must change with this one: a loss fits one kind of material."""
+    if len(settings_of(config)["material"].choices) == 1:
+        return {}
+    if name == "material":
+        losses = {"photos": "ranking", "sentence_pairs": "entailment"}
+        return {"loss": losses[value]} if value in losses else {}
+    if name == "loss" and value in ("ranking", "squared", "entailment"):
+        return {"material": "sentence_pairs" if value == "entailment" else "photos"}
+    return {}
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_widget_takes_what_override_takes(preset):
     config = PRESETS[preset]
     read = Inputs(form(config))
-    for field in dataclasses.fields(config):
+    for field in settings_of(config).values():
         widget, name = read.found[field.name], field.name
         if choices := read.choices[name]:
             tried = choices
@@ -95,13 +114,14 @@ def test_a_widget_takes_what_override_takes(preset):
             assert ("checked" in widget) == getattr(config, name)
         else:
             assert widget["type"] == "number"
-            assert widget["step"] == ("1" if isinstance(field.default, int) else "any")
+            assert widget["step"] == ("1" if field.kind is int else "any")
             assert widget["value"] == str(getattr(config, name))
             tried = [widget["min"], widget["max"], widget["value"]]
         for value in tried:
-            [setting] = told(config, **{name: value}) or [f"{name}={value}"]
-            parsed = override(config, [setting])
-            assert getattr(parsed, name) == getattr(override(config, [f"{name}={value}"]), name)
+            changes = {name: value, **partner(config, name, value)}
+            settings = [f"{key}={value}" for key, value in changes.items()]
+            parsed = override(config, told(config, **changes) or settings)
+            assert getattr(parsed, name) == getattr(override(config, settings), name)
 
 
 def test_each_preset_is_known_from_all_others():
@@ -110,13 +130,7 @@ def test_each_preset_is_known_from_all_others():
 
 
 def test_markup_in_names_and_values_is_text():
-    free = dataclasses.make_dataclass(
-        "Evil",
-        [("words", str, option(EVIL, EVIL)), ("few", str, option(EVIL, EVIL, (EVIL, "a")))],
-        bases=(Config,),
-        frozen=True,
-    )
-    html = form(free(backbone=EVIL))
+    html = form(Evil(backbone=EVIL))
     assert "<script" not in html
     read = Inputs(html)
     assert read.found["words"]["value"] == EVIL
@@ -136,8 +150,8 @@ def test_kinds_of_fields_have_their_widgets():
 
 def test_settings_are_plainly_spelt_and_what_is_the_default_is_left_out():
     config = PRESETS["gru"]
-    changes = {"epochs": " 1_0 ", "margin": "5e-2", "semantics": "TRUE", "dropout": "0.20"}
-    assert told(config, **changes) == ["epochs=10", "margin=0.05", "semantics=true"]
+    changes = {"epochs": " 1_0 ", "margin": "5e-2", "evaluate_sts": "TRUE", "dropout": "0.20"}
+    assert told(config, **changes) == ["epochs=10", "margin=0.05", "evaluate_sts=true"]
     assert told(config) == []
     assert told(PRESETS["bow/paper"], margin="3") == []  # the preset's, not the model's
 
@@ -148,10 +162,10 @@ def test_only_networks_that_are_here_are_offered_beside_the_presets_own(monkeypa
     config = PRESETS["gru"]
     assert offered(config) == ("torchvision/densenet169", "pocket", "torchvision/vgg19")
     assert module.ABSENT in form(config)
-    assert module.ABSENT not in form(dataclasses.replace(config, backbone="pocket"))
+    assert module.ABSENT not in form(config.model_copy(update={"backbone": "pocket"}))
     assert module.ABSENT not in form(PRESETS["hypernyms"])  # which has no photos
     assert told(config, backbone="pocket") == ["backbone=pocket"]
-    own = dataclasses.replace(config, backbone="torchvision/alexnet")
+    own = config.model_copy(update={"backbone": "torchvision/alexnet"})
     assert offered(own)[0] == "torchvision/alexnet"
 
 
@@ -164,7 +178,7 @@ def test_only_networks_that_are_here_are_offered_beside_the_presets_own(monkeypa
 )
 def test_no_other_image_network_is_taken(name, monkeypatch):
     monkeypatch.setattr(module, "is_available", lambda name: name == "pocket")
-    with pytest.raises(UserError, match=r"backbone is one of torchvision/densenet169, pocket"):
+    with pytest.raises(UserError, match=r"backbone must be one of torchvision/densenet169, pocket"):
         told(PRESETS["gru"], backbone=name)
 
 
@@ -183,9 +197,9 @@ def test_no_other_image_network_is_taken(name, monkeypatch):
         ({"settings": {"epoch": "3"}}, "no setting 'epoch'"),
         ({"settings": {"backbone=/etc/passwd": ""}}, "no setting"),
         ({"settings": {"epochs=3 ": ""}}, "no setting"),
-        ({"settings": {"epochs": ""}}, "epochs takes int"),
-        ({"settings": {"epochs": "0"}}, "epochs takes a number from 1"),
-        ({"settings": {"pooling": "least"}}, "pooling is one of"),
+        ({"settings": {"epochs": ""}}, "epochs must be a whole number"),
+        ({"settings": {"epochs": "0"}}, "epochs must be a whole number from 1"),
+        ({"settings": {"pooling": "least"}}, "pooling must be one of"),
     ],
 )
 def test_what_the_form_does_not_send_is_refused_in_one_sentence(data, says):
@@ -194,7 +208,7 @@ def test_what_the_form_does_not_send_is_refused_in_one_sentence(data, says):
     assert re.fullmatch(r"[^\n]+[^.]\.", str(error.value))
 
 
-NAMES = st.sampled_from([f.name for f in dataclasses.fields(PRESETS["gru"])]) | st.text()
+NAMES = st.sampled_from(list(settings_of(PRESETS["gru"]))) | st.text()
 TEXTS = st.text() | st.integers().map(str) | st.floats().map(str) | st.sampled_from(["true", "all"])
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
@@ -212,5 +226,5 @@ def test_whatever_is_told_gives_checked_settings_or_one_sentence(data):
     assert all(isinstance(s, str) and s.isprintable() and "=" in s for s in found)
     changed = override(config, found)
     assert changed.backbone in offered(config)
-    assert {s.partition("=")[0] for s in found} <= {f.name for f in dataclasses.fields(config)}
+    assert {s.partition("=")[0] for s in found} <= set(settings_of(config))
     assert (changed == config) == (not found)

@@ -135,8 +135,10 @@ def test_what_does_not_fit_is_marked_and_refused_by_the_app(visit):
     expect(wrong).to_be_visible()
     put(page, "epochs", "")
     expect(wrong).to_be_visible()
-    low = "epochs takes a number from 1 to 1,000,000,000, not 0."
-    expect(page.get_by_label("Heard")).to_have_value(f"{low}\nepochs takes int, not ''.\n")
+    low = "epochs must be a whole number from 1 to 1,000,000,000, not '0'."
+    expect(page.get_by_label("Heard")).to_have_value(
+        f"{low}\nepochs must be a whole number from 1 to 1,000,000,000, not ''.\n"
+    )
     page.get_by_role("button", name="epochs back to default").click()
     expect(wrong).to_be_hidden()
 

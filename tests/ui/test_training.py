@@ -200,7 +200,7 @@ def test_what_a_form_says_is_in_the_command_and_what_is_wrong_is_one_sentence(ap
     page.locator("#set-batch_size").fill("1")
     page.locator("#set-batch_size").press("Tab")
     problem = page.locator(".notes .problem")
-    expect(problem).to_contain_text("batch_size takes a number from 2")
+    expect(problem).to_contain_text("batch_size must be a whole number from 2")
     train(page)
     expect(problem).to_contain_text("does not fit yet")
     choose(page, "Preset", "hypernyms/toy")

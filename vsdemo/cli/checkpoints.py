@@ -18,14 +18,11 @@ def models() -> None:
     from vsdemo.models import checkpoint
 
     print("Presets (python -m vsdemo train PRESET --out DIR [--set key=value]):")
-    rows = [
-        (name, (registry.module(model).__doc__ or "").splitlines()[0])
-        for name, (model, _) in registry.presets().items()
-    ]
+    rows = [(name, registry.get(model).summary) for name, (model, _) in registry.presets().items()]
     print_table(rows, indent=2)
     print("\nSettings (--set key=value), with the defaults of each model's first preset:")
     for model in registry.MODELS:
-        print(f"  {model}: {describe(next(iter(registry.module(model).PRESETS.values())))}")
+        print(f"  {model}: {describe(next(iter(registry.get(model).presets.values())))}")
     print("\nCheckpoints:")
     for folder in checkpoint.shipped():
         print(f"  {folder}")
@@ -39,7 +36,7 @@ def curve(
 ) -> None:
     """Print retrieval metrics on dev by epoch.
 
-    Runs with semantics=true have sentence similarity too. --svg draws Figure 4 of Merckx & Frank
+    Runs with evaluate_sts=true have sentence similarity too. --svg draws Figure 4 of Merckx & Frank
     2019.
     """
     from vsdemo.core.paths import write_text
@@ -73,9 +70,10 @@ def ensemble(
     are taken, as in Merckx & Frank 2019.
     """
     from vsdemo.evaluation import cards
-    from vsdemo.models import checkpoint, ensembling
+    from vsdemo.models import checkpoint
+    from vsdemo.models import ensemble as ensembles
 
-    members = ensembling.make(runs, out, best, share)
+    members = ensembles.make(runs, out, best=best, share=share)
     print("Members: " + ", ".join(map(str, members)) + "\n")
     metrics = cards.finish(out)
     print(cards.table(checkpoint.read_spec(out), metrics))

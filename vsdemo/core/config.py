@@ -1,189 +1,397 @@
-"""Configurations: frozen dataclasses whose fields carry their own help."""
+"""Configurations: frozen pydantic models whose field types carry bounds and descriptions.
+
+The command line (`--set key=value`), the training form and the reader of config.json all read the
+same field types, so a bound or a description is written once. A subclass that changes a default
+repeats only the name, the type and the default: `epochs: Epochs = 60`.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from annotated_types import Ge, Le
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from vsdemo.core.errors import UserError
 
-
-def option(
-    default: Any,
-    help: str,
-    choices: Sequence[Any] | None = None,
-    least: float | None = None,
-    most: float = 1_000_000_000,
-) -> Any:
-    """A dataclass field with a default, one line of help and, where they are few, its choices.
-
-    least, most: the range of a number; from 1 for whole ones and from 0 for others, unless given.
-    """
-    least = int(isinstance(default, int)) if least is None else least
-    metadata = {"help": help, "choices": choices, "least": least, "most": most}
-    return dataclasses.field(default=default, metadata=metadata)
-
-
-VECTORS = (
-    "of words: learned, or our own of caption text, fixed or tuned",
-    ("learned", "fixed", "tuned"),
-)
+LARGE = 1_000_000_000  # upper bound of a setting that has no other
 
 
 @dataclass(frozen=True)
-class Config:
-    """What every model's training needs; a model's own `Config` adds its fields.
+class OneOf:
+    """The choices of a text setting, for use in `Annotated`."""
 
-    Defaults are those of Vendrov 2016, section 4.4, where the paper states one. `needs` is that of
-    the text tower: sentences are parsed before there are a vocabulary and a tower.
+    choices: tuple[str, ...]
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Return a schema that accepts the choices only."""
+        return core_schema.literal_schema(list(self.choices))
+
+
+# Data
+Material = Annotated[str, Field(description="Data to learn from")]
+PhotoMaterial = Annotated[Material, OneOf(("photos",))]
+Backbone = Annotated[str, Field(description="Frozen image network; see `vsdemo models`")]
+Crops = Annotated[
+    str,
+    OneOf(("center", "mirror", "ten", "whole")),
+    Field(description="Views of a photo whose features are averaged"),
+]
+Photos = Annotated[
+    int, Field(ge=0, le=LARGE, description="Training photos to use, the first ones; 0 uses all")
+]
+MinCount = Annotated[
+    int, Field(ge=1, le=LARGE, description="Words seen less often in training become `<unk>`")
+]
+WordVectors = Annotated[
+    str,
+    OneOf(("learned", "fixed", "tuned")),
+    Field(description="Word vectors: learned, or pretrained on captions and fixed or tuned"),
+]
+
+# Batches
+Seed = Annotated[
+    int,
+    Field(ge=0, le=2**32 - 1, description="Seed of the weights, the order of photos and dropout"),
+]
+BatchSize = Annotated[
+    int,
+    Field(
+        ge=2,
+        le=LARGE,
+        description="Caption-photo pairs a step; all other pairs of the batch are negatives",
+    ),
+]
+Sampling = Annotated[
+    str, OneOf(("one", "all")), Field(description="Captions of each photo used in an epoch")
+]
+Bucket = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=LARGE,
+        description="Batches sorted by caption length together; 1 draws all captions at random",
+    ),
+]
+
+# Duration
+Epochs = Annotated[int, Field(ge=1, le=LARGE, description="Epochs at most; see `patience`")]
+Patience = Annotated[
+    int,
+    Field(ge=1, le=LARGE, description="Evaluations on dev without improvement before stopping"),
+]
+EvaluateEvery = Annotated[
+    int, Field(ge=1, le=LARGE, description="Epochs between two evaluations on dev")
+]
+EvaluateSTS = Annotated[
+    bool, Field(description="Evaluate on the dev sets of STS-B and SICK where they are available")
+]
+
+# Optimization
+Optimizer = Annotated[
+    str,
+    OneOf(("adam", "adagrad")),
+    Field(description="Optimizer: Adam, or AdaGrad (Socher 2014, section 5)"),
+]
+LearningRate = Annotated[float, Field(ge=0, le=LARGE, description="Highest learning rate")]
+Schedule = Annotated[
+    str,
+    OneOf(("constant", "cosine", "cyclic", "step")),
+    Field(description="Learning rate schedule"),
+]
+Warmup = Annotated[
+    int, Field(ge=0, le=LARGE, description="Steps in which the learning rate rises from 0")
+]
+CycleEpochs = Annotated[
+    int,
+    Field(ge=1, le=LARGE, description="Epochs of a cycle (`cyclic`) or between drops (`step`)"),
+]
+Clip = Annotated[
+    float, Field(ge=0, le=LARGE, description="Largest norm of the gradient; 0 does not clip")
+]
+WeightDecay = Annotated[
+    float, Field(ge=0, le=LARGE, description="Lambda of the penalty lambda / 2 |weights|^2")
+]
+AdagradReset = Annotated[
+    int, Field(ge=1, le=LARGE, description="Epochs after which AdaGrad forgets past gradients")
+]
+AlternateEpochs = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=LARGE,
+        description="Epochs in which one encoder trains alone, the image encoder first; "
+        "0 trains both",
+    ),
+]
+
+# Loss
+Loss = Annotated[
+    str,
+    OneOf(("ranking", "squared")),
+    Field(description="Hinges over pairs, or squared distances of matching pairs"),
+]
+Margin = Annotated[
+    float, Field(ge=0, le=LARGE, description="Margin of the hinge, in units of the score")
+]
+Hardest = Annotated[
+    float,
+    Field(ge=0, le=1, description="Weight of the hardest negative beside the sum (VSE++), 0 to 1"),
+]
+
+# Weights to keep
+AverageDecay = Annotated[
+    float,
+    Field(ge=0, le=0.9999, description="Decay a step of the moving average of weights; 0: none"),
+]
+AverageStart = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=LARGE,
+        description="Epochs before the weights are averaged and late dropout begins",
+    ),
+]
+SnapshotEvery = Annotated[
+    int,
+    Field(ge=0, le=LARGE, description="Epochs between two checkpoints kept for ensembles; 0: none"),
+]
+
+# Fields that several models share
+Dim = Annotated[int, Field(ge=1, le=LARGE, description="Dimensions of the joint space")]
+WordDim = Annotated[int, Field(ge=1, le=LARGE, description="Dimensions of the word vectors")]
+Dropout = Annotated[
+    float, Field(ge=0, le=0.9, description="Share of words, states and features set to 0")
+]
+Standardize = Annotated[bool, Field(description="Scale photo features to mean 0 and variance 1")]
+Similarity = Annotated[
+    str,
+    OneOf(("inner", "cosine", "euclidean")),
+    Field(description="Score of a sentence and a photo"),
+]
+
+
+class Config(BaseModel):
+    """The settings that every model has; a model's own configuration adds its fields.
+
+    Defaults are those of Vendrov 2016, section 4.4, where the paper states one. `needs` repeats
+    that of the text encoder, because sentences are parsed before the encoder is built.
     """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True
+    )
 
     needs: ClassVar[frozenset[str]] = frozenset({"words"})
 
-    material: str = option("photos", "data to learn from", ("photos",))
-    backbone: str = option("torchvision/densenet169", "frozen image network; `vsdemo models`")
-    crops: str = option("ten", "views of a photo, averaged", ("center", "mirror", "ten", "whole"))
-    photos: int = option(0, "of train to learn from, the first ones; 0: all", least=0)
-    min_count: int = option(2, "words seen less often in train become <unk>")
-    seed: int = option(
-        0, "of the weights, the order of photos and dropout", least=0, most=2**32 - 1
-    )
-    batch_size: int = option(
-        128, "caption-photo pairs a step; all others are its negatives", least=2
-    )
-    sampling: str = option("one", "captions of a photo an epoch", ("one", "all"))
-    bucket: int = option(1, "batches that share captions of like length; 1: drawn by lot alone")
-    epochs: int = option(30, "at most; see patience")
-    snapshots: int = option(
-        0, "epochs between two checkpoints kept for ensembles; 0: none", least=0
-    )
-    evaluate_every: int = option(1, "epochs between two evaluations on dev")
-    semantics: bool = option(False, "measure STS-B and SICK on dev where they are here; `curve`")
-    patience: int = option(8, "evaluations without a better dev rsum before stopping")
-    optimizer: str = option(
-        "adam", "adam, or adagrad (Socher 2014, section 5)", ("adam", "adagrad")
-    )
-    learning_rate: float = option(0.001, "of the optimiser, at its highest")
-    schedule: str = option(
-        "constant", "of the learning rate", ("constant", "cosine", "cyclic", "step")
-    )
-    warmup: int = option(0, "steps in which the learning rate rises from 0", least=0)
-    cycle_epochs: int = option(4, "length of a cycle (cyclic) or of a step (step), in epochs")
-    clip: float = option(2.0, "largest norm of the gradient; 0 clips nothing")
-    decay: float = option(0.0, "lambda of the penalty lambda / 2 |weights|^2")
-    average: float = option(
-        0.0, "decay a step of the average of weights that is kept; 0: none", most=0.9999
-    )
-    gentle: int = option(0, "epochs before weights are averaged", least=0)
-    reset: int = option(5, "epochs after which adagrad forgets the gradients so far")
-    alternate: int = option(0, "epochs a tower learns alone, the photos' first; 0: both", least=0)
-    vectors: str = option("learned", *VECTORS)
-    loss: str = option(
-        "ranking", "hinges over pairs, or squared distances of right pairs", ("ranking", "squared")
-    )
-    margin: float = option(0.05, "of the hinge, in units of the score")
-    hardest: float = option(
-        0.0, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1
-    )
+    material: PhotoMaterial = "photos"
+    backbone: Backbone = "torchvision/densenet169"
+    crops: Crops = "ten"
+    photos: Photos = 0
+    min_count: MinCount = 2
+    seed: Seed = 0
+    batch_size: BatchSize = 128
+    sampling: Sampling = "one"
+    bucket: Bucket = 1
+    epochs: Epochs = 30
+    snapshot_every: SnapshotEvery = 0
+    evaluate_every: EvaluateEvery = 1
+    evaluate_sts: EvaluateSTS = False
+    patience: Patience = 8
+    optimizer: Optimizer = "adam"
+    learning_rate: LearningRate = 0.001
+    schedule: Schedule = "constant"
+    warmup: Warmup = 0
+    cycle_epochs: CycleEpochs = 4
+    clip: Clip = 2.0
+    weight_decay: WeightDecay = 0.0
+    average_decay: AverageDecay = 0.0
+    average_start: AverageStart = 0
+    adagrad_reset: AdagradReset = 5
+    alternate_epochs: AlternateEpochs = 0
+    vectors: WordVectors = "learned"
+    loss: Loss = "ranking"
+    margin: Margin = 0.05
+    hardest: Hardest = 0.0
 
     @property
     def text_only(self) -> bool:
-        """Whether it learns from labelled pairs of sentences or concepts, without photos."""
-        return self.loss == "entailment"
+        """Whether the model learns from labelled pairs of sentences or concepts, not photos."""
+        return self.material != "photos"
 
     @property
     def task(self) -> str:
-        """What a model is measured on unless somebody says otherwise."""
+        """The name of the task that the model is evaluated on by default."""
         return "nli" if self.text_only else "retrieval"
 
 
-@dataclass(frozen=True)
-class Symmetric(Config):
-    """The recipe of the models with a symmetric score: VSE++ (Faghri 2018) on standardised
-    features, all captions in an epoch, the learning rate falling to 0."""
+class SymmetricConfig(Config):
+    """The defaults of models with a symmetric score.
 
-    sampling: str = option("all", "captions of a photo an epoch", ("one", "all"))
-    epochs: int = option(15, "at most; see patience")
-    patience: int = option(4, "evaluations without a better dev rsum before stopping")
-    schedule: str = option(
-        "cosine", "of the learning rate", ("constant", "cosine", "cyclic", "step")
-    )
-    margin: float = option(0.2, "of the hinge, in units of the score")
-    hardest: float = option(
-        0.95, "weight of the hardest negative beside the sum (VSE++), 0 to 1", most=1
-    )
-    dim: int = option(1024, "of the joint space")
-    word_dim: int = option(300, "of the word vectors")
-    dropout: float = option(0.2, "share of words, states and features set to 0", most=0.9)
-    standardize: bool = option(True, "photo features to mean 0 and variance 1")
+    Follows VSE++ (Faghri 2018) on standardized features, with all captions in an epoch and a
+    learning rate that falls to 0.
+    """
+
+    sampling: Sampling = "all"
+    epochs: Epochs = 15
+    patience: Patience = 4
+    schedule: Schedule = "cosine"
+    margin: Margin = 0.2
+    hardest: Hardest = 0.95
+    dim: Dim = 1024
+    word_dim: WordDim = 300
+    dropout: Dropout = 0.2
+    standardize: Standardize = True
 
 
-OWN = "The model"  # the title of the fields that a model adds
-GROUPS = {  # the shared fields, each once, by what they are about
+MODEL_GROUP = "The model"  # title of the fields that a model adds
+GROUPS = {  # title -> the shared fields under it, each once
     "Photos and words": ("material", "backbone", "crops", "photos", "min_count", "vectors"),
     "Batches": ("batch_size", "sampling", "bucket", "seed"),
-    "How long": ("epochs", "patience", "evaluate_every", "semantics"),
+    "How long": ("epochs", "patience", "evaluate_every", "evaluate_sts"),
     "Learning rate": (
-        *("learning_rate", "schedule", "warmup", "cycle_epochs"),
-        *("optimizer", "reset", "clip", "alternate"),
+        "learning_rate",
+        "schedule",
+        "warmup",
+        "cycle_epochs",
+        "optimizer",
+        "adagrad_reset",
+        "clip",
+        "alternate_epochs",
     ),
-    "Loss": ("loss", "margin", "hardest", "decay"),
-    "Weights kept": ("average", "gentle", "snapshots"),
+    "Loss": ("loss", "margin", "hardest", "weight_decay"),
+    "Weights kept": ("average_decay", "average_start", "snapshot_every"),
 }
 
 
-def groups(config: Config) -> dict[str, list[dataclasses.Field[Any]]]:
-    """Every field of a configuration once, by what it is about; the model's own come first."""
-    fields = {f.name: f for f in dataclasses.fields(config)}
+@dataclass(frozen=True)
+class Setting:
+    """A field of a configuration as the command line and the training form present it.
+
+    `kind` is bool, int, float or str. `choices` is empty where any value of the kind within
+    `minimum` and `maximum` is valid; those are None for text and booleans.
+    """
+
+    name: str
+    value: Any
+    kind: type
+    description: str
+    choices: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the value is a number."""
+        return self.kind in (int, float)
+
+    @property
+    def valid(self) -> str:
+        """What is valid, such as "a whole number from 1 to 9"."""
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        if self.kind is bool:
+            return "true or false"
+        if self.is_number:
+            kind = "a whole number" if self.kind is int else "a number"
+            return f"{kind} from {self.minimum:,} to {self.maximum:,}"
+        return "text"
+
+
+def settings_of(config: Config) -> dict[str, Setting]:
+    """Return the settings of a configuration by name."""
+    fields = type(config).model_fields
+    return {name: _setting(name, field, config) for name, field in fields.items()}
+
+
+def _setting(name: str, field: FieldInfo, config: Config) -> Setting:
+    choices: tuple[str, ...] = ()
+    minimum = maximum = None
+    for constraint in field.metadata:
+        match constraint:
+            case OneOf():
+                choices = constraint.choices
+            case Ge():
+                minimum = constraint.ge
+            case Le():
+                maximum = constraint.le
+    return Setting(
+        name=name,
+        value=getattr(config, name),
+        kind=field.annotation or str,
+        description=field.description or "",
+        choices=choices,
+        minimum=minimum,
+        maximum=maximum,
+    )
+
+
+def grouped_settings(config: Config) -> dict[str, list[Setting]]:
+    """Return every setting once, by the title of its group; the model's own come first."""
+    settings = settings_of(config)
     shared = {name for names in GROUPS.values() for name in names}
-    titled = {OWN: tuple(n for n in fields if n not in shared), **GROUPS}
-    return {title: [fields[n] for n in names] for title, names in titled.items() if names}
+    own = tuple(name for name in settings if name not in shared)
+    titles = {MODEL_GROUP: own, **GROUPS} if own else GROUPS
+    return {title: [settings[name] for name in names] for title, names in titles.items()}
 
 
 C = TypeVar("C", bound=Config)
 
 
-def _parse(field: dataclasses.Field[Any], text: str) -> Any:
-    kind = type(field.default)
-    try:
-        if kind is bool:
-            return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
-        value = kind(text)
-    except (ValueError, KeyError):
-        raise UserError(f"{field.name} takes {kind.__name__}, not {text!r}.") from None
-    least, most = field.metadata["least"], field.metadata["most"]
-    if isinstance(value, int | float) and not least <= value <= most:  # nor is nan
-        raise UserError(f"{field.name} takes a number from {least:,} to {most:,}, not {text}.")
-    choices = field.metadata["choices"]
-    if choices and value not in choices:
-        raise UserError(f"{field.name} is one of {', '.join(map(str, choices))}, not {text!r}.")
-    return value
-
-
 def override(config: C, settings: Sequence[str]) -> C:
-    """The configuration with `key=value` settings applied.
+    """Return the configuration with `key=value` settings applied.
 
-    Raises UserError for an unknown key (it lists the valid ones) and for a value that does not fit.
+    Raises:
+        UserError: A key is unknown (the valid ones are listed) or a value is not valid.
     """
-    fields = {f.name: f for f in dataclasses.fields(config)}
-    changes: dict[str, Any] = {}
+    changes: dict[str, str] = {}
     for setting in settings:
-        key, equals, text = setting.partition("=")
+        key, equals, value = setting.partition("=")
         if not equals:
             raise UserError(f"--set takes key=value, not {setting!r}.")
-        if key not in fields:
-            raise UserError(f"There is no setting {key!r}; valid are {', '.join(sorted(fields))}.")
-        changes[key] = _parse(fields[key], text)
-    return dataclasses.replace(config, **changes)
+        changes[key] = value
+    try:
+        return type(config).model_validate({**dict(config), **changes})
+    except ValidationError as error:
+        raise _user_error(config, error) from None
+
+
+def from_json(kind: type[C], values: Mapping[str, Any]) -> C:
+    """Return the configuration that `config.model_dump()` turned into JSON values.
+
+    Raises:
+        UserError: A key is unknown or a value is not valid.
+    """
+    try:
+        return kind.model_validate(values, strict=True)
+    except ValidationError as error:
+        raise _user_error(kind(), error) from None
 
 
 def describe(config: Config) -> str:
-    """Every setting with its default."""
-    return " ".join(f"{f.name}={getattr(config, f.name)}" for f in dataclasses.fields(config))
+    """Return every setting as `key=value`, as `override` accepts them."""
+    return " ".join(f"{name}={text_of(value)}" for name, value in config)
 
 
-def from_dict(kind: type[C], values: dict[str, Any]) -> C:
-    """A configuration read back from JSON. Raises UserError as `override` does."""
-    return override(kind(), [f"{key}={value}" for key, value in values.items()])
+def text_of(value: object) -> str:
+    """Return a setting's value as `--set` accepts it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _user_error(config: Config, error: ValidationError) -> UserError:
+    """Return the first mistake as one sentence."""
+    details: ErrorDetails = error.errors(include_url=False)[0]
+    if not details["loc"]:  # a rule about several fields
+        return UserError(str(details.get("ctx", {}).get("error", details["msg"])))
+    key, settings = str(details["loc"][0]), settings_of(config)
+    if key not in settings:
+        return UserError(f"There is no setting {key!r}; valid are {', '.join(sorted(settings))}.")
+    value = repr(details["input"])
+    value = value if len(value) <= 80 else f"{value[:77]}..."
+    return UserError(f"{key} must be {settings[key].valid}, not {value}.")

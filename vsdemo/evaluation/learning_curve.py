@@ -20,7 +20,7 @@ def by_epoch(run: Path) -> list[dict[str, Any]]:
     """Return a row for each evaluation on dev.
 
     epoch; r1, r5 and r10 of i2t and t2i in percent; r10, the mean of both, which the paper draws;
-    rsum; with semantics=true also `semantics`, the result of `tasks.sts.on_dev`.
+    rsum; with evaluate_sts=true also `semantics`, the result of `tasks.sts.on_dev`.
 
     Raises:
         UserError: The run has no evaluation of retrieval.

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
-from vsdemo.models.scores import OrderViolation, Score
+from vsdemo.models.scores import Score
 
 ROOT, CONCEPT, CAPTION, PHOTO = KINDS = ("root", "concept", "caption", "photo")
 PENALTY = 30.0  # weight of a violation against the distance of a step
@@ -57,13 +57,13 @@ class Step:
     violation: float
 
 
-def check_order(score: Score, name: str) -> OrderViolation:
+def check_order(score: Score, name: str) -> Score:
     """Return the score if captions lie above photos under it.
 
     Raises:
         UserError: If the score has no such order. The message names the model `name`.
     """
-    if not isinstance(score, OrderViolation) or score.reversed:
+    if not score.is_order or score.reversed:
         raise UserError(f"{name} {NO_ORDER}")
     return score
 
@@ -86,7 +86,7 @@ class Hierarchy:
         self,
         items: Sequence[Item],
         x: Tensor,
-        score: OrderViolation,
+        score: Score,
         limit: float = float("inf"),
     ) -> None:
         if len(items) < 2:

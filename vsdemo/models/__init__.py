@@ -1,47 +1,76 @@
-"""The registry: a model is one file with `Config`, `PRESETS` and `build`, and one line here."""
+"""The registry of models.
+
+A model is a `Model` in a file of its paper and a line in `MODELS`. Another package adds one with
+`register("name", "package.module:ATTRIBUTE")`. Modules are imported when they are first needed.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
-from typing import Any
 
 from vsdemo.core.config import Config
 from vsdemo.core.errors import UserError
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.model import Model
 
-MODELS = {
-    "bow": "vsdemo.models.bow",
-    "gru": "vsdemo.models.gru",
-    "order": "vsdemo.models.order",
-    "rnn": "vsdemo.models.rnn",
-    "ct_rnn": "vsdemo.models.ct_rnn",
-    "dt_rnn": "vsdemo.models.dt_rnn",
-    "sdt_rnn": "vsdemo.models.sdt_rnn",
-    "dt_lstm": "vsdemo.models.dt_lstm",
-    "kcca": "vsdemo.models.kcca",
-    "fragments": "vsdemo.models.fragments",
-    "devise": "vsdemo.models.devise",
-    "char_gru": "vsdemo.models.char_gru",
-    "hypernyms": "vsdemo.models.hypernyms",
+MODELS: dict[str, str] = {  # name -> "module:attribute"
+    "bow": "vsdemo.models.bow:BOW",
+    "gru": "vsdemo.models.gru:GRU",
+    "order": "vsdemo.models.vendrov2016:ORDER",
+    "rnn": "vsdemo.models.socher2014:RNN",
+    "ct_rnn": "vsdemo.models.socher2014:CT_RNN",
+    "dt_rnn": "vsdemo.models.socher2014:DT_RNN",
+    "sdt_rnn": "vsdemo.models.socher2014:SDT_RNN",
+    "dt_lstm": "vsdemo.models.dufour2015:DT_LSTM",
+    "kcca": "vsdemo.models.kcca:KCCA",
+    "fragments": "vsdemo.models.karpathy2014:FRAGMENTS",
+    "devise": "vsdemo.models.frome2013:DEVISE",
+    "char_gru": "vsdemo.models.merckx2019:CHAR_GRU",
+    "hypernyms": "vsdemo.models.vendrov2016:HYPERNYMS",
 }
 
 
-def module(name: str) -> ModuleType:
-    """A model's module. Raises UserError for an unknown name, listing the valid ones."""
+def register(name: str, target: str) -> None:
+    """Add a model of another package.
+
+    Args:
+        name: Name of the model.
+        target: Where its `Model` is, as "module:attribute".
+
+    Raises:
+        ValueError: The name is taken by another model.
+    """
+    if MODELS.setdefault(name, target) != target:
+        raise ValueError(f"the model {name!r} is registered already, as {MODELS[name]}")
+
+
+def get(name: str) -> Model:
+    """Return a model.
+
+    Raises:
+        UserError: The name is unknown; the message lists the valid ones.
+    """
     if name not in MODELS:
         raise UserError(f"There is no model {name!r}; valid are {', '.join(MODELS)}.")
-    return import_module(MODELS[name])
+    module, _, attribute = MODELS[name].partition(":")
+    model: Model = getattr(import_module(module), attribute)
+    return model
 
 
-def presets() -> dict[str, tuple[str, Any]]:
-    """Preset name -> (model name, configuration)."""
-    return {p: (m, c) for m in MODELS for p, c in module(m).PRESETS.items()}
+def presets() -> dict[str, tuple[str, Config]]:
+    """Return preset name -> (model name, configuration)."""
+    return {
+        preset: (name, config) for name in MODELS for preset, config in get(name).presets.items()
+    }
 
 
-def preset(name: str) -> tuple[str, Any]:
-    """(model name, configuration) of a preset. Raises UserError for an unknown name."""
+def preset(name: str) -> tuple[str, Config]:
+    """Return (model name, configuration) of a preset.
+
+    Raises:
+        UserError: The name is unknown; the message lists the valid ones.
+    """
     known = presets()
     if name not in known:
         raise UserError(f"There is no preset {name!r}; valid are {', '.join(known)}.")
@@ -49,5 +78,5 @@ def preset(name: str) -> tuple[str, Any]:
 
 
 def build(name: str, config: Config, vocab: Vocab, features: int) -> DualEncoder:
-    """A new model; `features` is the length of the backbone's vector."""
-    return module(name).build(config, vocab, features)
+    """Return a new model; `features` is the length of the backbone's vectors."""
+    return get(name).build(config, vocab, features)

@@ -1,13 +1,16 @@
-"""A checkpoint is a folder: config.json, vocab.json, model*.safetensors, metrics.json,
-events.jsonl and a model card README.md. No pickle."""
+"""Checkpoints: folders with a model's configuration, vocabulary, weights, metrics, events and card.
+
+The files are config.json, vocab.json, model*.safetensors, metrics.json, events.jsonl and README.md.
+There is no pickle.
+"""
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import shutil
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,26 +22,37 @@ from torch import Tensor
 from vsdemo import models
 from vsdemo.core import config as configs
 from vsdemo.core import tensors
+from vsdemo.core.config import Config
 from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import checkpoints_root, write_text
 from vsdemo.data.text.vocab import Vocab
-from vsdemo.models import ensemble, migrations
+from vsdemo.encoders.mean import MeanEncoder
+from vsdemo.models import migrations
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.vision.features import FeatureCache
 
-FORMAT = 1
+FORMAT = 1  # of the folder; config.json has a version of its own
 SNAPSHOT = "snapshot-"
 MAX_FILE = 9_500_000  # bytes; Hugging Face Spaces refuse 10 MB outside LFS
+ENSEMBLE = "ensemble"
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What config.json says of a model beside its weights.
+    """What config.json says about a model.
 
-    members: of an ensemble; its model is `ensemble`, its configuration that of the first of them.
-    of: of a member that another checkpoint holds, the path there from the ensemble; of_hash: that
-    one's `content_hash`.
+    Attributes:
+        model: Name of the model; `ensemble` for an ensemble.
+        preset: Name of the preset.
+        dataset: Name of the data set.
+        config: Configuration; of an ensemble that of its first member.
+        backbone_hash: Hash of the backbone's weights; empty without photos.
+        features: Length of the vector of a photo, or of each region; 0 without photos.
+        format: Format of the folder.
+        members: Members of an ensemble.
+        of: Of a member that another checkpoint holds: the path there, from the ensemble.
+        of_hash: `content_hash` of that checkpoint.
     """
 
     model: str
@@ -46,7 +60,7 @@ class Spec:
     dataset: str
     config: Any
     backbone_hash: str
-    features: int  # length of a photo's vector, or of each region's
+    features: int
     format: int = FORMAT
     members: tuple[Spec, ...] = ()
     of: str = ""
@@ -54,31 +68,99 @@ class Spec:
 
     @property
     def changed(self) -> dict[str, Any]:
-        """The settings that differ from those of the preset; none of an ensemble."""
+        """The settings that differ from those of the preset; none for an ensemble."""
         if self.members:
             return {}
-        default = vars(models.preset(self.preset)[1])
-        return {k: v for k, v in vars(self.config).items() if v != default[k]}
+        default = dict(models.preset(self.preset)[1])
+        return {key: value for key, value in self.config if value != default[key]}
 
     @property
     def label(self) -> str:
-        """The preset and the settings that differ, but for the seed, such as "gru margin=1"."""
+        """The preset and the settings that differ, except the seed, such as "gru margin=1"."""
         changed = [f"{k}={v}".removesuffix(".0") for k, v in self.changed.items() if k != "seed"]
         return " ".join([self.preset, *changed])
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of config.json."""
+        return {**self._values(), "version": migrations.VERSION}
+
+    def _values(self) -> dict[str, Any]:
+        values = {
+            "model": self.model,
+            "preset": self.preset,
+            "dataset": self.dataset,
+            "config": self.config.model_dump(),
+            "backbone_hash": self.backbone_hash,
+            "features": self.features,
+            "format": self.format,
+        }
+        if self.members:
+            values["members"] = [member._values() for member in self.members]
+        if self.of:
+            values |= {"of": self.of, "of_hash": self.of_hash}
+        return values
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Spec:
+        """Return the spec that config.json holds, in any version.
+
+        Settings that are newer than the file have their defaults.
+
+        Raises:
+            UserError: A setting is unknown or not valid, or the model is unknown.
+            ValueError: The file is of a newer version, or damaged; LookupError, TypeError and
+                AttributeError likewise.
+        """
+        values = migrations.migrate(dict(values))
+        values.pop("version")
+        return cls._from_values(values)
+
+    @classmethod
+    def _from_values(cls, values: dict[str, Any]) -> Spec:
+        members = tuple(cls._from_values(member) for member in values.get("members", ()))
+        config: Config
+        if members:
+            config = members[0].config
+        else:
+            config = configs.from_json(models.get(values["model"]).config, values["config"])
+        values = {**values, "config": config, "members": members, "of": str(values.get("of", ""))}
+        return cls(**values)
+
 
 def save(
-    folder: Path, spec: Spec, vocab: Vocab | Sequence[Vocab | None], state: dict[str, Tensor]
+    folder: Path,
+    spec: Spec,
+    vocab: Vocab | Sequence[Vocab | None],
+    state: Mapping[str, Tensor],
 ) -> None:
-    """Writes config, vocabulary (of an ensemble its members', None where another checkpoint holds
-    it) and weights, matrices in half precision, files below MAX_FILE."""
-    rare = ("members", "of", "of_hash")
-    said = dataclasses.asdict(
-        spec, dict_factory=lambda pairs: {k: v for k, v in pairs if v or k not in rare}
-    )
-    words = vocab.to_json() if isinstance(vocab, Vocab) else [v and v.to_json() for v in vocab]
-    write_text(folder / "config.json", json.dumps(said, indent=2) + "\n")
+    """Write configuration, vocabulary and weights; matrices in half precision.
+
+    Args:
+        folder: Folder of the checkpoint.
+        spec: Content of config.json.
+        vocab: Vocabulary; of an ensemble one for each member, None where another checkpoint
+            holds it.
+        state: Weights by name; they are split over files below MAX_FILE.
+    """
+    if isinstance(vocab, Vocab):
+        words = vocab.to_json()
+    else:
+        words = [None if member is None else member.to_json() for member in vocab]
+    write_text(folder / "config.json", json.dumps(spec.to_json(), indent=2) + "\n")
     write_text(folder / "vocab.json", json.dumps(words, ensure_ascii=False) + "\n")
+    shards = _shards(state)
+    if len(shards) == 1:
+        names = ["model.safetensors"]
+    else:
+        names = [f"model-{i}.safetensors" for i in range(1, len(shards) + 1)]
+    for name, shard in zip(names, shards, strict=True):
+        tensors.write(folder / name, shard)
+    for old in set(folder.glob("model*.safetensors")) - {folder / name for name in names}:
+        old.unlink()
+
+
+def _shards(state: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
+    """Split weights, in half precision, into parts below MAX_FILE."""
     shards: list[dict[str, Tensor]] = [{}]
     size = 0
     for name, tensor in tensors.split_large(tensors.to_half(state), MAX_FILE):
@@ -87,16 +169,11 @@ def save(
             shards.append({})
             size = tensor.nbytes
         shards[-1][name] = tensor
-    names = [f"model-{i}.safetensors" for i in range(1, len(shards) + 1)]
-    names = ["model.safetensors"] if len(shards) == 1 else names
-    for name, shard in zip(names, shards, strict=True):
-        tensors.write(folder / name, shard)
-    for old in set(folder.glob("model*.safetensors")) - {folder / n for n in names}:
-        old.unlink()
+    return shards
 
 
-def save_whole(folder: Path, spec: Spec, vocab: Vocab, state: dict[str, Tensor]) -> None:
-    """As `save`, but the folder is there whole or not at all; an older one is replaced."""
+def save_whole(folder: Path, spec: Spec, vocab: Vocab, state: Mapping[str, Tensor]) -> None:
+    """Save a checkpoint completely or not at all; an older one is replaced."""
     temporary = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
     save(temporary, spec, vocab, state)
@@ -105,95 +182,124 @@ def save_whole(folder: Path, spec: Spec, vocab: Vocab, state: dict[str, Tensor])
 
 
 def snapshot(run: Path, epoch: int) -> Path:
-    """The folder of the checkpoint that a run keeps of an epoch."""
+    """Return the folder of a run's snapshot after an epoch."""
     return run / f"{SNAPSHOT}{epoch:02}"
 
 
 def snapshots(run: Path) -> dict[int, Path]:
-    """Epoch -> folder of the snapshots in a run's folder, in order."""
-    found = run.glob(f"{SNAPSHOT}*/config.json")
-    names = {f.parent.name.removeprefix(SNAPSHOT): f for f in found}
-    return {int(n): names[n].parent for n in sorted(names, key=int) if n.isdecimal()}
+    """Return epoch -> folder of a run's snapshots, in order."""
+    folders = {}
+    for file in run.glob(f"{SNAPSHOT}*/config.json"):
+        number = file.parent.name.removeprefix(SNAPSHOT)
+        if number.isdecimal():
+            folders[int(number)] = file.parent
+    return dict(sorted(folders.items()))
 
 
 def read_spec(folder: Path) -> Spec:
-    """Reads config.json. Raises UserError when it is missing, damaged or of a newer format."""
+    """Return the content of config.json.
+
+    Raises:
+        UserError: The file is missing, damaged or of a newer format.
+    """
     try:
         values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        if (found := values["format"]) == FORMAT:
-            return spec_of(values)
+        if (number := values["format"]) == FORMAT:
+            return Spec.from_json(values)
     except FileNotFoundError:
         raise UserError(
-            f"There is no checkpoint at {folder}; `python -m vsdemo models` lists those here."
+            f"There is no checkpoint at {folder}; `python -m vsdemo models` lists the available "
+            "ones."
         ) from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"The checkpoint {folder} is damaged: config.json ({error}).") from None
-    raise UserError(f"{folder} has format {found}; this vsdemo reads {FORMAT}.")
-
-
-def spec_of(values: dict[str, Any]) -> Spec:
-    """What `dataclasses.asdict` made of a Spec; settings that are newer have their defaults."""
-    members = tuple(spec_of(member) for member in values.get("members", ()))
-    if members:
-        return Spec(**{**values, "config": members[0].config, "members": members})
-    kind = models.module(values["model"]).Config
-    settings = migrations.migrate(values["model"], values["config"])
-    config = configs.from_dict(kind, settings)
-    of = str(values.get("of", ""))
-    return Spec(**{**values, "config": config, "members": (), "of": of})
+        reason = _shorten(error)
+        raise UserError(f"The checkpoint {folder} is damaged: config.json ({reason}).") from None
+    raise UserError(f"{folder} has format {number}; this vsdemo reads {FORMAT}.")
 
 
 def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
-    """Rebuilds a model through the registry, in evaluation mode on the chosen device. The
-    vocabulary of an ensemble is that of its first member.
+    """Rebuild a model through the registry, in evaluation mode on the chosen device.
 
-    Raises UserError when the checkpoint is missing or damaged.
+    Returns:
+        The model, the content of config.json and the vocabulary; of an ensemble that of its first
+        member.
+
+    Raises:
+        UserError: The checkpoint is missing or damaged.
     """
     spec = read_spec(folder)
-    elsewhere = _elsewhere(folder, spec)
+    elsewhere = _members_elsewhere(folder, spec)
     try:
-        stored, state = _read(folder)
+        words, state = _read(folder)
         for number, other in elsewhere.items():
-            stored[number], weights = _read(other)
-            state |= ensemble.named(weights, number)
-        vocabs = [Vocab.from_json(v) for v in (stored if spec.members else [stored])]
-        built = [
-            models.build(part.model, part.config, words, part.features)
-            for part, words in zip(spec.members or [spec], vocabs, strict=True)
-        ]
-        model = ensemble.build(built) if spec.members else built[0]
-        model.load_state_dict({k: t.float() for k, t in state.items()})
+            words[number], weights = _read(other)
+            state |= member_state(weights, number)
+        if spec.members:
+            vocabs = [Vocab.from_json(member) for member in words]
+            members = [_build(m, v) for m, v in zip(spec.members, vocabs, strict=True)]
+            model = build_ensemble(members)
+        else:
+            vocabs = [Vocab.from_json(words)]
+            model = _build(spec, vocabs[0])
+        model.load_state_dict({name: tensor.float() for name, tensor in state.items()})
     except (OSError, ValueError, LookupError, TypeError, RuntimeError, SafetensorError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise UserError(f"The checkpoint {folder} is damaged: {reason}") from None
+        raise UserError(f"The checkpoint {folder} is damaged: {_shorten(error)}") from None
     return model.to(device()).eval(), spec, vocabs[0]
 
 
+def _shorten(error: Exception) -> str:
+    return textwrap.shorten(str(error), width=200, placeholder=" ...")
+
+
+def _build(spec: Spec, vocab: Vocab) -> DualEncoder:
+    return models.build(spec.model, spec.config, vocab, spec.features)
+
+
+def build_ensemble(members: Sequence[DualEncoder]) -> DualEncoder:
+    """Return the ensemble of models with one score and dimension; see `ensemble`."""
+    score = members[0].score
+    text = MeanEncoder([member.text for member in members], unit=score.normalized)
+    image = MeanEncoder([member.image for member in members], unit=score.normalized)
+    return DualEncoder(text, image, score)
+
+
+def member_state(state: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
+    """Return a member's weights as the ensemble names them: text.x -> text.members.0.x."""
+    return {name.replace(".", f".members.{number}.", 1): t for name, t in state.items()}
+
+
 def _read(folder: Path) -> tuple[Any, dict[str, Tensor]]:
-    """What vocab.json holds, and the weights as stored."""
+    """Return the content of vocab.json and the stored weights."""
     words = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
-    files = sorted(folder.glob("model*.safetensors"))
-    return words, tensors.join_split({k: t for f in files for k, t in load_file(f).items()})
+    stored: dict[str, Tensor] = {}
+    for file in sorted(folder.glob("model*.safetensors")):
+        stored |= load_file(file)
+    return words, tensors.join_split(stored)
 
 
-def _elsewhere(folder: Path, spec: Spec) -> dict[int, Path]:
-    """Number of a member -> the checkpoint that holds it. Raises UserError when that is not there
-    or no longer the same."""
-    found = {number: folder / part.of for number, part in enumerate(spec.members) if part.of}
-    for number, other in found.items():
+def _members_elsewhere(folder: Path, spec: Spec) -> dict[int, Path]:
+    """Return number of a member -> the checkpoint that holds it.
+
+    Raises:
+        UserError: Such a checkpoint is missing or has changed.
+    """
+    folders = {number: folder / part.of for number, part in enumerate(spec.members) if part.of}
+    for number, other in folders.items():
         part = spec.members[number]
-        here = all((other / name).exists() for name in ("config.json", "vocab.json"))
-        if not here or content_hash(other) != part.of_hash:
+        exists = (other / "config.json").exists() and (other / "vocab.json").exists()
+        if not exists or content_hash(other) != part.of_hash:
             raise UserError(
-                f"{folder} has a member in {part.of}, which is missing or has changed; bring that "
-                "checkpoint back or make the ensemble again."
+                f"{folder} has a member in {part.of}, which is missing or has changed; restore "
+                "that checkpoint or make the ensemble again."
             )
-    return found
+    return folders
 
 
 def content_hash(folder: Path) -> str:
-    """The first 16 hex digits of the SHA-256 of weights, vocabulary and configuration, its own and
-    those of members that other checkpoints hold."""
+    """Return 16 hex digits of the SHA-256 of weights, vocabulary and configuration.
+
+    Those of members that other checkpoints hold are included.
+    """
     digest = hashlib.sha256()
     others = [folder / part.of for part in read_spec(folder).members if part.of]
     for place in (folder, *others):
@@ -204,32 +310,36 @@ def content_hash(folder: Path) -> str:
 
 
 def shipped() -> list[Path]:
-    """The checkpoint folders that come with the project, without the snapshots of runs."""
-    found = (p.parent for p in checkpoints_root().glob("**/config.json"))
-    return sorted(p for p in found if not p.name.startswith((SNAPSHOT, ".")))
+    """Return the checkpoint folders that come with the project, without snapshots of runs."""
+    folders = (path.parent for path in checkpoints_root().glob("**/config.json"))
+    return sorted(folder for folder in folders if not folder.name.startswith((SNAPSHOT, ".")))
 
 
 def check_photos(spec: Spec) -> None:
-    """Raises UserError for a model without an image tower."""
-    if not spec.features:
-        about = ("pairs of sentences", "`python -m vsdemo sentences` and `evaluate --task nli`")
-        if "concepts" in spec.config.needs:
-            about = ("concepts", "`python -m vsdemo walk` and `evaluate`")
-        raise UserError(
-            f"{spec.preset} was trained without photos and knows none; it is for {about[0]}: "
-            f"{about[1]}."
-        )
+    """Raise UserError for a model without an image encoder."""
+    if spec.features:
+        return
+    if spec.config.material == "concept_pairs":
+        subject, commands = "concepts", "`python -m vsdemo walk` and `evaluate`"
+    else:
+        subject = "pairs of sentences"
+        commands = "`python -m vsdemo sentences` and `evaluate --task nli`"
+    raise UserError(f"{spec.preset} was trained without photos; it is for {subject}: {commands}.")
 
 
 def feature_cache(spec: Spec) -> FeatureCache:
-    """The features this checkpoint was trained on. Raises UserError when the backbone's weights
-    here are not the ones it knows."""
+    """Return the cached features that a checkpoint was trained on.
+
+    Raises:
+        UserError: The backbone's weights are not those of the training, or the model is for tasks
+            without photos.
+    """
     check_photos(spec)
     cache = FeatureCache(spec.config.backbone, spec.config.crops)
     if cache.hash != spec.backbone_hash:
         raise UserError(
             f"This checkpoint was trained on features of {spec.config.backbone} with weights "
-            f"{spec.backbone_hash}, but the weights here are {cache.hash}; put the former "
+            f"{spec.backbone_hash}, but the available weights are {cache.hash}; put the former "
             "into the models/ folder below VSDEMO_DATA."
         )
     return cache

@@ -1,100 +1,148 @@
-"""kCCA: kernel canonical correlation analysis of mean word vectors and photo features.
-
-Hodosh, Young & Hockenmaier, "Framing image description as a ranking task: data, models and
-evaluation metrics", JAIR 2013; the strongest baseline of Socher, Karpathy, Le, Manning & Ng,
-"Grounded compositional semantics for finding and describing images with sentences", TACL 2014.
-
-    a, b = argmax a C_xy b / sqrt(a (C_xx + r I) a  b (C_yy + s I) b)    over centred k(x), k(z)
-    x = mean_t(x_t)        k(x) = x, or exp(-gamma |x - l|^2) for landmarks l
-    S(x, z) = cosine or inner product of the coordinates in all directions a and b
-
-It is solved at once, without gradients: `epochs`, `learning_rate` and the like have no use.
-Word vectors are our own and fixed.
-
-Departures: (1) with the RBF kernel, `landmarks` random training items stand for all (Nystroem);
-(2) coordinates are scaled by their correlation (Gong et al. 2014), which power=0 undoes; (3) the
-mean of word vectors counts an end mark; (4) the cosine in the presets, not in `kcca/paper`; (5)
-one kernel for both sides, whose width is the median distance.
-"""
+"""Kernel canonical correlation analysis (kCCA), a baseline without gradient steps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Annotated, ClassVar, cast
 
 import torch
+from pydantic import Field
 from torch import Tensor
 
-from vsdemo.core import config
-from vsdemo.core.config import option
+from vsdemo.core.config import (
+    LARGE,
+    Config,
+    Dim,
+    Dropout,
+    OneOf,
+    Sampling,
+    Similarity,
+    WordDim,
+)
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.bow import BagOfWords
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.image import LinearImage
 from vsdemo.encoders.kernel import KernelMap, fit_cca
 from vsdemo.models.dual_encoder import BATCH, DualEncoder
+from vsdemo.models.model import Model
 from vsdemo.models.scores import SCORES
 
+AllPairs = Annotated[
+    int, Field(ge=2, le=LARGE, description="Pairs to use; all of them are used at once")
+]
+OneEpoch = Annotated[int, Field(ge=1, le=1, description="One: the model is solved at once")]
+FixedVectors = Annotated[
+    str, OneOf(("fixed",)), Field(description="Word vectors: pretrained on captions")
+]
+Landmarks = Annotated[
+    int,
+    Field(ge=0, le=LARGE, description="Landmarks of the RBF kernel; 0 uses the linear kernel"),
+]
+Ridge = Annotated[
+    float,
+    Field(
+        ge=0, le=LARGE, description="Ridge of the covariances, as a share of their mean variance"
+    ),
+]
+Power = Annotated[
+    float,
+    Field(ge=0, le=LARGE, description="Power of the correlation by which coordinates are scaled"),
+]
+NoDropout = Annotated[Dropout, Field(description="Has no effect on this model")]
 
-@dataclass(frozen=True)
-class Config(config.Config):
-    """A kernel CCA and its fitting."""
 
-    sampling: str = option("all", "captions of a photo that are used", ("one", "all"))
-    batch_size: int = option(10_000_000, "all pairs are used at once", least=2)
-    epochs: int = option(1, "one, as it is solved at once", most=1)
-    vectors: str = option("fixed", "of words: our own of caption text", ("fixed",))
-    dim: int = option(128, "of the joint space: directions kept")
-    word_dim: int = option(300, "of the word vectors")
-    landmarks: int = option(0, "of the RBF kernel; 0: the linear kernel", least=0)
-    ridge: float = option(1.0, "of the covariances, as a share of their mean variance")
-    power: float = option(1.0, "to which coordinates are scaled by their correlation")
-    dropout: float = option(0.0, "has no use here", most=0.9)
-    score: str = option("cosine", "of sentence and photo", ("inner", "cosine", "euclidean"))
+class KccaConfig(Config):
+    """A kernel CCA and its solution."""
 
-
-PRESETS = {
-    "kcca": Config(),
-    "kcca/rbf": Config(landmarks=500),
-    "kcca/paper": Config(word_dim=50, dim=50, power=0.0, score="inner", min_count=1),
-}
+    sampling: Sampling = "all"
+    batch_size: AllPairs = 10_000_000
+    epochs: OneEpoch = 1
+    vectors: FixedVectors = "fixed"
+    dim: Dim = 128
+    word_dim: WordDim = 300
+    landmarks: Landmarks = 0
+    ridge: Ridge = 1.0
+    power: Power = 1.0
+    dropout: NoDropout = 0.0
+    score: Similarity = "cosine"
 
 
 class KernelCCA(DualEncoder):
-    """Two kernel maps that are fitted together."""
+    """Two kernel maps that are solved together."""
 
-    solved = True
+    solved: ClassVar[bool] = True
 
-    def __init__(self, text: BagOfWords, image: LinearImage, cfg: Config) -> None:
-        super().__init__(text, image, SCORES[cfg.score])
-        self.text: BagOfWords = text
-        self.image: LinearImage = image
-        self.ridge, self.power = cfg.ridge, cfg.power
+    def __init__(self, text: BagOfWords, image: LinearImage, config: KccaConfig) -> None:
+        super().__init__(text, image, SCORES[config.score])
+        self.ridge, self.power = config.ridge, config.power
 
     @torch.no_grad()
     def fit(self, captions: Sequence[Tensor], photos: Tensor) -> dict[str, Tensor]:
-        """Fits both towers to N prepared captions and their photos (N, F).
+        """Solve both encoders for N prepared captions and their photos (N, F).
 
-        Returns the canonical correlations' mean and least, to be logged.
+        Returns:
+            The mean and the least of the canonical correlations.
         """
-        parts = [captions[i : i + BATCH] for i in range(0, len(captions), BATCH)]
-        words = [self.text.mean(self.text.collate(p).to(self.device)) for p in parts]
-        found = fit_cca(
-            self.text.linear,
-            self.image.linear,
-            torch.cat(words),
+        text, image = cast(BagOfWords, self.text), cast(LinearImage, self.image)
+        means = []
+        for start in range(0, len(captions), BATCH):
+            batch = text.collate(captions[start : start + BATCH])
+            means.append(text.mean(batch.to(self.device)))
+        correlations = fit_cca(
+            cast(KernelMap, text.linear),
+            cast(KernelMap, image.linear),
+            torch.cat(means),
             photos,
             ridge=self.ridge,
             power=self.power,
         )
-        return {"correlation": found.mean(), "least_correlation": found.min()}
+        return {"correlation": correlations.mean(), "least_correlation": correlations.min()}
 
 
-def build(cfg: Config, vocab: Vocab, features: int) -> DualEncoder:
-    """A new model, not fitted; features: length of the photo vectors."""
-    unit = cfg.score == "cosine"
-    words = KernelMap(cfg.word_dim, cfg.dim, landmarks=cfg.landmarks)
-    text = BagOfWords(vocab, word_dim=cfg.word_dim, dim=cfg.dim, head=Head(unit=unit), layer=words)
-    photos = KernelMap(features, cfg.dim, landmarks=cfg.landmarks)
-    image = LinearImage(features, cfg.dim, head=Head(unit=unit), layer=photos)
-    return KernelCCA(text, image, cfg)
+def build(config: KccaConfig, vocab: Vocab, features: int) -> KernelCCA:
+    """kCCA: kernel canonical correlation analysis of mean word vectors and photo features.
+
+    Hodosh, Young & Hockenmaier, "Framing image description as a ranking task: data, models and
+    evaluation metrics", JAIR 2013; the strongest baseline of Socher, Karpathy, Le, Manning & Ng,
+    "Grounded compositional semantics for finding and describing images with sentences", TACL 2014.
+
+        a, b = argmax a C_xy b / sqrt(a (C_xx + r I) a  b (C_yy + s I) b)    over centred k(x), k(z)
+        x = mean_t(x_t)        k(x) = x, or exp(-gamma |x - l|^2) for landmarks l
+        S(x, z) = cosine or inner product of the coordinates in all directions a and b
+
+    The model is solved at once, without gradients, so `epochs`, `learning_rate` and the like have
+    no effect. Word vectors are pretrained on captions and fixed.
+
+    Departures: (1) with the RBF kernel, `landmarks` random training items stand for all of them
+    (Nystroem); (2) coordinates are scaled by their correlation (Gong et al. 2014); power=0 turns
+    that off; (3) the mean of word vectors includes an end mark; (4) the presets use the cosine,
+    except for `kcca/paper`; (5) both sides have the same kernel, whose width is the median
+    distance.
+    """
+    score = SCORES[config.score]
+    text = BagOfWords(
+        vocab,
+        word_dim=config.word_dim,
+        dim=config.dim,
+        head=Head(unit=score.normalized),
+        layer=KernelMap(config.word_dim, config.dim, landmarks=config.landmarks),
+    )
+    image = LinearImage(
+        features,
+        config.dim,
+        head=Head(unit=score.normalized),
+        layer=KernelMap(features, config.dim, landmarks=config.landmarks),
+    )
+    return KernelCCA(text, image, config)
+
+
+KCCA = Model(
+    config=KccaConfig,
+    presets={
+        "kcca": KccaConfig(),
+        "kcca/rbf": KccaConfig(landmarks=500),
+        "kcca/paper": KccaConfig(word_dim=50, dim=50, power=0.0, score="inner", min_count=1),
+    },
+    build=build,
+)

@@ -1,77 +1,118 @@
-"""Losses over the scores of a batch of matching pairs; they return what is to be logged."""
+"""Losses over the scores of a batch of matching pairs.
+
+A loss is called with the score, the general and the specific embeddings, their labels and the
+progress of the training, and returns its parts by name: `loss`, to be minimized, and detached
+tensors to be logged. `LOSSES` lists them by the name in a configuration.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from vsdemo.core.config import Config
 from vsdemo.core.embeddings import Embeddings
-from vsdemo.models.scores import FragmentAlignment, Score
-
-# score, general, specific, label, share of the training that is over -> what is to be logged
-Loss = Callable[[Score, Embeddings, Embeddings, Tensor, float], dict[str, Tensor]]
+from vsdemo.models.scores import Score
 
 
-def pairwise_ranking(margin: float, hardest: float = 0.0) -> Loss:
+class Loss(Protocol):
+    """A loss over B pairs."""
+
+    def __call__(
+        self,
+        score: Score,
+        general: Embeddings,
+        specific: Embeddings,
+        label: Tensor,
+        progress: float = 0.0,
+    ) -> dict[str, Tensor]:
+        """Return the parts of the loss.
+
+        Args:
+            score: Score of the model.
+            general: Captions or hypotheses, (B, D) or (B, M, D).
+            specific: Photos or premises, (B, D) or (B, K, D).
+            label: Number of the photo, or whether a pair is entailed, (B,).
+            progress: Share of the training that is over, 0 to 1.
+        """
+
+
+@dataclass(frozen=True)
+class PairwiseRanking:
     """Pairwise ranking over all pairs of a batch (Vendrov 2016, Eq. 5; Faghri 2018, VSE++).
 
-    With S = score(c, i) and h[a, b] = max(0, margin - S[a, a] + S[a, b]) for a photo b that
-    caption a does not describe (likewise over captions a' for each photo):
+    With S[a, b] = score(caption a, photo b) and h[a, b] = max(0, margin - S[a, a] + S[a, b]) for
+    each photo b that caption a does not describe, likewise over captions for each photo:
 
         loss = (1 - hardest) * sum of all h  +  hardest * sum over queries of their largest h
 
-    margin: in units of the score. hardest: 0 is the sum of hinges, 1 only the hardest negative.
-    The returned loss takes (score, general (B, D), specific (B, D), label (B,)) where label
-    numbers the photo: two captions of one photo are never each other's negatives.
+    Labels number the photos: two captions of one photo are never each other's negatives.
+
+    Attributes:
+        margin: Margin in units of the score.
+        hardest: 0 is the sum of hinges, 1 only the hardest negative.
     """
 
-    def loss(
-        score: Score, general: Embeddings, specific: Embeddings, label: Tensor, share: float = 0.0
+    margin: float
+    hardest: float = 0.0
+
+    def __call__(
+        self,
+        score: Score,
+        general: Embeddings,
+        specific: Embeddings,
+        label: Tensor,
+        progress: float = 0.0,
     ) -> dict[str, Tensor]:
-        return _ranking(score(general, specific), label, margin, hardest)
+        """Return `loss`, the share of violated pairs and the mean score of positives."""
+        return self.of_scores(score(general, specific), label)
 
-    return loss
-
-
-def _ranking(scores: Tensor, label: Tensor, margin: float, hardest: float) -> dict[str, Tensor]:
-    """`pairwise_ranking` of scores (B, B)."""
-    right = scores.diagonal()
-    same = label[:, None] == label
-    for_captions = (margin - right[:, None] + scores).clamp(min=0).masked_fill(same, 0)
-    for_photos = (margin - right + scores).clamp(min=0).masked_fill(same, 0)
-    total = for_captions.sum() + for_photos.sum()
-    worst = for_captions.amax(1).sum() + for_photos.amax(0).sum()
-    violated = (for_captions > 0).sum() / max(1, int((~same).sum()))
-    return {
-        "loss": (1 - hardest) * total + hardest * worst,
-        "violated": violated.detach(),
-        "right_score": right.mean().detach(),
-    }
+    def of_scores(self, scores: Tensor, label: Tensor) -> dict[str, Tensor]:
+        """Return the parts of the loss of scores (B, B)."""
+        right = scores.diagonal()  # (B,)
+        same = label[:, None] == label  # (B, B)
+        for_captions = (self.margin - right[:, None] + scores).clamp(min=0).masked_fill(same, 0)
+        for_photos = (self.margin - right + scores).clamp(min=0).masked_fill(same, 0)
+        total = for_captions.sum() + for_photos.sum()
+        worst = for_captions.amax(1).sum() + for_photos.amax(0).sum()
+        violated = (for_captions > 0).sum() / max(1, int((~same).sum()))
+        return {
+            "loss": (1 - self.hardest) * total + self.hardest * worst,
+            "violated": violated.detach(),
+            "right_score": right.mean().detach(),
+        }
 
 
-def squared_error() -> Loss:
+@dataclass(frozen=True)
+class SquaredError:
     """The squared distances of matching pairs (Socher 2014, section 5): sum of |v_i - y_j|^2.
 
-    It knows no wrong pairs, so towers that learn at once shrink to a point: see `alternate`.
+    There are no negatives, so encoders that train together collapse: see `alternate_epochs`.
     """
 
-    def loss(
-        score: Score, general: Embeddings, specific: Embeddings, label: Tensor, share: float = 0.0
+    def __call__(
+        self,
+        score: Score,
+        general: Embeddings,
+        specific: Embeddings,
+        label: Tensor,
+        progress: float = 0.0,
     ) -> dict[str, Tensor]:
-        right = score.pairs(general, specific)
+        """Return `loss` and the mean score of positives."""
+        right = score.pairs(general, specific)  # (B,)
         distances = (general.x - specific.x).square().sum(-1)  # (B,)
         return {"loss": distances.sum(), "right_score": right.mean().detach()}
 
-    return loss
 
+@dataclass(frozen=True)
+class Fragments:
+    """The objective of Karpathy 2014 without its penalty (Eq. 3).
 
-def fragments(
-    fragment: float, ranking: float, mil: float, margin: float, hardest: float = 0.0
-) -> Loss:
-    """The objective of Karpathy 2014 but for its penalty: fragment * C_F + ranking * C_G (Eq. 3).
+        loss = fragment_weight * C_F + ranking_weight * C_G
 
     C_F, per sentence of the batch, is the sum over its fragments j of the mean hinge of those
     regions i that j should name, y_ij = 1, and that of those that it should not, y_ij = -1 (two
@@ -79,82 +120,144 @@ def fragments(
 
         max(0, 1 - y_ij v_i . s_j)                                          Eq. 4
 
-    At first (C_0) y is 1 for all regions of the sentence's own photo; from the share `mil` of the
-    training on it is the sign of their score, and 1 for the best of them at least (Eq. 5). C_G is
-    `pairwise_ranking` of the photo-sentence scores (Eq. 7), per sentence of the batch.
+    At first (C_0) y is 1 for all regions of the sentence's own photo; from `mil_start` on it is
+    the sign of their score, and 1 for the best of them at least (Eq. 5). C_G is `PairwiseRanking`
+    of the photo-sentence scores (Eq. 7), per sentence of the batch.
+
+    Attributes:
+        fragment_weight: Weight of C_F.
+        ranking_weight: Beta, the weight of C_G.
+        mil_start: Progress from which alignments are inferred; 1: never.
+        ranking: The loss of C_G.
     """
 
-    def loss(
-        score: Score, general: Embeddings, specific: Embeddings, label: Tensor, share: float = 0.0
+    fragment_weight: float
+    ranking_weight: float
+    mil_start: float
+    ranking: PairwiseRanking
+
+    def __call__(
+        self,
+        score: Score,
+        general: Embeddings,
+        specific: Embeddings,
+        label: Tensor,
+        progress: float = 0.0,
     ) -> dict[str, Tensor]:
-        if not isinstance(score, FragmentAlignment):
-            raise TypeError("this loss needs the scores of fragments")
-        rows = score.rows(general, specific)  # (R, B, K)
-        parts = _ranking(score.total(rows, general, specific), label, margin, hardest)
-        owner = general.mask.nonzero()[:, 0]  # (R,)
-        bag = (label[owner, None] == label)[..., None] & specific.mask  # (R, B, K)
-        aligned = _alignment(rows, bag, specific.mask, share >= mil) / len(label)
-        ranked = parts["loss"] / len(label)
-        together = fragment * aligned + ranking * ranked
+        """Return `loss`, both objectives and the parts of the ranking.
+
+        Raises:
+            TypeError: The score aligns no fragments.
+        """
+        if not score.can_align or general.mask is None or specific.mask is None:
+            raise TypeError("this loss needs a score of fragments and sets of embeddings")
+        aligned = score.align_parts(general, specific)  # (R, B, K)
+        parts = self.ranking.of_scores(score.pool_parts(aligned, general, specific), label)
+        sentence = general.mask.nonzero()[:, 0]  # (R,)
+        own_photo = label[sentence, None] == label  # (R, B)
+        own = own_photo[..., None] & specific.mask  # (R, B, K)
+        infer = progress >= self.mil_start
+        alignment = _alignment(aligned, own, specific.mask, infer=infer) / len(label)  # C_F
+        ranking = parts["loss"] / len(label)  # C_G
         return {
             **parts,
-            "loss": together,
-            "fragments": aligned.detach(),
-            "ranking": ranked.detach(),
+            "loss": self.fragment_weight * alignment + self.ranking_weight * ranking,  # Eq. 3
+            "fragments": alignment.detach(),
+            "ranking": ranking.detach(),
         }
 
-    return loss
+
+def _alignment(aligned: Tensor, own: Tensor, exists: Tensor, *, infer: bool) -> Tensor:
+    """Return C_0, or with `infer` C_F, summed over fragments.
+
+    Args:
+        aligned: Scores of fragments and regions, (R, B, K).
+        own: Whether a region is of the fragment's own photo, (R, B, K).
+        exists: Whether a region exists, (B, K).
+        infer: Whether y is inferred from the scores.
+    """
+    positive = own
+    if infer:  # Eq. 5
+        scores = aligned.detach().masked_fill(~own, -torch.inf)
+        best = scores.flatten(1).amax(1)[:, None, None]  # (R, 1, 1)
+        positive = own & ((scores > 0) | (scores == best))
+    negative = ~positive & exists
+    return (_mean_hinge(1 - aligned, positive) + _mean_hinge(1 + aligned, negative)).sum()  # Eq. 4
 
 
-def _alignment(rows: Tensor, bag: Tensor, exists: Tensor, infer: bool) -> Tensor:
-    """C_0, or with `infer` C_F: rows (R, B, K) and the photo's own among them, `bag`."""
-    right = bag
-    if infer:
-        own = rows.detach().masked_fill(~bag, -torch.inf)
-        right = bag & ((own > 0) | (own == own.flatten(1).amax(1)[:, None, None]))
-    wrong = ~right & exists
-    for_right = ((1 - rows).clamp(min=0) * right).sum((1, 2)) / right.sum((1, 2)).clamp(min=1)
-    for_wrong = ((1 + rows).clamp(min=0) * wrong).sum((1, 2)) / wrong.sum((1, 2)).clamp(min=1)
-    return (for_right + for_wrong).sum()
+def _mean_hinge(values: Tensor, mask: Tensor) -> Tensor:
+    """Return the mean of max(0, values) where mask is true, (R,)."""
+    return (values.clamp(min=0) * mask).sum((1, 2)) / mask.sum((1, 2)).clamp(min=1)
 
 
-def entailment(margin: float) -> Loss:
-    """Labelled pairs of hypotheses and premises (Vendrov 2016, Eq. 7), with E = -score:
+@dataclass(frozen=True)
+class Entailment:
+    """Labelled pairs of hypotheses and premises (Vendrov 2016, Eq. 7), with E = -score.
 
         loss = sum over entailed pairs of E(p, h)  +  sum over others of max(0, margin - E(p', h'))
 
-    margin: alpha, in units of the score. The returned loss takes (score, general (B, D), the
-    hypotheses, specific (B, D), the premises, label (B,)), which is 0 where a pair is not entailed.
+    The label of a pair is 0 where it is not entailed.
+
+    Attributes:
+        margin: Alpha, in units of the score.
     """
 
-    def loss(
-        score: Score, general: Embeddings, specific: Embeddings, label: Tensor, share: float = 0.0
+    margin: float
+
+    def __call__(
+        self,
+        score: Score,
+        general: Embeddings,
+        specific: Embeddings,
+        label: Tensor,
+        progress: float = 0.0,
     ) -> dict[str, Tensor]:
+        """Return `loss`, the share of violated negatives and the mean score of positives."""
         scores, entailed = score.pairs(general, specific), label.bool()
-        hinges = (margin + scores[~entailed]).clamp(min=0)
+        hinges = (self.margin + scores[~entailed]).clamp(min=0)
         return {
-            "loss": hinges.sum() - scores[entailed].sum(),
+            "loss": hinges.sum() - scores[entailed].sum(),  # Eq. 7
             "violated": ((hinges > 0).sum() / max(1, len(hinges))).detach(),
             "right_score": (scores[entailed].sum() / max(1, int(entailed.sum()))).detach(),
         }
 
-    return loss
+
+def _ranking(config: Any) -> Loss:
+    return PairwiseRanking(margin=config.margin, hardest=config.hardest)
+
+
+def _squared(config: Any) -> Loss:
+    return SquaredError()
+
+
+def _fragments(config: Any) -> Loss:
+    return Fragments(
+        fragment_weight=config.fragment_weight,
+        ranking_weight=config.ranking_weight,
+        mil_start=config.mil_start,
+        ranking=PairwiseRanking(margin=config.margin, hardest=config.hardest),
+    )
+
+
+def _entailment(config: Any) -> Loss:
+    return Entailment(margin=config.margin)
+
+
+LOSSES: dict[str, Callable[[Any], Loss]] = {  # `loss` of a configuration -> its builder
+    "ranking": _ranking,
+    "squared": _squared,
+    "fragments": _fragments,
+    "entailment": _entailment,
+}
 
 
 def build(config: Config) -> Loss:
-    """The loss that a configuration asks for."""
-    if config.loss == "entailment":
-        return entailment(config.margin)
-    if config.loss == "squared":
-        return squared_error()
-    if config.loss == "fragments":
-        weights = (config.fragment, config.ranking, config.mil)  # type: ignore[attr-defined]
-        return fragments(*weights, config.margin, config.hardest)
-    return pairwise_ranking(config.margin, config.hardest)
+    """Return the loss that a configuration names."""
+    return LOSSES[config.loss](config)
 
 
 def check_finite(parts: dict[str, Tensor]) -> None:
-    """Raises FloatingPointError when a part is not a number, before it spoils the weights."""
+    """Raise FloatingPointError when a part is not finite, before it spoils the weights."""
     for name, values in parts.items():
         if not torch.isfinite(values).all():
             raise FloatingPointError(f"the {name} became nan or infinite")

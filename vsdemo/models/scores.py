@@ -1,14 +1,15 @@
-"""Scores: how well the general (a caption) fits the specific (a photo); higher is better.
+"""Scores: how well a general item (a caption) fits a specific one (a photo); higher is better.
 
-One sign and one orientation everywhere, from the loss to the screen: `score(general, specific)`
-is (G, S). Each score says how its value reads on a scale from 0 to 1 (`fit`), for bars.
+Sign and orientation are the same from the loss to the screen: `score(general, specific)` is
+(G, S). `to_unit` maps a score to 0..1 for bars. What a score can do is declared in attributes
+(`normalized`, `is_order`, `reversed`, `can_align`), so that callers need no type checks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -16,91 +17,189 @@ from torch import Tensor
 
 from vsdemo.core.embeddings import Embeddings
 
-CHUNK = (1 << 26, 1 << 20)  # numbers a block, on a GPU and on a CPU, whose cache holds 4 MB
+# Numbers in a block of intermediate results; on a CPU few, to fit a cache of 4 MB.
+GPU_BLOCK = 1 << 26
+CPU_BLOCK = 1 << 20
 
 
 class Score:
-    """A similarity of embeddings (G, D) and (S, D)."""
+    """A similarity of general embeddings (G, D) and specific embeddings (S, D).
 
-    unit: str
-    meaning: str
-    unbound = False  # whether the points of its models have lengths other than 1
-    is_order = False  # whether it is a partial order, so that `excess` is defined
-    can_align = False  # whether embeddings are sets of parts, so that `align` is defined
+    Attributes:
+        unit: Short name of the score, shown beside its values.
+        meaning: One sentence for visitors.
+        normalized: Whether encoders with this score return vectors of length 1.
+        is_order: Whether the score is a partial order, so that `excess` is defined.
+        reversed: Whether an order places photos above captions.
+        can_align: Whether embeddings are sets of parts, so that `align` and the methods below it
+            are defined.
+    """
+
+    unit: ClassVar[str]
+    meaning: ClassVar[str]
+    normalized: ClassVar[bool] = True
+    is_order: ClassVar[bool] = False
+    can_align: ClassVar[bool] = False
+    reversed: bool = False
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
-        """All scores, (G, S)."""
+        """Return all scores, (G, S)."""
         raise NotImplementedError
 
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
-        """Row i of one against row i of the other, (N,): the diagonal of the whole."""
+        """Return the scores of matching rows, (N,): the diagonal of all scores."""
         raise NotImplementedError
 
-    def fit(self, scores: Tensor) -> Tensor:
-        """Scores mapped to [0, 1] for unit-length embeddings, keeping their order."""
+    def to_unit(self, scores: Tensor) -> Tensor:
+        """Map scores of encoder outputs to 0..1, keeping their order."""
         return scores.clamp(0, 1)
 
-    def neighbours(self, a: Embeddings, b: Embeddings) -> Tensor:
-        """Items of one kind against each other, (A, B): the mean of both directions."""
+    def symmetric(self, a: Embeddings, b: Embeddings) -> Tensor:
+        """Return the scores of items of one kind, (A, B): the mean of both directions."""
         return (self(a, b) + self(b, a).T) / 2
+
+    def excess(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return by how much matching rows violate the order in each dimension, (N, D).
+
+        The order holds where no number is above 0.
+
+        Raises:
+            TypeError: The score is no order.
+        """
+        raise TypeError(f"{type(self).__name__} is no order")
+
+    def align(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return the scores of all parts of sentences with all regions of photos, (G, S, M, K).
+
+        Raises:
+            TypeError: `can_align` is false; so do the methods below.
+        """
+        raise self._no_parts()
+
+    def align_pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return `align` of matching rows, (N, M, K)."""
+        raise self._no_parts()
+
+    def align_parts(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return `align` of the R parts that the mask marks, sentence by sentence, (R, S, K)."""
+        raise self._no_parts()
+
+    def part_scores(self, aligned: Tensor, specific: Embeddings) -> Tensor:
+        """Return what each part adds to the score: aligned (..., S, K) -> (..., S)."""
+        raise self._no_parts()
+
+    def pool_parts(self, aligned: Tensor, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return the scores of sentences and photos, (G, S), from `align_parts` (R, S, K)."""
+        raise self._no_parts()
+
+    def _no_parts(self) -> TypeError:
+        return TypeError(f"{type(self).__name__} aligns no parts; it has no fragments of sentences")
 
 
 class Inner(Score):
-    """score(x, y) = x . y"""
+    """The inner product.
+
+    score(x, y) = x . y
+    """
 
     unit = "inner product"
     meaning = "Inner product of the sentence's and the photo's vectors."
-    unbound = True
+    normalized = False
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return all scores, (G, S)."""
         return general.x @ specific.x.T
 
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return the scores of matching rows, (N,)."""
         return (general.x * specific.x).sum(-1)
 
-    def fit(self, scores: Tensor) -> Tensor:
-        return scores.sigmoid()  # the inner product has no bounds
+    def to_unit(self, scores: Tensor) -> Tensor:
+        """Map scores to 0..1 by a sigmoid, as the inner product has no bounds."""
+        return scores.sigmoid()
 
 
 class Cosine(Score):
-    """score(x, y) = x . y / (|x| |y|)"""
+    """The cosine.
+
+    score(x, y) = x . y / (|x| |y|)
+    """
 
     unit = "cosine"
     meaning = "Cosine of the angle between the two vectors; 1 is the same direction."
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return all scores, (G, S)."""
         return F.normalize(general.x, dim=-1) @ F.normalize(specific.x, dim=-1).T
 
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return the scores of matching rows, (N,)."""
         return F.cosine_similarity(general.x, specific.x, dim=-1)
 
 
 class Euclidean(Score):
-    """score(x, y) = -|x - y|^2, which ranks as the distance does (Socher 2014, section 6.4)"""
+    """Minus the squared distance, which ranks as the distance does (Socher 2014, section 6.4).
+
+    score(x, y) = -|x - y|^2
+    """
 
     unit = "closeness"
-    meaning = "Minus the squared distance of the sentence's and the photo's points; 0 is the same."
-    unbound = True
+    meaning = "Minus the squared distance of the sentence's and the photo's vectors; 0 is equal."
+    normalized = False
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
-        lengths = general.x.square().sum(-1)[:, None] + specific.x.square().sum(-1)
+        """Return all scores, (G, S)."""
+        lengths = general.x.square().sum(-1)[:, None] + specific.x.square().sum(-1)  # (G, S)
         return (2 * general.x @ specific.x.T - lengths).clamp(max=0)
 
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return the scores of matching rows, (N,)."""
         return -(general.x - specific.x).square().sum(-1)
 
-    def fit(self, scores: Tensor) -> Tensor:
+    def to_unit(self, scores: Tensor) -> Tensor:
+        """Map scores to 0..1: 1 / (1 + squared distance)."""
         return 1 / (1 - scores.clamp(max=0))
 
 
-def _blocks(lower: Tensor, upper: Tensor) -> Iterator[tuple[slice, slice]]:
-    """Cuts (I, J) so that a block of (i, j, D) numbers stays small."""
-    room = CHUNK[lower.device.type == "cpu"]
-    columns = max(1, min(len(upper), room // upper.shape[1]))
-    rows = max(1, room // (columns * upper.shape[1]))
-    for i in range(0, len(lower), rows):
-        for j in range(0, len(upper), columns):
-            yield slice(i, i + rows), slice(j, j + columns)
+class OrderViolation(Score):
+    """Minus the order violation E (Vendrov 2016, Eq. 2 and section 4).
+
+    score(x, y) = -E(y, x) = -|max(0, x - y)|^2
+
+    The general x lies above the specific y when no coordinate of x exceeds that of y. `reversed`
+    places photos above captions: score(x, y) = -|max(0, y - x)|^2.
+    """
+
+    unit = "order fit"
+    meaning = (
+        "1 minus the order violation: how fully the photo's vector covers the sentence's. "
+        "1 means that the sentence lies above the photo in the hierarchy."
+    )
+    is_order = True
+
+    def __init__(self, *, reversed: bool = False) -> None:
+        self.reversed = reversed
+
+    def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return all scores, (G, S)."""
+        violation: Tensor
+        if self.reversed:
+            violation = _OrderViolation.apply(specific.x, general.x).T
+        else:
+            violation = _OrderViolation.apply(general.x, specific.x)
+        return -violation
+
+    def excess(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return x - y of matching rows, (N, D); y - x if reversed."""
+        return specific.x - general.x if self.reversed else general.x - specific.x
+
+    def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return the scores of matching rows, (N,)."""
+        return -self.excess(general, specific).clamp(min=0).square().sum(-1)
+
+    def to_unit(self, scores: Tensor) -> Tensor:
+        """Map scores to 0..1; the violation of vectors of length 1 is at most 1."""
+        return (1 + scores).clamp(0, 1)
 
 
 class _OrderViolation(torch.autograd.Function):
@@ -112,11 +211,11 @@ class _OrderViolation(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, lower: Tensor, upper: Tensor) -> Tensor:
         ctx.save_for_backward(lower, upper)
-        out = lower.new_empty(len(lower), len(upper))
+        violation = lower.new_empty(len(lower), len(upper))
         for i, j in _blocks(lower, upper):
             excess = (lower[i, None] - upper[j]).clamp_(min=0)  # (i, j, D)
-            out[i, j] = torch.linalg.vecdot(excess, excess)
-        return out
+            violation[i, j] = torch.linalg.vecdot(excess, excess)
+        return violation
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
@@ -129,104 +228,99 @@ class _OrderViolation(torch.autograd.Function):
         return to_lower, to_upper
 
 
-class OrderViolation(Score):
-    """score(x, y) = -E(y, x) = -|max(0, x - y)|^2 (Vendrov 2016, Eq. 2 and section 4).
+def _blocks(lower: Tensor, upper: Tensor) -> Iterator[tuple[slice, slice]]:
+    """Cut (I, J) so that a block of (i, j, D) numbers stays small."""
+    size, dim = _block_size(lower), upper.shape[1]
+    columns = max(1, min(len(upper), size // dim))
+    rows = max(1, size // (columns * dim))
+    for i in range(0, len(lower), rows):
+        for j in range(0, len(upper), columns):
+            yield slice(i, i + rows), slice(j, j + columns)
 
-    The general x lies above the specific y when no coordinate of x exceeds that of y.
-    `reversed` places photos above captions: score(x, y) = -|max(0, y - x)|^2.
-    """
 
-    unit = "order fit"
-    meaning = (
-        "1 minus the order violation: how fully the photo's vector covers the sentence's. "
-        "1 means that the sentence lies above the photo in the hierarchy."
-    )
-    is_order = True
-
-    def __init__(self, reversed: bool = False) -> None:
-        self.reversed = reversed
-
-    def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
-        if self.reversed:
-            return -_OrderViolation.apply(specific.x, general.x).T
-        return -_OrderViolation.apply(general.x, specific.x)
-
-    def excess(self, general: Embeddings, specific: Embeddings) -> Tensor:
-        """(N, D) of row i and row i: the order is violated in the dimensions that are above 0."""
-        return specific.x - general.x if self.reversed else general.x - specific.x
-
-    def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
-        return -self.excess(general, specific).clamp(min=0).square().sum(-1)
-
-    def fit(self, scores: Tensor) -> Tensor:
-        return (1 + scores).clamp(0, 1)  # a unit vector's violation is at most 1
+def _block_size(x: Tensor) -> int:
+    return CPU_BLOCK if x.device.type == "cpu" else GPU_BLOCK
 
 
 class FragmentAlignment(Score):
-    """How well the fragments of a sentence are found among the regions of a photo (Karpathy 2014).
+    """How well the fragments of a sentence match the regions of a photo (Karpathy 2014, Eq. 6).
 
-        S_kl = 1 / (|g_k| (|g_l| + n)) sum_i sum_j max(0, v_i . s_j)      Eq. 6
+    S_kl = 1 / (|g_k| (|g_l| + n)) sum_i sum_j max(0, v_i . s_j)
 
-    over the regions i of photo k and the fragments j of sentence l; n is `smoothing`. best: over
-    each fragment's best region only, without |g_k|. Sentences (G, M, D) and photos (S, K, D) with
-    their masks; a fragment or region that does not exist is a vector of zeros.
+    over the regions i of photo k and the fragments j of sentence l; n is `smoothing`. With
+    `best_region` only the best region of each fragment counts, without |g_k|. Sentences are
+    (G, M, D) and photos (S, K, D) with masks; a missing fragment or region is a vector of zeros.
     """
 
     unit = "alignment"
     meaning = (
-        "How well the parts of the sentence are found among the regions of the photo, on average; "
-        "1 is never reached."
+        "How well the parts of the sentence match the regions of the photo, on average; "
+        "it never reaches 1."
     )
     can_align = True
 
-    def __init__(self, smoothing: float = 5.0, best: bool = False) -> None:
-        self.smoothing, self.best = smoothing, best
+    def __init__(self, *, smoothing: float = 5.0, best_region: bool = False) -> None:
+        self.smoothing, self.best_region = smoothing, best_region
+
+    def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return all scores, (G, S)."""
+        size = _block_size(general.x) * 8  # a block is written once, not squared
+        numbers = max(1, general.x.shape[1] * specific.x.shape[1])  # of a pair: M K
+        columns = max(1, min(len(specific), size // numbers))
+        rows = max(1, size // (numbers * columns))
+        scores = general.x.new_zeros(len(general), len(specific))
+        for i in range(0, len(general), rows):
+            sentences = general[i : i + rows]
+            for j in range(0, len(specific), columns):
+                photos = specific[j : j + columns]
+                aligned = self.align_parts(sentences, photos)
+                scores[i : i + rows, j : j + columns] = self.pool_parts(aligned, sentences, photos)
+        return scores
 
     def align(self, general: Embeddings, specific: Embeddings) -> Tensor:
-        """All scores of fragments and regions, (G, S, M, K): what the loss trains on."""
+        """Return v_i . s_j of all fragments and regions, (G, S, M, K)."""
         return torch.einsum("gmd,skd->gsmk", general.x, specific.x)
 
     def align_pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
-        """Sentence i with photo i, (N, M, K)."""
+        """Return v_i . s_j of sentence n with photo n, (N, M, K)."""
         return general.x @ specific.x.transpose(1, 2)
 
-    def rows(self, general: Embeddings, specific: Embeddings) -> Tensor:
-        """`align` of the R fragments that exist, sentence by sentence: (R, S, K)."""
-        flat = general.x[general.mask] @ specific.x.flatten(0, 1).T
+    def align_parts(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return v_i . s_j of the R fragments that exist, (R, S, K): what the loss trains on."""
+        flat = general.x[general.mask] @ specific.x.flatten(0, 1).T  # (R, S K)
         return flat.unflatten(1, specific.x.shape[:2])
 
-    def shares(self, scores: Tensor, specific: Embeddings) -> Tensor:
-        """What fragments add to the sum of Eq. 6: scores (..., S, K) -> (..., S)."""
-        seen = scores.clamp(min=0)
-        return seen.amax(-1) if self.best else seen.sum(-1) / specific.mask.sum(-1).clamp(min=1)
+    def part_scores(self, aligned: Tensor, specific: Embeddings) -> Tensor:
+        """Return the sum over regions of Eq. 6 / |g_k|, (..., S), or the best region's."""
+        positive = aligned.clamp(min=0)
+        if self.best_region:
+            return positive.amax(-1)
+        return positive.sum(-1) / _mask(specific).sum(-1).clamp(min=1)
 
-    def total(self, rows: Tensor, general: Embeddings, specific: Embeddings) -> Tensor:
-        """The scores of sentences and photos, (G, S), from `rows`."""
-        mask = general.mask
-        owner = mask.nonzero()[:, 0]  # (R,)
-        sums = rows.new_zeros(len(mask), len(specific))
-        sums = sums.index_add(0, owner, self.shares(rows, specific))
+    def pool_parts(self, aligned: Tensor, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return Eq. 6, (G, S), from `align_parts` (R, S, K)."""
+        mask = _mask(general)
+        sentence = mask.nonzero()[:, 0]  # (R,)
+        sums = aligned.new_zeros(len(mask), len(specific))
+        sums = sums.index_add(0, sentence, self.part_scores(aligned, specific))
         return sums / (mask.sum(1, keepdim=True) + self.smoothing)
 
-    def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
-        room = CHUNK[general.x.device.type == "cpu"] * 8  # a block is written once, not squared
-        wide = max(1, general.x.shape[1] * specific.x.shape[1])
-        columns = max(1, min(len(specific), room // wide))
-        step = max(1, room // (wide * columns))
-        parts = [specific[j : j + columns] for j in range(0, len(specific), columns)]
-        found = general.x.new_zeros(len(general), len(specific))
-        for i in range(0, len(general), step):
-            some = general[i : i + step]
-            row = [self.total(self.rows(some, part), some, part) for part in parts]
-            found[i : i + step] = torch.cat(row, 1) if row else 0
-        return found
-
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
-        sums = self.shares(self.align_pairs(general, specific).transpose(0, 1), specific).sum(0)
-        return sums / (general.mask.sum(1) + self.smoothing)
+        """Return the scores of matching rows, (N,)."""
+        aligned = self.align_pairs(general, specific).transpose(0, 1)  # (M, N, K)
+        sums = self.part_scores(aligned, specific).sum(0)  # (N,)
+        return sums / (_mask(general).sum(1) + self.smoothing)
 
-    def fit(self, scores: Tensor) -> Tensor:
+    def to_unit(self, scores: Tensor) -> Tensor:
+        """Map scores to 0..1: s / (1 + s)."""
         return scores / (1 + scores)
+
+
+def _mask(embeddings: Embeddings) -> Tensor:
+    """Return the mask of sets, (N, K)."""
+    if embeddings.mask is None:
+        raise TypeError("these embeddings are single vectors, not sets of parts")
+    return embeddings.mask
 
 
 SCORES: dict[str, Score] = {
@@ -239,6 +333,6 @@ SCORES: dict[str, Score] = {
 
 
 @cache
-def fragment_alignment(smoothing: float, best: bool) -> FragmentAlignment:
-    """The score with these settings, the same object each time."""
-    return FragmentAlignment(smoothing, best)
+def fragment_alignment(*, smoothing: float, best_region: bool) -> FragmentAlignment:
+    """Return the score with these settings, the same object each time."""
+    return FragmentAlignment(smoothing=smoothing, best_region=best_region)

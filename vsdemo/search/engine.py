@@ -25,7 +25,6 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets
 from vsdemo.data.text.sentences import add_trees, parser_version
 from vsdemo.models import checkpoint
-from vsdemo.models.scores import FragmentAlignment
 from vsdemo.search.index import Index
 from vsdemo.vision.features import FeatureCache, UnreadablePhotos
 
@@ -105,7 +104,7 @@ class Reader:
     @property
     def can_align(self) -> bool:
         """Whether the model says which words speak of which region."""
-        return isinstance(self.score, FragmentAlignment)
+        return self.score.can_align
 
     def align(self, photo: Image.Image, text: str) -> Alignment:
         """What the parts of a typed sentence have to do with the regions of a photo in memory.
@@ -130,7 +129,7 @@ class Reader:
         point, photo = self._encoded(sentence), photo.to("cpu")
         kept = photo.mask[0]
         scores = self.score.align(point, photo)[0, 0]  # (M, K)
-        parts = self.score.shares(scores[:, None], photo)[:, 0]
+        parts = self.score.part_scores(scores[:, None], photo)[:, 0]
         parts = parts / (len(parts) + self.score.smoothing)
         return Alignment(
             words=sentence.tree.words,

@@ -39,7 +39,7 @@ class Index:
 
     def near(self, query: Embeddings, k: int, without: int | None = None) -> list[Hit]:
         """The k items most like a query of their own kind; `without` leaves one item out."""
-        scores = self.score.neighbours(query.to(device()), self.embeddings)[0]
+        scores = self.score.symmetric(query.to(device()), self.embeddings)[0]
         if without is not None:
             scores[without] = -torch.inf
             k = min(k, len(self) - 1)
@@ -48,7 +48,7 @@ class Index:
     def _top(self, scores: Tensor, k: int) -> list[Hit]:
         """Ties keep the order of the items."""
         best, number = scores.sort(descending=True, stable=True)
-        fit = self.score.fit(best[:k]).tolist()
+        fit = self.score.to_unit(best[:k]).tolist()
         return [
             Hit(rank, n, self.items[n], s, f)
             for rank, (n, s, f) in enumerate(

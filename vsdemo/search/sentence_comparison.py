@@ -13,7 +13,6 @@ import torch.nn.functional as F
 from vsdemo.core.sentences import Sentence
 from vsdemo.encoders import TextEncoder
 from vsdemo.evaluation.text_embeddings import pooled
-from vsdemo.models.scores import OrderViolation
 from vsdemo.search.engine import Reader
 
 Both = tuple[float, float]
@@ -72,7 +71,7 @@ def likeness(reader: Reader, a: str, b: str) -> Likeness:
     texts = [Sentence.from_user(text).text for text in (a, b)]
     first, second = (reader.encode(text) for text in texts)
     score, text = reader.model.score, reader.model.text
-    ordered = isinstance(score, OrderViolation)
+    ordered = score.is_order
     towers = list(getattr(text, "members", [text]))  # of an ensemble, or the one
     reads = all(tower.weighs_characters for tower in towers)
     return Likeness(

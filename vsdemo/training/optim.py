@@ -20,8 +20,10 @@ def build(config: Config, model: nn.Module) -> Optimizer:
     """Return an optimizer of all trainable weights, with the penalty decay / 2 |weights|^2."""
     weights = [p for p in model.parameters() if p.requires_grad]
     if config.optimizer == "adagrad":
-        return Adagrad(weights, weight_decay=config.decay, initial_accumulator_value=INITIAL_SUM)
-    return Adam(weights, lr=0.0, weight_decay=config.decay, fused=True)
+        return Adagrad(
+            weights, weight_decay=config.weight_decay, initial_accumulator_value=INITIAL_SUM
+        )
+    return Adam(weights, lr=0.0, weight_decay=config.weight_decay, fused=True)
 
 
 def moving_average(
@@ -57,34 +59,34 @@ def average(
 ) -> AveragedModel | None:
     """Return the moving average that a configuration asks for; None for none.
 
-    It follows the weights without averaging during the first `gentle` epochs.
+    It follows the weights without averaging during the first `average_start` epochs.
     """
-    if not config.average:
+    if not config.average_decay:
         return None
-    start = config.gentle * steps_per_epoch
+    start = config.average_start * steps_per_epoch
 
     def decay(updates: int) -> float:
-        return 0.0 if updates < start else config.average
+        return 0.0 if updates < start else config.average_decay
 
     return moving_average(model, optimizer, decay)
 
 
 def begin_step(optimizer: Optimizer, config: Config, step: int, steps_per_epoch: int) -> float:
-    """Set and return the learning rate of a step; restart AdaGrad every `reset` epochs."""
+    """Set and return the learning rate of a step; restart AdaGrad every `adagrad_reset` epochs."""
     rate = learning_rate(config, step, steps_per_epoch)
     for group in optimizer.param_groups:
         group["lr"] = rate
-    if config.optimizer == "adagrad" and step % (config.reset * steps_per_epoch) == 0:
+    if config.optimizer == "adagrad" and step % (config.adagrad_reset * steps_per_epoch) == 0:
         for state in optimizer.state.values():
             state["sum"].fill_(INITIAL_SUM)
     return rate
 
 
 def begin_dropout(model: nn.Module, config: Config, step: int, steps_per_epoch: int) -> None:
-    """Let each `DropoutSchedule` reach its full rate after the first `gentle` epochs."""
+    """Let each `DropoutSchedule` reach its full rate after the first `average_start` epochs."""
     for module in model.modules():
         if isinstance(module, DropoutSchedule):
-            module.is_late = step >= config.gentle * steps_per_epoch
+            module.is_late = step >= config.average_start * steps_per_epoch
 
 
 def freeze_resting_tower(
@@ -92,11 +94,11 @@ def freeze_resting_tower(
 ) -> None:
     """Drop the gradient of the encoder whose turn it is not.
 
-    With `alternate` epochs a turn, the image encoder learns first, then the text encoder, and so on
+    The image encoder learns for `alternate_epochs` epochs, then the text encoder, and so on
     (alternating minimization, Socher 2014, section 5).
     """
-    if config.alternate:
-        turn = step // (config.alternate * steps_per_epoch) % 2
+    if config.alternate_epochs:
+        turn = step // (config.alternate_epochs * steps_per_epoch) % 2
         resting = (model.text, model.image)[turn]
         for weights in resting.parameters():
             weights.grad = None

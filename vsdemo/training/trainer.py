@@ -112,7 +112,7 @@ class Trainer:
         A killed run repeats both.
         """
         config = self.material.config
-        snapshot = config.snapshots > 0 and epoch % config.snapshots == 0
+        snapshot = config.snapshot_every > 0 and epoch % config.snapshot_every == 0
         if snapshot or epoch % config.evaluate_every == 0 or self.step == self.total:
             self._evaluate(epoch)
         if snapshot:

@@ -58,7 +58,7 @@ def test_by_loops(small_storybook):
 
     def near(one: str, other: str) -> float:
         a, b = (model.encode_text([Sentence(t)]) for t in (one, other))
-        return model.score.neighbours(a, b).item()
+        return model.score.symmetric(a, b).item()
 
     def fits(text: str, photo: int) -> float:
         return model.score(model.encode_text([Sentence(text)]), photos[photo : photo + 1]).item()

@@ -112,7 +112,7 @@ def higher(a: Tensor, b: Tensor) -> np.ndarray:
 
 
 def nearness(score: Score, a: Embeddings, b: Embeddings) -> Tensor:
-    """Return the scores of row i of a with row i of b, (N,): the diagonal of `Score.neighbours`."""
+    """Return the scores of row i of a with row i of b, (N,): the diagonal of `Score.symmetric`."""
     return (score.pairs(a, b) + score.pairs(b, a)) / 2
 
 

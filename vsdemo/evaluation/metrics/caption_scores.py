@@ -34,7 +34,7 @@ def blocks(model: DualEncoder, captions: Embeddings) -> Iterator[tuple[slice, Te
     """
     for start in range(0, len(captions), CHUNK):
         rows = slice(start, min(start + CHUNK, len(captions)))
-        scores = model.score.neighbours(captions[rows], captions)  # (Q, C)
+        scores = model.score.symmetric(captions[rows], captions)  # (Q, C)
         numbers = torch.arange(rows.start, rows.stop)
         scores[numbers - rows.start, numbers] = -torch.inf
         yield rows, scores

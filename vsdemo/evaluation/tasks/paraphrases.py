@@ -85,8 +85,8 @@ def measure(model: DualEncoder, split: CaptionSet, pairs: list[Pair]) -> PairRes
     blocks = []
     for start in range(0, len(pairs), CHUNK):
         rows, query = slice(start, start + CHUNK), numbers[start : start + CHUNK]
-        own = model.score.neighbours(captions[query], rewritten[rows]).diagonal()[:, None]  # (Q, 1)
-        others = model.score.neighbours(captions[query], captions)  # (Q, C)
+        own = model.score.symmetric(captions[query], rewritten[rows]).diagonal()[:, None]  # (Q, 1)
+        others = model.score.symmetric(captions[query], captions)  # (Q, C)
         others[torch.arange(len(query)), query] = -torch.inf  # the query itself
         scores = torch.cat([own, others], 1)
         is_rewrite = torch.arange(scores.shape[1]).expand(scores.shape) == 0

@@ -33,7 +33,7 @@ class Student(nn.Module):
         self.register_buffer("mean", mean, persistent=False)
         self.register_buffer("deviation", deviation, persistent=False)
         self.components = nn.Conv2d(FEATURES, deviations.shape[1], 1)
-        config = override(models.module("gru").Config(), SETTINGS)
+        config = override(models.get("gru").config(), SETTINGS)
         self.pair = models.build("gru", config, vocab, FEATURES)
         self.register_buffer("variance", deviations.square().sum(1))  # (2,)
 

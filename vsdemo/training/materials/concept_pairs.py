@@ -61,10 +61,10 @@ class ConceptPairs(Pairs):
         """Return batches (B, 2) of general and specific concepts, the positive pairs first."""
         draw = np.random.default_rng((self.config.seed, epoch))
         positives = draw.permutation(self.split.train)
-        parts = 1 + self.config.wrong
+        parts = 1 + self.config.negatives
         size = min(max(1, self.config.batch_size // parts), len(positives))
         positives = positives[: len(positives) - len(positives) % size]
-        negatives = (self.split.negatives(positives, draw) for _ in range(self.config.wrong))
+        negatives = (self.split.negatives(positives, draw) for _ in range(self.config.negatives))
         pairs = np.stack([positives, *negatives]).astype(np.int64)  # (parts, P, 2)
         batches = pairs.reshape(parts, -1, size, 2).swapaxes(0, 1).reshape(-1, parts * size, 2)
         return list(torch.from_numpy(batches))
@@ -76,7 +76,7 @@ class ConceptPairs(Pairs):
     def embed(self, batch: Tensor) -> tuple[Embeddings, Embeddings, Tensor]:
         """Return the general concepts, the specific ones and whether the pair is positive."""
         general, specific = batch.to(device()).T
-        positives = len(batch) // (1 + self.config.wrong)
+        positives = len(batch) // (1 + self.config.negatives)
         label = torch.arange(len(batch), device=device()) < positives
         return self.model.text.rows(general), self.model.text.rows(specific), label
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -185,7 +184,7 @@ class Pairs(Material):
         return {
             "preset": self.preset,
             "dataset": self.spec.dataset,
-            "config": dataclasses.asdict(self.config),
+            "config": self.config.model_dump(),
         }
 
     def before(self, model: DualEncoder) -> dict[str, Any]:
@@ -194,11 +193,11 @@ class Pairs(Material):
 
     def identity(self) -> dict[str, Any]:
         """Return the content of config.json."""
-        return dataclasses.asdict(self.spec)
+        return self.spec.to_json()
 
     def matches(self, identity: dict[str, Any]) -> bool:
         """Whether the training in a folder has the same configuration, data and backbone."""
-        return checkpoint.spec_of(identity) == self.spec
+        return Spec.from_json(identity) == self.spec
 
     def save(self, folder: Path, model: nn.Module, *, atomic: bool = False) -> None:
         """Write a checkpoint of the model."""

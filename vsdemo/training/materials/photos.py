@@ -142,7 +142,7 @@ class Photos(Pairs):
         check_finite({"embeddings": captions.x})  # comparisons with nan would rank it first
         metrics = retrieval.ranks(model, captions, photos, owner).metrics()
         metrics["watched"] = self.probe.rank(model, photos)
-        if self.config.semantics and sts.has_dev_data():
+        if self.config.evaluate_sts and sts.has_dev_data():
             metrics["semantics"] = sts.on_dev(model)
         return metrics
 

@@ -32,10 +32,12 @@ class SentencePairs(Pairs):
     def _load(self, dataset: str | None) -> None:
         if dataset:
             raise UserError(f"{self.preset} learns from sentence pairs of its own; omit --data.")
-        if self.config.semantics:
-            raise UserError(f"{self.preset} is measured on entailment only; set semantics=false.")
-        if self.config.alternate:
-            raise UserError(f"{self.preset} has one encoder, so set alternate=0.")
+        if self.config.evaluate_sts:
+            raise UserError(
+                f"{self.preset} is measured on entailment only; set evaluate_sts=false."
+            )
+        if self.config.alternate_epochs:
+            raise UserError(f"{self.preset} has one encoder, so set alternate_epochs=0.")
         dataset, self.pairs, self.dev_pairs = nli.training_pairs()
         model, _ = models.preset(self.preset)
         self.spec = Spec(model, self.preset, dataset, self.config, backbone_hash="", features=0)

@@ -6,15 +6,21 @@ what was told: it comes from outside.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 
-from vsdemo.core.config import Config, describe, groups, override
+from vsdemo.core.config import (
+    Config,
+    Setting,
+    describe,
+    grouped_settings,
+    override,
+    settings_of,
+    text_of,
+)
 from vsdemo.core.errors import UserError
 from vsdemo.ui.components import html
 from vsdemo.vision.backbones import BACKBONES, is_available
@@ -24,7 +30,6 @@ CODE = Path(__file__).with_name("form.js")
 MOST = 100  # settings told at once, and characters of a name or a value
 ABSENT = "The weights of this default are not here: choose another, or fetch them first."
 STALE = "The form cannot be read; load the page again."
-Field = dataclasses.Field[Any]
 
 
 def form_widget(name: str, value: str = "") -> gr.HTML:
@@ -53,14 +58,14 @@ def settings(event: gr.EventData, config: Config) -> list[str]:
     if not all(_plain(part) for pair in told.items() for part in pair):
         raise UserError(STALE)
     # A name with "=" in it would be read as another name.
-    if unknown := told.keys() - {f.name for f in dataclasses.fields(config)}:
+    if unknown := told.keys() - settings_of(config).keys():
         raise UserError(f"This model has no setting {min(unknown)!r}; load the page again.")
     network = told.get("backbone", config.backbone)
     if network not in (networks := offered(config)):
-        raise UserError(f"backbone is one of {', '.join(networks)}, not {network!r}.")
+        raise UserError(f"backbone must be one of {', '.join(networks)}, not {network!r}.")
     changed = override(config, [f"{key}={value}" for key, value in told.items()])
     values = {key: getattr(changed, key) for key in told}
-    return [f"{k}={_text(v)}" for k, v in values.items() if v != getattr(config, k)]
+    return [f"{k}={text_of(v)}" for k, v in values.items() if v != getattr(config, k)]
 
 
 def _plain(part: object) -> bool:
@@ -76,13 +81,13 @@ def offered(config: Config) -> tuple[str, ...]:
 
 def form(config: Config, basic: Sequence[str] = BASIC) -> str:
     """Every field of a preset's configuration once: those of `basic` that it has, then groups."""
-    found = groups(config)
+    found = grouped_settings(config)
     fields = {f.name: f for group in found.values() for f in group}
     first = "".join(_field(fields[name], config) for name in basic if name in fields)
     rest = ((title, [f for f in group if f.name not in basic]) for title, group in found.items())
     more = "".join(_group(title, group, config) for title, group in rest if group)
-    # Models may share all names and values: the form knows a preset by its model's module too.
-    own = f"{type(config).__module__} {describe(config)}"
+    # Models may share all names and values: the form knows a preset by its class too.
+    own = f"{type(config).__module__}.{type(config).__qualname__} {describe(config)}"
     return (
         f'<div data-own="{escape(own)}"><div class="fields">{first}</div>{more}'
         '<p class="note sum"><span role="status"></span>'
@@ -90,7 +95,7 @@ def form(config: Config, basic: Sequence[str] = BASIC) -> str:
     )
 
 
-def _group(title: str, fields: Sequence[Field], config: Config) -> str:
+def _group(title: str, fields: Sequence[Setting], config: Config) -> str:
     names = " ".join(f.name for f in fields)
     rows = "".join(_field(f, config) for f in fields)
     return (
@@ -100,45 +105,44 @@ def _group(title: str, fields: Sequence[Field], config: Config) -> str:
     )
 
 
-def _field(field: Field, config: Config) -> str:
+def _field(field: Setting, config: Config) -> str:
     """A name, its widget, its help, its default and the way back to it."""
-    name, default = escape(field.name), escape(_text(getattr(config, field.name)))
-    told = f'<p class="note wrong">{_range(field)}</p>' if _number(field) else ""
+    name, default = escape(field.name), escape(text_of(field.value))
+    told = f'<p class="note wrong">{_range(field)}</p>' if _is_free_number(field) else ""
     if field.name == "backbone" and not (config.text_only or is_available(config.backbone)):
         told = f'<p class="note">{ABSENT}</p>'
     return (
         f'<div class="setting-of" data-field="{name}">'
         f'<label for="set-{name}"><code>{name}</code></label>{_control(field, config)}'
-        f'<p class="note" id="about-{name}">{html.marked(field.metadata["help"])}</p>{told}'
+        f'<p class="note" id="about-{name}">{html.marked(field.description)}</p>{told}'
         f'<p class="note"><span id="default-{name}">default {default or "empty"}</span> '
         f'<button type="button" class="back" data-back="{name}" hidden '
         f'aria-label="{name} back to default">back to default</button></p></div>'
     )
 
 
-def _control(field: Field, config: Config) -> str:
+def _control(field: Setting, config: Config) -> str:
     """The widget of a field, with the preset's value in it."""
-    name, value = escape(field.name), getattr(config, field.name)
-    text = escape(_text(value))
+    name, value = escape(field.name), field.value
+    text = escape(text_of(value))
     common = (
         f'id="set-{name}" name="{name}" data-default="{text}" autocomplete="off" '
         f'aria-describedby="about-{name} default-{name}"'
     )
     network = field.name == "backbone"
-    if choices := offered(config) if network else field.metadata["choices"]:
+    if choices := offered(config) if network else field.choices:
         fixed = " disabled" if len(choices) == 1 else ""
         options = "".join(_choice(c, c == str(value)) for c in map(str, choices))
         return f"<select {common}{fixed}>{options}</select>"
     if isinstance(value, bool):
         return f'<input type="checkbox" {common}{" checked" * value}>'
-    if not _number(field):
+    if not _is_free_number(field):
         return f'<input type="text" {common} value="{text}" maxlength="{MOST}">'
-    least, most = field.metadata["least"], field.metadata["most"]
-    step = 1 if type(field.default) is int else "any"
-    fixed = " disabled" if least == most else ""
+    step = 1 if field.kind is int else "any"
+    fixed = " disabled" if field.minimum == field.maximum else ""
     return (
-        f'<input type="number" {common} value="{text}" min="{least}" max="{most}" step="{step}" '
-        f"required{fixed}>"
+        f'<input type="number" {common} value="{text}" min="{field.minimum}" '
+        f'max="{field.maximum}" step="{step}" required{fixed}>'
     )
 
 
@@ -146,16 +150,10 @@ def _choice(name: str, chosen: bool) -> str:
     return f'<option value="{escape(name)}"{" selected" * chosen}>{escape(name)}</option>'
 
 
-def _number(field: Field) -> bool:
-    free = not field.metadata["choices"]
-    return free and type(field.default) in (int, float)
+def _is_free_number(field: Setting) -> bool:
+    return field.is_number and not field.choices
 
 
-def _range(field: Field) -> str:
-    whole = "Whole numbers" if type(field.default) is int else "Numbers"
-    return f"{whole} from {field.metadata['least']:,} to {field.metadata['most']:,}."
-
-
-def _text(value: object) -> str:
-    """A value as `--set` takes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _range(field: Setting) -> str:
+    numbers = "Whole numbers" if field.kind is int else "Numbers"
+    return f"{numbers} from {field.minimum:,} to {field.maximum:,}."

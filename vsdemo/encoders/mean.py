@@ -1,0 +1,73 @@
+"""The mean of several encoders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import torch
+from torch import nn
+
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence
+from vsdemo.encoders import Encoder, TextEncoder
+from vsdemo.encoders.heads import Head
+
+
+class Parts(NamedTuple):
+    """What each member prepared from an item, or collated from items."""
+
+    parts: tuple[Any, ...]
+
+    def __len__(self) -> int:
+        """Return the length of the first member's part, by which batches are sorted."""
+        return len(self.parts[0])
+
+    def to(self, device: torch.device) -> Parts:
+        """Move every part to a device."""
+        return Parts(tuple(part.to(device) for part in self.parts))
+
+
+class MeanEncoder(TextEncoder):
+    """The mean of the members' embeddings, for text or for photos: (N, D).
+
+        f(s) = head(1/M sum_m f_m(s))
+
+    Args:
+        members: M encoders of one dimension.
+        unit: Scale the mean to length 1.
+    """
+
+    def __init__(self, members: Sequence[Encoder], *, unit: bool) -> None:
+        super().__init__()
+        self.members = nn.ModuleList(members)
+        self.needs = frozenset().union(*(member.needs for member in members))
+        self.dim = members[0].dim
+        self.head = Head(unit=unit)
+
+    def prepare(self, items: Any) -> list[Parts]:
+        """Prepare each item for every member."""
+        prepared = [encoder.prepare(items) for encoder in self._encoders()]
+        return [Parts(parts) for parts in zip(*prepared, strict=True)]
+
+    def collate(self, prepared: Sequence[Parts]) -> Parts:
+        """Collate B items for every member."""
+        columns = zip(*(item.parts for item in prepared), strict=True)
+        members = zip(self._encoders(), columns, strict=True)
+        return Parts(tuple(encoder.collate(column) for encoder, column in members))
+
+    def forward(self, batch: Parts) -> Embeddings:
+        """Embed a batch: (B, D)."""
+        members = zip(self._encoders(), batch.parts, strict=True)
+        embeddings = [encoder(part).x for encoder, part in members]
+        return Embeddings(self.head(torch.stack(embeddings).mean(0)))
+
+    def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
+        """Return the (known, unknown) words of a sentence; a known word is known to a member."""
+        results = [cast(TextEncoder, encoder).unknown(sentence) for encoder in self._encoders()]
+        known = {word: None for words, _ in results for word in words}
+        unknown = {word: None for _, words in results for word in words if word not in known}
+        return list(known), list(unknown)
+
+    def _encoders(self) -> list[Encoder]:
+        return [cast(Encoder, member) for member in self.members]

@@ -1,0 +1,40 @@
+"""What the registry holds of a model."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vsdemo.core.config import Config
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.models.dual_encoder import DualEncoder
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model: its configuration, its presets and the function that builds it.
+
+    Attributes:
+        config: Class of its configurations.
+        presets: Preset name -> configuration; a name is that of the model, or it and a variant,
+            such as "bow/paper".
+        build: Builds a new, untrained model from a configuration, a vocabulary and the length of
+            a photo's (or region's) feature vector, 0 without photos. Its docstring describes the
+            model: citation, equations and numbered departures.
+    """
+
+    config: type[Config]
+    presets: Mapping[str, Config]
+    build: Callable[[Any, Vocab, int], DualEncoder]
+
+    @property
+    def description(self) -> str:
+        """The docstring of `build`."""
+        return inspect.getdoc(self.build) or ""
+
+    @property
+    def summary(self) -> str:
+        """The first line of the description."""
+        return self.description.partition("\n")[0]
