@@ -29,10 +29,10 @@ def random_scene(seed: int) -> Scene:
     """A main action or none, and often another thing beside it."""
     rng = Random(seed)
     setting = rng.choice(list(WORDS.settings))
-    kinds = [name for name, kind in WORDS.kinds.items() if setting in kind.lives]
+    kinds = [name for name, kind in WORDS.kinds.items() if setting in kind.settings]
     action = WORDS.actions[rng.choice(list(WORDS.actions))]
     pairs = [(a, b) for a in kinds for b in (kinds if action.takes_object else [None])]
-    pairs = [(a, b) for a, b in pairs if WORDS.may(action.name, a, b)]
+    pairs = [(a, b) for a, b in pairs if WORDS.allows(action.name, a, b)]
     names, links = (rng.choice(kinds),), []
     if pairs:
         names = tuple(name for name in rng.choice(pairs) if name)
@@ -54,7 +54,7 @@ def _looks(found: Group) -> tuple:
 
 def _random_group(rng: Random, name: str) -> Group:
     kind = WORDS.kinds[name]
-    size = None if WORDS.clothed(name) else rng.choice([None, None, *WORDS.sizes])
+    size = None if WORDS.wears_colour(name) else rng.choice([None, None, *WORDS.sizes])
     poses = [p for p in kind.poses if p not in ("ride", "hold")]
     return group(
         name, rng.choice((1, 1, 2, 3, 4)), rng.choice(kind.colours), size, rng.choice(poses)

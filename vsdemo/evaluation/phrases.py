@@ -86,7 +86,7 @@ def _storybook_phrases(split: CaptionSet) -> list[Phrase]:
     for number, caption in enumerate(captions):
         for words, group_number in caption.links:
             group = scenes[split.photo_of[number]].groups[group_number]
-            concepts = {group.kind, *load_lexicon().above(group.kind)}
+            concepts = {group.kind, *load_lexicon().ancestors(group.kind)}
             result.append(
                 Phrase(
                     caption=number,

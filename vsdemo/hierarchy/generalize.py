@@ -144,7 +144,7 @@ def _hypernyms(tree: Tree) -> list[Tree]:
     name = _concepts_by_noun().get(noun)
     if name is None:
         return []
-    above = [lexicon.concepts[c] for c in lexicon.above(name) if lexicon.concepts[c].nouns][:1]
+    above = [lexicon.concepts[c] for c in lexicon.ancestors(name) if lexicon.concepts[c].nouns][:1]
     singulars = lexicon.concepts[name].nouns or (noun,)
     if noun not in singulars and noun == lexicon.plural(singulars[0]):
         steps = [_phrase(lexicon.plural(c.nouns[0]), "") for c in above if not c.mass]

@@ -1,3 +1,5 @@
+"""Captions of a scene: which there are, and what holds for all of them."""
+
 from random import Random
 
 import pytest
@@ -9,7 +11,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.data.storybook.captions import write_captions
 from vsdemo.data.storybook.facts import entails, facts_of
 from vsdemo.data.storybook.lexicon import load_lexicon
-from vsdemo.data.storybook.phrases import written
+from vsdemo.data.storybook.phrases import to_text
 from vsdemo.data.storybook.scene import Link
 from vsdemo.data.text import conllu, parser
 
@@ -17,13 +19,13 @@ DOGS = group("dog", 2, "brown", "small", "run")
 CHASE = scene(DOGS, group("ball"), links=(Link("chases", 0, 1),), time="sunset")
 
 
-def told(found, tries: int = 300) -> set[str]:
-    return {c.text for n in range(tries) for c in write_captions(found, Random(n))}
+def texts_of(scene_, tries: int = 300) -> set[str]:
+    return {c.text for n in range(tries) for c in write_captions(scene_, Random(n))}
 
 
-def test_from_little_to_all_that_there_is_to_say():
-    assert {"Animals outside.", "Animals and a toy outside."} <= told(CHASE)
-    assert {"Two dogs on the beach.", "Two dogs are chasing a ball."} <= told(CHASE)
+def test_captions_get_more_specific():
+    assert {"Animals outside.", "Animals and a toy outside."} <= texts_of(CHASE)
+    assert {"Two dogs on the beach.", "Two dogs are chasing a ball."} <= texts_of(CHASE)
     last = {write_captions(CHASE, Random(n))[-1].text for n in range(300)}
     assert "Two small brown dogs chase a red ball along the beach at sunset." in last
     assert "A red ball is chased by two little brown dogs along the beach at sunset." in last
@@ -31,7 +33,7 @@ def test_from_little_to_all_that_there_is_to_say():
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("scene_", "expected"),
     [
         (
             scene(group("woman", colour="red"), group("horse"), links=(Link("rides", 0, 1),)),
@@ -59,25 +61,25 @@ def test_from_little_to_all_that_there_is_to_say():
         ),
     ],
 )
-def test_what_is_said(found, expected):
-    assert expected <= told(found)
+def test_possible_captions(scene_, expected):
+    assert expected <= texts_of(scene_)
 
 
-def test_colour_is_named_where_it_is_worth_a_word():
-    banana = told(scene(group("banana"), setting="kitchen"))
+def test_only_unusual_colours_are_named():
+    banana = texts_of(scene(group("banana"), setting="kitchen"))
     assert not any("yellow" in text for text in banana)
-    assert any("green" in text for text in told(scene(group("banana", colour="green"))))
-    boy = told(scene(group("boy", colour="pink", pose="jump")))
+    assert any("green" in text for text in texts_of(scene(group("banana", colour="green"))))
+    boy = texts_of(scene(group("boy", colour="pink", pose="jump")))
     assert "A boy in pink is jumping on the beach in the sun." in boy
 
 
 @given(scenes, st.integers(0, 9))
-def test_captions_are_true_and_well_formed(found, seed):
-    truth, five = facts_of(found), write_captions(found, Random(seed))
-    assert five == write_captions(found, Random(seed))
+def test_captions_are_true_and_well_formed(scene_, seed):
+    truth, five = facts_of(scene_), write_captions(scene_, Random(seed))
+    assert five == write_captions(scene_, Random(seed))
     assert len(five) == 5
     for caption in five:
-        assert caption.text == written(caption.tree.words)
+        assert caption.text == to_text(caption.tree.words)
         assert caption.text[0].isupper()
         assert caption.text.endswith(".")
         assert "  " not in caption.text
@@ -90,30 +92,31 @@ def test_captions_are_true_and_well_formed(found, seed):
 
 
 @given(scenes, st.integers(0, 9))
-def test_links_point_at_the_words_that_name_a_group(found, seed):
-    words = load_lexicon()
-    for caption in write_captions(found, Random(seed)):
+def test_links_cover_the_words_that_name_a_group(scene_, seed):
+    lexicon = load_lexicon()
+    for caption in write_captions(scene_, Random(seed)):
         assert len(caption.links) == len(caption.message.mentions)
         by_group = {group: indices for indices, group in caption.links}
         for mention in caption.message.mentions:
-            said = " ".join(caption.tree.words[i] for i in by_group[mention.group]).lower()
-            plural = words.plural(mention.noun) if mention.thing.count > 1 else mention.noun
-            assert plural in said
-            assert words.is_a(found.groups[mention.group].kind, mention.thing.what)
+            phrase = " ".join(caption.tree.words[i] for i in by_group[mention.group]).lower()
+            plural = lexicon.plural(mention.noun) if mention.thing.count > 1 else mention.noun
+            assert plural in phrase
+            assert lexicon.is_a(scene_.groups[mention.group].kind, mention.thing.concept)
             heads = [caption.tree.heads[i] for i in by_group[mention.group]]
             outside = [h for h in heads if h - 1 not in by_group[mention.group]]
             assert len(outside) == 1  # a phrase of its own, hung on the rest by one word
 
 
 @given(scenes)
-def test_entailment_is_transitive(found):
-    facts = [facts_of(found), *(c.facts for n in (0, 1) for c in write_captions(found, Random(n)))]
+def test_entailment_is_transitive(scene_):
+    captions = [caption for seed in (0, 1) for caption in write_captions(scene_, Random(seed))]
+    facts = [facts_of(scene_), *(caption.facts for caption in captions)]
     above = {(i, j) for i, a in enumerate(facts) for j, b in enumerate(facts) if entails(a, b)}
     assert {(i, k) for i, j in above for j2, k in above if j == j2} <= above
 
 
 @pytest.mark.parametrize(
-    ("found", "message"),
+    ("scene_", "message"),
     [
         (scene(), "no group"),
         (scene(group("dog"), setting="moon"), "'moon'"),
@@ -124,12 +127,12 @@ def test_entailment_is_transitive(found):
         (scene(group("dog", 5)), "5 things"),
     ],
 )
-def test_a_scene_that_cannot_be_told(found, message):
+def test_an_invalid_scene_raises(scene_, message):
     with pytest.raises(UserError, match=message):
-        write_captions(found, Random(0))
+        write_captions(scene_, Random(0))
 
 
-def test_the_shipped_parser_finds_the_gold_trees(monkeypatch):
+def test_the_shipped_parser_agrees_with_the_gold_trees(monkeypatch):
     gold = [c for n in range(60) for c in write_captions(random_scene(n), Random(n))]
     trees = parser.load().parse([caption.text for caption in gold])
     right = words = 0

@@ -5,7 +5,15 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from vsdemo.data.storybook import drawing
-from vsdemo.data.storybook.drawing import FOLDER, HEIGHT, WIDTH, Figure, compose, png, read
+from vsdemo.data.storybook.drawing import (
+    FOLDER,
+    HEIGHT,
+    WIDTH,
+    PlacedPart,
+    read_drawing,
+    render_png,
+    render_svg,
+)
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.sprites import Actor
 
@@ -31,26 +39,28 @@ def test_drawings_are_small_and_plain(path):
 def test_every_pose_has_a_drawing_and_every_drawing_a_use():
     used = {f"parts/{file_of(kind, pose)}" for kind, pose in POSES}
     used |= {f"settings/{name}" for name in WORDS.settings}
-    used |= {f"overlays/{name}" for name in (*drawing.FRONT, "clouds", "sun", "low_sun", "moon")}
+    used |= {
+        f"overlays/{name}" for name in (*drawing.PRECIPITATION, "clouds", "sun", "low_sun", "moon")
+    }
     assert used == {p.relative_to(FOLDER).with_suffix("").as_posix() for p in FILES}
 
 
 @pytest.mark.parametrize(("kind", "pose"), POSES, ids=lambda p: getattr(p, "name", p))
 def test_anchors_that_abilities_need(kind, pose):
-    marks = read(f"parts/{file_of(kind, pose)}").marks
-    if "held" in kind.can or pose == "hold":
-        assert "hand" in marks
+    anchors = read_drawing(f"parts/{file_of(kind, pose)}").anchors
+    if "held" in kind.affordances or pose == "hold":
+        assert "hand" in anchors
     if pose == "ride" or (pose == "sit" and WORDS.is_a(kind.name, "adult")):
-        assert "hips" in marks
-    if {"ridden", "driven", "sat_on", "sat_in", "lain_on"} & set(kind.can):
-        assert {"seat", "top"} & set(marks)
+        assert "hips" in anchors
+    if {"ridden", "driven", "sat_on", "sat_in", "lain_on"} & set(kind.affordances):
+        assert {"seat", "top"} & set(anchors)
 
 
 @pytest.mark.parametrize(("kind", "pose"), POSES, ids=lambda p: getattr(p, "name", p))
 def test_every_pose_is_drawn_where_its_box_says(kind, pose):
-    figure = Figure(0, file_of(kind, pose), 240, 300, 0.5, 300, kind.colours[-1])
-    blank = png(compose("park", "day", "sunny", []))
-    drawn = png(compose("park", "day", "sunny", [figure]))
+    figure = PlacedPart(0, file_of(kind, pose), 240, 300, 0.5, 300, kind.colours[-1])
+    blank = render_png(render_svg("park", "day", "sunny", []))
+    drawn = render_png(render_svg("park", "day", "sunny", [figure]))
     box = difference(blank, drawn)
     expected = figure.bounds
     assert max(abs(a - b) for a, b in zip(box, expected, strict=True)) <= 2.5
@@ -71,15 +81,15 @@ def difference(one: bytes, other: bytes) -> tuple[int, int, int, int]:
 @pytest.mark.parametrize("setting", WORDS.settings)
 @pytest.mark.parametrize("time", WORDS.times)
 def test_every_setting_in_every_light_and_weather(setting, time):
-    pictures = {compose(setting, time, weather, []) for weather in WORDS.weathers}
+    pictures = {render_svg(setting, time, weather, []) for weather in WORDS.weathers}
     assert len(pictures) == (len(WORDS.weathers) if WORDS.side(setting) == "outdoors" else 1)
     assert all("var(" not in svg for svg in pictures)
 
 
 def test_colours_repaint_and_natural_ones_do_not():
-    red, blue = (drawing.figure_svg(Figure(0, "car", 9, 9, 1, 9, c)) for c in ("red", "blue"))
+    red, blue = (drawing.part_svg(PlacedPart(0, "car", 9, 9, 1, 9, c)) for c in ("red", "blue"))
     assert red != blue
     assert "#d9503f" in red
     assert WORDS.colours["blue"].main in blue
-    fox = Figure(0, "fox", 9, 9, 1, 9, "orange")
-    assert "var(" not in drawing.figure_svg(fox)
+    fox = PlacedPart(0, "fox", 9, 9, 1, 9, "orange")
+    assert "var(" not in drawing.part_svg(fox)

@@ -19,9 +19,11 @@ def nouns(real_data):
 def test_the_hierarchy_is_that_of_wordnet(nouns):
     for concept in WORDS.concepts.values():
         assert nouns.find(concept.synset)
-        if concept.up:
-            above = nouns.find(WORDS.concepts[concept.up].synset)
-            assert (above not in nouns.above(concept.synset)) == concept.ours, concept.name
+        if concept.parent:
+            above = nouns.find(WORDS.concepts[concept.parent].synset)
+            assert (above not in nouns.above(concept.synset)) == concept.not_in_wordnet, (
+                concept.name
+            )
 
 
 def test_a_wrong_edge_would_be_found(nouns):
@@ -39,9 +41,9 @@ def test_it_is_as_large_as_the_issue_asks():
     assert WORDS.counts == ("one", "two", "three", "four")
     assert len(WORDS.settings) >= 10
     for kind in KINDS:
-        assert list(WORDS.above(kind.name))[-1] == "entity"
-        assert len(list(WORDS.above(kind.name))) >= 3
-    assert list(WORDS.above("owl")) == [
+        assert list(WORDS.ancestors(kind.name))[-1] == "entity"
+        assert len(list(WORDS.ancestors(kind.name))) >= 3
+    assert list(WORDS.ancestors("owl")) == [
         "bird",
         "animal",
         "living_thing",
@@ -53,11 +55,11 @@ def test_it_is_as_large_as_the_issue_asks():
 
 def test_every_name_stands_for_something():
     for kind in KINDS:
-        assert WORDS.concepts[WORDS.spoken(kind.name)].nouns
-        assert set(kind.colours) | set(kind.also) <= set(WORDS.colours)
+        assert WORDS.concepts[WORDS.named_concept(kind.name)].nouns
+        assert set(kind.colours) | set(kind.extra_colours) <= set(WORDS.colours)
         assert kind.colours
-        assert set(kind.lives) <= set(WORDS.settings)
-        assert kind.lives
+        assert set(kind.settings) <= set(WORDS.settings)
+        assert kind.settings
     for action in ACTIONS:
         assert set(action.subjects) | set(action.objects) <= set(WORDS.concepts)
         if action.inverse:
@@ -65,7 +67,7 @@ def test_every_name_stands_for_something():
         for name, roles in action.entails:
             assert WORDS.actions[name].takes_object == (len(roles) == 2)
             assert set(roles) <= {"subject", "object"}
-        for wording in action.says:
+        for wording in action.wordings:
             assert len(wording.verb) in (0, 4)
             assert wording.verb or wording.preposition
     for group in WORDS.setting_groups.values():
@@ -75,8 +77,8 @@ def test_every_name_stands_for_something():
 
 
 def test_what_can_be_done_is_what_actions_need():
-    done = {action.object_can for action in ACTIONS} - {""}
-    assert {ability for kind in KINDS for ability in kind.can} == done
+    done = {action.object_affordance for action in ACTIONS} - {""}
+    assert {ability for kind in KINDS for ability in kind.affordances} == done
     assert {pose for action in ACTIONS for pose in action.poses} <= {
         p for k in KINDS for p in k.poses
     }
@@ -84,19 +86,19 @@ def test_what_can_be_done_is_what_actions_need():
 
 @pytest.mark.parametrize("action", WORDS.actions)
 def test_every_action_has_someone_to_do_it(action):
-    alone = any(WORDS.may(action, kind) for kind in WORDS.kinds)
-    pairs = any(WORDS.may(action, a, b) for a, b in product(WORDS.kinds, repeat=2))
+    alone = any(WORDS.allows(action, kind) for kind in WORDS.kinds)
+    pairs = any(WORDS.allows(action, a, b) for a, b in product(WORDS.kinds, repeat=2))
     assert (alone, pairs) == (not WORDS.actions[action].takes_object, not alone)
 
 
 def test_what_may_be():
-    assert WORDS.may("rides", "woman", "horse")
-    assert not WORDS.may("rides", "horse", "woman")
-    assert not WORDS.may("rides", "woman", "apple")
-    assert not WORDS.may("rides", "woman")
-    assert WORDS.may("swims", "duck")
-    assert not WORDS.may("swims", "dog")
-    assert not WORDS.may("swims", "duck", "fish")
+    assert WORDS.allows("rides", "woman", "horse")
+    assert not WORDS.allows("rides", "horse", "woman")
+    assert not WORDS.allows("rides", "woman", "apple")
+    assert not WORDS.allows("rides", "woman")
+    assert WORDS.allows("swims", "duck")
+    assert not WORDS.allows("swims", "dog")
+    assert not WORDS.allows("swims", "duck", "fish")
 
 
 def test_colours_sizes_and_heights_can_be_drawn():
@@ -110,7 +112,7 @@ def test_colours_sizes_and_heights_can_be_drawn():
 @pytest.mark.parametrize("setting", WORDS.settings)
 def test_a_setting_is_in_or_out_and_something_lives_there(setting):
     assert sum(setting in WORDS.setting_groups[side] for side in WORDS.sides) == 1
-    assert sum(setting in kind.lives for kind in KINDS) >= 10
+    assert sum(setting in kind.settings for kind in KINDS) >= 10
 
 
 def test_two_kinds_share_no_noun():
@@ -133,7 +135,7 @@ def test_plurals(noun, plural):
 
 def test_hypernyms_posture_and_medium():
     assert WORDS.hypernyms("sunflower") == ["flower", "plant"]
-    assert WORDS.spoken("oak") == "tree"
+    assert WORDS.named_concept("oak") == "tree"
     assert WORDS.hypernyms("oak") == ["plant"]
     assert WORDS.posture("dog", "lie") == "lies"
     assert WORDS.posture("man", "hold") is None

@@ -1,3 +1,5 @@
+"""Phrases: their trees, and the links to their groups."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +41,7 @@ def test_noun_phrases(noun, before, expected):
 
 
 @pytest.mark.parametrize(
-    ("preposition", "verbal", "expected"),
+    ("preposition", "after_verb", "expected"),
     [
         ("under", True, "under/ADP/2/case it/NOUN/0/root"),
         ("next to", False, "next/ADP/3/case to/ADP/3/case it/NOUN/0/root"),
@@ -52,8 +54,10 @@ def test_noun_phrases(noun, before, expected):
         ),
     ],
 )
-def test_prepositions(preposition, verbal, expected):
-    assert rows(phrases.prepositional(preposition, phrases.word("it", "NOUN"), verbal)) == expected
+def test_prepositions(preposition, after_verb, expected):
+    it = phrases.word("it", "NOUN")
+    phrase = phrases.prepositional(preposition, it, after_verb=after_verb)
+    assert rows(phrase) == expected
 
 
 @pytest.mark.parametrize(
@@ -80,17 +84,16 @@ def test_adverbials(text, expected):
 
 
 def test_links_move_with_their_words():
-    dog = phrases.named(phrases.noun_phrase("dog", ["a", "small"]), 1)
-    cat = phrases.named(phrases.noun_phrase("cat", ["a"]), 0)
-    said = phrases.finite(
-        dog, phrases.join(phrases.word("chasing", "VERB"), after=[("obj", cat)]), ["is"], False
-    )
-    said = phrases.sentence(said)
-    assert phrases.written(said.tree.words) == "A small dog is chasing a cat."
-    named = {group: [said.tree.words[i] for i in indices] for indices, group in said.links}
-    assert named == {1: ["A", "small", "dog"], 0: ["a", "cat"]}
-    assert said.tree.heads == (3, 3, 5, 5, 0, 7, 5, 5)
-    assert said.tree.labels == ("det", "amod", "nsubj", "aux", "root", "det", "obj", "punct")
+    dog = phrases.link_to_group(phrases.noun_phrase("dog", ["a", "small"]), 1)
+    cat = phrases.link_to_group(phrases.noun_phrase("cat", ["a"]), 0)
+    predicate = phrases.join(phrases.word("chasing", "VERB"), after=[("obj", cat)])
+    clause = phrases.finite_clause(dog, predicate, ["is"], passive=False)
+    result = phrases.sentence(clause)
+    assert phrases.to_text(result.tree.words) == "A small dog is chasing a cat."
+    linked = {group: [result.tree.words[i] for i in indices] for indices, group in result.links}
+    assert linked == {1: ["A", "small", "dog"], 0: ["a", "cat"]}
+    assert result.tree.heads == (3, 3, 5, 5, 0, 7, 5, 5)
+    assert result.tree.labels == ("det", "amod", "nsubj", "aux", "root", "det", "obj", "punct")
 
 
 PHRASES = st.recursive(
@@ -99,13 +102,13 @@ PHRASES = st.recursive(
         inner,
         st.lists(st.tuples(st.just("amod"), inner)),
         st.lists(st.tuples(st.just("nmod"), inner)),
-    ).map(lambda parts: phrases.named(phrases.join(*parts), 7)),
+    ).map(lambda parts: phrases.link_to_group(phrases.join(*parts), 7)),
     max_leaves=8,
 )
 
 
 @given(PHRASES)
-def test_whatever_is_joined_is_a_tree_and_links_fit(phrase):
+def test_joined_phrases_are_trees_and_their_links_are_contiguous(phrase):
     n = len(phrase.tree.words)
     assert len(phrase.tree.bottom_up()) == n
     for indices, group in phrase.links:
@@ -114,9 +117,9 @@ def test_whatever_is_joined_is_a_tree_and_links_fit(phrase):
         assert indices[-1] < n
 
 
-def test_a_phrase_may_hang_on_its_like():
+def test_a_phrase_joined_with_an_equal_phrase():
     dog = phrases.noun_phrase("dog", ["a"])
-    assert rows(phrases.both(dog, dog)) == (
+    assert rows(phrases.coordinate(dog, dog)) == (
         "a/DET/2/det dog/NOUN/0/root and/CCONJ/5/cc a/DET/5/det dog/NOUN/2/conj"
     )
     assert phrases.join(dog, after=[("conj", dog)]).tree.heads == (2, 0, 4, 2)

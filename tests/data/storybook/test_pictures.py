@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from vsdemo.data.storybook import pictures
+from vsdemo.data.storybook import pictures, plausibility
 from vsdemo.data.storybook.facts import closure, facts_of
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.pictures import generate_picture
@@ -30,7 +30,7 @@ def middle(box):
 
 
 def faces(made, group):
-    return {figure.flip for figure in made.figures if figure.group == group}
+    return {part.flip for part in made.parts if part.group == group}
 
 
 def touches(made, link, s, o):
@@ -109,8 +109,8 @@ TRUE = {
 def alone(made, link):
     """The pose shows it: who jumps or flies is in the air, others stand on the ground."""
     pose = made.scene.groups[link.subject].pose
-    figures = [f for f in made.figures if f.group == link.subject]
-    lifted = [f.ground is None or f.y < f.ground - 2 for f in figures]
+    parts = [f for f in made.parts if f.group == link.subject]
+    lifted = [f.ground is None or f.y < f.ground - 2 for f in parts]
     right = all(lifted) if pose in ("jump", "fly") else not any(lifted)
     return pose in WORDS.actions[link.action].poses and right
 
@@ -162,12 +162,12 @@ def test_all_lives_where_it_is_unless_surprising():
 
 
 def lives(scene, kind):
-    return scene.setting in WORDS.kinds[kind].lives
+    return scene.setting in WORDS.kinds[kind].settings
 
 
 def test_the_same_number_gives_the_same_bytes():
     for n in (0, 7, 5003):
-        one, other = (generate_picture(n, n >= 5000) for _ in range(2))
+        one, other = (generate_picture(n, compositional=n >= 5000) for _ in range(2))
         assert one == other
         assert one.png() == other.png()
 
@@ -186,19 +186,19 @@ def pairs(made):
 
 def test_pairs_that_are_held_out_are_in_every_compositional_scene_and_in_no_other():
     known = set().union(*map(pairs, SAMPLE))
-    assert not any(pictures.held_out(made.scene) for made in SAMPLE)
+    assert not any(pictures.is_held_out(made.scene) for made in SAMPLE)
     for made in COMPOSITIONAL:
         assert pairs(made) - known
 
 
 def test_what_is_held_out_leaves_each_kind_colour_and_action():
     for kind in WORDS.kinds.values():
-        colours = dict.fromkeys((*kind.colours, *kind.also))
+        colours = dict.fromkeys((*kind.colours, *kind.extra_colours))
         left = [c for c in colours if not pictures.colour_held_out(kind.name, c)]
         assert left[:1] == [kind.colours[0]]
-    for action in pictures.sense.actions():
-        subjects = [k for k in WORDS.kinds if pictures.sense.partners(action, "subject", k)]
-        assert any(not pictures._action_held_out(k, action) for k in subjects)
+    for action in plausibility.all_actions():
+        subjects = [k for k in WORDS.kinds if plausibility.partners(action, "subject", k)]
+        assert any(not pictures.action_held_out(k, action) for k in subjects)
 
 
 def test_training_shows_every_colour_and_setting_and_most_kinds_and_actions():
@@ -209,4 +209,4 @@ def test_training_shows_every_colour_and_setting_and_most_kinds_and_actions():
     assert len(kinds) > 0.95 * len(WORDS.kinds)
     assert max(kinds.values()) < 60
     actions = {made.scene.links[0].action for made in SAMPLE}
-    assert len(actions) > 0.9 * len(pictures.sense.actions())
+    assert len(actions) > 0.9 * len(plausibility.all_actions())

@@ -18,8 +18,8 @@ WOMAN = Mention(0, Thing("woman", 1, "red"), "woman")
 
 
 def texts(message: Message, *groups) -> list[str | None]:
-    found = variants_of(realize(message), scene(*groups, links=(message.link,)))
-    told = (found.voice, found.swapped, found.synonyms, found.hypernyms)
+    result = variants_of(realize(message), scene(*groups, links=(message.link,)))
+    told = (result.voice, result.swapped, result.synonyms, result.hypernyms)
     return [caption and caption.text for caption in told]
 
 
@@ -82,10 +82,10 @@ def test_a_plain_name_has_none():
 
 
 @given(scenes, st.integers(0, 9))
-def test_twins_mean_what_they_should(found, seed):
-    truth = facts_of(found)
-    for caption in write_captions(found, Random(seed)):
-        twin = variants_of(caption, found)
+def test_twins_mean_what_they_should(result, seed):
+    truth = facts_of(result)
+    for caption in write_captions(result, Random(seed)):
+        twin = variants_of(caption, result)
         for same in (twin.voice, twin.synonyms):
             assert not same or (same.facts == caption.facts and same.text != caption.text)
         if twin.swapped:

@@ -35,12 +35,14 @@ def test_a_wrong_caption_differs_in_one_word_that_makes_it_false(name):
         kind = scene.groups[right.group].kind
         assert colour_held_out(kind, right.thing.colour) == (name == "compositional")
         if sort == "colour":
-            assert wrong.thing.what == right.thing.what == load_lexicon().spoken(kind)
+            assert wrong.thing.concept == right.thing.concept == load_lexicon().named_concept(kind)
             assert not colour_held_out(kind, wrong.thing.colour)
         else:
             assert wrong.thing.colour == right.thing.colour
             drawn = [
-                k for k in load_lexicon().kinds if load_lexicon().spoken(k) == wrong.thing.what
+                k
+                for k in load_lexicon().kinds
+                if load_lexicon().named_concept(k) == wrong.thing.concept
             ]
             assert not all(colour_held_out(k, right.thing.colour) for k in drawn)
 

@@ -1,8 +1,19 @@
-"""Storybook: an illustrated world whose every tree, box and entailment is known.
+"""Storybook: an illustrated world in which every tree, box and entailment is known.
 
-It needs no files: pictures are drawn when they are first used and kept below VSDEMO_HOME. Splits
-are train 4,000, dev 500, test 500 and compositional 500; the scenes of the last each join a kind
-of thing with a colour or an action that the others never join it with.
+It needs no files: pictures are drawn when they are first used and kept below VSDEMO_HOME. The
+splits are train (4,000), dev, test and compositional (500 each). Every scene of the last joins a
+kind of thing with a colour or an action that no other split joins it with.
+
+How a picture and its captions come about:
+
+- `lexicon.toml`, `lexicon.py`, `lexicon_entries.py`: nouns, verbs, colours and settings.
+- `plausibility.py`, `capacity.py`: which of them go together, and in what numbers.
+- `layouts.py`, `sprites.py`, `canvas.py`: where things stand; `drawing.py` draws them.
+- `pictures.py`, `scene.py`, `relations.py`: the scene graph and its picture, by number.
+- `facts.py`: what is true of a scene or a sentence, and entailment.
+- `captions.py`, `realization.py`, `phrases.py`: what captions say, and their sentences with trees.
+- `variants.py`: captions that differ from another in one respect.
+- `store.py`, `contact_sheet.py`: files on disk, and an overview of them.
 """
 
 from __future__ import annotations
@@ -14,7 +25,7 @@ from pathlib import Path
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.progress import Progress
 from vsdemo.data.storybook import store
-from vsdemo.data.storybook.pictures import held_out
+from vsdemo.data.storybook.pictures import is_held_out
 from vsdemo.data.storybook.scene import Scene
 from vsdemo.data.storybook.store import captions_of
 
@@ -24,38 +35,44 @@ HOW_TO_GET = "5,500 pictures, drawn by vsdemo when they are first used"
 
 
 def photos(split: str) -> tuple[Path, ...]:
-    """Where the pictures of one split are, or will be once they are drawn."""
+    """Return the files of the pictures of a split; they may not be drawn yet."""
     return tuple(store.photo(number) for number in store.SPLITS[split])
 
 
-def load(split: str, progress: Progress | None = None, most: int = 0) -> CaptionSet:
-    """One split, or its first pictures. Draws what is missing and tells `progress` of pictures done
-    and to do."""
+def load(split: str, progress: Progress | None = None, limit: int = 0) -> CaptionSet:
+    """Return a split, drawing missing pictures.
+
+    Args:
+        split: A key of `store.SPLITS`.
+        progress: Called with the pictures drawn and the pictures to draw.
+        limit: Only the first pictures; 0 for all.
+    """
     numbers = store.SPLITS[split]
-    return drawn(numbers[:most] if most else numbers, split, progress)
+    return drawn(numbers[:limit] if limit else numbers, split, progress)
 
 
 def drawn(
     numbers: Sequence[int], split: str = "all", progress: Progress | None = None
 ) -> CaptionSet:
-    """The pictures of these numbers, of which there is no end, with their captions."""
-    stories = store.read(numbers, progress)
+    """Return the pictures of some numbers with their captions; any number has a picture."""
+    examples = store.read_examples(numbers, progress)
     return CaptionSet(
-        "storybook",
-        split,
-        tuple(store.photo(number) for number in numbers),
-        tuple(text for story in stories for text in story.captions),
-        tuple(i for i, story in enumerate(stories) for _ in story.captions),
+        name="storybook",
+        split=split,
+        photos=tuple(store.photo(number) for number in numbers),
+        captions=tuple(text for example in examples for text in example.captions),
+        photo_of=tuple(i for i, example in enumerate(examples) for _ in example.captions),
     )
 
 
 def scenes(split: str, progress: Progress | None = None) -> tuple[Scene, ...]:
-    """The scene graphs of a split, in the order of its pictures."""
-    return tuple(story.scene for story in store.read(store.SPLITS[split], progress))
+    """Return the scene graphs of a split, in the order of its pictures."""
+    examples = store.read_examples(store.SPLITS[split], progress)
+    return tuple(example.scene for example in examples)
 
 
 def check() -> tuple[list[str], list[str]]:
-    """(facts, problems) about the scenes."""
+    """Return facts about the scenes, and problems with them."""
     graphs = scenes("all")
     kinds = Counter(group.kind for scene in graphs for group in scene.groups)
     sizes = ", ".join(f"{name} {len(numbers):,}" for name, numbers in store.SPLITS.items())
@@ -64,5 +81,6 @@ def check() -> tuple[list[str], list[str]]:
         f"{len(kinds)} kinds of things, each in at least {min(kinds.values())} pictures",
         f"{sum(scene.surprising for scene in graphs):,} pictures of something surprising",
     ]
-    wrong = [s for s in graphs if held_out(s) != (s.number in store.SPLITS["compositional"])]
-    return facts, [f"picture {s.number} is in the wrong split" for s in wrong]
+    compositional = store.SPLITS["compositional"]
+    wrong = [scene for scene in graphs if is_held_out(scene) != (scene.number in compositional)]
+    return facts, [f"picture {scene.number} is in the wrong split" for scene in wrong]

@@ -1,8 +1,8 @@
-"""What a sentence or a whole scene says, as facts, and whether one says all that another says."""
+"""Facts of a sentence or a scene, and entailment between them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -15,10 +15,14 @@ from vsdemo.data.storybook.scene import Link, Scene
 class Thing:
     """At least `count` things that are alike.
 
-    what: a concept of the lexicon. colour, size: None where nothing is said of it.
+    Args:
+        concept: Name of a concept in the lexicon.
+        count: The least number of things.
+        colour: Name of a colour; None if unknown.
+        size: Name of a size; None if unknown.
     """
 
-    what: str
+    concept: str
     count: int = 1
     colour: str | None = None
     size: str | None = None
@@ -26,8 +30,15 @@ class Thing:
 
 @dataclass(frozen=True)
 class Facts:
-    """things: no two of them the same. links: between things, by their numbers. place: a setting,
-    `outdoors` or `indoors`. None where nothing is said of it."""
+    """What is known of a picture. None means unknown.
+
+    Args:
+        things: All of them different things.
+        links: Between things, by their indices.
+        place: A setting, or `outdoors` or `indoors`.
+        time: Name of a time.
+        weather: Name of a weather.
+    """
 
     things: tuple[Thing, ...]
     links: tuple[Link, ...] = ()
@@ -37,63 +48,85 @@ class Facts:
 
 
 def facts_of(scene: Scene) -> Facts:
-    """All that is true of a scene, what its poses show included.
+    """Return all that is true of a scene, including what the poses show.
 
-    Raises UserError for names that the lexicon does not know, counts that it has no word for, and
-    links of groups that are not there.
+    Raises:
+        UserError: If a name is not in the lexicon, a count has no word, or a link names a group
+            that does not exist.
     """
-    words = load_lexicon()
-    told = [
-        *((g.kind, words.kinds) for g in scene.groups),
-        *((g.colour, words.colours) for g in scene.groups),
-        *((g.size, words.sizes) for g in scene.groups if g.size is not None),
-        *((link.action, words.actions) for link in scene.links),
-        *((scene.setting, words.settings), (scene.time, words.times)),
-        (scene.weather, words.weathers),
-    ]
-    if unknown := [name for name, table in told if name not in table]:
-        raise UserError(f"Scene {scene.number}: the lexicon does not know {unknown[0]!r}.")
-    numbers = {n for link in scene.links for n in (link.subject, link.object) if n is not None}
-    if wrong := numbers - set(range(len(scene.groups))):
-        raise UserError(
-            f"Scene {scene.number}: a link names group {min(wrong)}, which is not there."
-        )
-    if wrong_count := [g.count for g in scene.groups if not 1 <= g.count <= len(words.counts)]:
-        raise UserError(f"Scene {scene.number}: a group cannot have {wrong_count[0]} things.")
+    _check(scene)
+    lexicon = load_lexicon()
     things = tuple(Thing(g.kind, g.count, g.colour, g.size) for g in scene.groups)
-    seen = (
-        Link(posture, number)
-        for number, group in enumerate(scene.groups)
-        if (posture := words.posture(group.kind, group.pose))
+    links = list(scene.links)
+    for number, group in enumerate(scene.groups):
+        posture = lexicon.posture(group.kind, group.pose)
+        if posture:
+            links.append(Link(posture, number))
+    return Facts(
+        things=things,
+        links=tuple(links),
+        place=scene.setting,
+        time=scene.time,
+        weather=scene.weather,
     )
-    return Facts(things, (*scene.links, *seen), scene.setting, scene.time, scene.weather)
+
+
+def _check(scene: Scene) -> None:
+    """Raise UserError as `facts_of` does."""
+    lexicon = load_lexicon()
+    names: list[tuple[str, Container[str]]] = []
+    names += [(group.kind, lexicon.kinds) for group in scene.groups]
+    names += [(group.colour, lexicon.colours) for group in scene.groups]
+    names += [(group.size, lexicon.sizes) for group in scene.groups if group.size is not None]
+    names += [(link.action, lexicon.actions) for link in scene.links]
+    names.append((scene.setting, lexicon.settings))
+    names.append((scene.time, lexicon.times))
+    names.append((scene.weather, lexicon.weathers))
+    for name, table in names:
+        if name not in table:
+            raise UserError(f"Scene {scene.number}: the lexicon does not have {name!r}.")
+    used = {n for link in scene.links for n in (link.subject, link.object) if n is not None}
+    missing = used - set(range(len(scene.groups)))
+    if missing:
+        raise UserError(
+            f"Scene {scene.number}: a link names group {min(missing)}, which does not exist."
+        )
+    for group in scene.groups:
+        if not 1 <= group.count <= len(lexicon.counts):
+            raise UserError(f"Scene {scene.number}: a group cannot have {group.count} things.")
 
 
 def entails(specific: Facts, general: Facts) -> bool:
-    """Whether all that `general` says follows from `specific`: each of its things is found among
-    the other's, no two in the same place, with at least its count, its colour and size, in links
-    that are the same or entail its own; and place, time and weather agree."""
-    if not _scenery(specific, general):
+    """Return whether `general` follows from `specific`.
+
+    Each thing of `general` must be a different thing of `specific` with at least its count, its
+    colour and its size. Links must be equal or entailed, and place, time and weather agree.
+    """
+    if not _circumstances_agree(specific, general):
         return False
     known = closure(specific.links)
     for numbers in permutations(range(len(specific.things)), len(general.things)):
         pairs = zip((specific.things[n] for n in numbers), general.things, strict=True)
-        if all(_same(one, other) for one, other in pairs) and known.issuperset(
+        if not all(_thing_entails(one, other) for one, other in pairs):
+            continue
+        links = {
             Link(
-                link.action,
-                numbers[link.subject],
-                None if link.object is None else numbers[link.object],
+                action=link.action,
+                subject=numbers[link.subject],
+                object=None if link.object is None else numbers[link.object],
             )
             for link in general.links
-        ):
+        }
+        if links <= known:
             return True
     return False
 
 
-def _scenery(specific: Facts, general: Facts) -> bool:
+def _circumstances_agree(specific: Facts, general: Facts) -> bool:
+    lexicon = load_lexicon()
     places = {specific.place, None}
-    if specific.place in load_lexicon().settings:
-        places.add(load_lexicon().side(specific.place or ""))
+    if specific.place in lexicon.settings:
+        places.add(lexicon.side(specific.place or ""))
     return (
         general.place in places
         and general.time in (specific.time, None)
@@ -101,31 +134,35 @@ def _scenery(specific: Facts, general: Facts) -> bool:
     )
 
 
-def _same(specific: Thing, general: Thing) -> bool:
-    words = load_lexicon()
-    alike = words.spoken(specific.what) == words.spoken(general.what)  # a small elephant is no
-    sized = general.size is None or (alike and general.size == specific.size)  # small animal
+def _thing_entails(specific: Thing, general: Thing) -> bool:
+    lexicon = load_lexicon()
+    # A small elephant is not a small animal, so sizes compare within one concept only.
+    same_concept = lexicon.named_concept(specific.concept) == lexicon.named_concept(general.concept)
+    size_agrees = general.size is None or (same_concept and general.size == specific.size)
     return (
-        words.is_a(specific.what, general.what)
+        lexicon.is_a(specific.concept, general.concept)
         and specific.count >= general.count
         and general.colour in (specific.colour, None)
-        and sized
+        and size_agrees
     )
 
 
 def closure(links: Iterable[Link]) -> set[Link]:
-    """The links and all that they entail, turned round too where an action has an inverse."""
-    found: set[Link] = set()
-    todo = list(links)
-    while todo:
-        link = todo.pop()
-        if link in found:
+    """Return the links with all that they entail, and the inverse of each that has one."""
+    result: set[Link] = set()
+    pending = list(links)
+    while pending:
+        link = pending.pop()
+        if link in result:
             continue
-        found.add(link)
+        result.add(link)
         action = load_lexicon().actions[link.action]
         if action.inverse and link.object is not None:
-            todo.append(Link(action.inverse, link.object, link.subject))
+            pending.append(Link(action.inverse, link.object, link.subject))
+        groups = {"subject": link.subject, "object": link.object}
         for name, roles in action.entails:
-            groups = [link.subject if role == "subject" else link.object for role in roles]
-            todo.append(Link(name, *groups))
-    return found
+            subject = groups[roles[0]]
+            if subject is not None:
+                object = groups[roles[1]] if len(roles) > 1 else None
+                pending.append(Link(name, subject, object))
+    return result

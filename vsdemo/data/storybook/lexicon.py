@@ -1,4 +1,4 @@
-"""The words of Storybook: what lexicon.toml says, with the questions one asks it."""
+"""The lexicon of Storybook: `lexicon.toml` and questions about its entries."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from vsdemo.data.storybook.lexicon_entries import (
 )
 
 FILE = Path(__file__).with_name("lexicon.toml")
-MEDIUM = {"fly": "air", "swim": "water", "float": "surface"}  # others: the ground
+MEDIUM = {"fly": "air", "swim": "water", "float": "surface"}  # by pose; of others: ground
 
-Record = TypeVar("Record")
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
 class Lexicon:
-    """All tables of the file, by name; `sides` are `outdoors` and `indoors`."""
+    """The tables of `lexicon.toml`, by name. `sides` are `outdoors` and `indoors`."""
 
     concepts: Mapping[str, Concept]
     kinds: Mapping[str, Kind]
@@ -45,55 +45,60 @@ class Lexicon:
     counts: tuple[str, ...]
     plurals: Mapping[str, str]
 
-    def above(self, name: str) -> Iterator[str]:
-        """The concepts above one, nearest first."""
-        while name := self.concepts[name].up:
+    def ancestors(self, name: str) -> Iterator[str]:
+        """Yield the concepts above a concept, nearest first."""
+        while name := self.concepts[name].parent:
             yield name
 
     def is_a(self, name: str, concept: str) -> bool:
-        """Whether a concept is another or lies below it."""
-        return name == concept or concept in self.above(name)
+        """Return whether a concept is another one or lies below it."""
+        return name == concept or concept in self.ancestors(name)
 
-    def spoken(self, kind: str) -> str:
-        """The concept whose noun a kind goes by: an oak's is `tree`."""
-        return kind if self.concepts[kind].nouns else self.concepts[kind].up
+    def named_concept(self, kind: str) -> str:
+        """Return the concept whose noun a kind is called by: for an oak, `tree`."""
+        return kind if self.concepts[kind].nouns else self.concepts[kind].parent
 
     def hypernyms(self, kind: str) -> list[str]:
-        """The concepts above the spoken one that have a noun, nearest first."""
-        return [name for name in self.above(self.spoken(kind)) if self.concepts[name].nouns]
+        """Return the concepts with a noun above `named_concept(kind)`, nearest first."""
+        ancestors = self.ancestors(self.named_concept(kind))
+        return [name for name in ancestors if self.concepts[name].nouns]
 
     def side(self, setting: str) -> str:
-        """`outdoors` or `indoors`."""
+        """Return `outdoors` or `indoors`."""
         return next(side for side in self.sides if setting in self.setting_groups[side])
 
-    def clothed(self, name: str) -> bool:
-        """Whether a concept's colour is that of its clothes: a woman in red."""
-        return any(self.concepts[n].clothed for n in (name, *self.above(name)))
+    def wears_colour(self, name: str) -> bool:
+        """Return whether a concept's colour is that of its clothes: a woman in red."""
+        return any(self.concepts[n].wears_colour for n in (name, *self.ancestors(name)))
 
-    def may(self, action: str, subject: str, object: str | None = None) -> bool:
-        """Whether an action makes sense between kinds, or of one alone, and can be drawn."""
-        found = self.actions[action]
-        poses = self.kinds[subject].poses
-        able = (not found.poses or bool(set(found.poses) & set(poses))) and (
-            not found.subjects or any(self.is_a(subject, name) for name in found.subjects)
+    def allows(self, action: str, subject: str, object: str | None = None) -> bool:
+        """Return whether an action of one kind, or between two, makes sense and can be drawn."""
+        entry = self.actions[action]
+        has_pose = not entry.poses or bool(set(entry.poses) & set(self.kinds[subject].poses))
+        able = has_pose and (
+            not entry.subjects or any(self.is_a(subject, name) for name in entry.subjects)
         )
         if object is None or not able:
-            return able and not found.takes_object
-        fits = not found.objects or any(self.is_a(object, name) for name in found.objects)
-        can = not found.object_can or found.object_can in self.kinds[object].can
-        return found.takes_object and fits and can
+            return able and not entry.takes_object
+        is_object = not entry.objects or any(self.is_a(object, name) for name in entry.objects)
+        affords = (
+            not entry.object_affordance or entry.object_affordance in self.kinds[object].affordances
+        )
+        return entry.takes_object and is_object and affords
 
     def posture(self, kind: str, pose: str) -> str | None:
-        """The action that is seen by a pose alone, such as `sits`."""
-        fits = (
-            name
-            for name, action in self.actions.items()
-            if action.posture and pose in action.poses and self.may(name, kind)
-        )
-        return next(fits, None)
+        """Return the action that a pose alone shows, such as `sits`."""
+        for name, action in self.actions.items():
+            if action.posture and pose in action.poses and self.allows(name, kind):
+                return name
+        return None
 
     def plural(self, noun: str) -> str:
-        """The plural of a noun of one or more words: loaves of bread, teddy bears."""
+        """Return the plural of a noun of one or more words: loaves of bread, teddy bears.
+
+        A library such as inflect has other plurals for some of these nouns (cacti), so the
+        irregular ones stand in the lexicon and the rest follows three rules.
+        """
         words = noun.split()
         at = head_index(words)
         word = words[at]
@@ -107,70 +112,88 @@ class Lexicon:
 
 
 def head_index(words: Sequence[str]) -> int:
-    """Index of a noun's head: the word before `of`, or the last."""
+    """Return the index of a noun's head: the word before `of`, or the last."""
     return (words.index("of") if "of" in words else len(words)) - 1
 
 
 def medium(pose: str) -> str:
-    """Where something in this pose is: air, water, surface or ground."""
+    """Return where a thing in this pose is: `air`, `water`, `surface` or `ground`."""
     return MEDIUM.get(pose, "ground")
 
 
 @cache
 def load_lexicon() -> Lexicon:
-    """The lexicon, read once. Raises UserError when the file is damaged."""
+    """Return the lexicon, which is read once.
+
+    Raises:
+        UserError: If the file is damaged.
+    """
     try:
-        return _built(tomllib.loads(FILE.read_text(encoding="utf-8")))
+        return _parse(tomllib.loads(FILE.read_text(encoding="utf-8")))
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise UserError(f"{FILE} is damaged ({error}); restore it with git.") from None
 
 
-def _built(raw: dict[str, Any]) -> Lexicon:
-    for kind in raw["kinds"].values():
-        kind["colours"] = _members(kind["colours"], raw["colour_groups"])
-        kind["also"] = _members(kind.get("also", ()), raw["colour_groups"])
-        kind["lives"] = _members(kind["lives"], raw["setting_groups"])
-    concepts = _records(Concept, raw["categories"], named=True)
+def _parse(tables: dict[str, Any]) -> Lexicon:
+    for kind in tables["kinds"].values():
+        kind["colours"] = _expand(kind["colours"], tables["colour_groups"])
+        kind["extra_colours"] = _expand(kind.get("extra_colours", ()), tables["colour_groups"])
+        kind["settings"] = _expand(kind["settings"], tables["setting_groups"])
+    kinds = _named_entries(Kind, tables["kinds"])
     return Lexicon(
-        concepts=concepts | (kinds := _records(Kind, raw["kinds"], named=True)),
+        concepts=_named_entries(Concept, tables["categories"]) | kinds,
         kinds=kinds,
-        actions={name: _action(name, row) for name, row in raw["actions"].items()},
-        colours=_records(Colour, raw["colours"]),
-        sizes=_records(Size, raw["sizes"]),
-        settings=_records(Setting, raw["settings"]),
-        setting_groups=_frozen(raw["setting_groups"]),
-        sides=_frozen(raw["sides"]),
-        times=_records(Time, raw["times"]),
-        weathers=_records(Weather, raw["weathers"]),
-        counts=tuple(raw["counts"]["words"]),
-        plurals=raw["plurals"],
+        actions={name: _parse_action(name, row) for name, row in tables["actions"].items()},
+        colours=_entries(Colour, tables["colours"]),
+        sizes=_entries(Size, tables["sizes"]),
+        settings=_entries(Setting, tables["settings"]),
+        setting_groups=_with_tuples(tables["setting_groups"]),
+        sides=_with_tuples(tables["sides"]),
+        times=_entries(Time, tables["times"]),
+        weathers=_entries(Weather, tables["weathers"]),
+        counts=tuple(tables["counts"]["words"]),
+        plurals=tables["plurals"],
     )
 
 
-def _records(
-    record: Callable[..., Record], table: Mapping[str, Any], named: bool = False
-) -> dict[str, Record]:
-    names = ({"name": name} if named else {} for name in table)
-    rows = zip(table.items(), names, strict=True)
-    return {name: record(**first, **_frozen(row)) for (name, row), first in rows}
+def _entries(entry: Callable[..., Entry], table: Mapping[str, Any]) -> dict[str, Entry]:
+    return {name: entry(**_with_tuples(row)) for name, row in table.items()}
 
 
-def _frozen(row: Mapping[str, Any]) -> dict[str, Any]:
+def _named_entries(entry: Callable[..., Entry], table: Mapping[str, Any]) -> dict[str, Entry]:
+    return {name: entry(name=name, **_with_tuples(row)) for name, row in table.items()}
+
+
+def _with_tuples(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with tuples for its lists."""
     return {key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}
 
 
-def _members(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[str]:
-    """The names, each group replaced by its members, without doubles."""
-    return list(dict.fromkeys(m for name in names for m in groups.get(name, (name,))))
+def _expand(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the names, each group replaced by its members, without duplicates."""
+    members = [member for name in names for member in groups.get(name, (name,))]
+    return list(dict.fromkeys(members))
 
 
-def _action(name: str, row: dict[str, Any]) -> Action:
+def _parse_action(name: str, row: dict[str, Any]) -> Action:
     row = dict(row)
-    says = tuple(
-        Wording(tuple(wording.get("verb", "").split()), wording.get("preposition", ""))
-        for wording in row.pop("says")
+    wordings = tuple(
+        Wording(
+            verb=tuple(wording.get("verb", "").split()),
+            preposition=wording.get("preposition", ""),
+        )
+        for wording in row.pop("wordings")
     )
-    entailed = (text.split() for text in row.pop("entails", ()))
-    inverse = row.pop("inverse", name if row.pop("symmetric", False) else "")
-    entails = tuple((first, tuple(roles)) for first, *roles in entailed)
-    return Action(name, says, entails=entails, inverse=inverse, **_frozen(row))
+    symmetric = row.pop("symmetric", False)
+    inverse = row.pop("inverse", name if symmetric else "")
+    entails = []
+    for text in row.pop("entails", ()):
+        entailed, *roles = text.split()
+        entails.append((entailed, tuple(roles)))
+    return Action(
+        name=name,
+        wordings=wordings,
+        entails=tuple(entails),
+        inverse=inverse,
+        **_with_tuples(row),
+    )

@@ -1,4 +1,4 @@
-"""The records of the lexicon: what is known of a noun, a verb, a colour or a place."""
+"""Entries of the lexicon: concepts, actions, colours, sizes, settings, times and weathers."""
 
 from __future__ import annotations
 
@@ -7,44 +7,58 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Concept:
-    """A noun's place in the hierarchy.
+    """A noun and its place in the concept hierarchy.
 
-    up: name of the concept above, empty at the top. ours: WordNet lacks that edge. nouns: what it
-    is called, the usual one first; none where it is not said. pronoun: of one unknown. clothed:
-    colours are those of clothes, here and below. mass: takes no number.
+    Args:
+        name: Its key in the lexicon.
+        synset: Its synset in WordNet 3.0.
+        parent: Name of the concept above; empty at the top.
+        not_in_wordnet: Whether WordNet lacks the edge to the parent.
+        nouns: Its singular nouns, the usual one first; empty if captions do not name it.
+        pronoun: The pronoun of an unknown one, such as `someone`.
+        wears_colour: Whether its colour is that of its clothes; holds for concepts below, too.
+        mass: Whether it has no plural, such as furniture.
     """
 
     name: str
     synset: str
-    up: str = ""
-    ours: bool = False
+    parent: str = ""
+    not_in_wordnet: bool = False
     nouns: tuple[str, ...] = ()
     pronoun: str = ""
-    clothed: bool = False
+    wears_colour: bool = False
     mass: bool = False
 
 
 @dataclass(frozen=True)
 class Kind(Concept):
-    """A concept that is drawn.
+    """A concept with drawings.
 
-    colours: the natural ones, the drawing's own first. also: others that it may be painted in.
-    height: metres of storybook in the first pose. lives: settings where it is sensible. poses: of
-    its drawings, the first is that without a suffix. can: what may be done to it.
+    Args:
+        colours: Its natural colours, that of the drawing first.
+        extra_colours: Other colours that the drawing may be painted in.
+        height: In metres, in the first pose.
+        settings: Where it lives.
+        poses: Of its drawings; the first is the drawing without a suffix.
+        affordances: What can be done to it.
     """
 
     colours: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
+    extra_colours: tuple[str, ...] = ()
     height: float = 1.0
-    lives: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
     poses: tuple[str, ...] = ("stand",)
-    can: tuple[str, ...] = ()
+    affordances: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Wording:
-    """One way to say an action. verb: its forms (they chase, it chases, chasing, chased), none
-    for a relation. preposition: before the object, empty where the verb takes it directly."""
+    """One way to express an action.
+
+    Args:
+        verb: Its forms: they chase, it chases, chasing, chased. Empty for a relation.
+        preposition: Before the object; empty if the verb takes it directly.
+    """
 
     verb: tuple[str, ...] = ()
     preposition: str = ""
@@ -52,44 +66,57 @@ class Wording:
 
 @dataclass(frozen=True)
 class Action:
-    """What groups do, or how they stand to each other. Empty tuples mean anything.
+    """An action of a group, or a relation between groups. Empty tuples of names allow anything.
 
-    entails: (action, roles) with roles of `subject` and `object`, in the order of the entailed
-    one's own. posture: is seen by the pose alone. placed: is only said with a
-    place. verbless: is only said without a verb. at_object: captions say where the object is.
-    moves: goes along the ground.
+    Args:
+        name: Its key in the lexicon.
+        wordings: The usual one first.
+        passive: Whether it has a passive.
+        subjects: Concepts that a subject is one of.
+        poses: Of the subject.
+        objects: Concepts that an object is one of.
+        object_affordance: What can be done to the object.
+        object_poses: Of the object, if it has one of them.
+        entails: (action, roles): what is true as well. The roles are `subject` and `object` of
+            this action, in the order of the entailed one.
+        inverse: The action with subject and object exchanged.
+        posture: Whether the pose alone shows it.
+        needs_place: Whether captions name it only together with a place.
+        verbless: Whether captions name it only without a verb.
+        at_object: Whether captions name the place of the object.
+        moves: Whether the subject goes along the ground.
     """
 
     name: str
-    says: tuple[Wording, ...]
+    wordings: tuple[Wording, ...]
     passive: bool = False
     subjects: tuple[str, ...] = ()
     poses: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
-    object_can: str = ""
+    object_affordance: str = ""
     object_poses: tuple[str, ...] = ()
     entails: tuple[tuple[str, tuple[str, ...]], ...] = ()
     inverse: str = ""
     posture: bool = False
-    placed: bool = False
+    needs_place: bool = False
     verbless: bool = False
     at_object: bool = False
     moves: bool = False
 
     @property
     def relation(self) -> bool:
-        """Whether it is said without a verb of its own."""
-        return not self.says[0].verb
+        """Whether it has no verb of its own."""
+        return not self.wordings[0].verb
 
     @property
     def takes_object(self) -> bool:
         """Whether it is between two groups."""
-        return self.relation or bool(self.objects or self.object_can)
+        return self.relation or bool(self.objects or self.object_affordance)
 
 
 @dataclass(frozen=True)
 class Colour:
-    """Three tones, as #rrggbb."""
+    """The three tones of a colour in a drawing, as #rrggbb."""
 
     main: str
     dark: str
@@ -98,7 +125,12 @@ class Colour:
 
 @dataclass(frozen=True)
 class Size:
-    """factor: of the usual height."""
+    """An unusual size.
+
+    Args:
+        factor: Of the usual height.
+        words: Its adjectives, the usual one first.
+    """
 
     factor: float
     words: tuple[str, ...]
@@ -106,8 +138,15 @@ class Size:
 
 @dataclass(frozen=True)
 class Setting:
-    """Phrases of place, by where a group is: in the air, in the water, on its surface, on the
-    ground, or going along it."""
+    """Phrases of place for a group in a setting.
+
+    Args:
+        ground: On the ground.
+        air: In the air.
+        water: In the water.
+        surface: On the surface of the water.
+        along: Moving over the ground.
+    """
 
     ground: tuple[str, ...]
     air: tuple[str, ...] = ()
@@ -118,16 +157,27 @@ class Setting:
 
 @dataclass(frozen=True)
 class Time:
-    """words: its phrases. indoors: whether one would say them of a room."""
+    """A time of day.
 
-    words: tuple[str, ...]
+    Args:
+        phrases: Adverbials for it.
+        indoors: Whether captions name it in a room.
+    """
+
+    phrases: tuple[str, ...]
     indoors: bool
 
 
 @dataclass(frozen=True)
 class Weather:
-    """words: its phrases. times: at which one would say them. unless: not in this setting."""
+    """The weather outdoors.
 
-    words: tuple[str, ...]
+    Args:
+        phrases: Adverbials for it.
+        times: When captions name it.
+        unless: The setting in which they do not.
+    """
+
+    phrases: tuple[str, ...]
     times: tuple[str, ...]
     unless: str = ""

@@ -1,4 +1,4 @@
-"""Scenes from numbers: what there is, what it does, and where; the same number, the same scene."""
+"""Generate scenes and their pictures from numbers; the same number gives the same scene."""
 
 from __future__ import annotations
 
@@ -10,200 +10,239 @@ from random import Random
 from zlib import crc32
 
 from vsdemo.data.storybook import capacity, plausibility
-from vsdemo.data.storybook.canvas import Stage
-from vsdemo.data.storybook.drawing import Figure, compose, png
+from vsdemo.data.storybook.canvas import Canvas
+from vsdemo.data.storybook.drawing import PlacedPart, render_png, render_svg
 from vsdemo.data.storybook.facts import closure, facts_of
-from vsdemo.data.storybook.layouts import LAYOUTS, alone
+from vsdemo.data.storybook.layouts import LAYOUTS, Role, alone
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.lexicon_entries import Kind
-from vsdemo.data.storybook.relations import seen_relations
+from vsdemo.data.storybook.relations import visible_relations
 from vsdemo.data.storybook.scene import Group, Link, Scene
 from vsdemo.data.storybook.sprites import Actor, Sprite
 
-SURPRISING = 0.07  # tried; half of them find room, so about 4% of scenes have a stranger in them
-HELD_OUT = 0.12  # share of pairs of a kind with a colour or an action that training never sees
+SURPRISING = 0.07  # of the attempts; half of them find room, so about 4% of the scenes
+HELD_OUT = 0.12  # share of pairs of a kind with a colour or an action that are held out of train
 COUNTS = (1, 1, 1, 1, 1, 2, 2, 3, 4)
-EXTRAS = (0, 1, 1, 2, 2, 3)
-COMMON = ("yellow", "white", "green", "brown")  # colours that many kinds have anyway
+EXTRA_GROUPS = (0, 1, 1, 2, 2, 3)
+COMMON_COLOURS = ("yellow", "white", "green", "brown")  # many kinds have them by nature
 TIMES = ("day",) * 4 + ("morning", "morning", "sunset", "sunset", "night")
+TIMES_INDOORS = ("morning", "day", "day", "night")
 WEATHERS = ("sunny",) * 5 + ("cloudy", "cloudy", "rain", "snowfall", "fog")
-COLD = ("snow", "mountains", "forest", "street", "park", "farm", "field")  # where snow falls
-DRY = ("desert", "snow")  # where rain does not
+SNOWY = ("snow", "mountains", "forest", "street", "park", "farm", "field")
+RAINLESS = ("desert", "snow")
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A scene and where its things are drawn."""
+    """A scene and the places of its things."""
 
     scene: Scene
-    figures: tuple[Figure, ...]
+    parts: tuple[PlacedPart, ...]
+
+    def svg(self) -> str:
+        """Return the picture as SVG."""
+        scene = self.scene
+        return render_svg(scene.setting, scene.time, scene.weather, self.parts)
 
     def png(self) -> bytes:
-        """480 x 360 pixels."""
-        scene = self.scene
-        return png(compose(scene.setting, scene.time, scene.weather, self.figures))
+        """Return the picture as a PNG of 480 x 360 pixels."""
+        return render_png(self.svg())
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What a scene is about: an action, its groups and their poses, where and when."""
+class _Plan:
+    """The topic of a scene: an action, its groups and their poses, and the setting."""
 
-    action: str | None
+    action: str
     actors: tuple[Actor, ...]
     poses: tuple[str, ...]
     setting: str
     surprising: bool
 
+    @property
+    def roles(self) -> list[Role]:
+        pairs = zip(self.actors, self.poses, strict=True)
+        return [Role(actor, pose) for actor, pose in pairs]
 
-def generate_picture(number: int, compositional: bool = False) -> Picture:
-    """The picture of a number, the same each time. It joins no kind with a colour or an action
-    that is held out; a compositional one always does."""
+
+def generate_picture(number: int, *, compositional: bool = False) -> Picture:
+    """Return the picture of a number.
+
+    A compositional picture joins a kind with a colour or an action that is held out of all other
+    pictures.
+    """
     for attempt in count():
-        found = _attempt(Random(f"{number}/{attempt}"), number)
-        if found and held_out(found.scene) == compositional:
-            return found
+        picture = _attempt(Random(f"{number}/{attempt}"), number)
+        if picture and is_held_out(picture.scene) == compositional:
+            return picture
     raise AssertionError  # count() does not end
 
 
-def held_out(scene: Scene) -> bool:
-    """Whether a scene joins a kind with a colour, or with an action, that training never sees."""
+def is_held_out(scene: Scene) -> bool:
+    """Return whether a scene joins a kind with a colour or an action that is held out."""
     links = closure(facts_of(scene).links)
-    return any(colour_held_out(g.kind, g.colour) for g in scene.groups) or any(
-        _action_held_out(scene.groups[link.subject].kind, link.action) for link in links
+    return any(colour_held_out(group.kind, group.colour) for group in scene.groups) or any(
+        action_held_out(scene.groups[link.subject].kind, link.action) for link in links
     )
 
 
 @cache
 def colour_held_out(kind: str, colour: str) -> bool:
-    """Whether training never sees a kind in this colour."""
-    found = load_lexicon().kinds[kind]
-    return colour in (*found.colours[1:], *found.also) and _chosen(kind, colour)
+    """Return whether a kind in this colour is held out."""
+    entry = load_lexicon().kinds[kind]
+    return colour in (*entry.colours[1:], *entry.extra_colours) and _in_sample(kind, colour)
 
 
 @cache
-def _action_held_out(kind: str, action: str) -> bool:
-    words = load_lexicon()
-    subjects = [name for name in words.kinds if plausibility.partners(action, "subject", name)]
-    found = words.actions[action]
-    known = found.takes_object and not found.relation and len(subjects) > 5
-    return known and _chosen(kind, action)
+def action_held_out(kind: str, action: str) -> bool:
+    """Return whether an action of a kind is held out; only actions of many kinds are."""
+    lexicon = load_lexicon()
+    entry = lexicon.actions[action]
+    if not entry.takes_object or entry.relation:
+        return False
+    subjects = [name for name in lexicon.kinds if plausibility.partners(action, "subject", name)]
+    return len(subjects) > 5 and _in_sample(kind, action)
 
 
-def _chosen(kind: str, other: str) -> bool:
+def _in_sample(kind: str, other: str) -> bool:
+    """Return whether the hash of a pair falls into the share that is held out."""
     return crc32(f"{kind} {other}".encode()) < HELD_OUT * 2**32
 
 
 def _attempt(rng: Random, number: int) -> Picture | None:
-    """A scene where all its main things find room."""
+    """Return a picture, or None if the groups of its topic do not fit."""
     plan = _plan(rng)
     if plan is None:
         return None
     outdoors = load_lexicon().side(plan.setting) == "outdoors"
-    time = rng.choice(TIMES) if outdoors else rng.choice(("morning", "day", "day", "night"))
+    time = rng.choice(TIMES if outdoors else TIMES_INDOORS)
     weather = _weather(plan.setting, time, rng) if outdoors else "sunny"
-    stage = Stage(plan.setting, rng, outdoors and weather == "sunny" and time != "sunset")
-    stage.main = set(range(len(plan.actors)))
-    if not stage.place(_sprites(plan, rng), mirror=plan.action not in ("left_of", "right_of")):
+    canvas = Canvas(
+        setting=plan.setting,
+        rng=rng,
+        has_sun=outdoors and weather == "sunny" and time != "sunset",
+        main=frozenset(range(len(plan.actors))),
+    )
+    mirror = plan.action not in ("left_of", "right_of")
+    if not canvas.place(_layout(plan, rng), mirror=mirror):
         return None
     actors, poses = list(plan.actors), list(plan.poses)
-    for _ in range(rng.choice(EXTRAS)):
-        _add(stage, actors, poses, rng)
-    groups = tuple(_group(a, p, stage.figures) for a, p in zip(actors, poses, strict=True))
-    links = _main_link(plan) + seen_relations(groups, poses, len(plan.actors), rng)
-    scene = Scene(number, plan.setting, time, weather, groups, links, plan.surprising)
-    return Picture(scene, tuple(stage.figures))
+    for _ in range(rng.choice(EXTRA_GROUPS)):
+        _add_group(canvas, actors, poses, rng)
+    groups = tuple(_group(a, p, canvas.parts) for a, p in zip(actors, poses, strict=True))
+    topic = Link(plan.action, 0, 1 if len(plan.actors) > 1 else None)
+    relations = visible_relations(groups, poses, len(plan.actors), rng)
+    scene = Scene(
+        number=number,
+        setting=plan.setting,
+        time=time,
+        weather=weather,
+        groups=groups,
+        links=(topic, *relations),
+        surprising=plan.surprising,
+    )
+    return Picture(scene, tuple(canvas.parts))
 
 
-def _plan(rng: Random) -> Plan | None:
-    """A kind, an action that it takes part in, a partner, poses and a setting that suit them."""
-    kinds = load_lexicon().kinds
+def _plan(rng: Random) -> _Plan | None:
+    """Return a kind, an action of it, a partner, and poses and a setting that suit them."""
+    lexicon = load_lexicon()
     if rng.random() < 0.5:
-        action, role = rng.choice(plausibility.actions()), "subject"
-        focus = rng.choice([k for k in kinds if plausibility.partners(action, role, k)])
+        action, role = rng.choice(plausibility.all_actions()), "subject"
+        focus = rng.choice(
+            [kind for kind in lexicon.kinds if plausibility.partners(action, role, kind)]
+        )
     else:
-        focus = rng.choice(list(kinds))
+        focus = rng.choice(list(lexicon.kinds))
         uses = plausibility.uses(focus)
-        weights = [0.3 if load_lexicon().actions[action].relation else 1.0 for action, _ in uses]
+        weights = [0.3 if lexicon.actions[action].relation else 1.0 for action, _ in uses]
         action, role = rng.choices(uses, weights)[0]
     partner = rng.choice(plausibility.partners(action, role, focus))
-    names = [n for n in ((focus, partner) if role == "subject" else (partner, focus)) if n]
-    cast = [kinds[n] for n in names]
-    options = plausibility.poses(action, *cast)
-    if not options:
+    names = (focus, partner) if role == "subject" else (partner, focus)
+    kinds = [lexicon.kinds[name] for name in names if name]
+    pose_options = plausibility.poses(action, *kinds)
+    if not pose_options:
         return None
-    poses = rng.choice(options)
+    poses = rng.choice(pose_options)
     surprising = rng.random() < SURPRISING
-    settings = capacity.settings(cast, poses, surprising)
+    settings = capacity.possible_settings(kinds, poses, surprising=surprising)
     if not settings:
         return None
     setting = rng.choice(settings)
-    counts = capacity.counts(action, cast, [rng.choice(COUNTS) for _ in cast])
-    actors = tuple(_actor(i, cast[i], counts[i], setting, rng) for i in range(len(cast)))
+    counts = capacity.fit_counts(action, kinds, [rng.choice(COUNTS) for _ in kinds])
+    actors = tuple(
+        _actor(group, kind, counts[group], setting, rng) for group, kind in enumerate(kinds)
+    )
     if not capacity.fits(action, actors, poses):
         return None
-    return Plan(action, actors, poses, setting, surprising)
+    return _Plan(action=action, actors=actors, poses=poses, setting=setting, surprising=surprising)
 
 
-def _actor(group: int, kind: Kind, n: int, setting: str, rng: Random) -> Actor:
-    colours = [*kind.colours, *kind.also]
+def _actor(group: int, kind: Kind, count: int, setting: str, rng: Random) -> Actor:
+    """Return a group of a random colour and size."""
+    colours = [*kind.colours, *kind.extra_colours]
     if setting == "snow" and len(colours) > 1 and "white" in colours:
         colours.remove("white")
-    words = load_lexicon()
-    sized = not words.is_a(kind.name, "person") and 0.4 < kind.height < 3
-    size = rng.choice(list(words.sizes)) if sized and rng.random() < 0.25 else None
-    factor = words.sizes[size].factor if size else 1.0
-    colour = rng.choices(colours, [1 if c in COMMON else 2 for c in colours])[0]
-    return Actor(group, kind, n, colour, factor)
+    lexicon = load_lexicon()
+    has_sizes = not lexicon.is_a(kind.name, "person") and 0.4 < kind.height < 3
+    factor = 1.0
+    if has_sizes and rng.random() < 0.25:
+        factor = lexicon.sizes[rng.choice(list(lexicon.sizes))].factor
+    weights = [1 if colour in COMMON_COLOURS else 2 for colour in colours]
+    colour = rng.choices(colours, weights)[0]
+    return Actor(group=group, kind=kind, count=count, colour=colour, factor=factor)
 
 
 def _weather(setting: str, time: str, rng: Random) -> str:
     weather = rng.choice(WEATHERS)
-    odd = (
-        (weather == "snowfall" and setting not in COLD)
-        or (weather == "rain" and setting in DRY)
-        or (weather in ("fog", "cloudy") and time == "night")  # one would see little
+    implausible = (
+        (weather == "snowfall" and setting not in SNOWY)
+        or (weather == "rain" and setting in RAINLESS)
+        or (weather in ("fog", "cloudy") and time == "night")  # too dark
     )
-    return "sunny" if odd else weather
+    return "sunny" if implausible else weather
 
 
-def _sprites(plan: Plan, rng: Random) -> list[Sprite]:
-    subject, *rest = plan.actors
-    if rest:
-        return LAYOUTS[plan.action or ""](subject, plan.poses[0], rest[0], plan.poses[1], rng)
-    moves = plan.action is not None and load_lexicon().actions[plan.action].moves
-    return alone(subject, plan.poses[0], rng, moves)
+def _layout(plan: _Plan, rng: Random) -> list[Sprite]:
+    if len(plan.roles) > 1:
+        subject, object = plan.roles
+        return LAYOUTS[plan.action](subject, object, rng)
+    return alone(plan.roles[0], rng, moves=load_lexicon().actions[plan.action].moves)
 
 
-def _add(stage: Stage, actors: list[Actor], poses: list[str], rng: Random) -> None:
-    """One more group that goes with the setting, where there is room for it."""
-    taken = {a.kind.name for a in actors}
+def _add_group(canvas: Canvas, actors: list[Actor], poses: list[str], rng: Random) -> None:
+    """Add one more group of a kind that lives in the setting, if there is room for it."""
+    taken = {actor.kind.name for actor in actors}
     kinds = [
-        k for k in load_lexicon().kinds.values() if stage.setting in k.lives and k.name not in taken
+        kind
+        for kind in load_lexicon().kinds.values()
+        if canvas.setting in kind.settings and kind.name not in taken
     ]
     kind = rng.choice(kinds)
     options = [
-        p
-        for p in plausibility.alone(kind)
-        if stage.setting in capacity.settings([kind], [p], False)
+        pose
+        for pose in plausibility.solitary_poses(kind)
+        if canvas.setting in capacity.possible_settings([kind], [pose])
     ]
     if not options:
         return
     pose = rng.choice(options)
-    actor = _actor(
-        len(actors), kind, min(rng.choice(COUNTS), capacity.most(kind)), stage.setting, rng
-    )
-    if stage.place(alone(actor, pose, rng, moves=pose in ("run", "walk", "crawl"))):
+    number = min(rng.choice(COUNTS), capacity.max_count(kind))
+    actor = _actor(len(actors), kind, number, canvas.setting, rng)
+    if canvas.place(alone(Role(actor, pose), rng, moves=pose in ("run", "walk", "crawl"))):
         actors.append(actor)
         poses.append(pose)
 
 
-def _group(actor: Actor, pose: str, figures: Sequence[Figure]) -> Group:
-    sizes = {s.factor: name for name, s in load_lexicon().sizes.items()}
-    boxes = tuple(f.box for f in figures if f.group == actor.group)
-    return Group(actor.kind.name, len(boxes), actor.colour, sizes.get(actor.factor), pose, boxes)
-
-
-def _main_link(plan: Plan) -> tuple[Link, ...]:
-    if plan.action is None:
-        return ()
-    return (Link(plan.action, 0, 1 if len(plan.actors) > 1 else None),)
+def _group(actor: Actor, pose: str, parts: Sequence[PlacedPart]) -> Group:
+    """Return the group of an actor, as it is placed."""
+    sizes = {size.factor: name for name, size in load_lexicon().sizes.items()}
+    boxes = tuple(part.box for part in parts if part.group == actor.group)
+    return Group(
+        kind=actor.kind.name,
+        count=len(boxes),
+        colour=actor.colour,
+        size=sizes.get(actor.factor),
+        pose=pose,
+        boxes=boxes,
+    )

@@ -1,30 +1,30 @@
-"""Which kinds, poses and settings go together: what the lexicon allows and a picture can show."""
+"""Which kinds, poses and actions go together: allowed by the lexicon, and sensible in a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
 
 from vsdemo.data.storybook.lexicon import load_lexicon, medium
 from vsdemo.data.storybook.lexicon_entries import Kind
 
-ENTAILED = ("with", "in")  # said of scenes with a stronger link, so never what a scene is about
-BOUND = ("ride", "hold", "jump", "open")  # poses that need an action
+ENTAILED_ONLY = ("with", "in")  # follow from a stronger link, so they are never a topic
+BOUND_POSES = ("ride", "hold", "jump", "open")  # need an action
 ON = ("sits_on", "stands_on", "lies_on", "on")
-SEATED = ("sits_on", "sits_in", "drives")  # else people do not sit: there is nothing to sit on
-NARROW = ("fence", "ladder")  # for those who climb or fly
+SEATED = ("sits_on", "sits_in", "drives")  # without these, people have nothing to sit on
+NARROW = ("fence", "ladder")  # only for things that climb or fly
 CLIMBERS = ("bird", "cat", "squirrel", "monkey")
-IN_AIR_NEAR = ("bird", "gull", "insect", "toy")  # what flies where people are
-BOARDS = ("scooter", "skateboard")  # one stands on them
-RIDDEN = (*BOARDS, "bicycle", "motorcycle", "sled")  # do not go by themselves
-WET = {"water", "surface"}
+LOW_FLIERS = ("bird", "gull", "insect", "toy")
+BOARDS = ("scooter", "skateboard")  # are ridden standing
+RIDDEN = (*BOARDS, "bicycle", "motorcycle", "sled")  # do not move by themselves
+WATER = {"water", "surface"}
 HUNTERS = ("person", "dog", "cat", "fox", "lion", "bear")
 
 
 @cache
 def uses(kind: str) -> tuple[tuple[str, str], ...]:
-    """The (action, role) that a kind can be drawn in."""
+    """Return every (action, role) that a kind can be drawn in."""
     return tuple(
         (action, role)
         for action in load_lexicon().actions
@@ -34,122 +34,144 @@ def uses(kind: str) -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def actions() -> tuple[str, ...]:
-    """All that a scene can be about."""
-    return tuple(dict.fromkeys(action for kind in load_lexicon().kinds for action, _ in uses(kind)))
+def all_actions() -> tuple[str, ...]:
+    """Return every action that can be the topic of a scene."""
+    kinds = load_lexicon().kinds
+    return tuple(dict.fromkeys(action for kind in kinds for action, _ in uses(kind)))
 
 
 @cache
 def partners(action: str, role: str, kind: str) -> tuple[str | None, ...]:
-    """Those that a kind can have as the other side of an action; None where it has none."""
-    words = load_lexicon()
-    one = words.kinds[kind]
-    if action in ENTAILED:
+    """Return the kinds on the other side of an action.
+
+    For an action without an object this is (None,) if the kind can do it.
+    """
+    lexicon = load_lexicon()
+    own = lexicon.kinds[kind]
+    if action in ENTAILED_ONLY:
         return ()
-    if not words.actions[action].takes_object:
-        alone = role == "subject" and words.may(action, kind) and poses(action, one)
-        return (None,) if alone else ()
-    pairs = [(one, other) if role == "subject" else (other, one) for other in _neighbours(kind)]
-    return tuple(
-        (o if role == "subject" else s).name
-        for s, o in pairs
-        if words.may(action, s.name, o.name) and sensible(action, s, o) and poses(action, s, o)
-    )
+    if not lexicon.actions[action].takes_object:
+        possible = role == "subject" and lexicon.allows(action, kind) and poses(action, own)
+        return (None,) if possible else ()
+    result = []
+    for other in _neighbours(kind):
+        subject, object = (own, other) if role == "subject" else (other, own)
+        if (
+            lexicon.allows(action, subject.name, object.name)
+            and is_sensible(action, subject, object)
+            and poses(action, subject, object)
+        ):
+            result.append(other.name)
+    return tuple(result)
 
 
 @cache
 def _neighbours(kind: str) -> tuple[Kind, ...]:
-    """All others that live in one of its settings."""
+    """Return the other kinds that live in one of a kind's settings."""
     kinds = load_lexicon().kinds
-    lives = set(kinds[kind].lives)
-    return tuple(k for k in kinds.values() if k.name != kind and not lives.isdisjoint(k.lives))
+    settings = set(kinds[kind].settings)
+    return tuple(k for k in kinds.values() if k.name != kind and settings & set(k.settings))
 
 
 @cache
-def concepts(kind: str) -> frozenset[str]:
-    """What a kind is: itself and all concepts above."""
-    return frozenset((kind, *load_lexicon().above(kind)))
+def _concepts(kind: str) -> frozenset[str]:
+    return frozenset((kind, *load_lexicon().ancestors(kind)))
 
 
-def is_a(kind: Kind, *any_of: str) -> bool:
-    """Whether a kind is one of these or lies below one."""
-    return not concepts(kind.name).isdisjoint(any_of)
+def is_any_of(kind: Kind, *concepts: str) -> bool:
+    """Return whether a kind is one of some concepts or lies below one."""
+    return not _concepts(kind.name).isdisjoint(concepts)
 
 
-def sensible(action: str, s: Kind, o: Kind) -> bool:
-    """Whether a picture of it would not be absurd."""
-    found = load_lexicon().actions[action]
-    living = is_a(s, "person", "animal")
+def is_sensible(action: str, s: Kind, o: Kind) -> bool:
+    """Return whether a picture of an action between two kinds is not absurd."""
     if action == "on":
-        bulky = is_a(s, "toy", "instrument", "book", "hat")
+        bulky = is_any_of(s, "toy", "instrument", "book", "hat")
         return s.name != "lamp" and (bulky or o.name in ("table", "box"))
     if action in ON:
-        climbs = o.name not in NARROW or is_a(s, *CLIMBERS)
-        return is_a(s, "person") or (s.height < 1.2 and climbs)
-    if action == "flies_over":
-        return o.height > 1.4 if is_a(s, "aircraft") else o.height < 2.5 or not is_a(s, "insect")
-    if action == "follows":
-        driven = o.name not in RIDDEN and (living or (is_a(o, "vehicle") and s.name not in RIDDEN))
-        return driven and s.name != "owl" and s.height > 0.25 * o.height
-    if found.relation and action not in ("under", "above"):
-        return _rank(s) >= _rank(o)
-    rules = {
-        "chases": lambda: _hunts(s, o),
-        "rides": lambda: is_a(s, "adult") if o.name == "motorcycle" else _rides(s, o),
-        "looks_at": lambda: not is_a(o, "aircraft", "boat"),
-        "jumps_over": lambda: s.height < 2.2 and s.name != "bear" and o.height < 1.15,
-        "under": lambda: s.height < 0.5 * o.height,
-        "above": lambda: not load_lexicon().may("flies_over", s.name, o.name),
+        climbs = o.name not in NARROW or is_any_of(s, *CLIMBERS)
+        return is_any_of(s, "person") or (s.height < 1.2 and climbs)
+    rules: dict[str, Callable[[Kind, Kind], bool]] = {
+        "flies_over": _flies_over,
+        "follows": _follows,
+        "chases": _chases,
+        "rides": _rides,
+        "looks_at": lambda s, o: not is_any_of(o, "aircraft", "boat"),
+        "jumps_over": lambda s, o: s.height < 2.2 and s.name != "bear" and o.height < 1.15,
+        "under": lambda s, o: s.height < 0.5 * o.height,
+        "above": lambda s, o: not load_lexicon().allows("flies_over", s.name, o.name),
     }
-    return rules[action]() if action in rules else True
+    if action in rules:
+        return rules[action](s, o)
+    if load_lexicon().actions[action].relation:
+        return _prominence(s) >= _prominence(o)
+    return True
 
 
-def _hunts(s: Kind, o: Kind) -> bool:
-    if is_a(o, "vehicle"):
-        return is_a(s, "person", "dog")
-    if is_a(o, "animal", "person"):
-        return is_a(s, "person") or (is_a(s, *HUNTERS) and s.height >= 0.5 * o.height)
+def _flies_over(s: Kind, o: Kind) -> bool:
+    if is_any_of(s, "aircraft"):
+        return o.height > 1.4
+    return o.height < 2.5 or not is_any_of(s, "insect")
+
+
+def _follows(s: Kind, o: Kind) -> bool:
+    living = is_any_of(s, "person", "animal")
+    both_driven = is_any_of(o, "vehicle") and s.name not in RIDDEN
+    moves = o.name not in RIDDEN and (living or both_driven)
+    return moves and s.name != "owl" and s.height > 0.25 * o.height
+
+
+def _chases(s: Kind, o: Kind) -> bool:
+    if is_any_of(o, "vehicle"):
+        return is_any_of(s, "person", "dog")
+    if is_any_of(o, "animal", "person"):
+        large_hunter = is_any_of(s, *HUNTERS) and s.height >= 0.5 * o.height
+        return is_any_of(s, "person") or large_hunter
     return True
 
 
 def _rides(s: Kind, o: Kind) -> bool:
+    if o.name == "motorcycle":
+        return is_any_of(s, "adult")
     return o.name not in BOARDS or s.name not in ("cook", "farmer")
 
 
-def _rank(kind: Kind) -> int:
-    """What one would speak of first when two things only stand there."""
-    if is_a(kind, "person", "animal"):
+def _prominence(kind: Kind) -> int:
+    """Return how likely people are to name a kind first in a spatial relation."""
+    if is_any_of(kind, "person", "animal"):
         return 3
-    return 1 if is_a(kind, "plant", "furniture", "structure") else 2
+    return 1 if is_any_of(kind, "plant", "furniture", "structure") else 2
 
 
 @cache
 def poses(action: str, *kinds: Kind) -> tuple[tuple[str, ...], ...]:
-    """The poses of subject and object that show an action and are in places that suit."""
-    found = load_lexicon().actions[action]
-    subject = [p for p in kinds[0].poses if p in found.poses] if found.poses else idle(kinds[0])
-    if is_a(kinds[0], "person") and action not in SEATED:
-        subject = [p for p in subject if p != "sit" or p == kinds[0].poses[0]]
+    """Return the poses of subject and object that show an action in suitable places."""
+    entry = load_lexicon().actions[action]
+    subject = kinds[0]
+    own = idle_poses(subject)
+    if entry.poses:
+        own = [pose for pose in subject.poses if pose in entry.poses]
+    if is_any_of(subject, "person") and action not in SEATED:
+        own = [pose for pose in own if pose != "sit" or pose == subject.poses[0]]
     if len(kinds) == 1:
-        return tuple((p,) for p in subject)
-    if action == "follows" and set(subject) - {"stand"}:
-        subject = [p for p in subject if p != "stand" or is_a(kinds[0], "vehicle")]
-    o = [p for p in kinds[1].poses if p in found.object_poses] or idle(kinds[1])
+        return tuple((pose,) for pose in own)
+    object = kinds[1]
+    if action == "follows" and set(own) - {"stand"}:
+        own = [pose for pose in own if pose != "stand" or is_any_of(subject, "vehicle")]
+    others = [pose for pose in object.poses if pose in entry.object_poses] or idle_poses(object)
     if action == "rides":
-        o = [p for p in kinds[1].poses if p in ("stand", "run")]
-        subject = [_riding(kinds[1])]
+        others = [pose for pose in object.poses if pose in ("stand", "run")]
+        own = ["stand" if object.name in BOARDS else "ride"]
     if action == "drives":
-        subject = ["sit" if kinds[1].name == "car" else "ride"]
-    return tuple(pair for pair in product(subject, o) if _together(action, pair, kinds))
+        own = ["sit" if object.name == "car" else "ride"]
+    pairs = product(own, others)
+    return tuple(pair for pair in pairs if _can_be_near(action, pair, kinds))
 
 
-def _riding(mount: Kind) -> str:
-    return "stand" if mount.name in BOARDS else "ride"
-
-
-def _together(action: str, pair: tuple[str, ...], kinds: Sequence[Kind]) -> bool:
-    """Whether two groups in these poses can be near each other."""
-    one, other = map(medium, pair)
+def _can_be_near(action: str, pair: tuple[str, str], kinds: Sequence[Kind]) -> bool:
+    """Return whether two groups in these poses can be where an action needs them."""
+    one, other = medium(pair[0]), medium(pair[1])
+    both_grounded = one == other == "ground"
     if action in ("flies_over", "above"):
         return one == "air" and other in ("ground", "surface")
     if action in (*ON, "holds", "reads", "flies_up"):
@@ -157,29 +179,29 @@ def _together(action: str, pair: tuple[str, ...], kinds: Sequence[Kind]) -> bool
     if action == "sits_in":
         return other == "surface"
     if action in ("under", "lies_under"):
-        return one == other == "ground"
+        return both_grounded
     if action in ("behind", "in_front_of"):
-        return one == other == "ground" or (
-            one != "ground" and {one, other} <= {"water", "surface"}
-        )
-    low = {"ground", *(("air",) if _flies_low(kinds, (one, other)) else ())}
-    return one == other or {one, other} <= low or {one, other} <= WET
+        return both_grounded or {one, other} <= WATER
+    near_ground = {"ground"}
+    if _flies_low(kinds, (one, other)):
+        near_ground.add("air")
+    return one == other or {one, other} <= near_ground or {one, other} <= WATER
 
 
 def _flies_low(kinds: Sequence[Kind], media: Sequence[str]) -> bool:
-    return all(is_a(k, *IN_AIR_NEAR) for k, m in zip(kinds, media, strict=True) if m == "air")
+    return all(is_any_of(k, *LOW_FLIERS) for k, m in zip(kinds, media, strict=True) if m == "air")
 
 
-def idle(kind: Kind) -> list[str]:
-    """Poses of one that does nothing."""
-    if is_a(kind, "person"):
+def idle_poses(kind: Kind) -> list[str]:
+    """Return the poses of a kind that does nothing."""
+    if is_any_of(kind, "person"):
         return [kind.poses[0]]
     return [p for p in kind.poses if p not in ("run", "walk", "jump", "crawl", "open")]
 
 
-def alone(kind: Kind) -> list[str]:
-    """Poses that need nothing else."""
-    person = is_a(kind, "person")
-    return [
-        p for p in kind.poses if p not in BOUND and not (person and p == "sit" != kind.poses[0])
-    ]
+def solitary_poses(kind: Kind) -> list[str]:
+    """Return the poses of a kind that need no other group."""
+    result = [pose for pose in kind.poses if pose not in BOUND_POSES]
+    if is_any_of(kind, "person"):
+        result = [pose for pose in result if pose != "sit" or pose == kind.poses[0]]
+    return result

@@ -1,18 +1,23 @@
-"""The scene graph: all that is true of a Storybook picture."""
+"""The scene graph of a picture. Field names are also keys of the cached JSON files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-Box = tuple[float, float, float, float]  # left, top, right, bottom in shares of width and height
+Box = tuple[float, float, float, float]  # left, top, right, bottom as shares of the picture
 
 
 @dataclass(frozen=True)
 class Group:
     """One to four things of one kind that look alike and do the same, such as two small brown dogs.
 
-    kind: its name in the lexicon. colour, size: their names in the lexicon, size None where it is
-    the usual one. pose: of the drawing. boxes: one for each thing, of what is seen of it.
+    Args:
+        kind: Name of a kind in the lexicon.
+        count: Number of things.
+        colour: Name of a colour in the lexicon.
+        size: Name of a size in the lexicon; None for the usual size.
+        pose: Pose of the drawing.
+        boxes: The visible part of each thing.
     """
 
     kind: str
@@ -25,8 +30,13 @@ class Group:
 
 @dataclass(frozen=True)
 class Link:
-    """An action or relation of the lexicon between groups, by their numbers; without an object
-    what a group does by itself, such as sleeping."""
+    """An action of a group, or a relation between two.
+
+    Args:
+        action: Name of an action in the lexicon.
+        subject: Index of a group.
+        object: Index of a group; None for an action such as sleeping.
+    """
 
     action: str
     subject: int
@@ -35,8 +45,17 @@ class Link:
 
 @dataclass(frozen=True)
 class Scene:
-    """A picture. links: the first is what it is about. surprising: something that is rarely
-    seen, such as a penguin in the desert."""
+    """All that is true of a picture.
+
+    Args:
+        number: Number of the picture.
+        setting: Name of a setting in the lexicon.
+        time: Name of a time in the lexicon.
+        weather: Name of a weather in the lexicon.
+        groups: The things in the picture.
+        links: What the groups do; the first is the topic of the picture.
+        surprising: Whether a kind is where it does not live, such as a penguin in the desert.
+    """
 
     number: int
     setting: str

@@ -33,11 +33,11 @@ SPLITS = {
 # Names the folder of the pictures. Choose another whenever a scene, caption or drawing changes;
 # tests/data/storybook/test_store.py notices.
 VERSION = "4889aec129ee"
-CHUNK = 8  # pictures that a process draws before it asks for more
+CHUNK = 8  # pictures that a process draws at a time
 
 
-class Story(NamedTuple):
-    """A picture's scene and the texts of its captions."""
+class Example(NamedTuple):
+    """The scene of a picture and the texts of its captions."""
 
     scene: Scene
     captions: tuple[str, ...]
@@ -49,50 +49,52 @@ def folder() -> Path:
 
 
 def photo(number: int) -> Path:
-    """The file of a picture."""
+    """Return the file of a picture."""
     return folder() / f"{number:05}.png"
 
 
 def captions_of(scene: Scene) -> tuple[Caption, ...]:
-    """The five captions of a scene of a split, with trees and links; the same each time."""
+    """Return the five captions of a scene, with trees and links; the same each time."""
     return write_captions(scene, Random(f"captions/{scene.number}"))
 
 
 def draw(numbers: Sequence[int], progress: Progress | None = None) -> None:
-    """Draws what is missing on all cores. Shows a progress bar in the terminal, and calls
-    `progress`. A run that was killed goes on where it stood."""
-    there = {path.name for path in folder().glob("*.png")}
-    missing = [n for n in numbers if photo(n).name not in there]
+    """Draw missing pictures on all cores, with a progress bar in the terminal.
+
+    A later call continues where a killed process stopped.
+    """
+    existing = {path.name for path in folder().glob("*.png")}
+    missing = [number for number in numbers if photo(number).name not in existing]
     if not missing:
         return
-    plausibility.actions()  # kept, so that processes that are forked need not work it out again
+    plausibility.all_actions()  # cached, so that forked processes need not compute it again
     workers = min(os.cpu_count() or 1, -(-len(missing) // CHUNK))
-    if workers == 1:  # a process of its own would be no faster
+    if workers == 1:  # another process would be no faster
         for done, number in enumerate(missing, 1):
             _draw(number)
             if progress:
                 progress(done, len(missing))
         return
-    with (
-        ProcessPoolExecutor(workers, initializer=_end_with_parent) as pool,
-        tqdm(pool.map(_draw, missing, chunksize=CHUNK), total=len(missing), desc="drawing") as bar,
-    ):
-        for done, _ in enumerate(bar, 1):
-            if progress:
-                progress(done, len(missing))
+    with ProcessPoolExecutor(workers, initializer=_exit_with_parent) as pool:
+        drawn = pool.map(_draw, missing, chunksize=CHUNK)
+        with tqdm(drawn, total=len(missing), desc="drawing") as bar:
+            for done, _ in enumerate(bar, 1):
+                if progress:
+                    progress(done, len(missing))
 
 
-def read(numbers: Sequence[int], progress: Progress | None = None) -> list[Story]:
-    """Scenes and captions, drawn first where they are missing."""
+def read_examples(numbers: Sequence[int], progress: Progress | None = None) -> list[Example]:
+    """Return scenes and captions; missing pictures are drawn first."""
     draw(numbers, progress)
     return [_read(number) for number in numbers]
 
 
-def _end_with_parent() -> None:
-    """So that nothing stays behind when the program is killed with -9."""
+def _exit_with_parent() -> None:
+    """End this process once its parent has ended, even by a kill signal."""
 
     def wait() -> None:
-        if parent := parent_process():
+        parent = parent_process()
+        if parent:
             parent.join()
             os._exit(1)
 
@@ -100,20 +102,22 @@ def _end_with_parent() -> None:
 
 
 def _draw(number: int) -> None:
-    """The picture goes last: where it is, all is."""
-    made = generate_picture(number, number in SPLITS["compositional"])
-    texts = [caption.text for caption in captions_of(made.scene)]
-    story = {"scene": asdict(made.scene), "captions": texts}
-    write_text(photo(number).with_suffix(".json"), json.dumps(story))
+    """Write a picture after its JSON file, so that an existing picture is complete."""
+    picture = generate_picture(number, compositional=number in SPLITS["compositional"])
+    captions = [caption.text for caption in captions_of(picture.scene)]
+    example = {"scene": asdict(picture.scene), "captions": captions}
+    write_text(photo(number).with_suffix(".json"), json.dumps(example))
     with atomic(photo(number)) as temporary:
-        temporary.write_bytes(made.png())
+        temporary.write_bytes(picture.png())
 
 
-def _read(number: int) -> Story:
-    story = json.loads(photo(number).with_suffix(".json").read_text(encoding="utf-8"))
-    scene: dict[str, Any] = story["scene"]
-    groups = tuple(
-        Group(**(g | {"boxes": tuple(tuple(box) for box in g["boxes"])})) for g in scene["groups"]
-    )
-    links = tuple(Link(**link) for link in scene["links"])
-    return Story(Scene(**(scene | {"groups": groups, "links": links})), tuple(story["captions"]))
+def _read(number: int) -> Example:
+    example = json.loads(photo(number).with_suffix(".json").read_text(encoding="utf-8"))
+    fields: dict[str, Any] = example["scene"]
+    groups = []
+    for group in fields.pop("groups"):
+        boxes = tuple(tuple(box) for box in group.pop("boxes"))
+        groups.append(Group(**group, boxes=boxes))
+    links = tuple(Link(**link) for link in fields.pop("links"))
+    scene = Scene(**fields, groups=tuple(groups), links=links)
+    return Example(scene, tuple(example["captions"]))

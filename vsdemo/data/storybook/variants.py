@@ -1,4 +1,4 @@
-"""Captions that differ from another in one respect, for experiments with a known answer."""
+"""Variants of a caption that differ in one respect, for tasks with a known answer."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from vsdemo.data.storybook.scene import Link, Scene
 
 @dataclass(frozen=True)
 class Variants:
-    """None where a caption has no such twin.
+    """Variants of a caption; None if it has no such variant.
 
-    voice: active for passive or the other way round, same meaning. swapped: subject and object
-    exchanged, false of the scene. synonyms: other words, same meaning. hypernyms: more general
-    nouns, so that the caption entails it.
+    Args:
+        voice: The passive of an active sentence or the reverse; same meaning.
+        swapped: Subject and object exchanged; false of the scene.
+        synonyms: Other words; same meaning.
+        hypernyms: More general nouns; the caption entails it.
     """
 
     voice: Caption | None
@@ -26,49 +28,60 @@ class Variants:
 
 
 def variants_of(caption: Caption, scene: Scene) -> Variants:
-    """The twins of a caption of a scene."""
+    """Return the variants of a caption of a scene."""
     message = caption.message
     swapped = _swapped(message)
     if swapped and entails(facts_of(scene), swapped.facts):
         swapped = None
-    told = (_other_voice(message), swapped, _synonyms(message), _hypernyms(message))
-    return Variants(*(realize(m) if m and m != message else None for m in told))
+    return Variants(
+        voice=_realize_if_changed(message, _other_voice(message)),
+        swapped=_realize_if_changed(message, swapped),
+        synonyms=_realize_if_changed(message, _with_synonyms(message)),
+        hypernyms=_realize_if_changed(message, _with_hypernyms(message)),
+    )
+
+
+def _realize_if_changed(message: Message, variant: Message | None) -> Caption | None:
+    return realize(variant) if variant and variant != message else None
 
 
 def _other_voice(message: Message) -> Message | None:
-    action = load_lexicon().actions[message.link.action] if message.link else None
-    if not action or not action.passive or action.says[message.wording].preposition:
+    if not message.link:
+        return None
+    action = load_lexicon().actions[message.link.action]
+    if not action.passive or action.wordings[message.wording].preposition:
         return None
     return replace(message, passive=not message.passive)
 
 
 def _swapped(message: Message) -> Message | None:
-    """Not of relations said with a posture: a tree does not sit."""
+    """Exchange subject and object, except of a relation with a posture: a tree does not sit."""
     link = message.link
     if not link or link.object is None or message.posture:
         return None
     return replace(message, link=Link(link.action, link.object, link.subject))
 
 
-def _synonyms(message: Message) -> Message:
-    """Every noun, size and verb replaced by its next synonym, where it has one."""
+def _with_synonyms(message: Message) -> Message:
+    """Replace every noun, size and verb that has a synonym."""
     wording = message.wording
     if message.link:
-        says = load_lexicon().actions[message.link.action].says
-        wording = (wording + 1) % len(says)
-        if message.passive and says[wording].preposition:
+        wordings = load_lexicon().actions[message.link.action].wordings
+        wording = (wording + 1) % len(wordings)
+        if message.passive and wordings[wording].preposition:
             wording = message.wording
-    mentions = tuple(_renamed(mention) for mention in message.mentions)
+    mentions = tuple(_with_synonym(mention) for mention in message.mentions)
     return replace(message, mentions=mentions, wording=wording)
 
 
-def _renamed(mention: Mention) -> Mention:
-    words = load_lexicon()
+def _with_synonym(mention: Mention) -> Mention:
+    lexicon = load_lexicon()
     noun, size = mention.noun, mention.size
-    if noun in (nouns := words.concepts[mention.thing.what].nouns):
+    nouns = lexicon.concepts[mention.thing.concept].nouns
+    if noun in nouns:
         noun = _next(nouns, noun)
     if mention.thing.size:
-        size = _next(words.sizes[mention.thing.size].words, size)
+        size = _next(lexicon.sizes[mention.thing.size].words, size)
     return replace(mention, noun=noun, size=size)
 
 
@@ -76,18 +89,18 @@ def _next(words: tuple[str, ...], word: str) -> str:
     return words[(words.index(word) + 1) % len(words)]
 
 
-def _hypernyms(message: Message) -> Message:
-    """Every noun replaced by the nearest concept above; sizes go, as they are relative to it."""
-    mentions = tuple(_raised(mention) for mention in message.mentions)
+def _with_hypernyms(message: Message) -> Message:
+    """Replace every noun by that of the nearest concept above, without sizes."""
+    mentions = tuple(_with_hypernym(mention) for mention in message.mentions)
     return replace(message, mentions=mentions)
 
 
-def _raised(mention: Mention) -> Mention:
-    words = load_lexicon()
-    concept = next(iter(words.hypernyms(mention.thing.what)), None)
-    if concept is None:
+def _with_hypernym(mention: Mention) -> Mention:
+    lexicon = load_lexicon()
+    hypernym = next(iter(lexicon.hypernyms(mention.thing.concept)), None)
+    if hypernym is None:
         return mention
-    found = words.concepts[concept]
-    count = 1 if found.mass else mention.thing.count
-    thing = replace(mention.thing, what=concept, count=count, size=None)
-    return replace(mention, thing=thing, noun=found.nouns[0], size="")
+    concept = lexicon.concepts[hypernym]
+    count = 1 if concept.mass else mention.thing.count
+    thing = replace(mention.thing, concept=hypernym, count=count, size=None)  # sizes are relative
+    return replace(mention, thing=thing, noun=concept.nouns[0], size="")

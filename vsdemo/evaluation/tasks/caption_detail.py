@@ -69,7 +69,7 @@ def possible_ranks(split: CaptionSet) -> np.ndarray:
         {
             concept
             for group in scene.groups
-            for concept in (group.kind, *load_lexicon().above(group.kind))
+            for concept in (group.kind, *load_lexicon().ancestors(group.kind))
         }
         for scene in scenes
     ]
@@ -77,7 +77,9 @@ def possible_ranks(split: CaptionSet) -> np.ndarray:
         sum(
             entails(truth, caption.facts)
             for truth, concepts in zip(truths, concepts_of, strict=True)
-            if all(thing.what in concepts for thing in caption.facts.things)  # a quick test first
+            if all(
+                thing.concept in concepts for thing in caption.facts.things
+            )  # a quick test first
         )
         for caption in captions
     ]

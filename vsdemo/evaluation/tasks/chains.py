@@ -57,10 +57,10 @@ def _concepts(main: Mention) -> tuple[Caption, ...]:
     """Return sentences such as "Animals.", "Dogs.", "Brown dogs." for three small brown dogs."""
     words, thing = load_lexicon(), main.thing
     steps: list[tuple[str, str | None]] = [
-        (concept, None) for concept in (*reversed(words.hypernyms(thing.what)), thing.what)
+        (concept, None) for concept in (*reversed(words.hypernyms(thing.concept)), thing.concept)
     ]
     if thing.colour:
-        steps.append((thing.what, thing.colour))
+        steps.append((thing.concept, thing.colour))
     return tuple(realize(Message((_mention(main, *step),))) for step in steps)
 
 

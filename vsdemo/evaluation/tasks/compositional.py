@@ -64,7 +64,7 @@ def false_captions(caption: Caption, scene: Scene, *, held_out: bool) -> dict[st
     result: dict[str, Caption] = {}
     for place, mention in enumerate(caption.message.mentions):
         kind, colour = scene.groups[mention.group].kind, mention.thing.colour
-        exact = mention.thing.what == load_lexicon().spoken(kind)
+        exact = mention.thing.concept == load_lexicon().named_concept(kind)
         if colour and exact and colour_held_out(kind, colour) == held_out:
             alternatives = {"colour": _other_colours, "kind": _other_kinds}
             for name, others_of in alternatives.items():
@@ -77,7 +77,7 @@ def false_captions(caption: Caption, scene: Scene, *, held_out: bool) -> dict[st
 def _other_colours(mention: Mention, kind: str) -> list[Mention]:
     """Return a mention in the other colours that training shows its kind in."""
     known = load_lexicon().kinds[kind]
-    colours = {*known.colours, *known.also} - {mention.thing.colour}
+    colours = {*known.colours, *known.extra_colours} - {mention.thing.colour}
     return [
         replace(mention, thing=replace(mention.thing, colour=colour))
         for colour in sorted(colours)
@@ -90,11 +90,13 @@ def _other_kinds(mention: Mention, kind: str) -> list[Mention]:
     words, colour = load_lexicon(), mention.thing.colour or ""
     result = []
     for name, known in words.kinds.items():
-        what = words.spoken(name)
+        what = words.named_concept(name)
         is_sibling = words.hypernyms(name)[:1] == words.hypernyms(kind)[:1]
-        is_seen = colour in (*known.colours, *known.also) and not colour_held_out(name, colour)
+        is_seen = colour in (*known.colours, *known.extra_colours) and not colour_held_out(
+            name, colour
+        )
         if is_sibling and what and is_seen:
-            thing = replace(mention.thing, what=what)
+            thing = replace(mention.thing, concept=what)
             result.append(replace(mention, thing=thing, noun=words.concepts[what].nouns[0]))
     return result
 
