@@ -51,7 +51,8 @@ class Encoder(nn.Module):
 
     if TYPE_CHECKING:
 
-        def __call__(self, batch: Any) -> Embeddings: ...
+        def __call__(self, batch: Any) -> Embeddings:
+            """Run `forward`."""
 
 
 class TextEncoder(Encoder):

@@ -69,7 +69,7 @@ class CharRNN(SequenceEncoder):
     needs = CHARACTERS
     weighs_characters = True
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- hyperparameters, keyword-only
         self,
         vocab: Vocab,
         *,

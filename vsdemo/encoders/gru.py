@@ -35,7 +35,7 @@ class WordGRU(SequenceEncoder):
         UserError: If `bidirectional` and `dim` is odd.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- hyperparameters, keyword-only
         self,
         vocab: Vocab,
         *,

@@ -106,7 +106,7 @@ class TreeLSTM(TreeEncoder):
         head: Applied last; by default it normalises to length 1.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- hyperparameters, keyword-only
         self,
         vocab: Vocab,
         shape: Shape,

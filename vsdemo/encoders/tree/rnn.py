@@ -97,7 +97,7 @@ class TreeRNN(TreeEncoder):
         head: Applied last; by default it normalises to length 1.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- hyperparameters, keyword-only
         self,
         vocab: Vocab,
         shape: Shape,

@@ -56,7 +56,8 @@ class Network(nn.Module):
 
     if TYPE_CHECKING:
 
-        def __call__(self, pixels: Tensor) -> tuple[Tensor, Tensor]: ...
+        def __call__(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+            """Run `forward`."""
 
 
 def _load(weights: Weights) -> Network:
@@ -96,7 +97,8 @@ class Backbone(nn.Module):
 
     if TYPE_CHECKING:
 
-        def __call__(self, pixels: Tensor) -> tuple[Tensor, Tensor]: ...
+        def __call__(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+            """Run `forward`."""
 
     @torch.no_grad()
     def _run(self, part: Callable[[Tensor], Result], pixels: Tensor) -> Result:
