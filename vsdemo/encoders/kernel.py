@@ -101,6 +101,9 @@ def fit_cca(
     first_white = _inverse_root(covariance[:size, :size], ridge)
     second_white = _inverse_root(covariance[size:, size:], ridge)
     cross = first_white @ covariance[:size, size:] @ second_white
+    u: Tensor
+    correlations: Tensor
+    v: Tensor
     u, correlations, v = torch.linalg.svd(cross, full_matrices=False)
     dim = first.weight.shape[1]
     scale = correlations[:dim] ** power
@@ -150,4 +153,5 @@ def _inverse_root(matrix: Tensor, ridge: float) -> Tensor:
     identity = torch.eye(len(matrix), device=matrix.device)
     ridged = matrix + ridge * matrix.diagonal().mean() * identity
     values, vectors = torch.linalg.eigh(ridged)
-    return vectors * values.clamp(min=values[-1] * 1e-12).rsqrt() @ vectors.T
+    root: Tensor = vectors * values.clamp(min=values[-1] * 1e-12).rsqrt() @ vectors.T
+    return root

@@ -48,7 +48,7 @@ class _Recursion(torch.autograd.Function):
         return h
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         h, c, f, gates, weights, forget = ctx.saved_tensors
         tree = ctx.tree

@@ -59,7 +59,7 @@ class _Recursion(torch.autograd.Function):
         return h
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         h, weights, shares = ctx.saved_tensors
         tree, f = ctx.tree, ctx.f
