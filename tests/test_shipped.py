@@ -1,6 +1,7 @@
 """The checkpoints that come with the project: whole, small, and as good as their cards say."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import torch
 
 from vsdemo import models
 from vsdemo.data import datasets
+from vsdemo.evaluation import cards
 from vsdemo.evaluation.metrics import retrieval
 from vsdemo.evaluation.tasks.hypernyms import Hypernyms
 from vsdemo.evaluation.tasks.retrieval import Retrieval
@@ -77,6 +79,17 @@ def test_card_and_readme_show_the_figures_of_concepts(folder: Path) -> None:
     assert all(row in (folder / "README.md").read_text() for row in rows)
     rows = Hypernyms().table({f"`{name(folder)}`": metrics["test"]}).splitlines()[2:]
     assert all(row in RESULTS for row in rows)
+
+
+@pytest.mark.parametrize("folder", SHIPPED, ids=name)
+def test_card_is_what_the_writer_makes_of_the_checkpoint(folder: Path, monkeypatch) -> None:
+    text = (folder / "README.md").read_text()
+    if machine := re.search(r"on (\S+), threads: (\d+)", text):
+        monkeypatch.setattr("platform.machine", lambda: machine[1])
+        monkeypatch.setattr("torch.get_num_threads", lambda: int(machine[2]))
+    metrics = json.loads((folder / "metrics.json").read_text())
+    spec = checkpoint.read_spec(folder)
+    assert cards.card(folder.name, spec, metrics, folder / "events.jsonl") == text
 
 
 @pytest.mark.parametrize("folder", SHIPPED, ids=name)

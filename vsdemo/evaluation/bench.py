@@ -1,4 +1,4 @@
-"""How fast towers are: level batching against the plain recursion and against a GRU."""
+"""Speed of text encoders: level batching beside plain recursion and a GRU."""
 
 from __future__ import annotations
 
@@ -33,16 +33,18 @@ class _GRU(SequenceEncoder):
         self.gru = nn.GRU(dim, dim, batch_first=True)
 
     def prepare(self, items: Sequence[Sentence]) -> list[Tensor]:
+        """Return the word ids of the trees."""
         return [torch.tensor(self.vocab.ids(s.tree.words)) for s in items if s.tree]
 
     def forward(self, batch: Any) -> Embeddings:
+        """Return the last states, (N, D)."""
         x = self.table(batch.ids)
         packed = pack_padded_sequence(x, batch.lengths, batch_first=True, enforce_sorted=False)
         return Embeddings(self.gru(packed)[1][0])
 
 
-def towers(vocab: Vocab, dim: int) -> dict[str, Any]:
-    """The towers to compare, all of words and states of one length."""
+def encoders(vocab: Vocab, dim: int) -> dict[str, Any]:
+    """Return the encoders to compare, with words and states of `dim` numbers."""
     positions = Positions(*vocab.children, beyond=True)
     relations = Relations(vocab.relations)
     return {
@@ -60,50 +62,72 @@ def towers(vocab: Vocab, dim: int) -> dict[str, Any]:
 def trees(
     dataset: str = "flickr8k", dim: int = 50, batch_size: int = 128, rounds: int = 10
 ) -> dict[str, Any]:
-    """Median milliseconds of collation, forward and backward pass on batches of captions.
+    """Time collation, forward and backward pass on batches of captions.
 
-    For each tower `ms`, `x_gru` (of nn.GRU's time, on the same words with as many units) and
-    `x_recursion` (how many times faster than a node at a time). The towers take turns, so that
-    other work on the machine slows them alike.
+    The encoders take turns, so that other work on the machine slows them equally.
+
+    Args:
+        dataset: Name of the data set whose captions are read.
+        dim: Length of words and states.
+        batch_size: Captions in a batch.
+        rounds: Number of batches.
+
+    Returns:
+        The settings, and of each encoder `ms`, the median of milliseconds, `x_gru`, relative to
+        nn.GRU on the same words with as many units, and `x_recursion`, how many times faster than
+        one node at a time.
     """
-    captions = datasets.load(dataset, "train").captions
-    chosen = torch.randperm(len(captions), generator=torch.Generator().manual_seed(0))
-    texts = [Sentence(captions[i]) for i in chosen[: rounds * batch_size].tolist()]
-    sentences = add_trees(texts, frozenset({"dep_tree", "const_tree"}))
+    sentences = _parsed_captions(dataset, count=rounds * batch_size)
     batches = [sentences[i : i + batch_size] for i in range(0, len(sentences), batch_size)]
     torch.manual_seed(0)
-    found = {n: t.to(device()) for n, t in towers(Vocab.build(sentences), dim).items()}
-    times: dict[str, list[float]] = {name: [] for name in found}
+    vocab = Vocab.build(sentences)
+    timed = {name: encoder.to(device()) for name, encoder in encoders(vocab, dim).items()}
+    times: dict[str, list[float]] = {name: [] for name in timed}
     for batch in tqdm([batches[0], *batches], desc="batches"):
-        for name, tower in found.items():
-            times[name].append(_milliseconds(_batched(tower, batch)))
-    ms = {name: statistics.median(seen[1:]) for name, seen in times.items()}  # the first warms up
-    rows = {name: {"ms": ms[name], "x_gru": ms[name] / ms["gru"]} for name in found}
-    for name, tower in found.items():
+        for name, encoder in timed.items():
+            times[name].append(_milliseconds(_batched(encoder, batch)))
+    ms = {name: statistics.median(of_one[1:]) for name, of_one in times.items()}  # after a warm-up
+    rows = {name: {"ms": ms[name], "x_gru": ms[name] / ms["gru"]} for name in timed}
+    for name, encoder in timed.items():
         if name != "gru":
-            slow = _milliseconds(_recursive(tower, batches[0]))
+            slow = _milliseconds(_recursive(encoder, batches[0]))
             rows[name] |= {"recursion_ms": slow, "x_recursion": slow / ms[name]}
-    nodes = sum(len(s.tree.words) for s in sentences if s.tree) / len(batches)
-    setting = {"dim": dim, "batch": batch_size, "words": round(nodes), "device": str(device())}
-    return {"dataset": dataset, **setting, "threads": torch.get_num_threads(), "towers": rows}
+    words = sum(len(s.tree.words) for s in sentences if s.tree) / len(batches)
+    return {
+        "dataset": dataset,
+        "dim": dim,
+        "batch": batch_size,
+        "words": round(words),
+        "device": str(device()),
+        "threads": torch.get_num_threads(),
+        "towers": rows,
+    }
 
 
-def _batched(tower: Any, batch: Sequence[Sentence]) -> Callable[[], None]:
-    prepared = tower.prepare(batch)
+def _parsed_captions(dataset: str, *, count: int) -> list[Sentence]:
+    """Return random captions of the train split with both kinds of trees."""
+    captions = datasets.load(dataset, "train").captions
+    order = torch.randperm(len(captions), generator=torch.Generator().manual_seed(0))
+    chosen = [Sentence(captions[number]) for number in order[:count].tolist()]
+    return add_trees(chosen, frozenset({"dep_tree", "const_tree"}))
+
+
+def _batched(encoder: Any, batch: Sequence[Sentence]) -> Callable[[], None]:
+    prepared = encoder.prepare(batch)
 
     def step() -> None:
-        tower.zero_grad()
-        tower(tower.collate(prepared).to(device())).x.sum().backward()
+        encoder.zero_grad()
+        encoder(encoder.collate(prepared).to(device())).x.sum().backward()
 
     return step
 
 
-def _recursive(tower: TreeRNN | TreeLSTM, batch: Sequence[Sentence]) -> Callable[[], None]:
-    run: Any = recursion.rnn if isinstance(tower, TreeRNN) else recursion.lstm
+def _recursive(encoder: TreeRNN | TreeLSTM, batch: Sequence[Sentence]) -> Callable[[], None]:
+    run: Any = recursion.rnn if isinstance(encoder, TreeRNN) else recursion.lstm
 
     def step() -> None:
-        tower.zero_grad()
-        total = torch.stack([run(tower, sentence) for sentence in batch]).sum()
+        encoder.zero_grad()
+        total = torch.stack([run(encoder, sentence) for sentence in batch]).sum()
         total.backward()  # type: ignore[no-untyped-call]
 
     return step

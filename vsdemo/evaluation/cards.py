@@ -122,9 +122,9 @@ def _ensemble_origin(name: str, spec: Spec, log: Sequence[Mapping[str, Any]]) ->
     shared = ", ".join(f"`{member.of}`" for member in spec.members if member.of)
     beside = f"\nThe weights of {shared} are read from there." if shared else ""
     return [
-        f"The {spec.preset} of vsdemo: the mean of its members' embeddings, normalised again where "
-        f"the score needs\nlength 1. Members were trained on the train split of {spec.dataset} and "
-        f"chosen on its dev split;\nseeds {seeds}.{beside}",
+        f"The {spec.preset} of vsdemo: the mean of its members' embeddings, normalised again if "
+        f"the\nscore needs it. Members were trained on the train split of {spec.dataset} and "
+        f"chosen on its dev\nsplit; seeds {seeds}.{beside}",
         f"    python -m vsdemo ensemble {members} --out {name}{' --share' if shared else ''}",
     ]
 
