@@ -168,10 +168,10 @@ def bad_photos(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("text.png", "text.png is not a photo"),
+        ("text.png", "text.png is not a readable photo"),
         ("empty.jpg", "empty.jpg is empty (0 bytes)"),
-        ("cut.jpg", "cut.jpg is damaged or cut off"),
-        ("huge.png", "at most 50 megapixels"),
+        ("cut.jpg", "cut.jpg is damaged or truncated"),
+        ("huge.png", "the limit is 50 megapixels"),
         ("thin.png", "20,000 x 1 pixels"),
         ("gone.jpg", "no file"),
         ("folder.jpg", "folder.jpg"),
@@ -187,7 +187,7 @@ def test_galleries(refused, toy_checkpoint, tmp_path):
     (tmp_path / "no photos" / "notes.txt").write_text("none")
     (tmp_path / "broken.json").write_text("{")
     command = ("search", toy_checkpoint, "red", "--gallery")
-    assert "holds no photos" in refused(*command, tmp_path / "no photos")
+    assert "contains no photos" in refused(*command, tmp_path / "no photos")
     assert "no data set" in refused(*command, tmp_path / "nowhere")
     assert "not in the Karpathy caption format" in refused(*command, tmp_path / "broken.json")
 

@@ -1,4 +1,4 @@
-"""What is read of files that grow: events once and whole, the end of a log, bars, the time left."""
+"""Reading growing files: events, the end of a log, progress bars, the remaining time."""
 
 import json
 import time
@@ -39,31 +39,33 @@ def path(tmp_path_factory):
 
 
 def fresh(path):
-    """The path, and nothing there."""
+    """Return the path without a file there."""
     path.unlink(missing_ok=True)
     return path
 
 
 @given(st.lists(st.one_of(LINES, WRONG), max_size=12), st.lists(st.integers(0, 900), max_size=8))
-def test_events_appended_in_any_cuts_are_read_once_and_whole(path, lines, cuts):
-    found, right = EventReader(fresh(path)), [line for line in lines if isinstance(line, dict)]
+def test_read_returns_each_event_once_wherever_the_file_is_cut(path, lines, cuts):
+    reader = EventReader(fresh(path))
+    events = [line for line in lines if isinstance(line, dict)]
     raw = [json.dumps(line).encode() if isinstance(line, dict) else line for line in lines]
-    content, read = b"".join(line + b"\n" for line in raw), []
+    content = b"".join(line + b"\n" for line in raw)
+    read = []
     places = [0, *sorted(min(cut, len(content)) for cut in cuts), len(content)]
     for start, end in pairwise(places):
         with path.open("ab") as file:
             file.write(content[start:end])
-        last, read = read, list(found.read())
+        last, read = read, list(reader.read())
         assert read[: len(last)] == last
         whole = content[:end].count(b"\n")
         assert read == [line for line in lines[:whole] if isinstance(line, dict)]
-    assert read == list(found.read()) == right
+    assert read == list(reader.read()) == events
 
 
 CHANGES = st.one_of(
     st.tuples(st.just("append"), st.lists(LINES, max_size=3)),
     st.tuples(st.just("replace"), st.lists(LINES, max_size=5)),
-    st.tuples(st.just("anew"), st.lists(LINES, max_size=5)),
+    st.tuples(st.just("rewrite"), st.lists(LINES, max_size=5)),
     st.tuples(st.just("cut"), st.integers(0, 200)),
     st.tuples(st.just("remove"), st.none()),
     st.tuples(st.just("read"), st.none()),
@@ -71,15 +73,15 @@ CHANGES = st.one_of(
 
 
 @given(st.lists(CHANGES, max_size=14))
-def test_files_that_are_replaced_cut_or_removed_are_read_anew(path, changes):
-    found, clock = EventReader(fresh(path)), 0.0
-    for change, told in changes:
+def test_replaced_truncated_and_removed_files_are_read_from_the_beginning(path, changes):
+    reader, clock = EventReader(fresh(path)), 0.0
+    for change, argument in changes:
         if change == "read":
-            found.read()
+            reader.read()
             continue
         before = path.read_bytes() if path.exists() else b""
         new = b""
-        for line in told if isinstance(told, list) else ():
+        for line in argument if isinstance(argument, list) else ():
             new += json.dumps(line | {"time": (clock := clock + 0.125)}).encode() + b"\n"
         if change == "append":
             with path.open("ab") as file:
@@ -87,20 +89,20 @@ def test_files_that_are_replaced_cut_or_removed_are_read_anew(path, changes):
         elif change == "replace":
             (other := path.with_suffix(".tmp")).write_bytes(new)
             other.replace(path)
-        elif change == "anew":
+        elif change == "rewrite":
             path.unlink(missing_ok=True)
             path.write_bytes(new)
         elif change == "cut":
-            path.write_bytes(before[:told])
+            path.write_bytes(before[:argument])
         else:
             path.unlink(missing_ok=True)
     content = path.read_bytes() if path.exists() else b""
-    assert found.read() == EventReader(path).read()
-    assert len(found.read()) == sum(b'"kind"' in line for line in whole_lines(content))
+    assert reader.read() == EventReader(path).read()
+    assert len(reader.read()) == sum(b'"kind"' in line for line in whole_lines(content))
 
 
 def whole_lines(content: bytes) -> list[bytes]:
-    """Those that hold a whole event; a cut may have joined two."""
+    """Return the lines with valid JSON; truncation may have joined two events."""
     return [line for line in content.split(b"\n")[:-1] if _is_json(line)]
 
 
@@ -111,8 +113,8 @@ def _is_json(line: bytes) -> bool:
         return False
 
 
-def test_another_file_that_is_as_long(path):
-    """A removed file's number may be given again, so that nothing tells them apart but these."""
+def test_a_new_file_of_equal_length_is_noticed(path):
+    """The new file may have the same inode, so only its content differs."""
     found, log = EventReader(fresh(path)), EventLog(path)
     log.write("start", 1)
     assert [e["step"] for e in found.read()] == [1]
@@ -122,7 +124,7 @@ def test_another_file_that_is_as_long(path):
     assert [e["step"] for e in found.read()] == [2, 3]
 
 
-def test_a_run_that_goes_on(path):
+def test_a_resumed_run_is_read_after_rewind(path):
     found, log = EventReader(fresh(path)), EventLog(path)
     for step in (0, 10, 20):
         log.write("step", step)
@@ -136,7 +138,7 @@ def test_a_run_that_goes_on(path):
     assert len(found.read()) == 4
 
 
-def test_what_was_read_is_not_read_again(path, monkeypatch):
+def test_each_line_is_parsed_once(path, monkeypatch):
     log = EventLog(fresh(path))
     for step in range(50):
         log.write("step", step)
@@ -162,14 +164,14 @@ def test_what_was_read_is_not_read_again(path, monkeypatch):
         (b"  in  \ntail \xff\n", ["  in", "tail �"]),
     ],
 )
-def test_the_end_of_a_log(tmp_path, content, lines):
+def test_last_lines_returns_the_end_of_a_log(tmp_path, content, lines):
     path = tmp_path / "log.txt"
     path.write_bytes(content)
     assert last_lines(path, 10) == lines
     assert last_lines(path, 1) == lines[-1:]
 
 
-def test_a_long_log(tmp_path):
+def test_last_lines_of_a_long_log_are_read_fast(tmp_path):
     path = tmp_path / "log.txt"
     assert last_lines(path, 3) == []
     path.write_text("".join(f"line {n}\n" for n in range(500_000)))
@@ -181,7 +183,7 @@ def test_a_long_log(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "found"),
+    ("line", "bar"),
     [
         ("gru:  33%|███▎      | 15/45 [00:00<00:00, 42.60step/s, best=407.5]", ("gru", 15, 45)),
         ("a vector-ten:   0%|          | 0/24 [00:00<?, ?it/s]", ("a vector-ten", 0, 24)),
@@ -191,11 +193,11 @@ def test_a_long_log(tmp_path):
         ("", None),
     ],
 )
-def test_a_bar(line, found):
-    assert parse_progress_bar(line) == found
+def test_parse_progress_bar(line, bar):
+    assert parse_progress_bar(line) == bar
 
 
-def told(kind: str, step: int, time: float, **more) -> dict:
+def event(kind: str, step: int, time: float, **more) -> dict:
     return {"kind": kind, "step": step, "time": time, **more}
 
 
@@ -203,19 +205,19 @@ def told(kind: str, step: int, time: float, **more) -> dict:
     ("events", "now", "left"),
     [
         ([], 0, None),
-        ([told("step", 5, 10)], 10, None),
-        ([told("start", 0, 0)], 10, None),
-        ([told("start", 0, 0, steps="100")], 10, None),
-        ([told("start", 0, 0, steps=100)], 10, None),
-        ([told("start", 0, 0, steps=100), told("step", 1, 1)], 1, None),
-        ([told("start", 0, 0, steps=100), told("step", 10, 20)], 20, 180),
-        ([told("start", 0, 0, steps=100), told("step", 10, 20)], 50, 150),
-        ([told("start", 0, 0, steps=100), told("step", 10, 20)], 10, 180),
-        ([told("start", 0, 0, steps=100), told("step", 10, 20)], 5000, 0),
-        ([told("start", 0, 0, steps=100), told("step", 50, 9), told("start", 50, 100, steps=100),
-          told("step", 60, 110)], 110, 40),
-        ([told("start", 0, 0, steps=100), told("done", 100, 20)], 20, 0),
+        ([event("step", 5, 10)], 10, None),
+        ([event("start", 0, 0)], 10, None),
+        ([event("start", 0, 0, steps="100")], 10, None),
+        ([event("start", 0, 0, steps=100)], 10, None),
+        ([event("start", 0, 0, steps=100), event("step", 1, 1)], 1, None),
+        ([event("start", 0, 0, steps=100), event("step", 10, 20)], 20, 180),
+        ([event("start", 0, 0, steps=100), event("step", 10, 20)], 50, 150),
+        ([event("start", 0, 0, steps=100), event("step", 10, 20)], 10, 180),
+        ([event("start", 0, 0, steps=100), event("step", 10, 20)], 5000, 0),
+        ([event("start", 0, 0, steps=100), event("step", 50, 9), event("start", 50, 100, steps=100),
+          event("step", 60, 110)], 110, 40),
+        ([event("start", 0, 0, steps=100), event("done", 100, 20)], 20, 0),
     ],
 )  # fmt: skip
-def test_the_time_left(events, now, left):
+def test_seconds_left(events, now, left):
     assert seconds_left(events, now) == left

@@ -10,7 +10,7 @@ def log(tmp_path):
     return EventLog(tmp_path / "run" / "events.jsonl")
 
 
-def test_events_come_back_in_order_with_their_time(log):
+def test_read_returns_events_in_order_with_their_time(log):
     before = time.time()
     for step, kind in enumerate(KINDS):
         log.write(kind, step, loss=0.5, note="ä\nb")
@@ -26,7 +26,7 @@ def test_an_unknown_kind_lists_the_valid_ones(log):
     assert list(read(log.path)) == []
 
 
-def test_a_line_still_being_written_is_left_out_and_a_missing_file_is_empty(log):
+def test_read_skips_an_incomplete_line_and_a_missing_file(log):
     assert list(read(log.path)) == []
     log.write("start", 0)
     with log.path.open("a") as file:
@@ -34,7 +34,7 @@ def test_a_line_still_being_written_is_left_out_and_a_missing_file_is_empty(log)
     assert [e["kind"] for e in read(log.path)] == ["start"]
 
 
-def test_rewind_drops_what_a_resumed_run_repeats(log):
+def test_rewind_drops_the_events_after_a_step(log):
     for step in (0, 10, 20, 30):
         log.write("step", step)
     log.rewind(20)

@@ -11,7 +11,7 @@ from vsdemo.core.images import SUFFIXES, open_photo, photos_in, to_rgb
 
 
 def picture(width: int = 40, height: int = 30) -> Image.Image:
-    """Red on the left, blue on the right: which side is up can be told."""
+    """Return a photo with a red left and a blue right half."""
     photo = Image.new("RGB", (width, height), "blue")
     photo.paste("red", (0, 0, width // 2, height))
     return photo
@@ -32,20 +32,20 @@ def near(photo: Image.Image, at: tuple[int, int], colour: tuple[int, int, int]) 
 
 
 def broken_chunk() -> bytes:
-    """A PNG whose second block of pixels has a name that no chunk can have."""
+    """Return a PNG whose second chunk of pixels has an impossible name."""
     content = encoded(noise(256), "PNG")
     second = content.index(b"IDAT", content.index(b"IDAT") + 4)
     return content[:second] + b"\0\1\2\3" + content[second + 4 :]
 
 
 BAD = {
-    "text.png": (b"this is no photo\n", "is not a photo"),
-    "script.jpg": (encoded(noise(), "EPS"), "is not a photo"),
+    "text.png": (b"this is no photo\n", "is not a readable photo"),
+    "script.jpg": (encoded(noise(), "EPS"), "is not a readable photo"),
     "empty.jpg": (b"", "is empty"),
-    "half.jpg": (encoded(noise(), "JPEG")[:2000], "damaged or cut off"),
-    "half.png": (encoded(noise(), "PNG")[:2000], "damaged or cut off"),
-    "chunk.png": (broken_chunk(), "damaged or cut off"),
-    "head.png": (encoded(noise(), "PNG")[:20], "cannot be read|not a photo"),
+    "half.jpg": (encoded(noise(), "JPEG")[:2000], "damaged or truncated"),
+    "half.png": (encoded(noise(), "PNG")[:2000], "damaged or truncated"),
+    "chunk.png": (broken_chunk(), "damaged or truncated"),
+    "head.png": (encoded(noise(), "PNG")[:20], "damaged|not a readable photo"),
     "long.png": (encoded(Image.new("1", (1, 20_000)), "PNG"), "1 x 20,000 pixels"),
     "strip.png": (encoded(Image.new("1", (10, 201)), "PNG"), "at most 20 times"),
     "bomb.png": (encoded(Image.new("1", (12_000, 12_000)), "PNG"), "50 megapixels"),
@@ -55,7 +55,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_photo_is_told_in_one_sentence(tmp_path, name):
+def test_an_invalid_photo_is_a_user_error_in_one_sentence(tmp_path, name):
     content, why = BAD[name]
     (tmp_path / name).write_bytes(content)
     with pytest.raises(UserError, match=why) as error:
@@ -64,7 +64,7 @@ def test_a_bad_photo_is_told_in_one_sentence(tmp_path, name):
     assert str(error.value).endswith(".")
 
 
-def test_what_is_not_a_file(tmp_path):
+def test_paths_that_are_no_files_are_user_errors(tmp_path):
     with pytest.raises(UserError, match=r"no file .*gone\.jpg"):
         open_photo(tmp_path / "gone.jpg")
     with pytest.raises(UserError, match="is a folder"):
@@ -78,8 +78,16 @@ def test_what_is_not_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "mode"),
     [
-        *(("JPEG", "RGB"), ("JPEG", "CMYK"), ("JPEG", "L"), ("PNG", "P"), ("PNG", "RGBA")),
-        *(("WEBP", "RGB"), ("BMP", "RGB"), ("GIF", "P"), ("TIFF", "CMYK"), ("PNG", "RGB")),
+        ("JPEG", "RGB"),
+        ("JPEG", "CMYK"),
+        ("JPEG", "L"),
+        ("PNG", "P"),
+        ("PNG", "RGBA"),
+        ("WEBP", "RGB"),
+        ("BMP", "RGB"),
+        ("GIF", "P"),
+        ("TIFF", "CMYK"),
+        ("PNG", "RGB"),
     ],
 )
 def test_every_kind_of_photo_becomes_rgb(tmp_path, kind, mode):
@@ -93,7 +101,7 @@ def test_every_kind_of_photo_becomes_rgb(tmp_path, kind, mode):
 
 
 @pytest.mark.parametrize("kind", ["PNG", "TIFF"])
-def test_sixteen_bits_keep_their_brightness(tmp_path, kind):
+def test_16_bit_images_keep_their_brightness(tmp_path, kind):
     grey = np.repeat(np.array([[0, 16384, 32768, 65535]], np.uint16), 8, 1).repeat(8, 0)
     file = tmp_path / "grey"
     file.write_bytes(encoded(Image.fromarray(grey), kind))
@@ -109,11 +117,11 @@ def test_floats_are_scaled_to_their_maximum_and_nan_is_black():
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_exif_orientation_is_undone(tmp_path, orientation):
-    """The stored pixels are those a camera would write for this orientation."""
+    """The stored pixels are those that a camera writes for this orientation."""
     undo = {2: "FLIP_LEFT_RIGHT", 3: "ROTATE_180", 4: "FLIP_TOP_BOTTOM", 5: "TRANSPOSE"}
     undo |= {6: "ROTATE_90", 7: "TRANSVERSE", 8: "ROTATE_270"}
     stored = picture()
-    stored.paste((0, 255, 0), (0, 0, 10, 10))  # a green corner tells mirror images apart
+    stored.paste((0, 255, 0), (0, 0, 10, 10))  # distinguishes mirror images
     if orientation in undo:
         stored = stored.transpose(Image.Transpose[undo[orientation]])
     exif = Image.Exif()
@@ -127,14 +135,14 @@ def test_exif_orientation_is_undone(tmp_path, orientation):
     assert photo.getpixel((35, 5)) == (0, 0, 255)
 
 
-def test_of_an_animation_the_first_frame_is_taken(tmp_path):
+def test_an_animation_is_opened_at_its_first_frame(tmp_path):
     frames = [Image.new("RGB", (20, 20), c) for c in ("red", "green", "blue")]
     file = tmp_path / "moving.gif"
     file.write_bytes(encoded(frames[0], "GIF", save_all=True, append_images=frames[1:]))
     assert near(open_photo(file), (10, 10), (255, 0, 0))
 
 
-def test_transparency_is_laid_on_white(tmp_path):
+def test_transparent_images_get_a_white_background(tmp_path):
     palette = Image.new("P", (20, 20), 1)
     palette.putpalette([255, 0, 0, 0, 0, 255])
     palette.paste(0, (0, 0, 10, 20))
@@ -172,7 +180,7 @@ def test_a_damaged_photo_opens_or_is_a_user_error(tmp_path_factory, kind, data):
     assert photo.mode == "RGB"
 
 
-def test_photos_in_a_folder(tmp_path):
+def test_photos_in_lists_photos_recursively(tmp_path):
     for name in ("b.JPG", "a.png", "deep/er/c.webp", ".hidden.jpg", ".git/d.jpg", "notes.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()

@@ -1,7 +1,7 @@
-import sys
-from pathlib import Path
-
 import pytest
+from platformdirs.macos import MacOS
+from platformdirs.unix import Unix
+from platformdirs.windows import Windows
 
 from vsdemo.core import paths
 from vsdemo.core.errors import UserError
@@ -16,7 +16,7 @@ def test_data_root_follows_the_environment(monkeypatch, tmp_path):
     assert paths.data_root() is None
 
 
-def test_require_data_says_what_is_missing(monkeypatch, tmp_path):
+def test_require_data_names_missing_data(monkeypatch, tmp_path):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     with pytest.raises(UserError, match=r"Flickr8k is missing.*flickr8k"):
         paths.require_data("flickr8k", what="Flickr8k")
@@ -27,29 +27,36 @@ def test_require_data_says_what_is_missing(monkeypatch, tmp_path):
         paths.require_data("flickr8k", what="Flickr8k")
 
 
-@pytest.mark.parametrize(
-    ("platform", "variable"), [("linux", "XDG_CACHE_HOME"), ("win32", "LOCALAPPDATA")]
-)
-def test_home_is_the_platforms_cache_folder(monkeypatch, tmp_path, platform, variable):
+def test_home_follows_xdg_cache_home(monkeypatch, tmp_path):
     monkeypatch.delenv("VSDEMO_HOME")
-    monkeypatch.setattr(sys, "platform", platform)
-    monkeypatch.setenv(variable, str(tmp_path))
+    monkeypatch.setattr("platformdirs.PlatformDirs", Unix)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert paths.home() == tmp_path / "vsdemo"
 
 
-def test_home_on_a_mac(monkeypatch, tmp_path):
+def test_home_on_windows_is_in_local_app_data(monkeypatch, tmp_path):
     monkeypatch.delenv("VSDEMO_HOME")
-    monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    assert paths.home() == tmp_path / "Library" / "Caches" / "vsdemo"
+    monkeypatch.setattr("platformdirs.PlatformDirs", Windows)
+    folders = {"CSIDL_LOCAL_APPDATA": str(tmp_path)}
+    monkeypatch.setattr("platformdirs.windows.get_win_folder", folders.__getitem__)
+    assert paths.home() == tmp_path / "vsdemo"
 
 
-def test_tests_have_a_home_of_their_own(tmp_path_factory):
+@pytest.mark.parametrize(("platform", "folder"), [(MacOS, "Library/Caches"), (Unix, ".cache")])
+def test_home_without_environment_variables(monkeypatch, tmp_path, platform, folder):
+    monkeypatch.delenv("VSDEMO_HOME")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("platformdirs.PlatformDirs", platform)
+    assert paths.home() == tmp_path / folder / "vsdemo"
+
+
+def test_tests_use_temporary_folders(tmp_path_factory):
     assert paths.home().is_relative_to(tmp_path_factory.getbasetemp())
     assert paths.data_root().is_relative_to(tmp_path_factory.getbasetemp())
 
 
-def test_write_text_makes_folders_and_leaves_no_temporary_file(tmp_path):
+def test_write_text_creates_folders_and_leaves_no_temporary_file(tmp_path):
     paths.write_text(tmp_path / "a" / "b.txt", "älter")
     paths.write_text(tmp_path / "a" / "b.txt", "ä")
     assert [p.name for p in (tmp_path / "a").iterdir()] == ["b.txt"]

@@ -208,7 +208,7 @@ def test_photos_that_do_not_decode_leave_the_others_stored(photos, tmp_path, mon
     with pytest.raises(UnreadablePhotos, match=r"^text\.png is not a .* \(and 2 more") as caught:
         FeatureCache(BACKBONE).get(asked)
     assert list(caught.value.why) == bad
-    assert caught.value.why[bad[1]] == "cut.png is damaged or cut off and cannot be read."
+    assert caught.value.why[bad[1]] == "cut.png is damaged or truncated."
     monkeypatch.setattr(features, "load_backbone", None)  # nothing is left to compute
     assert len(FeatureCache(BACKBONE).get(photos[:4])) == 4
 

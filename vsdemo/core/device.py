@@ -1,4 +1,4 @@
-"""The device, chosen once, and whether half precision pays on it."""
+"""The device that models run on, and its fast precision."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from vsdemo.core.errors import UserError
 
 @cache
 def device() -> torch.device:
-    """VSDEMO_DEVICE when set; otherwise the first GPU, or the CPU.
+    """Return VSDEMO_DEVICE if it is set, and otherwise the first GPU or the CPU.
 
-    Raises UserError when VSDEMO_DEVICE names none that works here.
+    Raises:
+        UserError: VSDEMO_DEVICE is not available.
     """
     if name := os.environ.get("VSDEMO_DEVICE"):
         try:
             return torch.empty(0, device=name).device
         except (RuntimeError, AssertionError):
             raise UserError(
-                f"VSDEMO_DEVICE={name} cannot be used here; use cpu, cuda, cuda:1 or mps."
+                f"VSDEMO_DEVICE={name} is not available; use cpu, cuda, cuda:1 or mps."
             ) from None
     if torch.cuda.is_available():
         return torch.device("cuda")
@@ -30,7 +31,7 @@ def device() -> torch.device:
 
 @cache
 def fast_dtype() -> torch.dtype:
-    """bfloat16 where the processor multiplies it in hardware, else float32."""
+    """Return bfloat16 if the hardware multiplies it, and float32 otherwise."""
     if device().type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
     if device().type == "cpu" and torch.cpu.get_capabilities().get("avx512_bf16"):
@@ -39,6 +40,6 @@ def fast_dtype() -> torch.dtype:
 
 
 def autocast() -> torch.autocast:
-    """torch.autocast to `fast_dtype`; does nothing where that is float32."""
+    """Return `torch.autocast` to `fast_dtype()`, disabled if that is float32."""
     fast = fast_dtype()
     return torch.autocast(device().type, dtype=fast, enabled=fast is not torch.float32)

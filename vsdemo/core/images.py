@@ -1,4 +1,4 @@
-"""Opening photos that strangers hand in: upright RGB, or one clear sentence; writing images."""
+"""Open untrusted photos safely, and write images."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MIN_SIDE = 8
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")  # not EPS: Pillow would run Ghostscript
 SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
 
-# A small file can unpack to gigabytes: Pillow itself must refuse before it decodes.
+# A small file can unpack to gigabytes, so Pillow itself must refuse to decode it.
 Image.MAX_IMAGE_PIXELS = MAX_MEGAPIXELS * 1_000_000
 warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
 ImageFile.LOAD_TRUNCATED_IMAGES = False
@@ -26,19 +26,18 @@ ImageFile.LOAD_TRUNCATED_IMAGES = False
 def _check_size(width: int, height: int, name: str) -> None:
     if width * height > MAX_MEGAPIXELS * 1_000_000:
         raise UserError(
-            f"{name} has {width:,} x {height:,} pixels; at most {MAX_MEGAPIXELS} megapixels "
-            "are read."
+            f"{name} has {width:,} x {height:,} pixels; the limit is {MAX_MEGAPIXELS} megapixels."
         )
     short, long = sorted((width, height))
     if short < MIN_SIDE or long > MAX_ASPECT * short:
         raise UserError(
-            f"{name} has {width:,} x {height:,} pixels; a photo needs at least {MIN_SIDE} on its "
-            f"short side and at most {MAX_ASPECT} times as many on its long side."
+            f"{name} has {width:,} x {height:,} pixels; its short side must have at least "
+            f"{MIN_SIDE} and its long side at most {MAX_ASPECT} times as many."
         )
 
 
 def to_rgb(image: Image.Image) -> Image.Image:
-    """Any decoded image as 8-bit RGB: 16-bit is scaled, transparency laid on white."""
+    """Convert any decoded image to 8-bit RGB, with a white background if it is transparent."""
     if image.mode.startswith("I;16") or image.mode in ("I", "F"):
         grey = np.nan_to_num(np.asarray(image, dtype=np.float64))
         scale = 255 / (65535 if image.mode != "F" else max(grey.max(), 1e-9))
@@ -50,9 +49,10 @@ def to_rgb(image: Image.Image) -> Image.Image:
 
 
 def open_photo(path: Path | str) -> Image.Image:
-    """The photo, upright (EXIF) and RGB; of an animation, the first frame.
+    """Return a photo in RGB, rotated according to its EXIF data; of an animation, the first frame.
 
-    Raises UserError when the file is missing, empty, no photo, damaged or of a hopeless size.
+    Raises:
+        UserError: The file is missing, empty, damaged, no photo, or too large or too narrow.
     """
     path = Path(path)
     name = path.name
@@ -69,36 +69,43 @@ def open_photo(path: Path | str) -> Image.Image:
     except FileNotFoundError:
         raise UserError(f"There is no file {path}.") from None
     except UnidentifiedImageError:
-        raise UserError(f"{name} is not a photo that can be read; use JPEG, PNG or WebP.") from None
+        raise UserError(f"{name} is not a readable photo; use JPEG, PNG or WebP.") from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise UserError(
-            f"{name} is too large; at most {MAX_MEGAPIXELS} megapixels are read."
-        ) from None
+        raise UserError(f"{name} is too large; the limit is {MAX_MEGAPIXELS} megapixels.") from None
     except (OSError, SyntaxError, ValueError, EOFError, MemoryError):
-        raise UserError(f"{name} is damaged or cut off and cannot be read.") from None
+        raise UserError(f"{name} is damaged or truncated.") from None
 
 
-def check_image_name(to: Path) -> str:
-    """The format that a file's name asks for. Raises UserError when it is no image's."""
-    formats = Image.registered_extensions()
-    if formats.get(to.suffix.lower()) not in Image.SAVE:
-        raise UserError(f"{to} is not the name of an image file; end it in .png or .jpg.")
-    return formats[to.suffix.lower()]
+def check_image_name(path: Path) -> str:
+    """Return Pillow's name of the format that the suffix of a path selects.
+
+    Raises:
+        UserError: The suffix is none of an image format that Pillow can write.
+    """
+    kind = Image.registered_extensions().get(path.suffix.lower())
+    if kind not in Image.SAVE:
+        raise UserError(f"{path} does not end like an image file; use .png or .jpg.")
+    return kind
 
 
-def save_image(image: Image.Image, to: Path) -> None:
-    """Writes an image in the format of its name. Raises UserError when that cannot be done."""
-    format = check_image_name(to)
+def save_image(image: Image.Image, path: Path) -> None:
+    """Write an image in the format that the path's suffix selects.
+
+    Raises:
+        UserError: The file cannot be written.
+    """
+    kind = check_image_name(path)
     try:
-        with atomic(to) as temporary:
-            image.save(temporary, format)
-    except (OSError, ValueError) as error:  # such as a format that has no colours
-        reason = getattr(error, "strerror", None) or error
-        raise UserError(f"{to} cannot be written ({reason}).") from None
+        with atomic(path) as temporary:
+            image.save(temporary, kind)
+    except OSError as error:
+        raise UserError(f"{path} cannot be written ({error.strerror or error}).") from None
+    except ValueError as error:  # such as a format without colours
+        raise UserError(f"{path} cannot be written ({error}).") from None
 
 
 def photos_in(folder: Path) -> list[Path]:
-    """The photo files below a folder, sorted; hidden files and folders are left out."""
+    """Return the photo files below a folder, sorted, without hidden files and folders."""
     return sorted(
         p
         for p in folder.rglob("*")

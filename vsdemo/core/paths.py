@@ -1,13 +1,14 @@
-"""Where things live, and how files are written so that a crash never leaves half of one."""
+"""Where files are, and writing them so that a crash never leaves a partial file."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import get_ident
+
+import platformdirs
 
 from vsdemo.core.errors import UserError
 
@@ -15,30 +16,39 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def checkpoints_root() -> Path:
-    """The folder of the shipped checkpoints: VSDEMO_CHECKPOINTS, or the project's own."""
-    value = os.environ.get("VSDEMO_CHECKPOINTS")
-    return Path(value).expanduser().resolve() if value else ROOT / "checkpoints"
+    """Return the folder of the included checkpoints: VSDEMO_CHECKPOINTS, or checkpoints/."""
+    return _from_environment("VSDEMO_CHECKPOINTS") or ROOT / "checkpoints"
 
 
 def fetch_root() -> Path:
-    """The folder that `fetch` fills: VSDEMO_DATA, or data/ below VSDEMO_HOME."""
-    value = os.environ.get("VSDEMO_DATA")
-    return Path(value).expanduser().resolve() if value else home() / "data"
+    """Return the folder that `fetch` downloads to: VSDEMO_DATA, or data/ below VSDEMO_HOME."""
+    return _from_environment("VSDEMO_DATA") or home() / "data"
 
 
 def data_root() -> Path | None:
-    """The folder of the data sets: VSDEMO_DATA, or where it is not set the one that `fetch` has
-    filled; None when there is neither."""
+    """Return the folder of the data sets.
+
+    It is VSDEMO_DATA or, if that is not set, the folder that `fetch` has downloaded to; None if
+    that does not exist either.
+    """
     root = fetch_root()
     return root if os.environ.get("VSDEMO_DATA") or root.is_dir() else None
 
 
 def require_data(*parts: str, what: str) -> Path:
-    """The path below the folder of the data sets. Raises UserError when it is not there."""
+    """Return a path below the folder of the data sets.
+
+    Args:
+        *parts: The parts of the path.
+        what: The data set's title for the error message.
+
+    Raises:
+        UserError: The path does not exist.
+    """
     root = data_root()
     if root is None:
         raise UserError(
-            f"{what} needs VSDEMO_DATA; set it to the folder that holds {parts[0]}/, or see "
+            f"{what} needs VSDEMO_DATA; set it to the folder that contains {parts[0]}/, or see "
             "`python -m vsdemo fetch`."
         )
     path = root.joinpath(*parts)
@@ -50,21 +60,19 @@ def require_data(*parts: str, what: str) -> Path:
 
 
 def home() -> Path:
-    """The cache folder: VSDEMO_HOME, or vsdemo/ in the platform's own cache folder."""
-    if value := os.environ.get("VSDEMO_HOME"):
-        return Path(value).expanduser().resolve()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home()))
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return base / "vsdemo"
+    """Return the cache folder: VSDEMO_HOME, or vsdemo/ in the platform's cache folder."""
+    default = platformdirs.user_cache_path("vsdemo", appauthor=False, opinion=False)
+    return _from_environment("VSDEMO_HOME") or default
+
+
+def _from_environment(variable: str) -> Path | None:
+    value = os.environ.get(variable)
+    return Path(value).expanduser().resolve() if value else None
 
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Yields a temporary path beside `path`, renamed to it only when the block succeeds."""
+    """Yield a temporary path beside `path`, which replaces it if the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}.tmp")
     try:
@@ -75,6 +83,6 @@ def atomic(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a text file atomically."""
+    """Write a text file atomically, in UTF-8."""
     with atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
