@@ -33,7 +33,7 @@ def test_the_promised_ones_are_here() -> None:
     flickr8k = {f"flickr8k/{m}" for m in ("bow", "gru", "order", "sdt_rnn", "fragments")}
     flickr8k |= {"flickr8k/char_gru", "flickr8k/char_gru-ensemble"}
     pocket = {f"flickr8k/{m}-pocket" for m in ("gru", "order")}
-    of_photos = {m for m, config in models.presets().values() if not config.text_only}
+    of_photos = {m for m, config in models.presets().values() if config.material == "photos"}
     storybook = {f"storybook/{m}" for m in of_photos}
     assert flickr8k | pocket | storybook | {"pascal1k/sdt_rnn"} <= {name(f) for f in SHIPPED}
 

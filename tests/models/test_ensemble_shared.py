@@ -62,7 +62,7 @@ def test_the_card_names_what_is_shared(run, trained, tmp_path):
     code, _, errors = run("ensemble", last, "--share", "--out", tmp_path / "one")
     assert code == 0, errors
     card = (tmp_path / "one" / "README.md").read_text()
-    assert "are read from `../last`." in card
+    assert "The weights of `../last` are read from there." in card
     assert f"python -m vsdemo ensemble {tmp_path.name}/last --out one --share" in card
 
 

@@ -12,7 +12,7 @@ import pytest
 from vsdemo import models
 from vsdemo.models import migrations
 from vsdemo.models.checkpoint import Spec
-from vsdemo.models.migrations import RENAMED, VERSION, migrate
+from vsdemo.models.migrations import RENAMED, VERSION, migrate, migrate_overrides
 
 CONFIGS = Path(__file__).parent / "configs"
 PRESETS = sorted(CONFIGS.glob("presets/*.json"))
@@ -67,6 +67,18 @@ def test_a_file_between_versions_keeps_its_material():
 def test_an_unknown_version_is_refused(version):
     with pytest.raises(ValueError, match="version"):
         migrate({**read(PRESETS[0]), "version": version})
+
+
+def test_stored_overrides_get_their_current_names():
+    old = ["gentle=3", "epochs=2", "average=0.5"]
+    assert migrate_overrides(old) == ("average_start=3", "epochs=2", "average_decay=0.5")
+    assert migrate_overrides(migrate_overrides(old)) == migrate_overrides(old)
+    names = {name for preset, _ in models.presets().values() for name in settings_of_model(preset)}
+    assert not RENAMED.keys() & names
+
+
+def settings_of_model(name: str) -> list[str]:
+    return list(models.get(name).config.model_fields)
 
 
 def test_migrations_do_not_change_their_input():

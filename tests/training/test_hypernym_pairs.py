@@ -244,6 +244,6 @@ def test_the_table_of_both_protocols():
 
 def test_its_configuration_survives_json():
     for preset in models.get("hypernyms").presets.values():
-        assert preset.text_only
+        assert preset.material != "photos"
         assert preset.task == "hypernyms"
         assert config.from_json(type(preset), json.loads(json.dumps(vars(preset)))) == preset

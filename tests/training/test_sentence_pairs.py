@@ -127,7 +127,7 @@ def test_what_is_for_photos_only_is_refused(root, run):
 
 def test_its_configuration_survives_json():
     chosen = models.preset(PRESET)[1]
-    assert chosen.text_only
+    assert chosen.material != "photos"
     assert config.from_json(type(chosen), json.loads(json.dumps(vars(chosen)))) == chosen
     with pytest.raises(UserError, match="loss=ranking does not fit material=sentence_pairs"):
         config.override(chosen, ["loss=ranking"])

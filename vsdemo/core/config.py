@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
@@ -221,14 +221,9 @@ class Config(BaseModel):
     hardest: Hardest = 0.0
 
     @property
-    def text_only(self) -> bool:
-        """Whether the model learns from labelled pairs of sentences or concepts, not photos."""
-        return self.material != "photos"
-
-    @property
     def task(self) -> str:
         """The name of the task that the model is evaluated on by default."""
-        return "nli" if self.text_only else "retrieval"
+        return "retrieval" if self.material == "photos" else "nli"
 
 
 class SymmetricConfig(Config):
@@ -312,19 +307,20 @@ def settings_of(config: Config) -> dict[str, Setting]:
 
 def _setting(name: str, field: FieldInfo, config: Config) -> Setting:
     choices: tuple[str, ...] = ()
-    minimum = maximum = None
+    minimum: float | None = None
+    maximum: float | None = None
     for constraint in field.metadata:
         match constraint:
             case OneOf():
                 choices = constraint.choices
             case Ge():
-                minimum = constraint.ge
+                minimum = cast(float, constraint.ge)
             case Le():
-                maximum = constraint.le
+                maximum = cast(float, constraint.le)
     return Setting(
         name=name,
         value=getattr(config, name),
-        kind=field.annotation or str,
+        kind=cast(type, field.annotation),
         description=field.description or "",
         choices=choices,
         minimum=minimum,

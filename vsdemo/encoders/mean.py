@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
@@ -44,6 +44,9 @@ class MeanEncoder(TextEncoder):
         self.needs = frozenset().union(*(member.needs for member in members))
         self.dim = members[0].dim
         self.head = Head(unit=unit)
+        self.weighs_characters = all(
+            isinstance(member, TextEncoder) and member.weighs_characters for member in members
+        )
 
     def prepare(self, items: Any) -> list[Parts]:
         """Prepare each item for every member."""
@@ -62,12 +65,20 @@ class MeanEncoder(TextEncoder):
         embeddings = [encoder(part).x for encoder, part in members]
         return Embeddings(self.head(torch.stack(embeddings).mean(0)))
 
+    def character_weights(self, sentence: Sentence) -> Tensor:
+        """Return the mean of the members' weights of the T characters, (T,)."""
+        weights = [encoder.character_weights(sentence) for encoder in self._text_encoders()]
+        return torch.stack(weights).mean(0)
+
     def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
         """Return the (known, unknown) words of a sentence; a known word is known to a member."""
-        results = [cast(TextEncoder, encoder).unknown(sentence) for encoder in self._encoders()]
+        results = [encoder.unknown(sentence) for encoder in self._text_encoders()]
         known = {word: None for words, _ in results for word in words}
         unknown = {word: None for _, words in results for word in words if word not in known}
         return list(known), list(unknown)
 
     def _encoders(self) -> list[Encoder]:
         return [cast(Encoder, member) for member in self.members]
+
+    def _text_encoders(self) -> list[TextEncoder]:
+        return [cast(TextEncoder, member) for member in self.members]

@@ -82,23 +82,7 @@ class Spec:
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of config.json."""
-        return {**self._values(), "version": migrations.VERSION}
-
-    def _values(self) -> dict[str, Any]:
-        values = {
-            "model": self.model,
-            "preset": self.preset,
-            "dataset": self.dataset,
-            "config": self.config.model_dump(),
-            "backbone_hash": self.backbone_hash,
-            "features": self.features,
-            "format": self.format,
-        }
-        if self.members:
-            values["members"] = [member._values() for member in self.members]
-        if self.of:
-            values |= {"of": self.of, "of_hash": self.of_hash}
-        return values
+        return {**_values(self), "version": migrations.VERSION}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Spec:
@@ -125,6 +109,23 @@ class Spec:
             config = configs.from_json(models.get(values["model"]).config, values["config"])
         values = {**values, "config": config, "members": members, "of": str(values.get("of", ""))}
         return cls(**values)
+
+
+def _values(spec: Spec) -> dict[str, Any]:
+    values = {
+        "model": spec.model,
+        "preset": spec.preset,
+        "dataset": spec.dataset,
+        "config": spec.config.model_dump(),
+        "backbone_hash": spec.backbone_hash,
+        "features": spec.features,
+        "format": spec.format,
+    }
+    if spec.members:
+        values["members"] = [_values(member) for member in spec.members]
+    if spec.of:
+        values |= {"of": spec.of, "of_hash": spec.of_hash}
+    return values
 
 
 def save(
@@ -259,7 +260,8 @@ def build_ensemble(members: Sequence[DualEncoder]) -> DualEncoder:
     """Return the ensemble of models with one score and dimension; see `ensemble`."""
     score = members[0].score
     text = MeanEncoder([member.text for member in members], unit=score.normalized)
-    image = MeanEncoder([member.image for member in members], unit=score.normalized)
+    images = [member.image for member in members if member.image is not None]
+    image = MeanEncoder(images, unit=score.normalized)
     return DualEncoder(text, image, score)
 
 

@@ -6,7 +6,7 @@ version into those of the next. Tests read an example of every old file: tests/m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Settings = dict[str, Any]
@@ -72,6 +72,15 @@ RENAMED = {
 def rename_settings(model: str, settings: Settings) -> Settings:
     """Version 2 has plainer names."""
     return {RENAMED.get(name, name): value for name, value in settings.items()}
+
+
+def migrate_overrides(settings: Sequence[str]) -> tuple[str, ...]:
+    """Return `key=value` settings, as an older version stored them, with current names."""
+    migrated = []
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        migrated.append(f"{RENAMED.get(name, name)}{equals}{value}")
+    return tuple(migrated)
 
 
 STEPS: list[Callable[[str, Settings], Settings]] = [add_material, rename_settings]

@@ -218,7 +218,7 @@ class _OrderViolation(torch.autograd.Function):
         return violation
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
         lower, upper = ctx.saved_tensors
         to_lower, to_upper = torch.zeros_like(lower), torch.zeros_like(upper)
         for i, j in _blocks(lower, upper):
@@ -287,15 +287,17 @@ class FragmentAlignment(Score):
 
     def align_parts(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return v_i . s_j of the R fragments that exist, (R, S, K): what the loss trains on."""
-        flat = general.x[general.mask] @ specific.x.flatten(0, 1).T  # (R, S K)
-        return flat.unflatten(1, specific.x.shape[:2])
+        flat = general.x[_mask(general)] @ specific.x.flatten(0, 1).T  # (R, S K)
+        aligned: Tensor = flat.unflatten(1, specific.x.shape[:2])
+        return aligned
 
     def part_scores(self, aligned: Tensor, specific: Embeddings) -> Tensor:
         """Return the sum over regions of Eq. 6 / |g_k|, (..., S), or the best region's."""
         positive = aligned.clamp(min=0)
         if self.best_region:
             return positive.amax(-1)
-        return positive.sum(-1) / _mask(specific).sum(-1).clamp(min=1)
+        regions = _mask(specific).sum(-1).clamp(min=1)  # |g_k|, (S,)
+        return positive.sum(-1) / regions
 
     def pool_parts(self, aligned: Tensor, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return Eq. 6, (G, S), from `align_parts` (R, S, K)."""

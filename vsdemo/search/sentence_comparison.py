@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 import torch.nn.functional as F
 
 from vsdemo.core.sentences import Sentence
@@ -72,17 +71,14 @@ def likeness(reader: Reader, a: str, b: str) -> Likeness:
     first, second = (reader.encode(text) for text in texts)
     score, text = reader.model.score, reader.model.text
     ordered = score.is_order
-    towers = list(getattr(text, "members", [text]))  # of an ensemble, or the one
-    reads = all(tower.weighs_characters for tower in towers)
     return Likeness(
         cosine=float(F.cosine_similarity(pooled(first), pooled(second))),
         excess=tuple(score.excess(second, first)[0].tolist()) if ordered else (),
-        attention=tuple(_attention(towers, t) for t in texts) if reads else (),
+        attention=tuple(_attention(text, t) for t in texts) if text.weighs_characters else (),
         unknown=(tuple(reader.unknown_words(a)), tuple(reader.unknown_words(b))),
     )
 
 
-def _attention(towers: Sequence[TextEncoder], text: str) -> tuple[float, ...]:
-    """The weight of each character, of several towers their mean."""
-    weights = [tower.character_weights(Sentence(text)) for tower in towers]
-    return tuple(torch.stack(weights).mean(0).tolist())
+def _attention(encoder: TextEncoder, text: str) -> tuple[float, ...]:
+    """Return the weight of each character."""
+    return tuple(encoder.character_weights(Sentence(text)).tolist())

@@ -28,6 +28,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.event_reader import last_lines, reader_for
 from vsdemo.core.events import Event
 from vsdemo.core.paths import home, write_text
+from vsdemo.models.migrations import migrate_overrides
 from vsdemo.training.jobs import processes
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.state import DISK_FULL
@@ -238,7 +239,8 @@ def _read_run(folder: Path) -> Run | None:
     content: Any = _read_json(folder / "run.json")
     try:
         values = dict(content["plan"])
-        values |= {key: tuple(values[key]) for key in ("settings", "watched")}
+        values["settings"] = migrate_overrides(values["settings"])
+        values["watched"] = tuple(values["watched"])
         return Run(folder.name, folder, JobSpec(**values), started=float(content["begun"]))
     except (TypeError, KeyError, ValueError):
         return None

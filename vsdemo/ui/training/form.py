@@ -109,7 +109,8 @@ def _field(field: Setting, config: Config) -> str:
     """A name, its widget, its help, its default and the way back to it."""
     name, default = escape(field.name), escape(text_of(field.value))
     told = f'<p class="note wrong">{_range(field)}</p>' if _is_free_number(field) else ""
-    if field.name == "backbone" and not (config.text_only or is_available(config.backbone)):
+    needs_backbone = field.name == "backbone" and config.material == "photos"
+    if needs_backbone and not is_available(config.backbone):
         told = f'<p class="note">{ABSENT}</p>'
     return (
         f'<div class="setting-of" data-field="{name}">'

@@ -68,7 +68,7 @@ class Planning:
         here = preflight.available_datasets(config)
         if dataset not in here and (here or dataset):
             raise UserError(f"{preset} learns from {', '.join(here) or 'data of its own'} here.")
-        watched = (sentence.strip(),) if sentence.strip() and not config.text_only else ()
+        watched = (sentence.strip(),) if sentence.strip() and config.material == "photos" else ()
         settings = (*preflight.default_settings(config, dataset), *changed)
         return JobSpec(
             preset,
@@ -86,7 +86,7 @@ class Planning:
         dataset = dataset if dataset in here else next(iter(here), None)
         yield {
             self.dataset: gr.update(choices=here, value=dataset, interactive=bool(here)),
-            self.sentence: gr.update(interactive=not config.text_only),
+            self.sentence: gr.update(interactive=config.material == "photos"),
             self.form: form.form(_usual(preset, dataset)),
             self.changed: (),
             self.note: "",
