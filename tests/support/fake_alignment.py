@@ -1,4 +1,4 @@
-"""An alignment for tests: which words speak of which window is fixed, not learned."""
+"""A fixed alignment for tests of the interface."""
 
 from vsdemo.core.alignment import Alignment, Fragment
 from vsdemo.core.errors import UserError
@@ -8,11 +8,11 @@ from vsdemo.data.text import parser
 from vsdemo.search import engine
 from vsdemo.vision.regions import windows
 
-CHOSEN = (9, 16, 4, 20, 12)  # windows, in the order in which fragments take turns
+CHOSEN = (9, 16, 4, 20, 12)  # the best windows of the fragments, in turn
 
 
 def alignment(text: str) -> Alignment:
-    """Each relation speaks of one of CHOSEN, every fourth of nothing, and the root of none."""
+    """Align each edge of the sentence's tree with one of `CHOSEN`, every fourth with no window."""
     (tree,) = parser.load("shipped").parse([Sentence.from_user(text).text])
     fragments = tuple(
         Fragment(label, (head - 1, word))
@@ -26,7 +26,7 @@ def alignment(text: str) -> Alignment:
 
 
 def row(m: int, regions: int) -> tuple[float, ...]:
-    """Scores of one fragment: high for its own window, a little for the next one."""
+    """Scores of fragment m with all windows: high for its own one, low for the next one."""
     if m % 4 == 0:
         return (-0.2,) * regions
     best = CHOSEN[m % len(CHOSEN)]
@@ -37,20 +37,20 @@ def row(m: int, regions: int) -> tuple[float, ...]:
 
 
 def align(self, photo, text):
-    """In place of Reader.align. Raises UserError for a sentence that holds "wug"."""
+    """Replaces `Reader.align`; raises UserError for a sentence with the word "wug"."""
     if "wug" in text:
         raise UserError("This model knows no word of the sentence ('wug').")
     return alignment(text)
 
 
 def regions(self, text, k):
-    """In place of Engine.regions: the right half of the first three photos."""
+    """Replaces `Engine.regions`: the right half of the first three photos."""
     names = [photo.name for photo in self.gallery.photos[:3]]
     return [RegionHit(i + 1, i, n, (0.5, 0.0, 1.0, 1.0), 2.0 - i) for i, n in enumerate(names)]
 
 
 def install(monkeypatch):
-    """Every model as if it could align."""
+    """Let every model align sentences and photos."""
     monkeypatch.setattr(engine.Reader, "can_align", True, raising=False)
     monkeypatch.setattr(engine.Reader, "align", align, raising=False)
     monkeypatch.setattr(engine.Engine, "regions", regions, raising=False)

@@ -1,16 +1,19 @@
-"""Takes the place of onnxruntime with YOLOX: a function that says what it sees."""
+"""A stand-in for onnxruntime with YOLOX, whose network is a function."""
 
 import math
 from types import SimpleNamespace
 
 import numpy as np
 
-PLACES = 52**2 + 26**2 + 13**2  # of YOLOX's maps
+PLACES = 52**2 + 26**2 + 13**2  # of YOLOX's three maps
 CLASSES = 80
 
 
 def fake_onnxruntime(see, shape=(1, PLACES, 5 + CLASSES)) -> SimpleNamespace:
-    """A module whose session gives what `see` makes of pixels (1, 3, 416, 416)."""
+    """A module whose session calls `see` on pixels (1, 3, 416, 416).
+
+    `shape` is that of the output that the session declares.
+    """
 
     def session(path, options, providers) -> SimpleNamespace:
         return SimpleNamespace(
@@ -24,8 +27,10 @@ def fake_onnxruntime(see, shape=(1, PLACES, 5 + CLASSES)) -> SimpleNamespace:
 
 
 def output_for(*boxes: tuple[float, float, float, float, float]) -> np.ndarray:
-    """What YOLOX says where it sees boxes in pixels with scores: x0 y0 x1 y1 score, each at its
-    own place of the map with the finest stride."""
+    """YOLOX's output for boxes in pixels with scores, x0 y0 x1 y1 score.
+
+    Each box has its own place of the map with the finest stride.
+    """
     raw = np.zeros((PLACES, 5 + CLASSES), np.float32)
     for i, (x0, y0, x1, y1, score) in enumerate(boxes):
         row, column = i // 52, i % 52

@@ -1,4 +1,4 @@
-"""Features on disk: computed once, found by content, never lost to a killed run."""
+"""Features on disk: computed once, keyed on content, kept by a killed run."""
 
 import os
 import shutil
@@ -49,14 +49,16 @@ def photos(toy_root):
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Photos that were opened for the network; threads do so in any order."""
-    seen = []
-    monkeypatch.setattr(features, "open_photo", lambda path: seen.append(path) or open_photo(path))
-    return seen
+    """The photos that were opened, in any order."""
+    opened = []
+    monkeypatch.setattr(
+        features, "open_photo", lambda path: opened.append(path) or open_photo(path)
+    )
+    return opened
 
 
 def start_driver(photos) -> subprocess.Popen:
-    """Another process over the same photos; it waits at the tenth of 40."""
+    """Start a process on the same photos that waits at the tenth of 40."""
     command = [sys.executable, "-c", DRIVER, str(photos[0].parent), BACKBONE]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     process = subprocess.Popen(command, text=True, **pipes)
@@ -64,32 +66,33 @@ def start_driver(photos) -> subprocess.Popen:
     return process
 
 
-def test_rows_follow_the_photos_and_doubles_are_computed_once(photos, counted):
+def test_rows_follow_the_photos_and_copies_are_computed_once(photos, counted):
     cache = FeatureCache(BACKBONE)
-    asked = [photos[3], photos[0], photos[3], photos[7]]
-    found = cache.get(asked)
-    assert found.shape == (4, 1024)
-    assert found.dtype == torch.float32
-    assert torch.equal(found[0], found[2])
+    wanted = [photos[3], photos[0], photos[3], photos[7]]
+    vectors = cache.get(wanted)
+    assert vectors.shape == (4, 1024)
+    assert vectors.dtype == torch.float32
+    assert torch.equal(vectors[0], vectors[2])
     assert sorted(counted) == [photos[0], photos[3], photos[7]]
-    for row, photo in enumerate(asked):
-        assert torch.equal(found[row], cache.get([photo])[0])
-    assert len({tuple(row.tolist()) for row in found}) == 3
-    torch.testing.assert_close(found.norm(dim=1), torch.ones(4), rtol=0, atol=2e-3)  # half
+    for row, photo in enumerate(wanted):
+        assert torch.equal(vectors[row], cache.get([photo])[0])
+    assert len({tuple(row.tolist()) for row in vectors}) == 3
+    norms = vectors.norm(dim=1)
+    torch.testing.assert_close(norms, torch.ones(4), rtol=0, atol=2e-3)  # half precision
 
 
-def test_a_second_call_computes_nothing(photos, monkeypatch):
+def test_second_call_computes_nothing(photos, monkeypatch):
     first = FeatureCache(BACKBONE).get(photos)
 
     def fail(*args):
-        raise AssertionError("the network was asked again")
+        raise AssertionError("the network was loaded again")
 
     monkeypatch.setattr(features, "load_backbone", fail)
     again = FeatureCache(BACKBONE).get(photos[::-1])
     assert torch.equal(again.flip(0), first)
 
 
-def test_keyed_on_content(photos, tmp_path, counted):
+def test_features_are_keyed_on_content(photos, tmp_path, counted):
     cache = FeatureCache(BACKBONE)
     before = cache.get(photos[:2])
     renamed = shutil.copy(photos[1], tmp_path / "another name.png")
@@ -102,13 +105,13 @@ def test_keyed_on_content(photos, tmp_path, counted):
     assert counted[2:] == [renamed]
 
 
-def test_keyed_on_crops(photos, counted):
+def test_features_are_keyed_on_crops(photos, counted):
     rows = [FeatureCache(BACKBONE, crops).get(photos[:1])[0] for crops in ("center", "mirror")]
     assert len(counted) == 2
     assert not torch.equal(*rows)
 
 
-def test_keyed_on_weights(photos, tmp_path, monkeypatch, counted):
+def test_features_are_keyed_on_weights(photos, tmp_path, monkeypatch, counted):
     before = FeatureCache(BACKBONE).get(photos[:1])
     net = torchvision.models.mobilenet_v3_small(weights=None)
     (tmp_path / "models").mkdir()
@@ -118,18 +121,20 @@ def test_keyed_on_weights(photos, tmp_path, monkeypatch, counted):
     assert len(counted) == 2
 
 
-def test_unknown_crops():
+def test_unknown_crops_are_refused():
     with pytest.raises(
         UserError, match=r"no crops 'five'; choose one of center, mirror, ten, whole, windows, "
     ):
         FeatureCache(BACKBONE, "five")
 
 
-def test_maps_of_the_centre_view(photos, counted):
+def test_maps_are_of_the_centre_view(photos, counted):
     cache = FeatureCache(BACKBONE, "ten")
     maps = cache.get(photos[:3], MAP)
     assert maps.shape == (3, 576, 7, 7)
-    torch.testing.assert_close(maps.norm(dim=1), torch.ones(3, 7, 7), rtol=0, atol=2e-3)  # half
+    torch.testing.assert_close(
+        maps.norm(dim=1), torch.ones(3, 7, 7), rtol=0, atol=2e-3
+    )  # half precision
     network = features.load_backbone(cache.weights)
     views = torch.stack([network.views(open_photo(p), "center")[0] for p in photos[:3]])
     expected = torch.nn.functional.normalize(network(views)[1], dim=1).half().float()
@@ -139,7 +144,7 @@ def test_maps_of_the_centre_view(photos, counted):
 
 
 @pytest.mark.parametrize("crops", ["center", "mirror", "ten"])
-def test_a_photo_in_memory_equals_its_stored_feature(photos, crops):
+def test_photo_in_memory_equals_its_cached_feature(photos, crops):
     cache = FeatureCache(BACKBONE, crops)
     stored = cache.get(photos[:5])
     encoded = torch.stack([cache.encode(open_photo(p)) for p in photos[:5]])
@@ -147,15 +152,15 @@ def test_a_photo_in_memory_equals_its_stored_feature(photos, crops):
     assert (stored[0] - stored[1]).abs().max() > 5e-3
 
 
-def test_progress(photos, monkeypatch):
+def test_progress_counts_computed_photos(photos, monkeypatch):
     monkeypatch.setattr(features, "SHARD", 4)
     monkeypatch.setattr(features, "BATCH_VIEWS", 3)
-    told = []
-    FeatureCache(BACKBONE).get(photos[:10], progress=lambda *so_far: told.append(so_far))
-    assert told == [(3, 10), (4, 10), (7, 10), (8, 10), (10, 10)]
+    calls = []
+    FeatureCache(BACKBONE).get(photos[:10], progress=lambda *so_far: calls.append(so_far))
+    assert calls == [(3, 10), (4, 10), (7, 10), (8, 10), (10, 10)]
 
 
-def test_a_killed_run_keeps_what_is_done(photos, own_home, monkeypatch, counted):
+def test_killed_run_keeps_what_it_computed(photos, own_home, monkeypatch, counted):
     killed = start_driver(photos)
     os.kill(killed.pid, signal.SIGKILL)
     killed.communicate()
@@ -167,18 +172,18 @@ def test_a_killed_run_keeps_what_is_done(photos, own_home, monkeypatch, counted)
     assert torch.equal(resumed, FeatureCache(BACKBONE).get(photos))
 
 
-def test_two_processes_at_once(photos, own_home, monkeypatch):
+def test_two_processes_share_a_cache(photos, own_home, monkeypatch):
     other = start_driver(photos)
     monkeypatch.setattr(features, "BATCH_VIEWS", 2)
-    found = FeatureCache(BACKBONE).get(photos)
+    vectors = FeatureCache(BACKBONE).get(photos)
     _, errors = other.communicate("go on\n")
     assert other.returncode == 0, errors
     assert len(list(own_home.rglob("*.safetensors"))) == 10 + 1
-    assert torch.equal(FeatureCache(BACKBONE).get(photos), found)
+    assert torch.equal(FeatureCache(BACKBONE).get(photos), vectors)
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "text", "no keys"])
-def test_a_damaged_file_is_computed_again(photos, own_home, damage, counted):
+def test_damaged_file_is_computed_again(photos, own_home, damage, counted):
     before = FeatureCache(BACKBONE).get(photos[:6])
     (file,) = own_home.rglob("*.safetensors")
     content = file.read_bytes()
@@ -193,37 +198,37 @@ def test_a_damaged_file_is_computed_again(photos, own_home, damage, counted):
     assert len(counted) == 12
 
 
-def test_a_photo_that_is_missing(photos, tmp_path):
+def test_missing_photo_is_reported(photos, tmp_path):
     with pytest.raises(UserError, match=r"gone\.jpg cannot be read"):
         FeatureCache(BACKBONE).get([photos[0], tmp_path / "gone.jpg"])
 
 
-def test_photos_that_do_not_decode_leave_the_others_stored(photos, tmp_path, monkeypatch):
+def test_unreadable_photos_leave_the_others_cached(photos, tmp_path, monkeypatch):
     monkeypatch.setattr(features, "SHARD", 2)
     bad = [tmp_path / "text.png", tmp_path / "cut.png", tmp_path / "more text.png"]
     bad[0].write_text("no photo")
     bad[1].write_bytes(photos[0].read_bytes()[:99])
-    bad[2].write_text("no photo")  # the same content once more
-    asked = [photos[0], bad[0], *photos[1:3], *bad[1:], photos[3]]
+    bad[2].write_text("no photo")  # a copy of the first
+    wanted = [photos[0], bad[0], *photos[1:3], *bad[1:], photos[3]]
     with pytest.raises(UnreadablePhotos, match=r"^text\.png is not a .* \(and 2 more") as caught:
-        FeatureCache(BACKBONE).get(asked)
+        FeatureCache(BACKBONE).get(wanted)
     assert list(caught.value.why) == bad
     assert caught.value.why[bad[1]] == "cut.png is damaged or truncated."
-    monkeypatch.setattr(features, "load_backbone", None)  # nothing is left to compute
+    monkeypatch.setattr(features, "load_backbone", None)  # so nothing can be computed
     assert len(FeatureCache(BACKBONE).get(photos[:4])) == 4
 
 
-def test_the_bar_can_be_silenced(photos, monkeypatch):
-    """tqdm counts nothing while it is switched off; progress must not depend on it."""
+def test_progress_does_not_depend_on_the_bar(photos, monkeypatch):
+    """tqdm counts nothing while it is disabled."""
     monkeypatch.setattr(features, "tqdm", partial(tqdm, disable=True))
-    told = []
-    FeatureCache(BACKBONE).get(photos[:2], progress=lambda *so_far: told.append(so_far))
-    assert told == [(2, 2)]
+    calls = []
+    FeatureCache(BACKBONE).get(photos[:2], progress=lambda *so_far: calls.append(so_far))
+    assert calls == [(2, 2)]
 
 
-def test_a_grey_photo_and_a_long_one(tmp_path):
+def test_grey_photo_and_long_photo(tmp_path):
     Image.new("L", (64, 64), 90).save(tmp_path / "grey.png")
     Image.new("RGB", (40, 800), "red").save(tmp_path / "long.png")
-    found = FeatureCache(BACKBONE, "ten").get([tmp_path / "grey.png", tmp_path / "long.png"])
-    assert found.isfinite().all()
-    assert not torch.equal(found[0], found[1])
+    vectors = FeatureCache(BACKBONE, "ten").get([tmp_path / "grey.png", tmp_path / "long.png"])
+    assert vectors.isfinite().all()
+    assert not torch.equal(vectors[0], vectors[1])

@@ -1,4 +1,4 @@
-"""Features of regions: the map of the whole photo, cut out box by box."""
+"""Features of regions: the map of the whole photo within each box."""
 
 import pytest
 import torch
@@ -42,51 +42,52 @@ def photos(toy_root):
 
 @pytest.fixture
 def boxes(monkeypatch):
-    """What the next photos' boxes are."""
-    found = torch.zeros(1, 3, 4)
-    found[0, 0], found[0, 2] = torch.tensor([0.1, 0.2, 0.5, 0.9]), torch.tensor(regions.FRAME)
-
-    monkeypatch.setitem(proposals.PROPOSALS, "detector", lambda: FakeProposals(found))
-    return found
+    """The boxes that the detector finds: (1, 3, 4), the second one missing."""
+    boxes = torch.zeros(1, 3, 4)
+    boxes[0, 0] = torch.tensor([0.1, 0.2, 0.5, 0.9])
+    boxes[0, 2] = torch.tensor(regions.FRAME)
+    monkeypatch.setitem(proposals.PROPOSALS, "detector", lambda: FakeProposals(boxes))
+    return boxes
 
 
 @pytest.mark.parametrize("kind", ["windows", "grid"])
-def test_a_row_a_region(photos, kind):
+def test_each_region_has_a_vector(photos, kind):
     cache = FeatureCache(BACKBONE, kind)
-    found = cache.get(photos)
-    assert found.shape == (5, REGIONS[kind].vectors, 576)
-    torch.testing.assert_close(found.norm(dim=-1), torch.ones(found.shape[:2]), atol=2e-3, rtol=0)
-    expected = LAYOUTS[kind]().expand(5, -1, -1)
-    torch.testing.assert_close(cache.boxes(photos), expected)
-    assert not torch.equal(found[:, 0], found[:, -1])
+    vectors = cache.get(photos)
+    assert vectors.shape == (5, REGIONS[kind].vectors, 576)
+    expected = torch.ones(vectors.shape[:2])
+    torch.testing.assert_close(vectors.norm(dim=-1), expected, atol=2e-3, rtol=0)
+    torch.testing.assert_close(cache.boxes(photos), LAYOUTS[kind]().expand(5, -1, -1))
+    assert not torch.equal(vectors[:, 0], vectors[:, -1])
 
 
-def test_a_region_is_the_mean_of_its_part_of_the_map(photos):
+def test_region_is_the_mean_of_its_part_of_the_map(photos):
     cache = FeatureCache(BACKBONE, "windows")
     network = features.load_backbone(cache.weights)
     views = network.views(open_photo(photos[0]), "windows")
     assert views.shape == (1, 3, 384, 384)
     _, maps = network(views)  # (1, C, 12, 12)
-    left = network.encode_regions(views, torch.tensor([[[0.0, 0.0, 0.25, 1.0], regions.FRAME]]))
+    left_and_all = torch.tensor([[[0.0, 0.0, 0.25, 1.0], regions.FRAME]])
+    vectors = network.encode_regions(views, left_and_all)
     expected = normalize(maps[0, :, :, :3].mean((1, 2)), dim=0)
-    assert (left[0, 0] * expected).sum() > 0.99
-    assert (left[0, 1] * normalize(maps[0].mean((1, 2)), dim=0)).sum() > 0.99
-    assert (left[0, 0] * left[0, 1]).sum() < 0.98
+    assert (vectors[0, 0] * expected).sum() > 0.99
+    assert (vectors[0, 1] * normalize(maps[0].mean((1, 2)), dim=0)).sum() > 0.99
+    assert (vectors[0, 0] * vectors[0, 1]).sum() < 0.98
 
 
-def test_a_photo_in_memory_equals_its_stored_regions(photos):
+def test_photo_in_memory_equals_its_cached_regions(photos):
     cache = FeatureCache(BACKBONE, "windows")
     stored, boxes = cache.get(photos), cache.boxes(photos)
     for row, path in enumerate(photos):
-        found, own = cache.encode_regions(open_photo(path))
-        torch.testing.assert_close(found, stored[row], rtol=0, atol=2e-3)
+        vectors, own = cache.encode_regions(open_photo(path))
+        torch.testing.assert_close(vectors, stored[row], rtol=0, atol=2e-3)
         assert torch.equal(own, boxes[row])
     assert torch.equal(
         cache.encode(open_photo(photos[0])), cache.encode_regions(open_photo(photos[0]))[0]
     )
 
 
-def test_a_view_is_one_region(photos):
+def test_view_is_one_region(photos):
     cache = FeatureCache(BACKBONE, "whole")
     vector, boxes = cache.encode_regions(open_photo(photos[0]))
     assert vector.shape == (1024,)
@@ -94,62 +95,63 @@ def test_a_view_is_one_region(photos):
     assert cache.boxes(photos).tolist() == [[list(regions.FRAME)]] * 5
 
 
-def test_a_box_that_is_not_there_has_a_feature_of_zeros(photos, boxes):
-    found = FeatureCache(BACKBONE, "detector").get(photos)
-    assert found.shape == (5, 3, 576)
-    assert (found != 0).any(-1).tolist() == [[True, False, True]] * 5
+def test_missing_box_has_a_feature_of_zeros(photos, boxes):
+    vectors = FeatureCache(BACKBONE, "detector").get(photos)
+    assert vectors.shape == (5, 3, 576)
+    assert (vectors != 0).any(-1).tolist() == [[True, False, True]] * 5
 
 
 @pytest.mark.parametrize(
-    ("box", "wrong"),
+    ("box", "problem"),
     [
         ((0.5, 0.2, 0.1, 0.9), "left"),
         ((0.1, 0.2, float("nan"), 0.9), "not a number"),
         ((0.1, -0.2, 0.5, 0.9), "outside"),
     ],
 )
-def test_boxes_that_are_none_are_refused(photos, boxes, box, wrong):
+def test_invalid_boxes_are_refused(photos, boxes, box, problem):
     boxes[0, 0] = torch.tensor(box)
-    with pytest.raises(UserError, match=wrong):
+    with pytest.raises(UserError, match=problem):
         FeatureCache(BACKBONE, "detector").get(photos)
 
 
-@pytest.mark.parametrize("wrong", [float("nan"), 1.5, -1.0])
-def test_a_features_file_with_boxes_that_are_none_says_so(photos, wrong):
+@pytest.mark.parametrize("edge", [float("nan"), 1.5, -1.0])
+def test_invalid_boxes_in_a_file_are_reported(photos, edge):
     cache = FeatureCache(BACKBONE, "windows")
     cache.get(photos)
     file = next(cache.folder.glob("*/*.safetensors"))
-    with safe_open(file, "pt") as stored:
-        found, kept = {k: stored.get_tensor(k) for k in ("features", "boxes")}, stored.metadata()
-    found["boxes"][0, 0, 2] = wrong
-    save_file(found, file, kept)
+    with safe_open(file, "pt") as opened:
+        stored = {name: opened.get_tensor(name) for name in ("features", "boxes")}
+        metadata = opened.metadata()
+    stored["boxes"][0, 0, 2] = edge
+    save_file(stored, file, metadata)
     with pytest.raises(UserError, match="A box of the features in"):
         cache.boxes(photos)
-    del found["boxes"]
-    save_file(found, file, kept)
-    assert cache.boxes(photos).isfinite().all()  # as if the file were not there
+    del stored["boxes"]
+    save_file(stored, file, metadata)
+    assert cache.boxes(photos).isfinite().all()  # the incomplete file is ignored
 
 
-def test_another_detector_is_another_checkpoint(photos, boxes, monkeypatch):
-    one = FeatureCache(BACKBONE, "detector")
+def test_hash_depends_on_the_detector(boxes, monkeypatch):
+    cache = FeatureCache(BACKBONE, "detector")
     other = FakeProposals(boxes, version="other")
     monkeypatch.setitem(proposals.PROPOSALS, "detector", lambda: other)
-    assert FeatureCache(BACKBONE, "detector").hash != one.hash
-    assert FeatureCache(BACKBONE, "windows").hash == one.weights.hash
+    assert FeatureCache(BACKBONE, "detector").hash != cache.hash
+    assert FeatureCache(BACKBONE, "windows").hash == cache.weights.hash
 
 
-def test_drawn_boxes_need_a_photo_that_people_looked_at(photos):
+def test_drawn_boxes_of_an_unknown_photo_are_refused(photos):
     cache = FeatureCache(BACKBONE, "entities")
     with pytest.raises(UserError, match="Flickr8k only"):
         cache.encode(open_photo(photos[0]))
 
 
-def test_drawn_boxes(photos, monkeypatch):
+def test_drawn_boxes_are_read(photos, monkeypatch):
     monkeypatch.setattr(proposals.entities, "boxes", lambda path: [(0.0, 0.0, 0.5, 0.5)])
     cache = FeatureCache(BACKBONE, "entities")
     assert cache.boxes(photos).count_nonzero(-1).count_nonzero(-1).tolist() == [2] * 5
 
 
-def test_a_photo_of_few_pixels(tmp_path):
+def test_photo_of_a_few_pixels(tmp_path):
     Image.new("RGB", (8, 9), "red").save(tmp_path / "dot.png")
     assert FeatureCache(BACKBONE, "grid").get([tmp_path / "dot.png"]).isfinite().all()

@@ -1,6 +1,4 @@
-"""CLIP's image towers, as open_clip builds them, behind the same interface."""
-
-from contextlib import nullcontext
+"""CLIP's image encoders give what open_clip itself computes."""
 
 import open_clip
 import pytest
@@ -9,19 +7,15 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from vsdemo.vision.backbones import find_weights
-from vsdemo.vision.backbones import network as networks
 from vsdemo.vision.backbones.network import Backbone
 
 VIT, RESNET = "ViT-S-32-alt", "RN50"
 
-
-@pytest.fixture(autouse=True)
-def float32(monkeypatch):
-    monkeypatch.setattr(networks, "autocast", nullcontext)
+pytestmark = pytest.mark.usefixtures("float32")
 
 
 def build(architecture: str, **options) -> torch.nn.Module:
-    """The whole model of seed 0, as open_clip itself makes it."""
+    """The whole model of seed 0, built by open_clip."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
         return open_clip.create_model(architecture, **options).eval()
@@ -33,14 +27,14 @@ def pixels(size: int = 224) -> torch.Tensor:
 
 
 def reference(clip: torch.nn.Module, layer: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """(joint embedding, output of a layer) for `pixels`, normalised as the model wants it."""
-    seen = []
-    clip.visual.get_submodule(layer).register_forward_hook(lambda m, i, out: seen.append(out))
+    """(joint embedding, output of a layer) for `pixels`, normalised as the model expects."""
+    outputs = []
+    clip.visual.get_submodule(layer).register_forward_hook(lambda m, i, out: outputs.append(out))
     mean, std = (
         torch.tensor(c)[:, None, None] for c in (clip.visual.image_mean, clip.visual.image_std)
     )
     with torch.no_grad():
-        return clip.encode_image((pixels() / 255 - mean) / std), seen[0]
+        return clip.encode_image((pixels() / 255 - mean) / std), outputs[0]
 
 
 def test_vision_transformer():
@@ -63,22 +57,20 @@ def test_resnet():
 def test_encode_keeps_negative_coordinates():
     network = Backbone(find_weights(f"open_clip/{VIT}/random"))
     photo = Image.new("RGB", (300, 200), "teal")
-    found = network.encode(network.views(photo, "mirror")[None])
-    assert found.shape == (1, 256)
-    assert found.min() < 0
-    torch.testing.assert_close(found.norm(dim=1), torch.ones(1))
+    vectors = network.encode(network.views(photo, "mirror")[None])
+    assert vectors.shape == (1, 256)
+    assert vectors.min() < 0
+    torch.testing.assert_close(vectors.norm(dim=1), torch.ones(1))
 
 
-def test_local_weights_with_the_settings_of_their_tag(tmp_path, monkeypatch):
-    """Mean, deviation and QuickGELU belong to the tag; a file alone does not tell them."""
+def test_local_weights_use_the_settings_of_their_tag(models_folder, monkeypatch):
+    """Mean, deviation and QuickGELU belong to the tag and are not in the file."""
     settings = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "quick_gelu": True}
     monkeypatch.setattr(open_clip, "get_pretrained_cfg", lambda architecture, tag: settings)
-    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
-    (tmp_path / "models").mkdir()
     clip = build(VIT, force_quick_gelu=True, force_preprocess_cfg=settings)
     for parameter in clip.parameters():
-        parameter.data.mul_(1.25)  # no longer what seed 0 makes
-    save_file(clip.state_dict(), tmp_path / "models" / f"{VIT}_mine.safetensors")
+        parameter.data.mul_(1.25)  # other weights than those of seed 0
+    save_file(clip.state_dict(), models_folder / f"{VIT}_mine.safetensors")
     network = Backbone(find_weights(f"open_clip/{VIT}/mine"))
     assert len(network.hash) == 16
     expected, _ = reference(clip, "ln_post")

@@ -1,4 +1,4 @@
-"""Pocket: our own network, and what is said when its file is missing or damaged."""
+"""Pocket: our own network, and errors for a missing or damaged file."""
 
 import pytest
 import torch
@@ -15,7 +15,7 @@ from vsdemo.vision.backbones.weights import Weights
 
 @pytest.fixture
 def pocket_file(tmp_path, monkeypatch):
-    """Random weights take the place of the file that ships."""
+    """A file of random weights in place of the one in checkpoints/."""
     file = tmp_path / "model.safetensors"
     half = {k: t.half() if t.dim() > 1 else t for k, t in Pocket().state_dict().items()}
     save_file(half, file)
@@ -35,7 +35,7 @@ def test_shapes():
             assert vector.min() >= 0
 
 
-def test_its_finer_map_has_both_stages_place_by_place():
+def test_region_map_joins_both_stages_place_by_place():
     pocket = Pocket().eval()
     pixels = torch.randn(2, 3, 96, 64)
     with torch.no_grad():
@@ -48,7 +48,7 @@ def test_its_finer_map_has_both_stages_place_by_place():
     torch.testing.assert_close(fine[:, :FEATURES, 0, 0], corner)
 
 
-def test_a_block_begins_as_its_shortcut():
+def test_a_block_starts_as_its_shortcut():
     network = Pocket().eval()
     block = next(b for b in network.layers if isinstance(b, Block))
     x = torch.rand(1, STEM, 8, 8)
@@ -65,26 +65,26 @@ def test_every_weight_gets_a_gradient():
     assert all(p.grad.abs().sum() > 0 for n, p in network.named_parameters() if "bias" not in n)
 
 
-def test_it_is_found_and_read(pocket_file):
-    found = find_weights("pocket")
-    assert found.path == pocket_file
+def test_weights_are_loaded(pocket_file):
+    weights = find_weights("pocket")
+    assert weights.path == pocket_file
     assert is_available("pocket")
-    vector, spatial = Backbone(found)(torch.zeros(1, 3, 224, 224, dtype=torch.uint8))
+    vector, spatial = Backbone(weights)(torch.zeros(1, 3, 224, 224, dtype=torch.uint8))
     assert vector.shape == (1, FEATURES)
     assert spatial.shape == (1, FEATURES, 7, 7)
 
 
-def test_it_ships_and_is_small():
-    found = find_weights("pocket")
-    assert found.path == ROOT / "checkpoints" / "pocket" / "model.safetensors"
-    assert found.path.stat().st_size <= 10_000_000
-    vector, spatial = Backbone(found)(torch.zeros(1, 3, 224, 224, dtype=torch.uint8))
+def test_shipped_weights_are_small():
+    weights = find_weights("pocket")
+    assert weights.path == ROOT / "checkpoints" / "pocket" / "model.safetensors"
+    assert weights.path.stat().st_size <= 10_000_000
+    vector, spatial = Backbone(weights)(torch.zeros(1, 3, 224, 224, dtype=torch.uint8))
     assert vector.shape == (1, FEATURES)
     assert spatial.shape == (1, FEATURES, 7, 7)
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "another network", "a tensor less"])
-def test_damaged_file(damage, pocket_file):
+def test_damaged_file_is_reported(damage, pocket_file):
     state = load_file(pocket_file)
     if damage == "another network":
         save_file({"weight": torch.zeros(3)}, pocket_file)
@@ -98,14 +98,14 @@ def test_damaged_file(damage, pocket_file):
     assert "\n" not in str(caught.value)
 
 
-def test_missing_file(pocket_file):
+def test_missing_file_is_reported(pocket_file):
     pocket_file.unlink()
     assert not is_available("pocket")
     with pytest.raises(UserError, match="git restore checkpoints/pocket"):
         find_weights("pocket")
 
 
-def test_what_is_here_needs_no_download(tmp_path, monkeypatch):
+def test_available_weights_need_no_download(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path / "hub"))
     names = ("torchvision/resnet18", "open_clip/ViT-B-32/openai", "torchvision/", "resnet18", "")
@@ -120,5 +120,5 @@ def test_what_is_here_needs_no_download(tmp_path, monkeypatch):
     assert is_available("torchvision/resnet50")
 
 
-def test_random_weights_for_tests():
+def test_weights_can_be_random():
     assert Backbone(Weights("pocket", None, "random")).name == "pocket"

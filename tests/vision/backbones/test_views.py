@@ -1,4 +1,4 @@
-"""Views of a photo: which squares of it a network sees."""
+"""Views of a photo: the squares that a network reads."""
 
 import pytest
 import torch
@@ -59,4 +59,4 @@ def test_views_of_any_shape(network, short, ratio, tall, crops):
     assert views.shape == (VIEWS[crops].views, 3, 224, 224)
     assert views.dtype == torch.uint8
     red = torch.tensor([255, 0, 0], dtype=torch.uint8)[:, None, None]
-    assert torch.equal(views, red.expand_as(views))  # no view leaves the photo
+    assert torch.equal(views, red.expand_as(views))  # no view reaches outside the photo
