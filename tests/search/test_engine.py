@@ -87,11 +87,11 @@ def test_search_does_not_mind_case_punctuation_and_spaces(engine):
 
 
 def test_caption(engine, photo):
-    hits = engine.caption(photo, 10)
+    hits = engine.describe(photo, 10)
     assert len(hits) == 10
     assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
     assert {h.item for h in hits} <= set(engine.gallery.captions)
-    stored = engine.caption_of(3, 10)
+    stored = engine.describe_photo(3, 10)
     assert [h.item for h in stored] == [h.item for h in hits]
     assert [h.score for h in stored] == pytest.approx([h.score for h in hits], abs=2e-3)
     assert set(engine.gallery.own_captions(3)) & {h.item for h in hits}
@@ -99,7 +99,7 @@ def test_caption(engine, photo):
 
 def test_equal_captions_are_told_once(engine):
     assert len(set(engine.gallery.captions)) < len(engine.gallery.captions)
-    told = [h.item for h in engine.caption_of(0, MAX_K)]
+    told = [h.item for h in engine.describe_photo(0, MAX_K)]
     assert sorted(told) == sorted(set(engine.gallery.captions))
 
 
@@ -128,8 +128,8 @@ def test_similar_sentences(engine):
 def test_every_verb_checks_k(engine, photo, k):
     verbs = (
         lambda: engine.search(SAME, k),
-        lambda: engine.caption(photo, k),
-        lambda: engine.caption_of(0, k),
+        lambda: engine.describe(photo, k),
+        lambda: engine.describe_photo(0, k),
         lambda: engine.photos_like(photo, k),
         lambda: engine.similar_photos(0, k),
         lambda: engine.similar_sentences(SAME, k),
@@ -144,7 +144,7 @@ def test_every_verb_checks_k(engine, photo, k):
     [
         ("", "is empty"),
         (" \n\t ", "is empty"),
-        ("x" * 100_000, "100,000 characters; at most 1,000"),
+        ("x" * 100_000, "100,000 characters; the limit is 1,000"),
         ("🐕🌳", "no word of the sentence .*🐕"),
         ("?!...", "no word of the sentence"),
         ("zebra giraffe", "no word of the sentence .*'zebra', 'giraffe'"),
@@ -177,19 +177,19 @@ def test_one_known_word_is_enough(engine, before, known, after):
 
 
 def test_captions_are_embedded_once(toy_checkpoint, engine, monkeypatch):
-    first = engine.caption_of(0, 5)
+    first = engine.describe_photo(0, 5)
     again = Engine(toy_checkpoint)
     monkeypatch.setattr(again.model, "encode_text", None)
-    assert again.caption_of(0, 5) == first
+    assert again.describe_photo(0, 5) == first
 
 
 def test_a_damaged_caption_file_is_made_again(toy_checkpoint, tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
-    first = Engine(toy_checkpoint).caption_of(0, 5)
+    first = Engine(toy_checkpoint).describe_photo(0, 5)
     (file,) = (tmp_path / "captions").iterdir()
     content = file.read_bytes()
     file.write_bytes(content[:99])
-    assert Engine(toy_checkpoint).caption_of(0, 5) == first
+    assert Engine(toy_checkpoint).describe_photo(0, 5) == first
     assert file.read_bytes() == content
 
 
@@ -210,13 +210,13 @@ def test_a_folder_of_own_photos(toy_checkpoint, engine, toy_root, tmp_path):
     assert [(h.item, h.score) for h in hits] == [(h.item, h.score) for h in known]
     sentences = caption_bank.sentences()
     assert list(own.captions.items) == list(sentences)  # our own, as nobody has written any
-    assert {h.item for h in own.caption_of(0, 5)} <= set(sentences)
+    assert {h.item for h in own.describe_photo(0, 5)} <= set(sentences)
     assert own.gallery.own_captions(0) == []
 
 
 def test_a_photo_from_anywhere_is_described_with_our_own_sentences(toy_checkpoint, engine, photo):
     reader = Reader(toy_checkpoint)
-    hits = reader.caption(photo, 20)
+    hits = reader.describe(photo, 20)
     assert {h.item for h in hits} <= set(caption_bank.sentences())
     scores = engine.score(reader.captions.embeddings, reader.encode_photo(photo))[:, 0]
     assert [h.score for h in hits] == pytest.approx(scores.sort(descending=True)[0][:20].tolist())

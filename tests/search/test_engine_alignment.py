@@ -94,6 +94,6 @@ def test_a_model_of_whole_sentences_cannot_align(toy_checkpoint):
         lambda: engine.align(photo, TEXT),
     )
     for ask in asks:
-        with pytest.raises(UserError, match="gru has one point for a whole sentence"):
+        with pytest.raises(UserError, match="gru has one embedding for a whole sentence"):
             ask()
     assert not engine.can_align

@@ -31,8 +31,8 @@ def test_below_and_above_are_a_loop_over_all_pairs(name, seed, count, k):
     score, stored, query = SCORES[name], points(count, seed), points(1, seed + 100)
     index = Index(stored, [f"item {i}" for i in range(count)], score)
     wanted = {
-        "below": by_hand([one(score, query.x[0], x) for x in stored.x], count),
-        "above": by_hand([one(score, x, query.x[0]) for x in stored.x], count),
+        "top_specific": by_hand([one(score, query.x[0], x) for x in stored.x], count),
+        "top_general": by_hand([one(score, x, query.x[0]) for x in stored.x], count),
     }
     for way, expected in wanted.items():
         hits = getattr(index, way)(query, k)
@@ -55,11 +55,11 @@ def test_near_is_the_mean_of_both_directions(name):
     index = Index(stored, [str(i) for i in range(12)], score)
     query = stored.x[4]
     means = [(one(score, query, x) + one(score, x, query)) / 2 for x in stored.x]
-    hits = index.near(Embeddings(query[None]), 12)
+    hits = index.top_similar(Embeddings(query[None]), 12)
     assert sorted(h.number for h in hits) == list(range(12))
     assert [h.score for h in hits] == pytest.approx([means[h.number] for h in hits], abs=1e-5)
     assert [h.score for h in hits] == pytest.approx(sorted(means, reverse=True), abs=1e-5)
-    others = index.near(Embeddings(query[None]), 12, without=4)
+    others = index.top_similar(Embeddings(query[None]), 12, exclude=4)
     assert [h.number for h in others] == [h.number for h in hits if h.number != 4]
 
 
@@ -67,17 +67,21 @@ def test_near_is_the_mean_of_both_directions(name):
 def test_ties_keep_the_order_of_the_items(name):
     index = Index(Embeddings(torch.ones(300, 4)), [str(i) for i in range(300)], SCORES[name])
     query = Embeddings(torch.ones(1, 4))
-    for hits in (index.below(query, 300), index.above(query, 300), index.near(query, 300)):
+    for hits in (
+        index.top_specific(query, 300),
+        index.top_general(query, 300),
+        index.top_similar(query, 300),
+    ):
         assert [h.number for h in hits] == list(range(300))
 
 
 def test_more_than_there_are():
     index = Index(points(3, seed=0), ["a", "b", "c"], SCORES["cosine"])
     assert len(index) == 3
-    assert len(index.below(points(1, seed=1), 1000)) == 3
-    assert len(index.near(points(1, seed=1), 1000, without=0)) == 2
+    assert len(index.top_specific(points(1, seed=1), 1000)) == 3
+    assert len(index.top_similar(points(1, seed=1), 1000, exclude=0)) == 2
     single = Index(points(1, seed=0), ["a"], SCORES["cosine"])
-    assert single.near(points(1, seed=1), 5, without=0) == []
+    assert single.top_similar(points(1, seed=1), 5, exclude=0) == []
 
 
 def test_save_and_load(tmp_path):
@@ -87,7 +91,7 @@ def test_save_and_load(tmp_path):
     assert again.items == index.items
     assert torch.equal(again.embeddings.x, index.embeddings.x)
     query = points(1, seed=5)
-    assert again.below(query, 4) == index.below(query, 4)
+    assert again.top_specific(query, 4) == index.top_specific(query, 4)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"<html>" * 30])

@@ -11,7 +11,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.models import checkpoint, ensemble
 from vsdemo.search.engine import Reader
-from vsdemo.search.sentence_comparison import Likeness, likeness
+from vsdemo.search.sentence_comparison import SentenceComparison, compare_sentences
 
 A, B = "a red circle on a blue ground", "There is a circle."
 PRESETS = ("gru", "order", "order/reversed", "char_gru")
@@ -35,7 +35,7 @@ def point(reader, text):
 
 
 def test_cosine_and_excess_are_those_of_the_points(reader):
-    said = likeness(reader, A, B)
+    said = compare_sentences(reader, A, B)
     a, b = point(reader, A), point(reader, B)
     dot = sum(x * y for x, y in zip(a, b, strict=True))
     assert said.cosine == pytest.approx(dot / (math.hypot(*a) * math.hypot(*b)), abs=1e-5)
@@ -51,7 +51,7 @@ def test_cosine_and_excess_are_those_of_the_points(reader):
 
 
 def test_what_is_exchanged_is_said_the_other_way_round(reader):
-    one, other = likeness(reader, A, B), likeness(reader, B, A)
+    one, other = compare_sentences(reader, A, B), compare_sentences(reader, B, A)
     assert one.cosine == pytest.approx(other.cosine)
     assert one.violations == pytest.approx(other.violations[::-1])
     assert one.violated == other.violated[::-1]
@@ -59,13 +59,13 @@ def test_what_is_exchanged_is_said_the_other_way_round(reader):
 
 
 def test_a_sentence_follows_from_itself(reader):
-    said = likeness(reader, A, A)
+    said = compare_sentences(reader, A, A)
     assert said.cosine == pytest.approx(1)
     assert said.violations == (0, 0) == said.violated
 
 
 def test_characters_have_weights_that_sum_to_1(runs):
-    said = likeness(Reader(runs / "char_gru"), A, B)
+    said = compare_sentences(Reader(runs / "char_gru"), A, B)
     assert [len(weights) for weights in said.attention] == [len(A), len(B)]
     assert [sum(weights) for weights in said.attention] == pytest.approx([1, 1])
 
@@ -73,13 +73,13 @@ def test_characters_have_weights_that_sum_to_1(runs):
 def test_an_ensemble_tells_the_mean_of_its_members(runs, tmp_path):
     members = ensemble.make([runs / "char_gru"], tmp_path / "both")
     assert len(members) == 2
-    said = likeness(Reader(tmp_path / "both"), A, B).attention[0]
+    said = compare_sentences(Reader(tmp_path / "both"), A, B).attention[0]
     parts = [checkpoint.load(member)[0].text.character_weights(Sentence(A)) for member in members]
     assert said == pytest.approx(torch.stack(parts).mean(0).tolist(), abs=1e-6)
 
 
 def test_the_record_is_json(reader):
-    record = json.loads(json.dumps(likeness(reader, A, "a zebra").record()))
+    record = json.loads(json.dumps(compare_sentences(reader, A, "a zebra").record()))
     assert ("order" in record) == reader.spec.preset.startswith("order")
     assert ("attention" in record) == (reader.spec.preset == "char_gru")
     if "order" in record:
@@ -92,9 +92,9 @@ def test_the_record_is_json(reader):
 def test_bad_input_on_either_side_is_one_sentence(reader, bad):
     for pair in ((bad, A), (A, bad)):
         with pytest.raises(UserError) as caught:
-            likeness(reader, *pair)
+            compare_sentences(reader, *pair)
         assert "\n" not in str(caught.value)
 
 
 def test_nothing_is_violated_where_there_is_no_order():
-    assert Likeness(0.5).violations == (0, 0) == Likeness(0.5).violated
+    assert SentenceComparison(0.5).violations == (0, 0) == SentenceComparison(0.5).violated

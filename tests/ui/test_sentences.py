@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.support.small_runs import trainer
 from vsdemo.core.hits import Hit
 from vsdemo.evaluation import cards
-from vsdemo.search.sentence_comparison import Likeness
+from vsdemo.search.sentence_comparison import SentenceComparison
 from vsdemo.ui import callbacks
 from vsdemo.ui.library import Library
 from vsdemo.ui.sentences import tab as sentences
@@ -128,9 +128,11 @@ def test_a_long_sentence_of_characters_is_read(tab):
     "html",
     [
         view.rows([Row(HOSTILE, HOSTILE, HOSTILE, HOSTILE)], "", {"a": HOSTILE}),
-        view.rows([Row("", "", "", Likeness(0.5, unknown=((HOSTILE,), ())))], "", {}),
-        view.follows(Likeness(0.5, (0.1, -0.2)), HOSTILE),
-        view.strips([HOSTILE], Likeness(0.5, attention=((1 / len(HOSTILE),) * len(HOSTILE),)), ""),
+        view.rows([Row("", "", "", SentenceComparison(0.5, unknown=((HOSTILE,), ())))], "", {}),
+        view.follows(SentenceComparison(0.5, (0.1, -0.2)), HOSTILE),
+        view.strips(
+            [HOSTILE], SentenceComparison(0.5, attention=((1 / len(HOSTILE),) * len(HOSTILE),)), ""
+        ),
         view.nearest([[Hit(1, 0, HOSTILE, 0.5, 0.5)], []], "cosine"),
     ],
 )
@@ -140,7 +142,7 @@ def test_text_from_outside_is_never_markup(html):
 
 
 def test_the_more_general_one_is_named():
-    said = Likeness(0.9, excess=(-0.5, 0.1, -0.2))
+    said = SentenceComparison(0.9, excess=(-0.5, 0.1, -0.2))
     html = text(view.follows(said, "order"))
     assert "The second is the more general one" in html
     assert "violated in 1 of 3 dimensions" in html
@@ -153,7 +155,7 @@ def test_the_more_general_one_is_named():
 
 def test_most_of_the_weight_is_told_in_words():
     weights = (0.1, 0.0, 0.5, 0.2, 0.2)
-    html = text(view.strips(["a dog"], Likeness(1, attention=(weights,)), "char_gru"))
+    html = text(view.strips(["a dog"], SentenceComparison(1, attention=(weights,)), "char_gru"))
     assert "“dog” 90%, “a” 10%" in html
 
 

@@ -85,7 +85,7 @@ def regions(  # noqa: PLR0913 (a command's parameters are its options)
     count, text = check_k(k), Sentence.from_user(sentence).text
     if to:
         check_image_name(to)
-    Reader(checkpoint).check_aligns()  # before photos are read, which takes long
+    Reader(checkpoint).check_can_align()  # before photos are read, which takes long
     engine = load_engine(checkpoint, gallery, split)
     hits = engine.regions(text, count)
     if to:

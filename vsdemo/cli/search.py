@@ -64,7 +64,7 @@ def describe(
     count, image = check_k(k), open_photo(photo)
     reader: Reader
     reader = Reader(checkpoint) if gallery is None else load_engine(checkpoint, gallery, split)
-    hits = reader.caption(image, count)
+    hits = reader.describe(image, count)
     query = {"photo": str(photo)}
     print_hits(hits, kind="sentence", unit=reader.score.unit, query=query, as_json=as_json)
 

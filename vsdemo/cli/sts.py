@@ -53,14 +53,14 @@ def sentences(
     from vsdemo.core.sentences import Sentence
     from vsdemo.models.checkpoint import shipped
     from vsdemo.search.engine import Reader
-    from vsdemo.search.sentence_comparison import likeness
+    from vsdemo.search.sentence_comparison import compare_sentences
 
     for text in (first, second):
         Sentence.from_user(text)
     results: dict[str, dict[str, Any]] = {}
     for folder in checkpoints or shipped():
         try:
-            results[str(folder)] = likeness(Reader(folder), first, second).record()
+            results[str(folder)] = compare_sentences(Reader(folder), first, second).record()
         except UserError as error:
             if checkpoints:
                 raise

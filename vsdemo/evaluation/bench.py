@@ -128,7 +128,7 @@ def _recursive(encoder: TreeRNN | TreeLSTM, batch: Sequence[Sentence]) -> Callab
     def step() -> None:
         encoder.zero_grad()
         total = torch.stack([run(encoder, sentence) for sentence in batch]).sum()
-        total.backward()  # type: ignore[no-untyped-call]
+        total.backward()
 
     return step
 

@@ -1,1 +1,1 @@
-"""A checkpoint over a gallery, exact top-k, sentences compared."""
+"""Search with a checkpoint: galleries, exact top k by any score, comparison of sentences."""

@@ -1,4 +1,4 @@
-"""What every front end calls: one checkpoint over one gallery."""
+"""A checkpoint over one gallery: what every front end calls."""
 
 from __future__ import annotations
 
@@ -29,10 +29,19 @@ from vsdemo.search.index import Index
 from vsdemo.vision.features import FeatureCache, UnreadablePhotos
 
 MAX_K = 1000
+SHOWN_WORDS = 3  # in the message about unknown words
 
 
 def check_k(k: Any, most: int = MAX_K) -> int:
-    """k as a whole number from 1 to `most`. Raises UserError for anything else."""
+    """Return k as an integer.
+
+    Args:
+        k: A number of hits, possibly as text.
+        most: The largest valid number.
+
+    Raises:
+        UserError: k is not a whole number from 1 to `most`.
+    """
     try:
         number = int(k)
         whole = number == float(k) and not isinstance(k, bool)
@@ -44,16 +53,26 @@ def check_k(k: Any, most: int = MAX_K) -> int:
 
 
 class Reader:
-    """A checkpoint: sentences and photos in, points out; and sentences for photos from anywhere.
+    """A checkpoint without a gallery: it encodes, describes and aligns single photos and sentences.
 
-    `progress` is told of photos and sentences done, and of how many. Raises UserError when the
-    checkpoint is damaged and, as soon as a photo is given, when its image network is not here or
-    is another one than in training.
+    Args:
+        folder: The checkpoint.
+        progress: Called with the numbers of photos or sentences that are encoded, and of all.
+
+    Attributes:
+        model: The model.
+        spec: Its config.json.
+        score: The score of the model.
+
+    Raises:
+        UserError: The checkpoint is damaged; or, as soon as a photo is read, its backbone is
+            missing or not that of the training.
     """
 
     def __init__(self, folder: Path, progress: Progress | None = None) -> None:
         self.model, self.spec, self.vocab = checkpoint.load(folder)
         self.score = self.model.score
+        self._text: Any = self.model.text
         self._hash = checkpoint.content_hash(folder)
         self._progress = progress
 
@@ -61,19 +80,26 @@ class Reader:
     def _features(self) -> FeatureCache:
         return checkpoint.feature_cache(self.spec)
 
-    def check(self) -> None:
-        """Raises UserError when photos cannot be read, before anybody waits for sentences."""
+    def check_backbone(self) -> None:
+        """Raise UserError if photos cannot be read, before any sentence is encoded."""
         _ = self._features
 
     def encode(self, text: str) -> Embeddings:
-        """A typed sentence embedded, (1, D) or as a set (1, M, D). Raises UserError when no word is
-        known."""
-        return self._encoded(self._sentence(text))
+        """Return the embedding of a typed sentence, (1, D), or its set (1, M, D).
 
-    def _encoded(self, sentence: Sentence) -> Embeddings:
-        known, unknown = self.model.text.unknown(sentence)
+        Raises:
+            UserError: The sentence is blank or too long, or the model knows no word of it.
+        """
+        return self._encode(self._parse(text))
+
+    def _parse(self, text: str) -> Sentence:
+        """Return a typed sentence with the trees that the model needs."""
+        return add_trees([Sentence.from_user(text)], self.model.text.needs)[0]
+
+    def _encode(self, sentence: Sentence) -> Embeddings:
+        known, unknown = self._text.unknown(sentence)
         if not known:
-            shown = ", ".join(repr(w) for w in unknown[:3]) or repr(sentence.text[:40])
+            shown = ", ".join(map(repr, unknown[:SHOWN_WORDS])) or repr(sentence.text[:40])
             raise UserError(
                 f"This model knows no word of the sentence ({shown}); "
                 "use everyday English words, such as 'a dog runs'."
@@ -81,88 +107,110 @@ class Reader:
         return self.model.encode_text([sentence])
 
     def unknown_words(self, text: str) -> list[str]:
-        """Words of a sentence that the model passes over."""
-        return self.model.text.unknown(self._sentence(text))[1]
-
-    def _sentence(self, text: str) -> Sentence:
-        return add_trees([Sentence.from_user(text)], self.model.text.needs)[0]
+        """Return the words of a sentence that the model ignores."""
+        unknown: list[str] = self._text.unknown(self._parse(text))[1]
+        return unknown
 
     def encode_photo(self, photo: Image.Image) -> Embeddings:
-        """A photo in memory as one point, (1, D), or its regions, (1, K, D)."""
+        """Return the embedding of a photo, (1, D), or of its regions, (1, K, D)."""
         return self.model.encode_image(self._features.encode(photo)[None])
 
     @cached_property
     def captions(self) -> Index:
-        """The sentences to describe photos with: our own of what everyday photos show."""
-        return self.embedded(caption_bank.sentences())
+        """The sentences that photos are described with: those of the caption bank."""
+        return self.index_texts(caption_bank.sentences())
 
-    def caption(self, photo: Image.Image, k: int = 10) -> list[Hit]:
-        """The k sentences that describe a photo best."""
-        number, point = check_k(k), self.encode_photo(photo)
-        return self.captions.above(point, number)
-
-    @property
-    def can_align(self) -> bool:
-        """Whether the model says which words speak of which region."""
-        return self.score.can_align
-
-    def align(self, photo: Image.Image, text: str) -> Alignment:
-        """What the parts of a typed sentence have to do with the regions of a photo in memory.
-
-        Raises UserError as `check_aligns` and `encode`.
-        """
-        self.check_aligns()
-        features, boxes = self._features.encode_regions(photo)
-        return self._aligned(text, self.model.encode_image(features[None]), boxes)
-
-    def check_aligns(self) -> None:
-        """Raises UserError for a model that embeds photo and sentence whole."""
-        if not self.can_align:
-            raise UserError(
-                f"{self.spec.preset} has one point for a whole sentence and one for a whole photo, "
-                "so it cannot say which words speak of which region; use a model of fragments."
-            )
-
-    def _aligned(self, text: str, photo: Embeddings, boxes: Tensor) -> Alignment:
-        """photo: (1, K, D); boxes: (K, 4)."""
-        sentence = self._sentence(text)
-        point, photo = self._encoded(sentence), photo.to("cpu")
-        kept = photo.mask[0]
-        scores = self.score.align(point, photo)[0, 0]  # (M, K)
-        parts = self.score.part_scores(scores[:, None], photo)[:, 0]
-        parts = parts / (len(parts) + self.score.smoothing)
-        return Alignment(
-            words=sentence.tree.words,
-            tree=sentence.tree,
-            fragments=self.model.text.fragments(sentence),
-            boxes=tuple(tuple(box) for box in boxes[kept].tolist()),
-            scores=tuple(tuple(row) for row in scores[:, kept].tolist()),
-            parts=tuple(parts.tolist()),
-            total=float(self.score.pairs(point, photo)),
-        )
+    def describe(self, photo: Image.Image, k: int = 10) -> list[Hit]:
+        """Return the k sentences that describe a photo best."""
+        count = check_k(k)
+        return self.captions.top_general(self.encode_photo(photo), count)
 
     def similar_sentences(self, text: str, k: int = 10) -> list[Hit]:
-        """The sentences most like a sentence."""
-        return self.captions.near(self.encode(text), check_k(k))
+        """Return the k sentences most similar to a sentence."""
+        return self.captions.top_similar(self.encode(text), check_k(k))
 
-    def embedded(self, texts: Sequence[str]) -> Index:
-        """Sentences as points; embedded once and kept below VSDEMO_HOME."""
-        made_by = self._hash + parser_version(self.model.text.needs)
-        key = hashlib.sha256("\n".join([made_by, *texts]).encode()).hexdigest()[:32]
+    def index_texts(self, texts: Sequence[str]) -> Index:
+        """Return an index of sentences, which are encoded once and cached below VSDEMO_HOME."""
+        version = self._hash + parser_version(self.model.text.needs)
+        key = hashlib.sha256("\n".join([version, *texts]).encode()).hexdigest()[:32]
         path = home() / "captions" / f"{key}.safetensors"
-        if stored := Index.load(path, self.score):
-            return stored
-        sentences = [Sentence(t) for t in texts]
-        embedded = self.model.encode_text(sentences, self._progress)
-        index = Index(embedded.to(device()), list(texts), self.score)
+        if cached := Index.load(path, self.score):
+            return cached
+        embeddings = self.model.encode_text([Sentence(text) for text in texts], self._progress)
+        index = Index(embeddings.to(device()), list(texts), self.score)
         index.save(path)
         return index
 
+    @property
+    def can_align(self) -> bool:
+        """Whether the model tells which words describe which region."""
+        return self.score.can_align
+
+    def check_can_align(self) -> None:
+        """Raise UserError if the model embeds sentence and photo as a whole."""
+        if not self.can_align:
+            raise UserError(
+                f"{self.spec.preset} has one embedding for a whole sentence and one for a whole "
+                "photo, so it cannot tell which words describe which region; use a model of "
+                "fragments."
+            )
+
+    def align(self, photo: Image.Image, text: str) -> Alignment:
+        """Return the scores of the parts of a typed sentence with the regions of a photo.
+
+        Raises:
+            UserError: As `check_can_align` and `encode`.
+        """
+        self.check_can_align()
+        features, boxes = self._features.encode_regions(photo)
+        return self._align(text, self.model.encode_image(features[None]), boxes)
+
+    def _align(self, text: str, photo: Embeddings, boxes: Tensor) -> Alignment:
+        """Align a sentence with the regions of one photo.
+
+        Args:
+            text: A typed sentence.
+            photo: (1, K, D) of its regions.
+            boxes: (K, 4) of its regions.
+        """
+        sentence = self._parse(text)
+        tree = sentence.tree
+        assert tree is not None  # models of fragments need trees
+        query, photo = self._encode(sentence), photo.to("cpu")
+        assert photo.mask is not None
+        real = photo.mask[0]  # (K,)
+        score: Any = self.score
+        scores = score.align(query, photo)[0, 0]  # (M, K)
+        parts = score.part_scores(scores[:, None], photo)[:, 0]  # (M,)
+        parts = parts / (len(parts) + score.smoothing)
+        return Alignment(
+            words=tree.words,
+            tree=tree,
+            fragments=self._text.fragments(sentence),
+            boxes=tuple(tuple(box) for box in boxes[real].tolist()),
+            scores=tuple(tuple(row) for row in scores[:, real].tolist()),
+            parts=tuple(parts.tolist()),
+            total=float(self.score.pairs(query, photo)),
+        )
+
 
 class Engine(Reader):
-    """Search and caption with a checkpoint over the photos and captions of a data set.
+    """A checkpoint over the photos and captions of a data set, or over a folder of photos.
 
-    Raises UserError when the gallery is missing, and as Reader does for a photo.
+    Args:
+        folder: The checkpoint.
+        gallery: Name of a data set, captions.json or folder; the data set of the training by
+            default.
+        split: Name of the split.
+        progress: Called with the numbers of photos or sentences that are encoded, and of all.
+
+    Attributes:
+        gallery: The photos and captions.
+        photos: Index of the photos.
+        unreadable: Photos of a folder that cannot be read, and why.
+
+    Raises:
+        UserError: The gallery is missing, or as `Reader` for a photo.
     """
 
     def __init__(
@@ -175,65 +223,82 @@ class Engine(Reader):
         super().__init__(folder, progress)
         checkpoint.check_photos(self.spec)
         self.gallery: CaptionSet = datasets.load(gallery or self.spec.dataset, split)
-        self.unreadable: dict[Path, str] = {}  # of a folder of photos: path -> why
+        self.unreadable: dict[Path, str] = {}
         features = self._read_gallery()
-        names = [p.name for p in self.gallery.photos]
+        names = [photo.name for photo in self.gallery.photos]
         self.photos = Index(self.model.encode_image(features).to(device()), names, self.score)
 
     def _read_gallery(self) -> Tensor:
-        """The features of the gallery, (P, F) or (P, K, F). Photos of one's own that cannot be read
-        are left out and kept in `unreadable`; in a data set with captions they are an error."""
+        """Return the features of the gallery, (P, F) or (P, K, F).
+
+        Unreadable photos of a folder are left out; in a data set with captions they are an error.
+        """
         try:
             return self._features.get(self.gallery.photos, progress=self._progress)
         except UnreadablePhotos as error:
-            rest = tuple(p for p in self.gallery.photos if p not in error.why)
-            if self.gallery.captions or not rest:
+            readable = tuple(photo for photo in self.gallery.photos if photo not in error.why)
+            if self.gallery.captions or not readable:
                 raise
             self.unreadable = error.why
-            self.gallery = replace(self.gallery, photos=rest)
-            return self._features.get(rest)
+            self.gallery = replace(self.gallery, photos=readable)
+            return self._features.get(readable)
 
     @cached_property
     def captions(self) -> Index:
-        """The gallery's captions; where it has none, our own sentences."""
-        texts = list(dict.fromkeys(self.gallery.captions))  # some are written twice
-        return self.embedded(texts) if texts else super().captions
+        """The captions of the gallery, each once; those of the caption bank if it has none."""
+        texts = list(dict.fromkeys(self.gallery.captions))
+        return self.index_texts(texts) if texts else super().captions
 
     def search(self, text: str, k: int = 10) -> list[Hit]:
-        """The k photos that a sentence describes best."""
-        return self.photos.below(self.encode(text), check_k(k))
+        """Return the k photos that a sentence describes best."""
+        return self.photos.top_specific(self.encode(text), check_k(k))
 
-    def caption_of(self, number: int, k: int = 10) -> list[Hit]:
-        """`caption` for a photo of the gallery."""
-        return self.captions.above(self.photos.embeddings[[number]], check_k(k))
+    def describe_photo(self, number: int, k: int = 10) -> list[Hit]:
+        """Return the k sentences that describe a photo of the gallery best."""
+        return self.captions.top_general(self._photo(number), check_k(k))
 
     def photos_like(self, photo: Image.Image, k: int = 10) -> list[Hit]:
-        """The photos of the gallery most like a photo in memory."""
-        return self.photos.near(self.encode_photo(photo), check_k(k))
+        """Return the k photos of the gallery most similar to a photo."""
+        return self.photos.top_similar(self.encode_photo(photo), check_k(k))
 
     def similar_photos(self, number: int, k: int = 10) -> list[Hit]:
-        """The photos most like a photo of the gallery."""
-        return self.photos.near(self.photos.embeddings[[number]], check_k(k), without=number)
+        """Return the k photos most similar to another photo of the gallery."""
+        return self.photos.top_similar(self._photo(number), check_k(k), exclude=number)
+
+    def _photo(self, number: int) -> Embeddings:
+        """Return the embedding of a photo of the gallery, (1, D), or of its regions, (1, K, D)."""
+        return self.photos.embeddings[number : number + 1]
 
     def align_photo(self, number: int, text: str) -> Alignment:
-        """`align` for a photo of the gallery."""
-        self.check_aligns()
+        """Return the alignment of a typed sentence with a photo of the gallery; see `align`."""
+        self.check_can_align()
         boxes = self._features.boxes([self.gallery.photos[number]])[0]
-        return self._aligned(text, self.photos.embeddings[[number]], boxes)
+        return self._align(text, self._photo(number), boxes)
 
     def regions(self, text: str, k: int = 10) -> list[RegionHit]:
-        """The k regions of the gallery that score highest for the parts of a sentence, together
-        (Karpathy 2014, Figure 5); of each photo the best one. Errors as `align`."""
-        number = check_k(k)
-        self.check_aligns()
-        photos, query = self.photos.embeddings, self.encode(text).x[0].mean(0).to(device())
-        scores = (photos.x @ query).masked_fill(~photos.mask, -torch.inf)  # (P, K)
-        best, region = scores.max(1)
-        order = best.argsort(descending=True, stable=True)[:number].tolist()
-        boxes = self._features.boxes([self.gallery.photos[i] for i in order])
+        """Return the k regions of the gallery with the highest mean score with a sentence's parts.
+
+        Each photo has one hit, its best region (Karpathy 2014, Figure 5).
+
+        Raises:
+            UserError: As `align`.
+        """
+        count = check_k(k)
+        self.check_can_align()
+        photos = self.photos.embeddings
+        assert photos.mask is not None
+        aligned = self.score.align(self.encode(text).to(device()), photos)[0]  # (P, M, K)
+        scores = aligned.mean(1).masked_fill(~photos.mask, -torch.inf)  # (P, K)
+        best, region = scores.max(1)  # (P,)
+        numbers = best.argsort(descending=True, stable=True)[:count].tolist()
+        boxes = self._features.boxes([self.gallery.photos[number] for number in numbers])
         return [
             RegionHit(
-                *(rank, i, self.photos.items[i], tuple(box[region[i]].tolist())), float(best[i])
+                rank=rank,
+                number=number,
+                item=self.photos.items[number],
+                box=tuple(of_photo[region[number]].tolist()),
+                score=float(best[number]),
             )
-            for rank, (i, box) in enumerate(zip(order, boxes, strict=True), start=1)
+            for rank, (number, of_photo) in enumerate(zip(numbers, boxes, strict=True), start=1)
         ]

@@ -20,7 +20,13 @@ from vsdemo.models.scores import Score
 
 @dataclass(frozen=True)
 class Index:
-    """Embeddings of N items of one kind, with the items' names."""
+    """Embeddings of N items of one kind.
+
+    Args:
+        embeddings: (N, D), or sets (N, K, D).
+        items: The N items: names of photos, or sentences.
+        score: Compares them with queries.
+    """
 
     embeddings: Embeddings
     items: Sequence[str]
@@ -29,46 +35,56 @@ class Index:
     def __len__(self) -> int:
         return len(self.items)
 
-    def below(self, query: Embeddings, k: int) -> list[Hit]:
-        """The k specific items (photos) that fit one general query (a sentence)."""
+    def top_specific(self, query: Embeddings, k: int) -> list[Hit]:
+        """Return the k specific items (photos) that best match one general query (a sentence)."""
         return self._top(self.score(query.to(device()), self.embeddings)[0], k)
 
-    def above(self, query: Embeddings, k: int) -> list[Hit]:
-        """The k general items (sentences) that fit one specific query (a photo)."""
+    def top_general(self, query: Embeddings, k: int) -> list[Hit]:
+        """Return the k general items (sentences) that best match one specific query (a photo)."""
         return self._top(self.score(self.embeddings, query.to(device()))[:, 0], k)
 
-    def near(self, query: Embeddings, k: int, without: int | None = None) -> list[Hit]:
-        """The k items most like a query of their own kind; `without` leaves one item out."""
-        scores = self.score.symmetric(query.to(device()), self.embeddings)[0]
-        if without is not None:
-            scores[without] = -torch.inf
+    def top_similar(self, query: Embeddings, k: int, exclude: int | None = None) -> list[Hit]:
+        """Return the k items most similar to one query of their own kind.
+
+        Args:
+            query: (1, D), or a set (1, K, D).
+            k: Number of hits.
+            exclude: Number of an item to leave out.
+        """
+        scores = self.score.symmetric(query.to(device()), self.embeddings)[0]  # (N,)
+        if exclude is not None:
+            scores[exclude] = -torch.inf
             k = min(k, len(self) - 1)
         return self._top(scores, k)
 
     def _top(self, scores: Tensor, k: int) -> list[Hit]:
-        """Ties keep the order of the items."""
-        best, number = scores.sort(descending=True, stable=True)
-        fit = self.score.to_unit(best[:k]).tolist()
+        """Return the k best of scores (N,); ties keep the order of the items."""
+        best, numbers = scores.sort(descending=True, stable=True)
+        best, numbers = best[:k], numbers[:k]
+        rows = zip(numbers.tolist(), best.tolist(), self.score.to_unit(best).tolist(), strict=True)
         return [
-            Hit(rank, n, self.items[n], s, f)
-            for rank, (n, s, f) in enumerate(
-                zip(number[:k].tolist(), best[:k].tolist(), fit, strict=True), start=1
-            )
+            Hit(rank=rank, number=number, item=self.items[number], score=score, unit_score=unit)
+            for rank, (number, score, unit) in enumerate(rows, start=1)
         ]
 
     def save(self, path: Path) -> None:
-        """Writes embeddings and items to one file."""
-        kept = {"x": self.embeddings.x, "mask": self.embeddings.mask}
-        found = {name: tensor for name, tensor in kept.items() if tensor is not None}
-        tensors.write(path, found, {"items": json.dumps(self.items)})
+        """Write embeddings and items to one file."""
+        stored = {"x": self.embeddings.x}
+        if self.embeddings.mask is not None:
+            stored["mask"] = self.embeddings.mask
+        tensors.write(path, stored, {"items": json.dumps(self.items)})
 
     @classmethod
     def load(cls, path: Path, score: Score) -> Index | None:
-        """Reads what `save` wrote, for the same score; None when it is missing or damaged."""
+        """Read what `save` wrote, for the same score; None if it is missing or damaged."""
         try:
             with safe_open(path, "pt", str(device())) as file:
                 items = json.loads(file.metadata()["items"])
-                mask = file.get_tensor("mask") if "mask" in file.keys() else None  # noqa: SIM118
-                return cls(Embeddings(file.get_tensor("x"), mask), items, score)
+                has_mask = "mask" in set(file.keys())
+                embeddings = Embeddings(
+                    x=file.get_tensor("x"),
+                    mask=file.get_tensor("mask") if has_mask else None,
+                )
+                return cls(embeddings, items, score)
         except (OSError, SafetensorError):
             return None

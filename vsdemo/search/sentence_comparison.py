@@ -1,5 +1,7 @@
-"""What a model says of two sentences: how alike they are, whether one follows from the other, and
-which characters it looked at."""
+"""Comparison of two sentences by a model.
+
+How similar they are, whether one follows from the other, and which characters weigh most.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +12,22 @@ from typing import Any
 import torch.nn.functional as F
 
 from vsdemo.core.sentences import Sentence
-from vsdemo.encoders import TextEncoder
 from vsdemo.evaluation.text_embeddings import pooled
 from vsdemo.search.engine import Reader
 
-Both = tuple[float, float]
-
 
 @dataclass(frozen=True)
-class Likeness:
-    """cosine: of both points, as the task `sts` has it; of sets their means.
+class SentenceComparison:
+    """What a model tells about sentences a and b.
 
-    excess: by how much each dimension, (D,), says that b does not follow from a: f(b) - f(a), or
-    f(a) - f(b) where the order is reversed; b follows from a, as its generalisation, where none is
-    above 0 (Vendrov 2016, Eq. 2). Empty for models without an order.
-    attention: of each character of a and of b its weight, sum 1, of models that read characters.
-    unknown: words of a and of b that the model passes over.
+    Args:
+        cosine: Of both embeddings, as in the task `sts`; of sets, of their means.
+        excess: (D,) f(b) - f(a), or f(a) - f(b) where the order is reversed. b follows from a, as
+            its generalisation, if no dimension is above 0 (Vendrov 2016, Eq. 2). Empty for a model
+            without an order.
+        attention: The weight of each character of a and of b, sum 1, for a model that reads
+            characters.
+        unknown: The words of a and of b that the model ignores.
     """
 
     cosine: float
@@ -34,51 +36,57 @@ class Likeness:
     unknown: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     @property
-    def violations(self) -> Both:
-        """|max(0, excess)|^2, which is 0 where b follows from a, and that of a from b."""
-        return _squares(self.excess), _squares([-e for e in self.excess])
+    def violations(self) -> tuple[float, float]:
+        """The order violations |max(0, excess)|^2: 0 if b follows from a; and if a from b."""
+        return _sum_of_squares(self.excess), _sum_of_squares([-e for e in self.excess])
 
     @property
     def violated(self) -> tuple[int, int]:
-        """In how many dimensions b does not follow from a, and a does not follow from b."""
+        """The numbers of dimensions in which b does not follow from a, and a not from b."""
         return sum(e > 0 for e in self.excess), sum(e < 0 for e in self.excess)
 
     def record(self) -> dict[str, Any]:
-        """For programs: cosine, unknown and, where the model tells it, order (whether one follows
-        from the other: fit, 1 minus the violation, and in how many of `dim` dimensions it is
-        violated) and attention."""
-        found: dict[str, Any] = {"cosine": self.cosine, "unknown": self.unknown}
+        """Return the comparison for JSON.
+
+        cosine and unknown; for an order `order`: in both directions fit, 1 minus the violation, and
+        the number of violated dimensions out of dim; for characters `attention`.
+        """
+        result: dict[str, Any] = {"cosine": self.cosine, "unknown": self.unknown}
         if self.excess:
-            both = zip(self.violations, self.violated, strict=True)
-            of_each = [{"fit": 1 - v, "violated": n, "dim": len(self.excess)} for v, n in both]
-            found["order"] = dict(
-                zip(("second from first", "first from second"), of_each, strict=True)
-            )
-        return {**found, "attention": self.attention} if self.attention else found
+            directions = ("second from first", "first from second")
+            rows = zip(directions, self.violations, self.violated, strict=True)
+            result["order"] = {
+                direction: {"fit": 1 - violation, "violated": violated, "dim": len(self.excess)}
+                for direction, violation, violated in rows
+            }
+        if self.attention:
+            result["attention"] = self.attention
+        return result
 
 
-def _squares(excess: Sequence[float]) -> float:
+def _sum_of_squares(excess: Sequence[float]) -> float:
     return sum(e * e for e in excess if e > 0)
 
 
-def likeness(reader: Reader, a: str, b: str) -> Likeness:
-    """What a checkpoint says of two typed sentences.
+def compare_sentences(reader: Reader, a: str, b: str) -> SentenceComparison:
+    """Compare two typed sentences.
 
-    Raises UserError when one is blank, too long or holds control characters, and when the model
-    knows no word of it.
+    Raises:
+        UserError: A sentence is blank, too long or contains control characters, or the model knows
+            no word of it.
     """
     texts = [Sentence.from_user(text).text for text in (a, b)]
-    first, second = (reader.encode(text) for text in texts)
-    score, text = reader.model.score, reader.model.text
-    ordered = score.is_order
-    return Likeness(
+    first, second = reader.encode(texts[0]), reader.encode(texts[1])
+    encoder: Any = reader.model.text
+    excess: list[float] = []
+    if reader.score.is_order:
+        excess = reader.score.excess(second, first)[0].tolist()
+    attention: list[tuple[float, ...]] = []
+    if encoder.weighs_characters:
+        attention = [tuple(encoder.character_weights(Sentence(t)).tolist()) for t in texts]
+    return SentenceComparison(
         cosine=float(F.cosine_similarity(pooled(first), pooled(second))),
-        excess=tuple(score.excess(second, first)[0].tolist()) if ordered else (),
-        attention=tuple(_attention(text, t) for t in texts) if text.weighs_characters else (),
+        excess=tuple(excess),
+        attention=tuple(attention),
         unknown=(tuple(reader.unknown_words(a)), tuple(reader.unknown_words(b))),
     )
-
-
-def _attention(encoder: TextEncoder, text: str) -> tuple[float, ...]:
-    """Return the weight of each character."""
-    return tuple(encoder.character_weights(Sentence(text)).tolist())

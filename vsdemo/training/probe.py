@@ -56,7 +56,7 @@ class Probe:
             queries = model.encode_text(self.sentences)
         records = []
         for row, (sentence, owner) in enumerate(zip(self.sentences, self.owners, strict=True)):
-            hits = index.below(queries[row : row + 1], len(index))
+            hits = index.top_specific(queries[row : row + 1], len(index))
             rank = next((hit.rank for hit in hits if hit.number == owner), None)
             best = hits[:TOP]
             records.append(

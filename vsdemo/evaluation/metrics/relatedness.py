@@ -69,10 +69,10 @@ class Classifier:
             logits = F.linear(self._features, self.weight, self.bias)
             total = F.cross_entropy(logits, self._target)
             total = total + strength / 2 * self.weight.square().sum()
-            total.backward()  # type: ignore[no-untyped-call]
+            total.backward()
             return total
 
-        optimizer.step(loss)  # type: ignore[no-untyped-call]
+        optimizer.step(loss)
 
     @torch.no_grad()
     def predict(self, features: Tensor) -> Tensor:

@@ -167,9 +167,9 @@ class Caption:
         sentences = yield from callbacks.captions(*where)
         if asked.photo is None:
             yield {self.note: html.progress("Looking at the photo", 0, 0)}
-            hits, own = engine.caption(opened, count), []
+            hits, own = engine.describe(opened, count), []
         else:
-            hits = engine.caption_of(asked.photo, count)
+            hits = engine.describe_photo(asked.photo, count)
             own = engine.gallery.own_captions(asked.photo)
         yield self._ranked(asked, engine, hits, own, len(sentences))
 
@@ -178,7 +178,7 @@ class Caption:
         reading = yield from callbacks.reading(self.library, self.note, asked.model)
         reader = reading.reader.result()
         yield {self.note: html.progress("Looking at the photo", 0, 0)}
-        hits = reader.caption(opened, count)
+        hits = reader.describe(opened, count)
         update = self._ranked(asked, reader, hits, [], len(reader.captions))
         if reading.model != asked.model:
             update[self.note] = html.note(

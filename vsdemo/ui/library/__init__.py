@@ -162,7 +162,7 @@ class Library:
 
     def _read(self, reading: Reading, names: list[str]) -> Reader:
         reader = Reader(self.models[names[0]], reading.report)
-        reader.check()
+        reader.check_backbone()
         reading.what = "Reading sentences"
         _ = reader.captions
         return reader
@@ -172,7 +172,7 @@ class Library:
         for name in names[1:] if not first.can_align else ():
             with suppress(UserError):  # others may be damaged, or lack their image network
                 reader = Reader(self.models[name])
-                reader.check()
+                reader.check_backbone()
                 if reader.can_align:
                     reading.model = name
                     return reader

@@ -11,7 +11,7 @@ import gradio as gr
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.search.engine import Reader
-from vsdemo.search.sentence_comparison import Likeness, likeness
+from vsdemo.search.sentence_comparison import SentenceComparison, compare_sentences
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import Answer, Update
 from vsdemo.ui.components import html
@@ -119,7 +119,11 @@ class Sentences:
 
     def _said(self, asked: Pair, readers: Mapping[str, Reader | str]) -> Update:
         found = {name: _row(name, reader, asked.texts) for name, reader in readers.items()}
-        said = {name: row.said for name, row in found.items() if isinstance(row.said, Likeness)}
+        said = {
+            name: row.said
+            for name, row in found.items()
+            if isinstance(row.said, SentenceComparison)
+        }
         # The chosen model where it can tell, else the first that can.
         order = [name for name in (asked.model, *said) if name in said]
         ordered = next((name for name in order if said[name].excess), None)
@@ -161,7 +165,7 @@ def _row(name: str, reader: Reader | str, texts: tuple[str, str]) -> Row:
     dataset = reader.spec.dataset
     told = (name, name.removeprefix(f"{dataset} "), TITLES.get(dataset, dataset))
     try:
-        return Row(*told, likeness(reader, *texts))
+        return Row(*told, compare_sentences(reader, *texts))
     except UserError as error:
         return Row(*told, str(error))
 

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from vsdemo.core.hits import Hit
 from vsdemo.plots import profile_svg
-from vsdemo.search.sentence_comparison import Likeness
+from vsdemo.search.sentence_comparison import SentenceComparison
 from vsdemo.ui.components.html import tidy
 
 COSINE = (
@@ -28,7 +28,7 @@ class Row:
     name: str
     shown: str
     trained_on: str
-    said: Likeness | str
+    said: SentenceComparison | str
 
 
 def rows(found: Sequence[Row], chosen: str, address: Mapping[str, str]) -> str:
@@ -64,7 +64,7 @@ def _bar(value: float, unit: str, meaning: str) -> str:
     )
 
 
-def follows(said: Likeness, by: str) -> str:
+def follows(said: SentenceComparison, by: str) -> str:
     """Whether one follows from the other, both ways, and in which dimensions not."""
     dim = len(said.excess)
     names = ("the first", "the second")
@@ -92,7 +92,7 @@ def follows(said: Likeness, by: str) -> str:
     )
 
 
-def strips(texts: Sequence[str], said: Likeness, by: str) -> str:
+def strips(texts: Sequence[str], said: SentenceComparison, by: str) -> str:
     """Each sentence with its characters as dark as their weight."""
     lines = (_strip(t, w) for t, w in zip(texts, said.attention, strict=True))
     return (
