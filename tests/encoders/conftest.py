@@ -12,7 +12,7 @@ def vocab():
 
 @pytest.fixture
 def sentences():
-    """Of 0 to 10 known words, one of them unknown."""
+    """Sentences of 0 to 10 known words, and one with an unknown word."""
     words = ["a", "red", "dog", "runs", "on", "green", "grass", "near", "the", "sea"]
     return [Sentence(" ".join(words[:n])) for n in (3, 10, 0, 1, 7)] + [Sentence("a zebra runs")]
 
@@ -24,5 +24,5 @@ def seed():
 
 @pytest.fixture
 def embed():
-    """Sentences through a tower, as one batch."""
-    return lambda tower, items: tower(tower.collate(tower.prepare(items))).x
+    """Embeds sentences as one batch."""
+    return lambda encoder, items: encoder(encoder.collate(encoder.prepare(items))).x

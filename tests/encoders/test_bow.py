@@ -7,16 +7,16 @@ from vsdemo.encoders.heads import Head
 
 
 @torch.no_grad()
-def test_an_embedding_is_the_layer_of_the_mean_word_vector(vocab, sentences, embed):
-    tower = BagOfWords(vocab, word_dim=6, dim=8, head=Head(nonnegative=True))
-    for sentence, x in zip(sentences, embed(tower, sentences), strict=True):
-        vectors = torch.stack([tower.table.weight[i] for i in vocab.encode(sentence.text)])
-        layer = tower.linear.weight @ vectors.mean(0) + tower.linear.bias
+def test_embedding_is_a_linear_layer_of_the_mean_word_vector(vocab, sentences, embed):
+    encoder = BagOfWords(vocab, word_dim=6, dim=8, head=Head(nonnegative=True))
+    for sentence, x in zip(sentences, embed(encoder, sentences), strict=True):
+        vectors = torch.stack([encoder.table.weight[i] for i in vocab.encode(sentence.text)])
+        layer = encoder.linear.weight @ vectors.mean(0) + encoder.linear.bias
         torch.testing.assert_close(x, normalize(layer, dim=0).abs())
 
 
 @torch.no_grad()
-def test_the_order_of_words_does_not_matter(vocab, embed):
-    tower = BagOfWords(vocab, word_dim=6, dim=8)
-    x = embed(tower, [Sentence("a red dog runs"), Sentence("runs dog a red")])
+def test_word_order_does_not_matter(vocab, embed):
+    encoder = BagOfWords(vocab, word_dim=6, dim=8)
+    x = embed(encoder, [Sentence("a red dog runs"), Sentence("runs dog a red")])
     torch.testing.assert_close(x[0], x[1])

@@ -1,4 +1,4 @@
-"""The towers over characters against plain loops, one sentence and one step at a time."""
+"""The encoders over characters agree with plain loops over sentences and steps."""
 
 import string
 from itertools import product
@@ -12,7 +12,7 @@ from vsdemo.data.text.vocab import EOS, PAD, SPECIAL, UNK, Vocab
 from vsdemo.encoders.chars import CELLS, POOLINGS, Attention, CharRNN
 
 TEXTS = ("A dog.", "Two dogs run on green grass", "", "!", "a\u2009b", "Red, red; RED?")
-TOWERS = list(product(CELLS, POOLINGS))
+ENCODERS = list(product(CELLS, POOLINGS))
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def sentences():
     return [Sentence(t) for t in TEXTS]
 
 
-@pytest.fixture(params=TOWERS, ids="-".join)
-def tower(request, vocab):
+@pytest.fixture(params=ENCODERS, ids="-".join)
+def encoder(request, vocab):
     cell, pooling = request.param
     return CharRNN(vocab, char_dim=5, dim=8, cell=cell, pooling=pooling, attention=3).eval()
 
@@ -54,16 +54,16 @@ def run(network, vectors):
     return states
 
 
-def plain(tower, text: str):
-    """An embedding and the attention's weights, by loops."""
-    numbers = [tower.vocab.words.index(c) if c in string.printable else UNK for c in text]
-    vectors = [tower.table.weight[i] for i in numbers or [EOS]]
-    there, back = run(tower.onward, vectors), run(tower.backward, vectors[::-1])[::-1]
-    states = [torch.cat(pair) for pair in zip(there, back, strict=True)]
-    if tower.attention is None:
+def plain(encoder, text: str):
+    """The embedding of a text and its attention weights, by loops."""
+    numbers = [encoder.vocab.words.index(c) if c in string.printable else UNK for c in text]
+    vectors = [encoder.table.weight[i] for i in numbers or [EOS]]
+    onward, backward = run(encoder.onward, vectors), run(encoder.backward, vectors[::-1])[::-1]
+    states = [torch.cat(pair) for pair in zip(onward, backward, strict=True)]
+    if encoder.attention is None:
         pooled = torch.stack([max(h[d] for h in states) for d in range(8)])
         return pooled / pooled.norm(), None
-    w, v = tower.attention.hidden, tower.attention.out
+    w, v = encoder.attention.hidden, encoder.attention.out
     e = [(v.weight @ (w.weight @ h + w.bias).tanh() + v.bias).exp() for h in states]
     total = torch.stack(e).sum(0)
     pooled = torch.stack([x / total * h for x, h in zip(e, states, strict=True)]).sum(0)
@@ -71,126 +71,126 @@ def plain(tower, text: str):
 
 
 @torch.no_grad()
-def test_a_batch_is_what_loops_give_for_each_sentence(tower, sentences, embed):
-    expected = torch.stack([plain(tower, t)[0] for t in TEXTS])
-    torch.testing.assert_close(embed(tower, sentences), expected, atol=1e-5, rtol=0)
+def test_embeddings_agree_with_loops_in_any_batch(encoder, sentences, embed):
+    expected = torch.stack([plain(encoder, t)[0] for t in TEXTS])
+    torch.testing.assert_close(embed(encoder, sentences), expected, atol=1e-5, rtol=0)
     order = torch.tensor([4, 0, 5, 2, 1, 3])
-    shuffled = embed(tower, [sentences[i] for i in order])
+    shuffled = embed(encoder, [sentences[i] for i in order])
     torch.testing.assert_close(shuffled, expected[order], atol=1e-5, rtol=0)
     assert torch.pdist(expected).min() > 1e-3
 
 
 @torch.no_grad()
-def test_what_stands_in_the_padding_does_not_matter(tower, sentences):
-    batch = tower.collate(tower.prepare(sentences))
+def test_padding_ids_do_not_matter(encoder, sentences):
+    batch = encoder.collate(encoder.prepare(sentences))
     dirty = batch.ids.masked_fill(batch.ids == PAD, 50)
     assert (dirty != batch.ids).any()
-    torch.testing.assert_close(tower(batch._replace(ids=dirty)).x, tower(batch).x)
+    torch.testing.assert_close(encoder(batch._replace(ids=dirty)).x, encoder(batch).x)
 
 
 @torch.no_grad()
-def test_attention_by_loops_has_no_weight_on_padding():
+def test_attention_agrees_with_loops_and_ignores_padding():
     states, mask = torch.randn(3, 5, 6), torch.tensor([5, 2, 1])[:, None] > torch.arange(5)
     attention = Attention(6, 4)
-    found = attention(states, mask[..., None])
+    weights = attention(states, mask[..., None])
     w, v = attention.hidden, attention.out
     for b, d in product(range(3), range(6)):
         e = [torch.exp(v(w(states[b, t]).tanh())[d]) if mask[b, t] else 0.0 for t in range(5)]
         for t in range(5):
-            assert float(found[b, t, d]) == pytest.approx(float(e[t] / sum(e)), abs=1e-6)
+            assert float(weights[b, t, d]) == pytest.approx(float(e[t] / sum(e)), abs=1e-6)
 
 
 @torch.no_grad()
-def test_weights_of_characters(tower):
+def test_character_weights_agree_with_loops(encoder):
     for text in (*TEXTS, "x" * 200):
-        found = tower.train().character_weights(Sentence(text))
-        assert tower.training
-        assert found.shape == (max(1, len(text)),)
-        assert float(found.sum()) == pytest.approx(1, abs=1e-5)
-        expected = plain(tower, text)[1]
+        weights = encoder.train().character_weights(Sentence(text))
+        assert encoder.training
+        assert weights.shape == (max(1, len(text)),)
+        assert float(weights.sum()) == pytest.approx(1, abs=1e-5)
+        expected = plain(encoder, text)[1]
         if expected is not None:
-            torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
+            torch.testing.assert_close(weights, expected, atol=1e-5, rtol=0)
 
 
-def test_weights_without_attention_count_maxima(vocab):
-    tower = CharRNN(vocab, char_dim=5, dim=8, pooling="max").eval()
-    found = tower.character_weights(Sentence("a dog"))
-    states = tower.states(tower.collate(tower.prepare([Sentence("a dog")])))[0]
-    assert found.tolist() == [sum(int(i == t) for i in states.argmax(0)) / 8 for t in range(5)]
+def test_character_weights_without_attention_count_maxima(vocab):
+    encoder = CharRNN(vocab, char_dim=5, dim=8, pooling="max").eval()
+    weights = encoder.character_weights(Sentence("a dog"))
+    states = encoder.states(encoder.collate(encoder.prepare([Sentence("a dog")])))[0]
+    assert weights.tolist() == [sum(int(i == t) for i in states.argmax(0)) / 8 for t in range(5)]
 
 
-@pytest.mark.parametrize(("kind", "pooling"), TOWERS)
-def test_gradients_in_double_precision(vocab, kind, pooling):
-    tower = CharRNN(vocab, char_dim=3, dim=4, cell=kind, pooling=pooling, attention=2).double()
-    batch = tower.collate(tower.prepare([Sentence("a dog"), Sentence("hi")]))
-    names, weights = zip(*tower.named_parameters(), strict=True)
+@pytest.mark.parametrize(("kind", "pooling"), ENCODERS)
+def test_gradients_agree_with_differences(vocab, kind, pooling):
+    encoder = CharRNN(vocab, char_dim=3, dim=4, cell=kind, pooling=pooling, attention=2).double()
+    batch = encoder.collate(encoder.prepare([Sentence("a dog"), Sentence("hi")]))
+    names, weights = zip(*encoder.named_parameters(), strict=True)
 
     def pooled(*values):
         given = dict(zip(names, values, strict=True))
-        return torch.func.functional_call(tower, given, (batch,))
+        return torch.func.functional_call(encoder, given, (batch,))
 
-    tower.forward = lambda batch: tower.pool(tower.states(batch), batch.mask)
+    encoder.forward = lambda batch: encoder.pool(encoder.states(batch), batch.mask)
     assert torch.autograd.gradcheck(pooled, weights)
 
 
-def test_every_parameter_learns(tower, sentences, embed):
-    (embed(tower, sentences) * torch.randn(8)).sum().backward()
-    for name, parameter in tower.named_parameters():
-        if not name.endswith("out.bias"):  # a softmax over steps does not change by it
+def test_every_parameter_gets_a_gradient(encoder, sentences, embed):
+    (embed(encoder, sentences) * torch.randn(8)).sum().backward()
+    for name, parameter in encoder.named_parameters():
+        if not name.endswith("out.bias"):  # a softmax over steps does not depend on it
             assert parameter.grad.abs().sum() > 0, name
-    assert (tower.table.weight[PAD] == 0).all()
+    assert (encoder.table.weight[PAD] == 0).all()
 
 
 @torch.no_grad()
-def test_half_precision_stays_close(tower, sentences, embed, monkeypatch):
+def test_half_precision_stays_close(encoder, sentences, embed, monkeypatch):
     monkeypatch.setattr("vsdemo.encoders.recurrent.fast_dtype", lambda: torch.bfloat16)
-    full = embed(tower, sentences)
+    full = embed(encoder, sentences)
     with torch.autocast("cpu", torch.bfloat16):
-        half = embed(tower, sentences)
+        half = embed(encoder, sentences)
     assert half.dtype == torch.float32
     assert not torch.equal(half, full)
     assert (half * full).sum(1).min() > 0.999
 
 
-def test_case_and_punctuation_count_and_strange_characters_are_one(tower, embed):
-    a, b, c, d, e = embed(tower, [Sentence(t) for t in ("dog", "Dog", "dog.", "doé", "do犬")])
+def test_case_and_punctuation_matter_and_unknown_characters_are_alike(encoder, embed):
+    a, b, c, d, e = embed(encoder, [Sentence(t) for t in ("dog", "Dog", "dog.", "doé", "do犬")])
     assert len({tuple(x.tolist()) for x in (a, b, c, d)}) == 4
     assert torch.equal(d, e)
 
 
 def test_dropout_acts_in_training_only(vocab, sentences, embed):
-    tower = CharRNN(vocab, char_dim=5, dim=8, dropout=0.5)
-    assert not torch.equal(embed(tower, sentences), embed(tower, sentences))
-    tower.eval()
-    assert torch.equal(embed(tower, sentences), embed(tower, sentences))
+    encoder = CharRNN(vocab, char_dim=5, dim=8, dropout=0.5)
+    assert not torch.equal(embed(encoder, sentences), embed(encoder, sentences))
+    encoder.eval()
+    assert torch.equal(embed(encoder, sentences), embed(encoder, sentences))
 
 
-def test_words_are_left_out_in_training_only(vocab, sentences, embed):
-    tower = CharRNN(vocab, char_dim=5, dim=8, word_dropout=0.5)
-    assert not torch.equal(embed(tower, sentences), embed(tower, sentences))
-    tower.eval()
-    assert torch.equal(embed(tower, sentences), embed(tower, sentences))
+def test_words_are_dropped_in_training_only(vocab, sentences, embed):
+    encoder = CharRNN(vocab, char_dim=5, dim=8, word_dropout=0.5)
+    assert not torch.equal(embed(encoder, sentences), embed(encoder, sentences))
+    encoder.eval()
+    assert torch.equal(embed(encoder, sentences), embed(encoder, sentences))
 
 
-def test_words_that_are_passed_over(tower):
-    known, unknown = tower.unknown(Sentence("Ein café, 犬 zxqy !"))
+def test_unknown_words_have_no_known_character(encoder):
+    known, unknown = encoder.unknown(Sentence("Ein café, 犬 zxqy !"))
     assert (known, unknown) == (["ein", "café", "zxqy"], ["犬"])
-    assert tower.unknown(Sentence("犬が走る")) == ([], ["犬が走る"])
-    assert tower.unknown(Sentence("?!")) == ([], [])
+    assert encoder.unknown(Sentence("犬が走る")) == ([], ["犬が走る"])
+    assert encoder.unknown(Sentence("?!")) == ([], [])
 
 
-def test_forgetting_starts_open_and_an_odd_dim_is_refused(vocab):
-    tower = CharRNN(vocab, char_dim=5, dim=8, cell="lstm", pooling="max")
-    bias = tower.onward.bias_ih_l0 + tower.onward.bias_hh_l0
+def test_forget_bias_starts_at_1_and_odd_dim_is_refused(vocab):
+    encoder = CharRNN(vocab, char_dim=5, dim=8, cell="lstm", pooling="max")
+    bias = encoder.onward.bias_ih_l0 + encoder.onward.bias_hh_l0
     assert bias.tolist() == [0.0] * 4 + [1.0] * 4 + [0.0] * 8
     with pytest.raises(UserError, match="even dim, not 9"):
         CharRNN(vocab, char_dim=5, dim=9)
 
 
-def test_a_batch_is_padded_numbers_and_lengths(vocab):
-    tower = CharRNN(vocab, char_dim=5, dim=8, pooling="max")
-    batch = tower.collate(tower.prepare([Sentence("aB"), Sentence(""), Sentence("é")]))
+def test_batch_has_padded_ids_and_lengths(vocab):
+    encoder = CharRNN(vocab, char_dim=5, dim=8, pooling="max")
+    batch = encoder.collate(encoder.prepare([Sentence("aB"), Sentence(""), Sentence("é")]))
     a, b = (vocab.words.index(c) for c in "aB")
     assert batch.ids.tolist() == [[a, b], [EOS, PAD], [UNK, PAD]]
     assert vocab.words == (*SPECIAL, *string.printable)
-    assert tower.needs == {"chars"}
+    assert encoder.needs == {"chars"}

@@ -1,4 +1,4 @@
-"""The table of concepts: how one is found by what people type, and where its row lies."""
+"""The table of concepts: finding a concept by a typed text, and its row."""
 
 import pytest
 import torch
@@ -21,22 +21,22 @@ def table():
     ("text", "name"),
     [
         ("dog.n.03", "dog.n.03"),
-        ("dog", "dog.n.01"),  # the first sense, wherever it stands
+        ("dog", "dog.n.01"),  # the first sense, in any order of names
         ("hot_dog.n.01", "hot_dog.n.01"),
         ("hot dog", "hot_dog.n.01"),
         ("  Hot   DOG ", "hot_dog.n.01"),
         ("Dog.N.03", "dog.n.03"),
         ("n", "n.n.01"),
-        ("Oak", "oak"),  # of a hierarchy without senses
+        ("Oak", "oak"),  # in a hierarchy without senses
     ],
 )
-def test_a_concept_is_found_by_name_or_by_word(table, text, name):
+def test_concept_is_found_by_name_or_word(table, text, name):
     assert NAMES[table.find(text)] == name
     assert table.unknown(Sentence(text)) == ([text], [])
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("dog.n.02", r"^There is no sense 'dog.n.02'; choose one of dog.n.01, dog.n.03\.$"),
         ("lions", r"^There is no concept 'lions'; try lion\.$"),
@@ -47,29 +47,29 @@ def test_a_concept_is_found_by_name_or_by_word(table, text, name):
         ("x" * 9000, f"'{'x' * 40}'; try"),
     ],
 )
-def test_what_is_unknown_says_what_is_known(table, text, told):
-    with pytest.raises(UserError, match=told):
+def test_unknown_concept_is_reported_with_similar_ones(table, text, message):
+    with pytest.raises(UserError, match=message):
         table.find(text)
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         table.prepare([Sentence("dog"), Sentence(text)])
     assert table.unknown(Sentence(text)) == ([], [text])
 
 
-def test_a_long_text_is_told_in_short(table):
+def test_long_text_is_cut_in_the_message(table):
     with pytest.raises(UserError) as error:
         table.find("dog.n." + "0" * 9000)
     assert len(str(error.value)) < 200
 
 
-def test_names_that_differ_in_case_or_spaces_only_are_two_concepts():
-    """As in somebody's own hierarchy: each is found by its own name."""
+def test_names_that_differ_only_in_case_or_spaces_are_two_concepts():
+    """Each is found by its exact name."""
     names = ("Turkey", "turkey", "a bird", "a_bird")
     table = ConceptTable(Vocab(names), 2, nonnegative=False)
     assert [table.find(name) for name in names] == [0, 1, 2, 3]
     assert names[table.find("TURKEY")].lower() == "turkey"
 
 
-def test_a_concept_is_embedded_as_its_row(table):
+def test_concept_is_embedded_as_its_row(table):
     words = table.collate(table.prepare([Sentence(text) for text in ("lion", "dog", "lion")]))
     assert torch.equal(table.train()(words).x, table.table.weight[[4, 2, 4]])
     assert torch.equal(table.rows(torch.tensor([1, 0])).x, table.table.weight[[1, 0]])
@@ -78,17 +78,19 @@ def test_a_concept_is_embedded_as_its_row(table):
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])
-def test_below_0_counts_as_0_once_it_has_learnt(nonnegative):
+def test_negative_coordinates_are_0_in_evaluation_only(nonnegative):
     torch.manual_seed(0)
     table, every = ConceptTable(Vocab(NAMES), 4, nonnegative=nonnegative), torch.arange(len(NAMES))
-    learning, learnt = table.train().rows(every).x, table.eval().rows(every).x
-    assert learning.min() < 0
-    assert torch.equal(learning, table.table.weight)
-    for before, after in zip(learning.flatten().tolist(), learnt.flatten().tolist(), strict=True):
+    training, evaluated = table.train().rows(every).x, table.eval().rows(every).x
+    assert training.min() < 0
+    assert torch.equal(training, table.table.weight)
+    for before, after in zip(
+        training.flatten().tolist(), evaluated.flatten().tolist(), strict=True
+    ):
         assert after == (max(0.0, before) if nonnegative else before)
 
 
-def test_clamp_puts_back_the_rows_it_is_told_of(table):
+def test_clamp_changes_the_given_rows_only(table):
     before = table.table.weight.detach().clone()
     assert (before < 0).any(1)[[0, 2, 4]].all()
     table.clamp(torch.tensor([4, 0, 4]))
@@ -100,7 +102,7 @@ def test_clamp_puts_back_the_rows_it_is_told_of(table):
     assert torch.equal(free.table.weight, before)
 
 
-def test_only_rows_of_a_batch_have_a_gradient(table):
+def test_only_rows_of_the_batch_get_a_gradient(table):
     table.train().rows(torch.tensor([5, 1])).x.sum().backward()
     assert table.table.weight.grad.is_sparse
     assert table.table.weight.grad.coalesce().indices().flatten().tolist() == [1, 5]

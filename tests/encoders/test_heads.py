@@ -9,7 +9,7 @@ rows = st.lists(st.floats(-1e6, 1e6, width=32), min_size=3, max_size=3)
 
 
 @given(st.lists(rows, min_size=1, max_size=4), st.booleans())
-def test_unit_length_whatever_comes_in(values, nonnegative):
+def test_head_normalises_any_input(values, nonnegative):
     x = torch.tensor(values)
     out = Head(nonnegative=nonnegative)(x)
     long_enough = x.norm(dim=1) > 1e-6
@@ -18,13 +18,13 @@ def test_unit_length_whatever_comes_in(values, nonnegative):
     assert (out >= 0).all() or not nonnegative
 
 
-def test_a_direction_keeps_its_sign_only_where_it_may():
+def test_sign_is_kept_unless_nonnegative():
     x = torch.tensor([[3.0, -4.0]])
     assert Head()(x)[0].tolist() == pytest.approx([0.6, -0.8])
     assert Head(nonnegative=True)(x)[0].tolist() == pytest.approx([0.6, 0.8])
 
 
-def test_half_precision_is_normalised_in_full():
+def test_half_precision_is_normalised_in_float32():
     x = torch.randn(8, 512, generator=torch.Generator().manual_seed(0)).bfloat16()
     out = Head()(x)
     assert out.dtype == torch.float32
@@ -32,12 +32,12 @@ def test_half_precision_is_normalised_in_full():
 
 
 @pytest.mark.parametrize("signed", [False, True])
-def test_a_twin_is_two_affine_layers_with_leaks(signed):
+def test_twin_is_two_affine_layers_with_leaky_relus(signed):
     torch.manual_seed(0)
     twin, x = Twin(5, 7, signed=signed), torch.randn(3, 5)
     first, _, second, *_ = twin
     inner = x @ first.weight.T + first.bias
     outer = torch.where(inner > 0, inner, inner / 100) @ second.weight.T + second.bias
-    wanted = outer if signed else torch.where(outer > 0, outer, outer / 100)
-    torch.testing.assert_close(twin(x), wanted)
+    expected = outer if signed else torch.where(outer > 0, outer, outer / 100)
+    torch.testing.assert_close(twin(x), expected)
     assert (outer < 0).any()

@@ -1,4 +1,4 @@
-"""The order in which a batch of trees is run through."""
+"""The order of the nodes in a batch of trees."""
 
 import torch
 from hypothesis import given
@@ -34,7 +34,7 @@ def test_children_come_a_level_before_their_parents(trees):
 
 
 @given(batches)
-def test_a_level_is_ordered_by_group(trees):
+def test_levels_are_ordered_by_group(trees):
     batch, _ = batch_of(trees)
     for rows, segments in batch.levels[:-1]:
         groups = [group for group, _ in segments]
@@ -60,7 +60,7 @@ def test_roots_come_last_in_the_order_of_their_trees(trees):
 
 
 @given(batches)
-def test_products_are_those_of_single_nodes(trees):
+def test_products_agree_with_those_of_single_nodes(trees):
     batch, _ = batch_of(trees)
     x, weights = torch.randn(len(batch.words), 3), torch.randn(2, 3, 3)  # of two groups of four
     out = torch.empty(len(batch.parents), 3)
@@ -75,7 +75,7 @@ def test_products_are_those_of_single_nodes(trees):
     torch.testing.assert_close(weight_gradient(batch, x, grad, weights), expected)
 
 
-def test_a_batch_moves_to_a_device():
+def test_batch_moves_to_a_device():
     trees = [flatten(Nodes([3, 4], [1, 1], [0, 0])), flatten(Nodes([5], [0], [0]))]
     batch = collate(trees)
     moved = batch.to("meta")

@@ -1,4 +1,4 @@
-"""Which edges there are, and which matrix each of them takes."""
+"""The edges of each shape, and their groups."""
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,7 @@ NUMBERS = VOCAB.ids(STUDENTS.words)
 
 
 def names(shape, tree):
-    """Of the group of each edge, in the order of the words; None for the root."""
+    """The name of each word's group, None for the root."""
     nodes = shape(Sentence("", tree), VOCAB)
     named = [*shape.names, "beyond"]
     return [
@@ -31,7 +31,7 @@ def names(shape, tree):
     ]
 
 
-def test_the_papers_example():
+def test_example_of_the_paper():
     nodes = Positions(1, 2)(SENTENCE, VOCAB)
     assert nodes.words == NUMBERS
     assert nodes.parents == [1, 1, 1, 1, 3]
@@ -48,14 +48,14 @@ def test_children_are_counted_from_their_head():
     assert names(Positions(0, 0, beyond=True), tree).count("beyond") == 6
 
 
-def test_a_chain_ends_with_the_end_mark():
+def test_chain_ends_with_the_end_mark():
     nodes = Chain()(Sentence("students ZEBRA"), VOCAB)
     assert nodes.words == [VOCAB.words.index("students"), UNK, EOS]
     assert nodes.parents == [1, 2, 2]
     assert Chain()(Sentence(""), VOCAB).words == [EOS]
 
 
-def test_joined_nodes_have_no_word():
+def test_inner_nodes_have_no_word():
     nodes = Constituents()(SENTENCE, VOCAB)
     merges = SENTENCE.constituents.merges
     assert nodes.words == NUMBERS + [PAD] * len(merges)
@@ -70,26 +70,26 @@ def test_every_word_but_the_root_owns_one_edge(tree):
     left, right = Vocab.build([Sentence("", tree)]).children
     positions = Positions(left, right, beyond=True)
     for shape in (positions, Relations(("det", "obj"))):
-        found = names(shape, tree)
-        assert [word for word, name in enumerate(found) if name is None] == [tree.root]
-        assert "beyond" not in found  # there is a place for every child seen
+        groups = names(shape, tree)
+        assert [word for word, name in enumerate(groups) if name is None] == [tree.root]
+        assert "beyond" not in groups  # there is a place for every child seen
     places = list(zip(tree.heads, names(positions, tree), strict=True))
-    assert len(set(places)) == len(places)  # which no other child has
+    assert len(set(places)) == len(places)  # no two children share a place
 
 
 @pytest.mark.parametrize(
     ("shape", "kind"),
     [(Positions(2, 2), "dependency"), (Relations(()), "dependency"), (Constituents(), "constit")],
 )
-def test_a_sentence_without_its_tree_is_told(shape, kind):
+def test_sentence_without_its_tree_is_refused(shape, kind):
     with pytest.raises(UserError, match=f"'a dog runs' has no {kind}.* parse it"):
         shape(Sentence("a dog runs"), VOCAB)
 
 
 @pytest.mark.parametrize(
-    ("heads", "why"),
+    ("heads", "problem"),
     [((2, 1, 0), "cycle"), ((2, 3, 2), "one root"), ((0, 0, 1), "one root"), ((0, 4, 1), "head 4")],
 )
-def test_what_is_no_tree_never_gets_here(heads, why):
-    with pytest.raises(UserError, match=why):
+def test_invalid_trees_are_refused(heads, problem):
+    with pytest.raises(UserError, match=problem):
         Tree(("a", "b", "c"), heads, ("dep",) * 3)

@@ -1,4 +1,4 @@
-"""What holds for every tower over trees: batched, they are the plain recursion."""
+"""Every encoder over trees agrees with the plain recursion."""
 
 import pytest
 import torch
@@ -37,7 +37,7 @@ def sentence_of(tree: Tree) -> Sentence:
     return Sentence(" ".join(tree.words), tree, from_dependencies(tree))
 
 
-def tower_of(form: str, vocab: Vocab) -> TreeRNN | TreeLSTM:
+def build(form: str, vocab: Vocab) -> TreeRNN | TreeLSTM:
     torch.manual_seed(0)
     kind, shape, options = FORMS[form]
     if kind == "rnn":
@@ -45,8 +45,8 @@ def tower_of(form: str, vocab: Vocab) -> TreeRNN | TreeLSTM:
     return TreeLSTM(vocab, shape, word_dim=4, units=5, dim=6, layer=Twin(5, 6))
 
 
-def recursive(tower, sentence):
-    return (recursion.rnn if isinstance(tower, TreeRNN) else recursion.lstm)(tower, sentence)
+def recursive(encoder, sentence):
+    return (recursion.rnn if isinstance(encoder, TreeRNN) else recursion.lstm)(encoder, sentence)
 
 
 def wide(children: int) -> Tree:
@@ -58,20 +58,20 @@ def wide(children: int) -> Tree:
 
 
 def deep(words: int) -> Tree:
-    """A chain: every word hangs on the next."""
+    """A chain: the head of each word is the next."""
     heads = (*range(2, words + 1), 0)
     return Tree(tuple(f"w{i % 5}" for i in range(words)), heads, ("obj",) * words)
 
 
-def assert_is_the_recursion(form: str, sentences: list[Sentence]) -> None:
+def assert_agrees_with_recursion(form: str, sentences: list[Sentence]) -> None:
     """Equal states of the roots, and equal gradients of every parameter, to 1e-6 in float64."""
-    tower = tower_of(form, Vocab.build(sentences)).double()
-    batch = tower.collate(tower.prepare(sentences))
-    batched = tower.states(batch)[batch.roots]
-    single = torch.stack([recursive(tower, sentence) for sentence in sentences])
+    encoder = build(form, Vocab.build(sentences)).double()
+    batch = encoder.collate(encoder.prepare(sentences))
+    batched = encoder.states(batch)[batch.roots]
+    single = torch.stack([recursive(encoder, sentence) for sentence in sentences])
     torch.testing.assert_close(batched, single, atol=1e-6, rtol=1e-6)
     direction = torch.randn_like(single)
-    parameters = [tower.table.weight, *tower.word.parameters(), tower.weights]
+    parameters = [encoder.table.weight, *encoder.word.parameters(), encoder.weights]
     grads = [
         torch.autograd.grad(x, parameters, direction, allow_unused=True) for x in (batched, single)
     ]
@@ -83,91 +83,91 @@ def assert_is_the_recursion(form: str, sentences: list[Sentence]) -> None:
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=15)
 @given(trees=st.lists(random_trees(), min_size=1, max_size=6))
-def test_level_batching_is_the_plain_recursion(form, trees):
-    assert_is_the_recursion(form, [sentence_of(tree) for tree in trees])
+def test_level_batching_agrees_with_the_recursion(form, trees):
+    assert_agrees_with_recursion(form, [sentence_of(tree) for tree in trees])
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_odd_trees_beside_plain_ones(form):
+def test_wide_and_deep_trees_agree_with_the_recursion(form):
     trees = [wide(30), deep(200), deep(1), wide(3), wide(1), deep(2)]
-    assert_is_the_recursion(form, [sentence_of(tree) for tree in trees])
-    assert_is_the_recursion(form, [sentence_of(deep(1))])
+    assert_agrees_with_recursion(form, [sentence_of(tree) for tree in trees])
+    assert_agrees_with_recursion(form, [sentence_of(deep(1))])
 
 
 @pytest.fixture(params=FORMS)
-def tower(request, vocab):
-    return tower_of(request.param, vocab).eval()
+def encoder(request, vocab):
+    return build(request.param, vocab).eval()
 
 
 @pytest.fixture
 def trees(fake_parser, sentences):
-    """The sentences that have words, with their trees."""
+    """The sentences with words, and their trees."""
     return [sentence_of(tree) for tree in fake_parser.parse([s.text for s in sentences if s.text])]
 
 
 @torch.no_grad()
-def test_batch_composition_never_changes_an_embedding(tower, trees, embed):
-    alone = torch.cat([embed(tower, [s]) for s in trees])
-    torch.testing.assert_close(embed(tower, trees), alone, atol=1e-6, rtol=0)
+def test_embedding_does_not_depend_on_the_batch(encoder, trees, embed):
+    alone = torch.cat([embed(encoder, [s]) for s in trees])
+    torch.testing.assert_close(embed(encoder, trees), alone, atol=1e-6, rtol=0)
     order = torch.randperm(len(trees))
-    shuffled = embed(tower, [trees[i] for i in order])
+    shuffled = embed(encoder, [trees[i] for i in order])
     torch.testing.assert_close(shuffled, alone[order], atol=1e-6, rtol=0)
-    assert torch.pdist(alone).min() > 1e-4  # nor are they all the same
+    assert torch.pdist(alone).min() > 1e-4  # and they differ
 
 
 @torch.no_grad()
-def test_a_label_never_seen_counts_as_other(vocab, embed):
-    tower = tower_of("rnn-relations", vocab)
+def test_unseen_relation_counts_as_other(vocab, embed):
+    encoder = build("rnn-relations", vocab)
     new, other = (
         Sentence("", Tree(("a", "dog"), (2, 0), (label, "root"))) for label in ("vocative", "other")
     )
-    assert torch.equal(embed(tower, [new]), embed(tower, [other]))
+    assert torch.equal(embed(encoder, [new]), embed(encoder, [other]))
 
 
-def test_every_parameter_learns_but_the_padding(tower, trees, embed):
-    embed(tower, trees)[:, 0].sum().backward()
-    for name, parameter in tower.named_parameters():
+def test_every_parameter_but_the_padding_gets_a_gradient(encoder, trees, embed):
+    embed(encoder, trees)[:, 0].sum().backward()
+    for name, parameter in encoder.named_parameters():
         assert parameter.grad.abs().sum() > 0, name
-    assert (tower.table.weight.grad[PAD] == 0).all()
+    assert (encoder.table.weight.grad[PAD] == 0).all()
 
 
 @torch.no_grad()
 def test_matrices_start_as_the_identity_plus_noise(vocab):
-    tower = TreeRNN(vocab, Relations(("det",)), word_dim=30, dim=40, noise=0.02)
-    for matrix in (tower.word.weight, *tower.weights):
+    encoder = TreeRNN(vocab, Relations(("det",)), word_dim=30, dim=40, noise=0.02)
+    for matrix in (encoder.word.weight, *encoder.weights):
         noise = matrix - torch.eye(*matrix.shape)
         assert noise.std() == pytest.approx(0.02, rel=0.1)
     exact = TreeRNN(vocab, Relations(("det",)), word_dim=4, dim=4, noise=0)
     assert torch.equal(exact.weights[1], torch.eye(4))
 
 
-@pytest.mark.parametrize("form", [f for f in FORMS if f != "rnn-relu"])  # which has a kink
-def test_gradients_are_those_of_differences(form, vocab, trees):
-    tower = tower_of(form, vocab).double()
-    batch = tower.collate(tower.prepare(trees[:2]))
-    tower.head = nn.Identity()  # the head computes in float32
-    parameters = [(name, p) for name, p in tower.named_parameters() if "table" not in name]
-    names, values = zip(*parameters, strict=True)  # the table's padding keeps still
+@pytest.mark.parametrize("form", [f for f in FORMS if f != "rnn-relu"])  # not differentiable at 0
+def test_gradients_agree_with_differences(form, vocab, trees):
+    encoder = build(form, vocab).double()
+    batch = encoder.collate(encoder.prepare(trees[:2]))
+    encoder.head = nn.Identity()  # the head computes in float32
+    parameters = [(name, p) for name, p in encoder.named_parameters() if "table" not in name]
+    names, values = zip(*parameters, strict=True)  # the padding's vector is fixed
 
     def run(*weights: torch.Tensor) -> torch.Tensor:
-        found = dict(zip(names, weights, strict=True))
-        return functional_call(tower, found, (batch,)).x[:, :2]
+        named = dict(zip(names, weights, strict=True))
+        return functional_call(encoder, named, (batch,)).x[:, :2]
 
     assert torch.autograd.gradcheck(run, tuple(v.detach().requires_grad_() for v in values))
 
 
 @torch.no_grad()
-def test_half_precision_stays_close(tower, trees, embed):
-    full = embed(tower, trees)
+def test_half_precision_stays_close(encoder, trees, embed):
+    full = embed(encoder, trees)
     with torch.autocast("cpu", torch.bfloat16):
-        half = embed(tower, trees)
+        half = embed(encoder, trees)
     assert half.dtype == torch.float32
     assert not torch.equal(half, full)
     assert (half * full).sum(1).min() > 0.99
 
 
 def test_dropout_acts_in_training_only(vocab, trees, embed):
-    for tower in (
+    for encoder in (
         TreeRNN(vocab, Positions(2, 2), word_dim=6, dim=8, dropout=0.5),
         TreeLSTM(
             vocab,
@@ -179,6 +179,6 @@ def test_dropout_acts_in_training_only(vocab, trees, embed):
             dropout=0.5,
         ),
     ):
-        assert not torch.equal(embed(tower, trees), embed(tower, trees))
-        tower.eval()
-        assert torch.equal(embed(tower, trees), embed(tower, trees))
+        assert not torch.equal(embed(encoder, trees), embed(encoder, trees))
+        encoder.eval()
+        assert torch.equal(embed(encoder, trees), embed(encoder, trees))
