@@ -18,9 +18,9 @@ def train_pocket(
     This takes two and a half hours on two cores. To use it, put it into checkpoints/pocket. Models
     work only with the network they were trained with.
     """
-    from vsdemo.recipes.pocket.train import Settings, Trainer
+    from vsdemo.recipes.pocket.train import Settings, train
 
-    if Trainer(out, Settings(epochs=epochs, seed=seed)).run() == "stopped":
-        print("\nStopped; the same command resumes.")
+    if train(out, Settings(epochs=epochs, seed=seed)) == "stopped":
+        print("\nTraining stopped; run the same command to resume.")
     else:
         print(f"\nThe network is in {out}.")

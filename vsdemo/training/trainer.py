@@ -85,10 +85,11 @@ class Trainer:
         ) as bar:
             while not self._is_over():
                 epoch, done = divmod(self.step, self.material.steps_per_epoch)
+                started = time.perf_counter()
                 for batch in self.material.batches(epoch, start=done):
-                    started = time.perf_counter()
                     values = self._train_step(batch)
-                    seconds = time.perf_counter() - started
+                    now = time.perf_counter()
+                    seconds, started = now - started, now
                     self.seconds += seconds
                     self._log_step(values, pairs_per_second=round(len(batch) / seconds))
                     bar.update()

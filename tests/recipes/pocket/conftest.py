@@ -7,27 +7,29 @@ from tests.conftest import COLOURS, SHAPES, draw
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.recipes.pocket import photos, teacher, train
 
-SETS = {"flickr8k": 4, "photos_unlabelled": 2, "storybook": 6}
+COUNTS = {"flickr8k": 4, "photos_unlabelled": 2, "storybook": 6}
 DESCRIBED = (0, 1, 2, 3, 6, 7, 8, 9, 10, 11)
 COMPONENTS = 6
 
 
-@pytest.fixture
-def few_photos(tmp_path, monkeypatch):
-    """A dozen pictures take the place of all photos, and random maps that of the teacher's."""
-    names = [(s, c) for s in SHAPES for c in COLOURS][: sum(SETS.values())]
-    paths = []
+@pytest.fixture(scope="module")
+def few_photos(tmp_path_factory):
+    """Replace all photos by a dozen pictures, and the teacher's maps by random ones."""
+    names = [(s, c) for s in SHAPES for c in COLOURS][: sum(COUNTS.values())]
+    folder, paths = tmp_path_factory.mktemp("photos"), []
     for i, (shape, colour) in enumerate(names):
-        paths.append(tmp_path / f"{i}.png")
+        paths.append(folder / f"{i}.png")
         draw(shape, colour, "white").save(paths[-1])
     captions = tuple(f"a {names[i][1]} {names[i][0]} to the left" for i in DESCRIBED)
-    found = photos.Photos(tuple(paths), captions, DESCRIBED, SETS)
-    seeded = torch.Generator().manual_seed(0)
-    maps = torch.randn(len(paths), COMPONENTS, 10, 10, generator=seeded).half()
+    few = photos.PocketPhotos(tuple(paths), captions, DESCRIBED, COUNTS)
+    generator = torch.Generator().manual_seed(0)
+    maps = torch.randn(len(paths), COMPONENTS, 10, 10, generator=generator).half()
     deviation = torch.linspace(2, 1, COMPONENTS)
-    monkeypatch.setattr(photos, "training", lambda: found)
-    monkeypatch.setattr(teacher, "look", lambda pictures, folder: (maps, {}))
-    monkeypatch.setattr(teacher, "relevant", lambda maps, basis: (maps, deviation))
-    dev = CaptionSet("few", "dev", found.paths, captions, DESCRIBED)
-    monkeypatch.setattr(train.data, "load", lambda name, split: dev)
-    return found
+    dev = CaptionSet("few", "dev", few.paths, captions, DESCRIBED)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(photos, "load", lambda: few)
+        patch.setattr(teacher, "check_reader", lambda: None)
+        patch.setattr(teacher, "cached_maps", lambda pixels, folder: (maps, {}))
+        patch.setattr(teacher, "project", lambda maps, basis: (maps, deviation))
+        patch.setattr(train.datasets, "load", lambda name, split: dev)
+        yield few

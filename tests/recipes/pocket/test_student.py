@@ -1,4 +1,4 @@
-"""The losses that teach Pocket, computed again with plain loops."""
+"""The losses that train Pocket, recomputed with plain loops."""
 
 import pytest
 import torch
@@ -18,13 +18,13 @@ def student():
 
 
 @torch.no_grad()
-def test_what_is_not_explained(student):
+def test_distillation_losses_against_plain_loops(student):
     seeded = torch.Generator().manual_seed(0)
     spatial = torch.rand(2, FEATURES, 2, 2, generator=seeded)
     target = torch.randn(2, 3, 2, 2, generator=seeded)
-    found = student.distilled(spatial, target)
+    losses = student.distillation_losses(spatial, target)
     weight, bias = student.components.weight[:, :, 0, 0], student.components.bias
-    for row, name in enumerate(("places", "means")):
+    for row, name in enumerate(("cells", "means")):
         variance = sum(float(d) ** 2 for d in DEVIATIONS[row])
         total, count = 0.0, 0
         for photo in range(2):
@@ -36,57 +36,59 @@ def test_what_is_not_explained(student):
             for error in [sum(errors) / 4] if name == "means" else errors:
                 count += 1
                 total += sum(float(e) ** 2 for e in error)
-        assert float(found[name]) == pytest.approx(total / count / variance, rel=1e-4)
+        assert float(losses[row]) == pytest.approx(total / count / variance, rel=1e-4)
 
 
 @torch.no_grad()
-def test_ranking_by_plain_loops(student):
-    """Three photos; of five captions the last two are of other photos, one of them of photo 8."""
+def test_ranking_loss_against_plain_loops(student):
+    """Three photos and five captions; the last two are negatives, one of them of photo 8."""
     seeded = torch.Generator().manual_seed(0)
     vector = torch.rand(3, FEATURES, generator=seeded)
     texts = ("a red dog", "a blue cat", "a red cat", "a blue dog", "a dog and a cat")
     captions, owner = [Sentence(text) for text in texts], torch.tensor([7, 8, 9, 5, 8])
     photos = student.pair.image(vector).x.tolist()
-    points = student.pair.encode_text(captions).x.tolist()
-    score = [[sum(a * b for a, b in zip(c, p, strict=True)) for p in photos] for c in points]
+    texts_x = student.pair.encode_text(captions).x.tolist()
+    score = [[sum(a * b for a, b in zip(c, p, strict=True)) for p in photos] for c in texts_x]
     total = worst = 0.0
     for photo in range(3):
-        right = score[photo][photo]
+        positive = score[photo][photo]
         for_photo = [
-            max(0, MARGIN - right + score[caption][photo])
+            max(0, MARGIN - positive + score[caption][photo])
             for caption in range(5)
             if owner[caption] != owner[photo]
         ]
-        for_caption = [max(0, MARGIN - right + score[photo][p]) for p in range(3) if p != photo]
+        for_caption = [max(0, MARGIN - positive + score[photo][p]) for p in range(3) if p != photo]
         total += sum(for_photo) + sum(for_caption)
         worst += max(for_photo) + max(for_caption)
     expected = ((1 - HARDEST) * total + HARDEST * worst) / 3
-    assert student.ranked(vector, captions, owner).item() == pytest.approx(expected, rel=1e-4)
+    assert student.ranking_loss(vector, captions, owner).item() == pytest.approx(expected, rel=1e-4)
 
 
-def test_one_photo_cannot_be_ranked(student):
-    assert student.ranked(torch.rand(1, FEATURES), [Sentence("a dog")], torch.tensor([0])) == 0
+def test_ranking_loss_of_one_photo_is_zero(student):
+    assert (
+        student.ranking_loss(torch.rand(1, FEATURES), [Sentence("a dog")], torch.tensor([0])) == 0
+    )
 
 
-def test_who_always_answers_the_mean_explains_nothing(student):
-    """Components of these deviations, and an answer of zeros."""
+def test_predicting_the_mean_explains_nothing(student):
+    """Random components with these deviations, and a prediction of zeros."""
     torch.nn.init.zeros_(student.components.weight)
     torch.nn.init.zeros_(student.components.bias)
     draw = torch.Generator().manual_seed(0)
     target = torch.randn(400, 3, 5, 5, generator=draw) * DEVIATIONS[0][:, None, None]
-    places = student.distilled(torch.zeros(400, FEATURES, 5, 5), target)["places"]
-    assert places.item() == pytest.approx(1, abs=0.03)
+    cells, _ = student.distillation_losses(torch.zeros(400, FEATURES, 5, 5), target)
+    assert cells.item() == pytest.approx(1, abs=0.03)
 
 
-def test_right_captions_cost_less(student):
+def test_training_lowers_the_ranking_loss(student):
     vector = torch.rand(2, FEATURES, generator=torch.Generator().manual_seed(0))
     captions = [Sentence("a red dog"), Sentence("a blue cat")]
     owner = torch.arange(2)
     optimizer = torch.optim.Adam(student.parameters(), 0.01)
     student.train()
-    first = student.ranked(vector, captions, owner)
+    first = student.ranking_loss(vector, captions, owner)
     for _ in range(30):
         optimizer.zero_grad()
-        student.ranked(vector, captions, owner).backward()
+        student.ranking_loss(vector, captions, owner).backward()
         optimizer.step()
-    assert student.ranked(vector, captions, owner) < 0.3 * first
+    assert student.ranking_loss(vector, captions, owner) < 0.3 * first

@@ -1,140 +1,204 @@
-"""Training Pocket: it learns, and a run that was broken off goes on exactly."""
+"""Training Pocket: it learns, and an interrupted training resumes exactly."""
 
 import dataclasses
+import json
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
-from vsdemo.core import events
+from tests.support.small_runs import logged
+from vsdemo.core import tensors
 from vsdemo.core.errors import UserError
 from vsdemo.recipes.pocket import batches, train
-from vsdemo.recipes.pocket.train import Settings, Trainer
+from vsdemo.recipes.pocket.train import Distillation, Settings
+from vsdemo.training import state
 from vsdemo.training.state import STATE
-from vsdemo.vision.backbones.network import Backbone
+from vsdemo.training.trainer import Trainer
 from vsdemo.vision.backbones.weights import Weights
+from vsdemo.vision.backbones.network import Backbone
 
 SMALL = Settings(epochs=6, batch_size=4, learning_rate=0.003, warmup=2, average=0.5)
+EPOCH = 3  # steps
 
 
-@pytest.fixture(autouse=True)
-def small(few_photos, monkeypatch):
-    monkeypatch.setattr(batches, "STAGES", ((0.0, 64), (0.5, 96)))
-    monkeypatch.setattr(train, "SAVE_EVERY", 2)
-    monkeypatch.setattr(train, "LOG_EVERY", 1)
+@pytest.fixture(autouse=True, scope="module")
+def small(few_photos):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batches, "STAGES", ((0.0, 32), (0.5, 64)))
+        patch.setattr(batches, "NEGATIVES", 16)
+        patch.setattr(Distillation, "log_interval", 1)
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole(small, tmp_path_factory):
+    """The folder of an uninterrupted training."""
+    out = tmp_path_factory.mktemp("runs") / "whole"
+    assert train.train(out, SMALL) == "done"
+    return out
+
+
+@pytest.fixture
+def made(tmp_path):
+    """The batches of a training."""
+    material = Distillation(SMALL, tmp_path)
+    material.build()
+    return material.batch_maker
 
 
 def work(out):
     return out.with_name(f"{out.name}.work")
 
 
-def losses(out):
-    found = events.read(work(out) / "events.jsonl")
-    return [e["places"] + e["ranking"] for e in found if e["kind"] == "step"]
-
-
-def test_it_learns(tmp_path):
-    made = Trainer(tmp_path / "pocket", dataclasses.replace(SMALL, epochs=30))
-    before = made.evaluate()
-    assert made.run() == "done"
-    found = losses(tmp_path / "pocket")
-    assert sum(found[-9:]) < 0.7 * sum(found[:9])
-    after = made.evaluate()
+def test_training_lowers_the_losses(tmp_path):
+    trainer = Trainer(tmp_path, Distillation(dataclasses.replace(SMALL, epochs=30), tmp_path))
+    before = trainer.material.measure(trainer.evaluated)
+    assert trainer.run() == "done"
+    losses = [event["places"] + event["ranking"] for event in logged(tmp_path, "step")]
+    assert sum(losses[-9:]) < 0.7 * sum(losses[:9])
+    after = trainer.material.measure(trainer.evaluated)
     assert after.keys() == {"flickr8k", "storybook"}
     assert after["flickr8k"] > before["flickr8k"] + 80  # chance is 320 of 600
+    epochs = [event["epoch"] for event in logged(tmp_path, "eval")]
+    assert epochs == [4, 8, 12, 16, 20, 24, 28, 30]
 
 
-def test_what_it_made_is_a_backbone(tmp_path, few_photos):
-    out = tmp_path / "pocket"
-    made = Trainer(out, SMALL)
-    made.run()
+def test_the_result_is_a_backbone(tmp_path, whole):
+    out = whole
     assert (out / "model.safetensors").stat().st_size < 10_000_000
-    assert (
-        "4 photos of flickr8k, 2 photos of photos_unlabelled, 6 photos of storybook"
-        in (out / "README.md").read_text()
-    )
+    card = (out / "README.md").read_text()
+    assert "4 photos of flickr8k, 2 photos of photos_unlabelled, 6 photos of storybook" in card
+    metrics = json.loads((out / "metrics.json").read_text())
+    (last,) = (event for event in logged(work(out), "eval") if event["epoch"] == 6)
+    assert metrics["dev_rsum"] == {name: last[name] for name in ("flickr8k", "storybook")}
     network = Backbone(Weights("pocket", out / "model.safetensors", "0"))
     pixels = torch.randint(0, 256, (2, 3, 224, 224), dtype=torch.uint8)
+    trainer = Trainer(work(out), Distillation(SMALL, tmp_path))
+    assert trainer.run() == "done"  # restores the averaged weights
     with torch.no_grad():
-        vector, _ = made.average.module.eval()(pixels / 255)
+        vector, _ = trainer.evaluated.eval()(pixels / 255)
     assert torch.allclose(network(pixels)[0], vector, atol=0.05 * float(vector.max()))
-    assert Trainer(out, SMALL).run() == "done"  # and nothing is trained again
+    before = (work(out) / "events.jsonl").read_bytes()
+    assert train.train(out, SMALL) == "done"
+    assert (work(out) / "events.jsonl").read_bytes() == before  # nothing is trained again
 
 
-def test_a_run_that_was_killed_goes_on_exactly(tmp_path, monkeypatch):
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    Trainer(whole, SMALL).run()
+def interrupted(out, monkeypatch) -> None:
+    """A training that is killed in step 10, in its fourth epoch."""
 
     class Killed(BaseException):
         pass
 
-    learn = Trainer.learn
+    train_step = Trainer._train_step
 
-    def killed(self, batch):
-        if self.step == 9:  # saved after step 8
+    def kill(self, batch):
+        if self.step == 10:
             raise Killed
-        return learn(self, batch)
+        return train_step(self, batch)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "learn", killed)
+        patch.setattr(Trainer, "_train_step", kill)
         with pytest.raises(Killed):
-            Trainer(broken, SMALL).run()
-    assert Trainer(broken, SMALL).run() == "done"
-    one, other = load_file(work(whole) / STATE), load_file(work(broken) / STATE)
-    assert one.keys() == other.keys()
-    assert all(torch.equal(one[name], other[name]) for name in one)
-    assert losses(whole) == losses(broken)
+            train.train(out, SMALL)
 
 
-def test_other_settings_need_another_folder(tmp_path):
-    Trainer(tmp_path / "pocket", SMALL).run()
-    with pytest.raises(UserError, match="other settings"):
-        Trainer(tmp_path / "pocket", dataclasses.replace(SMALL, seed=1)).run()
+def assert_same_training(whole, other) -> None:
+    one, two = (load_file(work(out) / STATE) for out in (whole, other))
+    assert one.keys() == two.keys()
+    assert [name for name in one if not torch.equal(one[name], two[name])] == []
+    assert logged(work(whole), "step") == logged(work(other), "step")
 
 
-def test_batches_depend_on_the_step_alone(tmp_path):
-    made = Trainer(tmp_path / "pocket", SMALL).batches
-    assert all(torch.equal(a, b) for a, b in zip(made.make(5)[:2], made.make(5)[:2], strict=True))
-    assert not torch.equal(made.make(5).pixels, made.make(6).pixels)
-    assert [made.make(s).pixels.shape[-1] for s in (0, 8, 9, 17)] == [64, 64, 96, 96]
-    in_order = [batch.pixels for batch in made.after(15)]
-    assert len(in_order) == 3
-    assert torch.equal(in_order[0], made.make(15).pixels)
+def test_a_killed_training_resumes_exactly(tmp_path, monkeypatch, whole):
+    killed = tmp_path / "killed"
+    interrupted(killed, monkeypatch)
+    assert state.read(work(killed))[0]["step"] == 3 * EPOCH
+    assert train.train(killed, SMALL) == "done"
+    assert_same_training(whole, killed)
 
 
-def test_an_epoch_has_every_photograph_once_and_some_drawings(tmp_path, few_photos, monkeypatch):
+def test_a_state_of_an_earlier_version_is_resumed(tmp_path, monkeypatch, whole):
+    """It named the model `student` and held the settings, without a best epoch."""
+    old = tmp_path / "old"
+    interrupted(old, monkeypatch)
+    progress, saved = state.read(work(old))
+    renamed = {
+        name.replace("model.", "student.", 1) if name.startswith("model.") else name: tensor
+        for name, tensor in saved.items()
+    }
+    earlier = {"settings": progress["spec"], "step": progress["step"], "seconds": 1.5}
+    tensors.write(work(old) / STATE, renamed, {"run": json.dumps(earlier)})
+    assert train.train(old, SMALL) == "done"
+    assert_same_training(whole, old)
+
+
+def test_other_settings_need_another_folder(whole):
+    with pytest.raises(UserError, match="another configuration"):
+        train.train(whole, dataclasses.replace(SMALL, seed=1))
+
+
+def test_the_average_forgets_the_first_weights(tmp_path):
+    """The decay rises from 1 / 10 to its final value."""
+    trainer = Trainer(tmp_path, Distillation(SMALL, tmp_path))
+    weight = trainer.model.components.bias
+    average = trainer.evaluated.components.bias
+    expected = None
+    for updates, batch in enumerate([*trainer.material.batches(0), *trainer.material.batches(1)]):
+        trainer._train_step(batch)
+        now = weight.detach().clone()
+        decay = min(0.5, (1 + updates) / (10 + updates))
+        expected = now if expected is None else decay * expected + (1 - decay) * now
+        assert torch.allclose(average, expected, atol=1e-6)
+    assert not torch.equal(average, weight)
+
+
+def test_batches_depend_on_the_step_only(made):
+    again = made.make(5)
+    assert torch.equal(made.make(5).pixels, again.pixels)
+    assert torch.equal(made.make(5).target, again.target)
+    assert not torch.equal(again.pixels, made.make(6).pixels)
+    assert [made.make(s).pixels.shape[-1] for s in (0, 8, 9, 17)] == [32, 32, 64, 64]
+    epoch = list(made.epoch(1, start=1))
+    assert len(epoch) == EPOCH - 1
+    for step, batch in enumerate(epoch, start=EPOCH + 1):
+        assert torch.equal(batch.pixels, made.make(step).pixels)
+
+
+def test_an_epoch_has_every_photograph_once_and_some_drawings(tmp_path, monkeypatch):
     monkeypatch.setattr(batches, "DRAWINGS", 2)
-    made = Trainer(tmp_path / "pocket", SMALL).batches
+    material = Distillation(SMALL, tmp_path)
+    material.build()
+    made = material.batch_maker
     assert made.steps_per_epoch == 2
     drawings = set()
     for epoch in range(6):
-        chosen = [made._chosen(2 * epoch + step).tolist() for step in range(2)]
+        chosen = [made._photos(2 * epoch + step).tolist() for step in range(2)]
         photos = sorted(chosen[0] + chosen[1])
         assert photos[:6] == list(range(6))
         drawings |= set(photos[6:])
     assert drawings == set(range(6, 12))
 
 
-def test_captions_are_those_of_their_photos(tmp_path, few_photos):
-    made = Trainer(tmp_path / "pocket", SMALL).batches
-    said = dict(zip(few_photos.photo_of, few_photos.captions, strict=True))
+def test_captions_are_those_of_their_photos(made, few_photos):
+    caption_of = dict(zip(few_photos.photo_of, few_photos.captions, strict=True))
     for step in range(6):
-        batch, chosen = made.make(step), made._chosen(step)
-        own = chosen[batch.described].tolist()
-        assert batch.owner.tolist()[: len(own)] == own == [p for p in chosen.tolist() if p in said]
-        assert len(batch.captions) == len(batch.owner) == len(own) + batches.OTHERS
+        batch, photos = made.make(step), made._photos(step)
+        own = photos[batch.described].tolist()
+        assert own == [p for p in photos.tolist() if p in caption_of]
+        assert batch.owner.tolist()[: len(own)] == own
+        assert len(batch.captions) == len(batch.owner) == len(own) + batches.NEGATIVES
         for sentence, owner in zip(batch.captions, batch.owner.tolist(), strict=True):
-            assert sentence.text == said[owner]
+            assert sentence.text == caption_of[owner]
 
 
-def test_what_says_left_is_not_mirrored(tmp_path, monkeypatch):
-    """Photos without a caption are, now and then."""
-    made = Trainer(tmp_path / "pocket", SMALL).batches
-    columns = torch.arange(10).expand(12, 6, 10, 10).float()  # each place knows its column
+def test_photos_are_not_mirrored_if_the_caption_says_left(made, monkeypatch):
+    """Photos without a caption are mirrored now and then."""
+    columns = torch.arange(10).expand(12, 6, 10, 10).float()  # each cell holds its column
     monkeypatch.setattr(made, "maps", columns.half())
-    found = {True: set(), False: set()}
+    mirrored = {True: set(), False: set()}
     for step in range(18):
         batch = made.make(step)
         for described, target in zip(batch.described.tolist(), batch.target, strict=True):
-            found[described].add(bool(target[0, 0, -1] < target[0, 0, 0]))
-    assert found == {True: {False}, False: {True, False}}
+            mirrored[described].add(bool(target[0, 0, -1] < target[0, 0, 0]))
+    assert mirrored == {True: {False}, False: {True, False}}

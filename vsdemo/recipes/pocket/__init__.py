@@ -1,4 +1,4 @@
-"""How checkpoints/pocket is made: which photos, what its teacher sees in them, and the training.
+"""How checkpoints/pocket is made: its photos, the teacher's view of them, and the training.
 
-Nothing here runs when the app runs; the network itself is `vsdemo.vision.backbones.pocket`.
+The app does not use this package; the network itself is `vsdemo.vision.backbones.pocket`.
 """

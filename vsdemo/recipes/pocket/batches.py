@@ -1,29 +1,36 @@
-"""Batches of crops with what the teacher sees in them and what was written of them."""
+"""Batches of crops, with the teacher's view of them and captions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from vsdemo.core.sentences import Sentence
 from vsdemo.recipes.pocket import crops
-from vsdemo.recipes.pocket.photos import Photos
+from vsdemo.recipes.pocket.photos import PocketPhotos
 
-STAGES = ((0.0, 96), (0.25, 128), (0.65, 160), (0.9, 192))  # share of the steps, pixels of a crop
-STRIDE = 32  # pixels a place of the map
-DRAWINGS = 4000  # an epoch, others each time
-OTHERS = 192  # captions a batch of other photos, all wrong
-SIDES = {"left", "right"}  # what says so is no longer true of a mirrored photo
+STAGES = ((0.0, 96), (0.25, 128), (0.65, 160), (0.9, 192))  # fraction of the steps, crop's side
+STRIDE = 32  # pixels a cell of the map
+DRAWINGS = 4000  # in an epoch, different ones each time
+NEGATIVES = 192  # captions of other photos in a batch
+SIDES = {"left", "right"}  # a caption with one of these words is not true of a mirrored photo
 
 
-class Batch(NamedTuple):
-    """Crops (B, 3, s, s) from 0 to 1; the teacher's components (B, K, s/32, s/32); captions, first
-    one of each crop that is `described` (B,), then OTHERS; and the numbers of all these captions'
-    photos, `owner`."""
+@dataclass(frozen=True)
+class Batch:
+    """Crops and captions.
+
+    Attributes:
+        pixels: Crops (B, 3, s, s) from 0 to 1.
+        target: The teacher's components (B, K, s / 32, s / 32).
+        described: Which crops have a caption, (B,).
+        captions: A caption of each described crop, then NEGATIVES captions.
+        owner: The number of each caption's photo, (C,).
+    """
 
     pixels: Tensor
     target: Tensor
@@ -31,26 +38,37 @@ class Batch(NamedTuple):
     captions: list[Sentence]
     owner: Tensor
 
+    def __len__(self) -> int:
+        """Return the number of crops."""
+        return len(self.pixels)
+
 
 class Batches:
-    """Batches of a run: a function of the seed and the step alone.
+    """The batches of a training: a function of the seed and the step only.
 
-    pictures: (3, h, w), uint8, of each photo; maps: the teacher's, (P, K, h, w).
+    Args:
+        photos: Captions, and the sources of the photos.
+        pixels: The pixels of each photo, (3, h, w), uint8.
+        maps: The teacher's maps, (P, K, h, w).
+        size: Crops in a batch.
+        epochs: Epochs of the training.
+        seed: The seed.
     """
 
     def __init__(
         self,
-        photos: Photos,
-        pictures: list[Tensor],
+        photos: PocketPhotos,
+        pixels: Sequence[Tensor],
         maps: Tensor,
+        *,
         size: int,
         epochs: int,
         seed: int,
     ) -> None:
-        self.photos, self.pictures, self.maps = photos, pictures, maps
-        self.drawings = min(DRAWINGS, len(pictures) - photos.photographs)
-        self.seed, self.least = seed, photos.least
-        self.captions_of: list[list[str]] = [[] for _ in pictures]
+        self.photos, self.pixels, self.maps = photos, pixels, maps
+        self.drawings = min(DRAWINGS, len(pixels) - photos.photographs)
+        self.seed, self.min_area = seed, photos.min_area
+        self.captions_of: list[list[str]] = [[] for _ in pixels]
         for text, photo in zip(photos.captions, photos.photo_of, strict=True):
             self.captions_of[photo].append(text)
         length = photos.photographs + self.drawings
@@ -58,54 +76,64 @@ class Batches:
         self.steps_per_epoch = length // self.size
         self.total = epochs * self.steps_per_epoch
 
-    def after(self, step: int) -> Iterator[Batch]:
-        """The batches from a step on, each made while the one before is learnt."""
-        if step >= self.total:
-            return
+    def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
+        """Yield the batches of an epoch from number `start` on, each made ahead of its use."""
+        first = epoch * self.steps_per_epoch
+        steps = range(first + start, first + self.steps_per_epoch)
         with ThreadPoolExecutor(1) as pool:
-            coming = pool.submit(self.make, step)
-            for following in range(step + 1, self.total + 1):
-                now = coming.result()
-                if following < self.total:
-                    coming = pool.submit(self.make, following)
-                yield now
+            pending = [pool.submit(self.make, step) for step in steps[:1]]
+            for step in steps:
+                batch = pending.pop().result()
+                if step + 1 in steps:
+                    pending.append(pool.submit(self.make, step + 1))
+                yield batch
 
     def make(self, step: int) -> Batch:
-        """The batch of one step."""
-        draw = torch.Generator().manual_seed(self.seed * 7_000_003 + step)
-        chosen = self._chosen(step)
-        pixels, target = self._cut(chosen, self._side(step), draw)
-        luck = torch.rand(len(chosen), generator=draw).tolist()
-        options = [self.captions_of[photo] for photo in chosen.tolist()]
-        texts = [
-            own[int(x * len(own))] if own else "" for own, x in zip(options, luck, strict=True)
-        ]
+        """Return the batch of a step."""
+        generator = torch.Generator().manual_seed(self.seed * 7_000_003 + step)
+        photos = self._photos(step)
+        pixels, target = self._crop(photos, self._side(step), generator)
+        draws = torch.rand(len(photos), generator=generator).tolist()
+        texts = []
+        for photo, draw in zip(photos.tolist(), draws, strict=True):
+            options = self.captions_of[photo]
+            texts.append(options[int(draw * len(options))] if options else "")
         sided = torch.tensor([bool(SIDES & set(text.lower().split())) for text in texts])
-        flipped = (torch.rand(len(chosen), generator=draw) < 0.5) & ~sided
-        pixels[flipped], target[flipped] = pixels[flipped].flip(-1), target[flipped].flip(-1)
+        mirrored = (torch.rand(len(photos), generator=generator) < 0.5) & ~sided
+        pixels[mirrored] = pixels[mirrored].flip(-1)
+        target[mirrored] = target[mirrored].flip(-1)
         described = torch.tensor([bool(text) for text in texts])
-        others = torch.randint(len(self.photos.captions), (OTHERS,), generator=draw).tolist()
-        texts = [t for t in texts if t] + [self.photos.captions[other] for other in others]
-        owner = chosen[described].tolist() + [self.photos.photo_of[other] for other in others]
-        captions = [Sentence(text) for text in texts]
-        return Batch(pixels, target, described, captions, torch.tensor(owner))
+        count = len(self.photos.captions)
+        negatives = torch.randint(count, (NEGATIVES,), generator=generator).tolist()
+        captions = [text for text in texts if text]
+        captions += [self.photos.captions[number] for number in negatives]
+        owner = photos[described].tolist() + [self.photos.photo_of[n] for n in negatives]
+        return Batch(
+            pixels=pixels,
+            target=target,
+            described=described,
+            captions=[Sentence(text) for text in captions],
+            owner=torch.tensor(owner),
+        )
 
-    def _chosen(self, step: int) -> Tensor:
-        """The photos of a step: in an epoch each photograph once and some of the drawings."""
+    def _photos(self, step: int) -> Tensor:
+        """Return the photos of a step: an epoch has each photograph once and some drawings."""
         epoch, number = divmod(step, self.steps_per_epoch)
-        draw = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
+        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
         count = self.photos.photographs
-        drawn = count + torch.randperm(len(self.pictures) - count, generator=draw)
-        all_of_them = torch.cat([torch.arange(count), drawn[: self.drawings]])
-        shuffled = all_of_them[torch.randperm(len(all_of_them), generator=draw)]
+        drawings = count + torch.randperm(len(self.pixels) - count, generator=generator)
+        photos = torch.cat([torch.arange(count), drawings[: self.drawings]])
+        shuffled = photos[torch.randperm(len(photos), generator=generator)]
         return shuffled[number * self.size :][: self.size]
 
     def _side(self, step: int) -> int:
         return next(side for share, side in reversed(STAGES) if step >= share * self.total)
 
-    def _cut(self, chosen: Tensor, side: int, draw: torch.Generator) -> tuple[Tensor, Tensor]:
-        shown, least = [self.pictures[photo] for photo in chosen.tolist()], self.least[chosen]
-        boxes = crops.boxes([(p.shape[1], p.shape[2]) for p in shown], least, draw)
-        cut = [crops.cut(photo, box, side) for photo, box in zip(shown, boxes, strict=True)]
-        pixels = crops.jittered(torch.stack(cut).float() / 255, 1 - least, draw)
-        return pixels, crops.target(self.maps[chosen], boxes, side // STRIDE)
+    def _crop(self, photos: Tensor, side: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Return crops (B, 3, side, side), and the teacher's components of them."""
+        pixels = [self.pixels[photo] for photo in photos.tolist()]
+        min_area = self.min_area[photos]
+        boxes = crops.random_boxes([(p.shape[1], p.shape[2]) for p in pixels], min_area, generator)
+        parts = [crops.crop(p, box, side) for p, box in zip(pixels, boxes, strict=True)]
+        jittered = crops.jitter_colors(torch.stack(parts).float() / 255, 1 - min_area, generator)
+        return jittered, crops.crop_maps(self.maps[photos], boxes, side // STRIDE)

@@ -1,4 +1,4 @@
-"""Random crops of photos and, of the teacher's maps, what it sees in them."""
+"""Random crops of photos, and the matching parts of the teacher's maps."""
 
 from __future__ import annotations
 
@@ -10,61 +10,79 @@ import torch.nn.functional as F
 from torch import Tensor
 from torchvision.transforms import v2
 
-ASPECT = (3 / 4, 4 / 3)  # width by height of a crop
-JITTER = 0.4  # largest change of brightness, contrast and saturation, as a share
-GREY = 0.06  # share of crops without colour
+ASPECT = (3 / 4, 4 / 3)  # width / height of a crop
+JITTER = 0.4  # largest relative change of brightness, contrast and saturation
+GRAY = 0.06  # fraction of crops without color
 
 
-def boxes(sizes: Sequence[tuple[int, int]], smallest: Tensor, draw: torch.Generator) -> Tensor:
-    """Random boxes (B, 4) in photos of these heights and widths: left, top, width, height as
-    shares of the photo. smallest: (B,) the least share of the photo's area."""
+def random_boxes(
+    sizes: Sequence[tuple[int, int]], min_area: Tensor, generator: torch.Generator
+) -> Tensor:
+    """Return random boxes (B, 4): left, top, width and height as fractions of the photo.
+
+    Args:
+        sizes: Height and width of each photo.
+        min_area: The smallest fraction of each photo's area, (B,).
+        generator: The source of randomness.
+    """
     heights, widths = torch.tensor(sizes, dtype=torch.float32).T
-    area = heights * widths * (smallest + (1 - smallest) * torch.rand(len(sizes), generator=draw))
+    share = min_area + (1 - min_area) * torch.rand(len(sizes), generator=generator)
+    area = heights * widths * share
     least, most = map(math.log, ASPECT)
-    aspect = (least + (most - least) * torch.rand(len(sizes), generator=draw)).exp()
+    aspect = (least + (most - least) * torch.rand(len(sizes), generator=generator)).exp()
     width = (area * aspect).sqrt().min(widths) / widths
     height = (area / aspect).sqrt().min(heights) / heights
-    left = (1 - width) * torch.rand(len(sizes), generator=draw)
-    top = (1 - height) * torch.rand(len(sizes), generator=draw)
+    left = (1 - width) * torch.rand(len(sizes), generator=generator)
+    top = (1 - height) * torch.rand(len(sizes), generator=generator)
     return torch.stack([left, top, width, height], 1)
 
 
-def cut(photo: Tensor, box: Tensor, size: int) -> Tensor:
-    """The box of a photo (3, h, w), uint8, scaled to (3, size, size)."""
-    high, wide = photo.shape[1:]
+def crop(photo: Tensor, box: Tensor, size: int) -> Tensor:
+    """Return the box of a photo (3, h, w), uint8, scaled to (3, size, size)."""
+    photo_height, photo_width = photo.shape[1:]
     left, top, width, height = box.tolist()
     return v2.functional.resized_crop(
         photo,
-        *(round(top * high), round(left * wide)),
-        *(max(1, round(height * high)), max(1, round(width * wide))),
-        [size, size],
+        top=round(top * photo_height),
+        left=round(left * photo_width),
+        height=max(1, round(height * photo_height)),
+        width=max(1, round(width * photo_width)),
+        size=[size, size],
     )
 
 
-def target(maps: Tensor, box: Tensor, places: int) -> Tensor:
-    """The part of maps (B, K, h, w) below each box (B, 4), averaged to (B, K, places, places)."""
-    fine = 2 * places  # two samples a side of each place
+def crop_maps(maps: Tensor, boxes: Tensor, cells: int) -> Tensor:
+    """Return the boxes (B, 4) of maps (B, K, h, w), averaged to (B, K, cells, cells)."""
+    fine = 2 * cells  # two samples a side of each cell
     steps = (torch.arange(fine) + 0.5) / fine
-    across = box[:, :1] + box[:, 2:3] * steps  # (B, fine), shares of the photo
-    down = box[:, 1:2] + box[:, 3:] * steps
-    where = torch.stack(
-        [across[:, None, :].expand(-1, fine, -1), down[:, :, None].expand(-1, -1, fine)], -1
-    )
-    seen = F.grid_sample(maps.float(), 2 * where - 1, padding_mode="border", align_corners=False)
-    return F.avg_pool2d(seen, 2)
+    across = boxes[:, :1] + boxes[:, 2:3] * steps  # (B, fine), fractions of the photo
+    down = boxes[:, 1:2] + boxes[:, 3:] * steps
+    columns = across[:, None, :].expand(-1, fine, -1)
+    rows = down[:, :, None].expand(-1, -1, fine)
+    grid = 2 * torch.stack([columns, rows], -1) - 1  # (B, fine, fine, 2)
+    samples = F.grid_sample(maps.float(), grid, padding_mode="border", align_corners=False)
+    return F.avg_pool2d(samples, 2)
 
 
-def jittered(pixels: Tensor, strength: Tensor, draw: torch.Generator) -> Tensor:
-    """Pixels (B, 3, H, W) from 0 to 1 with other brightness, contrast and saturation; some lose
-    all colour. strength: (B,) from 0 to 1."""
+def jitter_colors(pixels: Tensor, strength: Tensor, generator: torch.Generator) -> Tensor:
+    """Return pixels (B, 3, H, W) from 0 to 1 with random brightness, contrast and saturation.
+
+    Some crops lose all color.
+
+    Args:
+        pixels: The crops.
+        strength: How much to change each crop, from 0 to 1, (B,).
+        generator: The source of randomness.
+    """
     count, strength = len(pixels), strength[:, None, None, None]
 
     def factor() -> Tensor:
-        return 1 + JITTER * strength * (2 * torch.rand(count, 1, 1, 1, generator=draw) - 1)
+        return 1 + JITTER * strength * (2 * torch.rand(count, 1, 1, 1, generator=generator) - 1)
 
     weights = pixels.new_tensor([0.299, 0.587, 0.114])[:, None, None]
-    saturation = factor() * (torch.rand(count, 1, 1, 1, generator=draw) >= GREY * strength)
-    grey = (pixels * weights).sum(1, keepdim=True)
-    pixels = grey + saturation * (pixels - grey)
-    mean = grey.mean((2, 3), keepdim=True)
+    saturation = factor()
+    saturation *= torch.rand(count, 1, 1, 1, generator=generator) >= GRAY * strength
+    gray = (pixels * weights).sum(1, keepdim=True)
+    pixels = gray + saturation * (pixels - gray)
+    mean = gray.mean((2, 3), keepdim=True)
     return (factor() * (mean + factor() * (pixels - mean))).clamp(0, 1)

@@ -1,4 +1,4 @@
-"""What is trained: Pocket, and the layers that only teach it."""
+"""The model that is trained: Pocket, and the layers that serve its training only."""
 
 from __future__ import annotations
 
@@ -11,17 +11,23 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.vision.backbones.pocket import FEATURES, Pocket
 
-SETTINGS = ("dim=512", "word_dim=200")  # of the model `gru`, which reads the captions
+SETTINGS = ("dim=512", "word_dim=200")  # of the preset `gru`, whose text encoder reads captions
 RANKING = 0.5  # weight of the ranking loss
-MARGIN, HARDEST = 0.2, 0.95  # of that loss: see `losses.pairwise_ranking`
+MARGIN, HARDEST = 0.2, 0.95  # of the ranking loss; see `losses.pairwise_ranking`
 
 
 class Student(nn.Module):
     """Pocket, a linear layer from its map to the teacher's components, and `gru` over its vector.
 
-    deviations: (2, K), how much each of the teacher's components varies over places, and over
-    means of photos.
+    Args:
+        vocab: The vocabulary of the captions.
+        deviations: The standard deviation of each of the teacher's K components over cells, and
+            over the means of photos, (2, K).
     """
+
+    mean: Tensor
+    deviation: Tensor
+    variance: Tensor
 
     def __init__(self, vocab: Vocab, deviations: Tensor) -> None:
         super().__init__()
@@ -38,35 +44,44 @@ class Student(nn.Module):
         self.register_buffer("variance", deviations.square().sum(1))  # (2,)
 
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
-        """Pixels (B, 3, H, W) from 0 to 1 -> Pocket's vector and map."""
+        """Return Pocket's vector (B, FEATURES) and map of pixels (B, 3, H, W) from 0 to 1."""
         pixels = (pixels.to(self.mean.device) - self.mean) / self.deviation
-        return self.net(pixels.contiguous(memory_format=torch.channels_last))
+        vector, spatial = self.net(pixels.contiguous(memory_format=torch.channels_last))
+        return vector, spatial
 
-    def distilled(self, spatial: Tensor, target: Tensor) -> dict[str, Tensor]:
-        """How much of the teacher's map (B, K, h, w), and of its mean over places, is not
-        explained: 1 - R^2; 0 is perfect, 1 no better than the mean."""
+    def distillation_losses(self, spatial: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the unexplained share, 1 - R^2, of the teacher's map and of its mean over cells.
+
+        0 is perfect; 1 is no better than predicting the mean.
+
+        Args:
+            spatial: Pocket's map, (B, FEATURES, h, w).
+            target: The teacher's components, (B, K, h, w).
+        """
         error = self.components(spatial).float() - target
-        places = error.square().sum(1).mean() / self.variance[0]
+        cells = error.square().sum(1).mean() / self.variance[0]
         means = error.mean((2, 3)).square().sum(1).mean() / self.variance[1]
-        return {"places": places, "means": means}
+        return cells, means
 
-    def ranked(self, vector: Tensor, captions: list[Sentence], owner: Tensor) -> Tensor:
-        """The ranking loss of photos (P, FEATURES) and captions: first one of each photo, then any
-        others, which are wrong for it. owner: (C,) the number of each caption's photo.
+    def ranking_loss(self, vector: Tensor, captions: list[Sentence], owner: Tensor) -> Tensor:
+        """Return the mean over photos of `losses.pairwise_ranking`, with extra negatives.
 
-        `losses.pairwise_ranking`, where a photo has more wrong captions than there are photos;
-        its mean over photos.
+        Args:
+            vector: Pocket's vectors of P photos, (P, FEATURES).
+            captions: A caption of each photo, then any number of captions of other photos.
+            owner: The number of each caption's photo, (C,).
         """
         if len(vector) < 2:
-            return vector.new_zeros(())  # there is nothing to rank
+            return vector.new_zeros(())  # nothing to rank
         words = self.pair.text.collate(self.pair.text.prepare(captions)).to(vector.device)
         general, specific = self.pair.text(words), self.pair.image(vector)
         with torch.autocast(vector.device.type, enabled=False):  # scores in bfloat16 would tie
             scores = self.pair.score(general, specific)  # (C, P)
-        right, count = scores.diagonal(), len(vector)
-        wrong = owner[:, None] != owner[:count]
-        for_photos = (MARGIN - right + scores).clamp(min=0) * wrong
-        for_captions = (MARGIN - right[:, None] + scores[:count]).clamp(min=0) * wrong[:count]
+        positive, count = scores.diagonal(), len(vector)
+        negative = owner[:, None] != owner[:count]  # (C, P)
+        for_photos = (MARGIN - positive + scores).clamp(min=0) * negative
+        for_captions = (MARGIN - positive[:, None] + scores[:count]).clamp(min=0)
+        for_captions = for_captions * negative[:count]
         total = for_photos.sum() + for_captions.sum()
         worst = for_photos.amax(0).sum() + for_captions.amax(1).sum()
         return ((1 - HARDEST) * total + HARDEST * worst) / count

@@ -1,10 +1,10 @@
-"""What the teacher sees: its last spatial map over each whole photo.
+"""The teacher's last spatial map of each whole photo.
 
-A map is computed once; the target of any crop is cut out of it (`crops.target`), so that the
-teacher need not look at every crop of every epoch. Of what the teacher sees, only that is kept
-which captions speak of: the directions to which the image tower of checkpoints/flickr8k/gru
-listens. (Runs of 6 epochs that imitated its greatest variance instead were worse at retrieval:
-dev rsum 103 against 112 on Flickr8k, 284 against 299 on Storybook, by linear regression.)
+A map is computed once, and the target of a crop is cut out of it (`crops.crop_maps`), so the
+teacher need not see every crop of every epoch. The student imitates only what captions speak about:
+the directions that the image encoder of checkpoints/flickr8k/gru reads. Runs of 6 epochs that
+imitated the directions of greatest variance instead were worse at retrieval: dev rsum 103 against
+112 on Flickr8k, 284 against 299 on Storybook, by linear regression.
 """
 
 from __future__ import annotations
@@ -27,30 +27,31 @@ from vsdemo.vision.backbones import find_weights
 from vsdemo.vision.features import load_backbone
 
 TEACHER = "torchvision/densenet169"
-COMPONENTS = 384
-RELEVANT = 192  # components after `relevant`
-LISTENER = ("flickr8k", "gru")  # a checkpoint over the teacher's features
-GRID = 10  # a map has GRID x GRID places, whatever the shape of its photo
-FIRST = 640  # photos that the components are found on
-SHARD = 256  # photos a file, and so the most that a killed run computes again
+COMPONENTS = 384  # principal components of the teacher's maps
+RELEVANT = 192  # components after `project`
+READER = ("flickr8k", "gru")  # a checkpoint over the teacher's features
+GRID = 10  # a map has GRID x GRID cells, whatever the shape of its photo
+BASIS_PHOTOS = 640  # photos that the components are computed from
+SHARD = 256  # photos a file, and the most that are computed again after a kill
 BATCH = 8
 SHAPES = {"wide": (256, 352), "square": (288, 288), "tall": (352, 256)}  # height, width
-SLIM = 1.15  # sides this unlike make a photo wide or tall
+WIDE = 1.15  # a larger ratio of the sides makes a photo wide or tall
+CHUNK = 500  # photos that are projected at a time
 
 
-def shape_of(photo: Tensor) -> tuple[int, int]:
-    """Which of SHAPES suits a photo (3, h, w)."""
+def input_shape(photo: Tensor) -> tuple[int, int]:
+    """Return the one of SHAPES that suits a photo (3, h, w)."""
     height, width = photo.shape[1:]
-    if width > SLIM * height:
+    if width > WIDE * height:
         return SHAPES["wide"]
-    return SHAPES["tall"] if height > SLIM * width else SHAPES["square"]
+    return SHAPES["tall"] if height > WIDE * width else SHAPES["square"]
 
 
-def raw_maps(photos: Sequence[Tensor]) -> Tensor:
-    """(N, C, GRID, GRID): the teacher's map over each photo."""
+def compute_maps(photos: Sequence[Tensor]) -> Tensor:
+    """Return the teacher's map of each photo (3, h, w), (N, C, GRID, GRID)."""
     teacher = load_backbone(find_weights(TEACHER))
-    shapes = [shape_of(photo) for photo in photos]
-    found: list[Tensor | None] = [None] * len(photos)
+    shapes = [input_shape(photo) for photo in photos]
+    maps: dict[int, Tensor] = {}
     for shape in set(shapes):
         numbers = [i for i, own in enumerate(shapes) if own == shape]
         for start in range(0, len(numbers), BATCH):
@@ -59,65 +60,87 @@ def raw_maps(photos: Sequence[Tensor]) -> Tensor:
                 F.interpolate(photos[i][None].float(), shape, mode="bilinear", antialias=True)
                 for i in part
             ]
-            _, maps = teacher(torch.cat(pixels))
-            maps = F.interpolate(maps, (GRID, GRID), mode="bilinear", align_corners=False)
-            for i, one in zip(part, maps, strict=True):
-                found[i] = one.cpu()
-    return torch.stack([one for one in found if one is not None])
+            _, spatial = teacher(torch.cat(pixels))
+            spatial = F.interpolate(spatial, (GRID, GRID), mode="bilinear", align_corners=False)
+            maps |= {i: one.cpu() for i, one in zip(part, spatial, strict=True)}
+    return torch.stack([maps[i] for i in range(len(photos))])
 
 
-def components(maps: Tensor) -> dict[str, Tensor]:
-    """The mean place (C,) of maps (N, C, h, w), their first principal directions (C, COMPONENTS)
-    and the standard deviation along each (COMPONENTS,)."""
-    places = maps.permute(0, 2, 3, 1).flatten(0, 2)  # (N h w, C)
-    mean = places.mean(0)
-    covariance = (places - mean).T @ (places - mean) / len(places)
+def principal_components(maps: Tensor) -> dict[str, Tensor]:
+    """Return the principal components of the cells of maps (N, C, h, w).
+
+    Returns:
+        `mean`, the mean cell (C,); `directions`, (C, COMPONENTS); and `deviation`, the standard
+        deviation along each direction, (COMPONENTS,).
+    """
+    cells = maps.permute(0, 2, 3, 1).flatten(0, 2)  # (N h w, C)
+    mean = cells.mean(0)
+    covariance = (cells - mean).T @ (cells - mean) / len(cells)
     values, directions = torch.linalg.eigh(covariance)
     order = values.argsort(descending=True)[:COMPONENTS]
     return {"mean": mean, "directions": directions[:, order], "deviation": values[order].sqrt()}
 
 
-def look(photos: Sequence[Tensor], folder: Path) -> tuple[Tensor, dict[str, Tensor]]:
-    """Maps of all photos (N, COMPONENTS, GRID, GRID), half precision, and their components.
+def cached_maps(photos: Sequence[Tensor], folder: Path) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the components of all photos' maps, and the basis they are in.
 
-    They are kept in `folder` under a name that stands for these photos, and not computed again.
+    Both are cached in `folder` under a hash of the photos.
+
+    Returns:
+        The components (N, COMPONENTS, GRID, GRID), in half precision, and `principal_components`.
     """
-    known = hashlib.sha256()
+    digest = hashlib.sha256()
     for photo in photos:
-        known.update(photo.numpy().tobytes())
-    folder = folder / known.hexdigest()[:16]
+        digest.update(photo.numpy().tobytes())
+    folder = folder / digest.hexdigest()[:16]
     basis_file = folder / "components.safetensors"
     if not basis_file.exists():
-        draw = torch.Generator().manual_seed(0)
-        some = torch.randperm(len(photos), generator=draw)[:FIRST].tolist()
-        tensors.write(basis_file, components(raw_maps([photos[i] for i in some])))
+        generator = torch.Generator().manual_seed(0)
+        sample = torch.randperm(len(photos), generator=generator)[:BASIS_PHOTOS].tolist()
+        basis = principal_components(compute_maps([photos[i] for i in sample]))
+        tensors.write(basis_file, basis)
     basis = load_file(basis_file)
     shards = []
     for start in tqdm(range(0, len(photos), SHARD), desc="teacher", unit="shard"):
         file = folder / f"{start:06}.safetensors"
         if not file.exists():
-            maps = raw_maps(photos[start : start + SHARD]) - basis["mean"][:, None, None]
-            turned = torch.einsum("nchw,ck->nkhw", maps, basis["directions"])
-            tensors.write(file, {"maps": turned.half()})
+            maps = compute_maps(photos[start : start + SHARD]) - basis["mean"][:, None, None]
+            components = torch.einsum("nchw,ck->nkhw", maps, basis["directions"])
+            tensors.write(file, {"maps": components.half()})
         shards.append(load_file(file)["maps"])
     return torch.cat(shards), basis
 
 
-def check() -> None:
-    """Raises UserError when the LISTENER is missing, or is over features of another network."""
-    backbone = checkpoint.read_spec(checkpoints_root().joinpath(*LISTENER)).config.backbone
+def check_reader() -> None:
+    """Check that the checkpoint READER exists and is over the teacher's features.
+
+    Raises:
+        UserError: If not.
+    """
+    backbone = checkpoint.read_spec(checkpoints_root().joinpath(*READER)).config.backbone
     if backbone != TEACHER:
-        raise UserError(f"{'/'.join(LISTENER)} is over {backbone}; Pocket's teacher is {TEACHER}.")
+        raise UserError(f"{'/'.join(READER)} is over {backbone}; Pocket's teacher is {TEACHER}.")
 
 
-def relevant(maps: Tensor, basis: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-    """Maps (N, COMPONENTS, h, w) as `look` gives them -> (N, RELEVANT, h, w), half precision, and
-    the deviation of each component: the principal components of what the LISTENER's image tower,
-    a linear layer, makes of each place."""
-    tower = checkpoint.load(checkpoints_root().joinpath(*LISTENER))[0].image.cpu()
-    scale = (tower.standardize.running_var + tower.standardize.eps).sqrt()
-    heard = (tower.linear.weight.detach() / scale) @ basis["directions"]  # (D, COMPONENTS)
-    left, deviation, _ = torch.linalg.svd(heard * basis["deviation"], full_matrices=False)
-    turn = left[:, :RELEVANT].T @ heard / deviation[0]
-    turned = [torch.einsum("nkhw,rk->nrhw", part.float(), turn).half() for part in maps.split(500)]
-    return torch.cat(turned), deviation[:RELEVANT] / deviation[0]
+def project(maps: Tensor, basis: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    """Project maps on the principal components of what READER's image encoder makes of each cell.
+
+    That encoder is a linear layer.
+
+    Args:
+        maps: Components (N, COMPONENTS, h, w) from `cached_maps`.
+        basis: Their basis from `cached_maps`.
+
+    Returns:
+        Components (N, RELEVANT, h, w), in half precision, and their deviations (RELEVANT,).
+    """
+    encoder = checkpoint.load(checkpoints_root().joinpath(*READER))[0].image.cpu()
+    scale = (encoder.standardize.running_var + encoder.standardize.eps).sqrt()
+    weight = encoder.linear.weight.detach() / scale
+    read = weight @ basis["directions"]  # (D, COMPONENTS)
+    left, deviation, _ = torch.linalg.svd(read * basis["deviation"], full_matrices=False)
+    rotation = left[:, :RELEVANT].T @ read / deviation[0]
+    parts = [
+        torch.einsum("nkhw,rk->nrhw", part.float(), rotation).half() for part in maps.split(CHUNK)
+    ]
+    return torch.cat(parts), deviation[:RELEVANT] / deviation[0]

@@ -54,7 +54,7 @@ class ConceptPairs(Pairs):
         """Return a new table of the hierarchy's concepts."""
         self._build_model(Vocab(self.split.taxonomy.names), features=0)
         self.model.to(device())
-        self._count_steps()
+        self.steps_per_epoch = len(self._epoch(0))
         return self.model
 
     def _epoch(self, epoch: int) -> Sequence[Tensor]:

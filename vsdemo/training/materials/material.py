@@ -23,7 +23,7 @@ class Length(Protocol):
         """Epochs between two evaluations on dev."""
 
     @property
-    def snapshots(self) -> int:
+    def snapshot_every(self) -> int:
         """Epochs between two snapshots; 0 for none."""
 
     @property
@@ -36,19 +36,22 @@ class Material(Protocol):
 
     A `Trainer` asks its material for everything that depends on the data or on the kind of model.
     It calls `build` first, and nothing below `build` before that.
-
-    Attributes:
-        chosen_by: The dev metric, higher is better, that chooses the epoch whose weights are kept;
-            None to keep those of the last epoch.
-        log_interval: Steps between two `step` events.
     """
-
-    chosen_by: str | None
-    log_interval: int
 
     @property
     def name(self) -> str:
         """The name on the progress bar."""
+
+    @property
+    def chosen_by(self) -> str | None:
+        """The dev metric, higher is better, that chooses the epoch whose weights are kept.
+
+        None keeps the weights of the last epoch.
+        """
+
+    @property
+    def log_interval(self) -> int:
+        """Steps between two `step` events."""
 
     @property
     def config(self) -> Length:
@@ -117,7 +120,7 @@ class Material(Protocol):
     def matches(self, identity: dict[str, Any]) -> bool:
         """Whether a folder's training of this `identity` can be resumed."""
 
-    def save(self, folder: Path, model: nn.Module, *, atomic: bool = False) -> None:
+    def save(self, folder: Path, model: Any, *, atomic: bool = False) -> None:
         """Write a checkpoint of the model.
 
         Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,11 +26,10 @@ from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.losses import check_finite
 from vsdemo.training import optim
-from vsdemo.training.materials.material import Material
 from vsdemo.training.requirements import Requirements
 
 
-class Pairs(Material):
+class Pairs(ABC):
     """Pairs of something general and something specific that a preset learns from.
 
     Args:
@@ -43,20 +42,21 @@ class Pairs(Material):
         UserError: If data are missing, or the configuration does not suit the material.
     """
 
-    chosen_by: str = "accuracy"
-    log_interval: int = 10
+    chosen_by: ClassVar[str] = "accuracy"
+    log_interval: ClassVar[int] = 10
     uses_photos: ClassVar[bool] = False
 
     model: DualEncoder
     spec: Spec
     vocab: Vocab
+    steps_per_epoch: int
 
     def __init__(
         self, preset: str, config: Config, dataset: str | None = None, watched: Sequence[str] = ()
     ) -> None:
         if watched and not self.uses_photos:
             raise UserError(f"{preset} learns without photos, so omit --watch.")
-        self.preset, self._config = preset, config
+        self.preset, self.config = preset, config
         self._load(dataset)
         self.watched = watched
 
@@ -92,19 +92,9 @@ class Pairs(Material):
         return self.preset
 
     @property
-    def config(self) -> Config:
-        """The configuration of the training."""
-        return self._config
-
-    @property
     def solved(self) -> bool:
         """Whether the model is fitted at once, by `fit`, and not step by step."""
         return self.model.solved
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """The number of batches of an epoch."""
-        return self._steps_per_epoch
 
     def batches(self, epoch: int, start: int = 0) -> Iterable[Tensor]:
         """Return the batches of an epoch from batch number `start` on."""
@@ -139,9 +129,6 @@ class Pairs(Material):
         self.model.to(device())
         inputs: list[Any] = self.model.text.prepare(sentences)
         return inputs
-
-    def _count_steps(self) -> None:
-        self._steps_per_epoch = len(self._epoch(0))
 
     def optimizer(self) -> Optimizer:
         """Return a new optimizer of the model."""

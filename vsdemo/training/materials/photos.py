@@ -104,7 +104,7 @@ class Photos(Pairs):
         self.captions = self._build_text_model(self.train_set.captions)
         self.lengths = [len(caption) for caption in self.captions]
         self.photo_of = torch.tensor(self.train_set.photo_of)  # (C,)
-        self._count_steps()
+        self.steps_per_epoch = len(self._epoch(0))
         return self.model
 
     def _epoch(self, epoch: int) -> Sequence[Tensor]:

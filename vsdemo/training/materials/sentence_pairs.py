@@ -58,7 +58,7 @@ class SentencePairs(Pairs):
         self.rows = torch.tensor(rows)  # (P, 2)
         self.entailed = torch.tensor([pair.entailed for pair in self.pairs])  # (P,)
         self.lengths: Sequence[int] = [sizes[a] + sizes[b] for a, b in rows]
-        self._count_steps()
+        self.steps_per_epoch = len(self._epoch(0))
         return self.model
 
     def _epoch(self, epoch: int) -> Sequence[Tensor]:
