@@ -12,7 +12,7 @@ from tests.support.small_runs import EPOCH, logged, trainer
 from vsdemo import models
 from vsdemo.core import events
 from vsdemo.core.errors import UserError
-from vsdemo.evaluation.tasks import retrieval
+from vsdemo.evaluation.metrics import retrieval
 from vsdemo.training import materials
 from vsdemo.training.state import STATE
 from vsdemo.training.trainer import Trainer

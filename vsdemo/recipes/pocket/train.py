@@ -181,7 +181,7 @@ class Distillation:
             vectors = []
             for start in range(0, len(dev.photos), self.config.batch_size):
                 paths = dev.photos[start : start + self.config.batch_size]
-                pixels = [photos.read_square(path, model.net.size) for path in paths]
+                pixels = [photos.read_square(path, model.net.spec.size) for path in paths]
                 with autocast():
                     vectors.append(model(torch.stack(pixels))[0].float())
             ranks = retrieval.measure(model.pair, dev, torch.cat(vectors))
