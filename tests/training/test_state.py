@@ -14,7 +14,8 @@ from tests.support.small_runs import SETTINGS, logged, trainer
 from tests.support.stand_ins import PYTHON
 from vsdemo.core.errors import UserError
 from vsdemo.core.events import EventLog, read
-from vsdemo.evaluation import evaluate
+from vsdemo.evaluation import cards
+from vsdemo.models import checkpoint
 from vsdemo.training import materials
 from vsdemo.training import state as resume
 
@@ -22,7 +23,8 @@ OTHER = """
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from vsdemo.evaluation import evaluate
+from vsdemo.evaluation import cards
+from vsdemo.models import checkpoint
 from vsdemo.training import materials
 from vsdemo.training import state as resume
 for line in sys.stdin:
@@ -116,8 +118,9 @@ def test_minutes_end_a_training_and_not_what_is_measured_after_it(
 ):
     """The training is over at once; what comes after it outlasts the minutes."""
     done = SimpleNamespace(run=lambda: "done")
-    monkeypatch.setattr(evaluate, "finish", lambda out: time.sleep(0.8))
-    monkeypatch.setattr(evaluate, "table", lambda metrics: "measured")
+    monkeypatch.setattr(cards, "finish", lambda out: time.sleep(0.8))
+    monkeypatch.setattr(cards, "table", lambda spec, metrics: "measured")
+    monkeypatch.setattr(checkpoint, "read_spec", lambda out: None)
     monkeypatch.setattr("vsdemo.training.trainer.Trainer", lambda out, material: done)
     material = SimpleNamespace(uses_photos=False)
     monkeypatch.setattr(materials, "create", lambda *args, **options: material)
