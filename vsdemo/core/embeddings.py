@@ -60,7 +60,7 @@ class Embeddings:
         for part in parts:
             target = rows[start : start + len(part)]
             start += len(part)
-            if mask is None:
+            if mask is None or part.mask is None:
                 x[target] = part.x  # (N_i, D)
             else:
                 size = part.x.shape[1]

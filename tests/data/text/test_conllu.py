@@ -11,12 +11,12 @@ TEXTS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1)
 
 
 @given(st.lists(st.tuples(TEXTS, random_trees())))
-def test_what_is_written_is_read(pairs):
+def test_write_and_read_are_inverse(pairs):
     text = "".join(conllu.write(tree, sentence) for sentence, tree in pairs)
     assert list(conllu.read(text)) == pairs
 
 
-def test_the_format_is_that_of_universal_dependencies():
+def test_write_uses_the_format_of_universal_dependencies():
     tree = Tree(("Dogs", "run"), (2, 0), ("nsubj", "root"), ("NOUN", "VERB"))
     assert conllu.write(tree, "Dogs run").splitlines() == [
         "# text = Dogs run",
@@ -26,7 +26,7 @@ def test_the_format_is_that_of_universal_dependencies():
     ]
 
 
-def test_multi_word_tokens_and_empty_nodes_are_passed_over():
+def test_read_skips_multi_word_tokens_and_empty_nodes():
     rows = [
         "1-2 don't _ _ _ _ _ _ _ _",
         "1 do _ AUX _ _ 3 aux _ _",
@@ -40,6 +40,6 @@ def test_multi_word_tokens_and_empty_nodes_are_passed_over():
 
 
 @pytest.mark.parametrize("text", ["1\tdog\n\n", "1\tdog\t_\t_\t_\t_\tx\troot\t_\t_\n\n"])
-def test_what_is_no_conllu_is_told(text):
-    with pytest.raises(UserError, match="no CoNLL-U"):
+def test_malformed_text_is_a_user_error(text):
+    with pytest.raises(UserError, match="not CoNLL-U"):
         list(conllu.read(text))

@@ -23,7 +23,7 @@ def phrase(*children):
     )
 
 
-def test_a_head_takes_its_object_before_its_subject():
+def test_a_head_is_joined_with_its_object_before_its_subject():
     tree = Tree(
         ("a", "dog", "chases", "red", "balls", "."),
         (2, 3, 0, 5, 3, 3),
@@ -35,7 +35,7 @@ def test_a_head_takes_its_object_before_its_subject():
 
 
 @given(random_trees())
-def test_each_node_is_joined_once_below_its_parent(tree):
+def test_each_node_has_one_parent_with_a_higher_number(tree):
     binary = from_dependencies(tree)
     n = len(tree.words)
     assert len(binary.merges) == n - 1
@@ -44,7 +44,7 @@ def test_each_node_is_joined_once_below_its_parent(tree):
 
 
 @given(random_trees())
-def test_words_stay_in_order_where_no_arcs_cross(tree):
+def test_projective_trees_keep_the_order_of_words(tree):
     arcs = [tuple(sorted((i + 1, h))) for i, h in enumerate(tree.heads)]
     if any(a < c < b < d for a, b in arcs for c, d in arcs):
         return
@@ -54,7 +54,7 @@ def test_words_stay_in_order_where_no_arcs_cross(tree):
     assert spans[-1] == list(range(len(tree.words)))
 
 
-def test_phrases_are_binarised_from_the_right_and_lone_children_passed_over():
+def test_phrases_are_binarized_from_the_right_without_unary_nodes():
     tree = phrase(phrase(phrase("a"), phrase("big"), phrase(phrase("dog"))), phrase("runs"))
     binary = from_phrases([tree])
     assert brackets(binary) == "((a (big dog)) runs)"

@@ -22,7 +22,7 @@ def parse(shipped, text):
     return shipped.parse([text])[0]
 
 
-def test_a_caption_becomes_its_tree(shipped):
+def test_parse_returns_the_tree_of_a_caption(shipped):
     tree = parse(shipped, "A dog with a tennis ball is swimming in murky water")
     assert tree.words[tree.root] == "swimming"
     found = {w: (tree.words[h - 1], label) for w, h, label in zip(*rows(tree), strict=True)}
@@ -37,24 +37,24 @@ def rows(tree):
     return tree.words, tree.heads, tree.labels
 
 
-def test_a_noun_phrase_has_its_noun_for_root(shipped):
+def test_the_root_of_a_noun_phrase_is_its_noun(shipped):
     tree = parse(shipped, "Two dogs playing in snow .")
     assert tree.words[tree.root] == "dogs"
     assert tree.labels[tree.words.index("playing")] == "acl"
 
 
-def test_batching_changes_no_tree(shipped):
+def test_trees_do_not_depend_on_batching(shipped):
     texts = ["a dog runs", "Two men in red shirts play guitar on the street .", "snow"] * 3
     assert shipped.parse(texts) == [parse(shipped, text) for text in texts]
 
 
-def test_a_parser_knows_no_half_precision(shipped):
+def test_autocast_does_not_affect_the_parser(shipped):
     with torch.autocast("cpu", torch.bfloat16):  # as in the evaluations of training
         tree = parse(shipped, "a dog runs")
     assert tree == parse(shipped, "a dog runs")
 
 
-def test_several_sentences_are_joined_under_the_first_root(shipped):
+def test_several_sentences_are_joined_below_the_first_root(shipped):
     tree = parse(shipped, "A dog runs. A man sleeps. It is cold.")
     assert tree.words[tree.root] == "runs"
     joined = {tree.words[i] for i, label in enumerate(tree.labels) if label == "parataxis"}
@@ -80,7 +80,7 @@ def test_multi_word_tokens_are_split(shipped):
         "# text = x",
     ],
 )
-def test_odd_text_becomes_a_tree(shipped, text):
+def test_unusual_text_is_parsed(shipped, text):
     tree = parse(shipped, text)
     assert len(tree.words) >= 1
     assert not any(c.isspace() or c == "\0" for word in tree.words for c in word)
@@ -96,25 +96,25 @@ def test_odd_text_becomes_a_tree(shipped, text):
         ("a" * 2000, "a word of over 1,000 characters"),
     ],
 )
-def test_text_that_cannot_be_parsed_is_told(shipped, text, why):
+def test_text_that_cannot_be_parsed_is_a_user_error(shipped, text, why):
     with pytest.raises(UserError, match=f"{why}.*\\.$"):
         parse(shipped, text)
 
 
-def test_no_text_is_no_tree(shipped):
+def test_no_texts_give_no_trees(shipped):
     assert shipped.parse([]) == []
 
 
-def test_there_is_no_constituency_model_in_what_ships(shipped):
+def test_the_included_parser_has_no_constituency_model(shipped):
     assert not shipped.has_constituency
 
 
-def test_an_unknown_parser_is_told():
+def test_an_unknown_parser_is_a_user_error():
     with pytest.raises(UserError, match="valid are shipped, stanza"):
         parser.load("spacy")
 
 
-def test_models_that_were_not_downloaded_are_told(monkeypatch, tmp_path):
+def test_missing_stanza_models_are_a_user_error(monkeypatch, tmp_path):
     monkeypatch.setattr("stanza.resources.common.DEFAULT_MODEL_DIR", str(tmp_path))
     with pytest.raises(UserError, match=r"stanza\.download"):
         parser.load("stanza")
@@ -125,13 +125,13 @@ def copy(tmp_path):
     return shutil.copytree(SHIPPED, tmp_path / parser.FOLDER)
 
 
-def test_a_missing_file_is_named_with_what_restores_it(copy):
+def test_a_missing_model_is_named_with_its_remedy(copy):
     (copy / "en" / "pos" / "ewt.pt").unlink()
     with pytest.raises(UserError, match=r"pos/ewt.pt is missing; restore it with `git .*train-"):
         parser.check_models(copy)
 
 
-def test_a_damaged_file_is_named(copy):
+def test_a_damaged_model_is_named(copy):
     path = copy / "en" / "depparse" / "ewt.pt"
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -141,7 +141,7 @@ def test_a_damaged_file_is_named(copy):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"en": 3}'])
-def test_a_damaged_list_of_files_is_told(copy, text):
+def test_a_damaged_list_of_models_is_a_user_error(copy, text):
     (copy / "resources.json").write_text(text)
     with pytest.raises(UserError, match=r"resources.json is missing or damaged; restore"):
         parser.check_models(copy)

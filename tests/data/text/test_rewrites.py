@@ -1,4 +1,4 @@
-"""Captions said otherwise: by hand, and what must hold of any tree."""
+"""Rewritten captions: examples, and invariants of any tree."""
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ RULES = (rewrites.to_passive, rewrites.front_place, rewrites.swap_conjuncts, rew
 
 
 def caption(rows: str, text: str | None = None) -> Sentence:
-    """`word/TAG/head/relation` of each word; the text is the words between blanks."""
+    """Return the sentence of rows `word/TAG/head/relation`; its text defaults to the words."""
     words, tags, heads, labels = zip(*(row.split("/") for row in rows.split()), strict=True)
     return Sentence(text or " ".join(words), Tree(words, tuple(map(int, heads)), labels, tags))
 
@@ -35,7 +35,7 @@ SIT = caption(
 
 
 @pytest.mark.parametrize(
-    ("sentence", "said"),
+    ("sentence", "rewritten"),
     [
         (
             CHASES,
@@ -51,12 +51,12 @@ SIT = caption(
         (SIT, (None, "on grass a man and a woman sit", "a woman and a man sit on grass", None)),
     ],
 )
-def test_by_hand(sentence, said):
-    assert tuple(rule(sentence) for rule in RULES) == said
+def test_rules_on_examples(sentence, rewritten):
+    assert tuple(rule(sentence) for rule in RULES) == rewritten
 
 
 @pytest.mark.parametrize(
-    ("word", "instead", "said"),
+    ("word", "replacement", "rewritten"),
     [
         ("dog/NOUN", "he/PRON", None),
         ("chases", "chased", None),
@@ -67,13 +67,13 @@ def test_by_hand(sentence, said):
         ("a/DET/5/det ball", "some/DET/5/det balls", "Some balls are chased by a dog ."),
     ],
 )
-def test_passive_of_other_words(word, instead, said):
+def test_to_passive_of_other_words(word, replacement, rewritten):
     rows = (
         "A/DET/2/det dog/NOUN/3/nsubj chases/VERB/0/root a/DET/5/det ball/NOUN/3/obj "
         "./PUNCT/3/punct"
     )
     assert rewrites.to_passive(caption(rows)) == "A ball is chased by a dog ."
-    assert rewrites.to_passive(caption(rows.replace(word, instead))) == said
+    assert rewrites.to_passive(caption(rows.replace(word, replacement))) == rewritten
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_passive_of_other_words(word, instead, said):
         "hats/NOUN/5/nmod run/VERB/0/root",
     ],
 )
-def test_what_may_speak_of_both_is_not_swapped(rows):
+def test_conjuncts_with_a_shared_modifier_are_not_swapped(rows):
     assert rewrites.swap_conjuncts(caption(rows)) is None
 
 
@@ -102,13 +102,13 @@ def test_what_may_speak_of_both_is_not_swapped(rows):
         ("hat/NOUN/0/root or/CCONJ/3/cc coat/NOUN/1/conj", None),
     ],
 )
-def test_number(rows, plural):
+def test_is_plural(rows, plural):
     sentence = caption(rows)
-    assert Clause.cut(sentence).is_plural(sentence.tree.root) is plural
+    assert Clause.from_sentence(sentence).is_plural(sentence.tree.root) is plural
 
 
 @pytest.mark.parametrize(
-    ("verbs", "done"),
+    ("verbs", "participle"),
     [
         ("throw throws throwing", "thrown"),
         ("swims swimming", "swum"),
@@ -125,36 +125,37 @@ def test_number(rows, plural):
         ("kicked threw has having gets lies sees", None),
     ],
 )
-def test_participle(verbs, done):
-    assert {past_participle(verb) for verb in verbs.split()} == {done}
+def test_past_participle(verbs, participle):
+    assert {past_participle(verb) for verb in verbs.split()} == {participle}
 
 
 @given(random_trees())
-def test_any_tree_keeps_its_words(tree):
+def test_rewriting_any_tree_keeps_its_words(tree):
     sentence = Sentence(" ".join(tree.words), tree)
     rewrites.to_passive(sentence)
     for rule in RULES[1:]:
-        if said := rule(sentence):
-            assert sorted(said.casefold().split()) == sorted(sentence.text.casefold().split())
+        if rewritten := rule(sentence):
+            assert sorted(rewritten.casefold().split()) == sorted(sentence.text.casefold().split())
 
 
 NAMES = st.sampled_from(["dog", "boy", "cat", "girl"])
 
 
 @given(NAMES, NAMES, NAMES, st.sampled_from(["pulls", "bites", "hugs"]))
-def test_clauses_keep_their_words(one, two, place, verb):
+def test_rewriting_a_clause_keeps_its_words(one, two, place, verb):
     sentence = caption(
         f"The/DET/2/det {one}/NOUN/6/nsubj and/CCONJ/5/cc the/DET/5/det {two}/NOUN/2/conj "
         f"{verb}/VERB/0/root a/DET/8/det {two}/NOUN/6/obj near/ADP/11/case a/DET/11/det "
         f"{place}/NOUN/6/obl ./PUNCT/6/punct"
     )
     for rule in RULES[1:]:
-        said = rule(sentence)
-        assert sorted(said.casefold().split()) == sorted(sentence.text.casefold().split())
-        assert (said[0], said[-2:]) == (said[0].upper(), " .")
+        rewritten = rule(sentence)
+        assert sorted(rewritten.casefold().split()) == sorted(sentence.text.casefold().split())
+        assert rewritten[0] == rewritten[0].upper()
+        assert rewritten[-2:] == " ."
 
 
-def test_without_tags_or_words_in_the_text_nothing_is_made():
+def test_sentences_without_tags_or_with_other_words_are_not_rewritten():
     tree = CHASES.tree
     untagged = Sentence(CHASES.text, Tree(tree.words, tree.heads, tree.labels))
     for sentence in (Sentence(CHASES.text), untagged, Sentence("other words", tree)):

@@ -17,7 +17,7 @@ CHECK = json.loads(Path(__file__).with_name("flickr8k_roots.json").read_text())
 
 
 @pytest.mark.usefixtures("real_data")
-def test_the_root_is_right_in_95_of_100_captions():
+def test_the_root_is_correct_in_95_percent_of_captions():
     captions, train = flickr8k.read_captions(), set(flickr8k.split_names("train"))
     keys = [row["caption"].rsplit("#", 1) for row in CHECK]
     assert len({tuple(key) for key in keys}) == 200

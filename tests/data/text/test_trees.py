@@ -5,7 +5,7 @@ import pytest
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import BinaryTree, Tree
 from vsdemo.data.text import parser
-from vsdemo.data.text.trees import TreeCache, count_relations, frequent_relations, pooled
+from vsdemo.data.text.trees import TreeCache, count_relations, frequent_relations
 
 
 class Chain:
@@ -42,7 +42,7 @@ def chain(monkeypatch, tmp_path):
     return found
 
 
-def test_a_text_is_parsed_once_and_trees_keep_their_order(chain):
+def test_get_parses_each_text_once_and_keeps_the_order(chain):
     texts = ["a b", "c", "a  b", "d e f"]
     told = []
     trees = TreeCache().get(texts, lambda done, total: told.append((done, total)))
@@ -53,14 +53,14 @@ def test_a_text_is_parsed_once_and_trees_keep_their_order(chain):
     assert len(chain.asked) == 2
 
 
-def test_a_run_that_was_killed_goes_on(chain):
+def test_an_interrupted_run_resumes(chain):
     with pytest.raises(KeyboardInterrupt):
         TreeCache().get(["a", "b", "c stop", "d"])
     TreeCache().get(["a", "b", "c", "d"])
     assert chain.asked[1:] == [["c stop", "d"], ["c", "d"]]
 
 
-def test_another_version_of_the_parser_parses_anew(chain):
+def test_another_parser_version_has_its_own_cache(chain):
     TreeCache().get(["a"])
     chain.version = "2"
     TreeCache().get(["a"])
@@ -75,7 +75,7 @@ def test_a_damaged_file_is_parsed_again(chain):
     assert [t.words for t in cache.get(["a", "b"])] == [("a",), ("b",)]
 
 
-def test_constituents_come_from_the_dependencies_where_there_is_no_model(chain):
+def test_constituents_come_from_dependencies_without_a_model(chain):
     (binary,) = TreeCache().constituents(["a b"])
     assert binary == BinaryTree(("a", "b"), ((0, 1),), "dependencies")
 
@@ -88,16 +88,14 @@ def test_constituents_of_a_model_are_cached(chain):
     assert len(chain.asked) == 1
 
 
-def test_an_empty_text_is_told(chain):
+def test_an_empty_text_is_a_user_error(chain):
     with pytest.raises(UserError, match="empty"):
         TreeCache().get(["a", " \0 "])
 
 
-def test_rare_relations_are_pooled():
+def test_frequent_relations_leaves_out_rare_ones():
     trees = [Chain.tree(["a", "b", "c", "d", "e"])] * 20
     counts = count_relations(trees)
     assert counts == Counter(root=20, dep=80)
     assert frequent_relations(counts) == ("dep", "root")
     assert frequent_relations(counts, rare=0.21) == ("dep",)
-    assert pooled("root", ("dep",)) == "other"
-    assert pooled("dep", ("dep",)) == "dep"

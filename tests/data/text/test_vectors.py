@@ -15,7 +15,7 @@ TEXTS += [f"the {noun} stands on gray asphalt ." for noun in CARS] * 4
 
 
 @pytest.fixture
-def strangers(monkeypatch, tmp_path):
+def corpus(monkeypatch, tmp_path):
     """A VSDEMO_DATA and a VSDEMO_HOME of its own, with the text to learn from."""
     (tmp_path / "flickr30k_entities").mkdir()
     file = tmp_path / "flickr30k_entities" / "other_sentences.txt.xz"
@@ -25,30 +25,30 @@ def strangers(monkeypatch, tmp_path):
     return file
 
 
-def test_unplaced_counts_are_those_of_both_sides():
+def test_counts_without_offsets_are_summed_over_both_sides():
     words, sentences = ["a", "b", "c"], [["a", "b", "c"], ["c", "a"]]
-    placed = vectors.ppmi(sentences, words, 3, (-1, 1), placed=True)
-    joined = vectors.ppmi(sentences, words, 3, (-1, 1), placed=False)
-    assert (placed.shape, joined.shape) == ((3, 6), (3, 3))
+    separate = vectors.ppmi(sentences, words, 3, (-1, 1), by_offset=True)
+    joined = vectors.ppmi(sentences, words, 3, (-1, 1), by_offset=False)
+    assert (separate.shape, joined.shape) == ((3, 6), (3, 3))
     assert ((joined.toarray() > 0) == (joined.toarray() > 0).T).all()
-    assert (placed.toarray()[0] > 0).tolist() == [False, False, True, False, True, False]
+    assert (separate.toarray()[0] > 0).tolist() == [False, False, True, False, True, False]
 
 
-def test_a_factor_has_the_length_asked_for():
-    matrix = vectors.ppmi([t.split() for t in TEXTS], TEXTS[0].split(), 4, (-1, 1), placed=False)
-    found = vectors.factorise(matrix, 2, norm=3)
+def test_factorize_scales_rows_to_the_given_mean_length():
+    matrix = vectors.ppmi([t.split() for t in TEXTS], TEXTS[0].split(), 4, (-1, 1), by_offset=False)
+    found = vectors.factorize(matrix, 2, norm=3)
     assert found.shape == (6, 2)
     assert np.linalg.norm(found, axis=1).mean() == pytest.approx(3)
 
 
-def test_words_of_one_kind_are_alike(strangers):
+def test_similar_words_have_similar_vectors(corpus):
     vocab = Vocab.build([Sentence(text) for text in TEXTS])
     found = torch.nn.functional.normalize(vectors.vectors_for(vocab, ["a dog ."], 4), dim=1)
     dog, cat, car = (found[vocab.words.index(word)] for word in ("dog", "cat", "car"))
     assert dog @ cat > dog @ car + 0.5
 
 
-def test_every_word_has_a_vector(strangers):
+def test_vectors_for_covers_every_word(corpus):
     vocab = Vocab((*SPECIAL, "dog", "bus", "dog-bus", ".", "zebra"))
     found = dict(zip(vocab.words, vectors.vectors_for(vocab, [], 4), strict=True))
     assert found["<pad>"].tolist() == [0] * 4
@@ -57,10 +57,10 @@ def test_every_word_has_a_vector(strangers):
     torch.testing.assert_close(found["dog-bus"], (found["dog"] + found["bus"]) / 2)
 
 
-def test_vectors_are_kept_and_depend_on_the_captions(strangers):
+def test_vectors_are_cached_by_captions(corpus):
     vocab = Vocab.build([Sentence("a dog")])
     first = vectors.vectors_for(vocab, ["a dog runs"], 4)
-    strangers.unlink()
+    corpus.unlink()
     assert torch.equal(vectors.vectors_for(vocab, ["a dog runs"], 4), first)
     with pytest.raises(UserError, match="caption text is missing"):
         vectors.vectors_for(vocab, ["another caption"], 4)

@@ -10,14 +10,14 @@ from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text.vocab import EOS, PAD, SPECIAL, UNK, Vocab, tokenize
 
 
-def test_tokenize_lowers_words_and_drops_punctuation():
+def test_tokenize_lowercases_and_drops_punctuation():
     assert tokenize("A dog's 2 BALLS, run_fast -- über!") == [
         *("a", "dog", "s", "2", "balls", "run", "fast", "über")
     ]
     assert tokenize(" ... ") == []
 
 
-def test_words_are_numbered_by_frequency_then_alphabet():
+def test_ids_are_sorted_by_frequency_then_alphabet():
     vocab = Vocab.build(map(Sentence, ["b a", "a c b", "d a"]))
     assert vocab.words == (*SPECIAL, "a", "b", "c", "d")
     assert (PAD, UNK, EOS) == (0, 1, 2)
@@ -25,7 +25,7 @@ def test_words_are_numbered_by_frequency_then_alphabet():
     assert vocab.encode("") == [EOS]
 
 
-def test_rare_words_share_the_number_of_unknown_ones():
+def test_rare_words_are_unknown():
     vocab = Vocab.build(map(Sentence, ["a a b", "c c"]), min_count=2)
     assert vocab.words == (*SPECIAL, "a", "c")
     assert vocab.encode("b") == vocab.encode("never") == [UNK, EOS]
@@ -39,7 +39,7 @@ def test_special_words_cannot_be_typed():
 
 
 @given(st.lists(st.text()), st.integers(1, 3), st.text())
-def test_encoding_any_text(captions, min_count, text):
+def test_encode_handles_any_text(captions, min_count, text):
     vocab = Vocab.build(map(Sentence, captions), min_count)
     numbers = vocab.encode(text)
     known, unknown = vocab.split_known(Sentence(text))
@@ -52,7 +52,7 @@ def test_encoding_any_text(captions, min_count, text):
         assert not any(vocab.split_known(Sentence(caption))[1] for caption in captions)
 
 
-def test_characters_are_those_of_string_printable_whatever_was_seen():
+def test_character_vocabularies_do_not_depend_on_the_sentences():
     vocab = Vocab.build([Sentence("é 犬")], needs=frozenset({"chars"}))
     assert vocab.words == (*SPECIAL, *string.printable)
     assert vocab.encode_characters("aA é") == [vocab.words.index(c) for c in "aA "] + [UNK]
@@ -61,7 +61,7 @@ def test_characters_are_those_of_string_printable_whatever_was_seen():
 
 
 @given(st.lists(st.text()))
-def test_the_order_of_captions_does_not_matter(captions):
+def test_build_does_not_depend_on_the_order_of_captions(captions):
     sentences = [Sentence(c) for c in captions]
     assert Vocab.build(sentences) == Vocab.build(reversed(sentences))
 
@@ -71,7 +71,7 @@ DONT = Tree(
 )
 
 
-def test_words_of_a_tree_are_its_own():
+def test_words_of_a_tree_are_the_tree_s():
     sentence = Sentence("Dogs don't run.", DONT)
     vocab = Vocab.build([sentence])
     assert set(vocab.words) == {*SPECIAL, "dogs", "do", "n't", "run", "."}
@@ -80,7 +80,7 @@ def test_words_of_a_tree_are_its_own():
     assert vocab.split_known(Sentence("cats don't !"))[0] == []
 
 
-def test_what_trees_hold_is_kept():
+def test_build_keeps_relations_and_children_of_trees():
     vocab = Vocab.build([Sentence("", DONT), Sentence("a dog")])
     assert vocab.relations == ("aux", "nsubj", "punct")
     assert vocab.children == (3, 1)
@@ -89,12 +89,12 @@ def test_what_trees_hold_is_kept():
 
 
 @given(st.lists(random_trees()))
-def test_a_vocabulary_survives_json(trees):
+def test_to_json_and_from_json_are_inverse(trees):
     vocab = Vocab.build(Sentence("", tree) for tree in trees)
     assert Vocab.from_json(json.loads(json.dumps(vocab.to_json()))) == vocab
 
 
 @pytest.mark.parametrize("value", [None, 3, {}, {"words": []}, {"words": [], "children": [1]}])
-def test_what_is_no_vocabulary(value):
+def test_from_json_rejects_other_values(value):
     with pytest.raises((TypeError, ValueError, LookupError)):
         Vocab.from_json(value)

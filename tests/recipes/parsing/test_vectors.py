@@ -21,7 +21,7 @@ def test_pmi_is_what_loops_say():
         rows[word] += n
         columns[context] += n
     smoothed = {c: n**0.75 for c, n in columns.items()}
-    dense = ppmi(sentences, words, 3, vectors.PLACES, placed=True).toarray()
+    dense = ppmi(sentences, words, 3, vectors.PLACES, by_offset=True).toarray()
     for i, word in enumerate(words):
         for block in range(4):
             for j, context in enumerate(words[:3]):
@@ -40,6 +40,6 @@ def test_texts_hold_no_dev_or_test_caption():
     captions = flickr8k.read_captions()
     train = {c for name in flickr8k.split_names("train") for c in captions[name]}
     held_out = {c for s in ("dev", "test") for n in flickr8k.split_names(s) for c in captions[n]}
-    words = {tuple(vectors.WORD.findall(c.lower())) for c in held_out - train}
+    words = {tuple(vectors.TOKEN.findall(c.lower())) for c in held_out - train}
     told = sum(1 for text in vectors.texts() if tuple(text) in words and len(text) > 8)
     assert told <= 5  # strangers who described another photo with the same words

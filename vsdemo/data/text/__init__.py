@@ -1,1 +1,1 @@
-"""Sentences, the parser and its trees, vocabularies, word vectors, rewritten captions."""
+"""Sentences: the parser and its trees, vocabularies, word vectors, rewritten captions."""

@@ -1,4 +1,4 @@
-"""A caption cut at the dependents of its root, to be put together again in another order."""
+"""A caption split at the dependents of its root, so that its parts can be rearranged."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from typing import NamedTuple
 from vsdemo.core.sentences import Sentence, Tree
 
 NOUNS = {"NOUN", "PROPN"}
+# inflect's `singular_noun` takes tennis, bus, equipment and luggage for plurals, so these few
+# words and the ending -s decide.
 PLURALS = {"men", "women", "children", "people", "feet", "teeth", "geese", "mice", "police"}
-UNSURE = {"fish", "sheep", "deer", "lot", "number", "couple", "variety", "majority", "series"}
-SINGULAR = {"a", "an", "one", "this", "that", "each", "every", "another"}
+AMBIGUOUS = {"fish", "sheep", "deer", "lot", "number", "couple", "variety", "majority", "series"}
+SINGULAR_DETERMINERS = {"a", "an", "one", "this", "that", "each", "every", "another"}
 
 
 class Part(NamedTuple):
-    """The root, or a phrase that hangs on it: its relation, its head and all its words."""
+    """The root, or one of its dependents with all words below it.
+
+    Args:
+        label: The relation to the root, or `root`.
+        head: Index of the part's head.
+        words: Indices of all of its words, which are adjacent.
+    """
 
     label: str
     head: int
@@ -23,7 +31,14 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Clause:
-    """Parts from left to right, without closing punctuation; starts: of each word in the text."""
+    """The parts of a sentence from left to right.
+
+    Args:
+        text: The sentence with single spaces.
+        tree: Its dependency tree.
+        starts: The position of each word in the text.
+        parts: The parts, without final punctuation.
+    """
 
     text: str
     tree: Tree
@@ -31,58 +46,80 @@ class Clause:
     parts: tuple[Part, ...]
 
     @classmethod
-    def cut(cls, sentence: Sentence) -> Clause | None:
-        """None without a tagged tree, where a part has gaps or a word is not in the text."""
+    def from_sentence(cls, sentence: Sentence) -> Clause | None:
+        """Split a sentence at its root.
+
+        Returns:
+            None if the sentence has no tree with tags, the words of a part are not adjacent, or a
+            word of the tree is missing in the text.
+        """
         text, tree = " ".join(sentence.text.split()), sentence.tree
         if tree is None or not tree.tags:
             return None
-        starts, end = [], 0
+        starts: list[int] = []
+        end = 0
         for word in tree.words:
             starts.append(text.find(word, end))
             end = starts[-1] + len(word)
-        below = [[word] for word in range(len(tree.words))]
-        for word in tree.bottom_up():
-            if tree.heads[word] not in (0, tree.root + 1):
-                below[tree.heads[word] - 1] += below[word]
+        below = [[index] for index in range(len(tree.words))]
+        for index in tree.bottom_up():
+            if tree.heads[index] not in (0, tree.root + 1):
+                below[tree.heads[index] - 1] += below[index]
         heads = sorted([tree.root, *tree.children()[tree.root]])
-        spans = [range(min(below[h]), max(below[h]) + 1) for h in heads]
-        if min(starts) < 0 or sum(map(len, spans)) > len(tree.words):
+        spans = [range(min(below[head]), max(below[head]) + 1) for head in heads]
+        if min(starts) < 0 or sum(len(span) for span in spans) > len(tree.words):
             return None
-        parts = [Part(tree.labels[h], h, s) for h, s in zip(heads, spans, strict=True)]
+        parts = [
+            Part(tree.labels[head], head, span) for head, span in zip(heads, spans, strict=True)
+        ]
         while parts[-1].label == "punct":
             parts.pop()
-        return cls(text, tree, tuple(starts), tuple(parts)) if parts else None
+        return cls(text, tree, tuple(starts), tuple(parts))
 
     @property
     def labels(self) -> list[str]:
-        """The relation of each part; the root's is root."""
+        """The relation of each part; that of the root is `root`."""
         return [part.label for part in self.parts]
 
-    def say(self, *phrases: range | str) -> str:
-        """Words as they stand in the text, and new ones, with the caption's capital and end."""
-        words, last = self.tree.words, self.parts[-1].words[-1]
-        said = " ".join(p if isinstance(p, str) else self._copy(p) for p in phrases if p)
-        end = self.text[self.starts[last] + len(words[last]) :]
-        return (said[0].upper() + said[1:] if self.text[0].isupper() else said) + end
+    def render(self, *phrases: range | str) -> str:
+        """Join phrases to a caption with the case and the final punctuation of this one.
+
+        Args:
+            *phrases: Ranges of words, which are copied from the text, and new words. Empty ranges
+                are skipped.
+        """
+        rendered = " ".join(p if isinstance(p, str) else self._copy(p) for p in phrases if p)
+        last = self.parts[-1].words[-1]
+        ending = self.text[self.starts[last] + len(self.tree.words[last]) :]
+        if self.text[0].isupper():
+            rendered = rendered[0].upper() + rendered[1:]
+        return rendered + ending
 
     def _copy(self, words: range) -> str:
         first, last = words[0], words[-1]
         copied = self.text[self.starts[first] : self.starts[last] + len(self.tree.words[last])]
-        name = self.tree.tags[first] == "PROPN" or self.tree.words[first][1:].isupper()
-        return copied if first or name else copied[0].lower() + copied[1:]
+        is_name = self.tree.tags[first] == "PROPN" or self.tree.words[first][1:].isupper()
+        return copied if first or is_name else copied[0].lower() + copied[1:]
 
-    def holds(self, words: range, *kinds: str) -> bool:
-        """Whether any of these words has one of these tags or relations."""
+    def contains(self, words: range, *kinds: str) -> bool:
+        """Return whether any of these words has one of these tags or relations."""
         tags, labels = self.tree.tags, self.tree.labels
         return any({tags[w], labels[w].split(":")[0]} & {*kinds} for w in words)
 
     def is_plural(self, noun: int) -> bool | None:
-        """Whether a noun takes a plural verb; None when unsure."""
+        """Return whether a noun takes a plural verb; None if that is unclear."""
         tree, children = self.tree, self.tree.children()
         word = tree.words[noun].lower()
-        below = {tree.words[c].lower(): tree.labels[c] for c in children[noun]}
-        if joined := [c for c in children[noun] if tree.labels[c] == "conj"]:
-            return True if "and" in {tree.words[c].lower() for c in children[joined[-1]]} else None
-        many = word in PLURALS or (word.endswith("s") and word[-2:] not in ("ss", "us", "is"))
-        many |= "nummod" in below.values() and "one" not in below
-        return None if word in UNSURE or (many and SINGULAR & below.keys()) else many
+        conjuncts = [child for child in children[noun] if tree.labels[child] == "conj"]
+        if conjuncts:
+            joining = {tree.words[child].lower() for child in children[conjuncts[-1]]}
+            return True if "and" in joining else None
+        label_of = {tree.words[child].lower(): tree.labels[child] for child in children[noun]}
+        plural_form = word in PLURALS or (
+            word.endswith("s") and not word.endswith(("ss", "us", "is"))
+        )
+        counted = "nummod" in label_of.values() and "one" not in label_of
+        plural = plural_form or counted
+        if word in AMBIGUOUS or (plural and SINGULAR_DETERMINERS & label_of.keys()):
+            return None
+        return plural

@@ -7,21 +7,29 @@ from collections.abc import Iterator
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
 
+HEAD, LABEL, TAG, FORM = 6, 7, 3, 1  # columns
+
 
 def write(tree: Tree, text: str) -> str:
-    """A tree as one CoNLL-U block that ends with a blank line; `text` must hold no line break."""
+    """Return a tree as one CoNLL-U block that ends with a blank line.
+
+    Args:
+        tree: The tree.
+        text: Its sentence, without line breaks.
+    """
     rows = [f"# text = {text}"]
     tags = tree.tags or ("_",) * len(tree.words)
     columns = zip(tree.words, tags, tree.heads, tree.labels, strict=True)
-    for i, (word, tag, head, label) in enumerate(columns, 1):
-        rows.append(f"{i}\t{word}\t_\t{tag}\t_\t_\t{head}\t{label}\t_\t_")
+    for number, (word, tag, head, label) in enumerate(columns, start=1):
+        rows.append(f"{number}\t{word}\t_\t{tag}\t_\t_\t{head}\t{label}\t_\t_")
     return "\n".join(rows) + "\n\n"
 
 
 def read(conllu: str) -> Iterator[tuple[str, Tree]]:
-    """(text, tree) of each block. Rows of multi-word tokens and empty nodes are passed over.
+    """Yield (text, tree) of each block; multi-word tokens and empty nodes are skipped.
 
-    Raises UserError for rows that are no CoNLL-U, and for words that form no tree.
+    Raises:
+        UserError: Rows are no CoNLL-U, or words form no tree.
     """
     for block in conllu.split("\n\n"):
         lines = block.strip("\n").split("\n")
@@ -31,10 +39,11 @@ def read(conllu: str) -> Iterator[tuple[str, Tree]]:
         if not words:
             continue
         try:
-            heads = tuple(int(row[6]) for row in words)
-            labels, tags = (tuple(row[i] for row in words) for i in (7, 3))
+            heads = tuple(int(row[HEAD]) for row in words)
+            labels = tuple(row[LABEL] for row in words)
+            tags = tuple(row[TAG] for row in words)
         except (IndexError, ValueError):
-            raise UserError(f"This is no CoNLL-U: {block[:60]!r}.") from None
-        forms = tuple(row[1] for row in words)
-        known = () if all(tag == "_" for tag in tags) else tags
-        yield (texts[0] if texts else " ".join(forms)), Tree(forms, heads, labels, known)
+            raise UserError(f"This is not CoNLL-U: {block[:60]!r}.") from None
+        forms = tuple(row[FORM] for row in words)
+        known_tags = () if all(tag == "_" for tag in tags) else tags
+        yield (texts[0] if texts else " ".join(forms)), Tree(forms, heads, labels, known_tags)

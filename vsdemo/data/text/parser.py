@@ -1,7 +1,7 @@
-"""Sentences to dependency trees: the shipped parser, or Stanza's English models where downloaded.
+"""Parsing sentences, with the included parser or with Stanza's downloaded English models.
 
-Text of several sentences becomes one tree: the first sentence's root is the root of all, the
-roots of the others hang on it by the relation `parataxis`, as UD joins sentences side by side.
+A text of several sentences becomes one tree. The root of its first sentence is the root of the
+tree; the roots of the others depend on it by the relation `parataxis`, as in UD.
 """
 
 from __future__ import annotations
@@ -26,34 +26,47 @@ from vsdemo.core.sentences import BinaryTree, Tree
 from vsdemo.data.text.constituents import from_phrases
 
 PARSERS = ("shipped", "stanza")
-MOST_WORDS = 250  # of a sentence: memory grows with the square, and no caption is half as long
-MOST_CHARACTERS = 1000  # of a word
-WORDS_A_BATCH = 4000
+MAX_WORDS = 250  # of a sentence, because memory grows with the square of the length
+MAX_CHARACTERS = 1000  # of a word
+BATCH_WORDS = 4000
 FOLDER = "stanza-en"
 _LOADING = Lock()
 PROCESSORS = "tokenize,mwt,pos,lemma,depparse"
 
 
 class Parser(Protocol):
-    """What turns texts into trees.
+    """Turns texts into trees.
 
-    version: changes whenever the trees would.
+    Attributes:
+        version: Changes whenever the trees change.
+        has_constituency: Whether there is a model for constituency trees.
     """
 
     version: str
-    has_constituency: bool  # a model for constituency trees
+    has_constituency: bool
+
+    def __hash__(self) -> int:
+        """Parsers are keys of caches."""
 
     def parse(self, texts: Sequence[str]) -> list[Tree]:
-        """The tree of each text. Raises UserError for text without a word, or with too many."""
+        """Return the dependency tree of each text.
+
+        Raises:
+            UserError: A text has no words, or too many.
+        """
 
     def constituency(self, texts: Sequence[str]) -> list[BinaryTree]:
-        """The binarised constituency tree of each text; needs `has_constituency`."""
+        """Return the binary constituency tree of each text, if `has_constituency`."""
 
 
 def load(name: str = "shipped") -> Parser:
-    """A parser of PARSERS, loaded once a process, also when two visitors ask at once.
+    """Return a parser, which is loaded once per process.
 
-    Raises UserError when there is no such parser, or its files are missing or damaged.
+    Args:
+        name: One of `PARSERS`.
+
+    Raises:
+        UserError: There is no such parser, or its files are missing or damaged.
     """
     with _LOADING:
         return _load(name)
@@ -69,17 +82,20 @@ def _load(name: str) -> Parser:
 
 
 def is_pipeline(folder: Path) -> bool:
-    """Whether this is a folder of Stanza models, not a checkpoint of ours."""
+    """Return whether this is a folder of Stanza models rather than a checkpoint."""
     return (folder / "resources.json").is_file()
 
 
 def check_models(folder: Path) -> str:
-    """The version of a folder of models: a digest of its files' own digests.
+    """Verify a folder of models and return its version, a digest of its files' digests.
 
-    Raises UserError naming the first file that is missing or damaged, and what restores it.
+    Raises:
+        UserError: A file is missing or damaged; the message says how to restore it.
     """
-    again = f"restore it with `git -C {ROOT} checkout -- checkpoints/{FOLDER}`, or make it anew "
-    again += f"with `python -m vsdemo train-parser --out {folder}`."
+    remedy = (
+        f"restore it with `git -C {ROOT} checkout -- checkpoints/{FOLDER}`, or retrain it with "
+        f"`python -m vsdemo train-parser --out {folder}`."
+    )
     try:
         listed = json.loads((folder / "resources.json").read_text(encoding="utf-8"))["en"]
         models = {
@@ -89,12 +105,12 @@ def check_models(folder: Path) -> str:
             for package, facts in packages.items()
         }
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        raise UserError(f"{folder / 'resources.json'} is missing or damaged; {again}") from None
+        raise UserError(f"{folder / 'resources.json'} is missing or damaged; {remedy}") from None
     for path, digest in models.items():
         if not path.is_file():
-            raise UserError(f"{path} is missing; {again}")
+            raise UserError(f"{path} is missing; {remedy}")
         if hashlib.md5(path.read_bytes()).hexdigest() != digest:
-            raise UserError(f"{path} is damaged; {again}")
+            raise UserError(f"{path} is damaged; {remedy}")
     return hashlib.sha256("".join(models.values()).encode()).hexdigest()[:12]
 
 
@@ -104,16 +120,17 @@ def _downloaded() -> Path:
     folder = Path(DEFAULT_MODEL_DIR)
     if not (folder / "en" / "depparse").is_dir():
         raise UserError(
-            "Stanza's English models are not here; with internet, `python -c \"import stanza; "
-            "stanza.download('en')\"` brings them."
+            "Stanza's English models are missing; download them with `python -c \"import stanza; "
+            "stanza.download('en')\"`."
         )
     return folder
 
 
 def normalize(text: str) -> str:
-    """The text without control characters, its white space single.
+    """Return a text with single spaces and without control characters.
 
-    Raises UserError when no visible character is left.
+    Raises:
+        UserError: No visible character is left.
     """
     kept = "".join(" " if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") else c for c in text)
     if not (kept := " ".join(kept.split())):
@@ -141,43 +158,50 @@ class StanzaParser:
                 download_method=None,
                 device=str(device()),
                 verbose=False,
-                depparse_batch_size=WORDS_A_BATCH,
+                depparse_batch_size=BATCH_WORDS,
             )
-        except Exception as error:  # a damaged model fails in as many ways as there are bytes
+        except Exception as error:  # damaged models raise all kinds of errors
             raise UserError(
                 f"The models in {folder} cannot be loaded ({type(error).__name__}: {error})."
             ) from error
 
     def parse(self, texts: Sequence[str]) -> list[Tree]:
-        """The tree of each text. Raises UserError for text without a word, or with too many."""
+        """Return the dependency tree of each text.
+
+        Raises:
+            UserError: A text has no words, or too many.
+        """
         return [_joined(document) for document in self._documents(texts)]
 
     def constituency(self, texts: Sequence[str]) -> list[BinaryTree]:
-        """The binarised constituency tree of each text; needs `has_constituency`."""
+        """Return the binary constituency tree of each text, if `has_constituency`."""
         return [from_phrases([s.constituency for s in d.sentences]) for d in self._documents(texts)]
 
     def _documents(self, texts: Sequence[str]) -> list[Any]:
         import stanza
 
-        tidied = [normalize(text) for text in texts]
-        for text in tidied:
+        normalized = [normalize(text) for text in texts]
+        for text in normalized:
             words = text.split()
-            if len(words) > MOST_WORDS:
+            if len(words) > MAX_WORDS:
                 raise UserError(
-                    f"The sentence has {len(words):,} words; at most {MOST_WORDS} can be parsed; "
-                    "shorten it."
+                    f"The sentence has {len(words):,} words; shorten it to at most {MAX_WORDS}."
                 )
-            if max(map(len, words)) > MOST_CHARACTERS:
-                raise UserError(f"The sentence has a word of over {MOST_CHARACTERS:,} characters.")
-        plain = torch.autocast(device().type, enabled=False)  # Stanza knows no half precision
-        with self._lock, plain, warnings.catch_warnings():
+            if max(map(len, words)) > MAX_CHARACTERS:
+                raise UserError(f"The sentence has a word of over {MAX_CHARACTERS:,} characters.")
+        full_precision = torch.autocast(device().type, enabled=False)  # Stanza needs it
+        with self._lock, full_precision, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            documents = [stanza.Document([], text=text) for text in tidied]
+            documents = [stanza.Document([], text=text) for text in normalized]
             return self._pipeline.bulk_process(documents) if documents else []
 
 
 def _joined(document: Any) -> Tree:
-    words, heads, labels, tags = [], [], [], []
+    """Join the sentences of a document to one tree."""
+    words: list[str] = []
+    heads: list[int] = []
+    labels: list[str] = []
+    tags: list[str] = []
     root = 0
     for sentence in document.sentences:
         offset = len(words)
@@ -188,5 +212,5 @@ def _joined(document: Any) -> Tree:
             labels.append(word.deprel if word.head or not root else "parataxis")
         root = root or heads.index(0) + 1
     if not words:
-        raise UserError("The sentence holds no word; type at least one.")
+        raise UserError("The sentence contains no words; type at least one.")
     return Tree(tuple(words), tuple(heads), tuple(labels), tuple(tags))

@@ -1,13 +1,15 @@
-"""Past participles of English verbs: a table of the irregular ones, spelling rules for the rest.
+"""Past participles of English verbs: a table of irregular verbs, and spelling rules.
 
-Verbs are read as written in the present tense or as -ing form; nothing is yielded for past forms,
-nor for verbs that make no sensible passive.
+inflect has no past participles. LemmInflect (last release 0.2.3) returns another form for one in
+twenty of the verbs in Flickr8k's captions, for example `ski'd`, `leant` and `born` (for bear), and
+the published paraphrases depend on these forms. So they are kept here.
 """
 
 from __future__ import annotations
 
 import re
 
+# Base form, past tense, and the past participle if it differs from the past tense.
 IRREGULAR = """
 beat beat beaten, bend bent, bind bound, bite bit bitten, bleed bled, blow blew blown, break broke
 broken, breed bred, bring brought, broadcast broadcast, build built, burst burst, buy bought, cast
@@ -27,8 +29,9 @@ taught, tear tore torn, tell told, think thought, throw threw thrown, tread trod
 underwent undergone, wake woke woken, wear wore worn, weave wove woven, win won, wind wound, wring
 wrung, write wrote written
 """
-# No sensible passive, or the parser often takes their object from a clause: "watches a girl play".
-UNSUITED = """
+# These have no sensible passive, or the parser often mistakes the subject of a clause for their
+# object, as in "watches a girl play".
+NOT_PASSIVE = """
 have get look go come stand sit lie fall let be stare gaze smile pose seem appear resemble lack
 contain consist weigh cost fit rise sleep wait head belong remain stay want like watch see hear say
 face overlook
@@ -36,13 +39,13 @@ face overlook
 
 
 def _doubled(stem: str) -> str:
-    """hug -> hugg: a final consonant is doubled after the one short vowel of a word."""
+    """Double a final consonant after the only short vowel of a word: hug -> hugg."""
     short = re.fullmatch(r"[^aeiou]*[aeiou][^aeiouwxy]", stem)
     return stem + stem[-1] if short else stem
 
 
 def _forms(verb: str) -> tuple[str, str, str]:
-    """throw -> throw, throws, throwing"""
+    """Return the base form, the third person and the -ing form: throw, throws, throwing."""
     third = re.sub(r"([^aeiou])y$", r"\1ie", verb) + "s"
     if re.search(r"(s|sh|ch|x|z|o)$", verb):
         third = verb + "es"
@@ -51,20 +54,26 @@ def _forms(verb: str) -> tuple[str, str, str]:
 
 
 _ENTRIES = [entry.split() for entry in IRREGULAR.split(",")]
-_PAST = {past for _, past, *_ in _ENTRIES}
-_KNOWN = {form: entry[-1] for entry in _ENTRIES for form in _forms(entry[0])}
-_UNSUITED = {form for verb in UNSUITED.split() for form in _forms(verb)} | {"has", "lying"}
+_PAST_FORMS = {entry[1] for entry in _ENTRIES}
+_PARTICIPLES = {form: entry[-1] for entry in _ENTRIES for form in _forms(entry[0])}
+_NOT_PASSIVE = {form for verb in NOT_PASSIVE.split() for form in _forms(verb)} | {"has", "lying"}
 
 
 def past_participle(verb: str) -> str | None:
-    """The past participle of a verb in the present tense or ending in -ing, lower case.
+    """Return the past participle of a verb, in lower case.
 
-    None where the form looks past, or the verb makes no sensible passive.
+    Args:
+        verb: A verb in the present tense or ending in -ing.
+
+    Returns:
+        None if the form looks like the past tense, or the verb has no sensible passive.
     """
     verb = verb.lower()
-    if verb in _KNOWN.keys() - _UNSUITED:
-        return _KNOWN[verb]
-    if verb in _UNSUITED | _PAST or verb.endswith("ed") or not verb.isalpha():
+    if verb in _NOT_PASSIVE:
+        return None
+    if verb in _PARTICIPLES:
+        return _PARTICIPLES[verb]
+    if verb in _PAST_FORMS or verb.endswith("ed") or not verb.isalpha():
         return None
     if verb.endswith("ies"):
         return verb[:-1].removesuffix("e") + "ed"

@@ -1,9 +1,9 @@
-"""The same caption said otherwise: passive, another word order; and with its roles exchanged.
+"""Captions in the passive voice, in another word order, or with exchanged roles.
 
-Socher 2014 holds that networks over dependency trees abstract from word order and from active and
-passive (sections 1, 3 and 6). Here are pairs to measure that on, made from a caption's tree by
-rules that yield nothing when unsure. Phrases are copied from the caption's text, so that its
-spacing and closing punctuation stay.
+Socher 2014 claims that networks over dependency trees abstract from word order and from active and
+passive voice (sections 1, 3 and 6). The pairs made here measure that. The rules are based on a
+caption's tree and return nothing if unsure. Phrases are copied from the caption's text, so its
+spacing and its final punctuation stay.
 """
 
 from __future__ import annotations
@@ -15,146 +15,243 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.clauses import NOUNS, Clause, Part
 from vsdemo.data.text.participles import past_participle
 
-COLLECTIVE = {"group", "couple", "pair", "team", "crowd", "family", "bunch", "band", "number"}
-# "has its head on the ground", "chews on a shoe"
-INCOMPLETE = ("has", "have", "having", "get", "put", "chew", "beat", "suck", "nibbl", "gnaw", "tug")
-# Places and times stand well anywhere; complements of a verb do not: "at a dog a man looks".
-PLACES = {
-    *("in", "on", "near", "under", "over", "through", "across", "along", "behind", "beside"),
-    *("against", "around", "beneath", "between", "among", "outside", "inside", "during", "down"),
-    *("above", "below", "past", "into", "onto", "atop", "alongside"),
-}
+BE = ("is", "are", "was", "were")
+COLLECTIVES = {"group", "couple", "pair", "team", "crowd", "family", "bunch", "band", "number"}
+# The phrase behind these verbs completes them: "has its head on the ground", "chews on a shoe".
+INCOMPLETE_VERBS = (
+    "has",
+    "have",
+    "having",
+    "get",
+    "put",
+    "chew",
+    "beat",
+    "suck",
+    "nibbl",
+    "gnaw",
+    "tug",
+)
+# Phrases of place and time can stand anywhere; complements cannot: "at a dog a man looks".
+PLACE_PREPOSITIONS = frozenset(
+    [
+        "in",
+        "on",
+        "near",
+        "under",
+        "over",
+        "through",
+        "across",
+        "along",
+        "behind",
+        "beside",
+        "against",
+        "around",
+        "beneath",
+        "between",
+        "among",
+        "outside",
+        "inside",
+        "during",
+        "down",
+        "above",
+        "below",
+        "past",
+        "into",
+        "onto",
+        "atop",
+        "alongside",
+    ]
+)
 
 
 class Active(NamedTuple):
-    """subject verb rest, or subject be verb-ing rest; plural: the verb's number."""
+    """A clause of the form "subject verb rest" or "subject be verb-ing rest".
+
+    Args:
+        subject: The subject.
+        auxiliary: The form of "be"; empty if there is none.
+        verb: The verb.
+        rest: The parts behind the verb.
+        plural: Whether the verb is plural.
+    """
 
     subject: Part
-    be: str
+    auxiliary: str
     verb: str
     rest: tuple[Part, ...]
     plural: bool
 
 
 def _active(clause: Clause) -> Active | None:
-    """The clause where it is such a one; None for other tenses and where there is more before."""
-    at, root = clause.labels.index("root"), clause.tree.root
-    be = clause.tree.words[root - 1].lower() if at == 2 else ""
+    """Analyse a clause; None for other tenses, and if anything else precedes the verb."""
+    position, root = clause.labels.index("root"), clause.tree.root
     verb = clause.tree.words[root].lower()
-    known = clause.labels[:at] == ["nsubj", "aux"][:at] and be in ("", "is", "are", "was", "were")
-    if not at or not known or clause.tree.tags[root] != "VERB" or bool(be) != verb.endswith("ing"):
+    if clause.tree.tags[root] != "VERB":
         return None
-    plural = be in ("are", "were") if be else not re.search("[^s]s$", verb)
-    return Active(clause.parts[0], be, verb, clause.parts[at + 1 :], plural)
+    if clause.labels[:position] == ["nsubj"]:
+        auxiliary = ""
+        plural = not re.search("[^s]s$", verb)
+    elif clause.labels[:position] == ["nsubj", "aux"]:
+        auxiliary = clause.tree.words[root - 1].lower()
+        plural = auxiliary in ("are", "were")
+        if auxiliary not in BE:
+            return None
+    else:
+        return None
+    if bool(auxiliary) != verb.endswith("ing"):
+        return None
+    return Active(clause.parts[0], auxiliary, verb, clause.parts[position + 1 :], plural)
 
 
-def _joins(clause: Clause, active: Active, part: Part) -> bool:
-    """Whether a phrase may have swallowed a second verb: "plays guitar and sings"."""
-    return not active.be and clause.holds(part.words, "conj")
+def _may_contain_verb(clause: Clause, active: Active, part: Part) -> bool:
+    """Return whether a part may contain a second verb, as in "plays guitar and sings"."""
+    return not active.auxiliary and clause.contains(part.words, "conj")
 
 
 def _is_place(clause: Clause, part: Part) -> bool:
-    """Whether a phrase tells a place or time and holds no clause of its own."""
+    """Return whether a part is a phrase of place or time without a clause in it."""
     tree, first = clause.tree, part.words[0]
-    known = tree.labels[first] == "case" and tree.words[first].lower() in PLACES
-    whole = part.label == "obl" and tree.tags[part.words[-1]] in NOUNS
-    return known and whole and not clause.holds(part.words, "PUNCT", "acl", "advcl")
+    if tree.labels[first] != "case" or tree.words[first].lower() not in PLACE_PREPOSITIONS:
+        return False
+    if part.label != "obl" or tree.tags[part.words[-1]] not in NOUNS:
+        return False
+    return not clause.contains(part.words, "PUNCT", "acl", "advcl")
 
 
 class Transitive(NamedTuple):
-    """A clause that can be turned round; plural: the object's number."""
+    """A clause that has a passive.
+
+    Args:
+        clause: The clause.
+        active: Its subject and verb.
+        object: The words of its object.
+        adjuncts: The words of phrases of place and time behind the object.
+        participle: The verb's past participle.
+        object_plural: Whether the object is plural.
+    """
 
     clause: Clause
     active: Active
     object: range
     adjuncts: list[range]
     participle: str
-    plural: bool
+    object_plural: bool
 
 
 def _transitive(sentence: Sentence) -> Transitive | None:
-    clause = Clause.cut(sentence)
+    clause = Clause.from_sentence(sentence)
     active = _active(clause) if clause else None
-    if clause is None or active is None or [p.label for p in active.rest[:1]] != ["obj"]:
+    if clause is None or active is None or not active.rest or active.rest[0].label != "obj":
         return None
-    subject, (thing, *adjuncts) = active.subject, active.rest
-    tags, words = clause.tree.tags, clause.tree.words
-    plural, done = clause.is_plural(thing.head), past_participle(active.verb)
-    if plural is None or done is None or not all(_is_place(clause, part) for part in adjuncts):
+    subject, thing, adjuncts = active.subject, active.rest[0], active.rest[1:]
+    object_plural = clause.is_plural(thing.head)
+    participle = past_participle(active.verb)
+    if object_plural is None or participle is None:
         return None
-    many = clause.is_plural(subject.head) or words[subject.head].lower() in COLLECTIVE
-    if active.plural and not active.be and not many:  # "a man put on a hat" may be past
+    if not all(_is_place(clause, part) for part in adjuncts):
         return None
-    if any(_joins(clause, active, part) for part in active.rest):
+    if any(_may_contain_verb(clause, active, part) for part in active.rest):
         return None
-    # Behind a longer subject an adjunct would seem to speak of that.
-    long = ("acl", "advcl", "nmod") if adjuncts else ("acl", "advcl")
-    nouns = {tags[subject.head], tags[thing.head]} <= NOUNS and tags[thing.words[0]] != "ADP"
-    if clause.holds(subject.words, *long) or clause.holds(thing.words, "PRON", "acl") or not nouns:
+    if active.plural and not active.auxiliary and not _is_several(clause, subject):
+        return None  # "a man put on a hat" may be past tense
+    if not _can_exchange(clause, subject, thing, has_adjuncts=bool(adjuncts)):
         return None
-    return Transitive(clause, active, thing.words, [p.words for p in adjuncts], done, plural)
+    words = [part.words for part in adjuncts]
+    return Transitive(clause, active, thing.words, words, participle, object_plural)
+
+
+def _is_several(clause: Clause, subject: Part) -> bool:
+    if clause.is_plural(subject.head):
+        return True
+    return clause.tree.words[subject.head].lower() in COLLECTIVES
+
+
+def _can_exchange(clause: Clause, subject: Part, thing: Part, *, has_adjuncts: bool) -> bool:
+    """Return whether subject and object are noun phrases that can take each other's place."""
+    tags = clause.tree.tags
+    if not {tags[subject.head], tags[thing.head]} <= NOUNS or tags[thing.words[0]] == "ADP":
+        return False
+    # An adjunct behind a long subject would seem to modify that.
+    too_long = ("acl", "advcl", "nmod") if has_adjuncts else ("acl", "advcl")
+    if clause.contains(subject.words, *too_long):
+        return False
+    return not clause.contains(thing.words, "PRON", "acl")
 
 
 def to_passive(sentence: Sentence) -> str | None:
-    """Makes "A ball is chased by a dog in the park." of "A dog chases a ball in the park."."""
-    if not (found := _transitive(sentence)):
+    """Turn "A dog chases a ball in the park." into "A ball is chased by a dog in the park."."""
+    found = _transitive(sentence)
+    if found is None:
         return None
-    past = found.active.be in ("was", "were")
-    be = ("were" if past else "are") if found.plural else ("was" if past else "is")
-    verb = f"{be} being {found.participle} by" if found.active.be else f"{be} {found.participle} by"
-    return found.clause.say(found.object, verb, found.active.subject.words, *found.adjuncts)
+    if found.active.auxiliary in ("was", "were"):
+        be = "were" if found.object_plural else "was"
+    else:
+        be = "are" if found.object_plural else "is"
+    if found.active.auxiliary:
+        be += " being"
+    verb = f"{be} {found.participle} by"
+    return found.clause.render(found.object, verb, found.active.subject.words, *found.adjuncts)
 
 
 def reverse_roles(sentence: Sentence) -> str | None:
-    """Makes "A ball chases a dog." of "A dog chases a ball.": the same words, another meaning.
+    """Turn "A dog chases a ball." into "A ball chases a dog.", the same words with another meaning.
 
-    Takes the clauses that `passive` takes where the verb agrees with the object, too.
+    Applies to the clauses that `to_passive` applies to if the verb agrees with the object as well.
     """
     found = _transitive(sentence)
-    if found is None or found.plural != found.active.plural:
+    if found is None or found.object_plural != found.active.plural:
         return None
     subject = found.active.subject.words
     verb = range(subject[-1] + 1, found.object[0])
-    return found.clause.say(found.object, verb, subject, *found.adjuncts)
+    return found.clause.render(found.object, verb, subject, *found.adjuncts)
 
 
 def front_place(sentence: Sentence) -> str | None:
-    """Makes "On the grass a dog runs." of "A dog runs on the grass."."""
-    clause = Clause.cut(sentence)
+    """Turn "A dog runs on the grass." into "On the grass a dog runs."."""
+    clause = Clause.from_sentence(sentence)
     active = _active(clause) if clause else None
     if clause is None or active is None or not active.rest:
         return None
     *others, place = active.rest
-    # Behind another place it may speak of that one's noun: "between the pictures on the walls".
+    # Behind another place it may modify that one's noun: "between the pictures on the walls".
     if {part.label for part in others} - {"obj", "advmod"} or not _is_place(clause, place):
         return None
-    if clause.holds(place.words, "PRON") or active.verb.startswith(INCOMPLETE):
+    if clause.contains(place.words, "PRON") or active.verb.startswith(INCOMPLETE_VERBS):
         return None
-    if _joins(clause, active, place):
+    if _may_contain_verb(clause, active, place):
         return None
-    return clause.say(place.words, range(place.words[0]))
+    return clause.render(place.words, range(place.words[0]))
 
 
 def swap_conjuncts(sentence: Sentence) -> str | None:
-    """Makes "A woman and a man sit." of "A man and a woman sit."."""
-    clause = Clause.cut(sentence)
+    """Turn "A man and a woman sit." into "A woman and a man sit."."""
+    clause = Clause.from_sentence(sentence)
     subject = next((p for p in clause.parts if p.label == "nsubj"), None) if clause else None
-    if clause is None or subject is None or clause.holds(subject.words, "PRON", "PUNCT"):
+    if clause is None or subject is None or clause.contains(subject.words, "PRON", "PUNCT"):
         return None
     tree, children = clause.tree, clause.tree.children()
-    joined = [c for c in children[subject.head] if tree.labels[c] == "conj"]
-    ands = [c for j in joined for c in children[j] if tree.words[c].lower() == "and"]
-    # A phrase that goes on behind its noun may speak of both: "a man and a woman in hats".
-    if (len(joined), len(ands)) != (1, 1) or joined[0] != subject.words[-1]:
+    conjuncts = [c for c in children[subject.head] if tree.labels[c] == "conj"]
+    ands = [c for j in conjuncts for c in children[j] if tree.words[c].lower() == "and"]
+    # Words behind the second noun may modify both: "a man and a woman in hats".
+    if (len(conjuncts), len(ands)) != (1, 1) or conjuncts[0] != subject.words[-1]:
         return None
-    first, second = range(subject.words[0], ands[0]), range(ands[0] + 1, joined[0] + 1)
-    counted = [clause.holds(part, "det", "nummod") for part in (first, second)]
-    shared = not all(counted) and (any(counted) or len(first) > 1)  # "young men and women"
-    opening, other = (tree.words[part[0]].lower() for part in (first, second))
-    shared |= opening in ("both", "the") and other != opening  # "the three men and three dogs"
-    nouns = {tree.tags[subject.head], tree.tags[joined[0]]} <= NOUNS
-    # A compound may have swallowed the verb: "a girl and an adult watch bubbles".
-    if first[-1] != subject.head or shared or not nouns or clause.holds(second, "compound"):
+    first = range(subject.words[0], ands[0])
+    second = range(ands[0] + 1, conjuncts[0] + 1)
+    if _share_modifier(clause, first, second):
+        return None
+    if not {tree.tags[subject.head], tree.tags[conjuncts[0]]} <= NOUNS:
+        return None
+    # The parser may have put the verb into a compound: "a girl and an adult watch bubbles".
+    if first[-1] != subject.head or clause.contains(second, "compound"):
         return None
     rest = range(subject.words[-1] + 1, clause.parts[-1].words[-1] + 1)
-    return clause.say(range(first[0]), second, "and", first, rest)
+    return clause.render(range(first[0]), second, "and", first, rest)
+
+
+def _share_modifier(clause: Clause, first: range, second: range) -> bool:
+    """Return whether the first words may modify both conjuncts."""
+    counted = [clause.contains(part, "det", "nummod") for part in (first, second)]
+    if not all(counted) and (any(counted) or len(first) > 1):
+        return True  # "young men and women"
+    opening, other = (clause.tree.words[part[0]].lower() for part in (first, second))
+    return opening in ("both", "the") and other != opening  # "the three men and three dogs"

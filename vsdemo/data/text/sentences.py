@@ -1,5 +1,4 @@
-"""Sentences with the trees that a tower needs: the one place where captions and queries are
-parsed."""
+"""Adding the trees that an encoder needs: the one place where captions and queries are parsed."""
 
 from __future__ import annotations
 
@@ -12,56 +11,75 @@ from vsdemo.data.text.constituents import from_dependencies
 from vsdemo.data.text.parser import Parser
 from vsdemo.data.text.trees import TreeCache
 
-FEW = 16  # sentences, such as visitors type, that are parsed faster than the cache is read
+MAX_UNCACHED = 16  # sentences; parsing so few is faster than reading the cache
 
 
 def add_trees(sentences: Sequence[Sentence], needs: frozenset[str]) -> list[Sentence]:
-    """The sentences with a dependency tree each where `needs` holds dep_tree, and a binary
-    constituency tree where it holds const_tree; those that come with theirs keep it.
+    """Return the sentences with the trees that an encoder needs.
 
-    Raises UserError for a text without a word, and when the parser's files are missing.
+    Sentences that have their trees already keep them.
+
+    Args:
+        sentences: The sentences.
+        needs: `dep_tree` adds dependency trees, `const_tree` binary constituency trees.
+
+    Raises:
+        UserError: A text has no words, or the parser's files are missing.
     """
-    found = list(sentences)
-    if bare := [i for i, s in enumerate(found) if "dep_tree" in needs and not s.tree]:
-        for i, tree in zip(bare, _trees([found[i].text for i in bare]), strict=True):
-            found[i] = replace(found[i], tree=tree)
-    if bare := [i for i, s in enumerate(found) if "const_tree" in needs and not s.constituents]:
-        for i, binary in zip(bare, _constituents([found[i].text for i in bare]), strict=True):
-            found[i] = replace(found[i], constituents=binary)
-    return found
+    result = list(sentences)
+    if "dep_tree" in needs:
+        missing = [i for i, sentence in enumerate(result) if not sentence.tree]
+        texts = [result[i].text for i in missing]
+        for i, tree in zip(missing, _trees(texts), strict=True):
+            result[i] = replace(result[i], tree=tree)
+    if "const_tree" in needs:
+        missing = [i for i, sentence in enumerate(result) if not sentence.constituents]
+        texts = [result[i].text for i in missing]
+        for i, binary in zip(missing, _constituents(texts), strict=True):
+            result[i] = replace(result[i], constituents=binary)
+    return result
 
 
 def parser_version(needs: frozenset[str]) -> str:
-    """Changes whenever `parsed` would give other trees; empty where none are needed."""
+    """Return a key that changes whenever `add_trees` would add other trees.
+
+    It is empty if `needs` contains no trees.
+    """
     return TreeCache().parser.version if needs & {"dep_tree", "const_tree"} else ""
 
 
 def _trees(texts: Sequence[str]) -> Sequence[Tree]:
+    if not texts:
+        return ()
     parser = TreeCache().parser
-    return (_fresh_trees if len(texts) <= FEW else _stored_trees)(tuple(texts), parser)
+    if len(texts) <= MAX_UNCACHED:
+        return _parsed_trees(tuple(texts), parser)
+    return _cached_trees(tuple(texts), parser)
 
 
 def _constituents(texts: Sequence[str]) -> Sequence[BinaryTree]:
+    if not texts:
+        return ()
     parser = TreeCache().parser
-    if len(texts) > FEW:
-        return _stored_constituents(tuple(texts), parser)
+    if len(texts) > MAX_UNCACHED:
+        return _cached_constituents(tuple(texts), parser)
     if parser.has_constituency:
         return parser.constituency(texts)
-    return [from_dependencies(tree) for tree in _fresh_trees(tuple(texts), parser)]
+    return [from_dependencies(tree) for tree in _parsed_trees(tuple(texts), parser)]
 
 
 @lru_cache(maxsize=64)
-def _fresh_trees(texts: tuple[str, ...], parser: Parser) -> Sequence[Tree]:
-    """Kept in memory, as what a visitor types goes to several models."""
+def _parsed_trees(texts: tuple[str, ...], parser: Parser) -> Sequence[Tree]:
+    """Parse once what a user has typed, because several models may read it."""
     return parser.parse(texts)
 
 
 @lru_cache(maxsize=4)
-def _stored_trees(texts: tuple[str, ...], parser: Parser) -> list[Tree]:
-    """Kept in memory, as the captions of dev are asked for after every epoch."""
+def _cached_trees(texts: tuple[str, ...], parser: Parser) -> list[Tree]:
+    """Keep the trees in memory, because the captions of dev are needed after every epoch."""
     return TreeCache().get(texts)
 
 
 @lru_cache(maxsize=4)
-def _stored_constituents(texts: tuple[str, ...], parser: Parser) -> list[BinaryTree]:
+def _cached_constituents(texts: tuple[str, ...], parser: Parser) -> list[BinaryTree]:
     return TreeCache().constituents(texts)

@@ -1,4 +1,4 @@
-"""Dependency trees on disk: parsed once for each sentence and version of the parser."""
+"""Trees on disk, so that each sentence is parsed once per version of the parser."""
 
 from __future__ import annotations
 
@@ -19,26 +19,33 @@ from vsdemo.core.sentences import BinaryTree, Tree
 from vsdemo.data.text import conllu, parser
 from vsdemo.data.text.constituents import from_dependencies
 
-SHARD = 1000  # sentences a file, and so the most that a killed run parses again
+SHARD = 1000  # sentences per file, and so the most that an interrupted run parses again
 RARE = 0.01  # share of all relations below which one is pooled (Karpathy 2014, section 4.1)
 OTHER = "other"
 
-Record = TypeVar("Record")
+T = TypeVar("T")
 
 
-class Format(NamedTuple, Generic[Record]):
-    """How one kind of tree is made and kept: file ending, parser, block writer, file reader."""
+class Format(NamedTuple, Generic[T]):
+    """How one kind of tree is made and stored.
 
-    ending: str
-    parse: Callable[[Sequence[str]], list[Record]]
-    write: Callable[[Record, str], str]
-    read: Callable[[str], Iterable[tuple[str, Record]]]
+    Args:
+        suffix: Of its files.
+        parse: Returns the trees of texts.
+        write: Returns the block of a tree and its text.
+        read: Yields (text, tree) of the blocks of a file.
+    """
+
+    suffix: str
+    parse: Callable[[Sequence[str]], list[T]]
+    write: Callable[[T, str], str]
+    read: Callable[[str], Iterable[tuple[str, T]]]
 
 
 class TreeCache:
-    """Trees of one parser, below VSDEMO_HOME/trees.
+    """The trees of one parser, below VSDEMO_HOME/trees.
 
-    A file is written whole or not at all, so a run that was killed goes on where it stood.
+    Files are written atomically, so an interrupted run resumes with the next shard.
     """
 
     def __init__(self, parser_name: str = "shipped") -> None:
@@ -46,10 +53,14 @@ class TreeCache:
         self.folder: Path = home() / "trees" / f"{parser_name}-{self.parser.version}"
 
     def get(self, texts: Sequence[str], progress: Progress | None = None) -> list[Tree]:
-        """The dependency trees of texts, parsing what is missing, a text of two places once.
+        """Return the dependency trees of texts, after parsing those that are not cached.
 
-        Shows a progress bar in the terminal, or calls `progress`. Raises UserError for a text
-        without a word; all before it are stored.
+        Args:
+            texts: One sentence each.
+            progress: Called after every shard. A progress bar is also shown in the terminal.
+
+        Raises:
+            UserError: A text has no words. The trees of earlier shards are cached.
         """
         dependencies = Format("conllu", self.parser.parse, conllu.write, conllu.read)
         return self._cached(texts, dependencies, progress)
@@ -57,64 +68,62 @@ class TreeCache:
     def constituents(
         self, texts: Sequence[str], progress: Progress | None = None
     ) -> list[BinaryTree]:
-        """Binary constituency trees: the parser's own where it has a model for them, otherwise
-        made from the dependencies. Their `source` says which. Progress and errors as in `get`."""
+        """Return the binary constituency trees of texts.
+
+        They come from the parser's constituency model or, if it has none, from the dependencies;
+        their `source` says which. Arguments and errors are those of `get`.
+        """
         if not self.parser.has_constituency:
             return [from_dependencies(tree) for tree in self.get(texts, progress)]
-        phrases = Format("jsonl", self.parser.constituency, _json_line, _read_json_lines)
+        phrases = Format("jsonl", self.parser.constituency, _to_json_line, _from_json_lines)
         return self._cached(texts, phrases, progress)
 
-    def _cached(
-        self, texts: Sequence[str], kind: Format[Record], progress: Progress | None
-    ) -> list[Record]:
+    def _cached(self, texts: Sequence[str], kind: Format[T], progress: Progress | None) -> list[T]:
         keys = [parser.normalize(text) for text in texts]
-        known = self._known(kind)
-        missing = [key for key in dict.fromkeys(keys) if key not in known]
+        trees = self._read(kind)
+        missing = [key for key in dict.fromkeys(keys) if key not in trees]
         with tqdm(total=len(missing), desc="parsing", disable=not missing) as bar:
             for start in range(0, len(missing), SHARD):
-                part = missing[start : start + SHARD]
-                trees = dict(zip(part, kind.parse(part), strict=True))
-                blocks = (kind.write(tree, text) for text, tree in trees.items())
-                write_text(self.folder / f"{uuid.uuid4().hex}.{kind.ending}", "".join(blocks))
-                known |= trees
-                bar.update(len(part))
+                shard = missing[start : start + SHARD]
+                parsed = dict(zip(shard, kind.parse(shard), strict=True))
+                blocks = (kind.write(tree, text) for text, tree in parsed.items())
+                write_text(self.folder / f"{uuid.uuid4().hex}.{kind.suffix}", "".join(blocks))
+                trees |= parsed
+                bar.update(len(shard))
                 if progress:
-                    progress(start + len(part), len(missing))
-        return [known[key] for key in keys]
+                    progress(start + len(shard), len(missing))
+        return [trees[key] for key in keys]
 
-    def _known(self, kind: Format[Record]) -> dict[str, Record]:
-        """What is stored, by text; a damaged file counts as missing."""
-        found: dict[str, Record] = {}
-        for path in sorted(self.folder.glob(f"*.{kind.ending}")):
+    def _read(self, kind: Format[T]) -> dict[str, T]:
+        """Return the cached trees by text; damaged files are ignored."""
+        trees: dict[str, T] = {}
+        for path in sorted(self.folder.glob(f"*.{kind.suffix}")):
             try:
-                found |= dict(kind.read(path.read_text(encoding="utf-8")))
+                trees |= dict(kind.read(path.read_text(encoding="utf-8")))
             except (UserError, OSError, ValueError, TypeError, KeyError):
                 continue
-        return found
+        return trees
 
 
-def _json_line(tree: BinaryTree, text: str) -> str:
+def _to_json_line(tree: BinaryTree, text: str) -> str:
     return json.dumps([text, asdict(tree)], ensure_ascii=False) + "\n"
 
 
-def _read_json_lines(lines: str) -> Iterable[tuple[str, BinaryTree]]:
+def _from_json_lines(lines: str) -> Iterable[tuple[str, BinaryTree]]:
     for text, row in map(json.loads, lines.splitlines()):
         merges = tuple((left, right) for left, right in row["merges"])
         yield text, BinaryTree(tuple(row["words"]), merges, row["source"])
 
 
 def count_relations(trees: Iterable[Tree]) -> Counter[str]:
-    """How often each relation stands in the trees, the root's among them."""
+    """Count the relations in trees, including `root`."""
     return Counter(label for tree in trees for label in tree.labels)
 
 
 def frequent_relations(counts: Counter[str], rare: float = RARE) -> tuple[str, ...]:
-    """The relations with at least a share of `rare`, most frequent first; the others are pooled
-    as `other` (Karpathy 2014 drops below 1%)."""
+    """Return the relations with at least a share of `rare`, the most frequent first.
+
+    All others are pooled as `OTHER`; Karpathy 2014 drops relations below 1%.
+    """
     total = sum(counts.values())
     return tuple(label for label, n in counts.most_common() if n >= rare * total)
-
-
-def pooled(label: str, kept: Sequence[str]) -> str:
-    """The relation itself where it is kept, otherwise `other`."""
-    return label if label in kept else OTHER

@@ -1,8 +1,11 @@
-"""Word vectors of our own: positive pointwise mutual information, factorised.
+"""Word vectors trained from scratch: a truncated SVD of positive pointwise mutual information.
 
-Levy & Goldberg 2014, with their context-distribution smoothing of 0.75: the rows of U sqrt(S) of
-the truncated SVD of max(0, log p(w, c) / (p(w) p(c)^.75)). Nothing pretrained is used, and no
-sentence of a dev or test split: the text is that of strangers' captions and of the train split.
+Levy & Goldberg 2014 with context-distribution smoothing:
+
+    PPMI(w, c) = max(0, log p(w, c) / (p(w) p(c)^0.75))        U S V^T = svd(PPMI)
+
+The vectors are the rows of U sqrt(S). Nothing pretrained is used, and no sentence of a dev or test
+split: the text consists of captions of other photos and of the train split.
 """
 
 from __future__ import annotations
@@ -26,97 +29,125 @@ from vsdemo.data.text.vocab import EOS, PAD, UNK, Vocab, tokenize
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-WORD = re.compile(r"\w+(?=n't)|n't|'\w+|\w+|[^\w\s]")
+TOKEN = re.compile(r"\w+(?=n't)|n't|'\w+|\w+|[^\w\s]")
+BEGIN, END = "<s>", "</s>"
 WORDS, CONTEXTS, WINDOW = 25_000, 8_000, 5
-RARE = 1000  # of the least frequent words, whose mean stands for unknown ones
+MIN_COUNT = 3  # of a word
+SMOOTHING = 0.75  # exponent of the context distribution
+RARE = 1000  # of the least frequent words, whose mean represents unknown ones
 
 
 def ppmi(
     sentences: Sequence[Sequence[str]],
     words: Sequence[str],
     contexts: int,
-    places: Sequence[int],
-    placed: bool,
+    offsets: Sequence[int],
+    *,
+    by_offset: bool,
 ) -> csr_matrix:
-    """The positive PMI of words and the first `contexts` of them as contexts, at these places.
+    """Return the positive PMI of words and contexts.
 
-    A sparse (len(words), contexts) matrix; placed: a word at another place is another context,
-    (len(words), len(places) contexts).
+    Args:
+        sentences: Tokenized sentences.
+        words: The W words to count; the first `contexts` of them are also the contexts.
+        contexts: The number of contexts.
+        offsets: Positions of contexts relative to the word, such as -1 and 1.
+        by_offset: Whether a context at another offset is another context.
+
+    Returns:
+        A sparse matrix `(W, contexts)`, or `(W, len(offsets) * contexts)` if `by_offset`.
     """
     from scipy import sparse
 
-    number = {word: i for i, word in enumerate(words)}
-    gap = [-1] * max(places)  # no context reaches over the end of a sentence
-    stream = np.array([number.get(w, -1) for s in sentences for w in (*s, *gap)])
+    index_of = {word: i for i, word in enumerate(words)}
+    gap = [-1] * max(offsets)  # no context crosses the end of a sentence
+    stream = np.array(
+        [i for s in sentences for i in (*(index_of.get(word, -1) for word in s), *gap)]
+    )
     blocks = []
-    for place in places:
-        word, context = stream[max(0, -place) :], stream[max(0, place) :]
+    for offset in offsets:
+        word, context = stream[max(0, -offset) :], stream[max(0, offset) :]
         size = min(len(word), len(context))
         word, context = word[:size], context[:size]
         kept = (word >= 0) & (context >= 0) & (context < contexts)
         pairs = (word[kept], context[kept])
         ones = np.ones(kept.sum(), np.float32)
         blocks.append(sparse.coo_matrix((ones, pairs), (len(words), contexts)).tocsr())
-    counts = (sparse.hstack(blocks) if placed else sum(blocks)).tocoo()
-    rows = np.asarray(counts.sum(1)).ravel()
-    columns = np.asarray(counts.sum(0)).ravel() ** 0.75
+    counts = (sparse.hstack(blocks) if by_offset else sum(blocks)).tocoo()
+    rows = np.asarray(counts.sum(1)).ravel()  # (W,)
+    columns = np.asarray(counts.sum(0)).ravel() ** SMOOTHING
     value = np.log(counts.data * columns.sum() / (rows[counts.row] * columns[counts.col]))
     kept = value > 0
     return sparse.csr_matrix((value[kept], (counts.row[kept], counts.col[kept])), counts.shape)
 
 
-def factorise(matrix: csr_matrix, dim: int, norm: float, seed: int = 0) -> np.ndarray:
-    """U sqrt(S) (rows, dim), scaled so that rows have the length `norm` on average."""
+def factorize(matrix: csr_matrix, dim: int, norm: float, seed: int = 0) -> np.ndarray:
+    """Return U sqrt(S) `(rows, dim)`, scaled so that rows have the mean length `norm`."""
     from sklearn.utils.extmath import randomized_svd
 
     u, s, _ = randomized_svd(matrix, dim, n_iter=4, random_state=seed)
     vectors = u * np.sqrt(s)
-    return vectors * (norm / np.linalg.norm(vectors, axis=1).mean())
+    scaled: np.ndarray = vectors * (norm / np.linalg.norm(vectors, axis=1).mean())
+    return scaled
 
 
 def corpus_sentences() -> Iterator[str]:
-    """Captions of photos that are in no dev or test split. Raises UserError when missing."""
+    """Yield captions of photos that are in no dev or test split.
+
+    Raises:
+        UserError: The file is missing.
+    """
     path = require_data("flickr30k_entities", "other_sentences.txt.xz", what="The caption text")
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         yield from lines
 
 
 def vectors_for(vocab: Vocab, captions: Sequence[str], dim: int) -> Tensor:
-    """A vector for each word of the vocabulary, (V, dim), of length 1 on average.
+    """Return a vector for each word of a vocabulary `(V, dim)`, with mean length 1.
 
-    Learned from `captions`, those of the train split, and `corpus_sentences`; kept below
-    VSDEMO_HOME. A word that is not among the most frequent has the mean of its parts ("t-shirt"),
-    or of rare words. Raises UserError when the text is missing.
+    They are learned from the captions and `corpus_sentences`, and cached below VSDEMO_HOME. A word
+    that is not frequent gets the mean of its parts ("t-shirt") or of rare words.
+
+    Args:
+        vocab: The vocabulary.
+        captions: Those of the train split.
+        dim: The number of dimensions.
+
+    Raises:
+        UserError: The text is missing.
     """
     key = "\n".join(map(str, [WORDS, CONTEXTS, WINDOW, dim, *vocab.words, *captions]))
     path = home() / "vectors" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.safetensors"
     if not path.exists():
-        texts = [WORD.findall(t.lower()) for t in (*corpus_sentences(), *captions)]
-        found = _train([["<s>", *text, "</s>"] for text in texts], dim)
-        tensors.write(path, {"x": torch.from_numpy(_table(vocab, found))})
+        texts = [TOKEN.findall(text.lower()) for text in (*corpus_sentences(), *captions)]
+        vectors = _train([[BEGIN, *text, END] for text in texts], dim)
+        tensors.write(path, {"x": torch.from_numpy(_table(vocab, vectors))})
     return load_file(path)["x"]
 
 
 def initialize(table: nn.Embedding, vocab: Vocab, captions: Sequence[str]) -> None:
-    """Puts the vectors `vectors_for` into a word table."""
+    """Set the weights of an embedding table to `vectors_for` its vocabulary."""
     table.weight.data.copy_(vectors_for(vocab, captions, table.embedding_dim))
 
 
 def _train(sentences: Sequence[Sequence[str]], dim: int) -> dict[str, np.ndarray]:
-    """A vector for each frequent word, the most frequent first."""
+    """Return a vector for each frequent word, the most frequent first."""
     counts = Counter(word for sentence in sentences for word in sentence)
-    words = [w for w, c in counts.most_common(WORDS) if c >= 3]
-    places = [p for p in range(-WINDOW, WINDOW + 1) if p]
-    vectors = factorise(ppmi(sentences, words, CONTEXTS, places, placed=False), dim, norm=1)
-    return dict(zip(words, vectors, strict=True))
+    words = [word for word, n in counts.most_common(WORDS) if n >= MIN_COUNT]
+    offsets = [offset for offset in range(-WINDOW, WINDOW + 1) if offset]
+    matrix = ppmi(sentences, words, CONTEXTS, offsets, by_offset=False)
+    return dict(zip(words, factorize(matrix, dim, norm=1), strict=True))
 
 
-def _table(vocab: Vocab, found: dict[str, np.ndarray]) -> np.ndarray:
-    unknown = np.mean(list(found.values())[-RARE:], axis=0)
+def _table(vocab: Vocab, vectors: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the vectors of a vocabulary `(V, dim)`."""
+    unknown = np.mean(list(vectors.values())[-RARE:], axis=0)
     rows = []
     for word in vocab.words:
-        parts = [found[part] for part in tokenize(word) if part in found]
+        parts = [vectors[part] for part in tokenize(word) if part in vectors]
         mean = np.mean(parts, axis=0) if parts else unknown
-        rows.append(found.get(word, mean))
-    rows[PAD], rows[UNK], rows[EOS] = np.zeros_like(unknown), unknown, found["</s>"]
-    return np.stack(rows).astype(np.float32)
+        vector: np.ndarray = vectors.get(word, mean)
+        rows.append(vector)
+    rows[PAD], rows[UNK], rows[EOS] = np.zeros_like(unknown), unknown, vectors[END]
+    table: np.ndarray = np.stack(rows).astype(np.float32)
+    return table

@@ -1,4 +1,4 @@
-"""Words and their numbers, and what trees hold; built from training captions only."""
+"""Vocabularies, built from training captions only."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ from vsdemo.data.text.trees import count_relations, frequent_relations
 PAD, UNK, EOS = 0, 1, 2
 SPECIAL = ("<pad>", "<unk>", "<eos>")
 WORD = re.compile(r"[^\W_]+")
-WORDS, CHARACTERS = frozenset({"words"}), frozenset({"chars"})  # what a tower needs
+WORDS, CHARACTERS = frozenset({"words"}), frozenset({"chars"})  # what an encoder may need
 
 
 def tokenize(text: str) -> list[str]:
-    """Lower-case words and numbers; punctuation is dropped, as visitors rarely type it."""
+    """Return the words and numbers of a text in lower case.
+
+    Punctuation is dropped, because users rarely type it.
+    """
     return WORD.findall(text.lower())
 
 
 def words_of(sentence: Sentence) -> list[str]:
-    """What a tower reads: the words of the sentence's tree where it has one, else of its text."""
+    """Return the words that an encoder reads: those of the tree if there is one."""
     if tree := sentence.tree or sentence.constituents:
         return [word.lower() for word in tree.words]
     return tokenize(sentence.text)
@@ -33,11 +36,15 @@ def words_of(sentence: Sentence) -> list[str]:
 
 @dataclass(frozen=True)
 class Vocab:
-    """words[i] has number i; the first three are <pad>, <unk> and <eos>.
+    """The words that a model knows; their positions are their ids.
 
-    relations: those of the training trees that are not rare, the most frequent first. children:
-    the most that a word has on its left and on its right. Both are empty without trees.
-    Where a tower reads characters, `words` are those of Python's `string.printable`, always.
+    Args:
+        words: First `<pad>`, `<unk>` and `<eos>`, then the words. For encoders that read
+            characters, these are always the characters of Python's `string.printable`.
+        relations: The frequent relations of the training trees, the most frequent first; empty
+            without trees.
+        children: The largest numbers of left and of right children of a word; `(0, 0)` without
+            trees.
     """
 
     words: tuple[str, ...]
@@ -48,65 +55,77 @@ class Vocab:
     def build(
         cls, sentences: Iterable[Sentence], min_count: int = 1, needs: frozenset[str] = WORDS
     ) -> Vocab:
-        """The words seen at least `min_count` times, the most frequent first; for a tower that
-        `needs` characters these, which need not be seen."""
+        """Build the vocabulary of sentences, with the most frequent words first.
+
+        Args:
+            sentences: The training sentences.
+            min_count: Less frequent words become `<unk>`.
+            needs: What the encoder needs.
+        """
         if needs >= CHARACTERS:
             return cls((*SPECIAL, *string.printable))
         sentences = list(sentences)
         counts = Counter(word for sentence in sentences for word in words_of(sentence))
         kept = [w for w, n in counts.items() if n >= min_count and w not in SPECIAL]
         trees = [sentence.tree for sentence in sentences if sentence.tree]
-        labels = count_relations(trees)
-        del labels["root"]  # which is no edge
+        relations = count_relations(trees)
+        del relations["root"]  # which is no edge
         return cls(
-            (*SPECIAL, *sorted(kept, key=lambda w: (-counts[w], w))),
-            frequent_relations(labels),
-            max_children(trees),
+            words=(*SPECIAL, *sorted(kept, key=lambda word: (-counts[word], word))),
+            relations=frequent_relations(relations),
+            children=max_children(trees),
         )
 
     @classmethod
     def from_json(cls, value: Any) -> Vocab:
-        """Reads what `to_json` gave. Raises TypeError or ValueError for anything else."""
+        """Undo `to_json`.
+
+        Raises:
+            TypeError: The value has another structure.
+            ValueError: As for TypeError.
+        """
         if isinstance(value, list):
             return cls(tuple(value))
         left, right = value["children"]
         return cls(tuple(value["words"]), tuple(value["relations"]), (left, right))
 
     def to_json(self) -> Any:
-        """The list of words, or, of trees, a dict of all fields."""
+        """Return the list of words or, if there are trees, a dict of all fields."""
         return asdict(self) if any(self.children) else self.words
 
     @cached_property
-    def _number(self) -> dict[str, int]:
+    def _id_of(self) -> dict[str, int]:
         return {word: i for i, word in enumerate(self.words)}
 
     def __len__(self) -> int:
+        """Return the number of words, including the special ones."""
         return len(self.words)
 
     def ids(self, words: Sequence[str]) -> list[int]:
-        """Numbers of words, in either case; <unk> for unknown ones."""
-        return [self._number.get(word.lower(), UNK) for word in words]
+        """Return the ids of words in any case; that of `<unk>` for unknown words."""
+        return [self._id_of.get(word.lower(), UNK) for word in words]
 
     def encode(self, text: str) -> list[int]:
-        """Numbers of the words of a text, then <eos>."""
+        """Return the ids of a text's words, followed by `<eos>`."""
         return [*self.ids(tokenize(text)), EOS]
 
     def encode_characters(self, text: str) -> list[int]:
-        """Numbers of the characters of a text, as it is written; an empty one has an <eos>."""
-        return [self._number.get(c, UNK) for c in text] or [EOS]
+        """Return the ids of a text's characters as written; `<eos>` for an empty text."""
+        return [self._id_of.get(character, UNK) for character in text] or [EOS]
 
     def split_known(self, sentence: Sentence) -> tuple[list[str], list[str]]:
-        """(known, unknown) words of a sentence; marks of punctuation are none."""
-        words = [w for w in words_of(sentence) if tokenize(w)]
-        known = [w for w in words if w in self._number]
-        return known, [w for w in words if w not in self._number]
+        """Return the known and the unknown words of a sentence, without punctuation."""
+        words = [word for word in words_of(sentence) if tokenize(word)]
+        known = [word for word in words if word in self._id_of]
+        return known, [word for word in words if word not in self._id_of]
 
 
 def max_children(trees: Iterable[Tree]) -> tuple[int, int]:
-    """The most children that any word has on its left and on its right."""
+    """Return the largest numbers of left and of right children of any word."""
     left = right = 0
     for tree in trees:
         for head, children in enumerate(tree.children()):
             before = sum(child < head for child in children)
-            left, right = max(left, before), max(right, len(children) - before)
+            left = max(left, before)
+            right = max(right, len(children) - before)
     return left, right

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from vsdemo.core.paths import require_data, write_text
 from vsdemo.data.datasets import flickr8k
-from vsdemo.data.text.vectors import WORD, corpus_sentences, factorise, ppmi
+from vsdemo.data.text.vectors import TOKEN, corpus_sentences, factorize, ppmi
 from vsdemo.recipes.parsing import treebank
 
 PLACES = (-2, -1, 1, 2)
@@ -25,16 +25,16 @@ def texts() -> Iterator[list[str]]:
     """Tokenised lower-case sentences: EWT train, caption text (no dev or test photo), glosses."""
     for rows in treebank.sentences(treebank.read("train")):
         yield [row[1].lower() for row in rows if row[0].isdigit()]
-    yield from (WORD.findall(line.lower()) for line in corpus_sentences())
+    yield from (TOKEN.findall(line.lower()) for line in corpus_sentences())
     captions = flickr8k.read_captions()
     for name in flickr8k.split_names("train"):
-        yield from (WORD.findall(caption.lower()) for caption in captions[name])
+        yield from (TOKEN.findall(caption.lower()) for caption in captions[name])
     with tarfile.open(require_data("wordnet3.0-nouns.tar.xz", what="WordNet")) as tar:
         file = tar.extractfile("wordnet3.0/dict/data.noun")
         assert file is not None
         glosses = (line.partition(" | ")[2] for line in file.read().decode().split("\n"))
         parts = (part for gloss in glosses for part in re.split(r'[;"]', gloss))
-        yield from (WORD.findall(part.lower()) for part in parts if part.strip())
+        yield from (TOKEN.findall(part.lower()) for part in parts if part.strip())
 
 
 def train(path: Path, seed: int = 0) -> None:
@@ -42,8 +42,8 @@ def train(path: Path, seed: int = 0) -> None:
     sentences = [["<s>", *s, "</s>"] for s in texts()]
     counts = Counter(word for sentence in sentences for word in sentence)
     words = [w for w, c in counts.most_common(WORDS) if c >= 3]
-    contexts = ppmi(sentences, words, CONTEXTS, PLACES, placed=True)
-    vectors = factorise(contexts, DIM, norm=3, seed=seed)
+    contexts = ppmi(sentences, words, CONTEXTS, PLACES, by_offset=True)
+    vectors = factorize(contexts, DIM, norm=3, seed=seed)
     lines = [f"{len(words)} {DIM}"]
     for word, vector in zip(words, vectors, strict=True):
         lines.append(word + " " + " ".join(f"{x:.4f}" for x in vector))
