@@ -7,7 +7,7 @@ An encoder works in three steps, each done no more often than necessary:
     embeddings = encoder(batch)          # once a forward pass
 
 The text encoders are in `bow`, `gru`, `chars`, `fragments`, `tree` and `concepts`, the image
-encoders in `image` and `regions`. Backbones, which turn photos into features, are in
+encoders in `image` and `regions`; `mean` averages several encoders. Backbones, which turn photos into features, are in
 `vsdemo.vision`.
 """
 
@@ -29,10 +29,12 @@ class Encoder(nn.Module):
         needs: What an item must provide. Sentences: "words", "chars", "dep_tree", "const_tree" or
             "concepts". Photos: "vector" or "regions".
         dim: Length D of an embedding.
+        weighs_characters: Whether it is a `TextEncoder` with `character_weights`.
     """
 
     needs: frozenset[str]
     dim: int
+    weighs_characters = False
 
     def prepare(self, items: Any) -> list[Any]:
         """Convert items to what `collate` takes, one entry an item.
@@ -56,13 +58,7 @@ class Encoder(nn.Module):
 
 
 class TextEncoder(Encoder):
-    """Base class of encoders of sentences.
-
-    Attributes:
-        weighs_characters: Whether `character_weights` is implemented.
-    """
-
-    weighs_characters = False
+    """Base class of encoders of sentences."""
 
     def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
         """Return the (known, unknown) words of a sentence; the encoder ignores unknown words."""

@@ -44,9 +44,7 @@ class MeanEncoder(TextEncoder):
         self.needs = frozenset().union(*(member.needs for member in members))
         self.dim = members[0].dim
         self.head = Head(unit=unit)
-        self.weighs_characters = all(
-            isinstance(member, TextEncoder) and member.weighs_characters for member in members
-        )
+        self.weighs_characters = all(member.weighs_characters for member in members)
 
     def prepare(self, items: Any) -> list[Parts]:
         """Prepare each item for every member."""
