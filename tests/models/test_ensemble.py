@@ -10,10 +10,8 @@ import torch.nn.functional as F
 
 from tests.support.small_runs import trainer
 from vsdemo import models
-from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
-from vsdemo.encoders.mean import MeanEncoder
 from vsdemo.evaluation import evaluate
 from vsdemo.models import checkpoint, ensemble
 from vsdemo.search.engine import Engine
@@ -72,29 +70,6 @@ def test_points_are_the_sum_of_the_members_at_length_one(runs, photos, tmp_path,
     assert [m.config.seed for m in spec.members] == [0, 5, 0]
     assert spec == checkpoint.read_spec(tmp_path / "three")
     assert spec.label == spec.preset
-
-
-def test_a_mean_where_lengths_count():
-    class Tower(torch.nn.Module):
-        needs, dim = frozenset({"vector"}), 2
-
-        def __init__(self, factor):
-            super().__init__()
-            self.factor = factor
-
-        def prepare(self, items):
-            return list(items)
-
-        def collate(self, prepared):
-            return torch.stack(list(prepared))
-
-        def forward(self, batch):
-            return Embeddings(self.factor * batch)
-
-    x = torch.tensor([[3.0, 4.0], [0.0, 1.0]])
-    for unit, expected in ((False, 2 * x), (True, F.normalize(x))):
-        tower = MeanEncoder([Tower(1.0), Tower(3.0)], unit=unit)
-        torch.testing.assert_close(tower(tower.collate(tower.prepare(x))).x, expected)
 
 
 def test_the_two_best_snapshots_of_a_run(runs, tmp_path):

@@ -1,0 +1,55 @@
+"""The mean of several encoders, with and without scaling to length 1."""
+
+import pytest
+import torch
+from torch.nn.functional import normalize
+
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.encoders import Encoder
+from vsdemo.encoders.bow import BagOfWords
+from vsdemo.encoders.chars import CharRNN
+from vsdemo.encoders.mean import MeanEncoder
+
+
+class Scale(Encoder):
+    """Multiplies features by a factor."""
+
+    needs = frozenset({"vector"})
+    dim = 2
+
+    def __init__(self, factor: float):
+        super().__init__()
+        self.factor = factor
+
+    def prepare(self, items):
+        return list(items)
+
+    def collate(self, prepared):
+        return torch.stack(list(prepared))
+
+    def forward(self, batch):
+        return Embeddings(self.factor * batch)
+
+
+@pytest.mark.parametrize("unit", [False, True])
+def test_embedding_is_the_mean_of_the_members(unit):
+    x = torch.tensor([[3.0, 4.0], [0.0, 1.0]])
+    mean = MeanEncoder([Scale(1.0), Scale(3.0)], unit=unit)
+    expected = normalize(x) if unit else 2 * x
+    torch.testing.assert_close(mean(mean.collate(mean.prepare(x))).x, expected)
+    assert mean.needs == {"vector"}
+    assert mean.dim == 2
+
+
+def test_characters_are_weighed_if_every_member_does(vocab):
+    characters = Vocab.build([], needs=frozenset({"chars"}))
+    members = [CharRNN(characters, char_dim=5, dim=8) for _ in range(2)]
+    mean = MeanEncoder(members, unit=True).eval()
+    assert mean.weighs_characters
+    sentence = Sentence("a dog")
+    expected = (members[0].character_weights(sentence) + members[1].character_weights(sentence)) / 2
+    torch.testing.assert_close(mean.character_weights(sentence), expected)
+    words = BagOfWords(vocab, word_dim=6, dim=8)
+    assert not MeanEncoder([members[0], words], unit=True).weighs_characters
