@@ -1,4 +1,4 @@
-"""Pictures of an alignment: numbers and colours, boxes over the photo, the file that is saved."""
+"""Figures of an alignment: numbers and colours, boxes over the photo, the saved image."""
 
 import xml.etree.ElementTree as ElementTree
 
@@ -8,10 +8,10 @@ from PIL import Image
 from tests.support.fake_alignment import CHOSEN, alignment
 from vsdemo.core.alignment import Alignment, Fragment
 from vsdemo.plots import boxes_svg, crop, crops_png, overlay_png, tree_svg
-from vsdemo.plots.alignment_overlay import WIDE, reach
+from vsdemo.plots.alignment_overlay import WIDTH, reach
 from vsdemo.plots.region_marks import (
     COLOURS,
-    badges,
+    badge_places,
     contrast,
     decimals,
     mark,
@@ -31,40 +31,40 @@ def small(words=("red", "ball", "flies"), scores=((0.5, 0.1, 0), (0.1, 0.9, 0), 
     return Alignment(words, None, fragments, HALVES, scores, (0.3, 0.5, 0.0), 0.8)
 
 
-def test_a_word_takes_the_region_of_its_surest_fragment():
+def test_a_word_has_the_region_of_its_best_fragment():
     assert regions_of_words(small()) == [0, 1, 1]
     nothing = small(scores=((-1, -1, -1),) * 3)
     assert regions_of_words(nothing) == [None] * 3
     assert marks(nothing) == {}
 
 
-def test_numbers_count_up_as_the_sentence_is_read():
+def test_regions_are_numbered_in_the_order_of_the_sentence():
     swapped = small(scores=((0, 0.5, 0.1), (0.9, 0.1, 0), (-1, -1, -1)))
     assert {r: m.number for r, m in marks(swapped).items()} == {1: 1, 0: 2}
     assert [m.number for m in marks_of_words(swapped)] == [1, 2, 2]
 
 
-def test_colours_begin_again_but_numbers_do_not():
+def test_colours_repeat_but_numbers_do_not():
     assert [mark(n).colour for n in (1, 8)] == [COLOURS[0]] * 2
     assert mark(8).number == 8
     for n in range(1, 8):
         assert contrast(mark(n).ink, mark(n).colour) >= 4.5
 
 
-def test_a_phrase_reads_as_the_sentence_does():
+def test_phrases_have_the_order_of_the_sentence():
     assert [phrase(small(), m) for m in range(3)] == ["red ball", "ball flies", "flies"]
 
 
 @pytest.mark.parametrize(
     ("values", "digits"), [([0, 0], 2), ([12], 2), ([0.3], 2), ([0.03], 3), ([1e-9], 6), ([], 2)]
 )
-def test_numbers_are_written_with_what_they_say(values, digits):
+def test_decimals(values, digits):
     assert decimals(values) == digits
 
 
-def test_numbers_of_boxes_with_one_corner_stand_side_by_side():
+def test_numbers_at_one_corner_do_not_overlap():
     boxes = [(0.0, 0.0, 1.0, 1.0)] * 3 + [(0.0, 0.0, 0.05, 0.05)] * 3
-    places = badges(boxes, (400, 300), 15)
+    places = badge_places(boxes, (400, 300), 15)
     for i, (x, y) in enumerate(places):
         assert 0 <= x <= 400
         assert all(abs(x - a) >= 30 or abs(y - b) >= 30 for a, b in places[:i])
@@ -83,35 +83,35 @@ def test_boxes_are_buttons_in_the_proportions_of_the_photo(fake_parser):
     assert all(g.get("aria-label").startswith("Region ") for g in buttons)
 
 
-def test_words_from_outside_are_never_markup():
+def test_words_are_escaped():
     found = small(words=(HOSTILE, HOSTILE, "x"))
     assert "<img" not in boxes_svg(found, (10, 10))
 
 
 @pytest.mark.parametrize("size", [(640, 480), (300, 900), (8, 8), (160, 8)])
-def test_the_picture_holds_photo_sentence_and_parts(size, fake_parser):
+def test_the_overlay_has_the_colours_of_all_regions(size, fake_parser):
     found = alignment("a small dog runs after one red ball " * 5)
     picture = overlay_png(Image.new("RGB", size, "#123456"), found)
-    assert picture.width == WIDE + 48
+    assert picture.width == WIDTH + 48
     colours = {c for _, c in picture.getcolors(1 << 22)}
     for shown in marks(found).values():
         assert tuple(bytes.fromhex(shown.colour[1:])) in colours
 
 
-def test_a_sentence_of_which_nothing_is_seen_is_drawn_too():
+def test_overlay_of_a_sentence_without_regions():
     found = small(scores=((-1, -1, -1),) * 3)
     picture = overlay_png(Image.new("RGB", (64, 48)), found)
     assert (0x67, 0x62, 0x5A) in {c for _, c in picture.getcolors(1 << 22)}
 
 
-def test_parts_set_end_to_end_span_all_of_the_total():
+def test_reach_of_the_running_sum():
     assert reach(small()) == (0.0, 0.8)
     some = small()
     back = Alignment(*[*vars(some).values()][:5], (0.5, -0.7, 0.1), -0.1)
     assert reach(back) == pytest.approx((-0.2, 0.7))
 
 
-def test_the_tree_has_the_regions_colours_and_no_others(fake_parser):
+def test_the_tree_has_the_colours_of_its_regions(fake_parser):
     found = alignment("a small dog runs after one red ball")
     svg = tree_svg(found.tree, marks_of_words(found))
     root = ElementTree.fromstring(svg)
@@ -125,7 +125,7 @@ def test_the_tree_has_the_regions_colours_and_no_others(fake_parser):
     assert "data-word" not in tree_svg(found.tree)
 
 
-def test_crops_keep_their_shape_and_have_a_line_each():
+def test_crops_keep_their_proportions():
     photo = Image.new("RGB", (100, 50), "red")
     assert crop(photo, (0.5, 0.0, 1.0, 0.5)).size == (50, 25)
     assert crop(photo, (1.0, 1.0, 1.0, 1.0)).size == (1, 1)

@@ -7,7 +7,7 @@ from vsdemo.plots import bars_svg
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_a_bar_is_as_long_as_its_number():
+def test_bars_are_proportional_to_their_numbers():
     root = ET.fromstring(bars_svg("Norms & names", [("nsubj", 4.0), ("<det>", 1.0), ("case", 0)]))
     _, *bars = root.iter(f"{SVG}rect")
     widths = [float(bar.get("width")) for bar in bars]
@@ -16,7 +16,7 @@ def test_a_bar_is_as_long_as_its_number():
     assert texts == ["Norms & names", "nsubj", "4.00", "<det>", "1.00", "case", "0.00"]
 
 
-def test_a_line_stands_where_the_numbers_began():
+def test_the_start_is_a_vertical_line():
     root = ET.fromstring(bars_svg("Norms", [("a", 4.0), ("b", 1.0)], start=1.0))
     _, _, short = root.iter(f"{SVG}rect")
     (line,) = root.iter(f"{SVG}line")
@@ -24,13 +24,13 @@ def test_a_line_stands_where_the_numbers_began():
     assert float(line.get("x1")) == float(short.get("x")) + float(short.get("width"))
 
 
-def test_no_row_and_rows_of_nothing():
+def test_no_rows_and_rows_of_zero():
     for rows in ([], [("a", 0.0)]):
         root = ET.fromstring(bars_svg("Nothing", rows))
         assert len(list(root.iter(f"{SVG}rect"))) == 1 + len(rows)
 
 
-def test_intervals_lie_across_the_ends_and_nothing_lies_left_of_0():
+def test_intervals_cross_the_ends_and_nothing_is_left_of_0():
     rows, spans = [("a", 2.0), ("b", -1.0)], [(1.0, 4.0), (-2.0, 0.5)]
     root = ET.fromstring(bars_svg("Correlations", rows, spans=spans))
     _, long, none = root.iter(f"{SVG}rect")

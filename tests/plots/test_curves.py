@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vsdemo.plots.curves import LARGEST, PANELS, POINTS, REMEMBERED, _read_before, csv_text, curves
+from vsdemo.plots.curves import LARGEST, MAX_CACHED, PANELS, POINTS, _cache, csv_text, curves
 from vsdemo.plots.region_marks import COLOURS
 
 VALUES = st.recursive(
@@ -37,8 +37,8 @@ LOSSES = st.lists(st.floats(-1e6, 1e6) | st.just(math.nan), min_size=0, max_size
 
 
 @pytest.fixture(autouse=True)
-def nothing_read_before():
-    _read_before.clear()
+def nothing_cache():
+    _cache.clear()
 
 
 def step(number, loss=1.0, **values):
@@ -58,7 +58,7 @@ def retrieved(number, r1=40.0):
     return evaluated(number, **ways, rsum=r1 + 230)
 
 
-def told(events):
+def curves_of(events):
     (run,) = curves({"run": events})["runs"]
     return run
 
@@ -94,30 +94,30 @@ def test_the_panels_of_a_run():
     }
 
 
-def test_dev_begins_with_what_chose_the_run():
-    assert list(told([evaluated(1, accuracy=90.0, yes=80.0)])["dev"]) == ["accuracy"]
+def test_dev_begins_with_the_selection_metric():
+    assert list(curves_of([evaluated(1, accuracy=90.0, yes=80.0)])["dev"]) == ["accuracy"]
     chosen = {"kind": "checkpoint", "step": 1, "time": 1.0, "pearson": 0.5}
-    assert list(told([evaluated(1, pearson=0.5, other=1.0), chosen])["dev"]) == ["pearson"]
-    assert list(told([retrieved(1)])["dev"]) == ["rsum", "R@1", "R@5", "R@10"]
-    assert told([evaluated(1, accuracy="high"), chosen])["dev"] == {}
+    assert list(curves_of([evaluated(1, pearson=0.5, other=1.0), chosen])["dev"]) == ["pearson"]
+    assert list(curves_of([retrieved(1)])["dev"]) == ["rsum", "R@1", "R@5", "R@10"]
+    assert curves_of([evaluated(1, accuracy="high"), chosen])["dev"] == {}
 
 
-def test_what_is_malformed_is_skipped_and_the_rest_stays():
+def test_malformed_events_are_left_out():
     odd = [None, 3, "step", [], {}, {"kind": "step"}, {"kind": ["step"]}, step("1"), step(None)]
     odd += [step(-3), step(2**60), step(math.nan), step(math.inf), evaluated(1, i2t=3, t2i={})]
     odd += [{"kind": "shape", "step": 4, "loss": 1.0}, evaluated("x", rsum=3.0)]
-    run = told([step(1), *odd, step(2, None), step(3, "low"), step(4, 10**400), step(5, 0.5)])
+    run = curves_of([step(1), *odd, step(2, None), step(3, "low"), step(4, 10**400), step(5, 0.5)])
     assert run["loss"]["loss"] == {"x": [1, 5], "y": [1.0, 0.5]}
     assert run["throughput"]["pairs_per_second"]["x"] == [1, 2, 3, 4, 5]
     assert run["dev"] == {}
 
 
 @given(st.lists(EVENTS | VALUES, max_size=30), st.lists(EVENTS, max_size=30))
-def test_it_never_raises_and_is_json(events, more):
-    shown = curves({"a": events, "b": more})
-    assert shown == curves({"a": [*events], "b": more})
-    json.dumps(shown, allow_nan=False)
-    for run in shown["runs"]:
+def test_curves_of_any_events_are_json(events, more):
+    result = curves({"a": events, "b": more})
+    assert result == curves({"a": [*events], "b": more})
+    json.dumps(result, allow_nan=False)
+    for run in result["runs"]:
         for line in (line for panel in (*PANELS, "dev") for line in run[panel].values()):
             assert 0 < len(line["x"]) == len(line["y"]) <= POINTS
             assert line["x"] == sorted(line["x"])
@@ -126,8 +126,8 @@ def test_it_never_raises_and_is_json(events, more):
 
 @settings(max_examples=30)
 @given(LOSSES)
-def test_means_of_buckets_are_those_of_a_plain_loop(losses):
-    run = told([step(10 * i, loss) for i, loss in enumerate(losses)])
+def test_bucket_means_equal_a_plain_loop(losses):
+    run = curves_of([step(10 * i, loss) for i, loss in enumerate(losses)])
     points = [(10 * i, loss) for i, loss in enumerate(losses) if not math.isnan(loss)]
     size = 1
     if len(points) > POINTS:
@@ -144,38 +144,38 @@ def test_means_of_buckets_are_those_of_a_plain_loop(losses):
 
 @settings(max_examples=30)
 @given(st.lists(EVENTS, max_size=20), st.lists(EVENTS, max_size=20), st.booleans())
-def test_what_was_read_before_changes_nothing(before, after, same):
+def test_what_was_cache_changes_nothing(before, after, same):
     curves({"run": before})
     events = [*before, *after] if same else [*after, *before]
-    again = told(events)
-    _read_before.clear()
-    assert again == told(events)
+    again = curves_of(events)
+    _cache.clear()
+    assert again == curves_of(events)
 
 
-def test_a_bucket_stays_while_the_run_grows():
+def test_buckets_stay_while_a_run_grows():
     rng = np.random.default_rng(0)
     events = [step(i, float(v)) for i, v in enumerate(rng.normal(size=1590))]
-    short, long = told(events[:1500])["loss"]["loss"], told(events)["loss"]["loss"]
+    short, long = curves_of(events[:1500])["loss"]["loss"], curves_of(events)["loss"]["loss"]
     assert long["y"][:370] == short["y"][:370]
     assert len(long["y"]) > len(short["y"])
 
 
-def test_few_runs_are_remembered_and_huge_numbers_are_none():
-    for number in range(2 * REMEMBERED):
-        told = curves({f"run {number}": [step(1, LARGEST * 2), step(2)]})
-    assert len(_read_before) == REMEMBERED
-    assert told["runs"][0]["loss"]["loss"]["x"] == [2]
+def test_few_runs_are_cached_and_huge_numbers_left_out():
+    for number in range(2 * MAX_CACHED):
+        result = curves({f"run {number}": [step(1, LARGEST * 2), step(2)]})
+    assert len(_cache) == MAX_CACHED
+    assert result["runs"][0]["loss"]["loss"]["x"] == [2]
 
 
-def test_a_run_of_many_steps_is_drawn_from_end_to_end():
+def test_a_long_run_keeps_its_first_and_last_step():
     events = [step(i + 1, 1 / (i + 1)) for i in range(10_000)]
-    line = told(events)["loss"]["loss"]
+    line = curves_of(events)["loss"]["loss"]
     assert (line["x"][0], line["x"][-1]) == (1, 10_000)
     assert (line["y"][0], line["y"][-1]) == (1.0, 0.0001)
     assert len(line["x"]) <= POINTS
 
 
-def test_csv_has_a_row_an_event_and_a_column_a_number():
+def test_csv_has_a_row_for_each_event_and_a_column_for_each_number():
     start = {
         "kind": "start",
         "step": 0,
@@ -202,7 +202,7 @@ def test_csv_has_a_row_an_event_and_a_column_a_number():
 
 
 @given(st.lists(EVENTS, max_size=10))
-def test_csv_reads_back(events):
+def test_csv_can_be_read_back(events):
     rows = list(csv.DictReader(io.StringIO(csv_text(events))))
     assert len(rows) == len(events)
     for row, event in zip(rows, events, strict=True):

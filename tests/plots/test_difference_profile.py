@@ -2,7 +2,7 @@ import re
 import xml.etree.ElementTree as ET
 
 from vsdemo.plots import profile_svg
-from vsdemo.plots.difference_profile import HIGH, WIDE
+from vsdemo.plots.difference_profile import HEIGHT, WIDTH
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -19,16 +19,16 @@ def as_file(picture):
     return picture.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
 
 
-def test_columns_stand_on_the_line_the_largest_first():
+def test_columns_begin_with_the_largest():
     picture = profile_svg([-0.1, 0.4, 0.0, 0.2], "two <above>")
     over, below = columns(picture, "over"), columns(picture, "below")
-    middle, wide = HIGH / 2, WIDE / 4
+    middle, wide = HEIGHT / 2, WIDTH / 4
     assert over == [(0, middle, 0, wide), (wide, middle, middle / 2, 2 * wide)]
-    assert below == [(3 * wide, middle, middle * 1.25, WIDE)]
+    assert below == [(3 * wide, middle, middle * 1.25, WIDTH)]
     assert ET.fromstring(as_file(picture)).get("aria-label") == "two <above>"
 
 
-def test_nothing_to_show():
+def test_no_differences():
     for nothing in ([], [0.0, 0.0]):
         picture = profile_svg(nothing, "")
         assert columns(picture, "over") == columns(picture, "below") == []

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vsdemo.plots.embedding_map import (
-    ARROWS,
     BUTTONS,
-    LABELS,
+    LINE_LENGTH,
+    MAX_ARROWS,
+    MAX_LABELS,
     SCRIPT,
-    WIDTH,
     Arrow,
     Figure,
     MapView,
@@ -96,7 +96,7 @@ def test_thousands_are_drawn_by_the_graphics_card() -> None:
 def test_only_the_most_general_concepts_have_names() -> None:
     trace = of_kind(map_figure(many(200)), "concept")
     named = [n for n, text in zip(trace["customdata"], trace["text"], strict=True) if text]
-    assert named == list(range(199, 199 - LABELS, -1))
+    assert named == list(range(199, 199 - MAX_LABELS, -1))
 
 
 def test_what_strangers_wrote_has_no_tags() -> None:
@@ -111,7 +111,7 @@ def test_any_text_is_wrapped_and_escaped(text: str) -> None:
         for shown in [*trace.get("hovertext", ()), *trace.get("text", ())]:
             lines = shown.split("<br>")
             assert "<" not in "".join(lines)
-            assert max(len(unescape(line)) for line in lines) <= WIDTH
+            assert max(len(unescape(line)) for line in lines) <= LINE_LENGTH
             assert len(lines) <= 7
 
 
@@ -126,10 +126,10 @@ def test_an_arrow_goes_up_from_the_specific_item() -> None:
 
 
 def test_of_many_arrows_the_surest_are_drawn() -> None:
-    arrows = [Arrow(0, 1, float(v)) for v in range(ARROWS + 50, 0, -1)]
+    arrows = [Arrow(0, 1, float(v)) for v in range(MAX_ARROWS + 50, 0, -1)]
     _, dots, _ = map_overlay(view(arrows=arrows))["over"]
     said = {text.rsplit(" ", 1)[1] for text in dots["hovertext"]}
-    assert said == {f"{v}.000" for v in range(1, ARROWS + 1)}
+    assert said == {f"{v}.000" for v in range(1, MAX_ARROWS + 1)}
 
 
 def test_path_and_ring_are_where_their_items_are() -> None:

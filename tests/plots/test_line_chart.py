@@ -16,7 +16,7 @@ def paths(svg: str) -> list[list[tuple[float, float]]]:
     return [[tuple(map(float, p.split(","))) for p in line.split()] for line in found]
 
 
-def test_points_stand_where_their_numbers_are():
+def test_points_are_at_their_values():
     svg = lines_svg("R@10 < 100", LINES, "epoch")
     ElementTree.fromstring(svg)
     assert "up &amp; on" in svg
@@ -28,20 +28,20 @@ def test_points_stand_where_their_numbers_are():
     assert flat[0][1] == flat[1][1]
 
 
-def test_twice_as_much_is_a_step_on_a_logarithmic_scale():
+def test_logarithmic_scale():
     (one, two, four), _ = paths(lines_svg("", LINES, "epoch", logarithmic=True))
     assert four[0] - two[0] == pytest.approx(two[0] - one[0], abs=0.2)
 
 
-def test_names_are_not_written_over_each_other():
+def test_names_do_not_overlap():
     svg = lines_svg("", {str(i): [(1, 5.0), (2, 5.0)] for i in range(4)}, "x")
     ends = [float(y) for y in re.findall(r'<text x="[\d.]+" y="([\d.]+)">\d</text></g>', svg)]
     assert all(b - a >= 14 for a, b in pairwise(ends))
 
 
 @given(st.lists(st.tuples(st.integers(1, 99), st.floats(0, 1000)), max_size=30), st.booleans())
-def test_any_numbers_are_drawn_inside_of_the_picture(points, logarithmic):
-    svg = lines_svg("t", {"line": sorted(points)}, "x", logarithmic)
+def test_any_values_are_inside_the_figure(points, logarithmic):
+    svg = lines_svg("t", {"line": sorted(points)}, "x", logarithmic=logarithmic)
     root = ElementTree.fromstring(svg)
     wide, high = float(root.get("width")), float(root.get("height"))
     for line in paths(svg):

@@ -1,4 +1,4 @@
-"""Drawn trees: nothing overlaps, strange text does no harm, and the words alone tell the tree."""
+"""Trees as SVG: nothing overlaps, any text is escaped, and labels describe the tree."""
 
 import random
 import timeit
@@ -69,7 +69,7 @@ def overlap(a, b):
 
 
 @given(PLAIN)
-def test_no_texts_overlap_and_all_are_inside(tree):
+def test_texts_do_not_overlap_and_are_inside(tree):
     svg = tree_svg(tree)
     wide, high = (float(ET.fromstring(svg).get(side)) for side in ("width", "height"))
     found = boxes(svg)
@@ -82,7 +82,7 @@ def test_no_texts_overlap_and_all_are_inside(tree):
 
 
 @given(PLAIN)
-def test_arcs_lie_above_what_they_enclose_and_side_by_side_on_one_level(tree):
+def test_levels_of_arcs(tree):
     laid = tree_layout.place(tree)
     assert len(laid.arcs) == len(tree.words) - 1
     for one, two in combinations(laid.arcs, 2):
@@ -104,7 +104,7 @@ def test_arcs_lie_above_what_they_enclose_and_side_by_side_on_one_level(tree):
         assert arc.label + half < max(arc.start, arc.end)
 
 
-def test_where_arcs_cross_a_label_makes_way():
+def test_labels_avoid_crossing_arcs():
     """The arc from a to c comes down where the label of that from d to b would stand."""
     laid = tree_layout.place(Tree(("a", "b", "c", "d"), (0, 4, 1, 1), ("root", "x", "x", "x")))
     of = {arc.word: arc for arc in laid.arcs}
@@ -114,7 +114,7 @@ def test_where_arcs_cross_a_label_makes_way():
 
 @given(trees(STRANGE, STRANGE, STRANGE))
 @example(Tree(("a]]>", "\x07"), (0, 1), ("\ud800", "<b>"), ("&", "")))
-def test_any_text_gives_wellformed_xml_and_stays_text(tree):
+def test_any_text_gives_wellformed_xml(tree):
     svg = tree_svg(tree)
     root = ET.fromstring(svg.encode())
     allowed = {"svg", "title", "desc", "style", "rect", "path", "g", "text"}
@@ -125,7 +125,7 @@ def test_any_text_gives_wellformed_xml_and_stays_text(tree):
     assert root.find(f"{SVG}desc").text == tree_text(tree)
 
 
-def test_a_long_word_is_shortened_on_sight_only():
+def test_long_words_are_shortened_but_not_in_labels():
     long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk"
     root = ET.fromstring(tree_svg(Tree((long,), (0,), ("root",), ("NOUN",))))
     (word,) = (t.text for t in root.iter(f"{SVG}text") if t.get("class") == "word")
@@ -158,11 +158,11 @@ def test_a_tree_in_words():
         ("NOUN", "root", None, "noun, root of the sentence"),
     ],
 )
-def test_roles_are_said_in_plain_words(tag, label, head, said):
+def test_roles(tag, label, head, said):
     assert universal_dependencies.role(tag, label, head) == said
 
 
-def test_a_file_of_its_own_has_a_size_and_white_paper():
+def test_the_file_has_a_size_and_white_paper():
     root = ET.fromstring(tree_svg(DOG))
     assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"
     style = root.find(f"{SVG}style").text
@@ -170,7 +170,7 @@ def test_a_file_of_its_own_has_a_size_and_white_paper():
     assert "@" not in style
 
 
-def test_one_tree_is_always_the_same_and_quick():
+def test_trees_are_deterministic_and_fast():
     draw = random.Random(0)
     order = draw.sample(range(60), 60)
     words, labels = [f"word{i}" for i in range(60)], ["nsubj:pass"] * 60

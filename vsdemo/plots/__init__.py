@@ -1,4 +1,4 @@
-"""Pictures of what the core computes, as text that a browser draws, or as an image."""
+"""Figures of results: SVG as text, images, and data for plotly. No function needs a page."""
 
 from vsdemo.plots.alignment_overlay import boxes_svg, overlay_png
 from vsdemo.plots.bar_chart import bars_svg

@@ -1,4 +1,4 @@
-"""A contact sheet of parts of photos, each with a line below it."""
+"""A contact sheet of parts of photos, each with a line of text below it."""
 
 from __future__ import annotations
 
@@ -6,32 +6,43 @@ from collections.abc import Sequence
 
 from PIL import Image, ImageDraw, ImageFont
 
-COLUMNS, SIDE, GAP, TEXT = 5, 220, 14, 24  # pixels
-INK, GROUND = "#24221e", "#efebe3"
+COLUMNS = 5
+SIDE, GAP, TEXT_HEIGHT = 220, 14, 24  # pixels
+INK, BACKGROUND = "#24221e", "#efebe3"
 Box = tuple[float, float, float, float]
 
 
 def crop(photo: Image.Image, box: Box) -> Image.Image:
-    """The part of a photo in a box of shares, at least a pixel wide and high."""
-    x0, y0 = (min(int(v * side), side - 1) for v, side in zip(box[:2], photo.size, strict=True))
-    x1, y1 = (round(v * side) for v, side in zip(box[2:], photo.size, strict=True))
-    return photo.crop((x0, y0, max(x1, x0 + 1), max(y1, y0 + 1)))
+    """Return the part of a photo in a box, at least a pixel wide and high.
+
+    Args:
+        photo: Any size.
+        box: Left, top, right, bottom as shares of width and height.
+    """
+    width, height = photo.size
+    left = min(int(box[0] * width), width - 1)
+    top = min(int(box[1] * height), height - 1)
+    right = max(round(box[2] * width), left + 1)
+    bottom = max(round(box[3] * height), top + 1)
+    return photo.crop((left, top, right, bottom))
 
 
 def crops_png(crops: Sequence[tuple[Image.Image, str]]) -> Image.Image:
-    """The crops in rows of five, best first, none distorted."""
+    """Return (image, text) pairs in rows of five, without distortion."""
     columns = max(1, min(COLUMNS, len(crops)))
     rows = -(-len(crops) // columns)
-    size = (GAP + columns * (SIDE + GAP), GAP + rows * (SIDE + TEXT + GAP))
+    size = (GAP + columns * (SIDE + GAP), GAP + rows * (SIDE + TEXT_HEIGHT + GAP))
     sheet = Image.new("RGB", size, "white")
     pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(14)
-    for i, (part, line) in enumerate(crops):
-        x, y = GAP + i % columns * (SIDE + GAP), GAP + i // columns * (SIDE + TEXT + GAP)
-        scale = min(SIDE / part.width, SIDE / part.height)
-        shown = part.resize([max(1, round(side * scale)) for side in part.size])
-        pen.rectangle((x, y, x + SIDE - 1, y + SIDE - 1), fill=GROUND)
-        sheet.paste(shown, (x + (SIDE - shown.width) // 2, y + (SIDE - shown.height) // 2))
-        while font.getlength(line) > SIDE and len(line) > 1:
-            line = line.removesuffix("…")[:-1] + "…"
-        pen.text((x, y + SIDE + 5), line, INK, font)
+    for i, (image, text) in enumerate(crops):
+        x = GAP + i % columns * (SIDE + GAP)
+        y = GAP + i // columns * (SIDE + TEXT_HEIGHT + GAP)
+        scale = min(SIDE / image.width, SIDE / image.height)
+        width, height = (max(1, round(side * scale)) for side in image.size)
+        pen.rectangle((x, y, x + SIDE - 1, y + SIDE - 1), fill=BACKGROUND)
+        corner = (x + (SIDE - width) // 2, y + (SIDE - height) // 2)
+        sheet.paste(image.resize((width, height)), corner)
+        while font.getlength(text) > SIDE and len(text) > 1:
+            text = text.removesuffix("…")[:-1] + "…"
+        pen.text((x, y + SIDE + 5), text, INK, font)
     return sheet

@@ -1,7 +1,7 @@
-"""Numbers and colours of an alignment's regions, the same in every picture of it.
+"""Numbers and colours of the regions of an alignment, the same in every figure of it.
 
-A region and the words that speak of it share a colour of Okabe and Ito, whose names are told by
-the number beside it. Numbers count up as the sentence is read.
+A region and the words aligned with it share a colour of Okabe and Ito, and a number for people who
+cannot tell colours apart. Regions are numbered in the order of the sentence.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ Size = tuple[float, float]
 
 @dataclass(frozen=True)
 class Mark:
-    """What a region is known by; `ink` can be read on `colour`."""
+    """The number and colour of a region.
+
+    Args:
+        number: From 1.
+        colour: As #rrggbb.
+        ink: A colour that is readable on `colour`.
+    """
 
     number: int
     colour: str
@@ -27,69 +33,81 @@ class Mark:
 
 
 def mark(number: int) -> Mark:
-    """The mark of the region that is spoken of as number 1, 2, ..."""
+    """Return the mark of a region by its number, from 1."""
     colour = COLOURS[(number - 1) % len(COLOURS)]
-    return Mark(number, colour, max(INKS, key=lambda ink: contrast(ink, colour)))
+    return Mark(number=number, colour=colour, ink=max(INKS, key=lambda ink: contrast(ink, colour)))
 
 
 def contrast(a: str, b: str) -> float:
-    """Of two colours as #rrggbb: from 1 to 21."""
-    low, high = sorted(map(_luminance, (a, b)))
+    """Return the contrast ratio of WCAG of two colours as #rrggbb, from 1 to 21."""
+    low, high = sorted((_luminance(a), _luminance(b)))
     return (high + 0.05) / (low + 0.05)
 
 
 def _luminance(colour: str) -> float:
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def regions_of_words(alignment: Alignment) -> list[int | None]:
-    """For each word the region of its surest fragment; None where none of them is grounded."""
-    found: list[tuple[float, int] | None] = [None] * len(alignment.words)
+    """Return for each word the best region of its highest-scoring fragment.
+
+    The region is None if no fragment of the word is grounded.
+    """
+    best: list[tuple[float, int] | None] = [None] * len(alignment.words)
     for m, fragment in enumerate(alignment.fragments):
         region = alignment.best_region(m)
         if region is None:
             continue
         score = alignment.scores[m][region]
         for word in set(fragment.words):
-            before = found[word]
-            if before is None or score > before[0]:
-                found[word] = score, region
-    return [None if f is None else f[1] for f in found]
+            previous = best[word]
+            if previous is None or score > previous[0]:
+                best[word] = score, region
+    return [None if pair is None else pair[1] for pair in best]
 
 
 def marks(alignment: Alignment) -> dict[int, Mark]:
-    """Region -> its mark, of those that some fragment speaks of, in the order of the words."""
-    words = regions_of_words(alignment)
-    rest = (alignment.best_region(m) for m in range(len(alignment.fragments)))
-    spoken = dict.fromkeys(r for r in (*words, *rest) if r is not None)
-    return {region: mark(number) for number, region in enumerate(spoken, start=1)}
+    """Return the marks of the regions of fragments, numbered in the order of the words."""
+    by_word = regions_of_words(alignment)
+    by_fragment = [alignment.best_region(m) for m in range(len(alignment.fragments))]
+    regions = dict.fromkeys(r for r in (*by_word, *by_fragment) if r is not None)
+    return {region: mark(number) for number, region in enumerate(regions, start=1)}
 
 
 def marks_of_words(alignment: Alignment) -> list[Mark | None]:
-    """For each word the mark of its region."""
-    known = marks(alignment)
-    return [None if r is None else known[r] for r in regions_of_words(alignment)]
+    """Return for each word the mark of its region."""
+    by_region = marks(alignment)
+    return [None if r is None else by_region[r] for r in regions_of_words(alignment)]
 
 
 def phrase(alignment: Alignment, fragment: int) -> str:
-    """The words of a fragment in the order of the sentence."""
+    """Return the words of a fragment in the order of the sentence."""
     numbers = sorted(set(alignment.fragments[fragment].words))
     return " ".join(alignment.words[n] for n in numbers)
 
 
 def decimals(values: Sequence[float]) -> int:
-    """How many are worth writing: the largest value has at least two figures, from 2 to 6."""
-    most = max(map(abs, values), default=0)
-    return next((n for n in range(2, 6) if most >= 10 ** (1 - n)), 6) if most else 2
+    """Return how many decimals, from 2 to 6, give the largest value two significant digits."""
+    largest = max(map(abs, values), default=0)
+    if not largest:
+        return 2
+    return next((n for n in range(2, 6) if largest >= 10 ** (1 - n)), 6)
 
 
-def badges(
+def badge_places(
     boxes: Sequence[tuple[float, float, float, float]], size: Size, radius: float
 ) -> list[tuple[float, float]]:
-    """Where the number of each box stands, in the units of `size`: in its upper left corner, or
-    beside the numbers that stand there already."""
+    """Return where the numbers of boxes stand, without overlap.
+
+    A number stands in the upper left corner of its box, or beside the numbers already there.
+
+    Args:
+        boxes: Left, top, right, bottom as shares of the photo.
+        size: Width and height of the photo; places have the same unit.
+        radius: Of a number's disc.
+    """
     placed: list[tuple[float, float]] = []
     step = 2 * radius + 1
     for x0, y0, x1, _ in boxes:

@@ -1,4 +1,4 @@
-"""Draws a dependency tree: words in a row, arcs above them from each head to its dependents.
+"""A dependency tree: words in a row, and arcs above them from each head to its dependents.
 
 The same text works inside a page, whose colours it takes, and as a file of its own, on white.
 """
@@ -12,14 +12,14 @@ from html import escape
 from vsdemo.core.sentences import Tree
 from vsdemo.plots import tree_layout
 from vsdemo.plots.region_marks import Mark
-from vsdemo.plots.tree_layout import MARGIN, ROOT, Arc, Layout, clean
+from vsdemo.plots.tree_layout import MARGIN, ROOT, Arc, clean
 from vsdemo.plots.universal_dependencies import COLOURS, role, word_class
 
 TITLE = "Dependency tree"
 STEP = 24  # from one level of arcs to the next
 ARROW = 7
 BEND = 10  # radius of an arc's corners
-BASE, TAG_BASE, FOOT = 22, 43, 58  # of words, of tags and of it all, below the ground of the arcs
+BASE, TAG_BASE, FOOT = 22, 43, 58  # of words, of tags and of the figure, below the arcs
 DISC, DISC_ROW = 10, 24  # radius of a region's number, and the height of their row
 PLAIN = {"ink": "#24221e", "quiet": "#67625a", "paper": "#ffffff", "accent": "#2f5d50"}
 STYLE = f"""
@@ -43,87 +43,128 @@ STYLE = f"""
 
 
 def tree_text(tree: Tree) -> str:
-    """The tree in words: "runs (root); dog, nsubj of runs"."""
+    """Return a tree in words: "runs (root); dog, nsubj of runs"."""
     words = [clean(word) for word in tree.words]
-    others = (
+    dependents = [
         f"{word}, {clean(label)} of {words[head - 1]}"
         for word, head, label in zip(words, tree.heads, tree.labels, strict=True)
         if head
-    )
-    return "; ".join([f"{words[tree.root]} (root)", *others])
+    ]
+    return "; ".join([f"{words[tree.root]} (root)", *dependents])
 
 
 def tree_svg(tree: Tree, regions: Sequence[Mark | None] | None = None) -> str:
-    """The tree as SVG in its natural size; every word can be reached with the keyboard.
+    """Return a tree as SVG; every word can be reached with the keyboard.
 
-    regions: for each word the mark of the region of a photo that it speaks of. The words then are
-    buttons with `data-word`, their arcs have `data-arc`, and no other colour is used.
+    Args:
+        tree: Of a sentence of N words.
+        regions: For each word the mark of its region in a photo. The words then are buttons with
+            `data-word`, their arcs have `data-arc`, and no other colours are used.
     """
-    laid = tree_layout.place(tree)
-    ground = STEP * max(arc.level for arc in (*laid.arcs, laid.root)) + MARGIN
-    lines = {arc.word: _line(arc, ground) for arc in (*laid.arcs, laid.root)}
-    tips = {arc.word: _tip(arc, ground) for arc in (*laid.arcs, laid.root)}
-    groups = (
-        _word(tree, laid, i, ground, lines[i], tips[i], regions) for i in range(len(tree.words))
-    )
-    marked = regions is not None
-    wide, high = _number(laid.width), _number(ground + FOOT + DISC_ROW * marked)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="deptree" role="group" '
-        f'viewBox="0 0 {wide} {high}" width="{wide}" height="{high}">'
-        f"<title>{TITLE}</title><desc>{escape(tree_text(tree))}</desc>"
-        f"<style>{_style()}</style>"
-        f'<rect class="paper" width="{wide}" height="{high}"/>'
-        f'<path class="lines" d="{_joined(lines.values())}"/>'
-        f'<path class="tips" d="{_joined(tips.values())}"/>'
-        f'<g role="{"group" if marked else "list"}">{_joined(groups)}</g></svg>\n'
-    )
+    return _TreeFigure(tree, regions).svg()
+
+
+class _TreeFigure:
+    """Draws one tree. Written with f-strings, since a page may show hundreds of words at once."""
+
+    def __init__(self, tree: Tree, regions: Sequence[Mark | None] | None) -> None:
+        self.tree = tree
+        self.regions = regions
+        self.layout = tree_layout.place(tree)
+        self.arcs = {arc.word: arc for arc in (*self.layout.arcs, self.layout.root)}
+        self.ground = STEP * max(arc.level for arc in self.arcs.values()) + MARGIN
+        self.lines = {word: self._line(arc) for word, arc in self.arcs.items()}
+        self.tips = {word: self._tip(arc) for word, arc in self.arcs.items()}
+
+    def svg(self) -> str:
+        is_marked = self.regions is not None
+        width = _number(self.layout.width)
+        height = _number(self.ground + FOOT + (DISC_ROW if is_marked else 0))
+        words = (self._word(i) for i in range(len(self.tree.words)))
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="deptree" role="group" '
+            f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+            f"<title>{TITLE}</title><desc>{escape(tree_text(self.tree))}</desc>"
+            f"<style>{_style()}</style>"
+            f'<rect class="paper" width="{width}" height="{height}"/>'
+            f'<path class="lines" d="{_join(self.lines.values())}"/>'
+            f'<path class="tips" d="{_join(self.tips.values())}"/>'
+            f'<g role="{"group" if is_marked else "list"}">{_join(words)}</g></svg>\n'
+        )
+
+    def _word(self, i: int) -> str:
+        """Return a word with its tag, its label and its own arc, which is shown on focus."""
+        mark = self.regions[i] if self.regions is not None else None
+        attributes = 'role="listitem"'
+        if self.regions is not None:
+            attributes = f'role="button" aria-pressed="false" data-word="{i}"'
+        description = escape(self._description(i))
+        layout, ground = self.layout, self.ground
+        x, width = layout.centres[i], layout.widths[i] + 8
+        box = f'x="{_number(x - width / 2)}" y="{_number(ground + 2)}" width="{_number(width)}"'
+        tag = self._tag(i)
+        tag_class = word_class(tag) if self.regions is None else "other"
+        tag_text = _text(tag_class, layout.tags[i], x, ground + TAG_BASE) if tag else ""
+        arc = self.arcs[i]
+        label = layout.labels[i] if self.tree.heads[i] else ROOT
+        label_y = ground - STEP * arc.level + 4.5
+        return (
+            f'<g {attributes} tabindex="0" aria-label="{description}">'
+            f"<title>{description}</title>"
+            f'<g class="arc" data-arc="{i}"><path class="touch" d="{self.lines[i]}"/>'
+            f'<g class="own"><path d="{self.lines[i]}"/>'
+            f'<path class="tip" d="{self.tips[i]}"/></g>'
+            f"{_text('label', label, arc.label, label_y)}</g>"
+            f'<rect class="box" {box} height="{FOOT - 8}" rx="3"{_tint(mark)}/>'
+            f"{_text('word', layout.words[i], x, ground + BASE)}"
+            f"{tag_text}"
+            f"{_disc(mark, x, ground + FOOT + DISC_ROW / 2 - 2)}</g>"
+        )
+
+    def _tag(self, i: int) -> str:
+        return clean(self.tree.tags[i]) if self.tree.tags else ""
+
+    def _description(self, i: int) -> str:
+        """Return a word with its role, and with its region if words have regions."""
+        tree = self.tree
+        head = clean(tree.words[tree.heads[i] - 1]) if tree.heads[i] else None
+        word_role = role(self._tag(i), clean(tree.labels[i]), head)
+        description = f"{clean(tree.words[i])}, {word_role}"
+        if self.regions is None:
+            return description
+        mark = self.regions[i]
+        region = f"region {mark.number}" if mark else "not grounded"
+        return f"{description}; {region}"
+
+    def _line(self, arc: Arc) -> str:
+        """Return a path from the head up, over and down; that of the root from its label down."""
+        x, to, top = arc.start, arc.end, self.ground - STEP * arc.level
+        foot = self.ground - ARROW
+        if x == to:
+            return f"M{_number(x)},{_number(top + 8)}V{_number(foot)}"
+        bend = BEND if to > x else -BEND
+        over = _number(top)
+        start = f"M{_number(x)},{_number(self.ground)}V{_number(top + BEND)}"
+        rise = f"Q{_number(x)},{over} {_number(x + bend)},{over}"
+        fall = f"H{_number(to - bend)}Q{_number(to)},{over} {_number(to)},{_number(top + BEND)}"
+        return f"{start}{rise}{fall}V{_number(foot)}"
+
+    def _tip(self, arc: Arc) -> str:
+        return f"M{_number(arc.end)},{_number(self.ground)}l-3.5,{-ARROW}h7z"
 
 
 def _style() -> str:
-    """Each colour twice, as some viewers of files know no variables; then those of the tags."""
+    """Return the style sheet: each colour also without variables, which some viewers lack."""
+
+    def plain_and_variable(match: re.Match[str]) -> str:
+        name, token = match.groups()
+        return f"{name}:{PLAIN[token]};{name}:var(--{token},{PLAIN[token]})"
+
     tags = (
         f".deptree .{name}{{fill:{light}}}.dark .deptree .{name}{{fill:{dark}}}"
         for name, (light, dark) in COLOURS.items()
     )
-
-    def twice(match: re.Match[str]) -> str:
-        name, token = match.groups()
-        return f"{name}:{PLAIN[token]};{name}:var(--{token},{PLAIN[token]})"
-
-    return re.sub(r"([a-z]+):@([a-z]+)", twice, STYLE) + _joined(tags)
-
-
-def _word(
-    tree: Tree,
-    laid: Layout,
-    i: int,
-    ground: float,
-    line: str,
-    tip: str,
-    regions: Sequence[Mark | None] | None,
-) -> str:
-    """A word with its tag, its label and its own arc, which shows when the word is chosen."""
-    head, tag = tree.heads[i], clean(tree.tags[i]) if tree.tags else ""
-    of = clean(tree.words[head - 1]) if head else None
-    said = f"{clean(tree.words[i])}, {role(tag, clean(tree.labels[i]), of)}"
-    mark, kind = regions[i] if regions else None, "listitem"
-    if regions is not None:
-        said += f"; region {mark.number}" if mark else "; not grounded"
-        kind = f'button" aria-pressed="false" data-word="{i}'
-    x, wide, (label_x, label_y) = laid.centres[i], laid.widths[i] + 8, _label_at(laid, i, ground)
-    box = f'x="{_number(x - wide / 2)}" y="{_number(ground + 2)}" width="{_number(wide)}"'
-    colour = word_class(tag) if regions is None else "other"
-    return (
-        f'<g role="{kind}" tabindex="0" aria-label="{escape(said)}"><title>{escape(said)}</title>'
-        f'<g class="arc" data-arc="{i}"><path class="touch" d="{line}"/>'
-        f'<g class="own"><path d="{line}"/><path class="tip" d="{tip}"/></g>'
-        f"{_text('label', laid.labels[i] if head else ROOT, label_x, label_y)}</g>"
-        f'<rect class="box" {box} height="{FOOT - 8}" rx="3"{_tint(mark)}/>'
-        f"{_text('word', laid.words[i], x, ground + BASE)}"
-        f"{_text(colour, laid.tags[i], x, ground + TAG_BASE) if tag else ''}"
-        f"{_disc(mark, x, ground + FOOT + DISC_ROW / 2 - 2)}</g>"
-    )
+    return re.sub(r"([a-z]+):@([a-z]+)", plain_and_variable, STYLE) + _join(tags)
 
 
 def _tint(mark: Mark | None) -> str:
@@ -131,7 +172,7 @@ def _tint(mark: Mark | None) -> str:
 
 
 def _disc(mark: Mark | None, x: float, y: float) -> str:
-    """The number of a word's region, below the word."""
+    """Return the number of a word's region, below the word."""
     if mark is None:
         return ""
     return (
@@ -141,11 +182,6 @@ def _disc(mark: Mark | None, x: float, y: float) -> str:
     )
 
 
-def _label_at(laid: Layout, i: int, ground: float) -> tuple[float, float]:
-    arc = laid.root if i == laid.root.word else next(a for a in laid.arcs if a.word == i)
-    return arc.label, ground - STEP * arc.level + 4.5
-
-
 def _text(kind: str, text: str, x: float, y: float) -> str:
     return (
         f'<text class="{kind}" x="{_number(x)}" y="{_number(y)}" aria-hidden="true">'
@@ -153,25 +189,9 @@ def _text(kind: str, text: str, x: float, y: float) -> str:
     )
 
 
-def _line(arc: Arc, ground: float) -> str:
-    """From the head's side up, over and down to the word; the root's comes from its label."""
-    x, to, top, foot = arc.start, arc.end, ground - STEP * arc.level, ground - ARROW
-    if x == to:
-        return f"M{_number(x)},{_number(top + 8)}V{_number(foot)}"
-    bend = BEND if to > x else -BEND
-    start, over = f"M{_number(x)},{_number(ground)}V{_number(top + BEND)}", _number(top)
-    rise = f"Q{_number(x)},{over} {_number(x + bend)},{over}"
-    fall = f"H{_number(to - bend)}Q{_number(to)},{over} {_number(to)},{_number(top + BEND)}"
-    return f"{start}{rise}{fall}V{_number(foot)}"
-
-
-def _tip(arc: Arc, ground: float) -> str:
-    return f"M{_number(arc.end)},{_number(ground)}l-3.5,{-ARROW}h7z"
-
-
 def _number(value: float) -> str:
     return f"{round(value, 1):g}"
 
 
-def _joined(parts: Iterable[str]) -> str:
+def _join(parts: Iterable[str]) -> str:
     return "".join(parts)

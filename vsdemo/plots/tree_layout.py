@@ -1,13 +1,13 @@
-"""Where the words and arcs of a dependency tree stand: pure geometry, in pixels.
+"""Places of the words and arcs of a dependency tree, in pixels.
 
-Each arc has a level of its own among the arcs it overlaps, higher than all that it encloses, and
-is at least as wide as its label. So no two labels can meet.
+Each arc has a level of its own among the arcs that it overlaps, is higher than all that it
+encloses, and is at least as wide as its label. So no two labels overlap.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -17,70 +17,93 @@ from vsdemo.core.sentences import Tree
 WORD, SMALL = 20, 13  # sizes of text
 ROOT = "root"
 GAP = 14  # between two words
-PORT = 9  # between two arcs that meet the same word
-BEND = 12  # of an arc to either side of its label
+PORT = 9  # between two arcs that meet at one word
+BEND = 12  # of an arc on either side of its label
 MARGIN = 16
-MOST_WIDTH = 240  # of a word; the rest gives way to an ellipsis
-MOST_CHARACTERS = 48  # also of those that take no width
+MAX_WIDTH = 240  # of a word; the rest is replaced by an ellipsis
+MAX_CHARACTERS = 48  # includes characters without width
 LIGATURES = range(0xFDFA, 0xFDFE)  # whole Arabic phrases in one character
 CUNEIFORM = range(0x12000, 0x12550)
 INDIC = range(0x900, 0xE00)
-PICTURES = 0x1F000
+EMOJI = 0x1F000
+LONG_DASHES = (0x2E3A, 0x2E3B)  # of two and three em
 BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}
+
+Span = tuple[int, int]  # leftmost and rightmost word of an arc
+Ports = Mapping[int, float]  # for the arcs at one word: dependent -> distance from the centre
 
 
 def clean(text: str) -> str:
-    """Text without what XML forbids or what reverses its surroundings; `_` where none is left."""
+    """Return a text without characters that XML forbids or that change the text direction.
+
+    A text without any other characters becomes `_`.
+    """
     kept = (
-        c
-        for c in text
-        if unicodedata.category(c) not in ("Cc", "Cs", "Zl", "Zp")
-        and ord(c) not in BIDI
-        and ord(c) & 0xFFFE != 0xFFFE
+        character
+        for character in text
+        if unicodedata.category(character) not in ("Cc", "Cs", "Zl", "Zp")
+        and ord(character) not in BIDI
+        and ord(character) & 0xFFFE != 0xFFFE
     )
     return "".join(kept).strip() or "_"
 
 
 @cache
 def _em(character: str) -> float:
-    """At least the width of a character in any usual font, as a part of the font's size."""
-    c = unicodedata.normalize("NFD", character)[0]
-    code = ord(c)
-    if unicodedata.category(c) in ("Mn", "Me", "Cf"):
+    """Return an upper bound of a character's width in common fonts, in em."""
+    base = unicodedata.normalize("NFD", character)[0]
+    code = ord(base)
+    if unicodedata.category(base) in ("Mn", "Me", "Cf"):
         return 0
     if code < 0x250:
-        if c in "ijlftI.,:;'!|()[]{}/\\-` ":
-            return 0.44
-        if c in "mwMW@%&" or code > 0x7F:
-            return 1.06
-        return 0.9 if c.isupper() else 0.68
+        return _em_latin(base)
     if code in LIGATURES or code in CUNEIFORM:
         return 12
-    if code in (0x2E3A, 0x2E3B):  # dashes of two and three
+    if code in LONG_DASHES:
         return 3.1
     if code in INDIC:
         return 1.6
-    return 1.45 if code >= PICTURES else 1.1
+    return 1.45 if code >= EMOJI else 1.1
+
+
+def _em_latin(character: str) -> float:
+    if character in "ijlftI.,:;'!|()[]{}/\\-` ":
+        return 0.44
+    if character in "mwMW@%&" or ord(character) > 0x7F:
+        return 1.06
+    return 0.9 if character.isupper() else 0.68
 
 
 def width(text: str, size: int) -> float:
-    """At least the width of a text."""
+    """Return an upper bound of the width of a text."""
     return size * sum(map(_em, text))
 
 
-def shortened(text: str, size: int) -> str:
-    """The text, or its beginning with an ellipsis."""
-    if len(text) <= MOST_CHARACTERS and width(text, size) <= MOST_WIDTH:
+def shorten(text: str, size: int) -> str:
+    """Return a text, or its beginning with an ellipsis."""
+    if len(text) <= MAX_CHARACTERS and width(text, size) <= MAX_WIDTH:
         return text
-    room, kept = MOST_WIDTH - width("…", size), 0
-    while kept < min(len(text), MOST_CHARACTERS) and (room := room - width(text[kept], size)) >= 0:
+    room = MAX_WIDTH - width("…", size)
+    kept = 0
+    for character in text[:MAX_CHARACTERS]:
+        room -= width(character, size)
+        if room < 0:
+            break
         kept += 1
-    return text[:kept].rstrip("\u200d") + "…"  # a joiner would wait for the next character
+    return text[:kept].rstrip("\u200d") + "…"  # a joiner would apply to the ellipsis
 
 
 @dataclass(frozen=True)
 class Arc:
-    """From the head to a word; `level` counts from 1, the lowest. label: the middle of its text."""
+    """An arc from a head to a dependent.
+
+    Args:
+        word: Index of the dependent.
+        start: x at the head.
+        end: x at the dependent.
+        level: From 1, the lowest.
+        label: x of the middle of its label.
+    """
 
     word: int
     start: float
@@ -91,7 +114,18 @@ class Arc:
 
 @dataclass(frozen=True)
 class Layout:
-    """centres and widths: of the words' places. root: its arrow, from nowhere."""
+    """The places of all words and arcs of a tree.
+
+    Args:
+        words: As shown.
+        tags: As shown; empty texts for a tree without tags.
+        labels: As shown.
+        centres: x of the middle of each word.
+        widths: Of the words with their tags and arcs.
+        arcs: One for each word but the root.
+        root: The arrow to the root, which comes from above.
+        width: Of the figure.
+    """
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
@@ -103,8 +137,50 @@ class Layout:
     width: float
 
 
-def _spans(tree: Tree) -> dict[int, tuple[int, int]]:
-    """Dependent -> the leftmost and the rightmost word of its arc."""
+def place(tree: Tree) -> Layout:
+    """Return the layout of a tree, as narrow as its texts allow."""
+    words = tuple(shorten(clean(word), WORD) for word in tree.words)
+    labels = tuple(shorten(clean(label), SMALL) for label in tree.labels)
+    tags = tuple(shorten(clean(tag), SMALL) for tag in tree.tags) or ("",) * len(words)
+    spans = _spans(tree)
+    levels = _levels(spans)
+    ports = _ports(tree, spans)
+    widths = _widths(words, tags, ports, tree.root)
+    centres = _centres(widths, spans, ports, labels)
+    ends = {
+        word: (centres[head - 1] + ports[head - 1][word], centres[word] + ports[word][word])
+        for word, head in enumerate(tree.heads)
+        if head
+    }
+    root_x = centres[tree.root] + ports[tree.root][tree.root]
+    legs = [(x, levels[word]) for word, pair in ends.items() for x in pair]
+    legs.append((root_x, len(words)))
+    arcs = []
+    for word, (start, end) in ends.items():
+        label = _label_place(
+            left=min(start, end),
+            right=max(start, end),
+            label_width=width(labels[word], SMALL),
+            level=levels[word],
+            legs=legs,
+        )
+        arcs.append(Arc(word=word, start=start, end=end, level=levels[word], label=label))
+    over_root = [levels[w] for w, (left, right) in spans.items() if left <= tree.root <= right]
+    root_level = max(over_root, default=0) + 1
+    return Layout(
+        words=words,
+        tags=tags,
+        labels=labels,
+        centres=tuple(centres),
+        widths=tuple(widths),
+        arcs=tuple(arcs),
+        root=Arc(word=tree.root, start=root_x, end=root_x, level=root_level, label=root_x),
+        width=centres[-1] + widths[-1] / 2 + MARGIN,
+    )
+
+
+def _spans(tree: Tree) -> dict[int, Span]:
+    """Return the span of each arc, by its dependent."""
     return {
         word: (min(word, head - 1), max(word, head - 1))
         for word, head in enumerate(tree.heads)
@@ -112,16 +188,16 @@ def _spans(tree: Tree) -> dict[int, tuple[int, int]]:
     }
 
 
-def _levels(spans: dict[int, tuple[int, int]]) -> dict[int, int]:
-    """The lowest level for each arc that is above all it encloses, and free where arcs cross."""
+def _levels(spans: Mapping[int, Span]) -> dict[int, int]:
+    """Return the lowest level of each arc above all that it encloses and beside all it crosses."""
     levels: dict[int, int] = {}
     for word, (left, right) in sorted(spans.items(), key=lambda item: item[1][1] - item[1][0]):
         lowest, taken = 1, set()
         for other, level in levels.items():
-            a, b = spans[other]
-            if left <= a and b <= right:
+            other_left, other_right = spans[other]
+            if left <= other_left and other_right <= right:
                 lowest = max(lowest, level + 1)
-            elif a < right and left < b:
+            elif other_left < right and left < other_right:
                 taken.add(level)
         while lowest in taken:
             lowest += 1
@@ -129,26 +205,27 @@ def _levels(spans: dict[int, tuple[int, int]]) -> dict[int, int]:
     return levels
 
 
-def _ports(tree: Tree, spans: dict[int, tuple[int, int]]) -> list[dict[int, float]]:
-    """For each word the arcs that meet it, by their dependents, and where beside its centre.
+def _ports(tree: Tree, spans: Mapping[int, Span]) -> list[dict[int, float]]:
+    """Return for each word where its arcs meet it.
 
-    Short arcs stand outside of long ones, so that arcs without need do not cross.
+    Short arcs are outside long ones, so that arcs cross only where they must.
     """
     ends: list[list[tuple[bool, int, int]]] = [[] for _ in tree.words]
     for word, (left, right) in spans.items():
         ends[left].append((True, -right, word))
         ends[right].append((False, -left, word))
-    ends[tree.root].append((True, -len(tree.words), tree.root))  # before all to the right
-    return [
-        {word: PORT * (i - (len(row) - 1) / 2) for i, (*_, word) in enumerate(sorted(row))}
-        for row in ends
-    ]
+    ends[tree.root].append((True, -len(tree.words), tree.root))  # left of all arcs to the right
+    ports = []
+    for row in ends:
+        middle = (len(row) - 1) / 2
+        ports.append({word: PORT * (i - middle) for i, (_, _, word) in enumerate(sorted(row))})
+    return ports
 
 
 def _widths(
-    words: Sequence[str], tags: Sequence[str], ports: Sequence[dict[int, float]], root: int
+    words: Sequence[str], tags: Sequence[str], ports: Sequence[Ports], root: int
 ) -> list[float]:
-    """The width of each word's place: of its texts, its arcs and, at the root, of that label."""
+    """Return the width that each word needs for its texts and arcs, and the root for its label."""
     widths = [
         max(width(word, WORD), width(tag, SMALL), PORT * len(row))
         for word, tag, row in zip(words, tags, ports, strict=True)
@@ -159,69 +236,44 @@ def _widths(
 
 def _centres(
     widths: Sequence[float],
-    spans: dict[int, tuple[int, int]],
-    ports: Sequence[dict[int, float]],
+    spans: Mapping[int, Span],
+    ports: Sequence[Ports],
     labels: Sequence[str],
 ) -> list[float]:
-    """The centre of each place, far enough to the right for every label of an arc that ends."""
-    ending: list[list[int]] = [[] for _ in widths]
+    """Return the centre of each word, far enough right for the labels of arcs that end there."""
+    arcs_ending_at: list[list[int]] = [[] for _ in widths]
     for word, (_, right) in spans.items():
-        ending[right].append(word)
+        arcs_ending_at[right].append(word)
     centres: list[float] = []
-    for i, wide in enumerate(widths):
-        centre = (centres[-1] + widths[i - 1] / 2 + GAP if i else MARGIN) + wide / 2
-        for word in ending[i]:
+    for i, own_width in enumerate(widths):
+        left_edge = centres[-1] + widths[i - 1] / 2 + GAP if i else MARGIN
+        centre = left_edge + own_width / 2
+        for word in arcs_ending_at[i]:
             left, room = spans[word][0], width(labels[word], SMALL) + 2 * BEND
             centre = max(centre, centres[left] + ports[left][word] + room - ports[i][word])
         centres.append(centre)
     return centres
 
 
-def _free(
-    left: float, right: float, wide: float, level: int, legs: Sequence[tuple[float, int]]
+def _label_place(
+    *, left: float, right: float, label_width: float, level: int, legs: Sequence[tuple[float, int]]
 ) -> float:
-    """Where a label stands: nearest to the middle of its arc, beside the legs of higher arcs."""
-    middle, reach = (left + right) / 2, wide / 2 + 4
-    first, last = left + BEND + wide / 2, right - BEND - wide / 2
+    """Return where a label stands: near the middle of its arc, beside the legs of higher arcs.
+
+    Args:
+        left: End of the arc.
+        right: End of the arc.
+        label_width: Of the label.
+        level: Of the arc.
+        legs: (x, level) of the ends of all arcs.
+    """
+    middle, reach = (left + right) / 2, label_width / 2 + 4
+    first, last = left + BEND + label_width / 2, right - BEND - label_width / 2
     crossing = sorted(x for x, height in legs if height > level and left < x < right)
-    stops = [left, *crossing, right]
-    # The middle when it is free, else the nearer end of each gap that is wide enough.
-    places = (
-        min(max(middle, a + reach, first), b - reach, last)
-        for a, b in pairwise(stops)
-        if min(b - reach, last) >= max(a + reach, first)
-    )
-    return min(places, key=lambda at: abs(at - middle), default=middle)
-
-
-def place(tree: Tree) -> Layout:
-    """The layout of a tree, as narrow as its texts allow."""
-    words = tuple(shortened(clean(w), WORD) for w in tree.words)
-    labels = tuple(shortened(clean(label), SMALL) for label in tree.labels)
-    tags = tuple(shortened(clean(t), SMALL) for t in tree.tags) or ("",) * len(words)
-    spans, root = _spans(tree), tree.root
-    levels, ports = _levels(spans), _ports(tree, spans)
-    widths = _widths(words, tags, ports, root)
-    centres = _centres(widths, spans, ports, labels)
-
-    def end(word: int, arc: int) -> float:
-        return centres[word] + ports[word][arc]
-
-    ends = {w: (end(h - 1, w), end(w, w)) for w, h in enumerate(tree.heads) if h}
-    legs = [(x, levels[w]) for w, pair in ends.items() for x in pair]
-    above = (levels[w] for w, (left, right) in spans.items() if left <= root <= right)
-    top = end(root, root)
-    legs.append((top, len(words)))
-    return Layout(
-        words,
-        tags,
-        labels,
-        tuple(centres),
-        tuple(widths),
-        tuple(
-            Arc(w, *pair, levels[w], _free(*sorted(pair), width(labels[w], SMALL), levels[w], legs))
-            for w, pair in ends.items()
-        ),
-        Arc(root, top, top, max(above, default=0) + 1, top),
-        centres[-1] + widths[-1] / 2 + MARGIN,
-    )
+    # The middle if it is free, otherwise the nearest end of a gap that is wide enough.
+    places = []
+    for start, end in pairwise([left, *crossing, right]):
+        lowest, highest = max(start + reach, first), min(end - reach, last)
+        if highest >= lowest:
+            places.append(min(max(middle, lowest), highest))
+    return min(places, key=lambda x: abs(x - middle), default=middle)

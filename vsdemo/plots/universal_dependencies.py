@@ -1,8 +1,8 @@
-"""Universal Dependencies in plain words, and the colours of word classes."""
+"""Names of the tags and relations of Universal Dependencies, and colours of word classes."""
 
 from __future__ import annotations
 
-TAGS = {  # universal part-of-speech tag: (word class, what it is called)
+TAGS = {  # universal part-of-speech tag: (word class, name)
     "NOUN": ("noun", "noun"),
     "PROPN": ("noun", "proper noun"),
     "PRON": ("noun", "pronoun"),
@@ -21,7 +21,7 @@ TAGS = {  # universal part-of-speech tag: (word class, what it is called)
     "SYM": ("other", "symbol"),
     "X": ("other", "other word"),
 }
-# Okabe-Ito, darkened for light paper and lightened for dark paper until text of 13 px is readable.
+# Okabe-Ito, darkened on light paper and lightened on dark paper so that text of 13 px is readable.
 COLOURS = {  # word class: (on light paper, on dark paper)
     "noun": ("#0064a0", "#5aaee8"),
     "verb": ("#b04c00", "#f58a4a"),
@@ -75,14 +75,20 @@ RELATIONS = {
 
 
 def word_class(tag: str) -> str:
-    """The word class of a tag: a key of COLOURS."""
+    """Return the word class of a tag, a key of COLOURS."""
     return TAGS.get(tag, ("other", ""))[0]
 
 
 def role(tag: str, label: str, head: str | None) -> str:
-    """What a word is and does, such as "noun, subject of swimming"; without a head, the root."""
+    """Return the role of a word, such as "noun, subject of swimming".
+
+    Args:
+        tag: Its part-of-speech tag; may be empty.
+        label: Its relation to the head.
+        head: The head; None for the root.
+    """
     base = label.split(":")[0]
     relation = RELATIONS.get(label) or RELATIONS.get(base) or f"{label or 'dependent'} of"
-    does = "root of the sentence" if head is None else f"{relation} {head}"
+    function = "root of the sentence" if head is None else f"{relation} {head}"
     name = TAGS.get(tag, ("", tag.lower()))[1]
-    return does if does.startswith(name) else f"{name}, {does}"
+    return function if function.startswith(name) else f"{name}, {function}"
