@@ -10,19 +10,19 @@ import pytest
 
 from vsdemo.core.paths import ROOT
 from vsdemo.data import caption_bank
-from vsdemo.data.caption_bank.english import PERSONS, participle, present
-from vsdemo.data.caption_bank.grammar import ARTICLES, NUMBER, breadth
+from vsdemo.data.caption_bank.english import PERSONS, participle, third_person
+from vsdemo.data.caption_bank.grammar import ARTICLES, NUMBER, largest_choice
 
-PLAN = caption_bank.read("plan")
+PLAN = caption_bank.read_file("plan")
 COUNTS = {topic: count for counts in PLAN.values() for topic, count in counts.items()}
 SHARES = {"people": 40, "animals": 20, "sports": 15, "streets": 10, "food": 5, "places": 10}
 SEVERAL = re.compile(r"(Two|Three|Four|Several|Some|Many|A few|People|Children)\b")
 
 
-def test_there_are_many_sentences_and_all_differ():
-    told = caption_bank.sentences()
-    assert len(told) >= 3000
-    assert len({text.lower() for text in told}) == len(told)
+def test_there_are_many_different_sentences():
+    result = caption_bank.sentences()
+    assert len(result) >= 3000
+    assert len({text.lower() for text in result}) == len(result)
 
 
 def test_no_two_differ_only_in_an_article():
@@ -31,13 +31,13 @@ def test_no_two_differ_only_in_an_article():
     assert [core for core, times in cores.items() if times > 1] == []
 
 
-def test_another_process_tells_the_same():
-    ask = "from vsdemo.data import caption_bank; print(*caption_bank.sentences(), sep='\\n')"
+def test_another_process_gives_the_same_sentences():
+    code = "from vsdemo.data import caption_bank; print(*caption_bank.sentences(), sep='\\n')"
     env = os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
-    told = subprocess.run(
-        [sys.executable, "-c", ask], env=env, check=True, capture_output=True, encoding="utf-8"
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=env, check=True, capture_output=True, encoding="utf-8"
     )
-    assert tuple(told.stdout.splitlines()) == caption_bank.sentences()
+    assert tuple(result.stdout.splitlines()) == caption_bank.sentences()
 
 
 def test_sentences_are_well_formed():
@@ -57,7 +57,7 @@ def test_a_and_an_are_right():
             assert article != ("a" if vowel or word.startswith(vowels) else "an"), text
 
 
-def test_verbs_agree_with_whom_they_are_about():
+def test_verbs_agree_with_their_subjects():
     for text in caption_bank.sentences():
         if SEVERAL.match(text):
             assert not re.search(r" is \w+ing\b", text), text
@@ -66,20 +66,20 @@ def test_verbs_agree_with_whom_they_are_about():
 
 
 def test_topics_have_their_shares():
-    assert {topic: len(told) for topic, told in caption_bank.topics().items()} == COUNTS
+    assert {topic: len(result) for topic, result in caption_bank.topics().items()} == COUNTS
     assert set(PLAN) == set(SHARES)
     for name, counts in PLAN.items():
         share = 100 * sum(counts.values()) / len(caption_bank.sentences())
         assert abs(share - SHARES[name]) < 2, name
 
 
-def test_every_file_has_its_topic():
+def test_every_file_has_a_topic():
     assert {path.stem for path in caption_bank.FOLDER.glob("*.toml")} == {*COUNTS, "plan", "words"}
 
 
 def templates(topic: str) -> Iterator[str]:
-    """All that a topic's file says, without the names by which scenes call people."""
-    tables = caption_bank.read(topic)
+    """Yield the texts of a topic's file, without the names of subjects in scenes."""
+    tables = caption_bank.read_file(topic)
     yield from tables.get("says", ())
     for name in (*PERSONS, "words"):
         yield from (text for texts in tables.get(name, {}).values() for text in texts)
@@ -89,36 +89,38 @@ def templates(topic: str) -> Iterator[str]:
 
 
 def missing(text: str, words: set[str]) -> list[str]:
-    """The words of a template that are not said; of `<a hat/hats>` one of the two must be."""
+    """Return the unused words of a template; of `<a hat/hats>` one form must be used."""
     either = [min((missing(one, words) for one in pair), key=len) for pair in NUMBER.findall(text)]
     plain = re.sub(r"\{\w+\}|'s\b", " ", NUMBER.sub(" ", text)).lower()
     found = re.findall(r"[\w-]+", plain)
-    return [w for w in found if not {w, present(w), participle(w)} & words] + [*chain(*either)]
+    return [w for w in found if not {w, third_person(w), participle(w)} & words] + [*chain(*either)]
 
 
 @pytest.mark.parametrize("topic", COUNTS)
-def test_every_word_of_a_topic_is_said(topic):
+def test_every_word_of_a_topic_is_used(topic):
     words = set(re.findall(r"[\w-]+", " ".join(caption_bank.topics()[topic]).lower()))
     assert {text: gap for text in templates(topic) if (gap := missing(text, words))} == {}
 
 
-def test_every_shared_word_is_said():
+def test_every_shared_word_is_used():
     words = set(re.findall(r"[\w-]+", " ".join(caption_bank.sentences()).lower()))
     assert {text: gap for text in templates("words") if (gap := missing(text, words))} == {}
 
 
 @pytest.mark.parametrize("topic", COUNTS)
 def test_a_topic_has_room_for_all_its_choices(topic):
-    tables = caption_bank.read(topic)
+    tables = caption_bank.read_file(topic)
     does = [text for scene in tables.get("scenes", ()) for text in scene["does"]]
-    assert sum(map(breadth, [*tables.get("says", ()), *does])) <= COUNTS[topic]
+    assert sum(map(largest_choice, [*tables.get("says", ()), *does])) <= COUNTS[topic]
 
 
-def test_scenes_call_people_who_are_known_and_everyone_is_called():
-    shared = {name for person in PERSONS for name in caption_bank.read("words").get(person, {})}
+def test_scenes_name_known_subjects_and_all_are_named():
+    shared = {
+        name for person in PERSONS for name in caption_bank.read_file("words").get(person, {})
+    }
     called: set[str] = set()
     for topic in COUNTS:
-        tables = caption_bank.read(topic)
+        tables = caption_bank.read_file(topic)
         own = {name for person in PERSONS for name in tables.get(person, {})}
         here = {name for scene in tables.get("scenes", ()) for name in scene["who"]}
         assert own <= here <= own | shared, topic

@@ -1,9 +1,9 @@
-"""A bank of captions: what everyday photos show, in sentences of vsdemo's own writing.
+"""The caption bank: sentences about everyday photos, written for vsdemo.
 
-They describe photos that come without captions. A photo that a visitor brings is matched with all
-of them, so they are spread over what people photograph: `plan.toml` says how many each topic has,
-`words.toml` holds the people and words that topics share, and each topic has a file of phrases
-from which `grammar` makes sentences, the same ones every time.
+They describe photos that come without captions, such as a visitor's own, so they cover what people
+photograph. `plan.toml` has the number of sentences of each topic, `words.toml` the people and words
+that topics share, and every topic has a file of phrases. `grammar.py` combines these to sentences,
+the same ones every time, with the verb forms of `english.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from vsdemo.data.caption_bank.grammar import Dealer, open_book
+from vsdemo.data.caption_bank.grammar import Dealer, parse_topic
 
 __all__ = ["sentences", "topics"]
 
@@ -22,24 +22,28 @@ FOLDER = Path(__file__).parent
 SEED = 0
 
 
-def read(name: str) -> dict[str, Any]:
-    """One of the bank's files."""
+def read_file(name: str) -> dict[str, Any]:
+    """Return one of the bank's files."""
     return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def topics() -> dict[str, tuple[str, ...]]:
-    """The sentences of each topic. Who does what is told once in the whole bank, whatever the
-    clothes and the place; a topic deals its own cards, so that a change to it leaves the others."""
-    shared, seen = read("words"), set()
-    told = {}
-    for counts in read("plan").values():
+    """Return the sentences of each topic.
+
+    No two sentences of the bank differ only in clothes and place. Each topic has its own random
+    numbers, so a change to one leaves the others as they are.
+    """
+    shared = read_file("words")
+    seen: set[tuple[str, ...]] = set()
+    result = {}
+    for counts in read_file("plan").values():
         for topic, count in counts.items():
             dealer = Dealer(random.Random(f"{SEED} {topic}"))
-            told[topic] = tuple(open_book(read(topic), shared, dealer, seen).tell(count))
-    return told
+            result[topic] = tuple(parse_topic(read_file(topic), shared, dealer, seen).write(count))
+    return result
 
 
 def sentences() -> tuple[str, ...]:
-    """All sentences, topic by topic."""
-    return tuple(text for told in topics().values() for text in told)
+    """Return all sentences, topic by topic."""
+    return tuple(text for texts in topics().values() for text in texts)

@@ -1,13 +1,13 @@
-"""Sentences from phrase books: TOML files in which only what makes sense can meet.
+"""Sentences from the phrase files of the caption bank, in which only what makes sense combines.
 
-Every text of a book is a template. `[a|b]` leaves a choice, `{name}` stands for one of the words
-of that name, `<a hat/hats>` follows the number of whom the sentence is about, and `{its}` is his,
-her, its or their. Whatever may be chosen is dealt like cards, each once before any comes again:
-chance alone would repeat some words and forget others.
+Every text is a template. `[a|b]` is a choice, `{name}` stands for one of the words of that name,
+`<a hat/hats>` agrees with the number of the subject, and `{its}` is his, her, its or their. Choices
+are dealt like cards, each once before any comes again: random choice would repeat some words and
+miss others.
 
-A scene lists `who` may do what, `does`, together with `where` it may happen and what one `wears`
-there; a predicate that ends in a full stop has its place already, and what is `still` is not said
-to be doing it. `says` are sentences without a subject of their own.
+A scene combines subjects (`who`) with predicates (`does`), places (`where`) and clothes (`wears`).
+A predicate that ends in a full stop already has a place, and a `still` scene has no progressive.
+`says` are whole sentences.
 """
 
 from __future__ import annotations
@@ -16,24 +16,52 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
-from vsdemo.data.caption_bank.english import MARK, PERSONS, Person, clause, sentence
+from vsdemo.data.caption_bank.english import PERSONS, VERB_MARK, Person, conjugate, sentence
 
 Card = TypeVar("Card")
 NUMBER = re.compile(r"<([^/<>]*)/([^<>]*)>")
 CHOICE = re.compile(r"\[([^\[\]]*)\]|\{(\w+)\}")  # innermost first
 FORMS = ("simple",) * 5 + ("progressive",) * 3 + ("reduced",) * 3
-PLACED = 0.75  # share of the predicates without a place of their own that get one
-DRESSED = 0.35  # share of the subjects that get clothes, where there are any
-LONGEST = 14  # words
-TRIES = 25  # before a template has nothing new to say
+PLACED = 0.75  # share of the predicates without a place that get one
+DRESSED = 0.35  # share of the subjects that get clothes, if the scene has any
+MAX_WORDS = 14
+TRIES = 25  # before a template counts as used up
 ARTICLES = frozenset({"a", "an", "the"})
-LITTLE = ARTICLES | {  # may be said twice
-    *("of", "in", "on", "at", "with", "to", "by", "for", "from", "over", "through", "along"),
-    *("under", "up", "down", "out", "into", "and", "each", "other", "his", "her", "its", "their"),
-    *("two", "three", "four", "some", "several"),
-}
+FUNCTION_WORDS = ARTICLES | set(
+    [
+        "of",
+        "in",
+        "on",
+        "at",
+        "with",
+        "to",
+        "by",
+        "for",
+        "from",
+        "over",
+        "through",
+        "along",
+        "under",
+        "up",
+        "down",
+        "out",
+        "into",
+        "and",
+        "each",
+        "other",
+        "his",
+        "her",
+        "its",
+        "their",
+        "two",
+        "three",
+        "four",
+        "some",
+        "several",
+    ]
+)
 
 
 class Dealer:
@@ -41,39 +69,47 @@ class Dealer:
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
-        self._left: dict[tuple[Any, ...], list[Any]] = {}
-        self._dealt: list[tuple[tuple[Any, ...], Any]] = []
+        self._remaining: dict[tuple[Any, ...], list[Any]] = {}  # by the hand
+        self._dealt: list[tuple[tuple[Any, ...], Any]] = []  # since the last `keep`
 
     def deal(self, cards: Sequence[Card]) -> Card:
-        """One of the cards."""
+        """Return one of the cards."""
         hand = tuple(cards)
-        card = self._hand(hand).pop()
+        card = cast(Card, self._pile(hand).pop())
         self._dealt.append((hand, card))
         return card
 
     def keep(self) -> None:
-        """What was dealt is played."""
+        """Accept what was dealt."""
         self._dealt.clear()
 
     def put_back(self) -> None:
-        """What was dealt since the last `keep` goes under what is left, or under a new hand."""
+        """Put what was dealt since the last `keep` below the remaining cards, or a new hand."""
         for hand, card in self._dealt:
-            self._hand(hand).insert(0, card)
+            self._pile(hand).insert(0, card)
         self._dealt.clear()
 
-    def chance(self, share: float) -> bool:
-        """Whether something happens that happens with this share."""
-        return self.rng.random() < share
+    def chance(self, probability: float) -> bool:
+        """Return True with a probability."""
+        return self.rng.random() < probability
 
-    def _hand(self, hand: tuple[Any, ...]) -> list[Any]:
-        if not self._left.get(hand):
-            self._left[hand] = self.rng.sample(hand, len(hand))
-        return self._left[hand]
+    def _pile(self, hand: tuple[Any, ...]) -> list[Any]:
+        if not self._remaining.get(hand):
+            self._remaining[hand] = self.rng.sample(hand, len(hand))
+        return self._remaining[hand]
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Who may do what, where, and wearing what: any of each with any of the others."""
+    """Subjects, predicates, places and clothes; any of each goes with any of the others.
+
+    Args:
+        who: Names of subjects.
+        does: Predicates.
+        where: Places.
+        wears: Clothes.
+        still: Whether the progressive is left out.
+    """
 
     who: Sequence[str]
     does: Sequence[str]
@@ -82,10 +118,32 @@ class Scene:
     still: bool = False
 
 
+class _Draft(NamedTuple):
+    """A sentence before it is accepted.
+
+    Args:
+        core: What makes it differ from other sentences: subject and predicate.
+        extras: Clothes and place.
+        text: The whole.
+    """
+
+    core: list[str]
+    extras: list[str]
+    text: str
+
+
 @dataclass
-class Book:
-    """The phrases of a topic. subjects: by name, each with its person; seen: what is told, here
-    or in another book."""
+class Topic:
+    """The phrases of a topic.
+
+    Args:
+        words: Of each `{name}`.
+        subjects: Of each name of `who`: (person, phrase).
+        says: Templates of whole sentences.
+        scenes: Of the topic.
+        dealer: Makes all choices.
+        seen: The cores of all sentences so far, of this and of other topics.
+    """
 
     words: Mapping[str, Sequence[str]]
     subjects: Mapping[str, Sequence[tuple[str, str]]]
@@ -94,100 +152,112 @@ class Book:
     dealer: Dealer
     seen: set[tuple[str, ...]]
 
-    def tell(self, count: int) -> list[str]:
-        """That many sentences: all templates in turn, as often as they leave a choice, and again
-        as long as they have something new to say."""
+    def write(self, count: int) -> list[str]:
+        """Return sentences, all different.
+
+        All templates come in turn, as often as their largest choice, and again as long as they
+        give new sentences.
+
+        Raises:
+            ValueError: If the topic has fewer sentences.
+        """
         frames: list[tuple[Scene | None, str]] = [(None, text) for text in self.says]
         frames += [(scene, text) for scene in self.scenes for text in scene.does]
-        frames = [frame for frame in frames for _ in range(breadth(frame[1]))]
-        told: list[str] = []
-        while len(told) < count:
+        frames = [frame for frame in frames for _ in range(largest_choice(frame[1]))]
+        sentences: list[str] = []
+        while len(sentences) < count:
             if not frames:
-                raise ValueError(f"the book has {len(told)} sentences, not {count}")
-            spent = []
-            for frame in self.dealer.rng.sample(frames, len(frames))[: count - len(told)]:
-                found = self._new(*frame)
-                told += [found] if found else []
-                spent += [] if found else [frame]
-            frames = [frame for frame in frames if frame not in spent]
-        return told
+                raise ValueError(f"the topic has {len(sentences)} sentences, not {count}")
+            used_up = []
+            for frame in self.dealer.rng.sample(frames, len(frames))[: count - len(sentences)]:
+                text = self._new_sentence(*frame)
+                if text:
+                    sentences.append(text)
+                else:
+                    used_up.append(frame)
+            frames = [frame for frame in frames if frame not in used_up]
+        return sentences
 
     def fill(self, text: str, person: Person | None = None) -> str:
-        """A template with all its choices made."""
+        """Return a template with all its choices made."""
         before = ""
         while text != before:
             before = text
             if person:
-                text = text.replace("{its}", person.its)
-                text = NUMBER.sub(lambda found: found[2 if person.many else 1], text)
+                plural = person.plural_nouns
+                text = text.replace("{its}", person.possessive)
+                text = NUMBER.sub(lambda match: match[2 if plural else 1], text)
             text = CHOICE.sub(self._choose, text)
         return text
 
-    def _choose(self, found: re.Match[str]) -> str:
-        return self.dealer.deal(self.words[found[2]] if found[2] else found[1].split("|"))
+    def _choose(self, match: re.Match[str]) -> str:
+        return self.dealer.deal(self.words[match[2]] if match[2] else match[1].split("|"))
 
-    def _new(self, scene: Scene | None, text: str) -> str | None:
-        """A sentence that says what none before it says; None where there is none."""
+    def _new_sentence(self, scene: Scene | None, text: str) -> str | None:
+        """Return a sentence with a new core; None if there seems to be none."""
         for _ in range(TRIES):
-            parts, told = self._act(scene, text) if scene else self._say(text)
-            core = tuple(word for word in " ".join(parts[:2]).split() if word not in ARTICLES)
-            short = len(" ".join(parts).split()) <= LONGEST
-            if short and core not in self.seen and not repeats(parts):
+            draft = self._from_scene(scene, text) if scene else self._from_template(text)
+            core = tuple(word for word in " ".join(draft.core).split() if word not in ARTICLES)
+            parts = [*draft.core, *draft.extras]
+            is_short = len(" ".join(parts).split()) <= MAX_WORDS
+            if is_short and core not in self.seen and not repeats_words(parts):
                 self.seen.add(core)
                 self.dealer.keep()
-                return sentence(told)
+                return sentence(draft.text)
             self.dealer.put_back()
         return None
 
-    def _say(self, text: str) -> tuple[list[str], str]:
-        told = self.fill(text)
-        return [told.removesuffix(".").lower()], told
+    def _from_template(self, text: str) -> _Draft:
+        text = self.fill(text)
+        return _Draft(core=[text.removesuffix(".").lower()], extras=[], text=text)
 
-    def _act(self, scene: Scene, predicate: str) -> tuple[list[str], str]:
-        """Someone of a scene who does this: its parts, and the whole. Clothes and place come last:
-        they do not make another sentence of one that is told already."""
+    def _from_scene(self, scene: Scene, predicate: str) -> _Draft:
+        """Return a subject of a scene with a predicate, perhaps with clothes and a place."""
         name, phrase = self.dealer.deal(self.subjects[self.dealer.deal(scene.who)])
         person = PERSONS[name]
         who = self.fill(phrase, person)
         does = self.fill(predicate.removesuffix("."), person)
         wears = where = ""
-        dressed = " in " in who or " with " in who
-        if scene.wears and not dressed and self.dealer.chance(DRESSED):
+        is_dressed = " in " in who or " with " in who
+        if scene.wears and not is_dressed and self.dealer.chance(DRESSED):
             wears = self.fill(self.dealer.deal(scene.wears), person)
-        bare = " " not in does  # `A cow stands` says too little
-        if scene.where and not predicate.endswith(".") and (bare or self.dealer.chance(PLACED)):
-            where = self.fill(self.dealer.deal(scene.where), person)
+        if scene.where and not predicate.endswith("."):
+            needs_place = " " not in does  # "A cow stands" says too little
+            if needs_place or self.dealer.chance(PLACED):
+                where = self.fill(self.dealer.deal(scene.where), person)
         form = self.dealer.deal(FORMS)
         if scene.still and form == "progressive":
             form = "simple"
-        told = f"{who} {wears} {clause(does, form, person)} {where}"
-        return [who, does.replace(MARK, ""), wears, where], told
+        text = f"{who} {wears} {conjugate(does, form, person)} {where}"
+        return _Draft(core=[who, does.replace(VERB_MARK, "")], extras=[wears, where], text=text)
 
 
-def breadth(text: str) -> int:
-    """How often a template must be told until all its choices are."""
-    choices = (found[1].split("|") for found in CHOICE.finditer(text) if found[1])
+def largest_choice(text: str) -> int:
+    """Return how often a template must be used until all its choices are."""
+    choices = [match[1].split("|") for match in CHOICE.finditer(text) if match[1]]
     return max((len(set(choice)) for choice in choices), default=1)
 
 
-def repeats(parts: Sequence[str]) -> bool:
-    """Whether one part says a word of another again, as `children` who play with children."""
-    said = [{word.rstrip("s,") for word in {*part.split()} - LITTLE} for part in parts]
-    return sum(map(len, said)) > len(set().union(*said))
+def repeats_words(parts: Sequence[str]) -> bool:
+    """Return whether two parts share a word, as in `children` who play with children."""
+    word_sets = [
+        {word.rstrip("s,") for word in set(part.split()) - FUNCTION_WORDS} for part in parts
+    ]
+    return sum(map(len, word_sets)) > len(set().union(*word_sets))
 
 
-def open_book(
+def parse_topic(
     tables: Mapping[str, Any],
     shared: Mapping[str, Any],
     dealer: Dealer,
     seen: set[tuple[str, ...]],
-) -> Book:
-    """A topic's file with the words that all topics share."""
+) -> Topic:
+    """Return a topic from its file and from the words that all topics share."""
     subjects: dict[str, list[tuple[str, str]]] = {}
     for person in PERSONS:
         for name, phrases in (shared.get(person, {}) | tables.get(person, {})).items():
             subjects.setdefault(name, []).extend((person, phrase) for phrase in phrases)
-    return Book(
+    return Topic(
         words=shared["words"] | tables.get("words", {}),
         subjects=subjects,
         says=tables.get("says", ()),
