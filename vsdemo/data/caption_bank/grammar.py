@@ -29,7 +29,9 @@ DRESSED = 0.35  # share of the subjects that get clothes, if the scene has any
 MAX_WORDS = 14
 TRIES = 25  # before a template counts as used up
 ARTICLES = frozenset({"a", "an", "the"})
-FUNCTION_WORDS = ARTICLES | set(
+NUMBERS = frozenset({"two", "three", "four", "some", "several"})
+PRONOUNS = frozenset({"each", "other", "his", "her", "its", "their"})
+PREPOSITIONS = frozenset(
     [
         "of",
         "in",
@@ -49,19 +51,9 @@ FUNCTION_WORDS = ARTICLES | set(
         "out",
         "into",
         "and",
-        "each",
-        "other",
-        "his",
-        "her",
-        "its",
-        "their",
-        "two",
-        "three",
-        "four",
-        "some",
-        "several",
     ]
 )
+FUNCTION_WORDS = ARTICLES | NUMBERS | PRONOUNS | PREPOSITIONS
 
 
 class Dealer:
@@ -184,14 +176,14 @@ class Topic:
         while text != before:
             before = text
             if person:
-                plural = person.plural_nouns
                 text = text.replace("{its}", person.possessive)
-                text = NUMBER.sub(lambda match: match[2 if plural else 1], text)
+                text = NUMBER.sub(r"\2" if person.plural_nouns else r"\1", text)
             text = CHOICE.sub(self._choose, text)
         return text
 
     def _choose(self, match: re.Match[str]) -> str:
-        return self.dealer.deal(self.words[match[2]] if match[2] else match[1].split("|"))
+        choices: Sequence[str] = match[1].split("|") if match[2] is None else self.words[match[2]]
+        return self.dealer.deal(choices)
 
     def _new_sentence(self, scene: Scene | None, text: str) -> str | None:
         """Return a sentence with a new core; None if there seems to be none."""
