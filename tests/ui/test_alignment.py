@@ -196,7 +196,7 @@ def test_a_model_that_cannot_gives_way_to_one_that_can(able, checkpoints, tmp_pa
         if folder.name == "damaged":
             raise UserError("The checkpoint is damaged.")
         reader.can_align = folder.name == "regions"
-        reader.check = lambda: None
+        reader.check_backbone = lambda: None
         return reader
 
     monkeypatch.setattr(engine.Reader, "can_align", None, raising=False)

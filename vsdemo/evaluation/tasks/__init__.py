@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vsdemo.core.errors import UserError
-from vsdemo.evaluation.task import Task
+
+if TYPE_CHECKING:  # keeps `vsdemo --help` fast
+    from vsdemo.evaluation.task import Task
 
 TASKS = {  # name -> "module:Class"; add an entry to register a task
     "retrieval": "vsdemo.evaluation.tasks.retrieval:Retrieval",
