@@ -39,9 +39,9 @@ class Attention(nn.Module):
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         """Weigh states (B, T, D), of which those with a true mask (B, T, 1) are real."""
-        logits: Tensor = self.out(self.hidden(states).tanh())  # (B, T, D)
+        logits: Tensor = self.out(self.hidden(states).tanh())  # V tanh(W h_t + b_w) + b_v, (B, T, D)
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-        return logits.masked_fill(~mask, -torch.inf).softmax(1)
+        return logits.masked_fill(~mask, -torch.inf).softmax(1)  # a_t
 
 
 class CharRNN(SequenceEncoder):
@@ -130,7 +130,7 @@ class CharRNN(SequenceEncoder):
         """Pool states (B, T, D) with a mask (B, T, 1): (B, D)."""
         if self.attention is not None:
             weights: Tensor = self.attention(states, mask)
-            return (weights * states).sum(1)
+            return (weights * states).sum(1)  # sum_t a_t * h_t
         return states.masked_fill(~mask, -torch.inf).amax(1)
 
     def forward(self, batch: Words) -> Embeddings:

@@ -104,7 +104,7 @@ class ConceptTable(TextEncoder):
         """Look up rows by number: (N,) -> (N, D)."""
         x: Tensor = self.table(numbers)
         if self.nonnegative and not self.training:
-            x = x.clamp(min=0)
+            x = x.clamp(min=0)  # f(c), section 3.1
         return Embeddings(x)
 
     @torch.no_grad()

@@ -118,7 +118,7 @@ class Fragments(WordEncoder):
         for group, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             rows = parts[:, 0] == group
             x[rows] = F.linear(words[rows], weight, bias).to(x.dtype)  # Eq. 1
-        return x.relu()
+        return x.relu()  # f
 
 
 def _tree(sentence: Sentence) -> Tree:

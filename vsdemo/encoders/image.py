@@ -56,7 +56,7 @@ class LinearImage(Encoder):
     def forward(self, batch: Tensor) -> Embeddings:
         """Embed a batch (B, F): (B, D)."""
         x = self.dropout(self.standardize(batch))
-        return Embeddings(self.head(self.linear(x)))
+        return Embeddings(self.head(self.linear(x)))  # Eq. 6
 
 
 def _linear(features: int, dim: int) -> nn.Linear:
