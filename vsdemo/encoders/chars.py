@@ -39,7 +39,7 @@ class Attention(nn.Module):
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         """Weigh states (B, T, D), of which those with a true mask (B, T, 1) are real."""
-        logits: Tensor = self.out(self.hidden(states).tanh())  # V tanh(W h_t + b_w) + b_v, (B, T, D)
+        logits: Tensor = self.out(self.hidden(states).tanh())  # V tanh(W h_t + b_w) + b_v
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return logits.masked_fill(~mask, -torch.inf).softmax(1)  # a_t
 
