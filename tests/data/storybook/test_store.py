@@ -1,5 +1,6 @@
-"""The data set on disk, and its contact sheet."""
+"""Storybook on disk: splits, pictures that are drawn once, and the contact sheet."""
 
+import hashlib
 import os
 
 import pytest
@@ -11,12 +12,18 @@ from vsdemo.core.errors import UserError
 from vsdemo.data import datasets, storybook
 from vsdemo.data.overview import overview
 from vsdemo.data.storybook import store
+from vsdemo.data.storybook.contact_sheet import save_sheet
+from vsdemo.data.storybook.drawing import FOLDER
 from vsdemo.data.storybook.pictures import generate_picture
 
-FEW = {"train": range(3), "dev": range(4000, 4002), "test": range(4500, 4502)} | {
+FEW = {
+    "train": range(3),
+    "dev": range(4000, 4002),
+    "test": range(4500, 4502),
     "compositional": range(5000, 5002),
     "all": range(2),
 }
+CONTENT = ("4889aec129ee", "e50cb3130fe0")  # store.VERSION, and the hash of what it stands for
 
 
 @pytest.fixture
@@ -25,30 +32,48 @@ def few(monkeypatch, tmp_path):
     monkeypatch.setattr(store, "SPLITS", FEW)
 
 
-def test_splits_are_disjoint_and_of_the_promised_sizes():
+def content_hash() -> str:
+    """Return a hash of all drawings, and of the pictures and captions of some numbers."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in FOLDER.rglob("*") if path.suffix in (".svg", ".json")):
+        digest.update(f"{path.relative_to(FOLDER).as_posix()}\0".encode() + path.read_bytes())
+    for number in range(0, 5500, 250):
+        picture = generate_picture(number, compositional=number >= 5000)
+        captions = [caption.text for caption in store.captions_of(picture.scene)]
+        digest.update("\0".join([picture.svg(), *captions]).encode())
+    return digest.hexdigest()[:12]
+
+
+def test_a_change_of_content_changes_the_version():
+    """Choose another store.VERSION if this fails, then write both into CONTENT."""
+    assert (store.VERSION, content_hash()) == CONTENT
+
+
+def test_splits_are_disjoint():
     sizes = {name: len(numbers) for name, numbers in store.SPLITS.items()}
     assert sizes == {"train": 4000, "dev": 500, "test": 500, "compositional": 500, "all": 5500}
     numbers = [n for name in datasets.splits("storybook")[:-1] for n in store.SPLITS[name]]
     assert sorted(numbers) == list(store.SPLITS["all"])
 
 
-def test_load_draws_once_and_tells_how_far_it_is(few):
-    told = []
-    found = datasets.load("storybook", "train")
-    assert len(found.captions) == 15
-    assert [len(c) for c in found.captions_of] == [5, 5, 5]
-    before = [(p.read_bytes(), p.stat().st_mtime_ns) for p in found.photos]
-    found.photos[1].unlink()
-    assert storybook.load("train", lambda *done: told.append(done)) == found
-    after = [(p.read_bytes(), p.stat().st_mtime_ns) for p in found.photos]
-    assert told == [(1, 1)]
-    assert [b for b, _ in before] == [b for b, _ in after]
+def test_load_draws_missing_pictures_once(few):
+    reports = []
+    split = datasets.load("storybook", "train")
+    assert len(split.captions) == 15
+    assert [len(captions) for captions in split.captions_of] == [5, 5, 5]
+    before = [(path.read_bytes(), path.stat().st_mtime_ns) for path in split.photos]
+    split.photos[1].unlink()
+    again = storybook.load("train", lambda done, total: reports.append((done, total)))
+    assert again == split
+    after = [(path.read_bytes(), path.stat().st_mtime_ns) for path in split.photos]
+    assert reports == [(1, 1)]
+    assert [content for content, _ in before] == [content for content, _ in after]
     assert before[0] == after[0]
-    with Image.open(found.photos[0]) as photo:
+    with Image.open(split.photos[0]) as photo:
         assert photo.size == (480, 360)
 
 
-def test_scenes_come_back_as_they_were(few):
+def test_scenes_are_read_as_they_were_generated(few):
     assert storybook.scenes("test") == tuple(generate_picture(n).scene for n in FEW["test"])
     scene = storybook.scenes("compositional")[1]
     assert scene == generate_picture(5001, compositional=True).scene
@@ -71,21 +96,19 @@ def test_other_data_sets_have_no_compositional_split():
 
 def test_contact_sheet(few, tmp_path):
     to = tmp_path / "sheet.png"
-    done = CliRunner().invoke(cli, ["data", "storybook", "--show", "2", "--to", str(to)])
-    assert done.exit_code == 0
+    result = CliRunner().invoke(cli, ["data", "storybook", "--show", "2", "--to", str(to)])
+    assert result.exit_code == 0
     with Image.open(to) as sheet:
         assert sheet.width > 4 * 480
 
 
 @pytest.mark.parametrize(
-    ("name", "split", "why"),
+    ("name", "split", "message"),
     [("sheet.txt", "test", "image file"), ("a.png", "nope", "split"), ("no/a.png", "test", "")],
 )
-def test_contact_sheet_that_cannot_be(few, tmp_path, name, split, why):
-    from vsdemo.data.storybook.contact_sheet import save_sheet
-
+def test_contact_sheet_errors(few, tmp_path, name, split, message):
     (tmp_path / "no").write_text("a file where a folder should be")
-    if os.sep in name and not why:
-        why = "cannot be written"
-    with pytest.raises(UserError, match=why):
+    if os.sep in name and not message:
+        message = "cannot be written"
+    with pytest.raises(UserError, match=message):
         save_sheet(split, 1, tmp_path / name)
