@@ -70,7 +70,7 @@ def ready(page, **settings):
     choose(page, "Data", "toy")
     expect(page.locator("#command")).to_contain_text("--data toy")
     if settings:
-        page.get_by_text("Settings, and what is needed").click()
+        page.get_by_text("Settings and requirements").click()
         expect(page.locator("#set-epochs")).to_be_visible()
     for name, value in settings.items():
         field = page.locator(f"#set-{name}")
@@ -86,5 +86,5 @@ def train(page):
 
 
 def says(page, state, name=""):
-    told = page.locator("#status .name")
-    expect(told).to_contain_text(re.compile(f"{name}.*{state}"), timeout=SLOW)
+    title = page.locator("#status .name")
+    expect(title).to_contain_text(re.compile(f"{name}.*{state}"), timeout=SLOW)

@@ -1,4 +1,4 @@
-"""The real app, started as a visitor would start it, over the toy data set; and a browser."""
+"""One app over the toy data set for all page tests, and pages in a browser."""
 
 import gc
 import os
@@ -19,10 +19,10 @@ from playwright.sync_api import expect
 
 from vsdemo import ui
 from vsdemo.core.paths import ROOT
+from vsdemo.data.storybook import store
 
 HERE = Path(__file__).parent
-# app.py as it is, but for the number of pictures that Storybook draws, and for what stands in for
-# the web where there is something.
+# app.py as it is, with fewer pictures of Storybook, and a fake web if there is one.
 APP = """
 import os, runpy
 from tests.support import fake_web
@@ -33,7 +33,8 @@ if url := os.environ.get("TEST_WEB"):
     fetch.DOWNLOADS["flickr8k"] = fake_web.small_download(url, fake_web.small_flickr8k())
 runpy.run_path("app.py", run_name="__main__")
 """
-OFFLINE = {"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1"}  # nobody listens there
+OFFLINE = {"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1"}  # a closed port
+START_SECONDS = 180  # for an app as a process, on a busy machine
 DESKTOP = {"width": 1440, "height": 900}
 expect.set_options(timeout=20_000)  # milliseconds; for machines with much else to do
 
@@ -47,7 +48,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session", autouse=True)
 def sockets():
-    """Collects what these tests left, so that no later test is blamed for it."""
+    """Collect sockets that these tests left, so that no later test is blamed for them."""
     yield
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
@@ -61,7 +62,7 @@ def free_port():
 
 
 def start(log, **variables):
-    """The app as a process, and its address."""
+    """Start the app as a process, and return it with its address."""
     port = free_port()
     env = {**os.environ, "OMP_NUM_THREADS": "1", "GRADIO_SERVER_PORT": str(port), **variables}
     env = {k: v for k, v in env.items() if v is not None}
@@ -73,7 +74,7 @@ def start(log, **variables):
 
 @contextmanager
 def served_here(apps, name):
-    """The app in this process, where fakes are; `visit` knows it by the name."""
+    """Run the app in this process; `visit` finds it by its name."""
     port = free_port()
     demo = ui.launch(port, prevent_thread_lock=True, quiet=True)
     apps[name] = f"http://127.0.0.1:{port}/"
@@ -85,9 +86,8 @@ def served_here(apps, name):
 
 
 def wait_for(process, url, log):
-    for _ in range(300):
-        if process.poll() is not None:
-            break
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until and process.poll() is None:
         try:
             urllib.request.urlopen(url, timeout=5).close()
             return
@@ -106,54 +106,71 @@ def checkpoints(toy_checkpoint, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def apps(sockets, checkpoints, tmp_path_factory):
-    """Addresses of the app over the toy data, on a fresh machine (with a model that cannot look
-    at photos there, and with those that ship) and without a model."""
-    nothing = tmp_path_factory.mktemp("nothing")
-    variables = {
-        "toy": {"VSDEMO_CHECKPOINTS": str(checkpoints)},
-        "fresh": {"VSDEMO_CHECKPOINTS": str(checkpoints), "VSDEMO_DATA": None, **OFFLINE}
-        | {"VSDEMO_HOME": str(nothing / "home")},
-        "shipped": {"VSDEMO_CHECKPOINTS": None, "VSDEMO_DATA": None, **OFFLINE}
-        | {"VSDEMO_HOME": str(nothing / "shipped home")},
-        "no model": {"VSDEMO_CHECKPOINTS": str(nothing)},
-    }
-    logs = {name: (nothing / name).open("w+") for name in variables}
-    started = {name: start(logs[name], **variables[name]) for name in variables}
-    try:
-        for name, (process, url) in started.items():
-            wait_for(process, url, logs[name])
-        yield {name: url for name, (_, url) in started.items()}
-    finally:
-        for process, _ in started.values():
-            process.terminate()
-        for name, (process, _) in started.items():
-            process.wait(20)
-            logs[name].seek(0)
-            assert "Traceback" not in logs[name].read(), name
-            logs[name].close()
+def app_checkpoints(checkpoints, toy_order, toy_concepts, tmp_path_factory):
+    """The checkpoints of the app: `gru`, then `order`, and a table of concepts."""
+    root = tmp_path_factory.mktemp("app_checkpoints")
+    for folder in (checkpoints / "toy" / "gru", toy_order, toy_concepts):
+        shutil.copytree(folder, root / "toy" / folder.name)
+    return root
+
+
+@pytest.fixture(scope="session")
+def apps(sockets, app_checkpoints):
+    """Addresses of apps by name; `toy` is the one over the toy data, in this process."""
+    addresses = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
+        server = served_here(addresses, "toy")
+        server.__enter__()
+    yield addresses
+    server.__exit__(None, None, None)
 
 
 @pytest.fixture
-def visit(browser, apps):
-    """Opens a page of an app; afterwards no other host was asked and no script failed."""
-    contexts, asked, failed = [], [], []
+def fresh_machine(monkeypatch, tmp_path):
+    """A machine without data and internet, on which Storybook has 16 pictures."""
+    monkeypatch.delenv("VSDEMO_DATA")
+    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
+    for name, value in OFFLINE.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(urllib.request, "_opener", None)  # which keeps the proxies of its start
+    monkeypatch.setitem(store.SPLITS, "test", range(4500, 4516))
+
+
+@pytest.fixture
+def fresh_app(apps, fresh_machine, checkpoints, monkeypatch):
+    """The app on a fresh machine, with a model whose image network is missing."""
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
+    with served_here(apps, "fresh"):
+        yield "fresh"
+
+
+@pytest.fixture
+def visit(browser, apps, app_checkpoints, monkeypatch, capfd):
+    """Open a page of an app in a fresh browser context.
+
+    Afterwards no other host was contacted, no script failed, and the app logged no traceback.
+    """
+    contexts, requests, errors = [], [], []
 
     def visit(app="toy", path="", viewport=DESKTOP, **options):
+        if app == "toy":
+            monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
         context = browser.new_context(viewport=viewport, **options)
         context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("pageerror", lambda error: failed.append(str(error)))
-        page.on("console", lambda told: failed.append(told.text) if told.type == "error" else None)
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
         page.goto(apps[app] + path)
         return page
 
     yield visit
     for context in contexts:
         context.close()
-    assert asked
-    hosts = {urlsplit(url).hostname for url in asked if not url.startswith(("data:", "blob:"))}
+    assert requests
+    hosts = {urlsplit(url).hostname for url in requests if not url.startswith(("data:", "blob:"))}
     assert hosts == {"127.0.0.1"}
-    assert failed == []
+    assert errors == []
+    assert "Traceback" not in capfd.readouterr().err

@@ -1,4 +1,4 @@
-"""The tab Align: its callbacks over a model that stands in for one."""
+"""The callbacks of the tab Align, with a fake model."""
 
 import html
 import json
@@ -20,17 +20,17 @@ from vsdemo.search import engine
 from vsdemo.ui import callbacks
 from vsdemo.ui.alignment import tab as tabs
 from vsdemo.ui.alignment import view
-from vsdemo.ui.alignment.state import Asked
+from vsdemo.ui.alignment.state import AlignState
 from vsdemo.ui.library import Library
 
-WORLD = ("gru", "toy-test")
+KEY = ("gru", "toy-test")
 TEXT = "a small dog runs after one red ball"
 HOSTILE = '<img src=x onerror="alert(1)">\'&'
 
 
 @pytest.fixture
 def able(checkpoints, monkeypatch, fake_parser):
-    """Every model as if it could align."""
+    """Let every model align."""
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
     install(monkeypatch)
     monkeypatch.setattr(callbacks.gr, "Warning", lambda *_, **__: None)
@@ -44,8 +44,8 @@ def tab(able):
 
 
 def last(tab, callback, *inputs):
-    """What stands on the page in the end."""
-    return list(tab.say(callback)(*inputs))[-1]
+    """Return the last update of a callback."""
+    return list(tab.guard(callback)(*inputs))[-1]
 
 
 def clicked(number):
@@ -53,7 +53,7 @@ def clicked(number):
 
 
 def opened(tab, **other):
-    return last(tab, tab.open, replace(Asked(TEXT, *WORLD, 2), **other))
+    return last(tab, tab.open, replace(AlignState(TEXT, *KEY, photo=2), **other))
 
 
 def record(parts):
@@ -61,130 +61,132 @@ def record(parts):
     return json.loads(html.unescape(text))
 
 
-def test_what_waits_is_aligned_once(tab):
+def test_opening_the_tab_aligns_once(tab):
     shown = opened(tab)
     found = alignment(TEXT)
-    assert shown[tab.asked].alignment == found
+    assert shown[tab.state].alignment == found
     assert shown[tab.query] == TEXT
     assert "/2/large" in shown[tab.photo]
     assert shown[tab.photo].count('role="button"') == len(marks(found))
     assert shown[tab.own].count('class="chip"') == 5
     assert shown[tab.picks].count("<img") == 8
-    told = record(shown[tab.parts])
-    assert told["words"] == TEXT.split()
-    assert len(told["scores"]) == len(found.fragments)
-    assert told["numbers"] == {str(r): m.number for r, m in marks(found).items()}
+    message = record(shown[tab.parts])
+    assert message["words"] == TEXT.split()
+    assert len(message["scores"]) == len(found.fragments)
+    assert message["numbers"] == {str(r): m.number for r, m in marks(found).items()}
     assert f"of {len(found.fragments)} fragments" in shown[tab.note]
-    assert tab.parts not in last(tab, tab.open, shown[tab.asked])
+    assert tab.parts not in last(tab, tab.open, shown[tab.state])
 
 
-def test_the_photo_is_there_before_its_alignment(tab):
-    first = next(u for u in tab.show(Asked("", *WORLD, 3)) if tab.photo in u)
+def test_the_photo_is_shown_before_its_alignment(tab):
+    first = next(u for u in tab.show(AlignState("", *KEY, photo=3)) if tab.photo in u)
     assert "waiting" in first[tab.parts]
     assert "canvas" not in first[tab.photo]
-    assert first[tab.asked].text == first[tab.query] != ""  # of its own captions
+    assert first[tab.state].text == first[tab.query] != ""  # of its own captions
 
 
-def test_another_sentence_is_typed_or_taken_from_those_of_the_photo(tab):
-    asked = opened(tab)[tab.asked]
-    typed = last(tab, tab.run, " one  red bar ", asked)
-    assert typed[tab.asked].text == "one red bar"
-    assert typed[tab.asked].address == {
+def test_another_sentence_is_typed_or_a_caption(tab):
+    state = opened(tab)[tab.state]
+    typed = last(tab, tab.run, " one  red bar ", state)
+    assert typed[tab.state].text == "one red bar"
+    assert typed[tab.state].address == {
         "tab": "align",
         "q": "one red bar",
         "model": "gru",
         "gallery": "toy-test",
         "photo": "2",
     }
-    used = last(tab, tab.use, asked, clicked(2))
-    assert used[tab.query] == used[tab.asked].text
+    used = last(tab, tab.use_caption, state, clicked(2))
+    assert used[tab.query] == used[tab.state].text
     assert used[tab.own].count("aria-current") == 1
 
 
-@pytest.mark.parametrize(("text", "told"), [("", "empty"), ("wug", "no word"), ("a\0", "control")])
-def test_a_bad_sentence_is_told_and_the_alignment_stays(tab, text, told):
-    update = last(tab, tab.run, text, opened(tab)[tab.asked])
-    assert told in update[tab.note]
+@pytest.mark.parametrize(
+    ("text", "message"), [("", "empty"), ("wug", "no word"), ("a\0", "control")]
+)
+def test_a_bad_sentence_keeps_the_alignment(tab, text, message):
+    update = last(tab, tab.run, text, opened(tab)[tab.state])
+    assert message in update[tab.note]
     assert 'role="alert"' in update[tab.note]
     assert tab.parts not in update
 
 
-def test_a_bad_sentence_of_an_address_leaves_only_the_photo(tab):
+def test_a_bad_sentence_in_the_address_shows_only_the_photo(tab):
     update = opened(tab, text="wug")
     assert "no word" in update[tab.note]
     assert update[tab.parts] == ""
     assert "/2/large" in update[tab.photo]
 
 
-def test_other_photos_bring_their_own_sentence_and_found_ones_keep_it(tab):
-    asked = opened(tab)[tab.asked]
-    picked = last(tab, tab.pick, asked, clicked(4))[tab.asked]
+def test_a_picked_photo_brings_its_caption_and_a_region_keeps_the_sentence(tab):
+    state = opened(tab)[tab.state]
+    picked = last(tab, tab.pick, state, clicked(4))[tab.state]
     assert (picked.photo, picked.text == TEXT) == (4, False)
-    looked = last(tab, tab.look, asked, clicked(4))[tab.asked]
+    looked = last(tab, tab.change_photo, state, clicked(4))[tab.state]
     assert (looked.photo, looked.text) == (4, TEXT)
-    gone = last(tab, tab.pick, asked, clicked(99))
+    gone = last(tab, tab.pick, state, clicked(99))
     assert "no longer on the page" in gone[tab.note]
 
 
-def test_a_photo_of_ones_own_is_aligned_and_no_part_of_the_address(tab, tmp_path):
+def test_an_uploaded_photo_is_aligned_and_not_in_the_address(tab, tmp_path):
     Image.new("RGB", (90, 60), "red").save(tmp_path / "red.png")
-    asked = opened(tab)[tab.asked]
-    update = last(tab, tab.take, str(tmp_path / "red.png"), asked)
+    state = opened(tab)[tab.state]
+    update = last(tab, tab.use_upload, str(tmp_path / "red.png"), state)
     assert "gradio_api/file=" in update[tab.photo]
     assert "--ratio:1.5000" in update[tab.photo]
-    assert "photo" not in update[tab.asked].address
+    assert "photo" not in update[tab.state].address
     (tmp_path / "red.png").write_bytes(b"no photo")
-    bad = last(tab, tab.take, str(tmp_path / "red.png"), asked)
+    bad = last(tab, tab.use_upload, str(tmp_path / "red.png"), state)
     assert "red.png" in bad[tab.note]
     assert tab.photo not in bad
 
 
-def test_another_model_or_gallery_is_followed_once_somebody_looked(tab):
-    waiting = Asked(TEXT, *WORLD, 2)
-    moved = last(tab, tab.changed, waiting, "gru", "toy-all")
+def test_the_tab_follows_model_and_gallery_once_it_is_open(tab):
+    waiting = AlignState(TEXT, *KEY, photo=2)
+    moved = last(tab, tab.change_settings, waiting, "gru", "toy-all")
     assert tab.parts not in moved
-    assert (moved[tab.asked].gallery, moved[tab.asked].photo) == ("toy-all", 0)
-    seen = last(tab, tab.changed, opened(tab)[tab.asked], "gru", "toy-all")
-    assert seen[tab.asked].alignment is not None
-    assert seen[tab.asked].text != TEXT
+    assert (moved[tab.state].gallery, moved[tab.state].photo) == ("toy-all", 0)
+    seen = last(tab, tab.change_settings, opened(tab)[tab.state], "gru", "toy-all")
+    assert seen[tab.state].alignment is not None
+    assert seen[tab.state].text != TEXT
 
 
-def test_the_files_hold_what_is_shown(tab):
+def test_the_downloads_hold_the_alignment(tab):
     update = opened(tab)
-    png, told = (Path(update[b]["value"]) for b in (tab.png, tab.json))
+    png, message = (Path(update[b]["value"]) for b in (tab.png, tab.json))
     with Image.open(png) as picture:
         assert picture.format == "PNG"
-    told = json.loads(told.read_text())
-    assert (told["sentence"], told["model"]) == (TEXT, "gru")
-    assert told["total"] == alignment(TEXT).total
-    assert told["photo"].endswith(".png")
+    message = json.loads(message.read_text())
+    assert (message["sentence"], message["model"]) == (TEXT, "gru")
+    assert message["total"] == alignment(TEXT).total
+    assert message["photo"].endswith(".png")
 
 
 def test_regions_are_found_for_a_fragment_a_word_or_the_sentence(tab):
-    asked = opened(tab)[tab.asked]
-    found, panel = asked.alignment, tab.regions
+    state = opened(tab)[tab.state]
+    found, panel = state.alignment, tab.regions
     first = len(found.fragments)
-    for number, text in ((1, "small dog"), (first + 7, "ball"), (asked.choices - 1, TEXT)):
-        assert asked.words_of(number) == text
-    update = list(panel.find(asked, clicked(asked.choices - 1)))[-1]
-    assert update[panel.found].count('data-event="select"') == 3
-    assert "left:-100.00%;top:-0.00%;width:200.00%;height:100.00%" in update[panel.found]
+    for number, text in ((1, "small dog"), (first + 7, "ball"), (state.choice_count - 1, TEXT)):
+        assert state.choice_text(number) == text
+    update = list(panel.find_regions(state, clicked(state.choice_count - 1)))[-1]
+    assert update[panel.hits].count('data-event="select"') == 3
+    assert "left:-100.00%;top:-0.00%;width:200.00%;height:100.00%" in update[panel.hits]
     assert f"“{TEXT}”" in update[panel.note]
     with pytest.raises(UserError, match="no longer"):
-        list(panel.find(asked, clicked(asked.choices)))
+        list(panel.find_regions(state, clicked(state.choice_count)))
 
 
-def test_without_a_model_that_aligns_there_is_the_tree_and_why(tab, monkeypatch):
+def test_without_a_model_that_aligns_the_tree_is_shown(tab, monkeypatch):
     monkeypatch.setattr(engine.Reader, "can_align", False)
     update = opened(tab)
     assert "Only the tree" in update[tab.note]
-    assert "one point for a whole photo" in update[tab.note]
+    assert "one embedding for a whole photo" in update[tab.note]
     assert 'class="deptree"' in update[tab.parts]
     assert "data-alignment" not in update[tab.parts]
     assert update[tab.png]["interactive"] is False
 
 
-def test_a_model_that_cannot_gives_way_to_one_that_can(able, checkpoints, tmp_path, monkeypatch):
+def test_another_model_aligns_if_the_chosen_one_cannot(able, checkpoints, tmp_path, monkeypatch):
     own = shutil.copytree(checkpoints, tmp_path / "checkpoints")
     shutil.copytree(own / "toy" / "gru", own / "toy" / "regions")
     shutil.copytree(own / "toy" / "gru", own / "toy" / "damaged")
@@ -205,19 +207,21 @@ def test_a_model_that_cannot_gives_way_to_one_that_can(able, checkpoints, tmp_pa
     with gr.Blocks():
         tab = tabs.build(library, gr.Dropdown())
     update = opened(tab)
-    assert "Aligned by regions, as gru has one point for a whole photo." in update[tab.note]
-    assert library.aligning(*WORLD) is library.aligning(*WORLD)
+    assert (
+        "Aligned by regions, because gru has one embedding for a whole photo." in update[tab.note]
+    )
+    assert library.aligner(*KEY) is library.aligner(*KEY)
 
 
-def test_text_from_outside_is_never_markup(fake_parser):
+def test_html_is_escaped(fake_parser):
     found = alignment(HOSTILE.replace(" ", "_") + " and more words")
     for shown in (
         view.parts(found, found.tree),
         view.only_tree(found.tree),
         view.captions([HOSTILE], ""),
         view.photo("photo/a/0/large", (4, 3), HOSTILE, {"q": HOSTILE}, found),
-        view.found([RegionHit(1, 0, HOSTILE, (0, 0, 1, 1), 1.0)], {0: (4, 3)},
-                      lambda n, s: "", HOSTILE),
+        view.region_grid([RegionHit(1, 0, HOSTILE, (0, 0, 1, 1), 1.0)], {0: (4, 3)},
+                         lambda n, s: "", label=HOSTILE),
     ):  # fmt: skip
         assert "<img src=x" not in shown
         assert "<img_src=x" not in shown

@@ -6,27 +6,23 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.fake_alignment import alignment, install
-from tests.ui.conftest import served_here
 
 TEXT = "a small dog runs after one red ball"
 PHONE = {"width": 390, "height": 844}
 
 
-@pytest.fixture
-def served(apps, checkpoints, monkeypatch, fake_parser):
-    """The app in this process, where the fake model is; its name for `visit`."""
-    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
+@pytest.fixture(autouse=True)
+def aligning_models(monkeypatch, fake_parser):
+    """Let every model align."""
     install(monkeypatch)
-    with served_here(apps, "able"):
-        yield "able"
 
 
 def rows(page):
     return page.locator("#parts .fragments button")
 
 
-def test_a_visitor_chooses_words_and_regions_with_the_keyboard(visit, served):
-    page = visit(served, f"?tab=align&photo=3&q={TEXT.replace(' ', '+')}", viewport=PHONE)
+def test_a_visitor_chooses_words_and_regions_with_the_keyboard(visit):
+    page = visit(path=f"?tab=align&photo=3&q={TEXT.replace(' ', '+')}", viewport=PHONE)
     expect(rows(page)).to_have_count(len(alignment(TEXT).fragments))
     assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
     word = page.get_by_role("button", name=re.compile("^small, region 1$"))
@@ -51,8 +47,8 @@ def test_a_visitor_chooses_words_and_regions_with_the_keyboard(visit, served):
     expect(page.get_by_label("Sentence to align")).to_have_value(TEXT)
 
 
-def test_photo_and_sentence_travel_from_search_and_from_describe(visit, served):
-    page = visit(served, "?q=one+yellow+bar")
+def test_photo_and_sentence_travel_from_search_and_from_describe(visit):
+    page = visit(path="?q=one+yellow+bar")
     chosen = page.locator("#grid button.frame").nth(2)
     chosen.click()
     number = chosen.get_attribute("data-number")
@@ -67,7 +63,7 @@ def test_photo_and_sentence_travel_from_search_and_from_describe(visit, served):
     page.locator("#sentences button.to").nth(3).click()
     expect(page.get_by_label("Sentence to align")).to_have_value(text)
     expect(page).to_have_url(re.compile("tab=align&q=.*photo=0$"))
-    page = visit(served, page.url.split("/")[-1])  # as somebody would to whom it was sent
+    page = visit(path=page.url.split("/")[-1])  # as somebody would to whom it was sent
     expect(page.get_by_label("Sentence to align")).to_have_value(text)
     expect(page.locator("#figure img")).to_have_attribute("src", re.compile("/0/large$"))
     with page.expect_download() as saved:

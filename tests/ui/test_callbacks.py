@@ -1,4 +1,4 @@
-"""What stands behind the page: callbacks, the HTML they give, photos by number, the endpoint."""
+"""Helpers of callbacks, shared HTML, the library, photos by number and the endpoint."""
 
 import io
 import os
@@ -19,7 +19,7 @@ from vsdemo.models.scores import SCORES
 from vsdemo.ui import build, callbacks, images
 from vsdemo.ui.components import html as page
 from vsdemo.ui.library import Library
-from vsdemo.ui.search.tab import Shown
+from vsdemo.ui.search.state import SearchState
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&"
 
@@ -37,21 +37,25 @@ def library(checkpoints, monkeypatch):
         page.problem(HOSTILE),
         page.progress(HOSTILE, 1, 2),
         page.message(HOSTILE),
-        page.detail("photo/a/0/large", [HOSTILE], "", "", {"q": HOSTILE}),
-        page.sentences([Hit(1, 0, HOSTILE, 0.5, 0.5)], SCORES["order"], [], {"q": HOSTILE}),
-        page.grid([Hit(1, 0, "", 0.5, 0.5)], SCORES["order"], lambda n, s: "", lambda n: HOSTILE),
-        page.picks([0], lambda n, s: "", lambda n: HOSTILE, "Photo"),
-        page.written([HOSTILE], [], {"q": HOSTILE}),
+        page.photo_detail(
+            "photo/a/0/large", [HOSTILE], score="", nearest="", address={"q": HOSTILE}
+        ),
+        page.ranked_sentences([Hit(1, 0, HOSTILE, 0.5, 0.5)], SCORES["order"], [], {"q": HOSTILE}),
+        page.photo_grid(
+            [Hit(1, 0, "", 0.5, 0.5)], SCORES["order"], lambda n, s: "", lambda n: HOSTILE
+        ),
+        page.photo_picks([0], lambda n, s: "", lambda n: HOSTILE, label="Photo"),
+        page.sentence_list([HOSTILE], [], {"q": HOSTILE}),
     ],
 )
-def test_text_from_outside_is_never_markup(html):
+def test_html_is_escaped(html):
     assert "<img src=x" not in html
     assert 'alert(1)>"' not in html
 
 
 def test_a_bar_states_number_unit_and_meaning():
     score = SCORES["order"]
-    html = page.bar(Hit(1, 0, "x", -0.25, 0.75), score)
+    html = page.score_bar(Hit(1, 0, "x", -0.25, 0.75), score)
     assert "width:75.0%" in html
     assert ">0.75<" in html
     assert score.unit in html
@@ -65,20 +69,20 @@ def test_punctuation_of_data_sets_is_tidied():
 @pytest.mark.parametrize(
     "data", [None, {}, [0], *({"number": n} for n in (-1, 3, "0", True, 1.0, None, "../etc"))]
 )
-def test_a_click_on_what_is_not_there_is_refused(data):
+def test_a_click_on_an_unknown_number_is_refused(data):
     with pytest.raises(UserError, match="no longer on the page"):
-        callbacks.number(SimpleNamespace(_data=data), 3)
+        callbacks.clicked_number(SimpleNamespace(_data=data), 3)
 
 
 def test_a_click_gives_its_number():
-    assert callbacks.number(SimpleNamespace(_data={"number": 2}), 3) == 2
+    assert callbacks.clicked_number(SimpleNamespace(_data={"number": 2}), 3) == 2
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
-    [(UserError("Mind the gap."), "Mind the gap."), (KeyError("secret"), "fault")],
+    ("error", "message"),
+    [(UserError("Mind the gap."), "Mind the gap."), (KeyError("secret"), "Something went wrong")],
 )
-def test_errors_become_one_sentence_and_change_nothing_else(error, told, monkeypatch):
+def test_errors_become_one_sentence(error, message, monkeypatch):
     toasts = []
     monkeypatch.setattr(callbacks.gr, "Warning", lambda text, **_: toasts.append(text))
 
@@ -86,18 +90,18 @@ def test_errors_become_one_sentence_and_change_nothing_else(error, told, monkeyp
         yield {"a": 1}
         raise error
 
-    last = list(callbacks.telling("note")(callback)())[-1]
+    last = list(callbacks.report_errors("note")(callback)())[-1]
     assert last["a"] == 1
-    assert told in last["note"]
-    assert told in toasts[0]
+    assert message in last["note"]
+    assert message in toasts[0]
     assert "secret" not in toasts[0] + last["note"]
 
 
-def test_a_callback_without_an_answer_leaves_the_page_alone():
+def test_a_callback_without_updates_changes_nothing():
     def callback():
         yield from ()
 
-    (update,) = callbacks.telling("note")(callback)()
+    (update,) = callbacks.report_errors("note")(callback)()
     assert update["note"] == {"__type__": "update"}
 
 
@@ -112,32 +116,32 @@ def test_a_library_says_what_is_missing(library, monkeypatch, tmp_path):
         Library("nowhere")
 
 
-def test_engines_load_once_and_again_after_a_failure(library, checkpoints, monkeypatch):
-    first = library.loading("gru", "toy-test")
-    assert library.loading("gru", "toy-test") is first
-    assert len(first.engine.result().search("a red circle", 3)) == 3
+def test_an_engine_loads_once_and_again_after_a_failure(library, checkpoints, monkeypatch):
+    first = library.engine("gru", "toy-test")
+    assert library.engine("gru", "toy-test") is first
+    assert len(first.result().search("a red circle", 3)) == 3
     with pytest.raises(UserError, match="no 'x' here"):
-        library.loading("x", "toy-test")
+        library.engine("x", "toy-test")
     monkeypatch.setitem(library.models, "gru", checkpoints / "absent")
-    failed = library.loading("gru", "toy-all")
+    failed = library.engine("gru", "toy-all")
     with pytest.raises(UserError):
-        failed.engine.result()
+        failed.result()
     monkeypatch.setitem(library.models, "gru", checkpoints / "toy" / "gru")
-    assert library.loading("gru", "toy-all").engine.result()
+    assert library.engine("gru", "toy-all").result()
 
 
-def test_photos_of_ones_own_that_cannot_be_read_keep_the_numbers_right(library, tmp_path):
+def test_unreadable_photos_are_left_out_of_the_gallery(library, tmp_path):
     for i, colour in enumerate(("red", "green", "blue")):
         Image.new("RGB", (64, 48), colour).save(tmp_path / f"{i}.png")
     (tmp_path / "1.png").write_bytes(b"no photo")
     own = Library(str(tmp_path))
     key = next(iter(own.galleries))
-    engine = own.loading("gru", key).engine.result()
+    engine = own.engine("gru", key).result()
     assert own.galleries[key].photos == engine.gallery.photos
-    assert [p.name for p in own.photos(own.galleries[key].token)] == ["0.png", "2.png"]
+    assert [p.name for p in own.photo_files(own.galleries[key].token)] == ["0.png", "2.png"]
 
 
-def test_photos_are_served_by_number_and_never_larger_than_asked(tmp_path):
+def test_photos_are_served_by_number_and_size(tmp_path):
     Image.new("RGB", (3000, 1500), "red").save(tmp_path / "large.png")
     Image.new("RGB", (200, 100), "red").save(tmp_path / "small.png")
     (tmp_path / "broken.png").write_bytes(b"no photo")
@@ -155,21 +159,21 @@ def test_photos_are_served_by_number_and_never_larger_than_asked(tmp_path):
     assert client.get("photo/xyz/0/small").status_code == 404
 
 
-def test_a_photo_to_show_is_written_once(tmp_path):
+def test_a_photo_is_written_once(tmp_path):
     photo = Image.new("RGB", (3000, 1500), "red")
-    path = images.saved(photo, 1280, tmp_path)
+    path = images.save_jpeg(photo, 1280, tmp_path)
     before = os.stat(path).st_mtime_ns
-    assert images.saved(photo, 1280, tmp_path) == path
+    assert images.save_jpeg(photo, 1280, tmp_path) == path
     assert os.stat(path).st_mtime_ns == before
     assert Image.open(path).size == (1280, 640)
     assert photo.size == (3000, 1500)
 
 
 def test_an_unknown_gallery_has_no_photos(library):
-    assert library.photos("abc") == ()
+    assert library.photo_files("abc") == ()
 
 
-def test_the_page_is_built_and_its_searches_answer(library):
+def test_search_shows_hits_and_more_hits(library):
     assert build(library).config["title"] == "vsdemo"
     import gradio as gr
 
@@ -177,11 +181,11 @@ def test_the_page_is_built_and_its_searches_answer(library):
 
     with gr.Blocks():
         tab = search.build(library)
-    updates = list(tab.show(Shown("one red bar", "gru", "toy-test", 4)))
-    shown = updates[-1][tab.shown]
+    updates = list(tab.show(SearchState("one red bar", "gru", "toy-test", 4)))
+    shown = updates[-1][tab.state]
     assert [h.rank for h in shown.hits] == [1, 2, 3, 4]
     assert shown.address == {"q": "one red bar", "model": "gru", "gallery": "toy-test"}
-    more = list(tab.show_more(shown))[-1][tab.shown]
+    more = list(tab.show_more(shown))[-1][tab.state]
     assert len(more.hits) == 8
     assert more.hits[:4] == shown.hits
 
@@ -191,32 +195,32 @@ def client(apps):
     return Client(apps["toy"], verbose=False)
 
 
-def test_the_endpoint_gives_the_photos(client):
+def test_the_endpoint_returns_hits(client):
     hits = client.predict("a red circle", "gru", "toy-test", 3, api_name="/search")
     assert [h["rank"] for h in hits] == [1, 2, 3]
     assert hits[0]["photo"].endswith(".png")
 
 
 @pytest.mark.parametrize(
-    ("sentence", "model", "gallery", "k", "told"),
+    ("sentence", "model", "gallery", "k", "message"),
     [
         *(("a bar", "gru", "toy-test", k, "whole number") for k in (0, -1, 1e9, 2.5, "NaN", None)),
         ("", "gru", "toy-test", 3, "empty"),
         (" \n", "gru", "toy-test", 3, "empty"),
         ("a\0b", "gru", "toy-test", 3, "control characters"),
-        ("a" * 100_000, "gru", "toy-test", 3, "at most 1,000"),
+        ("a" * 100_000, "gru", "toy-test", 3, "limit is 1,000"),
         ("🙈", "gru", "toy-test", 3, "knows no word"),
         ("a bar", "../gru", "toy-test", 3, "choose one of"),
         ("a bar", "gru", "/etc", 3, "choose one of"),
     ],
 )
-def test_the_endpoint_answers_bad_input_with_a_sentence(client, sentence, model, gallery, k, told):
-    with pytest.raises(AppError, match=told):
+def test_the_endpoint_refuses_bad_input(client, sentence, model, gallery, k, message):
+    with pytest.raises(AppError, match=message):
         client.predict(sentence, model, gallery, k, api_name="/search")
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "app.py", "tests/conftest.py"])
-def test_no_file_is_served_by_its_path(apps, path):
+def test_files_are_not_served_by_path(apps, path):
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(f"{apps['toy']}gradio_api/file={path}")
     assert refused.value.code in (403, 404)

@@ -174,7 +174,7 @@ def test_keys_select_and_move_by_a_tenth(show):
 
 def test_two_concepts_are_composed_and_abstracted(show):
     page = show()
-    compose, abstract = (page.get_by_role("button", name=name) for name in ("Compose", "Abstract"))
+    compose, abstract = (page.get_by_role("button", name=name) for name in ("Compose", "Common"))
     point(page, "dog").click()
     expect(compose).to_be_disabled()
     point(page, "cat").click()

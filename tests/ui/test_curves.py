@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from tests.ui.conftest import free_port
 from vsdemo.plots.curves import curves
 from vsdemo.ui import theme
-from vsdemo.ui.training.curves import EMPTY, curves_widget, drawn
+from vsdemo.ui.training.curves import EMPTY, curves_widget, to_json
 
 LINES = """(panel) => document.querySelector(`[data-panel=${panel}] .plot`).data
   .map(({ x, y, line }) => [x.length, y.at(-1), line.color, line.dash || ""])"""
@@ -37,7 +37,7 @@ def events(steps, loss=100.0, kind="retrieval"):
 
 
 def value(**runs):
-    return drawn(curves({name: list(told) for name, told in runs.items()}))
+    return to_json(curves({name: list(told) for name, told in runs.items()}))
 
 
 def page_with_curves() -> gr.Blocks:
@@ -94,7 +94,7 @@ def points(page, count, panel="loss"):
 
 
 def opened(page, name="Begin"):
-    """The curves, drawn."""
+    """The curves, to_json."""
     page.get_by_role("tab", name="Curves", exact=True).click()
     press(page, name)
     page.locator(".curves[data-drawn]").wait_for()

@@ -12,7 +12,7 @@ from tests.support import fake_web
 from tests.ui.conftest import start, wait_for
 from vsdemo.data.downloads import fetch
 from vsdemo.ui import build
-from vsdemo.ui.downloads import Fetching, FetchPanel
+from vsdemo.ui.downloads import DownloadPanel, Downloads
 from vsdemo.ui.library import Library
 
 
@@ -29,58 +29,58 @@ def library(web, checkpoints, monkeypatch, tmp_path):
 def ended(fetching):
     for _ in range(400):
         if not fetching.busy:
-            return fetching.errands["flickr8k"]
+            return fetching.states["flickr8k"]
         time.sleep(0.05)
     return pytest.fail("it did not end")
 
 
 def test_what_has_come_is_offered_by_the_library(library):
     before = library.galleries["storybook-test"]
-    fetching = Fetching(library)
+    fetching = Downloads(library)
     fetching.start("flickr8k")
     assert ended(fetching).problem == ""
-    assert fetching.arrived() == ("flickr8k",)  # and whoever looks finds it taken up
+    assert fetching.completed() == ("flickr8k",)  # and whoever looks finds it taken up
     assert [label for label, _ in library.labels] == [
         *("Flickr8k test (1)", "Flickr8k all (4)", "Storybook test (500)")
     ]
     assert library.galleries["storybook-test"] is before
-    assert len(library.opening("flickr8k-all").photos.result().photos) == 4
+    assert len(library.photos("flickr8k-all").result().photos) == 4
 
 
 def test_two_visitors_start_one_fetch_and_either_stops_it(library, web):
     web.hold = 40_000
-    fetching = Fetching(library)
+    fetching = Downloads(library)
     fetching.start("flickr8k")
-    errand = fetching.errands["flickr8k"]
+    errand = fetching.states["flickr8k"]
     fetching.start("flickr8k")
-    assert fetching.errands["flickr8k"] is errand
+    assert fetching.states["flickr8k"] is errand
     while errand.done < 20_000:
         time.sleep(0.02)
     fetching.stop("flickr8k")
     web.pause = 0.3  # or the rest comes at once
     web.go.set()
     assert ended(fetching).problem == ""
-    assert fetching.arrived() == ()
+    assert fetching.completed() == ()
     assert fetch.DOWNLOADS["flickr8k"].received >= 20_000
     fetching.start("flickr8k")
     ended(fetching)
     assert any(asked and asked.startswith("bytes=") for _, asked in web.asked)
-    assert fetching.arrived() == ("flickr8k",)
+    assert fetching.completed() == ("flickr8k",)
 
 
 def test_what_goes_wrong_is_one_sentence_and_a_fault_is_told_too(library, web, monkeypatch):
     web.files = {}
-    fetching = Fetching(library)
+    fetching = Downloads(library)
     fetching.start("flickr8k")
     assert "its server answers 404" in ended(fetching).problem
     monkeypatch.setattr(fetch, "fetch", lambda *_: 1 / 0)
     fetching.start("flickr8k")
-    assert "the fault is the app's" in ended(fetching).problem
+    assert "Something went wrong" in ended(fetching).problem
 
 
 def test_strangers_on_a_space_are_offered_nothing(library, monkeypatch):
     monkeypatch.setenv("SPACE_ID", "somebody/vsdemo")
-    assert Fetching(library).names == ()
+    assert Downloads(library).names == ()
     assert "'Fetch'" not in str(build(library).config)
     monkeypatch.delenv("SPACE_ID")
     assert "'Fetch'" in str(build(library).config)
@@ -88,21 +88,21 @@ def test_strangers_on_a_space_are_offered_nothing(library, monkeypatch):
 
 def test_what_is_here_at_the_start_has_no_button(library):
     fetch.fetch("flickr8k", lambda *_: None, threading.Event())
-    assert Fetching(library).names == ("densenet169",)
+    assert Downloads(library).names == ("densenet169",)
 
 
 def test_what_another_program_has_fetched_is_offered_too(library):
     with gr.Blocks() as demo, gr.Accordion() as around:
-        panel = FetchPanel(library, gr.Dropdown(), gr.Dropdown())
+        panel = DownloadPanel(library, gr.Dropdown(), gr.Dropdown())
         panel.connect(demo, around)
-    assert panel.look(True, None)[panel.seen] == ()
+    assert panel.update(True, None)[panel.seen] == ()
     fetch.fetch("flickr8k", lambda *_: None, threading.Event())
-    seen = panel.look(True, ())
+    seen = panel.update(True, ())
     assert seen[panel.seen] == ("flickr8k",)
     assert seen[panel.gallery]["choices"] == library.labels
-    assert "Flickr8k is here." in seen[panel.lines["flickr8k"]]
-    assert seen[panel.starts["flickr8k"]]["visible"] is False
-    assert panel.gallery not in panel.look(True, ("flickr8k",))
+    assert "Flickr8k is available." in seen[panel.lines["flickr8k"]]
+    assert seen[panel.start_buttons["flickr8k"]]["visible"] is False
+    assert panel.gallery not in panel.update(True, ("flickr8k",))
 
 
 @pytest.fixture(scope="module")
@@ -160,14 +160,14 @@ def test_a_visitor_fetches_cancels_goes_on_and_searches_what_has_come(
     expect(row).to_contain_text("Stopping")
     slow_web.pause = 0.3  # or the rest comes at once, and there is nothing left to go on with
     slow_web.go.set()
-    expect(row).to_contain_text(re.compile(r"; \d+ kB of it are here"))
+    expect(row).to_contain_text(re.compile(r"; \d+ kB downloaded"))
     expect(button(row, "Fetch")).to_be_visible()
     button(row, "Fetch").click()
     expect(button(row, "Cancel")).to_be_visible()
     page.keyboard.press("Escape")  # closes More; the fetch goes on
-    expect(page.locator(".toast-body")).to_contain_text("Flickr8k is here")
+    expect(page.locator(".toast-body")).to_contain_text("Flickr8k is available")
     assert slow_web.asked[-1][1].startswith("bytes=")
-    expect(same).to_contain_text("Flickr8k is here.")
+    expect(same).to_contain_text("Flickr8k is available.")
     expect(button(same, "Fetch")).to_have_count(0)
     page.get_by_label("Gallery").click()
     page.get_by_role("option", name="Flickr8k all (4)").click()
@@ -178,8 +178,8 @@ def test_a_visitor_fetches_cancels_goes_on_and_searches_what_has_come(
     expect(later.locator("#grid button.frame")).to_have_count(4)
 
 
-def test_offline_the_row_says_so(visit):
-    page = visit("fresh")
+def test_offline_the_row_says_so(visit, fresh_app):
+    page = visit(fresh_app)
     page.locator(".rare > button").click()
     row = page.locator(".fetch").filter(has_text="DenseNet-169")
     expect(row).to_contain_text("the full image network, 57 MB, BSD-3-Clause.")

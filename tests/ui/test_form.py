@@ -15,7 +15,7 @@ from vsdemo import models
 from vsdemo.core.config import Config, OneOf, override, settings_of
 from vsdemo.core.errors import UserError
 from vsdemo.ui.training import form as module
-from vsdemo.ui.training.form import BASIC, form, offered, settings
+from vsdemo.ui.training.form import BASIC, available_networks, form, settings
 
 PRESETS = {name: config for name, (_, config) in models.presets().items()}
 EVIL = '"><script>alert(1)</script>'
@@ -160,13 +160,13 @@ def test_only_networks_that_are_here_are_offered_beside_the_presets_own(monkeypa
     available = ("pocket", "torchvision/vgg19")
     monkeypatch.setattr(module, "is_available", lambda name: name in available)
     config = PRESETS["gru"]
-    assert offered(config) == ("torchvision/densenet169", "pocket", "torchvision/vgg19")
-    assert module.ABSENT in form(config)
-    assert module.ABSENT not in form(config.model_copy(update={"backbone": "pocket"}))
-    assert module.ABSENT not in form(PRESETS["hypernyms"])  # which has no photos
+    assert available_networks(config) == ("torchvision/densenet169", "pocket", "torchvision/vgg19")
+    assert module.MISSING in form(config)
+    assert module.MISSING not in form(config.model_copy(update={"backbone": "pocket"}))
+    assert module.MISSING not in form(PRESETS["hypernyms"])  # which has no photos
     assert told(config, backbone="pocket") == ["backbone=pocket"]
     own = config.model_copy(update={"backbone": "torchvision/alexnet"})
-    assert offered(own)[0] == "torchvision/alexnet"
+    assert available_networks(own)[0] == "torchvision/alexnet"
 
 
 @pytest.mark.parametrize(
@@ -185,15 +185,15 @@ def test_no_other_image_network_is_taken(name, monkeypatch):
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (None, "cannot be read"),
-        ({}, "cannot be read"),
-        ([], "cannot be read"),
-        ({"settings": ["epochs=3"]}, "cannot be read"),
-        ({"settings": {"epochs": 3}}, "cannot be read"),
-        ({"settings": {3: "epochs"}}, "cannot be read"),
-        ({"settings": {"epochs": "3\n"}}, "cannot be read"),
-        ({"settings": {"epochs": "9" * 101}}, "cannot be read"),
-        ({"settings": {str(i): "" for i in range(101)}}, "cannot be read"),
+        (None, "out of date"),
+        ({}, "out of date"),
+        ([], "out of date"),
+        ({"settings": ["epochs=3"]}, "out of date"),
+        ({"settings": {"epochs": 3}}, "out of date"),
+        ({"settings": {3: "epochs"}}, "out of date"),
+        ({"settings": {"epochs": "3\n"}}, "out of date"),
+        ({"settings": {"epochs": "9" * 101}}, "out of date"),
+        ({"settings": {str(i): "" for i in range(101)}}, "out of date"),
         ({"settings": {"epoch": "3"}}, "no setting 'epoch'"),
         ({"settings": {"backbone=/etc/passwd": ""}}, "no setting"),
         ({"settings": {"epochs=3 ": ""}}, "no setting"),
@@ -225,6 +225,6 @@ def test_whatever_is_told_gives_checked_settings_or_one_sentence(data):
         return
     assert all(isinstance(s, str) and s.isprintable() and "=" in s for s in found)
     changed = override(config, found)
-    assert changed.backbone in offered(config)
+    assert changed.backbone in available_networks(config)
     assert {s.partition("=")[0] for s in found} <= set(settings_of(config))
     assert (changed == config) == (not found)

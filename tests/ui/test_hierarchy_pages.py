@@ -1,7 +1,6 @@
 """A visitor in a real browser on the tab Hierarchy, over models whose maps take no time."""
 
 import re
-import shutil
 from urllib.parse import urlencode
 
 import pytest
@@ -18,18 +17,10 @@ EMIT = """([event, numbers]) => document.querySelector("#map .plot").emit(
     event, {points: numbers.map((n) => ({customdata: n, x: 0, y: 0}))})"""
 
 
-@pytest.fixture(scope="module")
-def apps(own_folders, toy_checkpoint, toy_order, toy_concepts, tmp_path_factory):
-    """In the place of all others: the app in this process, where the maps are drawn by PCA. The
-    model that it begins with, `gru`, has no order."""
-    root, found = tmp_path_factory.mktemp("ordered"), {}
-    for folder in (toy_checkpoint, toy_order, toy_concepts):
-        shutil.copytree(folder, root / "toy" / folder.name)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VSDEMO_CHECKPOINTS", str(root))
-        patch.setattr(projection, "MIN_FOR_UMAP", 10_000)
-        with served_here(found, "toy"):
-            yield found
+@pytest.fixture(autouse=True)
+def fast_maps(monkeypatch):
+    """Draw maps by PCA, without UMAP."""
+    monkeypatch.setattr(projection, "MIN_FOR_UMAP", 10_000)
 
 
 def arrived(page, where):
@@ -88,11 +79,11 @@ def test_typed_words_lead_there_and_unknown_ones_are_told(visit):
 def test_two_places_are_joined_and_gone_with_their_ground(visit):
     page = visit(path=HERE)
     arrived(page, "a dog")
-    keep = page.get_by_role("button", name="Keep for joining")
+    keep = page.get_by_role("button", name="Keep", exact=True)
     keep.click()
     expect(page.locator("#tray li")).to_have_count(1)
     page.locator("#compose").click()
-    expect(page.get_by_role("alert").filter(has_text="Keep two places").first).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="Keep at least two").first).to_be_visible()
     go(page, "a cat")
     arrived(page, "a cat")
     keep.click()
@@ -122,13 +113,14 @@ def test_concepts_are_walked_without_photos(visit):
     arrived(page, "animal")
 
 
-def test_without_concepts_the_page_says_so_and_stays(visit, apps, monkeypatch):
-    monkeypatch.setattr(loader, "of_concepts", list)
+def test_without_concepts_the_page_says_so_and_stays(visit, apps, app_checkpoints, monkeypatch):
+    monkeypatch.setattr(loader, "concept_models", list)
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
     with served_here(apps, "bare"):
         page = visit("bare", HERE)
         arrived(page, "a dog")
         page.locator("label").filter(has_text=WORDS).click()
-        told = page.get_by_role("alert").filter(has_text="No model of concepts is here")
+        told = page.get_by_role("alert").filter(has_text="No model of concepts is available")
         expect(told.first).to_be_visible()
         arrived(page, "a dog")
         page.close()

@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
-from vsdemo.ui.library.models import by_merit, knows_photos
+from vsdemo.ui.library.models import has_seen_photos, rank_models
 
-NOBODY = "torchvision/resnet50"  # an image network that is not here
+MISSING_NETWORK = "torchvision/resnet50"  # its weights are not available
 
 
 @pytest.fixture
@@ -29,48 +29,48 @@ def shelf(toy_checkpoint, tmp_path, monkeypatch):
     return add
 
 
-def test_of_what_is_shown_the_better_one(shelf):
+def test_the_better_model_of_the_data_set_is_first(shelf):
     shelf("a", "flickr8k", 250)
     shelf("b", "flickr8k", 300)
     shelf("c", "storybook", 400)
-    assert list(by_merit("flickr8k")) == ["b", "a", "c"]
-    assert list(by_merit("storybook")) == ["c", "b", "a"]
+    assert list(rank_models("flickr8k")) == ["b", "a", "c"]
+    assert list(rank_models("storybook")) == ["c", "b", "a"]
 
 
-def test_what_can_be_used_at_once_comes_before_what_is_better(shelf):
-    shelf("better", "flickr8k", 300, NOBODY)
+def test_available_networks_come_before_better_models(shelf):
+    shelf("better", "flickr8k", 300, MISSING_NETWORK)
     shelf("here", "flickr8k", 200)
     shelf("drawn", "storybook", 400)
-    assert list(by_merit("flickr8k")) == ["here", "better", "drawn"]
-    assert list(by_merit(None)) == ["here", "drawn", "better"]
+    assert list(rank_models("flickr8k")) == ["here", "better", "drawn"]
+    assert list(rank_models(None)) == ["here", "drawn", "better"]
 
 
-def test_one_look_at_a_photo_comes_before_ten(shelf):
+def test_one_view_of_a_photo_comes_before_ten(shelf):
     shelf("slow", "flickr8k", 300, crops="ten")
     shelf("quick", "flickr8k", 200)
-    assert list(by_merit("flickr8k")) == ["quick", "slow"]
+    assert list(rank_models("flickr8k")) == ["quick", "slow"]
 
 
-def test_sums_of_recalls_of_different_sets_are_not_compared(shelf):
+def test_rsums_of_different_data_sets_are_not_compared(shelf):
     shelf("few", "pascal1k", 450)
     shelf("many", "flickr8k", 200)
     shelf("own", "somewhere", 500)
-    assert list(by_merit(None)) == ["many", "few", "own"]
+    assert list(rank_models(None)) == ["many", "few", "own"]
 
 
-def test_what_is_damaged_comes_last(shelf):
+def test_damaged_models_come_last(shelf):
     folder = shelf("damaged", "flickr8k", 300)
     (folder / "metrics.json").write_text("{")
     shelf("own", "somewhere", 1)
-    assert list(by_merit("flickr8k")) == ["own", "damaged"]
+    assert list(rank_models("flickr8k")) == ["own", "damaged"]
 
 
-def test_who_has_seen_photos(shelf):
-    assert knows_photos(shelf("a", "flickr8k", 1))
-    assert not knows_photos(shelf("b", "storybook", 1))
+def test_models_of_drawings_have_not_seen_photos(shelf):
+    assert has_seen_photos(shelf("a", "flickr8k", 1))
+    assert not has_seen_photos(shelf("b", "storybook", 1))
 
 
-def test_equal_names_say_their_folder(shelf):
+def test_equal_names_have_their_folder(shelf):
     shelf("gru", "flickr8k", 2)
     shelf("gru", "storybook", 1)
-    assert list(by_merit("flickr8k")) == ["flickr8k gru", "storybook gru"]
+    assert list(rank_models("flickr8k")) == ["flickr8k gru", "storybook gru"]

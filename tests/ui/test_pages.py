@@ -6,6 +6,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
+from tests.ui.conftest import served_here
+
 PHONE = {"width": 390, "height": 844}
 SENTENCE = "a red circle on a blue ground"
 
@@ -138,7 +140,7 @@ def test_the_tab_describe_starts_with_a_photo_and_takes_others(opened, tmp_path)
         ("", "The sentence is empty"),
         ("qwrtz <img src=x onerror=alert(1)>", "knows no word"),
         ("🙈🙉", "knows no word"),
-        ("dog " * 25_000, "at most 1,000"),
+        ("dog " * 25_000, "limit is 1,000"),
     ],
     ids=["empty", "unknown", "emoji", "long"],
 )
@@ -174,10 +176,13 @@ def test_a_bad_photo_is_told_and_old_results_stay(opened, tmp_path, name):
     assert sentences.all_text_contents() == before
 
 
-def test_without_a_model_the_page_says_what_to_do(visit):
-    page = visit("no model")
-    expect(page.locator(".message")).to_contain_text("train one with")
-    assert page.locator(".message p").count() == 1
+def test_without_a_model_the_page_says_what_to_do(visit, apps, monkeypatch, tmp_path):
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
+    with served_here(apps, "no model"):
+        page = visit("no model")
+        expect(page.locator(".message")).to_contain_text("train one with")
+        assert page.locator(".message p").count() == 1
+        page.close()
 
 
 @pytest.mark.parametrize("viewport", [{"width": 1440, "height": 900}, PHONE], ids=str)

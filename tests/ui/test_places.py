@@ -1,4 +1,4 @@
-"""The HTML of the tab Hierarchy, what stands in the address bar, and trails."""
+"""The HTML of the tab Hierarchy, its addresses and its trails."""
 
 import re
 from dataclasses import replace
@@ -12,15 +12,15 @@ from vsdemo.hierarchy.nodes import Node
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item, Step
 from vsdemo.models.scores import SCORES
 from vsdemo.ui.hierarchy import navigation, view
-from vsdemo.ui.hierarchy.loader import Ground
-from vsdemo.ui.hierarchy.state import Standing
+from vsdemo.ui.hierarchy.loader import HierarchyGallery
+from vsdemo.ui.hierarchy.state import HierarchyState
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&"
 KINDS = (ROOT, CONCEPT, CAPTION, PHOTO, PHOTO)
 POINTS = torch.tensor([[0, 0], [1, 0], [1, 1], [1, 2], [2, 2.0]])
 
 
-def source(number, size):
+def address(number, size):
     return f"photo/a/{number}/{size}"
 
 
@@ -29,7 +29,7 @@ def of(*texts) -> Hierarchy:
     return Hierarchy(items, POINTS, SCORES["order"])
 
 
-WORLD = of("entity", "dog.n.01", "A dog , wet , runs .", "wet.jpg", "dry.jpg")
+HIERARCHY = of("entity", "dog.n.01", "A dog , wet , runs .", "wet.jpg", "dry.jpg")
 BAD = of(*[HOSTILE] * 5)
 STEPS = [Step(1, 0.0), Step(2, 0.5), Step(0, 0.25)]
 
@@ -42,24 +42,24 @@ def text(html):
     "html",
     [
         view.trail(BAD, [0, 1, 2], HOSTILE, {"q": HOSTILE}),
-        view.steps(BAD, STEPS, HOSTILE, ""),
-        view.steps(BAD, [], "", HOSTILE),
-        view.photos(BAD, [3, 4], source, HOSTILE),
+        view.steps(BAD, STEPS, title=HOSTILE, empty=""),
+        view.steps(BAD, [], title="", empty=HOSTILE),
+        view.photos(BAD, [3, 4], address, title=HOSTILE),
         view.here(HOSTILE, CONCEPT, "", HOSTILE),
         view.here(HOSTILE, PHOTO, HOSTILE, HOSTILE),
-        view.gathered(BAD, range(5), source),
+        view.selection(BAD, range(5), address),
         view.tray([HOSTILE]),
-        view.joined(BAD, {CONCEPT: STEPS, PHOTO: [Step(3, 0)]}, HOSTILE, source),
+        view.joined(BAD, {CONCEPT: STEPS, PHOTO: [Step(3, 0)]}, address, title=HOSTILE),
     ],
 )
-def test_text_from_outside_is_never_markup(html):
+def test_html_is_escaped(html):
     assert "<img src=x" not in html
     assert 'alert(1)>"' not in html
     assert "alert" in html
 
 
 def test_a_trail_leads_from_the_root_and_holds_the_address():
-    html = view.trail(WORLD, [0, 1], "A dog , wet , runs .", {"tab": "hierarchy", "q": "a&b"})
+    html = view.trail(HIERARCHY, [0, 1], "A dog , wet , runs .", {"tab": "hierarchy", "q": "a&b"})
     assert re.findall(r'data-number="(\d+)"', html) == ["0", "1"]
     assert text(html) == "entity dog A dog, wet, runs."
     address = re.search('data-address="([^"]*)"', html)[1].replace("&amp;", "&")
@@ -67,42 +67,45 @@ def test_a_trail_leads_from_the_root_and_holds_the_address():
 
 
 def test_each_step_states_its_violation_and_a_bar_beside_the_worst():
-    html = view.steps(WORLD, STEPS, "Above", "nothing")
+    html = view.steps(HIERARCHY, STEPS, title="Above", empty="nothing")
     assert re.findall(r'data-number="(\d)"', html) == ["1", "2", "0"]
     assert re.findall(r"width:([\d.]+%)", html) == ["0.0%", "100.0%", "50.0%"]
     assert re.findall(r'"number">([\d.]+)', html) == ["0.000", "0.500", "0.250"]
-    assert "width:0.0%" in view.steps(WORLD, STEPS[:1], "", "")
-    assert text(view.steps(WORLD, [], "Above", "Nothing here.")) == "Above Nothing here."
+    assert "width:0.0%" in view.steps(HIERARCHY, STEPS[:1], title="", empty="")
+    assert (
+        text(view.steps(HIERARCHY, [], title="Above", empty="Nothing here."))
+        == "Above Nothing here."
+    )
 
 
 def test_photos_are_shown_by_their_number_in_the_gallery_and_report_the_item():
-    html = view.photos(WORLD, [4, 3], source, "Photos below")
+    html = view.photos(HIERARCHY, [4, 3], address, title="Photos below")
     assert re.findall(r'data-number="(\d)"', html) == ["4", "3"]
     assert re.findall(r'src="([^"]*)"', html) == ["photo/a/28/small", "photo/a/21/small"]
-    assert view.photos(WORLD, [], source, "Photos below") == ""
+    assert view.photos(HIERARCHY, [], address, title="Photos below") == ""
 
 
-def test_a_place_may_be_kept_but_not_the_root():
-    assert "Keep for joining" in view.here("dog", CONCEPT, "", "length 1.00")
-    assert "Keep for joining" not in view.here("entity", ROOT, "", "length 0.00")
+def test_any_node_can_be_kept_but_the_root():
+    assert ">Keep<" in view.here("dog", CONCEPT, "", "length 1.00")
+    assert ">Keep<" not in view.here("entity", ROOT, "", "length 0.00")
     assert 'src="p.jpg"' in view.here("x", PHOTO, "p.jpg", "")
 
 
 def test_a_selection_and_a_join_list_words_and_photos():
-    html = view.gathered(WORLD, range(5), source)
+    html = view.selection(HIERARCHY, range(5), address)
     assert text(html).startswith("Selected on the map: 2 photos, 3 words and sentences")
     assert sorted(re.findall(r'data-number="(\d)"', html)) == list("01234")
-    assert "0 photos, 1 words" in view.gathered(WORLD, [1], source)
-    assert view.gathered(WORLD, [], source) == ""
-    found = {CONCEPT: [Step(1, 0)], CAPTION: [Step(2, 1)], PHOTO: [Step(4, 2)]}
-    html = view.joined(WORLD, found, "Compose: dog + cat", source)
+    assert "0 photos, 1 words" in view.selection(HIERARCHY, [1], address)
+    assert view.selection(HIERARCHY, [], address) == ""
+    nearest = {CONCEPT: [Step(1, 0)], CAPTION: [Step(2, 1)], PHOTO: [Step(4, 2)]}
+    html = view.joined(HIERARCHY, nearest, address, title="Compose: dog + cat")
     assert re.findall(r'data-number="(\d)"', html) == ["1", "2", "4"]
     assert "<li" not in view.tray([])
     assert re.findall(r'data-number="(\d)"', view.tray(["a", "b"])) == ["0", "1"]
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("name", "text"),
     [
         ("dog.n.01", "dog"),
         ("hot_dog.n.02", "hot dog"),
@@ -110,54 +113,54 @@ def test_a_selection_and_a_join_list_words_and_photos():
         ("A dog , wet .", "A dog, wet."),
     ],
 )
-def test_concepts_are_said_as_people_say_them(said, told):
-    assert view.spoken(said) == told
+def test_concepts_are_shown_in_plain_words(name, text):
+    assert view.spoken(name) == text
 
 
-def test_the_address_names_the_place():
+def test_the_address_names_the_node():
     common = {"tab": "hierarchy", "model": "m", "gallery": "g"}
-    start, point = Standing("m", "g"), POINTS[:1]
+    start, point = HierarchyState("m", "g"), POINTS[:1]
     assert start.address == common
     assert replace(start, concepts=True).address == common | {"of": "concepts"}
     dog = Node("a dog", CONCEPT, point, 1)
-    assert replace(start, place=dog).address == common | {"q": "a dog"}
-    photo = replace(start, place=Node("x.jpg", PHOTO, point, 9), wanted=4)
+    assert replace(start, node=dog).address == common | {"q": "a dog"}
+    photo = replace(start, node=Node("x.jpg", PHOTO, point, 9), target=4)
     assert photo.address == common | {"photo": "4"}
     assert replace(photo, upload="/tmp/own.jpg").address == common
-    assert start.ground == ("m", "g")
-    assert replace(start, concepts=True).ground == ("", "")
+    assert start.key == ("m", "g")
+    assert replace(start, concepts=True).key == ("", "")
 
 
 @pytest.fixture
-def ground():
+def gallery():
     reader = SimpleNamespace(model=SimpleNamespace(text=SimpleNamespace(needs={"words"})))
-    return Ground("order", None, reader, WORLD)
+    return HierarchyGallery("order", None, reader, HIERARCHY)
 
 
-def walked(ground, *numbers, start=None):
-    """Where somebody stands who went to these items one after the other."""
-    standing = start or Standing("order", "g")
+def walked(gallery, *numbers, start=None):
+    """Return the state after going to these items one after the other."""
+    state = start or HierarchyState("order", "g")
     for number in numbers:
-        standing = navigation.arrive(standing, ground, navigation.at(ground, number))
-    return standing
+        state = navigation.arrive(state, gallery, navigation.node_of(gallery, number))
+    return state
 
 
-def test_a_trail_grows_downwards_is_cut_and_starts_anew(ground):
-    assert walked(ground, 0).trail == ()
-    assert walked(ground, 0, 1, 2, 3).trail == (0, 1, 2)
-    assert walked(ground, 0, 1, 2, 3, 1).trail == (0,)
-    photo = walked(ground, 3)
+def test_a_trail_grows_is_cut_and_restarts(gallery):
+    assert walked(gallery, 0).trail == ()
+    assert walked(gallery, 0, 1, 2, 3).trail == (0, 1, 2)
+    assert walked(gallery, 0, 1, 2, 3, 1).trail == (0,)
+    photo = walked(gallery, 3)
     assert photo.trail == (0, 1, 2)
-    assert photo.wanted == 21
-    assert walked(ground, 3, 4).trail == (0, 1, 2)  # the other photo's own
+    assert photo.target == 21
+    assert walked(gallery, 3, 4).trail == (0, 1, 2)  # the other photo's own
 
 
-def test_a_trail_goes_on_only_where_the_place_is_listed_below(ground):
-    dogs = range(navigation.LISTED)
+def test_a_trail_continues_only_to_a_node_listed_below(gallery):
+    dogs = range(navigation.MAX_TEXTS)
     items = [Item(ROOT, "r"), Item(CONCEPT, "dog"), Item(CONCEPT, "big car"), Item(PHOTO, "x")]
     items += [Item(CONCEPT, f"dog {n}") for n in dogs]
     points = [(0.0, 0.0), (1.0, 0.0), (0.0, 2.0), (1.0, 3.0), *((1.0, 1.0 + n / 9) for n in dogs)]
     world = Hierarchy(items, torch.tensor(points), SCORES["order"])
-    apart = Ground(ground.name, ground.folder, ground.reader, world)
+    apart = HierarchyGallery(gallery.name, gallery.folder, gallery.reader, world)
     assert walked(apart, 1, 4).trail == (0, 1)
     assert walked(apart, 1, 2).trail == (0,)  # a big car is no dog

@@ -13,7 +13,7 @@ from tests.ui.conftest import free_port
 from vsdemo.core.arrows import Arrow
 from vsdemo.plots.embedding_map import MapView, map_figure, map_overlay
 from vsdemo.ui import images, theme
-from vsdemo.ui.hierarchy.map import drawn, plotly_map
+from vsdemo.ui.hierarchy.map import plotly_map, to_json
 
 KINDS = ("root", "concept", "caption", "photo", "photo")
 TEXTS = ("entity", "dog", "<img src=x onerror=alert(1)>", "first.jpg", "second.jpg")
@@ -41,7 +41,7 @@ def page_with_a_map() -> gr.Blocks:
 
     def chosen(event: gr.EventData) -> tuple[str, str]:
         over = map_overlay(view(chosen=event.numbers[0], arrows=[Arrow(0, 1, 0.5)]))
-        return json.dumps(event.numbers), drawn(over)
+        return json.dumps(event.numbers), to_json(over)
 
     with gr.Blocks() as demo:
         with gr.Tabs():
@@ -52,8 +52,8 @@ def page_with_a_map() -> gr.Blocks:
             with gr.Tab("Map", render_children=True):
                 shown = plotly_map("Map of the toys", "toys")
         quiet = {"show_progress": "hidden"}
-        first.click(lambda: drawn(map_figure(view()), SOURCE), None, shown, **quiet)
-        turned = drawn(map_figure(view(points=-POINTS)), SOURCE)
+        first.click(lambda: to_json(map_figure(view()), SOURCE), None, shown, **quiet)
+        turned = to_json(map_figure(view(points=-POINTS)), SOURCE)
         moved.click(lambda: turned, None, shown, **quiet)
         shown.select(chosen, None, [told, shown], **quiet)
     return demo

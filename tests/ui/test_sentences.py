@@ -1,4 +1,4 @@
-"""The tab Sentences: its callbacks, its HTML, and a visitor in a real browser."""
+"""The tab Sentences: its callbacks, its HTML and its page."""
 
 import re
 import shutil
@@ -16,7 +16,8 @@ from vsdemo.ui import callbacks
 from vsdemo.ui.library import Library
 from vsdemo.ui.sentences import tab as sentences
 from vsdemo.ui.sentences import view
-from vsdemo.ui.sentences.tab import EXAMPLES, NEAREST, Pair
+from vsdemo.ui.sentences.state import PairState
+from vsdemo.ui.sentences.tab import EXAMPLES, NEAREST
 from vsdemo.ui.sentences.view import Row
 
 A, B = "one red circle", "there is a circle here"
@@ -46,22 +47,22 @@ def tab(several, monkeypatch):
 
 
 def pair(*texts, model="gru", **other):
-    return Pair(texts or (A, B), model, "toy-test", **other)
+    return PairState(texts or (A, B), model, "toy-test", **other)
 
 
 def last(tab, callback, *inputs):
-    """What stands on the page in the end."""
-    return list(tab.say(callback)(*inputs))[-1]
+    """Return the last update of a callback."""
+    return list(tab.guard(callback)(*inputs))[-1]
 
 
 def text(html):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html))
 
 
-def answered(tab, asked):
-    """What stands on the page when a question is answered."""
-    put = last(tab, tab.open, asked)
-    return put | last(tab, tab.answer, put[tab.asked])
+def answered(tab, state):
+    """Return the page after a question was answered."""
+    put = last(tab, tab.open, state)
+    return put | last(tab, tab.answer, put[tab.state])
 
 
 def test_every_model_has_a_row(tab):
@@ -73,31 +74,31 @@ def test_every_model_has_a_row(tab):
     assert "<b>gru</b>" in chosen
     (broken,) = (row for row in rows if "<b>broken</b>" in row)
     assert "is damaged" in broken
-    assert "By order" in shown[tab.follows]
+    assert "By order" in shown[tab.entailment]
     assert "By char_gru" in shown[tab.strips]
-    assert shown[tab.near].count("<button") == 2 * NEAREST == len(shown[tab.shown])
-    assert shown[tab.asked].wanted
-    assert tab.asked not in last(tab, tab.open, shown[tab.asked])  # it is asked once
+    assert shown[tab.near].count("<button") == 2 * NEAREST == len(shown[tab.captions])
+    assert shown[tab.state].active
+    assert tab.state not in last(tab, tab.open, shown[tab.state])  # it is state once
 
 
 def test_without_sentences_the_first_example_is_compared(tab):
     shown = last(tab, tab.open, pair("", ""))
-    assert (shown[tab.first], shown[tab.second]) == EXAMPLES[0] == shown[tab.asked].texts
+    assert (shown[tab.first], shown[tab.second]) == EXAMPLES[0] == shown[tab.state].texts
 
 
-def test_nothing_is_answered_before_somebody_looks(tab):
-    put = last(tab, tab.changed, pair(), "order", "toy-test")
-    assert put[tab.asked] == pair(model="order")
-    assert tab.rows not in last(tab, tab.answer, put[tab.asked])
+def test_nothing_is_compared_before_the_tab_opens(tab):
+    put = last(tab, tab.change_settings, pair(), "order", "toy-test")
+    assert put[tab.state] == pair(model="order")
+    assert tab.rows not in last(tab, tab.answer, put[tab.state])
 
 
-def test_another_model_is_asked_while_the_answer_is_on_its_way(tab):
-    first = last(tab, tab.open, pair())[tab.asked]
+def test_the_model_can_change_during_an_answer(tab):
+    first = last(tab, tab.open, pair())[tab.state]
     answer = tab.answer(first)
     next(answer)
-    put = last(tab, tab.changed, first, "char_gru", "toy-test")
-    assert tab.asked not in {key for update in answer for key in update}
-    shown = last(tab, tab.answer, put[tab.asked])
+    put = last(tab, tab.change_settings, first, "char_gru", "toy-test")
+    assert tab.state not in {key for update in answer for key in update}
+    shown = last(tab, tab.answer, put[tab.state])
     assert re.search(r'aria-current="true"><b>char_gru', shown[tab.rows])
     assert tab.first not in shown  # what is typed meanwhile stays
 
@@ -107,13 +108,13 @@ def test_bad_input_names_the_sentence_and_changes_nothing_else(tab, bad):
     for which, texts in (("first", (bad, B)), ("second", (A, bad))):
         shown = last(tab, tab.run, *texts, pair())
         assert f"The {which} sentence" in text(shown[tab.note])
-        assert tab.asked not in shown
+        assert tab.state not in shown
 
 
-def test_other_scripts_are_told_row_by_row(tab):
+def test_other_scripts_are_refused_by_each_model(tab):
     shown = answered(tab, pair("犬が走る", B, model="order"))
     assert text(shown[tab.rows]).count("knows no word of the sentence") == 3
-    assert shown[tab.follows] == shown[tab.strips] == ""
+    assert shown[tab.entailment] == shown[tab.strips] == ""
     assert "knows no word" in text(shown[tab.note])
     assert shown[tab.near] == ""
 
@@ -129,41 +130,41 @@ def test_a_long_sentence_of_characters_is_read(tab):
     [
         view.rows([Row(HOSTILE, HOSTILE, HOSTILE, HOSTILE)], "", {"a": HOSTILE}),
         view.rows([Row("", "", "", SentenceComparison(0.5, unknown=((HOSTILE,), ())))], "", {}),
-        view.follows(SentenceComparison(0.5, (0.1, -0.2)), HOSTILE),
+        view.entailment(SentenceComparison(0.5, (0.1, -0.2)), HOSTILE),
         view.strips(
             [HOSTILE], SentenceComparison(0.5, attention=((1 / len(HOSTILE),) * len(HOSTILE),)), ""
         ),
         view.nearest([[Hit(1, 0, HOSTILE, 0.5, 0.5)], []], "cosine"),
     ],
 )
-def test_text_from_outside_is_never_markup(html):
+def test_html_is_escaped(html):
     assert "<img src=x" not in html
     assert 'alert(1)>"' not in html
 
 
 def test_the_more_general_one_is_named():
-    said = SentenceComparison(0.9, excess=(-0.5, 0.1, -0.2))
-    html = text(view.follows(said, "order"))
+    comparison = SentenceComparison(0.9, excess=(-0.5, 0.1, -0.2))
+    html = text(view.entailment(comparison, "order"))
     assert "The second is the more general one" in html
     assert "violated in 1 of 3 dimensions" in html
     assert "violated in 2 of 3 dimensions" in html
-    other = view.follows(replace(said, excess=(0.5, -0.1, 0.2)), "order")
+    other = view.entailment(replace(comparison, excess=(0.5, -0.1, 0.2)), "order")
     assert "The first is the more general one" in text(other)
     for close in ((0.0, 0.0), (0.3, -0.31)):
-        assert "Neither" in text(view.follows(replace(said, excess=close), "order"))
+        assert "Neither" in text(view.entailment(replace(comparison, excess=close), "order"))
 
 
-def test_most_of_the_weight_is_told_in_words():
+def test_the_heaviest_words_are_listed():
     weights = (0.1, 0.0, 0.5, 0.2, 0.2)
     html = text(view.strips(["a dog"], SentenceComparison(1, attention=(weights,)), "char_gru"))
     assert "“dog” 90%, “a” 10%" in html
 
 
 @pytest.mark.parametrize("viewport", [None, PHONE], ids=["desktop", "phone"])
-def test_a_visitor_compares_and_goes_on_to_photos(visit, viewport):
+def test_a_visitor_compares_sentences_and_searches_a_caption(visit, viewport):
     page = visit(viewport=viewport) if viewport else visit()
     page.get_by_role("tab", name="Sentences").click()
-    expect(page.locator("#alike section.alike li")).to_have_count(1)
+    expect(page.locator("#alike section.alike li")).to_have_count(2)
     expect(page.get_by_label("First sentence")).to_have_value(EXAMPLES[0][0])
     page.get_by_label("First sentence").fill(A)
     page.get_by_label("Second sentence").fill(B)
@@ -180,10 +181,10 @@ def test_a_visitor_compares_and_goes_on_to_photos(visit, viewport):
     expect(page.locator("#query textarea, #query input").first).to_have_value(wanted)
 
 
-def test_an_empty_sentence_is_told_on_the_page(visit):
+def test_an_empty_sentence_is_refused_on_the_page(visit):
     page = visit(path="?tab=sentences")
     expect(page.locator("#near button")).to_have_count(2 * NEAREST)
     page.get_by_label("Second sentence").fill("   ")
     page.get_by_role("button", name="Compare").click()
     expect(page.locator(".problem")).to_contain_text("The second sentence is empty")
-    expect(page.locator("#alike section.alike li")).to_have_count(1)
+    expect(page.locator("#alike section.alike li")).to_have_count(2)

@@ -1,4 +1,4 @@
-"""Storybook in the app: drawn while the page waits, looked at where nothing can be searched."""
+"""Storybook in the app: drawn while the page waits, and browsed where it cannot be searched."""
 
 import re
 import shutil
@@ -11,17 +11,18 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.conftest import BACKBONE
+from tests.ui.conftest import served_here
 from vsdemo.core.errors import UserError
 from vsdemo.data import caption_bank
 from vsdemo.data.storybook import store
 from vsdemo.ui import callbacks
-from vsdemo.ui.describe import tab as caption
-from vsdemo.ui.describe.tab import Described
+from vsdemo.ui.describe import tab as describe
+from vsdemo.ui.describe.state import DescribeState
 from vsdemo.ui.library import Library
 from vsdemo.ui.search import tab as search
 
 GALLERY = "storybook-test"
-WORLD = ("gru", GALLERY)
+KEY = ("gru", GALLERY)
 
 
 @pytest.fixture
@@ -46,6 +47,22 @@ def offline(few, monkeypatch):
     return few
 
 
+@pytest.fixture
+def shipped_app(apps, fresh_machine):
+    """The app on a fresh machine, with the models that ship."""
+    with served_here(apps, "shipped"):
+        yield "shipped"
+
+
+@pytest.fixture
+def few_app(apps, checkpoints, monkeypatch):
+    """The app with sixteen pictures of Storybook."""
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
+    monkeypatch.setitem(store.SPLITS, "test", range(4500, 4516))
+    with served_here(apps, "few"):
+        yield "few"
+
+
 def tab_of(library):
     with gr.Blocks():
         return search.build(library)
@@ -55,14 +72,14 @@ def clicked(number):
     return SimpleNamespace(_data={"number": number})
 
 
-def test_a_fresh_machine_offers_storybook_and_draws_nothing_before_it_is_asked(offline):
+def test_storybook_is_offered_and_not_drawn_before_use(offline):
     (gallery,) = offline().galleries.values()
     assert (gallery.key, gallery.label) == (GALLERY, "Storybook test (6)")
     assert "kite" in gallery.examples[0]
     assert not store.folder().exists()
 
 
-def test_a_gallery_is_opened_once_and_again_after_a_failure(offline, monkeypatch):
+def test_a_gallery_opens_once_and_again_after_a_failure(offline, monkeypatch):
     library = offline()
 
     def fail(*args):
@@ -71,73 +88,73 @@ def test_a_gallery_is_opened_once_and_again_after_a_failure(offline, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(store, "draw", fail)
         with pytest.raises(UserError, match="disk"):
-            library.loading(*WORLD).engine.result()
-    opening = library.opening(GALLERY)
-    assert len(opening.photos.result().photos) == 6
-    assert (opening.done, opening.of) == (6, 6)
-    assert library.opening(GALLERY) is opening
+            library.engine(*KEY).result()
+    pending = library.photos(GALLERY)
+    assert len(pending.result().photos) == 6
+    assert (pending.status.done, pending.status.total) == (6, 6)
+    assert library.photos(GALLERY) is pending
     with pytest.raises(UserError, match="no 'x' here"):
-        library.opening("x")
+        library.photos("x")
 
 
-def test_without_weights_photos_are_looked_at(offline):
+def test_without_weights_photos_are_browsed(offline):
     tab = tab_of(offline())
-    updates = list(tab.look("", *WORLD, 4))
+    updates = list(tab.open_gallery("", *KEY, 4))
     assert any("Drawing the pictures" in u.get(tab.note, "") for u in updates)
     last = updates[-1]
     assert last[tab.grid].count("<img") == 4
     assert last[tab.detail].count('class="sentence"') == 5
     assert [last[b] for b in tab.examples][2] == "an animal in the snow"
-    shown = last[tab.shown]
+    shown = last[tab.state]
     assert shown.address == {"model": "gru", "gallery": GALLERY}
     more = list(tab.show_more(shown))[-1]
     assert more[tab.grid].count("<img") == 6
     assert more[tab.more]["interactive"] is False
     large = list(tab.select(shown, clicked(3)))[-1]
     assert "/3/large" in large[tab.detail]
-    assert large[tab.shown].address["photo"] == "3"
+    assert large[tab.state].address["photo"] == "3"
 
 
-def test_without_weights_the_page_says_what_is_missing_and_undoes_no_click(offline):
+def test_without_weights_the_page_says_what_is_missing(offline):
     tab = tab_of(offline())
-    shown = list(tab.look("", *WORLD, 4))[-1][tab.shown]
+    shown = list(tab.open_gallery("", *KEY, 4))[-1][tab.state]
     last = list(tab.answer(shown))[-1]
     assert tab.grid not in last
-    assert re.search(f"searching has to wait.*{BACKBONE} is not here", last[tab.note])
+    assert re.search(f"Search is not available: .*{BACKBONE} is not here", last[tab.note])
     with pytest.raises(UserError, match="could not be downloaded"):
-        list(tab.run("a red ball", *WORLD, 4))
+        list(tab.run("a red ball", *KEY, 4))
     with pytest.raises(UserError, match="could not be downloaded"):
-        list(tab.answer(list(tab.look("a red ball", *WORLD, 4))[-1][tab.shown]))
+        list(tab.answer(list(tab.open_gallery("a red ball", *KEY, 4))[-1][tab.state]))
 
 
-def test_without_weights_a_picture_has_its_own_sentences(offline):
+def test_without_weights_a_picture_has_its_captions(offline):
     library = offline()
     with gr.Blocks():
-        tab = caption.build(library, gr.Dropdown(), gr.Dropdown())
+        tab = describe.build(library, gr.Dropdown(), gr.Dropdown())
     list(tab.offer(GALLERY))
-    last = list(tab.show(Described(*WORLD, photo=2)))[-1]
-    own = library.opening(GALLERY).photos.result().own_captions(2)
-    assert last[tab.described].sentences == tuple(own)
+    last = list(tab.show(DescribeState(*KEY, photo=2)))[-1]
+    own = library.photos(GALLERY).result().own_captions(2)
+    assert last[tab.state].sentences == tuple(own)
     assert last[tab.sentences].count('class="sentence"') == 5
     assert "Written for this photo" in last[tab.note]
 
 
-def test_with_weights_storybook_is_searched_and_described_as_any_gallery(few):
+def test_with_weights_storybook_is_searched_and_described(few):
     library = few()
     tab = tab_of(library)
-    looked = list(tab.look("", *WORLD, 4))[-1]
+    looked = list(tab.open_gallery("", *KEY, 4))[-1]
     assert looked[tab.query] == "a girl flying a kite on the beach"
     assert tab.grid not in looked  # no photos that give way to others at once
-    shown = list(tab.answer(looked[tab.shown]))[-1][tab.shown]
+    shown = list(tab.answer(looked[tab.state]))[-1][tab.state]
     assert len(shown.hits) == 4
     with gr.Blocks():
-        told = caption.build(library, gr.Dropdown(), gr.Dropdown())
-    described = list(told.show(Described(*WORLD, photo=2)))[-1][told.described]
-    captions = library.opening(GALLERY).photos.result().captions
+        describe_tab = describe.build(library, gr.Dropdown(), gr.Dropdown())
+    described = list(describe_tab.show(DescribeState(*KEY, photo=2)))[-1][describe_tab.state]
+    captions = library.photos(GALLERY).result().captions
     assert set(described.sentences) <= set(captions)
 
 
-def test_a_visitors_photo_is_described_by_a_model_that_has_seen_photos(
+def test_an_upload_is_described_by_a_model_that_has_seen_photos(
     few, checkpoints, tmp_path, monkeypatch, toy_root
 ):
     own = shutil.copytree(checkpoints, tmp_path / "checkpoints")
@@ -147,39 +164,39 @@ def test_a_visitors_photo_is_described_by_a_model_that_has_seen_photos(
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(own))
     library = few()
     with gr.Blocks():
-        tab = caption.build(library, gr.Dropdown(), gr.Dropdown())
+        tab = describe.build(library, gr.Dropdown(), gr.Dropdown())
     photo = next((toy_root / "toy" / "images").iterdir())
-    told = {}
+    notes = {}
     for model in ("gru", "painter"):
-        last = list(tab.show(Described(model, GALLERY, upload=str(photo))))[-1]
-        assert set(last[tab.described].sentences) <= set(caption_bank.sentences())
-        assert last[tab.sentences].count('class="sentence"') == caption.SENTENCES
-        told[model] = last[tab.note]
-    assert "by gru, as painter has only seen drawings" in told["painter"]
-    assert "drawings" not in told["gru"]
-    assert library.reading("painter") is library.reading("gru")
+        last = list(tab.show(DescribeState(model, GALLERY, upload=str(photo))))[-1]
+        assert set(last[tab.state].sentences) <= set(caption_bank.sentences())
+        assert last[tab.sentences].count('class="sentence"') == describe.SENTENCES
+        notes[model] = last[tab.note]
+    assert "by gru, because painter has only seen drawings" in notes["painter"]
+    assert "drawings" not in notes["gru"]
+    assert library.describer("painter") is library.describer("gru")
 
 
-def test_photos_that_take_long_to_search_are_shown_until_they_can_be(few, monkeypatch):
+def test_photos_are_browsed_until_they_can_be_searched(few, monkeypatch):
     library = few()
     tab = tab_of(library)
-    monkeypatch.setattr(callbacks, "soon", lambda *_: False)
-    shown = list(tab.look("", *WORLD, 4))[-1][tab.shown]
+    monkeypatch.setattr(callbacks, "is_ready_soon", lambda *_, **__: False)
+    shown = list(tab.open_gallery("", *KEY, 4))[-1][tab.state]
     last = list(tab.answer(shown))[-1]
     assert "6 photos. Type a sentence" in last[tab.note]
     assert tab.grid not in last
-    assert library.loading(*WORLD).what == "Looking at the photos"
-    looked = list(tab.look("a red ball", *WORLD, 4))[-1][tab.shown]
-    shown = list(tab.answer(looked))[-1][tab.shown]
+    assert library.engine(*KEY).status.label == "Looking at the photos"
+    looked = list(tab.open_gallery("a red ball", *KEY, 4))[-1][tab.state]
+    shown = list(tab.answer(looked))[-1][tab.state]
     assert shown.photo == shown.hits[0].number
 
 
-def test_a_fresh_machine_shows_pictures_and_their_sentences(visit):
-    page = visit("fresh")
+def test_a_fresh_machine_shows_pictures_and_captions(visit, fresh_app):
+    page = visit(fresh_app)
     photos = page.locator("#grid button.frame")
     expect(photos).to_have_count(12)
     page.wait_for_function("[...document.querySelectorAll('#grid img')].every(i => i.naturalWidth)")
-    expect(page.get_by_role("status").first).to_contain_text("searching has to wait")
+    expect(page.get_by_role("status").first).to_contain_text("Search is not available")
     assert page.locator(".toast-body").count() == 0
     expect(page.get_by_label("Gallery")).to_have_value("Storybook test (16)")
     photos.nth(5).click()
@@ -195,9 +212,9 @@ def test_a_fresh_machine_shows_pictures_and_their_sentences(visit):
     expect(page.locator("#photo img")).to_be_visible()
 
 
-def test_what_ships_searches_storybook_and_describes_any_photo(visit, tmp_path):
+def test_the_shipped_models_search_storybook_and_describe_an_upload(visit, shipped_app, tmp_path):
     """Without data, internet and a word of set-up; every word of the photo's sentences is ours."""
-    page = visit("shipped")
+    page = visit(shipped_app)
     expect(page.locator("#grid .fit")).to_have_count(12, timeout=60_000)
     page.get_by_role("button", name="an animal in the snow").click()
     expect(page).to_have_url(re.compile("q=an\\+animal"))
@@ -208,12 +225,12 @@ def test_what_ships_searches_storybook_and_describes_any_photo(visit, tmp_path):
     page.locator("#photo button[aria-label='Remove Image']").click()
     page.locator("#photo input[type=file]").set_input_files(tmp_path / "noise.png")
     expect(page.get_by_text("only seen drawings")).to_be_visible()
-    told = page.locator("#sentences button.sentence").all_text_contents()
-    assert set(told) <= set(caption_bank.sentences())
+    notes = page.locator("#sentences button.sentence").all_text_contents()
+    assert set(notes) <= set(caption_bank.sentences())
 
 
-def test_storybook_is_chosen_among_other_galleries(visit):
-    page = visit()
+def test_storybook_can_be_chosen(visit, few_app):
+    page = visit(few_app)
     expect(page.locator("#grid button.frame")).to_have_count(8)
     page.get_by_label("Gallery").click()
     page.get_by_role("option", name="Storybook test (16)").click()

@@ -57,22 +57,22 @@ def visit(browser):
     assert [told for told in failed if not told.startswith(here)] == []
 
 
-def test_a_class_sees_a_model_learn_and_then_searches_with_it(app, visit):
+def test_a_model_is_trained_and_used_in_search(app, visit):
     page = visit(app)
     ready(page)
     train(page)
-    says(page, "learning", "bow-lesson-1")
+    says(page, "training", "bow-lesson-1")
     says(page, "done", "bow-lesson-1")
     rows = page.locator("#finds .finds > li")
     expect(rows.first.locator("h3")).to_contain_text("epoch 60")
-    expect(rows.last.locator("h3")).to_contain_text("before it learns")
+    expect(rows.last.locator("h3")).to_contain_text("before training")
     images = page.locator("#finds img")
     expect(images).to_have_count(5 * rows.count())
     assert images.first.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
     ranks = page.locator("#finds h3 .note")
     assert ranks.count() == 0  # a visitor's own sentence belongs to no photo
     page.locator("#finds .chip").nth(1).click()
-    expect(ranks.first).to_contain_text("its photo: place")
+    expect(ranks.first).to_contain_text("its photo: rank")
     expect(page.locator("#curves .plot svg").first).to_be_visible()
     expect(page.locator("#runs tr")).to_have_count(2)
     told = urllib.request.urlopen(app.url + "runs/bow-lesson-1/events.csv").read().decode()
@@ -87,7 +87,7 @@ def test_a_class_sees_a_model_learn_and_then_searches_with_it(app, visit):
     expect(other.get_by_label("Model")).to_have_value("bow-lesson-1")
 
 
-def test_two_press_start_at_once_and_one_training_runs(app, visit):
+def test_two_visitors_start_one_run(app, visit):
     pages = [visit(app), visit(app)]
     for page in pages:
         ready(page, **LONG)
@@ -97,45 +97,45 @@ def test_two_press_start_at_once_and_one_training_runs(app, visit):
     refused = [page.locator(".notes .problem", has_text="one run at a time") for page in pages]
     expect(refused[0].or_(pages[0].locator("#status .training"))).to_be_visible(timeout=SLOW)
     for page in pages:  # both see the one that runs, also who was refused
-        says(page, "learning")
+        says(page, "training")
     assert len(list(app.runs.glob("*/run.json"))) == before + 1
     assert sum(found.count() for found in refused) == 1
     # The one who reloads finds it again, and stops it; the other sees that.
     pages[0].reload()
-    says(pages[0], "learning")
+    says(pages[0], "training")
     pages[0].get_by_role("button", name="Stop").click()
     for page in pages:
         says(page, "stopped")
-    pages[1].get_by_role("button", name="Go on").click()
-    says(pages[1], "learning")
-    says(pages[0], "learning")  # who looks on sees it within seconds
+    pages[1].get_by_role("button", name="Resume").click()
+    says(pages[1], "training")
+    says(pages[0], "training")  # who looks on sees it within seconds
     app.trainer().send_signal(signal.SIGKILL)
-    says(pages[0], "ended without a word")
-    expect(pages[0].get_by_role("button", name="Go on")).to_be_visible()
+    says(pages[0], "stopped unexpectedly")
+    expect(pages[0].get_by_role("button", name="Resume")).to_be_visible()
 
 
-def test_a_trainer_outlives_the_app_and_is_found_again(checkpoints, visit, tmp_path):
+def test_a_run_outlives_the_app(checkpoints, visit, tmp_path):
     with serving(tmp_path, checkpoints) as app:
         page = visit(app)
         ready(page, **LONG)
         train(page)
-        says(page, "learning")
+        says(page, "training")
         app.kill()
         log = app.runs / "bow-lesson-1" / "events.jsonl"
         size = log.stat().st_size
         app.begin()
         page = visit(app)
-        says(page, "learning", "bow-lesson-1")
+        says(page, "training", "bow-lesson-1")
         assert log.stat().st_size > size
         trainer = app.trainer()
         # Its folder is removed under it: this is told, and it ends by itself.
         shutil.rmtree(app.runs / "bow-lesson-1", ignore_errors=True)
-        removed = page.get_by_text("No longer here: bow-lesson-1")
-        expect(removed.or_(page.get_by_text("its folder was removed"))).to_be_visible(timeout=SLOW)
+        removed = page.get_by_text("No longer available: bow-lesson-1")
+        expect(removed.or_(page.get_by_text("folder removed"))).to_be_visible(timeout=SLOW)
         if trainer:
             trainer.wait(30)
         train(page)
-        says(page, "getting ready|learning")
+        says(page, "preparing|training")
 
 
 def test_events_reach_the_page_within_two_seconds(app, visit):
@@ -152,7 +152,7 @@ def test_events_reach_the_page_within_two_seconds(app, visit):
         told = {"kind": "start", "step": 0, "time": time.time(), "steps": 1000}
         log.write(json.dumps(told) + "\n")
         page = visit(app)
-        says(page, "learning", "by-hand-1")
+        says(page, "training", "by-hand-1")
         waits = []
         for step in range(10, 60, 10):
             event = {"kind": "step", "step": step, "time": time.time(), "loss": 1 / step}
@@ -194,7 +194,7 @@ def test_fifty_runs_are_listed_compared_and_deleted(app, visit):
     assert len(list(app.runs.glob("old-*/run.json"))) == 49
 
 
-def test_what_a_form_says_is_in_the_command_and_what_is_wrong_is_one_sentence(app, visit):
+def test_the_form_sets_the_command_and_refuses_bad_values(app, visit):
     page = visit(app)
     ready(page, batch_size=12)
     page.locator("#set-batch_size").fill("1")
@@ -202,16 +202,14 @@ def test_what_a_form_says_is_in_the_command_and_what_is_wrong_is_one_sentence(ap
     problem = page.locator(".notes .problem")
     expect(problem).to_contain_text("batch_size must be a whole number from 2")
     train(page)
-    expect(problem).to_contain_text("does not fit yet")
+    expect(problem).to_contain_text("is invalid")
     choose(page, "Preset", "hypernyms/toy")
     expect(page.locator("#command")).to_contain_text("train hypernyms/toy")
     expect(page.get_by_label("A sentence to watch")).to_be_disabled()
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_where_strangers_visit_nobody_trains_unless_it_is_allowed(
-    checkpoints, monkeypatch, tmp_path, allowed
-):
+def test_a_public_server_trains_only_if_allowed(checkpoints, monkeypatch, tmp_path, allowed):
     for name, value in (("VSDEMO_CHECKPOINTS", checkpoints), ("VSDEMO_HOME", tmp_path)):
         monkeypatch.setenv(name, str(value))
     monkeypatch.setenv("SPACE_ID", "somebody/vsdemo")
@@ -220,22 +218,22 @@ def test_where_strangers_visit_nobody_trains_unless_it_is_allowed(
     asked = [fn.name for fn in demo.fns.values()]
     assert [name in asked for name in ("train", "delete", "compare")] == [allowed] * 3
     said = json.dumps(demo.config, default=str)
-    assert ("Training is off where strangers visit" in said) != allowed
+    assert ("Training is off on this public server" in said) != allowed
 
 
-def test_strangers_who_may_train_have_a_time_limit(monkeypatch):
+def test_a_public_server_limits_the_time_of_a_training(monkeypatch):
     from vsdemo.serving import access
 
     monkeypatch.setattr(os, "environ", {"SPACE_ID": "x", "VSDEMO_ALLOW_TRAINING": "1"})
     assert access.training_allowed()
-    assert access.minutes() == 10
+    assert access.training_minutes() == 10
     monkeypatch.setitem(os.environ, "VSDEMO_TRAINING_MINUTES", "3")
-    assert access.minutes() == 3
+    assert access.training_minutes() == 3
     monkeypatch.setattr(os, "environ", {})
-    assert (access.training_allowed(), access.minutes()) == (True, None)
+    assert (access.training_allowed(), access.training_minutes()) == (True, None)
 
 
-def test_no_name_from_a_page_leaves_the_list_of_runs(app):
+def test_a_run_name_is_never_a_path(app):
     for name in ("../home", "..", "%2e%2e", "bow-lesson-1%00", "."):
         with pytest.raises((urllib.error.HTTPError, ValueError)):
             urllib.request.urlopen(f"{app.url}runs/{name}/events.csv")

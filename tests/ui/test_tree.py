@@ -6,12 +6,12 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.conftest import served_here
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
 from vsdemo.plots import tree_svg, universal_dependencies
 from vsdemo.ui import callbacks, theme
-from vsdemo.ui.search import tab, tree
+from vsdemo.ui.search import tree
+from vsdemo.ui.search.state import SearchState
 
 PHONE = {"width": 390, "height": 844}
 MISSING = "resources.json is missing; restore it."
@@ -54,45 +54,45 @@ def panel(monkeypatch):
 
 
 def shown(text):
-    return tab.Shown(text, "gru", "toy-test", 4)
+    return SearchState(text, "gru", "toy-test", 4)
 
 
 def ask(panel, callback, *inputs):
-    """All that a callback puts on the page, one update after the other."""
-    return list(callbacks.telling(panel.note)(callback)(*inputs))
+    """Return all updates of a callback."""
+    return list(callbacks.report_errors(panel.note)(callback)(*inputs))
 
 
-def test_a_closed_panel_reads_nothing(panel, words):
+def test_a_closed_panel_parses_nothing(panel, words):
     (update,) = ask(panel, panel.draw, shown("a dog runs"), False, None)
     assert panel.tree not in update
     assert words.read == []
 
 
-def test_an_opened_panel_first_says_that_it_reads(panel, words):
+def test_an_opened_panel_shows_progress_first(panel, words):
     updates = ask(panel, panel.unfold, shown("a dog & cat"), None)
-    assert any("Reading the sentence" in str(u[panel.note]) for u in updates[:-1])
+    assert any("Parsing the sentence" in str(u[panel.note]) for u in updates[:-1])
     last = updates[-1]
     assert last[panel.open] is True
-    assert last[panel.read] == "a dog & cat"
+    assert last[panel.parsed] == "a dog & cat"
     assert 'aria-label="Dependency tree of “a dog &amp; cat”"' in last[panel.tree]
     assert last[panel.tree].count('role="listitem"') == 4
 
 
-def test_the_same_sentence_is_read_once(panel, words):
+def test_a_sentence_is_parsed_once(panel, words):
     ask(panel, panel.draw, shown("a dog runs"), True, "a dog runs")
     ask(panel, panel.unfold, shown("a dog runs"), "a dog runs")
     ask(panel, panel.unfold, None, None)
     assert words.read == []
 
 
-def test_a_sentence_that_cannot_be_read_is_told_and_leaves_no_other_tree(panel, words):
+def test_a_bad_sentence_removes_the_tree(panel, words):
     last = ask(panel, panel.draw, shown("unknown"), True, "a dog runs")[-1]
     assert "The sentence holds no word." in last[panel.note]
     assert last[panel.tree] == ""
-    assert last[panel.read] is None
+    assert last[panel.parsed] is None
 
 
-def test_missing_models_are_told_in_a_sentence(panel, monkeypatch):
+def test_a_missing_parser_is_reported(panel, monkeypatch):
     def load(name):
         raise UserError(MISSING)
 
@@ -145,14 +145,6 @@ def test_a_browser_finds_no_texts_that_overlap_and_none_too_small(browser, n):
             assert beside or a["bottom"] <= b["top"] or b["bottom"] <= a["top"], (a, b)
 
 
-@pytest.fixture
-def parsed(apps, checkpoints, words, monkeypatch):
-    """The app in this process, where the fake parser is; its name for `visit`."""
-    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
-    with served_here(apps, "parsed"):
-        yield "parsed"
-
-
 def unfold(page):
     expect(page.locator("#grid button.frame").first).to_be_visible()
     page.get_by_role("button", name="Dependency tree of the sentence").click()
@@ -162,9 +154,9 @@ def drawn(page):
     return page.locator(".deptree .word")
 
 
-def test_a_visitor_opens_the_tree_and_walks_it_with_the_keyboard(visit, parsed, words):
+def test_a_visitor_opens_the_tree_and_walks_it_with_the_keyboard(visit, words):
     sentence = "one red bar on a blue ground"
-    page = visit(parsed, "?q=" + sentence.replace(" ", "+"), viewport=PHONE)
+    page = visit(path="?q=" + sentence.replace(" ", "+"), viewport=PHONE)
     unfold(page)
     expect(drawn(page)).to_have_text(sentence.split())
     assert words.read == [sentence]
@@ -182,8 +174,8 @@ def test_a_visitor_opens_the_tree_and_walks_it_with_the_keyboard(visit, parsed, 
     assert box["y"] + box["height"] <= PHONE["height"]
 
 
-def test_an_open_tree_follows_each_search_and_a_closed_one_waits(visit, parsed, words):
-    page = visit(parsed, "?q=one+red+bar")
+def test_an_open_tree_follows_each_search_and_a_closed_one_waits(visit, words):
+    page = visit(path="?q=one+red+bar")
     unfold(page)
     expect(drawn(page)).to_have_text(["one", "red", "bar"])
     caption = page.locator("#detail .written button").first
@@ -201,7 +193,11 @@ def test_an_open_tree_follows_each_search_and_a_closed_one_waits(visit, parsed, 
     assert words.read == ["one red bar", text, "a blue square"]
 
 
-def test_without_a_parser_the_panel_says_so_and_the_photos_stay(visit):
+def test_without_a_parser_the_panel_says_so_and_the_photos_stay(visit, monkeypatch):
+    def load(name):
+        raise UserError(MISSING)
+
+    monkeypatch.setattr(tree.parser, "load", load)
     page = visit()
     unfold(page)
     expect(page.locator(".tree [role=alert]")).to_contain_text("missing")

@@ -1,29 +1,32 @@
-"""Where strangers visit, on a Space or in a network: what they may not do, and for how long."""
+"""What visitors of a public server may do, and for how long."""
 
 from __future__ import annotations
 
 import os
 
-PUBLIC = ("SPACE_ID", "GRADIO_SHARE", "GRADIO_SERVER_NAME")  # set where strangers may visit
-ALLOW, MINUTES = "VSDEMO_ALLOW_TRAINING", "VSDEMO_TRAINING_MINUTES"
-USUAL = 10.0  # minutes that a stranger's training may take
+# Set on Hugging Face Spaces, for a public link and for a server in a network.
+PUBLIC = ("SPACE_ID", "GRADIO_SHARE", "GRADIO_SERVER_NAME")
+ALLOW_TRAINING = "VSDEMO_ALLOW_TRAINING"
+TRAINING_MINUTES = "VSDEMO_TRAINING_MINUTES"
+DEFAULT_MINUTES = 10.0
+LEAST_MINUTES = 0.1
 
 
-def strangers() -> bool:
-    """Whether strangers may visit."""
-    return any(map(os.environ.get, PUBLIC))
+def is_public() -> bool:
+    """Whether other people than the owner of this machine may visit the app."""
+    return any(os.environ.get(name) for name in PUBLIC)
 
 
 def training_allowed() -> bool:
     """Whether a visitor may train."""
-    return not strangers() or os.environ.get(ALLOW) == "1"
+    return not is_public() or os.environ.get(ALLOW_TRAINING) == "1"
 
 
-def minutes() -> float | None:
-    """How long a training may take; None where only its owner visits."""
-    if not strangers():
+def training_minutes() -> float | None:
+    """Return how long a visitor's training may take; None for no limit."""
+    if not is_public():
         return None
     try:
-        return max(0.1, float(os.environ.get(MINUTES, USUAL)))
+        return max(LEAST_MINUTES, float(os.environ.get(TRAINING_MINUTES, DEFAULT_MINUTES)))
     except ValueError:
-        return USUAL
+        return DEFAULT_MINUTES

@@ -1,10 +1,10 @@
-"""The app in the browser: composes the page and starts the server. The one home of gradio."""
+"""The app in the browser: composes the page and starts the server. The only user of gradio."""
 
 from __future__ import annotations
 
 import os
 
-# Read when gradio is imported: the app asks no other host for anything.
+# Read when gradio is imported: the app contacts no other host.
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
@@ -15,44 +15,52 @@ import gradio as gr
 from vsdemo.core.errors import UserError
 from vsdemo.ui import api, images, theme
 from vsdemo.ui.components import html
-from vsdemo.ui.layout import LINE, TITLE, Page
+from vsdemo.ui.layout import SUBTITLE, TITLE, Page
 from vsdemo.ui.library import Library
 from vsdemo.ui.training import export
 
+DEFAULT_PORT = 7860
 MAX_UPLOAD = "20mb"
 IDLE = 0.02  # seconds
 
 
 def build(library: Library) -> gr.Blocks:
-    """The whole page; where there is nothing to show, one sentence that says what to do."""
+    """Return the whole page; without a model, one sentence that says what to do."""
+    demo: gr.Blocks
     with gr.Blocks(title=TITLE, analytics_enabled=False) as demo:
         if library.problem:
-            gr.HTML(f"<h1>{TITLE}</h1><p>{LINE}</p>", elem_classes="title")
+            gr.HTML(f"<h1>{TITLE}</h1><p>{SUBTITLE}</p>", elem_classes="title")
             gr.HTML(html.message(library.problem))
         else:
             Page(library).connect(demo)
             api.build(library)
     demo.queue(default_concurrency_limit=8)
-    # Gradio looks a thousand times a second for something to do, with a tenth of a core that a
-    # training in the background could use; it offers no option for that.
-    demo._queue.sleep_when_free = IDLE
+    # Gradio polls its queue a thousand times a second, which costs a tenth of a core that a
+    # training could use. It has no option for that.
+    demo._queue.sleep_when_free = IDLE  # noqa: SLF001
     return demo
 
 
 def launch(port: int | None = None, gallery: str | None = None, **options: Any) -> gr.Blocks:
-    """Starts the app at `port`, GRADIO_SERVER_PORT or 7860; `gallery` is searched first.
+    """Start the app.
 
-    `options` go to Gradio's own `launch`. Raises UserError when the port is taken or the gallery
-    is not there.
+    Args:
+        port: Port of the server; by default GRADIO_SERVER_PORT or 7860.
+        gallery: Data set, captions file or folder of photos to offer first.
+        options: Passed to Gradio's own `launch`.
+
+    Raises:
+        UserError: If the port is taken or the gallery does not exist.
     """
     library = Library(gallery)
-    port = port or int(os.environ.get("GRADIO_SERVER_PORT", "7860"))
-    if not library.problem:  # loads, and draws, while the browser opens
-        library.loading(next(iter(library.models)), next(iter(library.galleries)))
+    port = port or int(os.environ.get("GRADIO_SERVER_PORT", DEFAULT_PORT))
+    if not library.problem:  # load, and draw, while the browser opens
+        library.engine(next(iter(library.models)), next(iter(library.galleries)))
     demo = build(library)
+    settings = {"server_port": port, "max_file_size": MAX_UPLOAD, "show_error": False}
     try:
         demo.launch(
-            **{"server_port": port, "max_file_size": MAX_UPLOAD, "show_error": False, **options},
+            **{**settings, **options},
             theme=theme.theme(),
             css=theme.css(),
             head=theme.head(),
@@ -60,7 +68,7 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
             enable_monitoring=False,
             run_history=False,
             footer_links=[],
-            app_kwargs={"routes": [images.route(library.photos), export.route()]},
+            app_kwargs={"routes": [images.route(library.photo_files), export.route()]},
         )
     except OSError:
         raise UserError(f"Port {port} is taken; choose another one with --port.") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gradio as gr
+from gradio.events import api
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
@@ -13,19 +14,26 @@ from vsdemo.ui.library import Library
 
 
 def build(library: Library) -> None:
-    """Adds the endpoint /search."""
+    """Add the endpoint /search."""
 
     def search(sentence: str, model: str, gallery: str, k: float) -> list[dict[str, Any]]:
-        """The k photos that a sentence describes best."""
+        """Return the k photos that a sentence describes best.
+
+        `score` is the model's own, `unit_score` the same mapped to 0..1.
+        """
         try:
-            number, asked = check_k(k), Sentence.from_user(sentence)
-            engine = library.loading(model, gallery).engine.result()
-            hits = engine.search(asked.text, number)
+            count, text = check_k(k), Sentence.from_user(sentence).text
+            hits = library.engine(model, gallery).result().search(text, count)
         except UserError as error:
             raise gr.Error(str(error), print_exception=False) from None
-        names = ("rank", "photo", "score", "fit")
         return [
-            dict(zip(names, (h.rank, h.item, h.score, h.unit_score), strict=True)) for h in hits
+            {
+                "rank": hit.rank,
+                "photo": hit.item,
+                "score": hit.score,
+                "unit_score": hit.unit_score,
+            }
+            for hit in hits
         ]
 
-    gr.api(search, api_name="search")
+    api(search, api_name="search")

@@ -1,4 +1,4 @@
-"""How callbacks answer: waiting is told, bad input is one sentence, nothing ever is a traceback."""
+"""Helpers of callbacks: progress while a value loads, errors as one sentence, clicks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import inspect
 import logging
 import random
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from html import escape
 from time import monotonic
 from typing import Any, TypeVar
@@ -16,138 +16,116 @@ import gradio as gr
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
-from vsdemo.search.engine import Engine, Reader
+from vsdemo.search.engine import Engine
 from vsdemo.search.index import Index
 from vsdemo.ui import images
 from vsdemo.ui.components import html
 from vsdemo.ui.library import Library
-from vsdemo.ui.library.pending import Reading, Work
+from vsdemo.ui.library.pending import Pending
 
 T = TypeVar("T")
 Update = dict[Any, Any]  # widget -> its new value
-Answer = Iterator[Update]
-TICK = 0.25  # seconds between two looks at how far the work is
-PATIENCE = 1  # seconds that a page may stay as it is before it shows what there is
-UNEXPECTED = "That did not work, and the fault is the app's; what was shown before is still here."
+Updates = Iterator[Update]
+# Options of event listeners: without Gradio's spinner and its API; LATEST also handles an event
+# that arrives while the previous one is being handled.
+QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+LATEST: dict[str, Any] = {**QUIET, "trigger_mode": "always_last"}
+AT_ONCE = 0.1  # seconds without a progress line, so that a value that is ready does not flicker
+TICK = 0.25  # seconds between two updates of the progress
+PATIENCE = 1  # seconds that a page may wait before it shows something
+UNEXPECTED = "Something went wrong in the app. The previous results are still here."
+GONE = "That item is no longer on the page; choose another one."
 log = logging.getLogger(__name__)
 
 
-def telling(note: gr.HTML) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
-    """Makes a callback say in `note`, and in a toast, what went wrong; all else stays as it was."""
+def report_errors(note: gr.HTML) -> Callable[[Callable[..., Updates]], Callable[..., Updates]]:
+    """Return a decorator that shows a callback's errors in `note` and in a toast.
 
-    def wrap(callback: Callable[..., Answer]) -> Callable[..., Answer]:
+    All other widgets stay as they are.
+    """
+
+    def decorate(callback: Callable[..., Updates]) -> Callable[..., Updates]:
         @functools.wraps(callback)
-        def run(*args: Any) -> Answer:
-            shown: Update = {note: gr.skip()}  # Gradio empties the widgets of a silent callback
+        def run(*args: Any) -> Updates:
+            current: Update = {note: gr.skip()}  # Gradio empties widgets that get no value
             try:
-                yield shown
+                yield current
                 for update in callback(*args):
-                    # All of it again: of updates in quick succession the page drops some.
-                    shown = {**shown, **update}
-                    yield shown
+                    # Repeat earlier values: of updates in quick succession the page drops some.
+                    current = {**current, **update}
+                    yield current
             except UserError as error:
-                yield {**shown, note: _told(str(error))}
+                yield {**current, note: _warn(str(error))}
             except Exception:
                 log.exception("%s failed", callback.__qualname__)
-                yield {**shown, note: _told(UNEXPECTED)}
+                yield {**current, note: _warn(UNEXPECTED)}
 
-        # Gradio finds arguments such as gr.EventData by their annotations, which here are text.
-        run.__signature__ = inspect.signature(callback, eval_str=True)  # type: ignore[attr-defined]
+        # Gradio finds arguments such as gr.EventData by their annotations, which are strings here.
+        signature = inspect.signature(callback, eval_str=True)
+        run.__signature__ = signature  # type: ignore[attr-defined]
         return run
 
-    return wrap
+    return decorate
 
 
-def _told(sentence: str) -> str:
+def _warn(sentence: str) -> str:
     gr.Warning(escape(sentence), title="Please note")
     return html.problem(sentence)
 
 
-def _wait(note: gr.HTML, work: Work, future: Future[T]) -> Generator[Update, None, T]:
-    try:
-        return future.result(timeout=0.1)  # most often it is there: nothing flickers
-    except TimeoutError:
-        pass
-    while not future.done():
-        yield {note: html.progress(work.what, work.done, work.of)}
-        try:
-            return future.result(timeout=TICK)
-        except TimeoutError:
-            continue
-    return future.result()
+def wait_for(note: gr.HTML, pending: Pending[T]) -> Generator[Update, None, T]:
+    """Wait for a value, showing its status in `note`, and return it."""
+    wait([pending.future], AT_ONCE)
+    while not pending.future.done():
+        status = pending.status
+        yield {note: html.progress(status.label, status.done, status.total)}
+        wait([pending.future], TICK)
+    return pending.result()
 
 
-def photos(library: Library, note: gr.HTML, gallery: str) -> Generator[Update, None, CaptionSet]:
-    """The photos and captions of a gallery, telling in `note` how far they are."""
-    opening = library.opening(gallery)
-    return (yield from _wait(note, opening, opening.photos))
+def load_engine(
+    library: Library, note: gr.HTML, model: str, gallery: str
+) -> Generator[Update, None, Engine]:
+    """Wait for a gallery and then for an engine over it, and return the engine."""
+    pending = library.engine(model, gallery)
+    yield from wait_for(note, library.photos(gallery))
+    return (yield from wait_for(note, pending))
 
 
-def some(
+def load_captions(
+    library: Library, note: gr.HTML, model: str, gallery: str
+) -> Generator[Update, None, Index]:
+    """Wait for an engine and then for its embedded captions, and return these."""
+    yield from wait_for(note, library.engine(model, gallery))
+    return (yield from wait_for(note, library.captions(model, gallery)))
+
+
+def sample_photos(
     library: Library, note: gr.HTML, gallery: str, count: int
-) -> Generator[Update, None, tuple[list[int], html.Source, html.Words]]:
-    """Numbers of some photos of a gallery, where they are and what stands for them."""
-    found = yield from photos(library, note, gallery)
-    numbers = random.sample(range(len(found.photos)), min(count, len(found.photos)))
-    return numbers, images.source(library.galleries[gallery].token), html.words_of(found)
+) -> Generator[Update, None, tuple[list[int], html.PhotoAddress, html.PhotoText]]:
+    """Return numbers of random photos of a gallery, and functions for their address and text."""
+    captions: CaptionSet = yield from wait_for(note, library.photos(gallery))
+    size = len(captions.photos)
+    numbers = random.sample(range(size), min(count, size))
+    return numbers, images.addresses(library.galleries[gallery].token), html.photo_text(captions)
 
 
-def soon(library: Library, model: str, gallery: str, since: float) -> bool:
-    """Whether the engine is there before somebody who waits since then gets impatient."""
-    future = library.loading(model, gallery).engine
+def is_ready_soon(library: Library, model: str, gallery: str, *, since: float) -> bool:
+    """Whether an engine is loaded within PATIENCE seconds of `since`, a time of `monotonic`."""
+    future = library.engine(model, gallery).future
     wait([future], max(0, since + PATIENCE - monotonic()))
     return future.done() and future.exception() is None
 
 
-def engine(
-    library: Library, note: gr.HTML, model: str, gallery: str
-) -> Generator[Update, None, Engine]:
-    """The engine, telling in `note` how far it is."""
-    loading = library.loading(model, gallery)
-    yield from photos(library, note, gallery)
-    return (yield from _wait(note, loading, loading.engine))
+def event_data(event: gr.EventData) -> dict[str, Any]:
+    """Return what the page sent with an event; empty if it is malformed."""
+    data = event._data  # noqa: SLF001 (Gradio has no public name for it)
+    return data if isinstance(data, dict) else {}
 
 
-def captions(
-    library: Library, note: gr.HTML, model: str, gallery: str
-) -> Generator[Update, None, Index]:
-    """The engine's embedded captions, telling in `note` how far they are."""
-    loading = library.loading(model, gallery)
-    yield from _wait(note, loading, loading.engine)
-    return (yield from _wait(note, loading, library.captions(loading)))
-
-
-def reading(library: Library, note: gr.HTML, model: str) -> Generator[Update, None, Reading]:
-    """What describes a photo from elsewhere, telling in `note` how far it is."""
-    found = library.reading(model)
-    yield from _wait(note, found, found.reader)
-    return found
-
-
-def aligning(
-    library: Library, note: gr.HTML, model: str, gallery: str
-) -> Generator[Update, None, Reading]:
-    """What aligns a sentence with a photo, telling in `note` how far it is."""
-    found = library.aligning(model, gallery)
-    yield from _wait(note, found, found.reader)
-    return found
-
-
-def readers(library: Library, note: gr.HTML) -> Generator[Update, None, dict[str, Reader | str]]:
-    """Every model or why it cannot be read, telling in `note` how far they are."""
-    found = library.gathering()
-    return (yield from _wait(note, found, found.readers))
-
-
-def settled(note: gr.HTML, work: Work, future: Future[T]) -> Generator[Update, None, T]:
-    """What some work brings, telling in `note` how far it is."""
-    return (yield from _wait(note, work, future))
-
-
-def number(event: gr.EventData, count: int) -> int:
-    """The number that was clicked. Raises UserError unless it is one of 0 ... count - 1."""
-    data = event._data if isinstance(event._data, dict) else {}
-    found = data.get("number")
-    if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < count:
-        raise UserError("What was clicked is no longer on the page; choose another.")
-    return found
+def clicked_number(event: gr.EventData, count: int) -> int:
+    """Return the number that was clicked. Raises UserError unless it is one of 0 ... count - 1."""
+    number = event_data(event).get("number")
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < count:
+        raise UserError(GONE)
+    return number

@@ -1,7 +1,7 @@
-"""What a visitor may fetch from the web, and how far it is: a few quiet lines under "More".
+"""Downloads in the app: a few quiet lines under "More", with progress for every visitor.
 
-A thing is fetched once at a time, whoever asked for it, and everybody sees how far it is. Where
-strangers visit, on a Space, nothing is offered.
+A download runs once at a time, no matter how many visitors started it. On a public server nothing
+is offered.
 """
 
 from __future__ import annotations
@@ -10,164 +10,175 @@ import logging
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Event, Lock, Thread
-from typing import Any
 
 import gradio as gr
 
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.data.downloads import fetch
 from vsdemo.data.downloads.download import format_size
-from vsdemo.serving.access import strangers
+from vsdemo.serving.access import is_public
 from vsdemo.ui import callbacks
-from vsdemo.ui.callbacks import Update
+from vsdemo.ui.callbacks import QUIET, Update
 from vsdemo.ui.components import html
+from vsdemo.ui.components.widgets import chip
 from vsdemo.ui.library import Library
 
-Seen = tuple[str, ...] | None
-TICK = 1  # seconds between two looks at what is under way
+Names = tuple[str, ...]
+TICK = 1  # seconds between two updates of the progress
 log = logging.getLogger(__name__)
 
 
 @dataclass
-class Errand:
-    """A fetch: how far it is and, once it has ended, what went wrong."""
+class Download:
+    """How far a download is and, once it has ended, its error."""
 
-    what: str = "Fetching"
+    stage: str = "Fetching"
     done: int = 0  # bytes
-    of: int = 0
+    total: int = 0
     ended: bool = False
     problem: str = ""
     cancel: Event = field(default_factory=Event)
 
-    def report(self, what: str, done: int, of: int) -> None:
-        """Takes what the core reports while it works."""
-        self.what, self.done, self.of = what, done, of
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Set the progress; a `vsdemo.core.progress.StageProgress`."""
+        self.stage, self.done, self.total = stage, done, total
 
 
-class Fetching:
-    """The fetches of an app; what they bring is taken up by its library."""
+class Downloads:
+    """The downloads of an app; the library offers what they bring."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        missing = (name for name, thing in fetch.DOWNLOADS.items() if thing.missing)
-        self.names = () if strangers() else tuple(missing)
-        self.errands = {name: Errand(ended=True) for name in self.names}
-        self._taken: tuple[str, ...] = ()
+        missing = (name for name, item in fetch.DOWNLOADS.items() if item.missing)
+        self.names: Names = () if is_public() else tuple(missing)
+        self.states = {name: Download(ended=True) for name in self.names}
+        self._completed: Names = ()
         self._lock = Lock()
 
-    def arrived(self) -> tuple[str, ...]:
-        """What has come since the app started; what is new the library takes up."""
+    def completed(self) -> Names:
+        """Return what was downloaded since the app started, and let the library offer it."""
         with self._lock:
-            ended = (name for name, errand in self.errands.items() if errand.ended)
-            found = tuple(name for name in ended if not fetch.find_download(name).missing)
-            if found != self._taken:
+            ended = (name for name, state in self.states.items() if state.ended)
+            completed = tuple(name for name in ended if not fetch.find_download(name).missing)
+            if completed != self._completed:
                 self.library.refresh()
-                self._taken = found
-        return found
+                self._completed = completed
+        return completed
 
     @property
     def busy(self) -> bool:
-        """Whether anything is under way."""
-        return not all(e.ended for e in self.errands.values())
+        """Whether a download is running."""
+        return not all(state.ended for state in self.states.values())
 
     def start(self, name: str) -> None:
-        """Begins to fetch, or goes on, unless that is under way."""
+        """Start or resume a download, unless it is running."""
         with self._lock:
-            if self.errands[name].ended:
-                errand = self.errands[name] = Errand()
-                # As a daemon it never keeps the app from ending; what has come is kept.
-                Thread(target=self._run, args=(name, errand), daemon=True).start()
+            if self.states[name].ended:
+                state = self.states[name] = Download()
+                # A daemon does not keep the app from ending; a partial file can be resumed.
+                Thread(target=self._run, args=(name, state), daemon=True).start()
 
     def stop(self, name: str) -> None:
-        """Stops a fetch; what has come is kept."""
-        self.errands[name].cancel.set()
+        """Stop a download; it can be resumed."""
+        self.states[name].cancel.set()
 
-    def _run(self, name: str, errand: Errand) -> None:
+    def _run(self, name: str, state: Download) -> None:
         try:
-            fetch.fetch(name, errand.report, errand.cancel)
-            errand.ended = True
-            self.arrived()  # also where nobody looks
+            fetch.fetch(name, state.report, state.cancel)
+            state.ended = True
+            self.completed()  # also if no page asks
         except Cancelled:
             pass
         except UserError as error:
-            errand.problem = str(error)
+            state.problem = str(error)
         except Exception:
-            log.exception("fetching %s failed", name)
-            errand.problem = callbacks.UNEXPECTED
+            log.exception("downloading %s failed", name)
+            state.problem = callbacks.UNEXPECTED
         finally:
-            errand.ended = True
+            state.ended = True
 
 
-class FetchPanel:
-    """The lines and buttons, for each thing that was not here when the app started."""
+class DownloadPanel:
+    """A line and buttons for each download that was missing when the app started.
+
+    `model` and `gallery` are the drop-downs that offer what was downloaded.
+    """
 
     def __init__(self, library: Library, model: gr.Dropdown, gallery: gr.Dropdown) -> None:
-        self.fetching = Fetching(library)
-        self.model, self.gallery = model, gallery  # these offer what has come
-        self.lines, self.starts, self.stops = {}, {}, {}
-        for name in self.fetching.names:
+        self.downloads = Downloads(library)
+        self.model, self.gallery = model, gallery
+        self.lines: dict[str, gr.HTML] = {}
+        self.start_buttons: dict[str, gr.Button] = {}
+        self.stop_buttons: dict[str, gr.Button] = {}
+        for name in self.downloads.names:
             with gr.Row(elem_classes="fetch"):
-                self.lines[name] = gr.HTML(_line(name, Errand(ended=True)))
-                self.starts[name] = gr.Button("Fetch", elem_classes="chip", size="sm")
-                self.stops[name] = gr.Button(
-                    "Cancel", elem_classes="chip", size="sm", visible=False
-                )
+                self.lines[name] = gr.HTML(_line(name, Download(ended=True)))
+                self.start_buttons[name] = chip("Fetch")
+                self.stop_buttons[name] = chip("Cancel", visible=False)
         self.timer = gr.Timer(TICK, active=False)
         self.open = gr.State(False)
-        self.seen = gr.State(None)  # what this page has seen come
+        self.seen = gr.State(None)  # the downloads that this page knows to be complete
 
     def connect(self, demo: gr.Blocks, around: gr.Accordion) -> None:
-        """Looks at what is under way while `around` is open, or until it has ended."""
-        if not self.fetching.names:
+        """Update the lines while `around` is open, or until every download has ended."""
+        if not self.downloads.names:
             return
-        widgets = (self.lines, self.starts, self.stops)
-        outputs = [w for of_one in widgets for w in of_one.values()]
-        outputs += [self.timer, self.seen, self.model, self.gallery]
+        outputs = [
+            *self.lines.values(),
+            *self.start_buttons.values(),
+            *self.stop_buttons.values(),
+            self.timer,
+            self.seen,
+            self.model,
+            self.gallery,
+        ]
         inputs = [self.open, self.seen]
-        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        for start in (demo.load, self.timer.tick):
-            start(self.look, inputs, outputs, **quiet)
-        for start, is_open in ((around.expand, lambda: True), (around.collapse, lambda: False)):
-            start(is_open, None, self.open, **quiet).then(self.look, inputs, outputs, **quiet)
-        for name in self.fetching.names:
-            self.starts[name].click(partial(self.start, name), inputs, outputs, **quiet)
-            self.stops[name].click(partial(self.stop, name), inputs, outputs, **quiet)
+        for event in (demo.load, self.timer.tick):
+            event(self.update, inputs, outputs, **QUIET)
+        opened = around.expand(lambda: True, None, self.open, **QUIET)
+        closed = around.collapse(lambda: False, None, self.open, **QUIET)
+        for changed in (opened, closed):
+            changed.then(self.update, inputs, outputs, **QUIET)
+        for name in self.downloads.names:
+            self.start_buttons[name].click(partial(self.start, name), inputs, outputs, **QUIET)
+            self.stop_buttons[name].click(partial(self.stop, name), inputs, outputs, **QUIET)
 
-    def start(self, name: str, is_open: bool, seen: Seen) -> Update:
-        """Fetches what the button stands for."""
-        self.fetching.start(name)
-        return self.look(is_open, seen)
+    def start(self, name: str, is_open: bool, seen: Names | None) -> Update:  # noqa: FBT001 (a widget's value)
+        """Start the download of a button."""
+        self.downloads.start(name)
+        return self.update(is_open, seen)
 
-    def stop(self, name: str, is_open: bool, seen: Seen) -> Update:
-        """Stops that."""
-        self.fetching.stop(name)
-        return self.look(is_open, seen)
+    def stop(self, name: str, is_open: bool, seen: Names | None) -> Update:  # noqa: FBT001 (a widget's value)
+        """Stop the download of a button."""
+        self.downloads.stop(name)
+        return self.update(is_open, seen)
 
-    def look(self, is_open: bool, seen: Seen) -> Update:
-        """How far everything is; when something has come, the drop-downs offer it."""
-        library, here = self.fetching.library, self.fetching.arrived()
-        active = is_open or self.fetching.busy
-        update: Update = {self.timer: gr.Timer(active=active), self.seen: here}
-        for name, errand in self.fetching.errands.items():
-            update[self.lines[name]] = _line(name, errand)
-            offered = errand.ended and name not in here
-            update[self.starts[name]] = gr.update(visible=offered)
-            update[self.stops[name]] = gr.update(visible=not errand.ended)
-        if seen not in (None, here):
+    def update(self, is_open: bool, seen: Names | None) -> Update:  # noqa: FBT001 (a widget's value)
+        """Show the progress, and offer what was downloaded in the drop-downs."""
+        library, completed = self.downloads.library, self.downloads.completed()
+        active = is_open or self.downloads.busy
+        update: Update = {self.timer: gr.Timer(active=active), self.seen: completed}
+        for name, state in self.downloads.states.items():
+            offered = state.ended and name not in completed
+            update[self.lines[name]] = _line(name, state)
+            update[self.start_buttons[name]] = gr.update(visible=offered)
+            update[self.stop_buttons[name]] = gr.update(visible=not state.ended)
+        if seen is not None and seen != completed:
             update[self.model] = gr.update(choices=list(library.models))
             update[self.gallery] = gr.update(choices=library.labels)
-            for name in set(here).difference(seen) if not is_open else ():
-                gr.Info(f"{fetch.find_download(name).title} is here.")
+            if not is_open:
+                for name in set(completed).difference(seen):
+                    gr.Info(f"{fetch.find_download(name).title} is available.")
         return update
 
 
-def _line(name: str, errand: Errand) -> str:
-    thing = fetch.find_download(name)
-    if not errand.ended:
-        what = "Stopping" if errand.cancel.is_set() else errand.what
-        return html.progress(f"{what} {thing.title}", errand.done, errand.of, format_size)
-    if not thing.missing:
-        return html.note(f"{thing.title} is here.")
-    come = f"; {format_size(thing.received)} of it are here" if thing.received else ""
-    told = html.problem(errand.problem) if errand.problem else ""
-    return html.note(f"{thing}{come}.") + told
+def _line(name: str, state: Download) -> str:
+    item = fetch.find_download(name)
+    if not state.ended:
+        stage = "Stopping" if state.cancel.is_set() else state.stage
+        return html.progress(f"{stage} {item.title}", state.done, state.total, format_size)
+    if not item.missing:
+        return html.note(f"{item.title} is available.")
+    received = f"; {format_size(item.received)} downloaded" if item.received else ""
+    problem = html.problem(state.problem) if state.problem else ""
+    return html.note(f"{item}{received}.") + problem

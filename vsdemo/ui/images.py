@@ -1,4 +1,4 @@
-"""Serves photos of the galleries by number, so that no address ever names a file."""
+"""Serves photos of the galleries by number, so that no address contains a file name."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from vsdemo.core.images import open_photo
 from vsdemo.core.paths import atomic
 
 SIDES = {"small": 480, "large": 1280}  # pixels: a card at twice its size, and the page's width
-AS_IS = {".jpg", ".jpeg", ".png", ".webp"}  # every browser shows these
-KEEP = {"Cache-Control": "private, max-age=3600", "X-Content-Type-Options": "nosniff"}
+BROWSER_FORMATS = {".jpg", ".jpeg", ".png", ".webp"}
+HEADERS = {"Cache-Control": "private, max-age=3600", "X-Content-Type-Options": "nosniff"}
 
 
 def address(token: str, number: int, size: str) -> str:
-    """The address of a photo, relative to the page so that it works below any root path."""
+    """Return the address of a photo, relative to the page so that any root path works."""
     return f"photo/{token}/{number}/{size}"
 
 
-def source(token: str) -> Callable[[int, str], str]:
-    """The addresses of a gallery's photos, by number and size."""
+def addresses(token: str) -> Callable[[int, str], str]:
+    """Return a function from number and size ("small", "large") to the address of a photo."""
     return lambda number, size: address(token, number, size)
 
 
-def saved(photo: Image.Image, side: int, folder: Path) -> str:
-    """The path of a photo's file in `folder`, at most `side` pixels wide and high.
+def save_jpeg(photo: Image.Image, side: int, folder: Path) -> str:
+    """Write a photo into `folder`, at most `side` pixels wide and high, and return its path.
 
-    It is written once: Gradio would write a photo in memory again with every look at how far the
-    work is, also while a browser reads it.
+    It is written once per content: Gradio would write a photo in memory again with every update of
+    a progress line, even while a browser reads it.
     """
     data = _jpeg(photo, side)
     path = folder / f"{hashlib.sha256(data).hexdigest()[:32]}.jpeg"
@@ -47,27 +47,31 @@ def saved(photo: Image.Image, side: int, folder: Path) -> str:
 
 
 @lru_cache(maxsize=512)
-def _file(path: Path, side: int) -> bytes:
+def _read_jpeg(path: Path, side: int) -> bytes:
     return _jpeg(open_photo(path), side)
 
 
 def _jpeg(photo: Image.Image, side: int) -> bytes:
-    photo, out = photo.copy(), io.BytesIO()
-    photo.thumbnail((side, side))
-    photo.save(out, "JPEG", quality=85)
+    resized, out = photo.copy(), io.BytesIO()
+    resized.thumbnail((side, side))
+    resized.save(out, "JPEG", quality=85)
     return out.getvalue()
 
 
-def _fits(path: Path, side: int) -> bool:
-    """Whether the file itself is small enough to send; only its header is read."""
-    if path.suffix.lower() not in AS_IS:
+def _is_small(path: Path, side: int) -> bool:
+    """Whether to send the file itself; reads only its header."""
+    if path.suffix.lower() not in BROWSER_FORMATS:
         return False
     with Image.open(path) as photo:
         return max(photo.size) <= side
 
 
 def route(photos_of: Callable[[str], Sequence[Path]]) -> Route:
-    """GET /photo/{token}/{number}/{small|large}; `photos_of` gives a gallery's photos by token."""
+    """Return the route GET /photo/{token}/{number}/{small|large}.
+
+    Args:
+        photos_of: Returns the photos of a gallery by its token.
+    """
 
     def photo(request: Request) -> Response:
         photos = photos_of(request.path_params["token"])
@@ -76,9 +80,10 @@ def route(photos_of: Callable[[str], Sequence[Path]]) -> Route:
         if side is None or number >= len(photos):
             return Response(status_code=404)
         try:
-            if _fits(photos[number], side):
-                return FileResponse(photos[number], headers=KEEP)
-            return Response(_file(photos[number], side), media_type="image/jpeg", headers=KEEP)
+            if _is_small(photos[number], side):
+                return FileResponse(photos[number], headers=HEADERS)
+            data = _read_jpeg(photos[number], side)
+            return Response(data, media_type="image/jpeg", headers=HEADERS)
         except (UserError, OSError, ValueError, Image.DecompressionBombError):
             return Response(status_code=404)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import gradio as gr
 
-TOKENS = {  # name: (light, dark); every text on its ground has a contrast of at least 4.5
+TOKENS = {  # name: (light, dark); text has a contrast of at least 4.5
     "paper": ("#faf8f4", "#161614"),
     "raised": ("#ffffff", "#201f1c"),
     "sunk": ("#efebe3", "#2b2a26"),
@@ -20,22 +20,28 @@ TOKENS = {  # name: (light, dark); every text on its ground has a contrast of at
 SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Liberation Sans", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Liberation Mono", "monospace")
 HERE = Path(__file__).parent
-SHEETS = (
-    *("static/style.css", "alignment/align.css", "sentences/sentences.css"),
-    *("hierarchy/cones.css", "hierarchy/map.css", "hierarchy/hierarchy.css"),
-    *("training/form.css", "training/curves.css", "training/training.css"),
+STYLE_SHEETS = (
+    "static/style.css",
+    "alignment/align.css",
+    "sentences/sentences.css",
+    "hierarchy/cones.css",
+    "hierarchy/map.css",
+    "hierarchy/hierarchy.css",
+    "training/form.css",
+    "training/curves.css",
+    "training/training.css",
 )
 SCRIPTS = ("components/html.js", "hierarchy/cones.js")
 
 
 def _themed(**names: str) -> dict[str, str]:
-    """Theme variable -> token, as Gradio's pairs NAME and NAME_dark."""
-    light = {k: TOKENS[v][0] for k, v in names.items()}
-    return light | {f"{k}_dark": TOKENS[v][1] for k, v in names.items()}
+    """Return Gradio's theme variables NAME and NAME_dark from token names."""
+    light = {name: TOKENS[token][0] for name, token in names.items()}
+    return light | {f"{name}_dark": TOKENS[token][1] for name, token in names.items()}
 
 
 def theme() -> gr.themes.Base:
-    """Gradio's plainest theme in the tokens' colours; no font is fetched."""
+    """Return Gradio's plainest theme in the colours of TOKENS; no font is downloaded."""
     base = gr.themes.Base(font=SANS, font_mono=MONO, radius_size="sm", spacing_size="md")
     return base.set(
         **_themed(
@@ -70,16 +76,16 @@ def theme() -> gr.themes.Base:
 
 
 def css() -> str:
-    """The tokens as CSS variables, then the style sheets, those of tabs last."""
+    """Return the tokens as CSS variables, then the style sheets."""
 
     def variables(column: int) -> str:
         return "".join(f"--{name}:{pair[column]};" for name, pair in TOKENS.items())
 
     tokens = f":root{{{variables(0)}}}\n.dark{{{variables(1)}}}\n"
-    return tokens + "".join((HERE / name).read_text(encoding="utf-8") for name in SHEETS)
+    return tokens + "".join((HERE / name).read_text(encoding="utf-8") for name in STYLE_SHEETS)
 
 
 def head() -> str:
-    """The page's scripts, in the page itself."""
+    """Return the scripts of the page, for its head."""
     scripts = ((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)
     return "".join(f"<script>{script}</script>" for script in scripts)

@@ -1,17 +1,16 @@
-"""The panel that shows which regions of a gallery fit a fragment, a word or a sentence best."""
+"""The panel with the regions of a gallery that fit a fragment, a word or a sentence best."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import gradio as gr
 
 from vsdemo.core.images import open_photo
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.alignment import view
-from vsdemo.ui.alignment.state import Asked
-from vsdemo.ui.callbacks import Answer, Update
+from vsdemo.ui.alignment.state import AlignState
+from vsdemo.ui.callbacks import LATEST, Update, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.widgets import clickable_html, note_html
 from vsdemo.ui.library import Library
 
 REGIONS = 12  # at a time
@@ -22,33 +21,32 @@ class RegionsPanel:
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        self.note = gr.HTML(html.note(""), elem_classes="notes")
-        self.found = gr.HTML(
-            "", elem_id="found", js_on_load="vsdemo.report(element, trigger, watch)"
-        )
+        self.note = note_html(html.note(""))
+        self.hits = clickable_html("found")
 
     @property
     def empty(self) -> Update:
-        """Nothing was asked yet."""
-        return {self.note: html.note(""), self.found: ""}
+        """The panel before a search."""
+        return {self.note: html.note(""), self.hits: ""}
 
-    def follow(self, parts: gr.HTML, asked: gr.State) -> None:
-        """Answers the button in `parts`, for what was chosen there."""
-        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        find = callbacks.telling(self.note)(self.find)
-        parts.apply(find, [asked], [*self.empty], trigger_mode="always_last", **quiet)
+    def follow(self, parts: gr.HTML, state: gr.State) -> None:
+        """Search for what is chosen in `parts` when its button is clicked."""
+        find_regions = callbacks.report_errors(self.note)(self.find_regions)
+        parts.apply(find_regions, [state], [*self.empty], **LATEST)
 
-    def find(self, asked: Asked | None, event: gr.EventData) -> Answer:
-        """Finds regions for the chosen fragment or word, or for the whole sentence."""
-        if asked is None or asked.alignment is None:
+    def find_regions(self, state: AlignState | None, event: gr.EventData) -> Updates:
+        """Find regions for the chosen fragment or word, or for the whole sentence."""
+        if state is None or state.alignment is None:
             return
-        text, gallery = asked.words_of(callbacks.number(event, asked.choices)), asked.gallery
-        engine = yield from callbacks.engine(self.library, self.note, asked.by, gallery)
-        yield {self.note: html.progress("Looking at the regions of the gallery", 0, 0)}
+        text = state.choice_text(callbacks.clicked_number(event, state.choice_count))
+        engine = yield from callbacks.load_engine(
+            self.library, self.note, state.aligned_by, state.gallery
+        )
+        yield {self.note: html.progress("Looking at the regions of the gallery")}
         hits, photos = engine.regions(text, REGIONS), engine.gallery.photos
-        sizes = {h.number: open_photo(photos[h.number]).size for h in hits}
-        source = images.source(self.library.galleries[gallery].token)
+        sizes = {hit.number: open_photo(photos[hit.number]).size for hit in hits}
+        address = images.addresses(self.library.galleries[state.gallery].token)
         yield {
-            self.found: view.found(hits, sizes, source, f"“{text}”"),
+            self.hits: view.region_grid(hits, sizes, address, label=f"Regions that fit “{text}”"),
             self.note: html.note(f"Best {len(hits)} regions of the gallery for “{text}”."),
         }

@@ -1,4 +1,4 @@
-"""What the tab Align is asked: a photo, a sentence and, when it is there, their alignment."""
+"""What the tab Align shows."""
 
 from __future__ import annotations
 
@@ -16,64 +16,93 @@ from vsdemo.core.paths import write_text
 from vsdemo.plots import overlay_png
 from vsdemo.plots.region_marks import phrase
 
+NOT_ALIGNED = "Nothing is aligned yet; type a sentence first."
+
 
 @dataclass(frozen=True)
-class Asked:
-    """The photo and the sentence on the page; `done` when somebody has looked."""
+class AlignState:
+    """The photo and the sentence on the page, and their alignment.
+
+    Attributes:
+        text: The sentence.
+        model: Key of the model.
+        gallery: Key of the gallery.
+        photo: Number of the photo in the gallery; None for an upload.
+        upload: File of a visitor's photo.
+        opened: Whether the tab has shown this state; before, it waits for a visitor.
+        aligned_by: Key of the model that aligned them, which may be another one.
+        alignment: The alignment; None before there is one.
+    """
 
     text: str
     model: str
     gallery: str
-    photo: int | None = None  # number in `gallery`
+    photo: int | None = None
     upload: str | None = None
-    done: bool = False
-    by: str = ""  # the model that aligned them
+    opened: bool = False
+    aligned_by: str = ""
     alignment: Alignment | None = None
 
     @property
     def address(self) -> dict[str, str]:
-        """What the address bar says; a visitor's own photo is not part of it."""
+        """What the address bar of the browser shows; never a visitor's photo."""
         values = {"tab": "align", "q": self.text, "model": self.model, "gallery": self.gallery}
         return values if self.photo is None else {**values, "photo": str(self.photo)}
 
     @property
     def summary(self) -> str:
-        """How much of the sentence is grounded, and by which model."""
+        """How many fragments are grounded, and by which model."""
         if self.alignment is None:
             return ""
         count = len(self.alignment.fragments)
-        seen = sum(self.alignment.best_region(m) is not None for m in range(count))
-        told = f"Grounded in a region: {seen} of {count} fragments."
-        if self.by == self.model:
-            return told
-        return f"{told} Aligned by {self.by}, as {self.model} has one point for a whole photo."
-
-    def words_of(self, number: int) -> str:
-        """What can be chosen: a fragment, a word, or at the end the whole sentence.
-
-        Raises UserError where there is nothing to choose from."""
-        if self.alignment is None:
-            raise UserError("Nothing is aligned yet; type a sentence first.")
-        first = len(self.alignment.fragments)
-        if number < first:
-            return phrase(self.alignment, number)
-        return [*self.alignment.words, self.text][number - first]
+        grounded = sum(self.alignment.best_region(m) is not None for m in range(count))
+        text = f"Grounded in a region: {grounded} of {count} fragments."
+        if self.aligned_by == self.model:
+            return text
+        return (
+            f"{text} Aligned by {self.aligned_by}, because {self.model} has one embedding for a "
+            "whole photo."
+        )
 
     @property
-    def choices(self) -> int:
-        """How many things `words_of` knows."""
-        found = self.alignment
-        return len(found.fragments) + len(found.words) + 1 if found else 1
-
-    def write(self, opened: Image.Image, name: str, folder: Path) -> tuple[str, str]:
-        """Writes the alignment as a picture and as JSON; where they are."""
+    def choice_count(self) -> int:
+        """How many things can be chosen: fragments, words and the whole sentence."""
         if self.alignment is None:
-            raise UserError("Nothing is aligned yet; type a sentence first.")
-        head = {"photo": name, "sentence": self.text, "model": self.by}
-        text = json.dumps({**head, **asdict(self.alignment)}, indent=1, ensure_ascii=False) + "\n"
-        own = folder / hashlib.sha256((str(opened.size) + text).encode()).hexdigest()[:32]
-        png, written = own / "alignment.png", own / "alignment.json"
-        if not written.exists():
-            save_image(overlay_png(opened, self.alignment), png)
-            write_text(written, text)
-        return str(png), str(written)
+            return 1
+        return len(self.alignment.fragments) + len(self.alignment.words) + 1
+
+    def choice_text(self, number: int) -> str:
+        """Return the text of a choice. Raises UserError if there is nothing to choose from."""
+        if self.alignment is None:
+            raise UserError(NOT_ALIGNED)
+        fragments = len(self.alignment.fragments)
+        if number < fragments:
+            return phrase(self.alignment, number)
+        return [*self.alignment.words, self.text][number - fragments]
+
+    def write(self, image: Image.Image, name: str, folder: Path) -> tuple[str, str]:
+        """Write the alignment as a PNG and as JSON into `folder`, and return their paths.
+
+        Args:
+            image: The photo.
+            name: Name of the photo in the JSON.
+            folder: Where to write; each alignment has its own folder there.
+
+        Raises:
+            UserError: If there is no alignment yet.
+        """
+        if self.alignment is None:
+            raise UserError(NOT_ALIGNED)
+        record = {
+            "photo": name,
+            "sentence": self.text,
+            "model": self.aligned_by,
+            **asdict(self.alignment),
+        }
+        text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+        key = hashlib.sha256((str(image.size) + text).encode()).hexdigest()[:32]
+        png_path, json_path = folder / key / "alignment.png", folder / key / "alignment.json"
+        if not json_path.exists():
+            save_image(overlay_png(image, self.alignment), png_path)
+            write_text(json_path, text)
+        return str(png_path), str(json_path)

@@ -1,8 +1,8 @@
-"""The tab Align: which words of a sentence speak of which regions of a photo."""
+"""The tab Align: which words of a sentence describe which regions of a photo."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,238 +20,244 @@ from vsdemo.data.text import parser
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.alignment import view
 from vsdemo.ui.alignment.regions import RegionsPanel
-from vsdemo.ui.alignment.state import Asked
-from vsdemo.ui.callbacks import Answer, Update
-from vsdemo.ui.components import html as page
+from vsdemo.ui.alignment.state import AlignState
+from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
+from vsdemo.ui.components import html
+from vsdemo.ui.components.widgets import (
+    chip,
+    clickable_html,
+    note_html,
+    one_line,
+    upload_chip,
+)
 from vsdemo.ui.library import Library
 
-ABOUT = "Give a photo and a sentence, and see which words speak of which region."
-SAYS = "Align this photo"
+ABOUT = "Choose a photo and type a sentence to see which words describe which region."
 PICKS = 8
-GLANCE = 12  # words
+SHORT_CAPTION = 12  # words
 SIDE = 1280  # pixels
 OFF = gr.update(interactive=False)
 
 
-class Align:
-    """Widgets of the tab, and what they do."""
+class AlignTab:
+    """The widgets of the tab, and their callbacks."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
         gr.HTML(f'<p class="about">{ABOUT}</p>')
         with gr.Row(elem_classes="results", elem_id="align"):
             with gr.Column(scale=6, min_width=320, elem_classes="aside"):
-                self.photo = _shown("figure")
+                self.photo = clickable_html("figure")
                 with gr.Row(elem_classes="pick"):
-                    self.upload = gr.UploadButton(
-                        "Use your own photo", file_types=["image"], elem_classes="chip", size="sm"
-                    )
-                    self.other = gr.Button("Other photos", elem_classes="chip", size="sm")
-                self.picks = _shown("align-picks")
+                    self.upload = upload_chip()
+                    self.other = chip("Other photos")
+                self.picks = clickable_html("align-picks")
             with gr.Column(scale=7, min_width=320):
                 with gr.Row(elem_classes="ask"):
-                    self.query = gr.Textbox(
-                        label="Sentence to align",
-                        show_label=False,
-                        container=False,
-                        max_lines=1,
-                        placeholder="What may be in the photo?",
-                        elem_id="align-query",
+                    self.query = one_line(
+                        "Sentence to align", "What may be in the photo?", elem_id="align-query"
                     )
                     self.go = gr.Button("Align", variant="primary", scale=0, elem_id="go")
-                self.own = _shown("own")
-                self.note = gr.HTML(page.note(""), elem_classes="notes")
-                self.parts = _shown("parts")
+                self.own = clickable_html("own")
+                self.note = note_html(html.note(""))
+                self.parts = clickable_html("parts")
                 with gr.Row(elem_classes="downloads"):
-                    self.png, self.json = _download("PNG"), _download("JSON")
+                    self.png, self.json = _download_button("PNG"), _download_button("JSON")
         self.regions = RegionsPanel(library)
-        self.asked = gr.State(None)
+        self.state = gr.State(None)
 
     @property
     def outputs(self) -> list[Any]:
-        """Every widget that an answer may change."""
+        """Every widget that a callback may change."""
         photo = [self.photo, self.picks, self.query, self.own, self.note, self.parts]
-        return [*photo, self.png, self.json, *self.regions.empty, self.asked]
+        return [*photo, self.png, self.json, *self.regions.empty, self.state]
 
-    def say(self, callback: Callable[..., Answer]) -> Callable[..., Answer]:
-        """A callback that tells what went wrong below the sentence."""
-        return callbacks.telling(self.note)(callback)
+    def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
+        """Return a callback that shows its errors below the sentence."""
+        return callbacks.report_errors(self.note)(callback)
 
-    def open(self, asked: Asked | None) -> Answer:
-        """Aligns what waits to be looked at."""
-        if asked is not None and not asked.done:
-            yield from self.offer(asked.gallery)
-            yield from self.show(asked)
+    def open(self, state: AlignState | None) -> Updates:
+        """Align what waits for the tab to be opened."""
+        if state is not None and not state.opened:
+            yield from self.offer(state.gallery)
+            yield from self.show(state)
 
-    def offer(self, gallery: str) -> Answer:
-        """Puts some photos of the gallery up to pick from."""
-        some = yield from callbacks.some(self.library, self.note, gallery, PICKS)
-        yield {self.picks: page.picks(*some, SAYS)}
+    def offer(self, gallery: str) -> Updates:
+        """Show some photos of the gallery to pick from."""
+        numbers, address, text = yield from callbacks.sample_photos(
+            self.library, self.note, gallery, PICKS
+        )
+        yield {self.picks: html.photo_picks(numbers, address, text, label="Align this photo")}
 
-    def changed(self, asked: Asked | None, model: str, gallery: str) -> Answer:
-        """Aligns the same with another model, or the first photo of another gallery."""
-        if asked is None:
+    def change_settings(self, state: AlignState | None, model: str, gallery: str) -> Updates:
+        """Align the same with another model, or the first photo of another gallery."""
+        if state is None:
             return
-        other = asked.gallery != gallery
-        if other and asked.upload is None:
-            asked = replace(asked, photo=0, text="")
-        asked = replace(asked, model=model, gallery=gallery)
-        yield {self.asked: asked}
-        if asked.done:  # otherwise it waits until somebody looks
-            if other:
+        is_other_gallery = state.gallery != gallery
+        if is_other_gallery and state.upload is None:
+            state = replace(state, photo=0, text="")
+        state = replace(state, model=model, gallery=gallery)
+        yield {self.state: state}
+        if state.opened:
+            if is_other_gallery:
                 yield from self.offer(gallery)
-            yield from self.show(asked)
+            yield from self.show(state)
 
-    def pick(self, asked: Asked | None, event: gr.EventData) -> Answer:
-        """Aligns another photo of the gallery, with what was written for it."""
-        if asked is not None:
-            yield from self.look(replace(asked, text=""), event)
+    def pick(self, state: AlignState | None, event: gr.EventData) -> Updates:
+        """Align another photo of the gallery with one of its captions."""
+        if state is not None:
+            yield from self.change_photo(replace(state, text=""), event)
 
-    def look(self, asked: Asked | None, event: gr.EventData) -> Answer:
-        """Aligns the photo of a region that was found, with the same sentence."""
-        if asked is not None:
-            number = callbacks.number(event, len(self.library.galleries[asked.gallery].photos))
-            yield from self.show(replace(asked, photo=number, upload=None))
+    def change_photo(self, state: AlignState | None, event: gr.EventData) -> Updates:
+        """Align the photo of a region with the same sentence."""
+        if state is not None:
+            count = len(self.library.galleries[state.gallery].photos)
+            number = callbacks.clicked_number(event, count)
+            yield from self.show(replace(state, photo=number, upload=None))
 
-    def take(self, path: str | None, asked: Asked | None) -> Answer:
-        """Aligns a visitor's own photo with the sentence on the page."""
-        if path is not None and asked is not None:
-            open_photo(path)  # one that cannot be read changes nothing
-            yield from self.show(replace(asked, upload=str(path), photo=None))
+    def use_upload(self, path: str | None, state: AlignState | None) -> Updates:
+        """Align a visitor's photo with the sentence on the page."""
+        if path is not None and state is not None:
+            open_photo(path)  # an unreadable photo changes nothing
+            yield from self.show(replace(state, upload=str(path), photo=None))
 
-    def run(self, text: str, asked: Asked | None) -> Answer:
-        """Aligns the photo on the page with a sentence that was typed."""
-        if asked is not None:
-            yield from self._align(replace(asked, text=Sentence.from_user(text).text))
+    def run(self, text: str, state: AlignState | None) -> Updates:
+        """Align the photo on the page with a typed sentence."""
+        if state is not None:
+            yield from self._align(replace(state, text=Sentence.from_user(text).text))
 
-    def use(self, asked: Asked | None, event: gr.EventData) -> Answer:
-        """Aligns the photo on the page with one of its captions."""
-        if asked is not None:
-            own = yield from self._written(asked)
-            text = page.tidy(own[callbacks.number(event, len(own))])
+    def use_caption(self, state: AlignState | None, event: gr.EventData) -> Updates:
+        """Align the photo on the page with one of its captions."""
+        if state is not None:
+            captions = yield from self._captions(state)
+            text = html.tidy(captions[callbacks.clicked_number(event, len(captions))])
             yield {self.query: text}
-            yield from self._align(replace(asked, text=text))
+            yield from self._align(replace(state, text=text))
 
-    def show(self, asked: Asked) -> Answer:
-        """Fills the page: the photo and its captions at once, the rest when it is aligned."""
-        own = yield from self._written(asked)
-        text = asked.text or page.tidy(_telling(own))
-        asked = replace(asked, text=text, done=True, alignment=None)
+    def show(self, state: AlignState) -> Updates:
+        """Show the photo and its captions at once, and the rest when it is aligned."""
+        captions = yield from self._captions(state)
+        text = state.text or html.tidy(_default_caption(captions))
+        state = replace(state, text=text, opened=True, alignment=None)
         yield {
-            **self._photo(asked, own),
+            **self._photo(state, captions),
             self.query: text,
-            self.asked: asked,
+            self.state: state,
             **self.regions.empty,
             self.parts: view.waiting(),
         }
         try:
-            yield from self._align(asked)
+            yield from self._align(state)
         except UserError:
-            # Rather nothing than what belongs to another photo.
-            yield {self.parts: "", self.png: OFF, self.json: OFF}
+            yield {self.parts: "", self.png: OFF, self.json: OFF}  # not those of another photo
             raise
 
-    def _align(self, asked: Asked) -> Answer:
-        if not asked.text:
-            yield {self.parts: "", self.note: page.note("Type a sentence to align.")}
-            yield {self.png: OFF, self.json: OFF}
+    def _align(self, state: AlignState) -> Updates:
+        if not state.text:
+            yield {
+                self.parts: "",
+                self.note: html.note("Type a sentence to align."),
+                self.png: OFF,
+                self.json: OFF,
+            }
             return
-        reading = yield from callbacks.aligning(self.library, self.note, asked.model, asked.gallery)
-        reader, opened = reading.reader.result(), self._open(asked)
-        if not reader.can_align:
-            yield from self._only_tree(asked)
+        named = yield from callbacks.wait_for(
+            self.note, self.library.aligner(state.model, state.gallery)
+        )
+        if not named.reader.can_align:
+            yield from self._show_tree(state)
             return
-        yield {self.note: page.progress("Looking at the regions of the photo", 0, 0)}
-        found = reader.align(opened, asked.text)
-        own = yield from self._written(asked)
-        asked = replace(asked, by=reading.model, alignment=found)
-        name = Path(self._path(asked)).name if asked.upload is None else "a photo of your own"
-        png, record = asked.write(opened, name, Path(self.png.GRADIO_CACHE))
+        image = self._open(state)
+        yield {self.note: html.progress("Looking at the regions of the photo")}
+        alignment = named.reader.align(image, state.text)
+        captions = yield from self._captions(state)
+        state = replace(state, aligned_by=named.model, alignment=alignment)
+        name = "a photo of your own" if state.upload else Path(self._path(state)).name
+        png, record = state.write(image, name, Path(self.png.GRADIO_CACHE))
         yield {
-            **self._photo(asked, own),
-            self.asked: asked,
+            **self._photo(state, captions),
+            self.state: state,
             **self.regions.empty,
-            self.parts: view.parts(found, _tree(found, asked.text)),
-            self.note: page.note(asked.summary),
+            self.parts: view.parts(alignment, _tree(alignment, state.text)),
+            self.note: html.note(state.summary),
             self.png: gr.update(value=png, interactive=True),
             self.json: gr.update(value=record, interactive=True),
         }
 
-    def _only_tree(self, asked: Asked) -> Answer:
-        asked = replace(asked, alignment=None)
-        own, tree = (yield from self._written(asked)), parser.load("shipped").parse([asked.text])[0]
+    def _show_tree(self, state: AlignState) -> Updates:
+        """Show the tree of the sentence where no model can align."""
+        state = replace(state, alignment=None)
+        captions = yield from self._captions(state)
+        tree = parser.load("shipped").parse([state.text])[0]
         yield {
-            **self._photo(asked, own),
+            **self._photo(state, captions),
             self.parts: view.only_tree(tree),
-            self.asked: asked,
+            self.state: state,
             self.png: OFF,
             self.json: OFF,
             **self.regions.empty,
-            self.note: page.note(
-                f"Only the tree of the sentence: {asked.model} has one point for a whole photo, so "
-                "no word leads to a region, and no other model here has regions."
+            self.note: html.note(
+                f"Only the tree of the sentence: {state.model} has one embedding for a whole "
+                "photo, and no other model here has regions."
             ),
         }
 
-    def _written(self, asked: Asked) -> Any:
-        photos = yield from callbacks.photos(self.library, self.note, asked.gallery)
-        last = len(photos.photos) - 1
-        return [] if asked.photo is None else photos.own_captions(min(asked.photo, last))
+    def _captions(self, state: AlignState) -> Generator[Update, None, list[str]]:
+        """Return the captions of the photo; none for an upload."""
+        photos = yield from callbacks.wait_for(self.note, self.library.photos(state.gallery))
+        if state.photo is None:
+            return []
+        return photos.own_captions(min(state.photo, len(photos.photos) - 1))
 
-    def _photo(self, asked: Asked, own: list[str]) -> Update:
-        opened = self._open(asked)
-        if asked.photo is not None:
-            address = self._source(asked)(asked.photo, "large")
+    def _photo(self, state: AlignState, captions: list[str]) -> Update:
+        image = self._open(state)
+        if state.photo is not None:
+            token = self.library.galleries[state.gallery].token
+            address = images.address(token, state.photo, "large")
         else:
-            folder = Path(self.png.GRADIO_CACHE)
-            address = f"gradio_api/file={quote(images.saved(opened, SIDE, folder))}"
-        alt = own[0] if own else "The photo to align"
-        html = view.photo(address, opened.size, alt, asked.address, asked.alignment)
-        return {self.photo: html, self.own: view.captions(own, asked.text)}
+            path = images.save_jpeg(image, SIDE, Path(self.png.GRADIO_CACHE))
+            address = f"gradio_api/file={quote(path)}"
+        alt = captions[0] if captions else "The photo to align"
+        return {
+            self.photo: view.photo(address, image.size, alt, state.address, state.alignment),
+            self.own: view.captions(captions, state.text),
+        }
 
-    def _source(self, asked: Asked) -> page.Source:
-        return images.source(self.library.galleries[asked.gallery].token)
+    def _open(self, state: AlignState) -> Image.Image:
+        return open_photo(self._path(state))
 
-    def _open(self, asked: Asked) -> Image.Image:
-        return open_photo(self._path(asked))
-
-    def _path(self, asked: Asked) -> Path | str:
-        photos = self.library.galleries[asked.gallery].photos
-        return asked.upload or photos[min(asked.photo or 0, len(photos) - 1)]
+    def _path(self, state: AlignState) -> Path | str:
+        photos = self.library.galleries[state.gallery].photos
+        return state.upload or photos[min(state.photo or 0, len(photos) - 1)]
 
 
-def _telling(own: list[str]) -> str:
-    """The longest caption that can be taken in at a glance; else the first, if there is one."""
-    short = [text for text in own if len(text.split()) <= GLANCE]
-    return max(short or own[:1], key=len, default="")
+def _default_caption(captions: list[str]) -> str:
+    """Return the longest short caption; else the first, if there is one."""
+    short = [text for text in captions if len(text.split()) <= SHORT_CAPTION]
+    return max(short or captions[:1], key=len, default="")
 
 
 def _tree(alignment: Alignment, text: str) -> Tree | None:
-    """That of the model, or what the parser reads; None where there is neither."""
+    """Return the tree of an alignment or, without a parser, none."""
     with suppress(UserError):
         return alignment.tree or parser.load("shipped").parse([text])[0]
     return None
 
 
-def _shown(name: str) -> gr.HTML:
-    return gr.HTML("", elem_id=name, js_on_load="vsdemo.report(element, trigger, watch)")
-
-
-def _download(kind: str) -> gr.DownloadButton:
+def _download_button(kind: str) -> gr.DownloadButton:
     return gr.DownloadButton(f"Download {kind}", interactive=False, size="sm", elem_classes="chip")
 
 
-def build(library: Library, gallery: gr.Dropdown) -> Align:
-    """Places the tab's widgets and ties those that concern only this tab."""
-    tab = Align(library)
-    say, quiet = tab.say, {"show_progress": "hidden", "api_visibility": "private"}
-    latest = {"trigger_mode": "always_last", **quiet}
-    for start in (tab.go.click, tab.query.submit):
-        start(say(tab.run), [tab.query, tab.asked], tab.outputs, **latest)
-    tab.other.click(say(tab.offer), [gallery], tab.outputs, **quiet)
-    tab.picks.select(say(tab.pick), [tab.asked], tab.outputs, **latest)
-    tab.regions.found.select(say(tab.look), [tab.asked], tab.outputs, **latest)
-    tab.own.click(say(tab.use), [tab.asked], tab.outputs, **latest)
-    tab.upload.upload(say(tab.take), [tab.upload, tab.asked], tab.outputs, **latest)
-    tab.regions.follow(tab.parts, tab.asked)
+def build(library: Library, gallery: gr.Dropdown) -> AlignTab:
+    """Create the tab, and connect the events that concern only this tab."""
+    tab = AlignTab(library)
+    for event in (tab.go.click, tab.query.submit):
+        event(tab.guard(tab.run), [tab.query, tab.state], tab.outputs, **LATEST)
+    tab.other.click(tab.guard(tab.offer), [gallery], tab.outputs, **QUIET)
+    tab.picks.select(tab.guard(tab.pick), [tab.state], tab.outputs, **LATEST)
+    tab.regions.hits.select(tab.guard(tab.change_photo), [tab.state], tab.outputs, **LATEST)
+    tab.own.click(tab.guard(tab.use_caption), [tab.state], tab.outputs, **LATEST)
+    upload_inputs = [tab.upload, tab.state]
+    tab.upload.upload(tab.guard(tab.use_upload), upload_inputs, tab.outputs, **LATEST)
+    tab.regions.follow(tab.parts, tab.state)
     return tab

@@ -1,7 +1,7 @@
-"""The HTML of an alignment: photo, words, tree and fragments, each carrying its number.
+"""The HTML of an alignment: photo, words, tree and fragments, each with its number.
 
-`page.js` lights what belongs together; it reads the record in `data-alignment`, and `data-word`,
-`data-fragment` and `data-region` of what can be chosen.
+`html.js` highlights what belongs together. It reads the record in `data-alignment`, and
+`data-word`, `data-fragment` and `data-region` of what can be chosen.
 """
 
 from __future__ import annotations
@@ -18,74 +18,85 @@ from vsdemo.plots import boxes_svg, tree_svg
 from vsdemo.plots.alignment_overlay import reach, sum_of
 from vsdemo.plots.region_marks import Mark, decimals, marks, marks_of_words, phrase
 from vsdemo.plots.universal_dependencies import RELATIONS
-from vsdemo.ui.components.html import Source, tidy
+from vsdemo.ui.components.html import PhotoAddress, grey_lines, tidy
 
-HEAT = 28  # places of the heat map in each direction
-ASK = "Select a word, a relation or a region to see what belongs together."
-SHAPE = 4 / 3  # of the frame of a region that was found
+HEAT = 28  # cells of the heat map in each direction
+HINT = "Select a word, a relation or a region to see what belongs together."
+FRAME_RATIO = 4 / 3  # of the frame around a region
 
 
 def photo(
     address: str,
     size: tuple[int, int],
     alt: str,
-    state: Mapping[str, str],
+    page_address: Mapping[str, str],
     alignment: Alignment | None = None,
 ) -> str:
-    """The photo; with an alignment, its regions as buttons and a place for heat."""
-    over = f'<canvas width="{HEAT}" height="{HEAT}" aria-hidden="true"></canvas>'
-    over = over + boxes_svg(alignment, size) if alignment else ""
+    """Return the photo; with an alignment, its regions as buttons and a canvas for the heat map.
+
+    Args:
+        address: Address of the photo.
+        size: Width and height in pixels.
+        alt: Alternative text.
+        page_address: What the address bar of the browser shows.
+        alignment: The alignment, if there is one.
+    """
+    canvas = f'<canvas width="{HEAT}" height="{HEAT}" aria-hidden="true"></canvas>'
+    overlay = canvas + boxes_svg(alignment, size) if alignment else ""
     return (
         f'<figure class="seen" style="--ratio:{size[0] / size[1]:.4f}" '
-        f'data-address="{escape(urlencode(state))}">'
-        f'<img src="{escape(address)}" alt="{escape(tidy(alt))}">{over}</figure>'
+        f'data-address="{escape(urlencode(page_address))}">'
+        f'<img src="{escape(address)}" alt="{escape(tidy(alt))}">{overlay}</figure>'
     )
 
 
 def captions(texts: Sequence[str], used: str) -> str:
-    """What was written for the photo, to use."""
+    """Return the captions of the photo as buttons; the one in use is marked."""
     chips = "".join(
         f'<button type="button" class="chip" data-event="click" data-number="{i}" '
-        f'title="{escape(tidy(text))}"{_current(tidy(text) == used)}>{escape(tidy(text))}</button>'
+        f'title="{escape(tidy(text))}"{_current(tidy(text), used)}>{escape(tidy(text))}</button>'
         for i, text in enumerate(texts)
     )
     return f'<div class="own" role="group" aria-label="Written for this photo">{chips}</div>'
 
 
-def _current(is_it: bool) -> str:
-    return ' aria-current="true"' if is_it else ""
+def _current(caption: str, used: str) -> str:
+    return ' aria-current="true"' if caption == used else ""
 
 
 def waiting() -> str:
-    """Grey lines that keep the place of an alignment."""
-    return f'<ol class="sentences waiting" aria-hidden="true">{"<li></li>" * 8}</ol>'
+    """Return grey lines that reserve the space of an alignment."""
+    return grey_lines(8)
 
 
 def only_tree(tree: Tree) -> str:
-    """Where nothing can be aligned."""
+    """Return the tree alone, where the model cannot align."""
     return f'<section class="alignment">{_tree(tree_svg(tree))}</section>'
 
 
 def parts(alignment: Alignment, tree: Tree | None) -> str:
-    """Words, tree, fragments and the total; `tree` is shown where it has the same words."""
+    """Return words, tree, fragments and the total.
+
+    The tree shows the regions' colours if it has the same words as the alignment.
+    """
     of_words = marks_of_words(alignment)
     words = "".join(_word(alignment, i, mark) for i, mark in enumerate(of_words))
     same = tree is not None and len(tree.words) == len(alignment.words)
     drawn = _tree(tree_svg(tree, of_words if same else None)) if tree else ""
-    everything = len(alignment.fragments) + len(alignment.words)
+    whole_sentence = len(alignment.fragments) + len(alignment.words)
     return (
         f'<section class="alignment" data-alignment="{escape(json.dumps(record(alignment)))}">'
         '<div class="words" role="group" aria-label="Words of the sentence" data-keys>'
-        f'{words}</div><p class="note said" role="status">{ASK}</p>{drawn}{_fragments(alignment)}'
+        f'{words}</div><p class="note said" role="status">{HINT}</p>{drawn}{_fragments(alignment)}'
         f'<div class="finder"><button type="button" class="do" data-event="apply" data-stay '
-        f'data-number="{everything}" data-all="{everything}">Find regions</button>'
+        f'data-number="{whole_sentence}" data-all="{whole_sentence}">Find regions</button>'
         '<span class="note">of the gallery that fit <q class="what">the whole sentence</q></span>'
         "</div></section>"
     )
 
 
 def record(alignment: Alignment) -> dict[str, object]:
-    """What the page's script has to know."""
+    """Return what the page's script reads."""
     digits = decimals([*alignment.parts, alignment.total])
     return {
         "words": alignment.words,
@@ -106,7 +117,7 @@ def record(alignment: Alignment) -> dict[str, object]:
 
 
 def relation(label: str) -> str:
-    """A relation in plain words, such as "subject of"; others as they are."""
+    """Return a relation in plain words, such as "subject of"; unknown ones as they are."""
     return RELATIONS.get(label) or RELATIONS.get(label.split(":")[0]) or label
 
 
@@ -119,13 +130,13 @@ def _number(mark: Mark | None) -> str:
 
 
 def _word(alignment: Alignment, i: int, mark: Mark | None) -> str:
-    said = f"region {mark.number}" if mark else "not grounded"
+    region = f"region {mark.number}" if mark else "not grounded"
     kind = "word" if mark else "word none"
     number = f'<span class="n">{mark.number}</span>' if mark else ""
     word = escape(alignment.words[i])
     return (
         f'<button type="button" class="{kind}" data-word="{i}" aria-pressed="false"{_style(mark)} '
-        f'aria-label="{word}, {said}">{number}{word}</button>'
+        f'aria-label="{word}, {region}">{number}{word}</button>'
     )
 
 
@@ -137,12 +148,12 @@ def _tree(svg: str) -> str:
 
 
 def _fragments(alignment: Alignment) -> str:
-    """The heat bar: a row a fragment, whose parts end to end add up to the total."""
+    """Return a row for each fragment, whose parts end to end add up to the total."""
     digits = decimals([*alignment.parts, alignment.total])
-    most = max((max(row) for row in alignment.scores), default=0)
+    max_score = max((max(row) for row in alignment.scores), default=0)
     rows, before = [], 0.0
     for m, part in enumerate(alignment.parts):
-        rows.append(f"<li>{_fragment(alignment, m, most, before, digits)}</li>")
+        rows.append(f"<li>{_fragment(alignment, m, max_score=max_score, before=before)}</li>")
         before += part
     total = f"{alignment.total:.{digits}f}"
     return (
@@ -155,50 +166,67 @@ def _fragments(alignment: Alignment) -> str:
     )
 
 
-def _fragment(alignment: Alignment, m: int, most: float, before: float, digits: int) -> str:
+def _fragment(alignment: Alignment, m: int, *, max_score: float, before: float) -> str:
+    """Return the row of fragment m; `before` is the sum of the parts above it."""
+    digits = decimals([*alignment.parts, alignment.total])
     region, part = alignment.best_region(m), alignment.parts[m]
     mark = None if region is None else marks(alignment)[region]
     score = alignment.scores[m][region] if region is not None else 0
     low, span = reach(alignment)
-    left, wide = (min(before, before + part) - low) / span, abs(part) / span
-    told = f"{score:.2f}" if mark else "not grounded"
-    where = f"region {mark.number}, score {told}" if mark else told
+    left, width = (min(before, before + part) - low) / span, abs(part) / span
+    score_text = f"{score:.2f}" if mark else "not grounded"
+    region_text = f"region {mark.number}, score {score_text}" if mark else score_text
     label, text = alignment.fragments[m].relation, phrase(alignment, m)
-    said = f"{text}, {relation(label)}: {where}; part {part:.{digits}f}"
-    bar = f'<span class="bar"><span style="width:{score / most if most > 0 else 0:.1%}"></span>'
+    aria_label = f"{text}, {relation(label)}: {region_text}; part {part:.{digits}f}"
+    share = score / max_score if max_score > 0 else 0
+    bar = f'<span class="bar"><span style="width:{share:.1%}"></span>'
     return (
         f'<button type="button" class="{"part" if mark else "part none"}" data-fragment="{m}" '
-        f'aria-pressed="false" aria-label="{escape(said)}"{_style(mark)}>{_number(mark)}'
+        f'aria-pressed="false" aria-label="{escape(aria_label)}"{_style(mark)}>{_number(mark)}'
         f'<span class="phrase">{escape(text)} <small title="{escape(relation(label))}">'
         f"{escape(label)}</small></span>"
         f'<span class="score">{bar if mark else "<span>"}</span>'
-        f'<span class="number">{told}</span></span>'
-        f'<span class="sum"><span class="cascade"><span style="left:{left:.1%};width:{wide:.1%}">'
+        f'<span class="number">{score_text}</span></span>'
+        f'<span class="sum"><span class="cascade"><span style="left:{left:.1%};width:{width:.1%}">'
         f'</span></span><span class="number">{part:.{digits}f}</span></span></button>'
     )
 
 
-def found(
-    hits: Sequence[RegionHit], sizes: Mapping[int, tuple[int, int]], source: Source, words: str
+def region_grid(
+    hits: Sequence[RegionHit],
+    sizes: Mapping[int, tuple[int, int]],
+    address: PhotoAddress,
+    *,
+    label: str,
 ) -> str:
-    """Regions of a gallery as crops, best first; a click aligns the photo. sizes: of photos."""
-    cards = "".join(_crop(hit, sizes[hit.number], source) for hit in hits)
-    about = f"Regions that fit {words}"
-    return f'<ul class="grid regions" aria-label="{escape(about)}">{cards}</ul>'
+    """Return regions of a gallery as crops, best first; a click aligns the photo.
+
+    Args:
+        hits: The regions.
+        sizes: Width and height of each photo in pixels, by its number.
+        address: Addresses of photos.
+        label: What they are, for screen readers.
+    """
+    cards = "".join(_crop(hit, sizes[hit.number], address) for hit in hits)
+    return f'<ul class="grid regions" aria-label="{escape(label)}">{cards}</ul>'
 
 
-def _crop(hit: RegionHit, size: tuple[int, int], source: Source) -> str:
+def _crop(hit: RegionHit, size: tuple[int, int], address: PhotoAddress) -> str:
     x0, y0, x1, y1 = hit.box
-    wide, high = max(x1 - x0, 1e-4), max(y1 - y0, 1e-4)
-    shape = wide * size[0] / (high * size[1])
-    cut = f"aspect-ratio:{shape:.4f};" + ("width:100%" if shape > SHAPE else "height:100%")
-    place = f"left:{-x0 / wide:.2%};top:{-y0 / high:.2%};width:{1 / wide:.2%};height:{1 / high:.2%}"
-    said = f"Region {hit.rank} of {hit.item}, score {hit.score:.2f}: align this photo"
+    width, height = max(x1 - x0, 1e-4), max(y1 - y0, 1e-4)
+    ratio = width * size[0] / (height * size[1])
+    fill = "width:100%" if ratio > FRAME_RATIO else "height:100%"
+    image_style = (
+        f"left:{-x0 / width:.2%};top:{-y0 / height:.2%};"
+        f"width:{1 / width:.2%};height:{1 / height:.2%}"
+    )
+    label = f"Region {hit.rank} of {hit.item}, score {hit.score:.2f}: align this photo"
     return (
         f'<li class="card"><button type="button" class="frame" data-event="select" '
-        f'data-number="{hit.number}" aria-label="{escape(said)}" title="{escape(hit.item)}">'
-        f'<span class="cut" style="{cut}"><img src="{source(hit.number, "large")}" alt="" '
-        f'style="{place}" loading="lazy" decoding="async"></span></button>'
+        f'data-number="{hit.number}" aria-label="{escape(label)}" title="{escape(hit.item)}">'
+        f'<span class="cut" style="aspect-ratio:{ratio:.4f};{fill}">'
+        f'<img src="{address(hit.number, "large")}" alt="" '
+        f'style="{image_style}" loading="lazy" decoding="async"></span></button>'
         f'<span class="fit"><span class="number">{hit.score:.2f}</span>'
         '<span class="unit">alignment</span></span></li>'
     )

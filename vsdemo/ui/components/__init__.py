@@ -1,1 +1,1 @@
-"""What several tabs show: HTML pieces, plotly."""
+"""HTML and widgets that several tabs share."""

@@ -1,4 +1,4 @@
-"""A widget that plotly draws in the page."""
+"""A widget that plotly draws."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from vsdemo.plots.embedding_map import SCRIPT
 HERE = Path(__file__).parent
 
 
-def plotly_widget(draw: Path, inside: str, says: str, name: str | None) -> gr.HTML:
-    """A frame around the HTML inside, which the script `draw` fills, after plotly.js; its class is
-    the name of that script.
+def plotly_widget(draw: Path, inside: str, *, label: str, name: str | None) -> gr.HTML:
+    """Return a widget around some HTML, drawn by a script that loads plotly.js first.
 
-    says: what it is, for who cannot see it. Plotly's script comes from its installed package,
-    once something is drawn.
+    Args:
+        draw: The script. Its name is the widget's CSS class.
+        inside: The HTML.
+        label: What it is, for screen readers.
+        name: The widget's elem_id.
     """
     gr.set_static_paths([SCRIPT])
-    script = f"gradio_api/file={quote(SCRIPT.as_posix())}"  # relative: any root path will do
+    script = f"gradio_api/file={quote(SCRIPT.as_posix())}"  # relative, for any root path
     code = [file.read_text(encoding="utf-8") for file in (HERE / "plotly.js", draw)]
     return gr.HTML(
         "",
-        html_template=f'<div class="{draw.stem}" role="region" aria-label="{escape(says)}" '
+        html_template=f'<div class="{draw.stem}" role="region" aria-label="{escape(label)}" '
         f'data-script="{script}">{inside}</div>',
         js_on_load="".join(code),
         elem_id=name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +18,24 @@ from vsdemo.core.images import open_photo
 from vsdemo.data import datasets
 from vsdemo.search.engine import MAX_K, Reader
 from vsdemo.ui import callbacks, images
-from vsdemo.ui.callbacks import Answer, Update
+from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.widgets import chip, clickable_html, note_html
+from vsdemo.ui.describe.state import DescribeState
 from vsdemo.ui.library import Library
 
-ABOUT = "Give a photo and read what describes it."
-SAYS = "Describe this photo"
+ABOUT = "Choose a photo and read the sentences that describe it."
 PICKS = 8
-SENTENCES = 10  # a time
-SIDE = 1280  # pixels: what is shown, and sent back, of a photo
+SENTENCES = 10  # at a time
+SIDE = 1280  # pixels of the photo on the page
+LOOKING = "Looking at the photo"
 
 
-def _as_uploaded(self: gr.Image, payload: ImageData | None) -> str | None:
-    """The path of an uploaded file, which Gradio has checked to be one of its own uploads.
+def _uploaded_path(self: gr.Image, payload: ImageData | None) -> str | None:
+    """Return the path of an uploaded file, which Gradio has checked to be an upload.
 
-    Gradio's own `preprocess` would decode the file first, and answer what is no photo, or is too
-    large, with a bare "Error".
+    Gradio's own `preprocess` would decode the file first, and answer a broken or too large one
+    with a bare "Error".
     """
     return payload.path if payload else None
 
@@ -43,29 +45,12 @@ PhotoInput = ABCMeta.__new__(
     type(gr.Image),
     "PhotoInput",
     (gr.Image,),
-    {"__module__": __name__, "is_template": True, "preprocess": _as_uploaded},
+    {"__module__": __name__, "is_template": True, "preprocess": _uploaded_path},
 )
 
 
-@dataclass(frozen=True)
-class Described:
-    """The photo on the page, of the gallery or an upload, and its sentences."""
-
-    model: str
-    gallery: str
-    photo: int | None = None  # number in `gallery`
-    upload: str | None = None
-    sentences: tuple[str, ...] = ()
-
-    @property
-    def address(self) -> dict[str, str]:
-        """What the address bar says; a visitor's own photo is not part of it."""
-        values = {"tab": "describe", "model": self.model, "gallery": self.gallery}
-        return values if self.photo is None else {**values, "photo": str(self.photo)}
-
-
-class Caption:
-    """Widgets of the tab, and what they do."""
+class DescribeTab:
+    """The widgets of the tab, and their callbacks."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
@@ -84,150 +69,151 @@ class Caption:
                     height=360,
                 )
                 with gr.Row(elem_classes="pick"):
-                    gr.HTML('<span class="try">or pick one of the gallery</span>')
-                    self.other = gr.Button("Other photos", elem_classes="chip", size="sm")
-                self.picks = gr.HTML(
-                    elem_id="picks", js_on_load="vsdemo.report(element, trigger, watch)"
-                )
+                    gr.HTML('<span class="try">or pick one from the gallery</span>')
+                    self.other = chip("Other photos")
+                self.picks = clickable_html("picks")
             with gr.Column(scale=7, min_width=320):
-                self.note = gr.HTML(html.note(""), elem_classes="notes")
-                self.sentences = gr.HTML(
-                    html.lines(SENTENCES),
-                    elem_id="sentences",
-                    js_on_load="vsdemo.report(element, trigger, watch)",
-                )
+                self.note = note_html(html.note(""))
+                self.sentences = clickable_html("sentences", html.grey_lines(SENTENCES))
                 self.more = gr.Button("Show more", elem_classes="more", interactive=False)
-        self.described = gr.State(None)
+        self.state = gr.State(None)
 
     @property
     def outputs(self) -> list[Any]:
-        """Every widget that an answer may change."""
-        return [self.photo, self.picks, self.note, self.sentences, self.more, self.described]
+        """Every widget that a callback may change."""
+        return [self.photo, self.picks, self.note, self.sentences, self.more, self.state]
 
-    def say(self, callback: Callable[..., Answer]) -> Callable[..., Answer]:
-        """A callback that tells what went wrong beside the photo."""
-        return callbacks.telling(self.note)(callback)
+    def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
+        """Return a callback that shows its errors beside the photo."""
+        return callbacks.report_errors(self.note)(callback)
 
-    def offer(self, gallery: str) -> Answer:
-        """Puts some photos of the gallery up to pick from."""
-        some = yield from callbacks.some(self.library, self.note, gallery, PICKS)
-        yield {self.picks: html.picks(*some, SAYS)}
+    def offer(self, gallery: str) -> Updates:
+        """Show some photos of the gallery to pick from."""
+        numbers, address, text = yield from callbacks.sample_photos(
+            self.library, self.note, gallery, PICKS
+        )
+        yield {self.picks: html.photo_picks(numbers, address, text, label="Describe this photo")}
 
-    def changed(self, described: Described | None, model: str, gallery: str) -> Answer:
-        """Describes the same photo with another model, or with another gallery's sentences."""
+    def change_settings(self, state: DescribeState | None, model: str, gallery: str) -> Updates:
+        """Describe the same photo with another model, or the first photo of another gallery."""
         yield from self.offer(gallery)
-        if described is None:
+        if state is None:
             return
-        if described.gallery != gallery and described.upload is None:
-            described = Described(model, gallery, photo=0)
-        yield from self.show(replace(described, model=model, gallery=gallery))
+        if state.gallery != gallery and state.upload is None:
+            state = DescribeState(model, gallery, photo=0)
+        yield from self.show(replace(state, model=model, gallery=gallery))
 
-    def pick(self, model: str, gallery: str, event: gr.EventData) -> Answer:
-        """Describes the photo of the gallery that was clicked."""
-        number = callbacks.number(event, len(self.library.galleries[gallery].photos))
-        yield from self.show(Described(model, gallery, photo=number))
+    def pick(self, model: str, gallery: str, event: gr.EventData) -> Updates:
+        """Describe the clicked photo of the gallery."""
+        number = callbacks.clicked_number(event, len(self.library.galleries[gallery].photos))
+        yield from self.show(DescribeState(model, gallery, photo=number))
 
     def upload(
-        self, path: str | None, described: Described | None, model: str, gallery: str
-    ) -> Answer:
-        """Describes a visitor's photo; one that cannot be read gives way to the one before."""
+        self, path: str | None, state: DescribeState | None, model: str, gallery: str
+    ) -> Updates:
+        """Describe a visitor's photo; if it cannot be read, restore the previous photo."""
         if path is None:
             return
         try:
-            opened = open_photo(path)
+            image = open_photo(path)
         except UserError:
-            yield {self.photo: self._saved(self._open(described)) if described else None}
+            yield {self.photo: self._save(self._open(state)) if state else None}
             raise
-        yield from self.show(Described(model, gallery, upload=path), opened)
+        yield from self.show(DescribeState(model, gallery, upload=path), image)
 
-    def show(self, asked: Described, opened: Image.Image | None = None) -> Answer:
-        """Fills the page: the photo at once, its sentences when they are ranked."""
-        opened = opened or self._open(asked)
-        yield {self.photo: self._saved(opened), self.described: asked}
+    def show(self, state: DescribeState, image: Image.Image | None = None) -> Updates:
+        """Show the photo at once, and its sentences when they are ranked."""
+        image = image or self._open(state)
+        yield {self.photo: self._save(image), self.state: state}
         try:
-            yield from self._rank(asked, opened, SENTENCES)
+            yield from self._rank(state, image, SENTENCES)
         except UserError as error:
-            if asked.photo is None:
+            if state.photo is None:
                 raise
-            yield from self._own(asked, asked.photo, error)
+            yield from self._show_own_captions(state, state.photo, error)
 
-    def show_more(self, described: Described | None) -> Answer:
-        """Adds as many sentences again to those on the page."""
-        if described is not None:
-            count = min(len(described.sentences) + SENTENCES, MAX_K)
-            yield from self._rank(described, self._open(described), count)
+    def show_more(self, state: DescribeState | None) -> Updates:
+        """Add as many sentences as a page begins with."""
+        if state is not None:
+            count = min(len(state.sentences) + SENTENCES, MAX_K)
+            yield from self._rank(state, self._open(state), count)
 
-    def _rank(self, asked: Described, opened: Image.Image, count: int) -> Answer:
-        where = (self.library, self.note, asked.model, asked.gallery)
-        photos = yield from callbacks.photos(*where[:2], asked.gallery)
-        if asked.photo is None and (datasets.is_generated(photos.name) or not photos.captions):
-            yield from self._read(asked, opened, count)
+    def _rank(self, state: DescribeState, image: Image.Image, count: int) -> Updates:
+        """Rank the captions of the gallery; for an upload, vsdemo's own if those do not fit."""
+        library, note = self.library, self.note
+        gallery = yield from callbacks.wait_for(note, library.photos(state.gallery))
+        if state.photo is None and (datasets.is_generated(gallery.name) or not gallery.captions):
+            yield from self._rank_shipped_sentences(state, image, count)
             return
-        engine = yield from callbacks.engine(*where)
-        sentences = yield from callbacks.captions(*where)
-        if asked.photo is None:
-            yield {self.note: html.progress("Looking at the photo", 0, 0)}
-            hits, own = engine.describe(opened, count), []
+        engine = yield from callbacks.load_engine(library, note, state.model, state.gallery)
+        captions = yield from callbacks.load_captions(library, note, state.model, state.gallery)
+        own: list[str] = []
+        if state.photo is None:
+            yield {note: html.progress(LOOKING)}
+            hits = engine.describe(image, count)
         else:
-            hits = engine.describe_photo(asked.photo, count)
-            own = engine.gallery.own_captions(asked.photo)
-        yield self._ranked(asked, engine, hits, own, len(sentences))
+            hits = engine.describe_photo(state.photo, count)
+            own = engine.gallery.own_captions(state.photo)
+        yield self._ranked(state, engine, hits, own=own, total=len(captions))
 
-    def _read(self, asked: Described, opened: Image.Image, count: int) -> Answer:
-        """Describes a photo from elsewhere with sentences of our own."""
-        reading = yield from callbacks.reading(self.library, self.note, asked.model)
-        reader = reading.reader.result()
-        yield {self.note: html.progress("Looking at the photo", 0, 0)}
-        hits = reader.describe(opened, count)
-        update = self._ranked(asked, reader, hits, [], len(reader.captions))
-        if reading.model != asked.model:
+    def _rank_shipped_sentences(
+        self, state: DescribeState, image: Image.Image, count: int
+    ) -> Updates:
+        """Rank the sentences that ship with vsdemo."""
+        named = yield from callbacks.wait_for(self.note, self.library.describer(state.model))
+        model, reader = named.model, named.reader
+        yield {self.note: html.progress(LOOKING)}
+        hits, total = reader.describe(image, count), len(reader.captions)
+        update = self._ranked(state, reader, hits, own=[], total=total)
+        if model != state.model:
             update[self.note] = html.note(
-                f"Best {len(hits):,} of {len(reader.captions):,} sentences by {reading.model}, as "
-                f"{asked.model} has only seen drawings."
+                f"Best {len(hits):,} of {total:,} sentences by {model}, because {state.model} has "
+                "only seen drawings."
             )
         yield update
 
     def _ranked(
-        self, asked: Described, by: Reader, hits: list[Hit], own: list[str], of: int
+        self, state: DescribeState, reader: Reader, hits: list[Hit], *, own: list[str], total: int
     ) -> Update:
-        asked = replace(asked, sentences=tuple(h.item for h in hits))
+        state = replace(state, sentences=tuple(hit.item for hit in hits))
         return {
-            self.note: html.note(f"Best {len(hits):,} of {of:,} sentences."),
-            self.sentences: html.sentences(hits, by.score, own, asked.address),
-            self.more: gr.update(interactive=len(hits) < min(of, MAX_K)),
-            self.described: asked,
+            self.note: html.note(f"Best {len(hits):,} of {total:,} sentences."),
+            self.sentences: html.ranked_sentences(hits, reader.score, own, state.address),
+            self.more: gr.update(interactive=len(hits) < min(total, MAX_K)),
+            self.state: state,
         }
 
-    def _own(self, asked: Described, photo: int, why: UserError) -> Answer:
-        """Where no sentences can be ranked, those that were written for a photo of the gallery."""
-        photos = yield from callbacks.photos(self.library, self.note, asked.gallery)
-        asked = replace(asked, sentences=tuple(photos.own_captions(photo)))
+    def _show_own_captions(self, state: DescribeState, photo: int, error: UserError) -> Updates:
+        """Show the captions of a photo where no sentences can be ranked."""
+        captions = yield from callbacks.wait_for(self.note, self.library.photos(state.gallery))
+        state = replace(state, sentences=tuple(captions.own_captions(photo)))
         yield {
-            self.note: html.note(f"Written for this photo; other sentences have to wait. {why}"),
-            self.sentences: html.written(asked.sentences, (), asked.address),
+            self.note: html.note(
+                f"Written for this photo. Other sentences are not available: {error}"
+            ),
+            self.sentences: html.sentence_list(state.sentences, (), state.address),
             self.more: gr.update(interactive=False),
-            self.described: asked,
+            self.state: state,
         }
 
-    def _saved(self, photo: Image.Image) -> str:
-        return images.saved(photo, SIDE, Path(self.photo.GRADIO_CACHE))
+    def _save(self, image: Image.Image) -> str:
+        return images.save_jpeg(image, SIDE, Path(self.photo.GRADIO_CACHE))
 
-    def _open(self, asked: Described) -> Image.Image:
-        if asked.upload is not None:
-            return open_photo(asked.upload)
-        photos = self.library.galleries[asked.gallery].photos
-        return open_photo(photos[asked.photo or 0])
+    def _open(self, state: DescribeState) -> Image.Image:
+        if state.upload is not None:
+            return open_photo(state.upload)
+        photos = self.library.galleries[state.gallery].photos
+        return open_photo(photos[state.photo or 0])
 
 
-def build(library: Library, model: gr.Dropdown, gallery: gr.Dropdown) -> Caption:
-    """Places the tab's widgets and ties those that concern only this tab."""
-    tab = Caption(library)
-    say, quiet = tab.say, {"show_progress": "hidden", "api_visibility": "private"}
-    latest = {"trigger_mode": "always_last", **quiet}
-    chosen = [model, gallery]
-    tab.other.click(say(tab.offer), [gallery], tab.outputs, **quiet)
-    tab.picks.select(say(tab.pick), chosen, tab.outputs, **latest)
-    # Also a photo from the webcam; `input` fires once more when a photo is taken away.
-    tab.photo.upload(say(tab.upload), [tab.photo, tab.described, *chosen], tab.outputs, **latest)
-    tab.more.click(say(tab.show_more), [tab.described], tab.outputs, **quiet)
+def build(library: Library, model: gr.Dropdown, gallery: gr.Dropdown) -> DescribeTab:
+    """Create the tab, and connect the events that concern only this tab."""
+    tab = DescribeTab(library)
+    settings = [model, gallery]
+    tab.other.click(tab.guard(tab.offer), [gallery], tab.outputs, **QUIET)
+    tab.picks.select(tab.guard(tab.pick), settings, tab.outputs, **LATEST)
+    # `upload` also fires for the webcam; `input` would fire when a photo is removed, too.
+    inputs = [tab.photo, tab.state, *settings]
+    tab.photo.upload(tab.guard(tab.upload), inputs, tab.outputs, **LATEST)
+    tab.more.click(tab.guard(tab.show_more), [tab.state], tab.outputs, **QUIET)
     return tab

@@ -1,4 +1,4 @@
-"""The panel that composes and abstracts places which a visitor keeps (Vendrov 2016, Figure 4)."""
+"""The panel that joins items which a visitor keeps (Vendrov et al. 2016, Figure 4)."""
 
 from __future__ import annotations
 
@@ -10,98 +10,107 @@ import torch
 from torch import Tensor
 
 from vsdemo.core.errors import UserError
-from vsdemo.hierarchy import nodes, order
+from vsdemo.hierarchy import nodes as hierarchy_nodes
+from vsdemo.hierarchy import order
 from vsdemo.hierarchy.nodes import Node
 from vsdemo.ui import callbacks
-from vsdemo.ui.callbacks import Answer
+from vsdemo.ui.callbacks import LATEST, Update, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.widgets import chip, clickable_html, note_html
 from vsdemo.ui.hierarchy import view
-from vsdemo.ui.hierarchy.loader import Grounds
-from vsdemo.ui.hierarchy.state import Standing
+from vsdemo.ui.hierarchy.loader import Hierarchies
+from vsdemo.ui.hierarchy.state import HierarchyKey, HierarchyState
 
-EACH = 5  # of each kind
-MOST = 6  # places
-JOINS = {  # button: what it does
+EACH = 5  # results of each kind
+MAX_KEPT = 6
+JOINS: dict[str, Callable[[Tensor], Tensor]] = {
     "Compose": order.compose,
-    "Abstract": order.abstract,
+    "Common": order.abstract,
 }
-Kept = tuple[tuple[str, str], tuple[Node, ...]]  # the ground, and places of it
+ELEM_IDS = {"Compose": "compose", "Common": "abstract"}
+Kept = tuple[HierarchyKey, tuple[Node, ...]]  # a gallery, and nodes of it
 
 
 class JoinPanel:
-    """What is kept, buttons that join it, and what is nearest to the join."""
+    """What is kept, buttons that join it, and what is nearest to the result."""
 
-    def __init__(self, grounds: Grounds, source: Callable[[Standing], html.Source]) -> None:
-        self.grounds, self.source = grounds, source
-        self.note = gr.HTML(html.note(""), elem_classes="notes")
-        report = "vsdemo.report(element, trigger, watch)"
-        self.tray = gr.HTML(view.tray(()), elem_id="tray", js_on_load=report)
+    def __init__(
+        self, hierarchies: Hierarchies, address: Callable[[HierarchyState], html.PhotoAddress]
+    ) -> None:
+        self.hierarchies, self.address = hierarchies, address
+        self.note = note_html(html.note(""))
+        self.tray = clickable_html("tray", view.tray(()))
         with gr.Row(elem_classes="joins"):
-            self.buttons = {
-                name: gr.Button(name, size="sm", elem_classes="chip", elem_id=name.lower())
-                for name in JOINS
-            }
-        self.joined = gr.HTML("", elem_id="joined", js_on_load=report)
+            self.buttons = {name: chip(name, elem_id=ELEM_IDS[name]) for name in JOINS}
+        self.joined = clickable_html("joined")
         self.kept = gr.State(None)
 
-    def follow(self, here: gr.HTML, asked: gr.State) -> None:
-        """Keeps what `here` shows when it says so, and answers the buttons."""
-        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        say, both = callbacks.telling(self.note), [asked, self.kept]
+    def follow(self, here: gr.HTML, state: gr.State) -> None:
+        """Keep the node of `here` when its button is clicked, and handle the panel's buttons."""
+        guard = callbacks.report_errors(self.note)
+        inputs = [state, self.kept]
         outputs = [self.note, self.tray, self.joined, self.kept]
-        here.apply(say(self.keep), both, outputs, trigger_mode="always_last", **quiet)
-        asked.change(say(self.changed), both, outputs, trigger_mode="always_last", **quiet)
-        self.tray.click(say(self.drop), both, outputs, trigger_mode="always_last", **quiet)
+        here.apply(guard(self.keep), inputs, outputs, **LATEST)
+        state.change(guard(self.change_hierarchy), inputs, outputs, **LATEST)
+        self.tray.click(guard(self.remove), inputs, outputs, **LATEST)
         for name, button in self.buttons.items():
 
-            def join(asked: Standing | None, kept: Kept | None, name: str = name) -> Answer:
-                yield from self.join(asked, kept, name)
+            def join(state: HierarchyState | None, kept: Kept | None, name: str = name) -> Updates:
+                yield from self.join(state, kept, name)
 
-            button.click(say(join), both, outputs, trigger_mode="always_last", **quiet)
+            button.click(guard(join), inputs, outputs, **LATEST)
 
-    def keep(self, asked: Standing | None, kept: Kept | None) -> Answer:
-        """Keeps the place where somebody stands."""
-        if asked is None or asked.place is None:
+    def keep(self, state: HierarchyState | None, kept: Kept | None) -> Updates:
+        """Keep the node on the page."""
+        if state is None or state.node is None:
             return
-        own = _of(asked, kept)
-        if any(torch.equal(place.embedding, asked.place.embedding) for place in own):
-            raise UserError("That is kept already; go to another place, then keep that too.")
-        if len(own) == MOST:
-            raise UserError(f"{MOST} places are kept, more cannot be joined; put one back.")
-        yield self._told((asked.ground, (*own, asked.place)))
+        nodes, node = _nodes(state, kept), state.node
+        if any(torch.equal(other.embedding, node.embedding) for other in nodes):
+            raise UserError("This is kept already; go to another one and keep that.")
+        if len(nodes) == MAX_KEPT:
+            raise UserError(f"At most {MAX_KEPT} can be kept; remove one first.")
+        yield self._show((state.key, (*nodes, node)))
 
-    def changed(self, asked: Standing | None, kept: Kept | None) -> Answer:
-        """Puts all back once another ground is walked, where numbers are those of other items."""
-        if asked is not None and kept is not None and kept[0] != asked.ground:
-            yield self._told((asked.ground, ()))
+    def change_hierarchy(self, state: HierarchyState | None, kept: Kept | None) -> Updates:
+        """Remove everything when another hierarchy is walked, whose items differ."""
+        if state is not None and kept is not None and kept[0] != state.key:
+            yield self._show((state.key, ()))
 
-    def drop(self, asked: Standing | None, kept: Kept | None, event: gr.EventData) -> Answer:
-        """Puts one back."""
-        if asked is not None:
-            own = _of(asked, kept)
-            number = callbacks.number(event, len(own))
-            yield self._told((asked.ground, own[:number] + own[number + 1 :]))
+    def remove(
+        self, state: HierarchyState | None, kept: Kept | None, event: gr.EventData
+    ) -> Updates:
+        """Remove one."""
+        if state is not None:
+            nodes = _nodes(state, kept)
+            number = callbacks.clicked_number(event, len(nodes))
+            yield self._show((state.key, nodes[:number] + nodes[number + 1 :]))
 
-    def _told(self, kept: Kept) -> dict[Any, Any]:
-        tray = view.tray([view.spoken(place.text) for place in kept[1]])
-        return {self.kept: kept, self.tray: tray, self.joined: "", self.note: html.note("")}
+    def _show(self, kept: Kept) -> Update:
+        texts = [view.spoken(node.text) for node in kept[1]]
+        return {
+            self.kept: kept,
+            self.tray: view.tray(texts),
+            self.joined: "",
+            self.note: html.note(""),
+        }
 
-    def join(self, asked: Standing | None, kept: Kept | None, name: str) -> Answer:
-        """Shows what is nearest to the join of what is kept."""
-        own = _of(asked, kept) if asked else ()
-        if asked is None or len(own) < 2:
-            raise UserError("Keep two places at least, each by its button “Keep for joining”.")
-        ground = yield from callbacks.settled(self.note, *self.grounds.found(asked.ground))
-        how: Callable[[Tensor], Tensor] = JOINS[name]
-        point = how(torch.cat([place.embedding for place in own]))
-        found = nodes.nearest_by_kind(ground.world, point, own, EACH)
-        title = f"{name}: {' + '.join(view.spoken(place.text) for place in own)}"
+    def join(self, state: HierarchyState | None, kept: Kept | None, name: str) -> Updates:
+        """Show what is nearest to the join of what is kept."""
+        nodes = _nodes(state, kept) if state else ()
+        if state is None or len(nodes) < 2:
+            raise UserError("Keep at least two, each with its button “Keep”.")
+        gallery = yield from callbacks.wait_for(self.note, self.hierarchies.get(state.key))
+        point = JOINS[name](torch.cat([node.embedding for node in nodes]))  # (1, D)
+        nearest: dict[str, Any] = hierarchy_nodes.nearest_by_kind(
+            gallery.hierarchy, point, nodes, EACH
+        )
+        title = f"{name}: {' + '.join(view.spoken(node.text) for node in nodes)}"
         yield {
-            self.joined: view.joined(ground.world, found, title, self.source(asked)),
-            self.note: html.note("Nearest first, by the squared distance."),
+            self.joined: view.joined(gallery.hierarchy, nearest, self.address(state), title=title),
+            self.note: html.note("Nearest first, by squared distance."),
         }
 
 
-def _of(asked: Standing, kept: Kept | None) -> tuple[Node, ...]:
-    """What is kept of the ground that is walked."""
-    return kept[1] if kept and kept[0] == asked.ground else ()
+def _nodes(state: HierarchyState, kept: Kept | None) -> tuple[Node, ...]:
+    """Return what is kept of the hierarchy that is walked."""
+    return kept[1] if kept and kept[0] == state.key else ()

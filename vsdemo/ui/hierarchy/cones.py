@@ -1,8 +1,8 @@
-"""The HTML of a small order-embedding in the plane, whose points and cones can be moved.
+"""The HTML of a small order-embedding in the plane, whose points can be moved.
 
-Vendrov et al. 2016, section 2.1 and Figure 2: x is a kind of y where x_k >= y_k in each coordinate,
-so that all kinds of y lie in the cone that opens at y; the origin is above everything. `cones.js`
-draws it, apex at the top, from the record in `data-cones`.
+Vendrov et al. 2016, section 2.1 and Figure 2: x is a kind of y if x_k >= y_k in each coordinate, so
+all kinds of y lie in the cone that opens at y; the origin is above everything. `cones.js` draws it,
+with the origin at the top, from the record in `data-cones`.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from html import escape
 
 from vsdemo.core.errors import UserError
 
-ASK = (
-    "Select a concept to see its cone, where its kinds lie, or two to compose them. "
-    "Drag one, or use arrow keys."
+HINT = (
+    "Select a concept to see its cone, which holds its kinds, or two to compose them. "
+    "Drag a concept, or move it with the arrow keys."
 )
 LEGEND = {
     "holds": "is a kind of, and holds",
     "violated": "violated",
-    "spurious": "spurious: in the cone, but no kind of it",
+    "spurious": "spurious: in the cone, but not a kind of it",
 }
-BUTTONS = (  # what cones.js does, how it is called, what it means
+BUTTONS = (  # action in cones.js, label, tooltip
     ("max", "Compose", "The larger of each coordinate of the two concepts selected last"),
-    ("min", "Abstract", "The smaller of each coordinate of the two concepts selected last"),
-    ("reset", "Put it back", "Every point where it was"),
+    ("min", "Common", "The smaller of each coordinate of the two concepts selected last"),
+    ("reset", "Reset", "Move every point back"),
 )
 
 
@@ -35,9 +35,13 @@ BUTTONS = (  # what cones.js does, how it is called, what it means
 class Toy:
     """N concepts in the plane, and which is a kind of which.
 
-    names: N different ones; points: N pairs of coordinates >= 0, of the order of 1, the more
-    specific the larger; edges: (general, specific) numbers of concepts, the true direct pairs.
-    Raises UserError where these do not fit each other.
+    Attributes:
+        names: N different names.
+        points: N pairs of coordinates >= 0, of the order of 1; larger for more specific concepts.
+        edges: The true direct pairs, as (general, specific) numbers of concepts.
+
+    Raises:
+        UserError: If these do not fit each other.
     """
 
     names: tuple[str, ...]
@@ -48,23 +52,24 @@ class Toy:
         n = len(self.names)
         if not n or len(self.points) != n:
             raise UserError(
-                f"There are {n} concepts but {len(self.points)} points; each needs one."
+                f"There are {n} concepts but {len(self.points)} points; each concept needs one."
             )
         if len({name.strip() for name in self.names} - {""}) < n:
-            raise UserError("Each concept needs a name that no other one has.")
+            raise UserError("Each concept needs a name of its own.")
         for name, point in zip(self.names, self.points, strict=True):
             if len(point) != 2 or not all(math.isfinite(x) and x >= 0 for x in point):
-                raise UserError(f"“{name}” needs two coordinates, numbers that are not negative.")
+                raise UserError(f"“{name}” needs two coordinates that are not negative.")
         if outside := [pair for pair in self.edges if not set(pair) <= set(range(n))]:
-            raise UserError(f"The pair {outside[0]} names none of the {n} concepts, 0 to {n - 1}.")
+            raise UserError(f"The pair {outside[0]} is outside of the {n} concepts, 0 to {n - 1}.")
         if len(set(self.edges)) < len(self.edges):
-            raise UserError("A pair of concepts is given twice; once is enough.")
+            raise UserError("A pair of concepts is given twice; remove one.")
         self.pairs()
 
     def pairs(self) -> list[tuple[int, int]]:
-        """Every true (general, specific) pair: the edges and what follows from them, in order.
+        """Return every true (general, specific) pair, sorted: the edges and what follows from them.
 
-        Raises UserError where a concept would be a kind of itself.
+        Raises:
+            UserError: If a concept would be a kind of itself.
         """
         parents: dict[int, list[int]] = {i: [] for i in range(len(self.names))}
         for general, specific in self.edges:
@@ -74,12 +79,12 @@ class Toy:
             for i in TopologicalSorter(parents).static_order():  # parents first
                 above[i] = set(parents[i]).union(*(above[p] for p in parents[i]))
         except CycleError:
-            raise UserError("These pairs make a concept a kind of itself; take one out.") from None
-        return sorted((general, i) for i, found in above.items() for general in found)
+            raise UserError("These pairs make a concept a kind of itself; remove one.") from None
+        return sorted((general, i) for i, ancestors in above.items() for general in ancestors)
 
 
 def cones(toy: Toy) -> str:
-    """The picture, what it says in words, and its buttons."""
+    """Return the figure, its description in words and its buttons."""
     record = {
         "names": toy.names,
         "points": toy.points,
@@ -88,18 +93,18 @@ def cones(toy: Toy) -> str:
     }
     legend = "".join(
         f'<span><svg viewBox="0 0 30 10" aria-hidden="true"><path class="line {kind}" d="M1 5H30"/>'
-        f"</svg>{says}</span>"
-        for kind, says in LEGEND.items()
+        f"</svg>{text}</span>"
+        for kind, text in LEGEND.items()
     )
     buttons = "".join(
-        f'<button type="button" class="do" data-cone="{does}" title="{hint}">{says}</button>'
-        for does, says, hint in BUTTONS
+        f'<button type="button" class="do" data-cone="{action}" title="{tooltip}">{label}</button>'
+        for action, label, tooltip in BUTTONS
     )
     return (
         f'<section class="cones" data-cones="{escape(json.dumps(record))}">'
         '<svg class="plane" role="group" aria-label="Concepts; more general ones are higher"></svg>'
         f'<p class="note legend">{legend}</p>'
-        f'<div aria-live="polite"><p class="said" data-ask="{ASK}">{ASK}</p>'
+        f'<div aria-live="polite"><p class="said" data-ask="{HINT}">{HINT}</p>'
         f'<p class="note total"></p></div><div class="tools">{buttons}</div>'
         '<p class="note strays"></p></section>'
     )

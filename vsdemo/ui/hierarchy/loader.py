@@ -1,18 +1,16 @@
-"""What the tab Hierarchy walks on: worlds and their maps, made in the background and kept."""
+"""Hierarchies and their maps, loaded in the background and cached."""
 
 from __future__ import annotations
 
 import hashlib
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
 import numpy as np
 
 from vsdemo.core.errors import UserError
-from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank
 from vsdemo.data.pairs import hypernyms
 from vsdemo.data.text.vocab import tokenize
@@ -24,134 +22,147 @@ from vsdemo.models import checkpoint
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.ui.components import html
 from vsdemo.ui.hierarchy.cones import Toy, cones
-from vsdemo.ui.library import Library
-from vsdemo.ui.library.models import by_merit, of_concepts
-from vsdemo.ui.library.pending import Work
+from vsdemo.ui.hierarchy.state import HierarchyKey
+from vsdemo.ui.library import LOADING, READING, Library
+from vsdemo.ui.library.models import concept_models, rank_models
+from vsdemo.ui.library.pending import Pending, Status
 
-Key = tuple[str, str]  # model and gallery, both empty for concepts
-ARROWS = 80  # concepts, the most general, whose order the map shows
+MAX_ARROWS = 80  # the most general concepts, whose order the map shows
 
 
-class Ground:
-    """A world to walk, by the model of this name, and what reads sentences and photos for it.
+class HierarchyGallery:
+    """A hierarchy to walk, and the model that embeds sentences and photos for it.
 
-    shown: numbers of the items on the map. arrows: the order among the most general concepts.
-    world: grows behind its end by the sentences that people come to, so numbers stay what they are.
+    Attributes:
+        name: Name of the model.
+        folder: Folder of the model.
+        reader: The model; an `Engine` if the hierarchy has photos.
+        hierarchy: The hierarchy. It grows at its end by sentences that visitors reach, so numbers
+            of items do not change.
+        shown: Numbers of the items on the map.
+        arrows: The order among the most general concepts.
     """
 
-    def __init__(self, name: str, folder: Path, reader: Reader, world: Hierarchy) -> None:
-        self.name, self.folder, self.reader, self.world = name, folder, reader, world
+    def __init__(self, name: str, folder: Path, reader: Reader, hierarchy: Hierarchy) -> None:
+        self.name, self.folder, self.reader, self.hierarchy = name, folder, reader, hierarchy
         words = {word for text in caption_bank.sentences() for word in tokenize(text)}
-        self.shown = map_content.map_items(world, words)
-        numbers = (world.of_kind[CONCEPT] | world.of_kind[ROOT]).nonzero()[:, 0]
-        general = numbers[world.depths[numbers].argsort()][:ARROWS]
-        self.arrows = map_content.map_arrows(world, general.tolist())
+        self.shown = map_content.map_items(hierarchy, words)
+        concepts = (hierarchy.of_kind[CONCEPT] | hierarchy.of_kind[ROOT]).nonzero()[:, 0]
+        most_general = concepts[hierarchy.depths[concepts].argsort()][:MAX_ARROWS]
+        self.arrows = map_content.map_arrows(hierarchy, most_general.tolist())
         self._lock = Lock()
 
-    def reach(self, place: Node) -> Entailments | None:
-        """What follows from a sentence, or from that nearest above a photo: see `reached`."""
+    def reach(self, node: Node) -> Entailments | None:
+        """Return what follows from a sentence, or from the one nearest above a photo.
+
+        None if there is no parser or no photos; then the walk is not restricted.
+        """
         if not isinstance(self.reader, Engine):
             return None
-        with self._lock, suppress(UserError):  # where there is no parser, the walk is freer
-            self.world, found = build.add_generalizations(self.world, self.reader, place)
-            return found
+        with self._lock, suppress(UserError):
+            self.hierarchy, entailments = build.add_generalizations(
+                self.hierarchy, self.reader, node
+            )
+            return entailments
         return None
 
     def photo(self, number: int) -> int:
-        """The item of a photo by its number in the gallery; of the last where it has fewer."""
-        first = self.world.of_kind[PHOTO].nonzero()[:, 0]
-        return int(first[min(number, len(first) - 1)])
+        """Return the item of a photo by its number in the gallery, clipped to the last photo."""
+        items = self.hierarchy.of_kind[PHOTO].nonzero()[:, 0]
+        return int(items[min(number, len(items) - 1)])
 
     @property
-    def of_photos(self) -> bool:
+    def has_photos(self) -> bool:
         """Whether photos belong to it, and not only concepts."""
         return not nodes.has_concepts_only(self.reader)
 
 
-@dataclass
-class Settling(Work):
-    """A ground on its way."""
-
-    ground: Future[Ground] = field(default_factory=Future)
-
-
-@dataclass
-class Drawing(Work):
-    """A map on its way: where the items that it shows are, (N, 2)."""
-
-    points: Future[np.ndarray] = field(default_factory=Future)
-
-
-class Grounds:
-    """Grounds by (model, gallery), or of concepts alone, and their maps."""
+class Hierarchies:
+    """Hierarchies by model and gallery, or of concepts alone, and their maps."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        self._pool = ThreadPoolExecutor(2, "vsdemo-ground")
+        self._pool = ThreadPoolExecutor(2, "vsdemo-hierarchy")
         self._lock = Lock()
-        self._settling: dict[Key, Settling] = {}
-        self._drawing: dict[Key, Drawing] = {}
+        self._hierarchies: dict[HierarchyKey, Pending[HierarchyGallery]] = {}
+        self._maps: dict[HierarchyKey, Pending[np.ndarray]] = {}
 
-    def found(self, key: Key) -> tuple[Settling, Future[Ground]]:
-        """The ground of a gallery, by this model or where it has no order by the best that has one;
-        without a gallery that of a model of concepts."""
-        with self._lock:
-            found = self._settling.get(key)
-            if found is None or found.failed:
-                found = self._settling[key] = Settling("Loading the model")
-                make = self._photos if key[1] else self._concepts
-                found.ground = self._pool.submit(make, found, *key)
-            return found, found.ground
+    def get(self, key: HierarchyKey) -> Pending[HierarchyGallery]:
+        """Return the hierarchy of a model and gallery, or of concepts.
 
-    def map(self, key: Key, ground: Ground) -> tuple[Drawing, Future[np.ndarray]]:
-        """The map of a ground; drawn once, then kept below VSDEMO_HOME."""
+        If the model has no order, the best model of the gallery that has one takes its place.
+        """
         with self._lock:
-            found = self._drawing.get(key)
-            if found is None or found.failed:
-                found = self._drawing[key] = Drawing("Drawing the map")
-                found.points = self._pool.submit(_drawn, found, ground)
-            return found, found.points
+            pending = self._hierarchies.get(key)
+            if pending is None or pending.failed:
+                pending = Pending(Status(LOADING))
+                pending.future = self._pool.submit(self._load, pending, key)
+                self._hierarchies[key] = pending
+            return pending
+
+    def map(self, key: HierarchyKey, gallery: HierarchyGallery) -> Pending[np.ndarray]:
+        """Return where the items on the map are, (N, 2); computed once, then cached on disk."""
+        with self._lock:
+            pending = self._maps.get(key)
+            if pending is None or pending.failed:
+                status = Status("Drawing the map")
+                pending = Pending(status, self._pool.submit(_project, gallery, status))
+                self._maps[key] = pending
+            return pending
 
     def toy(self) -> str:
-        """The smallest model of concepts, of two dimensions, as a picture whose points move."""
-        for folder in reversed(of_concepts()):
-            model, spec, _ = checkpoint.load(folder)
+        """Return the smallest model of concepts, of two dimensions, as a figure to play with."""
+        for folder in reversed(concept_models()):
+            spec = checkpoint.read_spec(folder)
             if spec.config.dim == 2:
-                edges = hypernyms.load(spec.dataset).edges
-                points = model.encode_text([Sentence(name) for name in model.text.names]).x
-                return cones(Toy(model.text.names, tuple(map(tuple, points.tolist())), edges))
-        return html.message("The model of two dimensions, checkpoints/wordnet/toy, is not here.")
-
-    def _photos(self, settling: Settling, model: str, gallery: str) -> Ground:
-        others = by_merit(self.library.galleries[gallery].name)
-        name = next((n for n in dict.fromkeys((model, *others)) if self._ordered(n)), model)
-        check_order(Reader(self.library.models[name]).score, name)
-        loading = self.library.loading(name, gallery)
-        loading.report = settling.report  # type: ignore[method-assign]
-        settling.what = "Looking at the photos"
-        engine = loading.engine.result()
-        settling.what, settling.done, settling.of = "Reading sentences", 0, 0
-        return Ground(name, self.library.models[name], engine, build.from_gallery(engine))
-
-    def _ordered(self, name: str) -> bool:
-        with suppress(UserError):  # others may be damaged
-            check_order(Reader(self.library.models[name]).score, name)
-            return True
-        return False
-
-    def _concepts(self, settling: Settling, *_: str) -> Ground:
-        for folder in of_concepts():
-            reader = Reader(folder)
-            return Ground(folder.name, folder, reader, build.from_concepts(reader))
-        raise UserError(
-            "No model of concepts is here; `python -m vsdemo train hypernyms --data wordnet --out "
-            "checkpoints/wordnet/order` makes one."
+                hierarchy = build.from_concepts(Reader(folder))
+                toy = Toy(
+                    names=tuple(item.text for item in hierarchy.items),
+                    points=tuple((x, y) for x, y in hierarchy.x.tolist()),
+                    edges=hypernyms.load(spec.dataset).edges,
+                )
+                return cones(toy)
+        return html.message(
+            "The model of two dimensions, checkpoints/wordnet/toy, is not available."
         )
 
+    def _load(self, pending: Pending[HierarchyGallery], key: HierarchyKey) -> HierarchyGallery:
+        model, gallery = key
+        if not gallery:
+            return _load_concepts()
+        models = self.library.models
+        others = rank_models(self.library.galleries[gallery].name)
+        candidates = dict.fromkeys((model, *others))
+        name = next((n for n in candidates if _has_order(models[n], n)), model)
+        check_order(Reader(models[name]).score, name)
+        engine_pending = self.library.engine(name, gallery)
+        pending.status = engine_pending.status  # from now on they wait for the same work
+        engine = engine_pending.result()
+        pending.status.begin(READING)
+        return HierarchyGallery(name, models[name], engine, build.from_gallery(engine))
 
-def _drawn(drawing: Drawing, ground: Ground) -> np.ndarray:
-    items = (ground.world.items[n].text for n in ground.shown)
-    said = "\n".join([checkpoint.content_hash(ground.folder), *items])
-    key = hashlib.sha256(said.encode()).hexdigest()[:32]
-    x = ground.world.x[ground.shown].numpy()
-    return projection.cached_map(key, lambda: projection.project(x, drawing.report))
+
+def _has_order(folder: Path, name: str) -> bool:
+    with suppress(UserError):  # a model without an order, or a damaged one
+        check_order(Reader(folder).score, name)
+        return True
+    return False
+
+
+def _load_concepts() -> HierarchyGallery:
+    for folder in concept_models():
+        reader = Reader(folder)
+        return HierarchyGallery(folder.name, folder, reader, build.from_concepts(reader))
+    raise UserError(
+        "No model of concepts is available; `python -m vsdemo train hypernyms --data wordnet --out "
+        "checkpoints/wordnet/order` trains one."
+    )
+
+
+def _project(gallery: HierarchyGallery, status: Status) -> np.ndarray:
+    """Return the items on the map in two dimensions, from the cache if possible."""
+    texts = (gallery.hierarchy.items[number].text for number in gallery.shown)
+    content = "\n".join([checkpoint.content_hash(gallery.folder), *texts])
+    key = hashlib.sha256(content.encode()).hexdigest()[:32]
+    x = gallery.hierarchy.x[gallery.shown].numpy()  # (N, D)
+    return projection.cached_map(key, lambda: projection.project(x, status.report))

@@ -1,4 +1,4 @@
-"""The map as a widget: plotly in the page, which tells the app what was chosen."""
+"""The map as a widget: plotly in the page, which reports what was chosen."""
 
 from __future__ import annotations
 
@@ -15,18 +15,25 @@ INSIDE = (
 )
 
 
-def plotly_map(says: str, name: str | None = None) -> gr.HTML:
-    """An empty map, whose value is what `drawn` returns. says: what it is, for who cannot see it.
+def plotly_map(label: str, name: str | None = None) -> gr.HTML:
+    """Return an empty map, whose value is what `to_json` returns.
 
-    A click, or a lasso or box around points, is a `select` event; `event.numbers` are the items'
-    numbers.
+    A click, or a lasso or box around points, is a `select` event; `event.numbers` are the numbers
+    of the items.
+
+    Args:
+        label: What it is, for screen readers.
+        name: The widget's elem_id.
     """
-    return plotly_widget(Path(__file__).with_name("map.js"), INSIDE, says, name)
+    draw = Path(__file__).with_name("map.js")
+    return plotly_widget(draw, INSIDE, label=label, name=name)
 
 
-def drawn(figure: Figure, source: str = "") -> str:
+def to_json(figure: Figure, source: str = "") -> str:
     """Return a figure or an overlay of `vsdemo.plots.embedding_map` as JSON for the widget.
 
-    source: the address of a photo with {number} for its number in the gallery.
+    Args:
+        figure: The figure, or what changes on it.
+        source: Address of a photo with {number} for its number in the gallery.
     """
     return json.dumps({**figure, "source": source}, allow_nan=False, separators=(",", ":"))

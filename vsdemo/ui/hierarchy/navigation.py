@@ -1,8 +1,8 @@
-"""What the tab Hierarchy shows of the place where somebody arrives."""
+"""What the tab Hierarchy shows of a node: the way there, what lies above and below, the map."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,106 +10,153 @@ from vsdemo.hierarchy import walks
 from vsdemo.hierarchy.nodes import Node
 from vsdemo.hierarchy.order import CONCEPT, PHOTO, Step
 from vsdemo.plots.embedding_map import MapView, map_figure, map_overlay
-from vsdemo.ui.components.html import Source
-from vsdemo.ui.hierarchy import view as places
-from vsdemo.ui.hierarchy.loader import Ground
-from vsdemo.ui.hierarchy.map import drawn
-from vsdemo.ui.hierarchy.state import Standing
+from vsdemo.ui.components.html import PhotoAddress
+from vsdemo.ui.hierarchy import view
+from vsdemo.ui.hierarchy.loader import HierarchyGallery
+from vsdemo.ui.hierarchy.map import to_json
+from vsdemo.ui.hierarchy.state import HierarchyState
 
-LISTED, STRIP = 7, 12  # words above and below, photos below
-
-
-def at(ground: Ground, number: int) -> Node:
-    """The place of an item."""
-    item = ground.world.items[number]
-    return Node(item.text, item.kind, ground.world.x[[number]], number)
+MAX_TEXTS, MAX_PHOTOS = 7, 12  # listed above or below
 
 
-def arrive(asked: Standing, ground: Ground, place: Node) -> Standing:
-    """Standing there: the trail is the one walked where the place is on it or listed below its
-    end, else what leads there from the root."""
-    last = asked.place
-    if place.number in asked.trail:
-        trail = asked.trail[: asked.trail.index(place.number)]
-    elif last and last.number is not None and place.number in _numbers_below(ground, last):
-        trail = (*asked.trail, last.number)
+@dataclass(frozen=True)
+class Levels:
+    """What is around a node, as HTML."""
+
+    above: str
+    below: str
+    photos: str
+
+
+def node_of(gallery: HierarchyGallery, number: int) -> Node:
+    """Return the node of an item."""
+    item = gallery.hierarchy.items[number]
+    return Node(item.text, item.kind, gallery.hierarchy.x[[number]], number)
+
+
+def arrive(state: HierarchyState, gallery: HierarchyGallery, node: Node) -> HierarchyState:
+    """Return the state at another node.
+
+    The trail is cut at the node if it is on it, and continued if the node is listed below its end;
+    otherwise it is the way from the root to the node.
+    """
+    last = state.node
+    if node.number in state.trail:
+        trail = state.trail[: state.trail.index(node.number)]
+    elif last and last.number is not None and node.number in _items_below(gallery, last):
+        trail = (*state.trail, last.number)
     else:
-        follows = ground.reach(place)
-        steps = walks.climb(ground.world, place.embedding, place.kind, entailments=follows)
+        entailments = gallery.reach(node)
+        steps = walks.climb(gallery.hierarchy, node.embedding, node.kind, entailments=entailments)
         trail = tuple(step.number for step in reversed(steps))
-    photo = place.kind == PHOTO and place.number is not None
-    wanted = ground.world.items[place.number].number if photo else asked.wanted
-    return replace(asked, place=place, trail=trail, wanted=wanted)
+    target = state.target
+    if node.kind == PHOTO and node.number is not None:
+        target = gallery.hierarchy.items[node.number].number
+    return replace(state, node=node, trail=trail, target=target)
 
 
-def trail(asked: Standing, ground: Ground) -> str:
-    """The way from the root to the place as HTML."""
-    here = places.spoken(asked.place.text) if asked.place else ""
-    if asked.place and asked.place.kind == PHOTO:
-        here = "this photo"
-    return places.trail(ground.world, asked.trail, here, asked.address)
+def trail(state: HierarchyState, gallery: HierarchyGallery) -> str:
+    """Return the way from the root to the node as HTML."""
+    here = ""
+    if state.node:
+        here = "this photo" if state.node.kind == PHOTO else view.spoken(state.node.text)
+    return view.trail(gallery.hierarchy, state.trail, here, state.address)
 
 
-def height(ground: Ground, place: Node) -> float:
-    """How general a place is; the lower the more."""
-    if place.number is not None:
-        return float(ground.world.depths[place.number])
-    return float(ground.world.depth(place.embedding))
+def depth(gallery: HierarchyGallery, node: Node) -> float:
+    """Return how specific a node is; the root has the least depth."""
+    if node.number is not None:
+        return float(gallery.hierarchy.depths[node.number])
+    return float(gallery.hierarchy.depth(node.embedding))
 
 
-def _below(ground: Ground, place: Node) -> tuple[list[Step], list[Step]]:
-    """(words and sentences, photos) that are listed below a place."""
-    if place.kind == PHOTO:
-        return [], []
-    own = height(ground, place)
-    photos = ground.world.below(place.embedding, own, kind=PHOTO) if ground.of_photos else []
-    return ground.world.below(place.embedding, own)[:LISTED], photos[:STRIP]
-
-
-def _numbers_below(ground: Ground, place: Node) -> set[int]:
-    return {step.number for steps in _below(ground, place) for step in steps}
-
-
-def levels(ground: Ground, place: Node, source: Source) -> tuple[str, str, str]:
-    """(what lies above, what lies below, photos) as HTML."""
-    world, own = ground.world, height(ground, place)
-    top = float("inf") if place.kind == PHOTO else own
-    up = world.above(place.embedding, top, concepts_only=place.kind == CONCEPT)[:LISTED]
-    above = places.steps(world, up, "Above: more general", "Nothing lies above the root.")
-    if place.kind == PHOTO:
-        near = [s.number for s in world.nearest(place.embedding, STRIP + 1, PHOTO)]
-        others = [n for n in near if n != place.number][:STRIP]
-        nothing = places.steps(world, [], "Below: more specific", "Nothing lies below a photo.")
-        return above, nothing, places.photos(world, others, source, "Photos like it")
-    down, shown = _below(ground, place)
-    below = places.steps(world, down, "Below: more specific", "No word or sentence lies below.")
-    return above, below, places.photos(world, [s.number for s in shown], source, "Photos below")
-
-
-def here(ground: Ground, place: Node, picture: str) -> str:
-    """Where one stands as HTML."""
-    told = f"{ground.world.depth_name} {height(ground, place):.2f}" if place.kind != PHOTO else ""
-    return places.here(places.spoken(place.text), place.kind, picture, told)
-
-
-def map_value(asked: Standing, ground: Ground, points: np.ndarray, source: str, whole: bool) -> str:
-    """The map, or what changes on it, with the trail and the place on it."""
-    world, numbers = ground.world, ground.shown
-    row = {number: i for i, number in enumerate(numbers)}
-    place = asked.place
-    chosen = row.get(place.number) if place and place.number is not None else None
-    walked = [row[n] for n in asked.trail if n in row] + [chosen] * (chosen is not None)
-    photos = [world.items[n].number for n in numbers if world.items[n].kind == PHOTO]
-    ends = ((row[a.general], row[a.specific], a) for a in ground.arrows)
-    view = MapView(
-        points=points,
-        kinds=[world.items[n].kind for n in numbers],
-        texts=[places.spoken(world.items[n].text) for n in numbers],
-        norms=world.depths[numbers].numpy(),
-        norm_title=world.depth_name,
-        arrows=[replace(a, general=g, specific=s) for g, s, a in ends],
-        path=walked,
-        chosen=chosen,
-        photos=photos,
+def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Levels:
+    """Return what lies above and below a node, and the photos below or near it."""
+    hierarchy = gallery.hierarchy
+    is_photo, is_concept = node.kind == PHOTO, node.kind == CONCEPT
+    top = float("inf") if is_photo else depth(gallery, node)
+    upper = hierarchy.above(node.embedding, top, concepts_only=is_concept)[:MAX_TEXTS]
+    above = view.steps(
+        hierarchy, upper, title="Above: more general", empty="Nothing lies above the root."
     )
-    return drawn(map_figure(view) if whole else map_overlay(view), source)
+    if is_photo:
+        near = [step.number for step in hierarchy.nearest(node.embedding, MAX_PHOTOS + 1, PHOTO)]
+        photos = [number for number in near if number != node.number][:MAX_PHOTOS]
+        lower: list[Step] = []
+        title, empty = "Similar photos", "Nothing lies below a photo."
+    else:
+        lower, lower_photos = _below(gallery, node)
+        photos = [step.number for step in lower_photos]
+        title, empty = "Photos below", "No word or sentence lies below."
+    return Levels(
+        above=above,
+        below=view.steps(hierarchy, lower, title="Below: more specific", empty=empty),
+        photos=view.photos(hierarchy, photos, address, title=title),
+    )
+
+
+def _below(gallery: HierarchyGallery, node: Node) -> tuple[list[Step], list[Step]]:
+    """Return (words and sentences, photos) that are listed below a node."""
+    if node.kind == PHOTO:
+        return [], []
+    hierarchy, own = gallery.hierarchy, depth(gallery, node)
+    photos = hierarchy.below(node.embedding, own, kind=PHOTO) if gallery.has_photos else []
+    return hierarchy.below(node.embedding, own)[:MAX_TEXTS], photos[:MAX_PHOTOS]
+
+
+def _items_below(gallery: HierarchyGallery, node: Node) -> set[int]:
+    return {step.number for steps in _below(gallery, node) for step in steps}
+
+
+def here(gallery: HierarchyGallery, node: Node, photo: str) -> str:
+    """Return the node itself as HTML; `photo` is the address of its photo, if it is one."""
+    meaning = ""
+    if node.kind != PHOTO:
+        meaning = f"{gallery.hierarchy.depth_name} {depth(gallery, node):.2f}"
+    return view.here(view.spoken(node.text), node.kind, photo, meaning)
+
+
+def map_value(
+    state: HierarchyState,
+    gallery: HierarchyGallery,
+    points: np.ndarray,
+    source: str,
+    *,
+    whole: bool,
+) -> str:
+    """Return the map with the trail and the node on it, or only what changes on it.
+
+    Args:
+        state: The node and the trail.
+        gallery: The hierarchy.
+        points: Where its items are, (N, 2).
+        source: Address of a photo with {number} for its number in the gallery.
+        whole: Whether to draw the whole map.
+    """
+    hierarchy, numbers = gallery.hierarchy, gallery.shown
+    row = {number: i for i, number in enumerate(numbers)}
+    chosen = None
+    if state.node and state.node.number is not None:
+        chosen = row.get(state.node.number)
+    path = [row[number] for number in state.trail if number in row]
+    if chosen is not None:
+        path.append(chosen)
+    map_view = MapView(
+        points=points,
+        kinds=[hierarchy.items[number].kind for number in numbers],
+        texts=[view.spoken(hierarchy.items[number].text) for number in numbers],
+        norms=hierarchy.depths[numbers].numpy(),
+        norm_title=hierarchy.depth_name,
+        arrows=[
+            replace(arrow, general=row[arrow.general], specific=row[arrow.specific])
+            for arrow in gallery.arrows
+        ],
+        path=path,
+        chosen=chosen,
+        photos=[
+            hierarchy.items[number].number
+            for number in numbers
+            if hierarchy.items[number].kind == PHOTO
+        ],
+    )
+    return to_json(map_figure(map_view) if whole else map_overlay(map_view), source)

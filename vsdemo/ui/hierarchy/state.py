@@ -1,4 +1,4 @@
-"""Where somebody stands in a hierarchy."""
+"""What the tab Hierarchy shows."""
 
 from __future__ import annotations
 
@@ -7,34 +7,43 @@ from dataclasses import dataclass
 from vsdemo.hierarchy.nodes import Node
 from vsdemo.hierarchy.order import PHOTO
 
+HierarchyKey = tuple[str, str]  # model and gallery; both empty for concepts
+
 
 @dataclass(frozen=True)
-class Standing:
-    """What the tab Hierarchy shows. concepts: whether those of a table are walked, without photos;
-    wanted: what to go to when the tab opens, a text or the number of a photo; place: where one
-    stands, None before; upload: the file of a visitor's own photo; trail: numbers of the items from
-    the root to the place, without it."""
+class HierarchyState:
+    """The node on the page, and the way there.
+
+    Attributes:
+        model: Key of the model.
+        gallery: Key of the gallery.
+        concepts: Whether the concepts of WordNet are walked, without photos.
+        target: Where to go when the tab opens, a text or the number of a photo.
+        node: The node on the page; None before the tab was opened.
+        upload: File of a visitor's photo.
+        trail: Item numbers from the root to the node, without it.
+    """
 
     model: str
     gallery: str
     concepts: bool = False
-    wanted: str | int = ""
-    place: Node | None = None
+    target: str | int = ""
+    node: Node | None = None
     upload: str = ""
     trail: tuple[int, ...] = ()
 
     @property
-    def ground(self) -> tuple[str, str]:
-        """What is walked, by model and gallery; of concepts without either."""
+    def key(self) -> HierarchyKey:
+        """The key of the hierarchy."""
         return ("", "") if self.concepts else (self.model, self.gallery)
 
     @property
     def address(self) -> dict[str, str]:
-        """What the address bar says; a visitor's own photo is not part of it."""
+        """What the address bar of the browser shows; never a visitor's photo."""
         values = {"tab": "hierarchy", "model": self.model, "gallery": self.gallery}
         values |= {"of": "concepts"} if self.concepts else {}
-        if self.place is None or self.upload:
+        if self.node is None or self.upload:
             return values
-        if self.place.kind == PHOTO:
-            return {**values, "photo": str(self.wanted)}
-        return {**values, "q": self.place.text}
+        if self.node.kind == PHOTO:
+            return {**values, "photo": str(self.target)}
+        return {**values, "q": self.node.text}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,220 +17,222 @@ from vsdemo.hierarchy import nodes
 from vsdemo.hierarchy.nodes import Node
 from vsdemo.hierarchy.order import PHOTO
 from vsdemo.ui import callbacks, images
-from vsdemo.ui.callbacks import Answer
+from vsdemo.ui.callbacks import LATEST, Update, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.widgets import clickable_html, note_html, one_line, upload_chip
 from vsdemo.ui.hierarchy import navigation, view
 from vsdemo.ui.hierarchy.compose import JoinPanel
-from vsdemo.ui.hierarchy.loader import Ground, Grounds
+from vsdemo.ui.hierarchy.loader import Hierarchies, HierarchyGallery
 from vsdemo.ui.hierarchy.map import plotly_map
-from vsdemo.ui.hierarchy.state import Standing
+from vsdemo.ui.hierarchy.state import HierarchyKey, HierarchyState
 from vsdemo.ui.library import Library
 
 ABOUT = (
-    "Walk from anything up to ever more general sentences and concepts, and down to photos: what "
-    "an order-embedding has learnt."
+    "Walk from a word, a sentence or a photo up to more general ones and down to photos, as an "
+    "order-embedding has learned them."
 )
-WORDS = "Concepts of WordNet"
-WALKS = ["Photos and sentences", WORDS]
-STARTS = {False: "a dog", True: "dog"}
-SIDE = 1280  # pixels
 ABOUT_MAP = (
-    "Near on the map is alike, not more: UMAP only places the points. What lies above what is told "
-    "by the arrows, the colour and the lists."
+    "The map places similar items near each other. What lies above what is shown by the arrows, "
+    "the colour and the lists."
 )
+GALLERY, CONCEPTS = "Photos and sentences", "Concepts of WordNet"
+FIRST_SENTENCE, FIRST_CONCEPT = "a dog", "dog"
+SIDE = 1280  # pixels
 
 
-class Walk:
-    """Widgets of the tab, and what they do."""
+class HierarchyTab:
+    """The widgets of the tab, and their callbacks."""
 
     def __init__(self, library: Library) -> None:
-        self.library, self.grounds = library, Grounds(library)
+        self.library, self.hierarchies = library, Hierarchies(library)
         gr.HTML(f'<p class="about">{ABOUT}</p>')
-        plain: dict[str, Any] = {"show_label": False, "container": False}
         with gr.Row(elem_classes="ask"):
-            self.query = gr.Textbox(
-                label="Where to go",
-                placeholder="A word or a sentence",
-                **{"max_lines": 1, "elem_id": "where", **plain},
-            )
+            self.query = one_line("Where to go", "A word or a sentence", elem_id="where")
             self.go = gr.Button("Go there", variant="primary", scale=0, elem_id="walk")
         with gr.Row(elem_classes="pick walks"):
             self.what = gr.Radio(
-                WALKS, value=WALKS[0], label="What to walk", elem_classes="what", **plain
+                [GALLERY, CONCEPTS],
+                value=GALLERY,
+                label="What to walk",
+                elem_classes="what",
+                show_label=False,
+                container=False,
             )
-            self.upload = gr.UploadButton(
-                "Use your own photo", file_types=["image"], elem_classes="chip", size="sm"
-            )
-        self.note = gr.HTML(html.note(""), elem_classes="notes")
-        self.trail = _shown("trail")
+            self.upload = upload_chip()
+        self.note = note_html(html.note(""))
+        self.trail = clickable_html("trail")
         with gr.Row(elem_classes="results", elem_id="levels"):
             self.above, self.here, self.below = (
-                _column(name) for name in ("above", "here", "below")
+                _column(elem_id) for elem_id in ("above", "here", "below")
             )
         with gr.Row(elem_classes="results", elem_id="mapped"):
             with gr.Column(scale=8, min_width=320):
-                self.map_note = gr.HTML(html.note(ABOUT_MAP), elem_classes="notes")
+                self.map_note = note_html(html.note(ABOUT_MAP))
                 self.map = plotly_map("Map of the hierarchy", "map")
             with gr.Column(scale=4, min_width=280):
-                self.join = JoinPanel(self.grounds, self._source)
-                self.picked = _shown("picked")
+                self.join = JoinPanel(self.hierarchies, self._address)
+                self.picked = clickable_html("picked")
         with gr.Accordion("How it works: two dimensions to play with", open=False):
-            gr.HTML(self.grounds.toy(), elem_id="toy")
-        # drawn: the ground whose map is on the page
-        self.asked, self.drawn = gr.State(None), gr.State(None)
+            gr.HTML(self.hierarchies.toy(), elem_id="toy")
+        self.state = gr.State(None)
+        self.drawn = gr.State(None)  # key of the hierarchy whose map is on the page
 
     @property
     def outputs(self) -> list[Any]:
-        """Every widget that an answer may change; the map follows where `asked` has changed."""
+        """Every widget that a callback may change; the map follows changes of `state`."""
         levels = [self.trail, self.above, self.here, self.below, self.picked]
-        return [self.query, self.what, self.note, *levels, self.asked]
+        return [self.query, self.what, self.note, *levels, self.state]
 
-    def say(self, callback: Callable[..., Answer]) -> Callable[..., Answer]:
-        """A callback that tells what went wrong below the question."""
-        return callbacks.telling(self.note)(callback)
+    def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
+        """Return a callback that shows its errors below the query."""
+        return callbacks.report_errors(self.note)(callback)
 
-    def open(self, asked: Standing | None) -> Answer:
-        """Goes where somebody wanted to, or to the first example, when the tab shows."""
-        if asked is not None and asked.place is None:
-            yield from self._settle(asked)
+    def open(self, state: HierarchyState | None) -> Updates:
+        """Go to the target, or to the first example, when the tab opens."""
+        if state is not None and state.node is None:
+            yield from self._start(state)
 
-    def changed(self, asked: Standing | None, model: str, gallery: str) -> Answer:
-        """Walks by another model or in another gallery, once somebody has looked."""
-        if asked is None:
+    def change_settings(self, state: HierarchyState | None, model: str, gallery: str) -> Updates:
+        """Walk with another model or in another gallery, once the tab was opened."""
+        if state is None:
             return
-        if asked.place is None or asked.concepts:
-            yield {self.asked: replace(asked, model=model, gallery=gallery)}
+        if state.node is None or state.concepts:
+            yield {self.state: replace(state, model=model, gallery=gallery)}
             return
-        wanted: str | int = asked.place.text
-        if asked.place.kind == PHOTO:
-            wanted = asked.wanted if gallery == asked.gallery else ""
-        yield from self._settle(Standing(model, gallery, wanted=wanted))
+        target: str | int = state.node.text
+        if state.node.kind == PHOTO:
+            target = state.target if gallery == state.gallery else ""
+        yield from self._start(HierarchyState(model, gallery, target=target))
 
-    def choose(self, what: str, asked: Standing | None) -> Answer:
-        """Walks concepts alone, or photos and sentences."""
-        if asked is not None and asked.concepts != (what == WORDS):
-            yield from self._settle(Standing(asked.model, asked.gallery, what == WORDS))
+    def choose(self, what: str, state: HierarchyState | None) -> Updates:
+        """Walk concepts alone, or photos and sentences."""
+        concepts = what == CONCEPTS
+        if state is not None and state.concepts != concepts:
+            yield from self._start(HierarchyState(state.model, state.gallery, concepts=concepts))
 
-    def run(self, text: str, asked: Standing | None) -> Answer:
-        """Goes to what was typed."""
-        if asked is None:
+    def run(self, text: str, state: HierarchyState | None) -> Updates:
+        """Go to what was typed."""
+        if state is None:
             return
-        if Path(text[:255]).suffix.lower() in SUFFIXES:  # no path on the server is read
+        if Path(text[:255]).suffix.lower() in SUFFIXES:  # never read a path on the server
             raise UserError("Type a word or a sentence; for a photo there is a button below.")
-        ground = yield from self._ground(asked)
-        place = nodes.find_node(ground.world, ground.reader, text)
-        yield from self._arrive(replace(asked, upload=""), ground, place)
+        gallery = yield from self._hierarchy(state)
+        node = nodes.find_node(gallery.hierarchy, gallery.reader, text)
+        yield from self._arrive(replace(state, upload=""), gallery, node)
 
-    def take(self, path: str | None, asked: Standing | None) -> Answer:
-        """Goes to a visitor's own photo."""
-        if path is None or asked is None:
+    def use_upload(self, path: str | None, state: HierarchyState | None) -> Updates:
+        """Go to a visitor's photo."""
+        if path is None or state is None:
             return
-        opened = open_photo(path)
-        asked = Standing(asked.model, asked.gallery, upload=str(path))
-        ground = yield from self._ground(asked)
-        point = ground.reader.encode_photo(opened).x.float().cpu()
-        yield {self.what: WALKS[0], self.picked: ""}
-        yield from self._arrive(asked, ground, Node("your photo", PHOTO, point))
+        image = open_photo(path)
+        state = HierarchyState(state.model, state.gallery, upload=str(path))
+        gallery = yield from self._hierarchy(state)
+        point = gallery.reader.encode_photo(image).x.float().cpu()  # (1, D)
+        yield {self.what: GALLERY, self.picked: ""}
+        yield from self._arrive(state, gallery, Node("your photo", PHOTO, point))
 
-    def step(self, asked: Standing | None, event: gr.EventData) -> Answer:
-        """Goes to an item that was clicked."""
-        if asked is not None and asked.place is not None:
-            ground = yield from self._ground(asked)
-            place = navigation.at(ground, callbacks.number(event, len(ground.world)))
-            yield from self._arrive(replace(asked, upload=""), ground, place)
+    def step(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
+        """Go to a clicked item."""
+        if state is not None and state.node is not None:
+            gallery = yield from self._hierarchy(state)
+            number = callbacks.clicked_number(event, len(gallery.hierarchy))
+            node = navigation.node_of(gallery, number)
+            yield from self._arrive(replace(state, upload=""), gallery, node)
 
-    def select(self, asked: Standing | None, event: gr.EventData) -> Answer:
-        """Goes to the item that was clicked on the map, or gathers those that were selected."""
-        if asked is None or asked.place is None:
+    def select(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
+        """Go to the item that was clicked on the map, or list those that were selected."""
+        if state is None or state.node is None:
             return
-        ground = yield from self._ground(asked)
-        data = event._data if isinstance(event._data, dict) else {}
-        numbers = [n for n in data.get("numbers", ()) if n in range(len(ground.shown))]
-        chosen = [ground.shown[n] for n in numbers]
+        gallery = yield from self._hierarchy(state)
+        points = range(len(gallery.shown))
+        numbers = callbacks.event_data(event).get("numbers", ())
+        chosen = [gallery.shown[number] for number in numbers if number in points]
         if len(chosen) == 1:
-            place = navigation.at(ground, chosen[0])
-            yield from self._arrive(replace(asked, upload=""), ground, place)
+            node = navigation.node_of(gallery, chosen[0])
+            yield from self._arrive(replace(state, upload=""), gallery, node)
         elif chosen:
-            yield {self.picked: view.gathered(ground.world, chosen, self._source(asked))}
+            yield {self.picked: view.selection(gallery.hierarchy, chosen, self._address(state))}
 
-    def _settle(self, asked: Standing) -> Answer:
-        """Goes to what is wanted, where that is here; else to the first example."""
-        yield {self.what: WALKS[asked.concepts], self.picked: ""}
-        ground = yield from self._ground(asked)
-        yield from self._arrive(asked, ground, self._wanted(asked, ground))
+    def _start(self, state: HierarchyState) -> Updates:
+        """Go to the target if it exists, else to the first example."""
+        yield {self.what: CONCEPTS if state.concepts else GALLERY, self.picked: ""}
+        gallery = yield from self._hierarchy(state)
+        yield from self._arrive(state, gallery, _target_node(state, gallery))
 
-    def _wanted(self, asked: Standing, ground: Ground) -> Node:
-        if isinstance(asked.wanted, int) and ground.of_photos:
-            return navigation.at(ground, ground.photo(asked.wanted))
-        for text in (asked.wanted, STARTS[asked.concepts]):
-            with suppress(UserError):
-                return nodes.find_node(ground.world, ground.reader, str(text))
-        return navigation.at(ground, 0)
+    def _hierarchy(self, state: HierarchyState) -> Generator[Update, None, HierarchyGallery]:
+        return callbacks.wait_for(self.note, self.hierarchies.get(state.key))
 
-    def _ground(self, asked: Standing) -> Any:
-        return callbacks.settled(self.note, *self.grounds.found(asked.ground))
-
-    def _arrive(self, asked: Standing, ground: Ground, place: Node) -> Answer:
-        asked = navigation.arrive(asked, ground, place)
-        above, below, photos = navigation.levels(ground, place, self._source(asked))
-        typed = "" if place.kind == PHOTO else view.spoken(place.text)
+    def _arrive(self, state: HierarchyState, gallery: HierarchyGallery, node: Node) -> Updates:
+        state = navigation.arrive(state, gallery, node)
+        levels = navigation.levels(gallery, node, self._address(state))
+        here = navigation.here(gallery, node, self._photo_address(state, gallery))
         yield {
-            self.trail: navigation.trail(asked, ground),
-            self.above: above,
-            self.here: navigation.here(ground, place, self._picture(asked, ground)) + photos,
-            self.below: below,
-            self.query: typed,
-            self.note: html.note(f"By {ground.name}, over {len(ground.world):,} places."),
-            self.asked: asked,
+            self.trail: navigation.trail(state, gallery),
+            self.above: levels.above,
+            self.here: here + levels.photos,
+            self.below: levels.below,
+            self.query: "" if node.kind == PHOTO else view.spoken(node.text),
+            self.note: html.note(f"By {gallery.name}, over {len(gallery.hierarchy):,} items."),
+            self.state: state,
         }
 
-    def chart(self, asked: Standing | None, drawn: tuple[str, str] | None) -> Answer:
-        """Draws the map, or on the one that is there the trail and the place."""
-        if asked is None or asked.place is None:
+    def draw(self, state: HierarchyState | None, drawn: HierarchyKey | None) -> Updates:
+        """Draw the map or, on the one that is on the page, the trail and the node."""
+        if state is None or state.node is None:
             return
-        ground = yield from callbacks.settled(self.map_note, *self.grounds.found(asked.ground))
-        points = yield from callbacks.settled(
-            self.map_note, *self.grounds.map(asked.ground, ground)
+        pending = self.hierarchies.get(state.key)
+        gallery = yield from callbacks.wait_for(self.map_note, pending)
+        points = yield from callbacks.wait_for(
+            self.map_note, self.hierarchies.map(state.key, gallery)
         )
-        template = self._source(asked)(0, "small").replace("/0/", "/{number}/")
-        value = navigation.map_value(asked, ground, points, template, drawn != asked.ground)
-        yield {self.map: value, self.map_note: html.note(ABOUT_MAP), self.drawn: asked.ground}
+        source = self._address(state)(0, "small").replace("/0/", "/{number}/")
+        is_new = drawn != state.key
+        yield {
+            self.map: navigation.map_value(state, gallery, points, source, whole=is_new),
+            self.map_note: html.note(ABOUT_MAP),
+            self.drawn: state.key,
+        }
 
-    def _source(self, asked: Standing) -> html.Source:
-        return images.source(self.library.galleries[asked.gallery].token)
+    def _address(self, state: HierarchyState) -> html.PhotoAddress:
+        return images.addresses(self.library.galleries[state.gallery].token)
 
-    def _picture(self, asked: Standing, ground: Ground) -> str:
-        place = asked.place
-        if place is None or place.kind != PHOTO:
+    def _photo_address(self, state: HierarchyState, gallery: HierarchyGallery) -> str:
+        """Return the address of the node's photo; empty if it is none."""
+        node = state.node
+        if node is None or node.kind != PHOTO:
             return ""
-        if place.number is not None:
-            return self._source(asked)(ground.world.items[place.number].number, "large")
-        saved = images.saved(open_photo(asked.upload), SIDE, Path(self.note.GRADIO_CACHE))
-        return f"gradio_api/file={quote(saved)}"
+        if node.number is not None:
+            return self._address(state)(gallery.hierarchy.items[node.number].number, "large")
+        folder = Path(self.note.GRADIO_CACHE)
+        return f"gradio_api/file={quote(images.save_jpeg(open_photo(state.upload), SIDE, folder))}"
 
 
-def _shown(name: str) -> gr.HTML:
-    return gr.HTML("", elem_id=name, js_on_load="vsdemo.report(element, trigger, watch)")
+def _target_node(state: HierarchyState, gallery: HierarchyGallery) -> Node:
+    if isinstance(state.target, int) and gallery.has_photos:
+        return navigation.node_of(gallery, gallery.photo(state.target))
+    for text in (state.target, FIRST_CONCEPT if state.concepts else FIRST_SENTENCE):
+        with suppress(UserError):
+            return nodes.find_node(gallery.hierarchy, gallery.reader, str(text))
+    return navigation.node_of(gallery, 0)
 
 
-def _column(name: str) -> gr.HTML:
+def _column(elem_id: str) -> gr.HTML:
     with gr.Column(scale=4, min_width=280):
-        return _shown(name)
+        return clickable_html(elem_id)
 
 
-def build(library: Library) -> Walk:
-    """Places the tab's widgets and ties those that concern only this tab."""
-    tab = Walk(library)
-    say, quiet = tab.say, {"show_progress": "hidden", "api_visibility": "private"}
-    latest = {"trigger_mode": "always_last", **quiet}
-    for start in (tab.go.click, tab.query.submit):
-        start(say(tab.run), [tab.query, tab.asked], tab.outputs, **latest)
-    for shown in (tab.trail, tab.above, tab.here, tab.below, tab.picked, tab.join.joined):
-        shown.select(say(tab.step), [tab.asked], tab.outputs, **latest)
-    tab.map.select(say(tab.select), [tab.asked], tab.outputs, **latest)
-    tab.what.input(say(tab.choose), [tab.what, tab.asked], tab.outputs, **latest)
-    tab.upload.upload(say(tab.take), [tab.upload, tab.asked], tab.outputs, **latest)
-    tab.join.follow(tab.here, tab.asked)
-    chart, outputs = callbacks.telling(tab.map_note)(tab.chart), [tab.map, tab.map_note, tab.drawn]
-    tab.asked.change(chart, [tab.asked, tab.drawn], outputs, **latest)
+def build(library: Library) -> HierarchyTab:
+    """Create the tab, and connect the events that concern only this tab."""
+    tab = HierarchyTab(library)
+    for event in (tab.go.click, tab.query.submit):
+        event(tab.guard(tab.run), [tab.query, tab.state], tab.outputs, **LATEST)
+    for widget in (tab.trail, tab.above, tab.here, tab.below, tab.picked, tab.join.joined):
+        widget.select(tab.guard(tab.step), [tab.state], tab.outputs, **LATEST)
+    tab.map.select(tab.guard(tab.select), [tab.state], tab.outputs, **LATEST)
+    tab.what.input(tab.guard(tab.choose), [tab.what, tab.state], tab.outputs, **LATEST)
+    tab.upload.upload(tab.guard(tab.use_upload), [tab.upload, tab.state], tab.outputs, **LATEST)
+    tab.join.follow(tab.here, tab.state)
+    draw = callbacks.report_errors(tab.map_note)(tab.draw)
+    map_outputs = [tab.map, tab.map_note, tab.drawn]
+    tab.state.change(draw, [tab.state, tab.drawn], map_outputs, **LATEST)
     return tab

@@ -1,6 +1,6 @@
-"""The HTML of the tab Hierarchy: where one stands, what lies above and below, what was gathered.
+"""The HTML of the tab Hierarchy.
 
-Whatever can be gone to is a button that reports the number of its item.
+Whatever leads to an item is a button that reports the item's number.
 """
 
 from __future__ import annotations
@@ -11,25 +11,33 @@ from urllib.parse import urlencode
 
 from vsdemo.encoders.concepts import SENSE
 from vsdemo.hierarchy.order import PHOTO, ROOT, Hierarchy, Item, Step
-from vsdemo.ui.components.html import Source, tidy
+from vsdemo.ui.components.html import PhotoAddress, bar, tidy
 
 VIOLATION = (
-    "Order violation: by how much the more general of the two does not lie above the other; 0 is "
-    "without any."
+    "Order violation: how far the more general one is from lying above the other; 0 if it lies "
+    "above."
 )
-STRIP = 24  # photos of a selection on the page at once
+NOTHING_KEPT = (
+    '<p class="note">Keep two or more items, then choose Compose to find what combines them (the '
+    "larger of each coordinate) or Common to find what they share (the smaller of each).</p>"
+)
+MAX_SELECTED = 24  # items of a selection on the page
 
 
 def spoken(text: str) -> str:
-    """A text as people say it: `dog` for the concept `dog.n.01`."""
+    """Return a text in plain words: `dog` for the concept `dog.n.01`."""
     word, sense, _ = text.partition(SENSE)
     return word.replace("_", " ") if sense else tidy(text)
 
 
-def trail(world: Hierarchy, numbers: Sequence[int], here: str, address: Mapping[str, str]) -> str:
-    """Breadcrumbs from the root to where one stands."""
-    walked = ((n, world.items[n]) for n in numbers)
-    steps = "".join(f'<li class="{i.kind}">{_go(n, spoken(i.text))}</li>' for n, i in walked)
+def trail(
+    hierarchy: Hierarchy, numbers: Sequence[int], here: str, address: Mapping[str, str]
+) -> str:
+    """Return breadcrumbs from the root to the node."""
+    steps = "".join(
+        f'<li class="{hierarchy.items[number].kind}">{_item_button(hierarchy, number)}</li>'
+        for number in numbers
+    )
     return (
         f'<nav class="trail" aria-label="From the root to here" '
         f'data-address="{escape(urlencode(address))}"><ol>{steps}'
@@ -37,103 +45,124 @@ def trail(world: Hierarchy, numbers: Sequence[int], here: str, address: Mapping[
     )
 
 
-def _go(number: int, text: str) -> str:
+def _item_button(hierarchy: Hierarchy, number: int) -> str:
     return (
         f'<button type="button" class="sentence" data-event="select" data-stay '
-        f'data-number="{number}">{escape(text)}</button>'
+        f'data-number="{number}">{escape(spoken(hierarchy.items[number].text))}</button>'
     )
 
 
-def steps(world: Hierarchy, found: Sequence[Step], title: str, nothing: str) -> str:
-    """Items above or below, the nearest first, each with its violation."""
-    most = max((step.violation for step in found), default=0) or 1
-    rows = "".join(_row(world.items[s.number], s, most) for s in found)
-    told = f"<ul>{rows}</ul>" if rows else f'<p class="note">{escape(nothing)}</p>'
-    return f'<section class="steps"><h3>{escape(title)}</h3>{told}</section>'
+def steps(hierarchy: Hierarchy, items: Sequence[Step], *, title: str, empty: str) -> str:
+    """Return items above or below, the nearest first, each with its violation.
 
-
-def _row(item: Item, step: Step, most: float) -> str:
-    return (
-        f'<li class="{item.kind}">{_go(step.number, spoken(item.text))}'
-        f'<span class="fit" title="{escape(VIOLATION)}"><span class="bar">'
-        f'<span style="width:{step.violation / most:.1%}"></span></span>'
-        f'<span class="number">{step.violation:.3f}</span></span></li>'
+    Args:
+        hierarchy: The hierarchy.
+        items: The items.
+        title: Heading.
+        empty: What to say if there are none.
+    """
+    largest = max((step.violation for step in items), default=0) or 1
+    rows = "".join(
+        f'<li class="{hierarchy.items[step.number].kind}">{_item_button(hierarchy, step.number)}'
+        f"{bar(step.violation / largest, f'{step.violation:.3f}', '', VIOLATION)}</li>"
+        for step in items
     )
+    content = f"<ul>{rows}</ul>" if rows else f'<p class="note">{escape(empty)}</p>'
+    return f'<section class="steps"><h3>{escape(title)}</h3>{content}</section>'
 
 
-def photos(world: Hierarchy, numbers: Sequence[int], source: Source, title: str) -> str:
-    """Photos to go to."""
+def photos(
+    hierarchy: Hierarchy, numbers: Sequence[int], address: PhotoAddress, *, title: str
+) -> str:
+    """Return photos to go to; empty if there are none."""
     if not numbers:
         return ""
-    cards = "".join(_photo(world.items[n], n, source) for n in numbers)
+    cards = "".join(_photo(hierarchy.items[number], number, address) for number in numbers)
     strip = f'<ul class="strip">{cards}</ul>'
     return f'<section class="steps"><h3>{escape(title)}</h3>{strip}</section>'
 
 
-def _photo(item: Item, number: int, source: Source) -> str:
-    says = escape(f"Go to the photo {item.text}")
+def _photo(item: Item, number: int, address: PhotoAddress) -> str:
+    label = escape(f"Go to the photo {item.text}")
     return (
         f'<li class="card"><button type="button" class="frame" data-event="select" data-stay '
-        f'data-number="{number}" aria-label="{says}"><img src="{source(item.number, "small")}" '
+        f'data-number="{number}" aria-label="{label}"><img src="{address(item.number, "small")}" '
         f'alt="{escape(item.text)}" loading="lazy" decoding="async"></button></li>'
     )
 
 
-def here(text: str, kind: str, picture: str, height: str) -> str:
-    """Where one stands; `picture` is the address of a photo."""
-    shown = (
-        f'<div class="large"><img src="{escape(picture)}" alt="{escape(text)}"></div>'
-        if picture
-        else f'<p class="at">{escape(tidy(text))}</p>'
-    )
-    keep = '<button type="button" class="do" data-event="apply" data-stay>Keep for joining</button>'
+def here(text: str, kind: str, photo: str, meaning: str) -> str:
+    """Return the node itself.
+
+    Args:
+        text: Its text.
+        kind: Its kind, such as "concept".
+        photo: Address of its photo; empty for words and sentences.
+        meaning: How general it is, in words.
+    """
+    content = f'<p class="at">{escape(tidy(text))}</p>'
+    if photo:
+        content = f'<div class="large"><img src="{escape(photo)}" alt="{escape(text)}"></div>'
+    keep = '<button type="button" class="do" data-event="apply" data-stay>Keep</button>'
     if kind == ROOT:
         keep = ""
     return (
-        f'<section class="here"><h3>Here: {escape(kind)}</h3>{shown}'
-        f'<div class="under"><span class="note">{escape(height)}</span>{keep}</div></section>'
+        f'<section class="here"><h3>Here: {escape(kind)}</h3>{content}'
+        f'<div class="under"><span class="note">{escape(meaning)}</span>{keep}</div></section>'
     )
 
 
-def gathered(world: Hierarchy, numbers: Sequence[int], source: Source) -> str:
-    """What a lasso holds: photos as a strip, words as a list."""
+def selection(hierarchy: Hierarchy, numbers: Sequence[int], address: PhotoAddress) -> str:
+    """Return what was selected on the map: photos as a strip, words as a list."""
     if not numbers:
         return ""
-    pictures = [n for n in numbers if world.items[n].kind == PHOTO]
-    words = [n for n in numbers if world.items[n].kind != PHOTO]
-    listed = "".join(f"<li>{_go(n, spoken(world.items[n].text))}</li>" for n in words[:STRIP])
-    told = f"Selected on the map: {len(pictures):,} photos, {len(words):,} words and sentences"
-    return (
-        photos(world, pictures[:STRIP], source, told)
-        if pictures
-        else f'<section class="steps"><h3>{told}</h3></section>'
-    ) + (f'<ul class="words">{listed}</ul>' if listed else "")
+    photo_numbers = [number for number in numbers if hierarchy.items[number].kind == PHOTO]
+    texts = [number for number in numbers if hierarchy.items[number].kind != PHOTO]
+    title = (
+        f"Selected on the map: {len(photo_numbers):,} photos, {len(texts):,} words and sentences"
+    )
+    if photo_numbers:
+        heading = photos(hierarchy, photo_numbers[:MAX_SELECTED], address, title=title)
+    else:
+        heading = f'<section class="steps"><h3>{title}</h3></section>'
+    return heading + (_words(hierarchy, texts[:MAX_SELECTED]) if texts else "")
 
 
-def tray(kept: Sequence[str]) -> str:
-    """What was kept for joining, each with a button that puts it back."""
-    if not kept:
-        return (
-            '<p class="note">Keep two or more places, then compose them (what is all of them at '
-            "once: the larger of each coordinate) or abstract them (what they have in common: the "
-            "smaller of each).</p>"
-        )
+def _words(hierarchy: Hierarchy, numbers: Sequence[int]) -> str:
+    items = "".join(f"<li>{_item_button(hierarchy, number)}</li>" for number in numbers)
+    return f'<ul class="words">{items}</ul>'
+
+
+def tray(texts: Sequence[str]) -> str:
+    """Return what was kept, each with a button that removes it."""
+    if not texts:
+        return NOTHING_KEPT
     items = "".join(
         f'<li>{escape(tidy(text))} <button type="button" class="to" data-event="click" data-stay '
-        f'data-number="{i}" aria-label="Put back: {escape(text)}">Put back</button></li>'
-        for i, text in enumerate(kept)
+        f'data-number="{i}" aria-label="Remove {escape(text)}">Remove</button></li>'
+        for i, text in enumerate(texts)
     )
     return f'<ul class="tray">{items}</ul>'
 
 
 def joined(
-    world: Hierarchy, found: Mapping[str, Sequence[Step]], title: str, source: Source
+    hierarchy: Hierarchy,
+    nearest: Mapping[str, Sequence[Step]],
+    address: PhotoAddress,
+    *,
+    title: str,
 ) -> str:
-    """What is nearest to a composition or an abstraction, kind by kind."""
-    words = [step for kind, of in found.items() if kind != PHOTO for step in of]
-    listed = "".join(f"<li>{_go(s.number, spoken(world.items[s.number].text))}</li>" for s in words)
-    pictures = [step.number for step in found.get(PHOTO, ())]
+    """Return what is nearest to several joined items.
+
+    Args:
+        hierarchy: The hierarchy.
+        nearest: The nearest items by kind.
+        address: Addresses of photos.
+        title: Heading.
+    """
+    texts = [step.number for kind, of in nearest.items() if kind != PHOTO for step in of]
+    photo_numbers = [step.number for step in nearest.get(PHOTO, ())]
     return (
-        f'<section class="steps"><h3>{escape(title)}</h3><ul class="words">{listed}</ul></section>'
-        + photos(world, pictures, source, "Nearest photos")
+        f'<section class="steps"><h3>{escape(title)}</h3>{_words(hierarchy, texts)}</section>'
+        + photos(hierarchy, photo_numbers, address, title="Nearest photos")
     )

@@ -1,207 +1,262 @@
-"""What the app can show: models, galleries, and engines that load in the background.
-
-A page never waits for a model: it asks for a `Future` and tells its progress meanwhile.
-"""
+"""What the app offers: models, galleries, and engines that load in the background."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.index import Index
-from vsdemo.ui.library.galleries import Gallery, galleries, gallery
-from vsdemo.ui.library.models import by_merit, knows_photos
-from vsdemo.ui.library.pending import Gathering, Loading, Opening, Reading, Work
+from vsdemo.ui.library.galleries import Gallery, galleries, open_gallery
+from vsdemo.ui.library.models import has_seen_photos, rank_models
+from vsdemo.ui.library.pending import Pending, Status
 
 T = TypeVar("T")
-KEPT_ENGINES = 6  # each holds up to 200 MB, most of it the embedded captions
+EngineKey = tuple[str, str]  # model and gallery
+MAX_ENGINES = 6  # each holds up to 200 MB, most of it embedded captions
+LOADING = "Loading the model"
+READING = "Reading sentences"
 NO_MODEL = (
     "There is no model yet: train one with "
     "`python -m vsdemo train order --out checkpoints/flickr8k/order`, then start the app again."
 )
 
 
+@dataclass(frozen=True)
+class NamedReader:
+    """A checkpoint without a gallery, and its name in the app."""
+
+    model: str
+    reader: Reader
+
+
 class Library:
     """Models and galleries by key, and engines cached by (model, gallery).
 
-    `own` is a data set, captions file or folder of photos to put first. Raises UserError when it
-    is not there.
+    A page never waits for a model: it gets a `Pending` value and shows its status meanwhile.
+
+    Args:
+        own: A data set, captions file or folder of photos to offer first.
+
+    Raises:
+        UserError: If `own` does not exist.
     """
 
     def __init__(self, own: str | None = None) -> None:
         self._own = own
         self._pool = ThreadPoolExecutor(4, "vsdemo")
         self._lock = Lock()
-        self._openings: dict[str, Opening] = {}
-        self._readings: dict[tuple[str, ...], Reading] = {}
-        self._loading: OrderedDict[tuple[str, str], Loading] = OrderedDict()
-        self._gathering: Gathering | None = None
-        self.galleries: dict[str, Gallery] = {}
+        self._photos: dict[str, Pending[CaptionSet]] = {}
+        self._engines: OrderedDict[EngineKey, Pending[Engine]] = OrderedDict()
+        self._captions: dict[EngineKey, Pending[Index]] = {}
+        self._readers: dict[tuple[str, ...], Pending[NamedReader]] = {}
+        self._all_readers: Pending[dict[str, Reader | str]] | None = None
         self._dev: dict[str, Gallery | None] = {}
+        self.galleries: dict[str, Gallery] = {}
         self.refresh()
 
     def refresh(self) -> None:
-        """Takes up galleries and models that are here since. Raises UserError as `Library` does."""
-        found = {g.key: g for g in galleries(self._own)}
+        """Add galleries and models that became available. Raises UserError as `Library` does."""
+        available = {gallery.key: gallery for gallery in galleries(self._own)}
         with self._lock:
-            # Those that were here stay as they are: engines may have left photos out.
-            self.galleries = {key: self.galleries.get(key, found[key]) for key in found}
-        self.models = by_merit(next((g.name for g in self.galleries.values()), None))
-        self._gathering = None
+            # Known galleries stay as they are: engines may have left out unreadable photos.
+            self.galleries = {
+                key: self.galleries.get(key, gallery) for key, gallery in available.items()
+            }
+        first = next(iter(self.galleries.values()), None)
+        self.models = rank_models(first.name if first else None)
+        self._all_readers = None
 
     @property
     def labels(self) -> list[tuple[str, str]]:
         """Label and key of each gallery, for a drop-down."""
-        return [(g.label, g.key) for g in self.galleries.values()]
+        return [(gallery.label, gallery.key) for gallery in self.galleries.values()]
 
     @property
     def problem(self) -> str | None:
-        """Why nothing can be shown, in one sentence."""
+        """Why the app has nothing to show, in one sentence."""
         return None if self.models else NO_MODEL
 
     def dev(self, dataset: str) -> Gallery | None:
-        """The photos that a training chooses by; None where they are not here any more."""
+        """Return the dev split of a data set; None if it is no longer available."""
         if dataset not in self._dev:
-            self._dev[dataset] = gallery(dataset, "dev")
+            self._dev[dataset] = open_gallery(dataset, "dev")
         return self._dev[dataset]
 
     def forget(self, model: str) -> None:
-        """The next who asks for a model reads it anew: its training has gone on."""
+        """Load a model again when it is needed next, because its training continued."""
         with self._lock:
-            for kept in (self._loading, self._readings):
-                for key in [key for key in kept if model in key]:
-                    del kept[key]
+            for key in [key for key in self._engines if model in key]:
+                self._drop_engine(key)
+            for name in [name for name in self._readers if model in name]:
+                del self._readers[name]
         self.refresh()
 
-    def photos(self, token: str) -> tuple[Path, ...]:
-        """The photos of a gallery by its token; none where there is no such gallery."""
+    def photo_files(self, token: str) -> tuple[Path, ...]:
+        """Return the photos of a gallery by its token; none for an unknown token."""
         known = (*self.galleries.values(), *filter(None, self._dev.values()))
-        return next((g.photos for g in known if g.token == token), ())
+        return next((gallery.photos for gallery in known if gallery.token == token), ())
 
-    def opening(self, gallery: str) -> Opening:
-        """The photos and captions of a gallery; what is to be drawn is drawn when asked for."""
-        chosen = _known(gallery, self.galleries)
+    def photos(self, gallery: str) -> Pending[CaptionSet]:
+        """Return the photos and captions of a gallery; Storybook's are drawn on first use."""
+        chosen = _find(gallery, self.galleries)
         with self._lock:
-            found = self._openings.get(gallery)
-            if found is None or found.failed:
-                drawn = datasets.is_generated(chosen.name)
-                found = Opening("Drawing the pictures" if drawn else "Opening the gallery")
-                found.photos = self._pool.submit(
-                    datasets.load, chosen.name, chosen.split, found.report
+            pending = self._photos.get(gallery)
+            if pending is None or pending.failed:
+                is_drawn = datasets.is_generated(chosen.name)
+                status = Status("Drawing the pictures" if is_drawn else "Opening the gallery")
+                pending = self._submit(
+                    status, datasets.load, chosen.name, chosen.split, status.report
                 )
-                self._openings[gallery] = found
-            return found
+                self._photos[gallery] = pending
+            return pending
 
-    def loading(self, model: str, gallery: str) -> Loading:
-        """The engine of a model over a gallery; it starts to load when asked for first."""
-        folder, opening = _known(model, self.models), self.opening(gallery)
+    def engine(self, model: str, gallery: str) -> Pending[Engine]:
+        """Return the engine of a model over a gallery; it loads on first use."""
+        folder, photos = _find(model, self.models), self.photos(gallery)
+        key = (model, gallery)
         with self._lock:
-            found = self._loading.get((model, gallery))
-            if found is None or found.failed:
-                found = self._loading[model, gallery] = Loading("Loading the model")
-                found.engine = self._pool.submit(self._load, found, folder, opening, gallery)
-            self._loading.move_to_end((model, gallery))
-            while len(self._loading) > KEPT_ENGINES:
-                self._loading.popitem(last=False)
-        return found
+            pending = self._engines.get(key)
+            if pending is None or pending.failed:
+                self._drop_engine(key)
+                status = Status(LOADING)
+                pending = self._submit(status, self._load_engine, folder, photos, gallery, status)
+                self._engines[key] = pending
+            self._engines.move_to_end(key)
+            while len(self._engines) > MAX_ENGINES:
+                self._drop_engine(next(iter(self._engines)))
+            return pending
 
-    def captions(self, loading: Loading) -> Future[Index]:
-        """The embedded captions of a loaded engine; the first time this takes up to minutes."""
+    def captions(self, model: str, gallery: str) -> Pending[Index]:
+        """Return the embedded captions of an engine; the first time takes up to minutes."""
+        engine = self.engine(model, gallery)
+        key = (model, gallery)
         with self._lock:
-            if loading.captions is None:
-                loading.what, loading.done, loading.of = "Reading sentences", 0, 0
-                loading.captions = self._pool.submit(lambda: loading.engine.result().captions)
-            return loading.captions
+            pending = self._captions.get(key)
+            if pending is None or pending.failed:
+                engine.status.begin(READING)
+                pending = self._submit(engine.status, lambda: engine.result().captions)
+                self._captions[key] = pending
+            return pending
 
-    def reading(self, model: str) -> Reading:
-        """What describes a visitor's photo with sentences of our own: this model, or where it has
-        only seen drawings the best that has seen photos."""
+    def describer(self, model: str) -> Pending[NamedReader]:
+        """Return a reader that describes a visitor's photo with the sentences of vsdemo.
+
+        It is this model or, if this model has seen only drawings, the best one that has seen
+        photos.
+        """
         name = model
-        if not knows_photos(_known(model, self.models)):
-            readers = (name for name, folder in by_merit(None).items() if knows_photos(folder))
-            name = next(readers, model)
-        return self._reading(("describe", name), self._read, [name])
+        if not has_seen_photos(_find(model, self.models)):
+            others = (n for n, folder in rank_models(None).items() if has_seen_photos(folder))
+            name = next(others, model)
+        return self._reader(("describe", name), _load_describer, [name])
 
-    def aligning(self, model: str, gallery: str) -> Reading:
-        """What aligns sentences with photos: this model, or where it cannot the best one for the
-        gallery that can; where none can, this model."""
-        _known(model, self.models)
-        others = by_merit(_known(gallery, self.galleries).name)
-        return self._reading(("align", model, gallery), self._align, [model, *others])
+    def aligner(self, model: str, gallery: str) -> Pending[NamedReader]:
+        """Return a reader that aligns sentences with photos.
 
-    def gathering(self) -> Gathering:
-        """Every model, to read sentences with."""
+        It is this model or, if this model cannot align, the best one for the gallery that can; if
+        none can, this model.
+        """
+        _find(model, self.models)
+        others = rank_models(_find(gallery, self.galleries).name)
+        return self._reader(("align", model, gallery), _load_aligner, [model, *others])
+
+    def all_readers(self) -> Pending[dict[str, Reader | str]]:
+        """Return every model by name; in place of one that cannot be loaded, the reason."""
         with self._lock:
-            found = self._gathering
-            if found is None or found.failed:
-                found = self._gathering = Gathering("Loading the models")
-                found.readers = self._pool.submit(_gather, found, dict(self.models))
-        return found
+            pending = self._all_readers
+            if pending is None or pending.failed:
+                status = Status("Loading the models")
+                pending = self._submit(status, _load_readers, dict(self.models), status)
+                self._all_readers = pending
+            return pending
 
-    def _reading(
+    def _submit(self, status: Status, function: Callable[..., T], *args: Any) -> Pending[T]:
+        return Pending(status, self._pool.submit(function, *args))
+
+    def _drop_engine(self, key: EngineKey) -> None:
+        self._engines.pop(key, None)
+        self._captions.pop(key, None)
+
+    def _reader(
         self,
         key: tuple[str, ...],
-        read: Callable[[Reading, list[str]], Reader],
+        load: Callable[[Mapping[str, Path], list[str], Status], NamedReader],
         names: list[str],
-    ) -> Reading:
+    ) -> Pending[NamedReader]:
         with self._lock:
-            found = self._readings.get(key)
-            if found is None or found.failed:
-                found = self._readings[key] = Reading("Loading the model", model=names[0])
-                found.reader = self._pool.submit(read, found, names)
-            return found
+            pending = self._readers.get(key)
+            if pending is None or pending.failed:
+                status = Status(LOADING)
+                pending = self._submit(status, load, self.models, names, status)
+                self._readers[key] = pending
+            return pending
 
-    def _read(self, reading: Reading, names: list[str]) -> Reader:
-        reader = Reader(self.models[names[0]], reading.report)
-        reader.check_backbone()
-        reading.what = "Reading sentences"
-        _ = reader.captions
-        return reader
-
-    def _align(self, reading: Reading, names: list[str]) -> Reader:
-        first = Reader(self.models[names[0]])
-        for name in names[1:] if not first.can_align else ():
-            with suppress(UserError):  # others may be damaged, or lack their image network
-                reader = Reader(self.models[name])
-                reader.check_backbone()
-                if reader.can_align:
-                    reading.model = name
-                    return reader
-        return first
-
-    def _load(self, loading: Loading, folder: Path, opening: Opening, gallery: str) -> Engine:
-        opening.photos.result()  # nothing is drawn twice
+    def _load_engine(
+        self, folder: Path, photos: Pending[CaptionSet], gallery: str, status: Status
+    ) -> Engine:
+        photos.result()  # so that Storybook is not drawn twice
         chosen = self.galleries[gallery]
-        engine = Engine(folder, chosen.name, chosen.split, loading.report)
-        # Photos that cannot be read are left out: numbers are those of the engine.
+
+        def report(done: int, total: int) -> None:
+            if status.label == LOADING:
+                status.begin("Looking at the photos")
+            status.report(done, total)
+
+        engine = Engine(folder, chosen.name, chosen.split, report)
+        # The engine leaves out unreadable photos; numbers of photos are those of the engine.
+        resolved: Pending[CaptionSet] = Pending(photos.status)
+        resolved.future.set_result(engine.gallery)
         with self._lock:
             self.galleries[gallery] = replace(chosen, photos=engine.gallery.photos)
-        opening.photos = Future()
-        opening.photos.set_result(engine.gallery)
+            self._photos[gallery] = resolved
         return engine
 
 
-def _gather(work: Work, folders: Mapping[str, Path]) -> dict[str, Reader | str]:
-    found: dict[str, Reader | str] = {}
+def _load_describer(models: Mapping[str, Path], names: list[str], status: Status) -> NamedReader:
+    (name,) = names
+    reader = Reader(models[name], status.report)
+    reader.check_backbone()
+    status.begin(READING)
+    _ = reader.captions
+    return NamedReader(name, reader)
+
+
+def _load_aligner(models: Mapping[str, Path], names: list[str], status: Status) -> NamedReader:
+    first, *others = names
+    chosen = NamedReader(first, Reader(models[first], status.report))
+    if chosen.reader.can_align:
+        return chosen
+    for name in others:
+        with suppress(UserError):  # a damaged checkpoint, or one without its image network
+            reader = Reader(models[name], status.report)
+            reader.check_backbone()
+            if reader.can_align:
+                return NamedReader(name, reader)
+    return chosen
+
+
+def _load_readers(folders: Mapping[str, Path], status: Status) -> dict[str, Reader | str]:
+    readers: dict[str, Reader | str] = {}
     for done, (name, folder) in enumerate(folders.items()):
-        work.report(done, len(folders))
+        status.report(done, len(folders))
         try:
-            found[name] = Reader(folder)
+            readers[name] = Reader(folder)
         except UserError as error:
-            found[name] = str(error)
-    return found
+            readers[name] = str(error)
+    return readers
 
 
-def _known(key: str, known: Mapping[str, T]) -> T:
+def _find(key: str, known: Mapping[str, T]) -> T:
     if key not in known:
         raise UserError(f"There is no {key!r} here; choose one of {', '.join(known)}.")
     return known[key]

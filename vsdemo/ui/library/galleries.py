@@ -1,4 +1,4 @@
-"""Galleries: what of the data sets that are here can be searched."""
+"""Galleries: the photos that can be searched."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Gallery:
 
     @cached_property
     def token(self) -> str:
-        """Names the gallery in addresses of photos; another list of photos has another one."""
-        listed = "\n".join([self.key, *map(str, self.photos)])
-        return hashlib.sha256(listed.encode()).hexdigest()[:12]
+        """A name for addresses of photos; it changes with the list of photos."""
+        text = "\n".join([self.key, *map(str, self.photos)])
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     @property
     def examples(self) -> tuple[str, ...]:
@@ -45,34 +45,47 @@ class Gallery:
         return EXAMPLES_OF.get(self.name, EXAMPLES)
 
 
-def gallery(name: str, split: str, own: bool = False) -> Gallery | None:
-    """None when the data set is not here or has no such split."""
+def open_gallery(name: str, split: str, *, own: bool = False) -> Gallery | None:
+    """Return a split of a data set; None if it is not available.
+
+    With `own`, which is for what the user named, raise a UserError instead.
+    """
     try:
         photos = datasets.photos(name, split)
     except (UserError, OSError, ValueError, KeyError):
-        if own:  # asked for by name: its absence is the user's business
+        if own:
             raise
         return None
     title = TITLES.get(name, Path(name).stem if own else name)
     return Gallery(
-        f"{title}-{split}".lower(), f"{title} {split} ({len(photos):,})", name, split, photos
+        key=f"{title}-{split}".lower(),
+        label=f"{title} {split} ({len(photos):,})",
+        name=name,
+        split=split,
+        photos=photos,
     )
 
 
 def galleries(own: str | None) -> Iterator[Gallery]:
-    """All of them, the one to show first at the head: `own` where it is given, which is a data set,
-    captions file or folder. Raises UserError when that is not there."""
-    if (
-        own is not None
-        and own not in datasets.DATASETS
-        and (found := gallery(own, "all", own=True))
-    ):
-        yield found
+    """Yield all galleries, the one to show first at the head.
+
+    Args:
+        own: A data set, captions file or folder of photos to put first.
+
+    Raises:
+        UserError: If `own` does not exist.
+    """
+    if own is not None and own not in datasets.DATASETS:
+        own_gallery = open_gallery(own, "all", own=True)
+        if own_gallery:
+            yield own_gallery
     root = data_root()
-    here = {*datasets.DATASETS, *datasets.karpathy_files()} if root and root.is_dir() else set()
     generated = {name for name in datasets.DATASETS if datasets.is_generated(name)}
-    # Photos come first, because generated pictures may have to be drawn.
-    for name in sorted({*here, *generated}, key=lambda n: (n != own, n in generated, n)):
+    names = set(generated)
+    if root and root.is_dir():
+        names |= {*datasets.DATASETS, *datasets.karpathy_files()}
+    # Photos before drawings, which take a while to draw.
+    for name in sorted(names, key=lambda n: (n != own, n in generated, n)):
         for split in ("test",) if name in generated else ("test", "all"):
-            if found := gallery(name, split):
-                yield found
+            if gallery := open_gallery(name, split):
+                yield gallery

@@ -1,4 +1,4 @@
-"""Checkpoints to choose from, the best for what is shown first."""
+"""Checkpoints to choose from, the best for a data set first."""
 
 from __future__ import annotations
 
@@ -13,55 +13,72 @@ from vsdemo.training.jobs import jobs
 from vsdemo.vision.backbones import is_available
 from vsdemo.vision.crops import CROPS
 
-Merit = tuple[bool, bool, int, int, float]
+SortKey = tuple[bool, bool, int, int, float]
 
 
-def here() -> list[Path]:
-    """The checkpoints that ship, and those of runs that somebody keeps."""
+def available() -> list[Path]:
+    """Return the checkpoints that ship, and those of runs that are kept."""
     return [*checkpoint.shipped(), *(run.folder for run in jobs.list_runs() if run.kept)]
 
 
-def of_concepts() -> list[Path]:
-    """Checkpoints that know concepts in place of photos, the largest space first."""
-    specs = {f: checkpoint.read_spec(f) for f in here() if not _sees(f)}
-    found = [f for f, spec in specs.items() if "concepts" in spec.config.needs]
-    return sorted(found, key=lambda f: -specs[f].config.dim)
+def concept_models() -> list[Path]:
+    """Return the checkpoints that embed concepts without photos, the largest space first."""
+    specs = {
+        folder: checkpoint.read_spec(folder) for folder in available() if not _uses_photos(folder)
+    }
+    folders = [f for f, spec in specs.items() if spec.config.material == "concept_pairs"]
+    return sorted(folders, key=lambda folder: -specs[folder].config.dim)
 
 
-def _sees(folder: Path) -> bool:
-    """Whether a checkpoint has learnt from photos; a damaged one is told of where it is used."""
+def _uses_photos(folder: Path) -> bool:
+    """Whether a checkpoint has an image encoder; also true for a damaged one.
+
+    A damaged one stays in the list, so that its problem is reported where it is used.
+    """
     with suppress(UserError):
         return bool(checkpoint.read_spec(folder).features)
     return True
 
 
-def by_merit(dataset: str | None) -> dict[str, Path]:
-    """Checkpoints of photos by their folder's name, or by two names where one is not enough.
+def rank_models(dataset: str | None) -> dict[str, Path]:
+    """Return the checkpoints of photos by name, the most useful for a data set first.
 
-    First come those that were trained on `dataset`, then those whose image network is here, then
-    the larger sets of photos, as `data.DATASETS` lists them; then those that look at a photo once
-    and not ten times, so that nobody waits minutes for the first search; then the better rsum on
-    dev, which says little from one set to another.
+    Checkpoints that were trained on `dataset` come first, then those whose image network is
+    available, then those of larger data sets (in the order of `datasets.DATASETS`), then those that
+    look at a photo once instead of ten times, so that the first search does not take minutes, then
+    those with the better rsum on dev. A name is that of the folder, with its parent's where several
+    folders have the same one.
     """
-    folders = [f for f in here() if _sees(f)]
-    folders.sort(key=lambda f: _merit(f, dataset), reverse=True)
-    names = [f.name for f in folders]
-    return {f.name if names.count(f.name) == 1 else f"{f.parent.name} {f.name}": f for f in folders}
+    folders = [folder for folder in available() if _uses_photos(folder)]
+    folders.sort(key=lambda folder: _sort_key(folder, dataset), reverse=True)
+    names = [folder.name for folder in folders]
+    return {
+        folder.name if names.count(folder.name) == 1 else f"{folder.parent.name} {folder.name}": (
+            folder
+        )
+        for folder in folders
+    }
 
 
-def knows_photos(folder: Path) -> bool:
-    """Whether a checkpoint has seen photos, and not drawings alone."""
+def has_seen_photos(folder: Path) -> bool:
+    """Whether a checkpoint was trained on photos, and not only on drawings."""
     return not datasets.is_generated(checkpoint.read_spec(folder).dataset)
 
 
-def _merit(folder: Path, dataset: str | None) -> Merit:
+def _sort_key(folder: Path, dataset: str | None) -> SortKey:
     known = list(datasets.DATASETS)
     try:
-        figures = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+        metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
         spec = checkpoint.read_spec(folder)
         base = datasets.base_name(spec.dataset)
-        place = known.index(base) if base in known else len(known)
-        here, views = is_available(spec.config.backbone), CROPS[spec.config.crops].views
-        return spec.dataset == dataset, here, -place, -views, float(figures["dev"]["rsum"])
+        position = known.index(base) if base in known else len(known)
+        views = CROPS[spec.config.crops].views
+        return (
+            spec.dataset == dataset,
+            is_available(spec.config.backbone),
+            -position,
+            -views,
+            float(metrics["dev"]["rsum"]),
+        )
     except (UserError, OSError, ValueError, KeyError, TypeError):
         return False, False, -len(known) - 1, 0, 0.0

@@ -1,65 +1,43 @@
-"""What is on its way to the page: galleries, engines, models that read."""
+"""Values that load in the background."""
 
 from __future__ import annotations
 
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
-from vsdemo.core.caption_set import CaptionSet
-from vsdemo.search.engine import Engine, Reader
-from vsdemo.search.index import Index
+T = TypeVar("T")
 
 
 @dataclass
-class Work:
-    """What is on its way, and how far it is."""
+class Status:
+    """What the app is doing, and how far it is; `total` is 0 while it is unknown."""
 
-    what: str
+    label: str
     done: int = 0
-    of: int = 0
+    total: int = 0
 
-    def report(self, done: int, of: int) -> None:
-        """Takes what the core reports while it works."""
-        self.done, self.of = done, of
+    def begin(self, label: str) -> None:
+        """Start another piece of work."""
+        self.label, self.done, self.total = label, 0, 0
+
+    def report(self, done: int, total: int) -> None:
+        """Set the progress; a `vsdemo.core.progress.Progress`."""
+        self.done, self.total = done, total
+
+
+@dataclass
+class Pending(Generic[T]):
+    """A value that loads in the background; several may share one status."""
+
+    status: Status
+    future: Future[T] = field(default_factory=Future)
 
     @property
     def failed(self) -> bool:
-        """Whether to start anew: the cause may have been mended since."""
-        futures = [value for value in vars(self).values() if isinstance(value, Future)]
-        return any(future.done() and future.exception() for future in futures)
+        """Whether to start again: the cause may be gone since."""
+        return self.future.done() and self.future.exception() is not None
 
-
-@dataclass
-class Opening(Work):
-    """The photos and captions of a gallery on their way."""
-
-    photos: Future[CaptionSet] = field(default_factory=Future)
-
-
-@dataclass
-class Loading(Work):
-    """An engine on its way, and its captions."""
-
-    engine: Future[Engine] = field(default_factory=Future)
-    captions: Future[Index] | None = None
-
-    def report(self, done: int, of: int) -> None:
-        """What is counted first are photos."""
-        super().report(done, of)
-        if self.captions is None:
-            self.what = "Looking at the photos"
-
-
-@dataclass
-class Reading(Work):
-    """A model that describes photos from elsewhere, on its way."""
-
-    model: str = ""
-    reader: Future[Reader] = field(default_factory=Future)
-
-
-@dataclass
-class Gathering(Work):
-    """Every model on its way, to read sentences; in place of one that cannot, the reason."""
-
-    readers: Future[dict[str, Reader | str]] = field(default_factory=Future)
+    def result(self) -> T:
+        """Wait for the value, and return it or raise the error of loading it."""
+        return self.future.result()

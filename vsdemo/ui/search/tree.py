@@ -1,9 +1,9 @@
-"""The panel that shows the dependency tree of a sentence, folded up until somebody asks for it."""
+"""The panel with the dependency tree of a sentence, closed at first."""
 
 from __future__ import annotations
 
 from html import escape
-from typing import Any, Protocol
+from typing import Protocol
 
 import gradio as gr
 
@@ -11,18 +11,19 @@ from vsdemo.core.errors import UserError
 from vsdemo.data.text import parser
 from vsdemo.plots import tree_svg
 from vsdemo.ui import callbacks
-from vsdemo.ui.callbacks import Answer
+from vsdemo.ui.callbacks import LATEST, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.widgets import note_html
 
 LABEL = "Dependency tree of the sentence"
-READING = "Reading the sentence"
-HOW = "Arrows lead from a word to those that depend on it."
-EMPTY = "There is no sentence yet."
-ASK = "Point at a word to see what it does."
+PARSING = "Parsing the sentence"
+LEGEND = "Arrows lead from a word to those that depend on it."
+NO_SENTENCE = "There is no sentence yet."
+HINT = "Point at a word to see what it does."
 
 
-class Told(Protocol):
-    """What a tab shows, as far as this panel cares."""
+class HasText(Protocol):
+    """The state of a tab with a sentence."""
 
     @property
     def text(self) -> str:
@@ -30,50 +31,50 @@ class Told(Protocol):
 
 
 class TreePanel:
-    """The panel; it reads a sentence only while it is open, and after the tab has answered."""
+    """The panel; it parses only while it is open, and after the tab has answered."""
 
     def __init__(self) -> None:
         with gr.Accordion(LABEL, open=False, elem_classes="tree") as self.panel:
-            self.note = gr.HTML(html.progress(READING, 0, 0), elem_classes="notes")
+            self.note = note_html(html.progress(PARSING))
             self.tree = gr.HTML("", padding=False)
         self.open = gr.State(False)
-        self.read = gr.State(None)  # the sentence whose tree stands here
+        self.parsed = gr.State(None)  # the sentence whose tree is drawn
 
-    def follow(self, shown: gr.State) -> None:
-        """Draws the sentence of `shown`, whose value is None or a Told, whenever it changes."""
-        outputs = [self.note, self.tree, self.open, self.read]
-        latest: dict[str, Any] = {
-            "trigger_mode": "always_last",
-            "show_progress": "hidden",
-            "api_visibility": "private",
-        }
-        say = callbacks.telling(self.note)
-        self.panel.expand(say(self.unfold), [shown, self.read], outputs, **latest)
-        self.panel.collapse(lambda: False, None, self.open, **latest)
-        shown.change(say(self.draw), [shown, self.open, self.read], outputs, **latest)
+    def follow(self, state: gr.State) -> None:
+        """Draw the sentence of a tab's state whenever it changes."""
+        outputs = [self.note, self.tree, self.open, self.parsed]
+        guard = callbacks.report_errors(self.note)
+        self.panel.expand(guard(self.unfold), [state, self.parsed], outputs, **LATEST)
+        self.panel.collapse(lambda: False, None, self.open, **LATEST)
+        state.change(guard(self.draw), [state, self.open, self.parsed], outputs, **LATEST)
 
-    def unfold(self, shown: Told | None, read: str | None) -> Answer:
-        """Draws the sentence, now that somebody looks."""
+    def unfold(self, state: HasText | None, parsed: str | None) -> Updates:
+        """Draw the sentence when the panel is opened."""
         yield {self.open: True}
-        yield from self.draw(shown, True, read)
+        yield from self.draw(state, True, parsed)
 
-    def draw(self, shown: Told | None, seen: bool, read: str | None) -> Answer:
-        """Draws the sentence, unless nobody looks or it stands here already."""
-        if shown is None or not seen or shown.text == read:
+    def draw(
+        self,
+        state: HasText | None,
+        is_open: bool,  # noqa: FBT001 (a widget's value)
+        parsed: str | None,
+    ) -> Updates:
+        """Draw the sentence, unless the panel is closed or shows it already."""
+        if state is None or not is_open or state.text == parsed:
             return
-        if not shown.text:
-            yield {self.note: html.note(EMPTY), self.tree: "", self.read: None}
+        if not state.text:
+            yield {self.note: html.note(NO_SENTENCE), self.tree: "", self.parsed: None}
             return
-        yield {self.note: html.progress(READING, 0, 0)}
+        yield {self.note: html.progress(PARSING)}
         try:
-            (found,) = parser.load("shipped").parse([shown.text])
+            (tree,) = parser.load("shipped").parse([state.text])
         except UserError:
-            yield {self.tree: "", self.read: None}  # rather no tree than that of another sentence
+            yield {self.tree: "", self.parsed: None}  # not the tree of another sentence
             raise
-        name = escape(f"Dependency tree of “{shown.text}”")
+        label = escape(f"Dependency tree of “{state.text}”")
         yield {
-            self.note: html.note(HOW),
-            self.tree: f'<div class="wide" role="region" tabindex="0" aria-label="{name}">'
-            f'{tree_svg(found)}</div><p class="note said" aria-hidden="true">{ASK}</p>',
-            self.read: shown.text,
+            self.note: html.note(LEGEND),
+            self.tree: f'<div class="wide" role="region" tabindex="0" aria-label="{label}">'
+            f'{tree_svg(tree)}</div><p class="note said" aria-hidden="true">{HINT}</p>',
+            self.parsed: state.text,
         }

@@ -1,9 +1,9 @@
-"""The tab Sentences: two sentences, how alike models find them, and what follows from what."""
+"""The tab Sentences: how similar two sentences are, and whether one follows from the other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
@@ -13,146 +13,138 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.search.engine import Reader
 from vsdemo.search.sentence_comparison import SentenceComparison, compare_sentences
 from vsdemo.ui import callbacks
-from vsdemo.ui.callbacks import Answer, Update
+from vsdemo.ui.callbacks import LATEST, Update, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.widgets import chip, clickable_html, note_html, one_line
 from vsdemo.ui.library import Library
 from vsdemo.ui.library.galleries import TITLES
 from vsdemo.ui.sentences import view
+from vsdemo.ui.sentences.state import PairState
 from vsdemo.ui.sentences.view import Row
 
-ABOUT = "Type two sentences: how alike are they, and does one follow from the other?"
+ABOUT = "Type two sentences to see how similar they are, and whether one follows from the other."
 EXAMPLES = (
     ("A brown dog runs on the beach.", "An animal is outside."),
     ("A dog chases a cat.", "A cat chases a dog."),
     ("Two children play in the water.", "Kids are swimming."),
 )
 NEAREST = 4
-REPORT = "vsdemo.report(element, trigger, watch)"
 
 
-@dataclass(frozen=True)
-class Pair:
-    """What is asked: two sentences, the model and the gallery chosen; `wanted` when somebody
-    looks."""
+class SentencesTab:
+    """The widgets of the tab, and their callbacks.
 
-    texts: tuple[str, str]
-    model: str
-    gallery: str
-    wanted: bool = False
-
-    @property
-    def address(self) -> dict[str, str]:
-        """What the address bar says."""
-        both = dict(zip(("a", "b"), self.texts, strict=True))
-        return {"tab": "sentences", **both, "model": self.model, "gallery": self.gallery}
-
-
-class Sentences:
-    """Widgets of the tab, and what they do."""
+    A question changes `state`; `answer` follows each change of `state`, one after the other, so
+    that an older answer never replaces a newer one.
+    """
 
     def __init__(self, library: Library) -> None:
         self.library = library
         gr.HTML(f'<p class="about">{ABOUT}</p>')
         with gr.Row(elem_classes="ask two"):
-            self.first, self.second = _line("First sentence"), _line("Second sentence")
+            self.first = one_line("First sentence", "First sentence")
+            self.second = one_line("Second sentence", "Second sentence")
             self.go = gr.Button("Compare", variant="primary", scale=0, elem_id="compare")
         with gr.Row(elem_classes="examples"):
             gr.HTML("<span>try</span>", elem_classes="try")
-            self.examples = [
-                gr.Button(" / ".join(pair), elem_classes="chip", size="sm") for pair in EXAMPLES
-            ]
-        self.note = gr.HTML(html.note(""), elem_classes="notes")
+            self.examples = [chip(" / ".join(pair)) for pair in EXAMPLES]
+        self.note = note_html(html.note(""))
         with gr.Row(elem_classes="results", elem_id="compared"):
             with gr.Column(scale=5, min_width=320):
-                self.rows = gr.HTML(html.lines(8), elem_id="alike", js_on_load=REPORT)
+                self.rows = clickable_html("alike", html.grey_lines(8))
             with gr.Column(scale=7, min_width=320):
-                self.follows, self.strips = gr.HTML(), gr.HTML()
-                self.near = gr.HTML(elem_id="near", js_on_load=REPORT)
-        self.asked, self.shown = gr.State(None), gr.State(None)
+                self.entailment, self.strips = gr.HTML(), gr.HTML()
+                self.near = clickable_html("near")
+        self.state = gr.State(None)
+        self.captions = gr.State(None)  # the nearest captions on the page
 
     @property
     def questions(self) -> list[Any]:
-        """Every widget that a question changes; `answer` follows where `asked` has changed, one
-        answer after the other, so that none is written over a newer one."""
-        return [self.first, self.second, self.note, self.asked]
+        """Every widget that a question may change."""
+        return [self.first, self.second, self.note, self.state]
 
     @property
     def outputs(self) -> list[Any]:
-        """Every widget that an answer may change. shown: the captions on the page."""
-        return [self.note, self.rows, self.follows, self.strips, self.near, self.shown]
+        """Every widget that an answer may change."""
+        return [self.note, self.rows, self.entailment, self.strips, self.near, self.captions]
 
-    def say(self, callback: Callable[..., Answer]) -> Callable[..., Answer]:
-        """A callback that tells what went wrong below the sentences."""
-        return callbacks.telling(self.note)(callback)
+    def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
+        """Return a callback that shows its errors below the sentences."""
+        return callbacks.report_errors(self.note)(callback)
 
-    def open(self, asked: Pair | None) -> Answer:
-        """Asks what waits to be looked at, or the first example."""
-        if asked is not None and not asked.wanted:
-            yield self._ask(asked if any(asked.texts) else replace(asked, texts=EXAMPLES[0]))
+    def open(self, state: PairState | None) -> Updates:
+        """Compare what waits for the tab to be opened, or the first example."""
+        if state is not None and not state.active:
+            yield self._ask(state if any(state.texts) else replace(state, texts=EXAMPLES[0]))
 
-    def changed(self, asked: Pair | None, model: str, gallery: str) -> Answer:
-        """Asks the same of another model, or for captions of another gallery."""
-        if asked is not None:
-            yield {self.asked: replace(asked, model=model, gallery=gallery)}
+    def change_settings(self, state: PairState | None, model: str, gallery: str) -> Updates:
+        """Compare the same with another model, or with captions of another gallery."""
+        if state is not None:
+            yield {self.state: replace(state, model=model, gallery=gallery)}
 
-    def run(self, first: str, second: str, asked: Pair | None) -> Answer:
-        """Asks what was typed."""
-        if asked is not None:
-            yield self._ask(replace(asked, texts=(first, second)))
+    def run(self, first: str, second: str, state: PairState | None) -> Updates:
+        """Compare what was typed."""
+        if state is not None:
+            yield self._ask(replace(state, texts=(first, second)))
 
-    def _ask(self, asked: Pair) -> Update:
-        first, second = map(_checked, asked.texts, ("first", "second"))
-        asked = replace(asked, texts=(first, second), wanted=True)
-        return {self.first: first, self.second: second, self.asked: asked}
+    def _ask(self, state: PairState) -> Update:
+        first = _check(state.texts[0], "first")
+        second = _check(state.texts[1], "second")
+        state = replace(state, texts=(first, second), active=True)
+        return {self.first: first, self.second: second, self.state: state}
 
-    def answer(self, asked: Pair | None) -> Answer:
-        """Fills the page: what models say as soon as they are there, then the nearest captions."""
-        if asked is None or not asked.wanted:
+    def answer(self, state: PairState | None) -> Updates:
+        """Show the models' comparisons as soon as they are loaded, then the nearest captions."""
+        if state is None or not state.active:
             return
-        readers = yield from callbacks.readers(self.library, self.note)
-        yield {**self._said(asked, readers), self.near: html.lines(NEAREST), self.shown: None}
+        readers = yield from callbacks.wait_for(self.note, self.library.all_readers())
+        yield {
+            **self._comparisons(state, readers),
+            self.near: html.grey_lines(NEAREST),
+            self.captions: None,
+        }
         try:
-            yield from self._nearest(asked)
+            yield from self._nearest(state)
         except UserError:
-            yield {self.near: ""}  # rather nothing than what belongs to other sentences
+            yield {self.near: ""}  # not the captions of other sentences
             raise
 
-    def _said(self, asked: Pair, readers: Mapping[str, Reader | str]) -> Update:
-        found = {name: _row(name, reader, asked.texts) for name, reader in readers.items()}
-        said = {
-            name: row.said
-            for name, row in found.items()
-            if isinstance(row.said, SentenceComparison)
+    def _comparisons(self, state: PairState, readers: Mapping[str, Reader | str]) -> Update:
+        rows = [_row(name, reader, state.texts) for name, reader in readers.items()]
+        comparisons = {
+            row.model: row.comparison
+            for row in rows
+            if isinstance(row.comparison, SentenceComparison)
         }
-        # The chosen model where it can tell, else the first that can.
-        order = [name for name in (asked.model, *said) if name in said]
-        ordered = next((name for name in order if said[name].excess), None)
-        reading = next((name for name in order if said[name].attention), None)
+        # The chosen model where it has an order (reads characters), else the first that does.
+        names = sorted(comparisons, key=lambda name: name != state.model)
+        by_order = next((name for name in names if comparisons[name].excess), None)
+        by_letters = next((name for name in names if comparisons[name].attention), None)
+        entailment, strips = "", ""
+        if by_order:
+            entailment = view.entailment(comparisons[by_order], by_order)
+        if by_letters:
+            strips = view.strips(state.texts, comparisons[by_letters], by_letters)
         return {
-            self.rows: view.rows(list(found.values()), asked.model, asked.address),
-            self.follows: view.follows(said[ordered], ordered) if ordered else "",
-            self.strips: view.strips(asked.texts, said[reading], reading) if reading else "",
-            self.note: html.note(f"By {len(said)} of {len(readers)} models."),
+            self.rows: view.rows(rows, state.model, state.address),
+            self.entailment: entailment,
+            self.strips: strips,
+            self.note: html.note(f"By {len(comparisons)} of {len(readers)} models."),
         }
 
-    def _nearest(self, asked: Pair) -> Answer:
-        where = (self.library, self.note, asked.model, asked.gallery)
-        engine = yield from callbacks.engine(*where)
-        sentences = yield from callbacks.captions(*where)
-        near = [engine.similar_sentences(text, NEAREST) for text in asked.texts]
-        told = html.note(f"Nearest of {len(sentences):,} sentences by {asked.model}.")
-        items = tuple(hit.item for hits in near for hit in hits)
-        found = view.nearest(near, engine.score.unit)
-        yield {self.near: found, self.note: told, self.shown: items}
+    def _nearest(self, state: PairState) -> Updates:
+        library, note = self.library, self.note
+        engine = yield from callbacks.load_engine(library, note, state.model, state.gallery)
+        captions = yield from callbacks.load_captions(library, note, state.model, state.gallery)
+        nearest = [engine.similar_sentences(text, NEAREST) for text in state.texts]
+        yield {
+            self.near: view.nearest(nearest, engine.score.unit),
+            note: html.note(f"Nearest of {len(captions):,} sentences by {state.model}."),
+            self.captions: tuple(hit.item for hits in nearest for hit in hits),
+        }
 
 
-def _line(label: str) -> gr.Textbox:
-    return gr.Textbox(
-        label=label, show_label=False, container=False, max_lines=1, placeholder=label
-    )
-
-
-def _checked(text: str, which: str) -> str:
+def _check(text: str, which: str) -> str:
     try:
         return Sentence.from_user(text).text
     except UserError as error:
@@ -161,32 +153,32 @@ def _checked(text: str, which: str) -> str:
 
 def _row(name: str, reader: Reader | str, texts: tuple[str, str]) -> Row:
     if isinstance(reader, str):
-        return Row(name, name, "something that cannot be read", reader)
+        return Row(name, name, "unknown data", reader)
     dataset = reader.spec.dataset
-    told = (name, name.removeprefix(f"{dataset} "), TITLES.get(dataset, dataset))
+    comparison: SentenceComparison | str
     try:
-        return Row(*told, compare_sentences(reader, *texts))
+        comparison = compare_sentences(reader, *texts)
     except UserError as error:
-        return Row(*told, str(error))
+        comparison = str(error)
+    return Row(
+        model=name,
+        title=name.removeprefix(f"{dataset} "),
+        trained_on=TITLES.get(dataset, dataset),
+        comparison=comparison,
+    )
 
 
-def build(library: Library) -> Sentences:
-    """Places the tab's widgets and ties those that concern only this tab."""
-    tab = Sentences(library)
-    say = tab.say
-    latest = {
-        "trigger_mode": "always_last",
-        "show_progress": "hidden",
-        "api_visibility": "private",
-    }
-    typed = [tab.first, tab.second, tab.asked]
-    for start in (tab.go.click, tab.first.submit, tab.second.submit):
-        start(say(tab.run), typed, tab.questions, **latest)
+def build(library: Library) -> SentencesTab:
+    """Create the tab, and connect the events that concern only this tab."""
+    tab = SentencesTab(library)
+    inputs = [tab.first, tab.second, tab.state]
+    for event in (tab.go.click, tab.first.submit, tab.second.submit):
+        event(tab.guard(tab.run), inputs, tab.questions, **LATEST)
     for button, pair in zip(tab.examples, EXAMPLES, strict=True):
 
-        def use(asked: Pair | None, texts: tuple[str, str] = pair) -> Answer:
-            yield from tab.run(*texts, asked)
+        def run_example(state: PairState | None, texts: tuple[str, str] = pair) -> Updates:
+            yield from tab.run(*texts, state)
 
-        button.click(say(use), [tab.asked], tab.questions, **latest)
-    tab.asked.change(say(tab.answer), [tab.asked], tab.outputs, **latest)
+        button.click(tab.guard(run_example), [tab.state], tab.questions, **LATEST)
+    tab.state.change(tab.guard(tab.answer), [tab.state], tab.outputs, **LATEST)
     return tab

@@ -1,4 +1,4 @@
-"""Training curves as a widget: four panels that plotly draws, which grow while a model trains."""
+"""Training curves as a widget: four panels that grow while a model trains."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import gradio as gr
 
 from vsdemo.ui.components.plotly import plotly_widget
 
-PANELS = {  # of `vsdemo.plots.curves`: title, unit, which of the controls it heeds
+PANELS = {  # of `vsdemo.plots.curves`: title, unit, which of the controls it has
     "loss": ("Loss", "of a batch", "data-smooth data-log"),
     "dev": ("Dev", "", ""),
     "learning_rate": ("Learning rate", "", "data-log data-zero"),
@@ -29,24 +29,32 @@ CONTROLS = (
 )
 
 
-def curves_widget(says: str, name: str | None = None) -> gr.HTML:
-    """Empty panels, whose value is what `drawn` returns. says: what they are, for who cannot see
-    them."""
-    panels = "".join(_panel(key, *words) for key, words in PANELS.items())
+def curves_widget(label: str, name: str | None = None) -> gr.HTML:
+    """Return empty panels, whose value is what `to_json` returns.
+
+    Args:
+        label: What they are, for screen readers.
+        name: The widget's elem_id.
+    """
+    panels = "".join(
+        _panel(key, title=title, unit=unit, controls=controls)
+        for key, (title, unit, controls) in PANELS.items()
+    )
     note = f'<p class="note" role="status">{EMPTY}</p>'
     inside = f'{CONTROLS}<div class="panels">{panels}{note}</div>'
-    return plotly_widget(Path(__file__).with_name("curves.js"), inside, says, name)
+    draw = Path(__file__).with_name("curves.js")
+    return plotly_widget(draw, inside, label=label, name=name)
 
 
-def drawn(data: Mapping[str, Any]) -> str:
-    """What `vsdemo.plots.curves` returned, for the widget."""
+def to_json(data: Mapping[str, Any]) -> str:
+    """Return what `vsdemo.plots.curves` returned as JSON for the widget."""
     return json.dumps(data, allow_nan=False, separators=(",", ":"))
 
 
-def _panel(key: str, title: str, unit: str, heeds: str) -> str:
+def _panel(key: str, *, title: str, unit: str, controls: str) -> str:
     figure = '<select class="figure" aria-label="Figure on dev" hidden></select>'
     return (
-        f'<section class="panel" data-panel="{key}" {heeds} aria-label="{title}">'
+        f'<section class="panel" data-panel="{key}" {controls} aria-label="{title}">'
         f'<div class="head"><h3>{title}</h3>{figure if key == "dev" else ""}'
         f'<span class="unit">{unit}</span></div>'
         f'<div class="plot" role="img" aria-label="{title} by step"></div></section>'

@@ -1,4 +1,4 @@
-"""What a run has told, as a file for a spreadsheet."""
+"""The events of a run as a file for a spreadsheet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vsdemo.training.jobs import jobs
 
 
 def route() -> Route:
-    """GET /runs/{name}/events.csv; a name is looked up in the list of runs and never a path."""
+    """Return the route GET /runs/{name}/events.csv; a name is never used as a path."""
 
     def events(request: Request) -> Response:
         try:

@@ -1,8 +1,8 @@
-"""What is asked of a training: preset, data, a sentence to watch, every setting; its command, and
-what it needs."""
+"""What to train: preset, data, a sentence to watch, settings; its command and requirements."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,103 +15,129 @@ from vsdemo.serving import access
 from vsdemo.training import preflight
 from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import JobSpec
-from vsdemo.ui.callbacks import Answer
+from vsdemo.ui.callbacks import Updates
 from vsdemo.ui.training import form, view
 
-LESSON = "bow/lesson"  # what is offered first
-WATCHED = "two small brown dogs chase a red ball"
-NEEDS = "Settings, and what is needed"
+FIRST_PRESET, FIRST_DATASET = "bow/lesson", "storybook"
+FIRST_SENTENCE = "two small brown dogs chase a red ball"
 
 
-class Planning:
-    """The widgets above the button Train, and the button. note: where it is told what is wrong."""
+@dataclass(frozen=True)
+class Request:
+    """The values of the panel's widgets.
+
+    `changed` is what a visitor set in the form, None while it is invalid.
+    """
+
+    preset: str
+    dataset: str | None
+    sentence: str
+    board: bool
+    changed: tuple[str, ...] | None = ()
+
+
+class PlanPanel:
+    """The widgets above and including the button Train.
+
+    Args:
+        note: Where errors are shown; placed by this panel.
+    """
 
     def __init__(self, note: gr.HTML) -> None:
-        config, here = (
-            _usual(LESSON, "storybook"),
-            preflight.available_datasets(models.preset(LESSON)[1]),
-        )
+        datasets = preflight.available_datasets(models.preset(FIRST_PRESET)[1])
+        config = _default_config(FIRST_PRESET, FIRST_DATASET)
+        has_tensorboard = find_spec("tensorboard") is not None
         with gr.Row(elem_classes="plan"):
-            self.preset = gr.Dropdown([*models.presets()], value=LESSON, label="Preset")
-            self.dataset = gr.Dropdown(here, value=here[0], label="Data")
-            self.sentence = gr.Textbox(WATCHED, label="A sentence to watch", scale=2)
+            self.preset = gr.Dropdown([*models.presets()], value=FIRST_PRESET, label="Preset")
+            self.dataset = gr.Dropdown(datasets, value=datasets[0], label="Data")
+            self.sentence = gr.Textbox(FIRST_SENTENCE, label="A sentence to watch", scale=2)
             self.go = gr.Button("Train", variant="primary", elem_id="train", scale=0)
         self.command = gr.HTML("", elem_id="command")
         self.note = note
-        note.render()
-        with gr.Accordion(NEEDS, open=False, elem_classes="settings") as self.more:
+        note.render()  # type: ignore[no-untyped-call]
+        with gr.Accordion(
+            "Settings and requirements", open=False, elem_classes="settings"
+        ) as self.more:
             self.checks = gr.HTML("", elem_id="checks")
-            self.board = gr.Checkbox(
-                label="Write for TensorBoard too", visible=find_spec("tensorboard") is not None
-            )
+            self.board = gr.Checkbox(label="Write for TensorBoard too", visible=has_tensorboard)
             self.form = form.form_widget("settings", form.form(config))
-        self.changed = gr.State(())  # settings that differ from those usual for preset and data
+        self.changed = gr.State(())  # settings that differ from the defaults of preset and data
 
     @property
-    def asks(self) -> list[Any]:
-        """What a plan is made of."""
-        return [self.preset, self.dataset, self.changed, self.sentence, self.board]
+    def choices(self) -> list[Any]:
+        """The widgets of preset, data, sentence and TensorBoard, in the order of `Request`."""
+        return [self.preset, self.dataset, self.sentence, self.board]
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The widgets of a whole `Request`."""
+        return [*self.choices, self.changed]
 
     @property
     def outputs(self) -> list[Any]:
-        """Every widget that an answer may change."""
-        shown = [self.note, self.dataset, self.sentence, self.form, self.changed]
-        return [*shown, self.command, self.checks]
+        """Every widget that a callback may change."""
+        widgets = [self.note, self.dataset, self.sentence, self.form, self.changed]
+        return [*widgets, self.command, self.checks]
 
-    def plan(
-        self, preset: str, dataset: str | None, changed: Any, sentence: str, board: bool
-    ) -> JobSpec:
-        """What is asked for. Raises UserError for what is not offered."""
-        if changed is None:
-            raise UserError("A setting in the form does not fit yet; mend it first.")
-        config = models.preset(preset)[1]
-        here = preflight.available_datasets(config)
-        if dataset not in here and (here or dataset):
-            raise UserError(f"{preset} learns from {', '.join(here) or 'data of its own'} here.")
-        watched = (sentence.strip(),) if sentence.strip() and config.material == "photos" else ()
-        settings = (*preflight.default_settings(config, dataset), *changed)
+    def spec(self, request: Request) -> JobSpec:
+        """Return what to train. Raises UserError for what is not offered."""
+        if request.changed is None:
+            raise UserError("A setting in the form is invalid; correct it first.")
+        config = models.preset(request.preset)[1]
+        datasets, dataset = preflight.available_datasets(config), request.dataset
+        if dataset not in datasets and (datasets or dataset):
+            names = ", ".join(datasets) or "data of its own"
+            raise UserError(f"{request.preset} learns from {names}.")
+        sentence = request.sentence.strip() if config.material == "photos" else ""
         return JobSpec(
-            preset,
+            request.preset,
             dataset,
-            settings=settings,
-            watched=watched,
-            minutes=access.minutes(),
-            tensorboard=board,
+            settings=(*preflight.default_settings(config, dataset), *request.changed),
+            watched=(sentence,) if sentence else (),
+            minutes=access.training_minutes(),
+            tensorboard=request.board,
         )
 
-    def choose(self, preset: str, dataset: str | None, sentence: str, board: bool) -> Answer:
-        """Another preset or data set: their form, begun anew."""
-        config = models.preset(preset)[1]
-        here = preflight.available_datasets(config)
-        dataset = dataset if dataset in here else next(iter(here), None)
+    def choose(self, *choices: Any) -> Updates:
+        """Show the form of another preset or data set, without changes."""
+        request = Request(*choices)
+        config = models.preset(request.preset)[1]
+        datasets = preflight.available_datasets(config)
+        dataset = request.dataset
+        if dataset not in datasets:
+            dataset = next(iter(datasets), None)
         yield {
-            self.dataset: gr.update(choices=here, value=dataset, interactive=bool(here)),
+            self.dataset: gr.update(choices=datasets, value=dataset, interactive=bool(datasets)),
             self.sentence: gr.update(interactive=config.material == "photos"),
-            self.form: form.form(_usual(preset, dataset)),
+            self.form: form.form(_default_config(request.preset, dataset)),
             self.changed: (),
             self.note: "",
         }
-        yield from self.tell(preset, dataset, (), sentence, board)
+        yield from self.preview(request.preset, dataset, request.sentence, request.board, ())
 
-    def told(
-        self, preset: str, dataset: str | None, sentence: str, board: bool, event: gr.EventData
-    ) -> Answer:
-        """A change in the form."""
-        yield {self.changed: None}  # while what stands in the form does not fit, nothing is trained
-        changed = tuple(form.settings(event, _usual(preset, dataset)))
+    def change_form(
+        self,
+        preset: str,
+        dataset: str | None,
+        sentence: str,
+        board: bool,  # noqa: FBT001 (a widget's value)
+        event: gr.EventData,
+    ) -> Updates:
+        """Check what was changed in the form."""
+        yield {self.changed: None}  # an invalid form cannot be trained
+        changed = tuple(form.settings(event, _default_config(preset, dataset)))
         yield {self.changed: changed, self.note: ""}
-        yield from self.tell(preset, dataset, changed, sentence, board)
+        yield from self.preview(preset, dataset, sentence, board, changed)
 
-    def tell(
-        self, preset: str, dataset: str | None, changed: Any, sentence: str, board: bool
-    ) -> Answer:
-        """The command, and whether what it needs is here."""
-        plan = self.plan(preset, dataset, changed, sentence, board)
-        yield {self.command: view.command(plan.command(jobs.new_folder(plan)))}
-        yield {self.checks: view.checks(preflight.check(plan))}
+    def preview(self, *inputs: Any) -> Updates:
+        """Show the command, and whether its requirements are met."""
+        spec = self.spec(Request(*inputs))
+        yield {self.command: view.command(spec.command(jobs.new_folder(spec)))}
+        yield {self.checks: view.checks(preflight.check(spec))}
 
 
-def _usual(preset: str, dataset: str | None) -> Config:
-    """The configuration that the form begins with."""
+def _default_config(preset: str, dataset: str | None) -> Config:
+    """Return the configuration that the form begins with."""
     config = models.preset(preset)[1]
-    return override(config, preflight.default_settings(config, dataset))
+    default: Config = override(config, preflight.default_settings(config, dataset))
+    return default

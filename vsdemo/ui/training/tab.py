@@ -1,4 +1,4 @@
-"""The tab Train: starts the trainer as a process of its own, follows it, keeps what it made."""
+"""The tab Train: starts a training as a process, follows it, and offers its model."""
 
 from __future__ import annotations
 
@@ -16,214 +16,235 @@ from vsdemo.training import preflight
 from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.ui import callbacks, images
-from vsdemo.ui.callbacks import Answer, Update
+from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.widgets import clickable_html
 from vsdemo.ui.library import Library
 from vsdemo.ui.training import view
-from vsdemo.ui.training.curves import curves_widget, drawn
-from vsdemo.ui.training.plan import LESSON, Planning
+from vsdemo.ui.training.curves import curves_widget, to_json
+from vsdemo.ui.training.plan import FIRST_DATASET, FIRST_PRESET, PlanPanel, Request
+from vsdemo.ui.training.state import TrainState
 
-ABOUT = "Train a model, and watch it find more and more of what a sentence says."
-MOST = 6  # runs whose curves are drawn over each other
-TICK, CALM = 1, 5  # seconds between two looks, while something is trained and otherwise
-QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-
-
-class Looked(NamedTuple):
-    """What a page shows: runs by name, the first in full; the sentence whose photos are shown."""
-
-    shown: tuple[str, ...] = ()
-    sentence: int = 0
+ABOUT = "Train a model, and watch it find more and more of what a sentence describes."
+MAX_SHOWN = 6  # runs whose curves are drawn together
+MAX_WATCHED = 100  # sentences
+FAST_TICK, SLOW_TICK = 1, 5  # seconds between two updates, while a run trains and otherwise
+Seen = dict[Any, Any]  # hashes of what a page has drawn, so that nothing is drawn twice
 
 
-class Training:
-    """The widgets of the tab and what they do; where strangers may not train, it says so."""
+class SearchWidgets(NamedTuple):
+    """Widgets of other tabs that change when a trained model is used."""
+
+    model: gr.Dropdown
+    gallery: gr.Dropdown
+    query: gr.Textbox
+    tabs: gr.Tabs
+
+
+class TrainTab:
+    """The widgets of the tab and their callbacks; where training is off, a message."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
         self.open = access.training_allowed()
         if not self.open:
-            gr.HTML(view.closed(JobSpec(LESSON, "storybook").command(Path("runs/lesson"))))
+            spec = JobSpec(FIRST_PRESET, FIRST_DATASET)
+            gr.HTML(view.closed(spec.command(Path("runs/lesson"))))
             return
         gr.HTML(f'<p class="about">{ABOUT}</p>')
         self.note = gr.HTML("", elem_classes="notes", render=False)
-        self.planning = Planning(self.note)
-        self.looked = gr.State(Looked())
-        self.seen = gr.State({})  # what this page has drawn, so that nothing is drawn twice
-        self.status = _reporting("status")
+        self.plan = PlanPanel(self.note)
+        self.state = gr.State(TrainState())
+        self.seen = gr.State({})
+        self.status = clickable_html("status")
         with gr.Row(elem_classes="watching"):
             with gr.Column(scale=6, min_width=320):
-                self.finds = _reporting("finds")
+                self.finds = clickable_html("finds")
             with gr.Column(scale=7, min_width=320):
                 self.curves = curves_widget("Curves of the runs shown, by step", "curves")
-        self.list = _reporting("runs")
-        with gr.Accordion("What the trainer printed", open=False, elem_classes="settings"):
+        self.list = clickable_html("runs")
+        with gr.Accordion("Log of the trainer", open=False, elem_classes="settings"):
             self.log = gr.HTML("", elem_id="log")
-        self.timer = gr.Timer(CALM, active=False)
+        self.timer = gr.Timer(SLOW_TICK, active=False)
+
+    @property
+    def updated(self) -> list[Any]:
+        """Every widget that an update of the runs may change."""
+        widgets = [self.status, self.finds, self.curves, self.log, self.list]
+        return [*widgets, self.state, self.seen, self.timer]
 
     @property
     def outputs(self) -> list[Any]:
-        """Every widget that a look at the runs may change."""
-        shown = [self.status, self.finds, self.curves, self.log, self.list]
-        return [*shown, self.looked, self.seen, self.timer, self.note]
+        """Every widget that a callback may change."""
+        return [*self.updated, self.note]
 
-    def say(self, callback: Callable[..., Answer]) -> Callable[..., Answer]:
-        """A callback that tells what went wrong below the command."""
-        return callbacks.telling(self.note)(callback)
+    def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
+        """Return a callback that shows its errors below the command."""
+        return callbacks.report_errors(self.note)(callback)
 
-    def train(self, seen: dict[str, int], *asked: Any) -> Answer:
-        """Starts what is asked for, and follows it."""
-        plan = self.planning.plan(*asked)
-        yield {self.note: html.progress("Looking whether all is here", 0, 0)}
-        preflight.require(plan)
+    def train(self, seen: Seen, *inputs: Any) -> Updates:
+        """Start a training, and show it."""
+        spec = self.plan.spec(Request(*inputs))
+        yield {self.note: html.progress("Checking the requirements")}
+        preflight.require(spec)
         try:
-            begun = jobs.start(plan)
+            run = jobs.start(spec)
         except UserError:
-            if busy := jobs.current():  # somebody else was first: that one is shown
-                yield self.look(Looked((busy.name,)), seen)
+            if busy := jobs.current():  # another visitor was first: show that run
+                yield self.update(TrainState((busy.name,)), seen)
             raise
-        yield {self.note: "", **self.look(Looked((begun.name,)), seen)}
+        yield {self.note: "", **self.update(TrainState((run.name,)), seen)}
 
-    def look(self, looked: Looked, seen: dict[str, int]) -> Update:
-        """How far all is; what has not changed since this page looked is left as it is."""
-        every, alive = jobs.list_runs(), jobs.current()
-        by_name = {run.name: run for run in every}
-        if alive:
-            by_name.setdefault(alive.name, alive)  # also where its folder was removed
-        shown = [by_name[name] for name in looked.shown if name in by_name]
-        if not looked.shown:
-            shown = [alive] if alive else every[:1]
+    def update(self, state: TrainState, seen: Seen) -> Update:
+        """Return the state of all runs, without what the page shows already.
+
+        It is also called by the timer each second, unguarded: `report_errors` would cost as much
+        again, while a trainer needs the machine.
+        """
+        runs, current = jobs.list_runs(), jobs.current()
+        by_name = {run.name: run for run in runs}
+        if current:
+            by_name.setdefault(current.name, current)  # also if its folder was removed
+        shown = [by_name[name] for name in state.shown if name in by_name]
+        if not state.shown:
+            shown = [current] if current else runs[:1]
         names = tuple(run.name for run in shown)
-        told = {run.name: run.events for run in shown}
-        values = {self.list: view.listed(every, names)}
-        values |= self._first(shown[0], looked.sentence) if shown else self._nothing()
-        if gone := [name for name in looked.shown if name not in by_name]:
-            values[self.status] += html.note(f"No longer here: {', '.join(gone)}; choose another.")
-        marks = {widget.elem_id: hash(value) for widget, value in values.items()}
-        marks["curves"] = hash(str([(name, len(e), e[-1:]) for name, e in told.items()]))
-        fresh = {w: value for w, value in values.items() if marks[w.elem_id] != seen.get(w.elem_id)}
-        if marks["curves"] != seen.get("curves"):
-            fresh[self.curves] = drawn(curves(told))
-        marks["beat"] = TICK if alive else CALM
-        if marks["beat"] != seen.get("beat"):
-            fresh[self.timer] = gr.Timer(marks["beat"], active=True)
-        # Where none is left the page waits for a choice: no button acts on what nobody chose.
-        looked = looked._replace(shown=names or looked.shown)
-        return {**fresh, self.looked: looked, self.seen: marks}
+        events = {run.name: run.events for run in shown}
+        values: Update = {self.list: view.run_table(runs, names)}
+        values |= self._first_run(shown[0], state.sentence) if shown else self._no_run()
+        if gone := [name for name in state.shown if name not in by_name]:
+            text = f"No longer available: {', '.join(gone)}; choose another one."
+            values[self.status] += html.note(text)
+        tick = FAST_TICK if current else SLOW_TICK
+        hashes: Seen = {widget.elem_id: hash(value) for widget, value in values.items()}
+        hashes["curves"] = hash(str([(name, len(e), e[-1:]) for name, e in events.items()]))
+        hashes["tick"] = tick
+        update = {
+            widget: value
+            for widget, value in values.items()
+            if hashes[widget.elem_id] != seen.get(widget.elem_id)
+        }
+        if hashes["curves"] != seen.get("curves"):
+            update[self.curves] = to_json(curves(events))
+        if tick != seen.get("tick"):
+            update[self.timer] = gr.Timer(tick, active=True)
+        # If no run is left the page waits for a choice: no button acts on a run nobody chose.
+        update[self.state] = state._replace(shown=names or state.shown)
+        update[self.seen] = hashes
+        return update
 
-    def _first(self, run: jobs.Run, sentence: int) -> Update:
-        """The run that is shown in full."""
-        events, state = run.events, run.state
+    def _first_run(self, run: jobs.Run, sentence: int) -> Update:
+        """Return the run that is shown in full."""
+        events, run_state = run.events, run.state
         gallery = self.library.dev(run.spec.dataset or "") if view.watched(events) else None
-        source = images.source(gallery.token if gallery else "")
+        address = images.addresses(gallery.token if gallery else "")
+        is_alive = run_state in jobs.ALIVE
         return {
-            self.status: view.status(run, state, time.time()),
-            self.finds: view.finds(events, sentence, source, state in jobs.ALIVE),
+            self.status: view.status(run, run_state, time.time()),
+            self.finds: view.finds(events, sentence, address, is_alive=is_alive),
             self.log: view.log(run),
         }
 
-    def _nothing(self) -> Update:
+    def _no_run(self) -> Update:
         return {self.status: "", self.finds: "", self.log: ""}
 
-    def follow(self, looked: Looked, seen: dict[str, int]) -> Update:
-        """A look, by the timer or as the tab opens; each second, so not told as others are: that
-        costs as much again, while a trainer needs the machine."""
-        return self.look(looked, seen)
-
-    def stop(self, looked: Looked, seen: dict[str, int]) -> Answer:
-        """Stops what is shown in full."""
-        for name in looked.shown[:1]:
+    def stop(self, state: TrainState, seen: Seen) -> Updates:
+        """Stop the run that is shown in full."""
+        for name in state.shown[:1]:
             jobs.stop(name)
-        yield self.look(looked, seen)
+        yield self.update(state, seen)
 
-    def resume(self, looked: Looked, seen: dict[str, int]) -> Answer:
-        """Goes on with what is shown in full."""
-        for name in looked.shown[:1]:
+    def resume(self, state: TrainState, seen: Seen) -> Updates:
+        """Resume the run that is shown in full."""
+        for name in state.shown[:1]:
             jobs.resume(name)
-        yield self.look(looked, seen)
+        yield self.update(state, seen)
 
-    def watch(self, looked: Looked, seen: dict[str, int], event: gr.EventData) -> Answer:
-        """Another sentence."""
-        number = callbacks.number(event, 100)
-        yield self.look(looked._replace(sentence=number), seen)
+    def choose_sentence(self, state: TrainState, seen: Seen, event: gr.EventData) -> Updates:
+        """Show the photos of another watched sentence."""
+        number = callbacks.clicked_number(event, MAX_WATCHED)
+        yield self.update(state._replace(sentence=number), seen)
 
-    def show(self, looked: Looked, seen: dict[str, int], event: gr.EventData) -> Answer:
-        """One run, and no other."""
-        yield self.look(Looked((_clicked(event).name,), looked.sentence), seen)
+    def show(self, state: TrainState, seen: Seen, event: gr.EventData) -> Updates:
+        """Show one run, and no other."""
+        yield self.update(TrainState((_clicked_run(event).name,), state.sentence), seen)
 
-    def compare(self, looked: Looked, seen: dict[str, int], event: gr.EventData) -> Answer:
-        """One run more, or less, beside the others."""
-        name = _clicked(event).name
-        shown = tuple(other for other in looked.shown if other != name)
-        if shown == looked.shown:
-            if len(shown) == MOST:
-                raise UserError(f"At most {MOST} runs are shown at once; take one away first.")
-            shown = (*shown, name)
-        yield self.look(looked._replace(shown=shown), seen)
+    def compare(self, state: TrainState, seen: Seen, event: gr.EventData) -> Updates:
+        """Show one run more, or no longer, beside the others."""
+        name = _clicked_run(event).name
+        if name in state.shown:
+            shown = tuple(other for other in state.shown if other != name)
+        elif len(state.shown) == MAX_SHOWN:
+            raise UserError(f"At most {MAX_SHOWN} runs are shown at once; remove one first.")
+        else:
+            shown = (*state.shown, name)
+        yield self.update(state._replace(shown=shown), seen)
 
-    def delete(self, looked: Looked, seen: dict[str, int], event: gr.EventData) -> Answer:
-        """Deletes a run, with its checkpoint."""
-        name = _clicked(event).name
+    def delete(self, state: TrainState, seen: Seen, event: gr.EventData) -> Updates:
+        """Delete a run, with its checkpoint."""
+        name = _clicked_run(event).name
         jobs.delete(name)
         self.library.forget(name)
-        yield self.look(looked, seen)
+        yield self.update(state, seen)
 
-    def asked(self, address: Mapping[str, str]) -> Update:
-        """The run that an address names, for the next look."""
-        named = self.open and "run" in address
-        return {self.looked: Looked((address["run"],))} if named else {}
+    def from_address(self, address: Mapping[str, str]) -> Update:
+        """Return the state of an address that names a run, for the next update."""
+        if not self.open or "run" not in address:
+            return {}
+        return {self.state: TrainState((address["run"],))}
 
-    def use(self, looked: Looked) -> Answer:
-        """Offers the checkpoint of what is shown in full wherever a model is chosen, and searches
-        with it."""
-        name = next(iter(looked.shown), "")
+    def use(self, state: TrainState, widgets: SearchWidgets) -> Updates:
+        """Offer the model of the run wherever a model is chosen, and search with it."""
+        name = next(iter(state.shown), "")
         jobs.keep(name)
         self.library.forget(name)
         if name not in self.library.models:
-            raise UserError(f"{name} knows no photos; it stands in Sentences or Hierarchy now.")
+            raise UserError(
+                f"{name} was not trained on photos; it is offered in Sentences or Hierarchy now."
+            )
         run = jobs.get_run(name)
-        sentences = view.watched(run.events)[looked.sentence :]
-        fitting = (g.key for g in self.library.galleries.values() if g.name == run.spec.dataset)
-        gallery = next(fitting, None)
+        sentences = view.watched(run.events)[state.sentence :]
+        galleries = (
+            gallery.key
+            for gallery in self.library.galleries.values()
+            if gallery.name == run.spec.dataset
+        )
+        gallery = next(galleries, None)
         yield {
             self.note: "",
-            self.model: gr.update(choices=list(self.library.models), value=name),
-            self.gallery: gr.update(value=gallery) if gallery else gr.skip(),
-            self.query: html.tidy(sentences[0]) if sentences else gr.skip(),
-            self.tabs: gr.Tabs(selected="search"),
+            widgets.model: gr.update(choices=list(self.library.models), value=name),
+            widgets.gallery: gr.update(value=gallery) if gallery else gr.skip(),
+            widgets.query: html.tidy(sentences[0]) if sentences else gr.skip(),
+            widgets.tabs: gr.Tabs(selected="search"),
         }
 
-    def connect(self, tab: gr.Tab, to: tuple[gr.Dropdown, gr.Dropdown, gr.Textbox, gr.Tabs]) -> Any:
-        """Ties the widgets of the tab. to: model, gallery, query and tabs, which change when a
-        trained model is taken into use; gives what does that."""
-        self.model, self.gallery, self.query, self.tabs = to
-        plan, known = self.planning, [self.looked, self.seen]
-        live: dict[str, Any] = {"outputs": self.outputs, **QUIET}
-        told = [plan.preset, plan.dataset, plan.sentence, plan.board]
-        for start in (plan.preset.input, plan.dataset.input):
-            start(self.say(plan.choose), told, plan.outputs, **QUIET)
-        plan.form.input(
-            self.say(plan.told), told, plan.outputs, trigger_mode="always_last", **QUIET
-        )
-        for start in (plan.sentence.blur, plan.sentence.submit, plan.board.input, tab.select):
-            start(self.say(plan.tell), plan.asks, plan.outputs, **QUIET)
-        plan.go.click(self.say(self.train), [self.seen, *plan.asks], **live)
-        for start in (tab.select, self.timer.tick):
-            start(self.follow, known, self.outputs[:-1], **QUIET)
-        self.status.stop(self.say(self.stop), known, **live)
-        self.status.play(self.say(self.resume), known, **live)
-        self.finds.select(self.say(self.watch), known, **live)
-        self.list.select(self.say(self.compare), known, **live)
-        self.list.apply(self.say(self.show), known, **live)
-        self.list.delete(self.say(self.delete), known, **live)
-        return self.status.apply(self.say(self.use), [self.looked], [self.note, *to], **QUIET)
+    def connect(self, tab: gr.Tab, widgets: SearchWidgets) -> Any:
+        """Connect the events of the tab, and return the event of using a trained model."""
+        plan, inputs = self.plan, [self.state, self.seen]
+        for event in (plan.preset.input, plan.dataset.input):
+            event(self.guard(plan.choose), plan.choices, plan.outputs, **QUIET)
+        plan.form.input(self.guard(plan.change_form), plan.choices, plan.outputs, **LATEST)
+        for event in (plan.sentence.blur, plan.sentence.submit, plan.board.input, tab.select):
+            event(self.guard(plan.preview), plan.inputs, plan.outputs, **QUIET)
+        plan.go.click(self.guard(self.train), [self.seen, *plan.inputs], self.outputs, **QUIET)
+        for event in (tab.select, self.timer.tick):
+            event(self.update, inputs, self.updated, **QUIET)
+        for event, callback in (
+            (self.status.stop, self.stop),
+            (self.status.play, self.resume),
+            (self.finds.select, self.choose_sentence),
+            (self.list.select, self.compare),
+            (self.list.apply, self.show),
+            (self.list.delete, self.delete),
+        ):
+            event(self.guard(callback), inputs, self.outputs, **QUIET)
+
+        def use(state: TrainState) -> Updates:
+            yield from self.use(state, widgets)
+
+        return self.status.apply(self.guard(use), [self.state], [self.note, *widgets], **QUIET)
 
 
-def _clicked(event: gr.EventData) -> jobs.Run:
-    """The run whose button was clicked; what a page tells is looked up in the list of runs."""
-    told = event._data if isinstance(event._data, dict) else {}
-    return jobs.get_run(str(told.get("name")))
-
-
-def _reporting(name: str) -> gr.HTML:
-    return gr.HTML("", elem_id=name, js_on_load="vsdemo.report(element, trigger, watch)")
+def _clicked_run(event: gr.EventData) -> jobs.Run:
+    """Return the run whose button was clicked; a name from a page is never used as a path."""
+    return jobs.get_run(str(callbacks.event_data(event).get("name")))

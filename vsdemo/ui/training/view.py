@@ -1,4 +1,4 @@
-"""The HTML of training: runs, how far they are, what they find. Pure functions, all escaped."""
+"""The HTML of training: runs, their progress and what they find. Pure functions, all escaped."""
 
 from __future__ import annotations
 
@@ -11,54 +11,58 @@ from vsdemo.core import event_reader
 from vsdemo.core.event_reader import last_lines, parse_progress_bar, seconds_left
 from vsdemo.core.events import Event
 from vsdemo.training.jobs.jobs import ALIVE, Run
-from vsdemo.training.preflight import Check
+from vsdemo.training.requirements import Check
 from vsdemo.ui.components import html
-from vsdemo.ui.components.html import Source
+from vsdemo.ui.components.html import PhotoAddress
 
 T = TypeVar("T")
-SAID = {  # state: what a visitor reads
-    "preparing": "getting ready",
-    "training": "learning",
-    "measuring": "being measured on dev and test",
-    "stopping": "saving, then it stops",
+STATES = {  # state of a run: how the page calls it
+    "preparing": "preparing",
+    "training": "training",
+    "measuring": "evaluating on dev and test",
+    "stopping": "saving and stopping",
     "done": "done",
     "stopped": "stopped",
-    "failed": "broke off",
-    "killed": "ended without a word",
-    "gone": "its folder was removed",
+    "failed": "failed",
+    "killed": "stopped unexpectedly",
+    "gone": "folder removed",
 }
-LINES = 12  # of the log
+KILLED = (
+    "Its process was killed, or the machine ran out of memory. "
+    "It can be resumed from what it saved."
+)
+LOG_LINES = 12
 TITLES = ("Shown", "Run", "Data", "Changed", "State", "On dev", "")
 
 
 def command(text: str) -> str:
-    """A command line to copy."""
+    """Return a command line to copy."""
     return (
         f'<div class="command"><code tabindex="0">$ {escape(text)}</code><button type="button" '
         f'class="to" data-copy="{escape(text)}">Copy</button></div>'
     )
 
 
-def checks(found: Sequence[Check]) -> str:
-    """What a training needs, and whether it is there."""
-    rows = (
-        f'<li class="{"here" if check.ok else "missing"}"><span aria-hidden="true">'
-        f"{'✓' if check.ok else '✗'}</span> {'' if check.ok else 'Missing: '}"
-        f"{escape(check.message)}"
-        "</li>"
-        for check in found
-    )
-    return f'<ul class="checks">{"".join(rows)}</ul>'
+def checks(results: Sequence[Check]) -> str:
+    """Return what a training needs, and whether it is available."""
+    rows = ""
+    for check in results:
+        kind, mark, prefix = ("here", "✓", "") if check.ok else ("missing", "✗", "Missing: ")
+        rows += (
+            f'<li class="{kind}"><span aria-hidden="true">{mark}</span> '
+            f"{prefix}{escape(check.message)}</li>"
+        )
+    return f'<ul class="checks">{rows}</ul>'
 
 
 def best(events: Sequence[Event]) -> str:
-    """The best figure on dev so far, such as "rsum 312.4"."""
-    told = event_reader.best_metric(events)
-    return f"{told[0]} {told[1]:.1f}" if told else ""
+    """Return the best metric on dev so far, such as "rsum 312.4"."""
+    metric = event_reader.best_metric(events)
+    return f"{metric[0]} {metric[1]:.1f}" if metric else ""
 
 
-def lasting(seconds: float) -> str:
-    """A time for people."""
+def duration(seconds: float) -> str:
+    """Return a duration, rounded to a readable unit."""
     whole = round(seconds)
     if whole < 90:
         return f"{whole} s"
@@ -66,170 +70,183 @@ def lasting(seconds: float) -> str:
 
 
 def status(run: Run, state: str, now: float) -> str:
-    """How far a run is, what it does, and what can be done with it."""
+    """Return the progress of a run, and buttons to control it."""
     events = run.events
-    words = f'<strong>{escape(run.name)}</strong> <span class="state {state}">{SAID[state]}</span>'
+    title = (
+        f'<strong>{escape(run.name)}</strong> <span class="state {state}">{STATES[state]}</span>'
+    )
     if state in ("failed", "killed"):
-        words += f'<span class="note problem">{escape(_why(run, state))}</span>'
+        reason = run.problem if state == "failed" else KILLED
+        title += f'<span class="note problem">{escape(reason)}</span>'
     return (
         f'<section class="run" data-address="tab=train&amp;run={escape(run.name)}">'
-        f'<p class="name">{words}</p>{_progress(run, events, state)}'
+        f'<p class="name">{title}</p>{_progress(run, events, state)}'
         f'<p class="note">{escape(" · ".join(_facts(events, state, now)))}</p>'
         f'<div class="under">{_buttons(run, state)}</div></section>'
     )
 
 
-def _why(run: Run, state: str) -> str:
-    if state == "failed":
-        return run.problem
-    return "Its process was killed, or the machine ran out of memory; what it saved is still here."
-
-
 def _progress(run: Run, events: Sequence[Event], state: str) -> str:
     if state == "training" and events:
         steps = next(e.get("steps", 0) for e in reversed(events) if e["kind"] == "start")
-        label = "steps"
         return (
-            f'<progress max="{steps}" value="{events[-1]["step"]}" aria-label="{label}"></progress>'
+            f'<progress max="{steps}" value="{events[-1]["step"]}" aria-label="steps"></progress>'
         )
     if state in ("preparing", "measuring"):
         lines = last_lines(run.folder / "log.txt", 1)
-        if lines and (found := parse_progress_bar(lines[0])):
-            return html.progress(*found)
-        return html.progress("Starting" if state == "preparing" else "Measuring", 0, 0)
+        if lines and (bar := parse_progress_bar(lines[0])):
+            return html.progress(*bar)
+        return html.progress("Starting" if state == "preparing" else "Evaluating")
     return ""
 
 
 def _facts(events: Sequence[Event], state: str, now: float) -> list[str]:
     facts = []
-    begun = next((e for e in reversed(events) if e["kind"] == "start"), {})
-    if steps := begun.get("steps"):
+    start = next((e for e in reversed(events) if e["kind"] == "start"), {})
+    if steps := start.get("steps"):
         facts.append(f"step {events[-1]['step']:,} of {steps:,}")
     if epochs := [e["epoch"] for e in events if e["kind"] == "eval" and "epoch" in e]:
         facts.append(f"epoch {epochs[-1]}")
-    if found := best(events):
-        facts.append(f"best on dev so far: {found}" if state in ALIVE else f"best on dev: {found}")
+    if metric := best(events):
+        so_far = " so far" if state in ALIVE else ""
+        facts.append(f"best on dev{so_far}: {metric}")
     if state == "training":
         left = seconds_left(events, now)
-        facts.append(f"about {lasting(left)} left" if left is not None else "time left: soon")
-    ended = [e["seconds"] for e in events if e["kind"] in ("done", "stopped") and "seconds" in e]
-    if ended and state not in ALIVE:
-        facts.append(f"learnt for {lasting(ended[-1])}")
+        facts.append("almost done" if left is None else f"about {duration(left)} left")
+    ends = [e["seconds"] for e in events if e["kind"] in ("done", "stopped") and "seconds" in e]
+    if ends and state not in ALIVE:
+        facts.append(f"trained for {duration(ends[-1])}")
     return facts
 
 
 def _buttons(run: Run, state: str) -> str:
-    offered = []
+    buttons = []
     if run.alive:
-        offered.append(_button("stop", "Stop", "Saves, then ends; it can go on later"))
+        buttons.append(_button("stop", "Stop", "Save and stop; it can be resumed"))
     elif state in ("stopped", "failed", "killed"):
-        offered.append(_button("play", "Go on", "From what was saved last"))
+        buttons.append(_button("play", "Resume", "Continue from the last save"))
     if (run.folder / "model.safetensors").exists():
-        offered.append(_button("apply", "Use in Search", "Offers it wherever a model is chosen"))
-    offered.append(f'<a class="do" href="runs/{escape(run.name)}/events.csv" download>CSV</a>')
-    return "".join(offered)
+        buttons.append(_button("apply", "Use in Search", "Offer it wherever a model is chosen"))
+    buttons.append(f'<a class="do" href="runs/{escape(run.name)}/events.csv" download>CSV</a>')
+    return "".join(buttons)
 
 
-def _button(event: str, says: str, title: str) -> str:
+def _button(event: str, label: str, title: str) -> str:
     return (
         f'<button type="button" class="do" data-event="{event}" data-stay '
-        f'title="{escape(title)}">{escape(says)}</button>'
+        f'title="{escape(title)}">{escape(label)}</button>'
     )
 
 
 def log(run: Run) -> str:
-    """The end of what the trainer printed."""
-    lines = last_lines(run.folder / "log.txt", LINES)
-    return f'<pre class="log" tabindex="0">{escape(chr(10).join(lines))}</pre>' if lines else ""
+    """Return the end of the trainer's log."""
+    lines = last_lines(run.folder / "log.txt", LOG_LINES)
+    if not lines:
+        return ""
+    text = "\n".join(lines)
+    return f'<pre class="log" tabindex="0">{escape(text)}</pre>'
 
 
 def watched(events: Sequence[Event]) -> list[str]:
-    """The sentences that a run looks for at each evaluation."""
-    looks = _looks(events)
-    return [str(item.get("sentence", "")) for item in looks[-1][1]] if looks else []
+    """Return the sentences that a run searches photos for at each evaluation."""
+    searches = _searches(events)
+    return [str(item.get("sentence", "")) for item in searches[-1][1]] if searches else []
 
 
-def _looks(events: Sequence[Event]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """(when, what was found for each sentence) of every look."""
-    found = []
+def _searches(events: Sequence[Event]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return (when, result for each watched sentence) of each evaluation."""
+    searches = []
     for event in events:
         items = event.get("watched")
         if isinstance(items, list) and items:
-            when = f"epoch {event['epoch']}" if "epoch" in event else "before it learns"
-            found.append((when, [item for item in items if isinstance(item, dict)]))
-    return found
+            when = f"epoch {event['epoch']}" if "epoch" in event else "before training"
+            searches.append((when, [item for item in items if isinstance(item, dict)]))
+    return searches
 
 
-def finds(events: Sequence[Event], sentence: int, source: Source, alive: bool) -> str:
-    """What is found for one of the sentences, evaluation by evaluation, the newest first."""
-    looks = [(when, items[sentence]) for when, items in _looks(events) if sentence < len(items)]
-    if not looks:
-        waiting = "The photos come with the first evaluation." if alive else ""
-        return html.note(waiting) if waiting else ""
+def finds(events: Sequence[Event], sentence: int, address: PhotoAddress, *, is_alive: bool) -> str:
+    """Return what a run finds for a watched sentence, the newest evaluation first.
+
+    Args:
+        events: The events of the run.
+        sentence: Number of the sentence.
+        address: Addresses of photos.
+        is_alive: Whether the run is still training.
+    """
+    searches = [
+        (when, items[sentence]) for when, items in _searches(events) if sentence < len(items)
+    ]
+    if not searches:
+        return html.note("Photos appear after the first evaluation.") if is_alive else ""
     chips = "".join(
         f'<button type="button" class="chip" data-event="select" data-stay data-number="{i}" '
         f'aria-pressed="{str(i == sentence).lower()}">{escape(html.tidy(text))}</button>'
         for i, text in enumerate(watched(events))
     )
-    rows = "".join(_row(when, item, source) for when, item in _some(looks)[::-1])
+    rows = "".join(_find_row(when, item, address) for when, item in thin_out(searches)[::-1])
     return f'<div class="examples">{chips}</div><ol class="finds">{rows}</ol>'
 
 
-def _some(looks: Sequence[T]) -> list[T]:
-    """The first looks, the newest, and others at distances that grow: most is learnt early."""
-    last = len(looks) - 1
-    return [look for i, look in enumerate(looks) if i < 4 or i == last or i & (i - 1) == 0]
+def thin_out(searches: Sequence[T]) -> list[T]:
+    """Return the first four, the last, and others at growing distances: most is learned early."""
+    last = len(searches) - 1
+    return [
+        search
+        for i, search in enumerate(searches)
+        if i < 4 or i == last or (i & (i - 1)) == 0  # powers of two
+    ]
 
 
-def _row(when: str, item: dict[str, Any], source: Source) -> str:
+def _find_row(when: str, item: dict[str, Any], address: PhotoAddress) -> str:
     own = item.get("own") or {}
     cards = []
     for number in item.get("photos", []):
-        right = number == own.get("photo")
-        mark = ' class="right"' if right else ""
-        alt = "The photo it was written for" if right else "A photo found"
+        mark, alt = "", "A photo found"
+        if number == own.get("photo"):
+            mark, alt = ' class="right"', "The photo it was written for"
         cards.append(
-            f'<li{mark}><img src="{source(int(number), "small")}" alt="{alt}" loading="lazy" '
+            f'<li{mark}><img src="{address(int(number), "small")}" alt="{alt}" loading="lazy" '
             'decoding="async"></li>'
         )
-    rank = f'<span class="note">its photo: place {own["rank"]}</span>' if own.get("rank") else ""
+    rank = f'<span class="note">its photo: rank {own["rank"]}</span>' if own.get("rank") else ""
     return f"<li><h3>{escape(when)}{rank}</h3><ul>{''.join(cards)}</ul></li>"
 
 
-def listed(runs: Sequence[Run], chosen: Collection[str]) -> str:
-    """All runs, the newest first, with what differs between them, to look at and to compare."""
+def run_table(runs: Sequence[Run], shown: Collection[str]) -> str:
+    """Return all runs, the newest first, to show and to compare."""
     if not runs:
-        return html.note("No run yet: what you train stands here.")
-    rows = "".join(_line(run, run.state, run.name in chosen) for run in runs)
-    head = "".join(
-        f"<th>{t}</th>" for t in ("Shown", "Run", "Data", "Changed", "State", "On dev", "")
-    )
+        return html.note("No runs yet. Your trainings appear here.")
+    rows = "".join(_run_row(run, run.state, is_shown=run.name in shown) for run in runs)
+    head = "".join(f"<th>{title}</th>" for title in TITLES)
     return f'<div class="wide"><table class="runs"><tr>{head}</tr>{rows}</table></div>'
 
 
-def _line(run: Run, state: str, shown: bool) -> str:
-    begun = datetime.fromtimestamp(run.started, UTC).astimezone().strftime("%d %b, %H:%M")
-    name, press = escape(run.name), f'aria-pressed="{str(shown).lower()}"'
-    to = f'type="button" data-stay data-name="{name}"'
-    gone = f'<button {to} class="to" data-event="delete" aria-label="Delete {name}">Delete</button>'
+def _run_row(run: Run, state: str, *, is_shown: bool) -> str:
+    started = datetime.fromtimestamp(run.started, UTC).astimezone().strftime("%d %b, %H:%M")
+    name, pressed = escape(run.name), f'aria-pressed="{str(is_shown).lower()}"'
+    attributes = f'type="button" data-stay data-name="{name}"'
+    delete = (
+        f'<button {attributes} class="to" data-event="delete" '
+        f'aria-label="Delete {name}">Delete</button>'
+    )
     cells = [
-        f'<button {to} class="pick" data-event="select" {press} aria-label="Compare {name}">'
-        f"{'●' if shown else '○'}</button>",
-        f'<button {to} class="to" data-event="apply">{name}</button>'
-        f'<span class="note">{begun}</span>',
+        f'<button {attributes} class="pick" data-event="select" {pressed} '
+        f'aria-label="Compare {name}">{"●" if is_shown else "○"}</button>',
+        f'<button {attributes} class="to" data-event="apply">{name}</button>'
+        f'<span class="note">{started}</span>',
         escape(run.spec.dataset or "its own"),
         f"<code>{escape(' '.join(run.spec.settings)) or 'nothing'}</code>",
-        f'<span class="state {state}">{SAID[state]}</span>',
+        f'<span class="state {state}">{STATES[state]}</span>',
         escape(best(run.events)),
-        "" if state in ALIVE else gone,
+        "" if state in ALIVE else delete,
     ]
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
 def closed(command: str) -> str:
-    """What a visitor reads where training is off."""
+    """Return what the tab shows where training is off."""
     return html.message(
-        "Training is off where strangers visit, as it takes the whole machine. On your own it is "
-        f"on: `pip install -r requirements.txt && python app.py`, or in a terminal `{command}`. "
-        "Who runs this app allows it with `VSDEMO_ALLOW_TRAINING=1`."
+        "Training is off on this public server. To train on your own machine, run "
+        f"`pip install -r requirements.txt && python app.py`, or in a terminal `{command}`. "
+        "The owner of this server can allow it with `VSDEMO_ALLOW_TRAINING=1`."
     )

@@ -1,0 +1,30 @@
+"""What the tab Describe shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class DescribeState:
+    """The photo on the page and its sentences.
+
+    Attributes:
+        model: Key of the model.
+        gallery: Key of the gallery.
+        photo: Number of the photo in the gallery; None for an upload.
+        upload: File of a visitor's photo.
+        sentences: The sentences on the page.
+    """
+
+    model: str
+    gallery: str
+    photo: int | None = None
+    upload: str | None = None
+    sentences: tuple[str, ...] = ()
+
+    @property
+    def address(self) -> dict[str, str]:
+        """What the address bar of the browser shows; never a visitor's photo."""
+        values = {"tab": "describe", "model": self.model, "gallery": self.gallery}
+        return values if self.photo is None else {**values, "photo": str(self.photo)}
