@@ -1,4 +1,4 @@
-"""Checkpoints: what is written comes back, and damage is told in one sentence."""
+"""Checkpoints: saving, loading, sharding, and messages about damage."""
 
 import dataclasses
 import json
@@ -25,7 +25,7 @@ def edit_config(folder, **changes) -> None:
     file.write_text(json.dumps(json.loads(file.read_text()) | changes))
 
 
-def test_round_trip(toy_checkpoint, tmp_path):
+def test_a_checkpoint_survives_saving_and_loading(toy_checkpoint, tmp_path):
     model, spec, vocab = checkpoint.load(toy_checkpoint)
     checkpoint.save(tmp_path / "new", spec, vocab, model.state_dict())
     again, same_spec, same_vocab = checkpoint.load(tmp_path / "new")
@@ -37,7 +37,7 @@ def test_round_trip(toy_checkpoint, tmp_path):
     assert torch.equal(model.encode_text(sentences).x, again.encode_text(sentences).x)
 
 
-def test_settings_that_differ_from_the_preset(toy_checkpoint):
+def test_changed_lists_settings_that_differ_from_the_preset(toy_checkpoint):
     spec = checkpoint.read_spec(toy_checkpoint)
     preset = dataclasses.replace(spec, config=models.preset(spec.preset)[1])
     assert preset.changed == {}
@@ -54,14 +54,14 @@ def test_matrices_are_stored_in_half_precision(copy):
         assert torch.equal(stored[name], tensor.half() if tensor.dim() > 1 else tensor)
 
 
-def test_words_of_any_language_come_back(copy):
+def test_words_of_any_language_survive(copy):
     model, spec, vocab = checkpoint.load(copy)
     strange = Vocab((*vocab.words[:-1], "žluťoučký犬"))
     checkpoint.save(copy, spec, strange, model.state_dict())
     assert checkpoint.load(copy)[2] == strange
 
 
-def test_files_stay_below_the_limit(copy, monkeypatch):
+def test_files_stay_below_the_size_limit(copy, monkeypatch):
     model, spec, vocab = checkpoint.load(copy)
     monkeypatch.setattr(checkpoint, "MAX_FILE", 20_000)
     checkpoint.save(copy, spec, vocab, model.state_dict())
@@ -114,7 +114,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_is_told_in_one_sentence(copy, damage):
+def test_damage_is_reported_in_one_sentence(copy, damage):
     DAMAGES[damage](copy)
     with pytest.raises(UserError) as caught:
         checkpoint.load(copy)
@@ -122,27 +122,27 @@ def test_damage_is_told_in_one_sentence(copy, damage):
     assert 20 < len(str(caught.value)) < 500
 
 
-def test_missing_weights_are_named(copy):
+def test_missing_weights_are_named_in_the_message(copy):
     DAMAGES["a tensor missing"](copy)
     with pytest.raises(UserError, match=r"damaged: .*Missing key.*image\.linear"):
         checkpoint.load(copy)
 
 
-def test_unknown_choice_in_the_settings(copy):
+def test_an_invalid_setting_is_damage(copy):
     spec = checkpoint.read_spec(copy)
     edit_config(copy, config=spec.config.model_dump() | {"pooling": "sum", "dim": -1})
     with pytest.raises(UserError, match="damaged"):
         checkpoint.load(copy)
 
 
-def test_unknown_score_in_the_settings(copy):
+def test_an_unknown_score_is_damage(copy):
     settings = {"score": "zebra", "dim": 32, "word_dim": 16}
     edit_config(copy, model="order", config=settings)
     with pytest.raises(UserError, match="damaged"):
         checkpoint.load(copy)
 
 
-def test_no_checkpoint_at_all(tmp_path):
+def test_a_missing_checkpoint_is_reported(tmp_path):
     with pytest.raises(UserError, match=r"no checkpoint at .*`python -m vsdemo models`"):
         checkpoint.load(tmp_path / "nothing")
     (tmp_path / "file").write_text("")
@@ -158,7 +158,7 @@ def test_another_backbone_is_refused(toy_checkpoint):
         checkpoint.feature_cache(other)
 
 
-def test_content_hash(copy, toy_checkpoint):
+def test_content_hash_changes_with_the_weights_only(copy, toy_checkpoint):
     before = checkpoint.content_hash(copy)
     assert before == checkpoint.content_hash(toy_checkpoint)
     assert len(before) == 16
@@ -171,7 +171,7 @@ def test_content_hash(copy, toy_checkpoint):
     assert checkpoint.content_hash(copy) != before
 
 
-def test_shipped(toy_checkpoint, tmp_path, monkeypatch):
+def test_shipped_lists_folders_with_a_config(toy_checkpoint, tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
     assert checkpoint.shipped() == []
     for name in ("toy/b", "toy/a", "c"):

@@ -55,12 +55,12 @@ def by_loops(name: str, x: list[float], y: list[float]) -> float:
             z = sum(x[i] * matrix[i][j] * y[j] for i in range(DIM) for j in range(DIM))
             return -math.log(1 + math.exp(-z))
         case "gaussians":
-            found = 0.0
+            divergence = 0.0
             for d in range(DIM):
                 m_x, m_y = x[d], y[d]
                 v_x, v_y = (math.exp(max(-3.0, min(3.0, s[DIM + d]))) for s in (x, y))
-                found += (math.log(v_x / v_y) + (v_y + (m_y - m_x) ** 2) / v_x - 1) / 2
-            return -found
+                divergence += (math.log(v_x / v_y) + (v_y + (m_y - m_x) ** 2) / v_x - 1) / 2
+            return -divergence
     raise ValueError(f"{name} has no loop here; write one")
 
 
@@ -84,7 +84,7 @@ def test_pairs_are_the_diagonal(name):
 
 
 @every_score
-def test_nothing_scores_nothing(name):
+def test_empty_embeddings_have_empty_scores(name):
     score, none = SCORES[name], random(0, name)
     assert score(none, random(3, name)).shape == (0, 3)
     assert score(random(3, name), none).shape == (3, 0)
@@ -129,21 +129,21 @@ def test_to_unit_rises_with_the_score_from_0_to_1(name):
 
 
 @every_score
-def test_a_score_is_minus_a_penalty_and_says_what_it_means(name):
+def test_a_score_is_minus_a_penalty_and_has_a_description(name):
     score = SCORES[name]
     assert score(random(30, name, 1), random(30, name, 2)).max() <= 1e-5
     assert score.unit
     assert score.meaning.endswith(".")
 
 
-def test_directions_near_and_far():
+def test_cosine_distance_of_known_directions():
     a = Embeddings(torch.tensor([[2.0, 0], [2, 0], [2, 0]]))
     b = Embeddings(torch.tensor([[5.0, 0], [0, 3], [-1, 0]]))
     assert CosineDistance().pairs(a, b).tolist() == [0, -0.5, -1]
     assert CosineDistance(as_released=True).pairs(a, b).tolist() == [-1, -0.5, 0]
 
 
-def test_a_matrix_at_first_asks_how_alike_two_are():
+def test_a_new_matrix_scores_by_the_inner_product():
     x, y = random(4, "bilinear", 1), random(4, "bilinear", 2)
     expected = torch.log(torch.sigmoid((x.x * y.x).sum(-1)))
     torch.testing.assert_close(Bilinear(DIM).pairs(x, y), expected)
@@ -161,7 +161,7 @@ def test_a_gaussian_diverges_from_all_but_itself():
     assert up > down  # the wide one lies above
 
 
-def test_a_learnt_matrix_is_part_of_a_checkpoint(tmp_path):
+def test_a_learned_matrix_is_part_of_a_checkpoint(tmp_path):
     hierarchy = ("thing", "dog", "cat")
     config = override(models.preset("hypernyms/bilinear")[1], [f"dim={DIM}"])
     vocab = Vocab(hierarchy)
@@ -175,7 +175,9 @@ def test_a_learnt_matrix_is_part_of_a_checkpoint(tmp_path):
     assert (loaded_spec, loaded_vocab) == (spec, vocab)
     assert torch.equal(loaded.score.matrix.weight, model.score.matrix.weight)
     assert not torch.equal(loaded.score.matrix.weight, torch.eye(DIM))
-    asked = [Sentence(name) for name in hierarchy]
+    sentences = [Sentence(name) for name in hierarchy]
     with torch.inference_mode():
-        every = [m.score(m.encode_text(asked), m.encode_text(asked)) for m in (loaded, model)]
+        every = [
+            m.score(m.encode_text(sentences), m.encode_text(sentences)) for m in (loaded, model)
+        ]
     assert torch.equal(*every)

@@ -134,7 +134,7 @@ def test_encoders_agree_with_each_other_and_with_the_configuration(built, preset
 
 
 @every_preset
-def test_encoding_keeps_the_order_and_the_mode(built, preset, monkeypatch):
+def test_encoding_keeps_order_and_training_mode(built, preset, monkeypatch):
     monkeypatch.setattr("vsdemo.models.dual_encoder.BATCH", 3)
     _, _, model = built(preset)
     sentences, seen = [Sentence(c) for c in CAPTIONS], []

@@ -1,4 +1,4 @@
-"""Ensembles: one member is itself, many are the mean of their points, and who cannot be one."""
+"""Ensembles: the mean of the members' embeddings, which snapshots are chosen, valid members."""
 
 import dataclasses
 import json
@@ -40,29 +40,29 @@ def photos():
     return torch.rand(5, 1024, generator=torch.Generator().manual_seed(0))
 
 
-def points(folder, photos):
+def embeddings(folder, photos):
     model = checkpoint.load(folder)[0]
     return model.encode_text(SENTENCES).x, model.encode_image(photos).x
 
 
 @pytest.mark.parametrize("preset", ["gru", "char_gru", "order"])
-def test_one_member_is_itself(runs, photos, preset, tmp_path):
+def test_an_ensemble_of_one_member_equals_it(runs, photos, preset, tmp_path):
     member = checkpoint.snapshots(runs[preset]).get(2, runs[preset])
     assert ensemble.make([member], tmp_path / "one") == [member]
-    for found, expected in zip(
-        points(tmp_path / "one", photos), points(member, photos), strict=True
+    for result, expected in zip(
+        embeddings(tmp_path / "one", photos), embeddings(member, photos), strict=True
     ):
-        torch.testing.assert_close(found, expected, atol=1e-6, rtol=0)
+        torch.testing.assert_close(result, expected, atol=1e-6, rtol=0)
 
 
-def test_points_are_the_sum_of_the_members_at_length_one(runs, photos, tmp_path, monkeypatch):
+def test_embeddings_are_the_normalized_sum_of_the_members(runs, photos, tmp_path, monkeypatch):
     monkeypatch.setattr("vsdemo.models.dual_encoder.BATCH", 3)
     folders = [checkpoint.snapshots(runs["gru"])[1], runs["other"], runs["char_gru"]]
     members = ensemble.make(folders, tmp_path / "three", best=1)
     assert len(members) == 3
-    of_each = [points(member, photos) for member in members]
-    for found, *parts in zip(points(tmp_path / "three", photos), *of_each, strict=True):
-        torch.testing.assert_close(found, F.normalize(sum(parts), dim=1), atol=1e-6, rtol=0)
+    of_each = [embeddings(member, photos) for member in members]
+    for result, *parts in zip(embeddings(tmp_path / "three", photos), *of_each, strict=True):
+        torch.testing.assert_close(result, F.normalize(sum(parts), dim=1), atol=1e-6, rtol=0)
     model, spec, _ = checkpoint.load(tmp_path / "three")
     assert model.text.needs == {"words", "chars"}
     labels = [checkpoint.read_spec(folder).label for folder in folders]
@@ -91,11 +91,11 @@ def test_the_two_best_snapshots_of_a_run(runs, tmp_path):
     assert ensemble.members_of(runs["order"]) == [runs["order"]]
 
 
-def test_an_ensemble_is_measured_and_searched(run, runs, tmp_path):
-    code, told, errors = run("ensemble", runs["char_gru"], "--out", tmp_path / "both")
+def test_an_ensemble_is_evaluated_and_searched(run, runs, tmp_path):
+    code, output, errors = run("ensemble", runs["char_gru"], "--out", tmp_path / "both")
     assert code == 0, errors
-    assert "Members: " in told
-    assert "| test |" in told
+    assert "Members: " in output
+    assert "| test |" in output
     metrics = json.loads((tmp_path / "both" / "metrics.json").read_text())
     assert evaluate.evaluate(tmp_path / "both", "dev")["rsum"] == metrics["dev"]["rsum"]
     card = (tmp_path / "both" / "README.md").read_text()
@@ -109,7 +109,7 @@ def test_an_ensemble_is_measured_and_searched(run, runs, tmp_path):
         engine.search("犬が走る")
 
 
-def test_a_word_that_one_member_knows_is_known(runs, tmp_path):
+def test_a_word_known_to_one_member_is_known(runs, tmp_path):
     ensemble.make([runs["other"], runs["char_gru"] / "snapshot-03"], tmp_path / "mixed")
     text = checkpoint.load(tmp_path / "mixed")[0].text
     assert text.unknown(Sentence("a zebra, 犬")) == (["a", "zebra"], ["犬"])
@@ -123,13 +123,13 @@ def test_shards_stay_below_the_limit(runs, photos, tmp_path, monkeypatch):
     assert max(f.stat().st_size for f in files) < 12_000  # names and shapes come on top
     monkeypatch.undo()
     ensemble.make([runs["gru"]], tmp_path / "large")
-    small, large = (points(tmp_path / name, photos) for name in ("small", "large"))
+    small, large = (embeddings(tmp_path / name, photos) for name in ("small", "large"))
     for a, b in zip(small, large, strict=True):
         assert torch.equal(a, b)
 
 
 @pytest.mark.parametrize(
-    ("names", "told"),
+    ("names", "message"),
     [
         (("gru", "order"), "score Cosine .* and OrderViolation"),
         (("other", "larger"), "dim 16 and 32"),
@@ -138,30 +138,30 @@ def test_shards_stay_below_the_limit(runs, photos, tmp_path, monkeypatch):
         (("other", "none"), "no checkpoint at"),
     ],
 )
-def test_who_cannot_be_a_member(runs, tmp_path, names, told):
+def test_incompatible_members_are_refused(runs, tmp_path, names, message):
     folders = [runs.get(name, tmp_path / "none") for name in names]
-    with pytest.raises(UserError, match=told) as caught:
+    with pytest.raises(UserError, match=message) as caught:
         ensemble.make(folders, tmp_path / "out")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"dataset": "flickr8k"}, "data set toy and flickr8k"),
         ({"backbone_hash": "f" * 16}, "backbone .* and .*ffff"),
     ],
 )
-def test_members_of_other_data(runs, tmp_path, change, told):
+def test_members_trained_on_other_data_are_refused(runs, tmp_path, change, message):
     model, spec, vocab = checkpoint.load(runs["gru"])
     changed = dataclasses.replace(spec, **change)
     checkpoint.save(tmp_path / "changed", changed, vocab, model.state_dict())
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         ensemble.make([runs["other"], tmp_path / "changed"], tmp_path / "out")
 
 
-def test_ensembles_of_ensembles_and_a_folder_in_use(runs, tmp_path):
+def test_an_ensemble_as_member_and_an_existing_folder_are_refused(runs, tmp_path):
     ensemble.make([runs["gru"]], tmp_path / "pair")
     with pytest.raises(UserError, match="is an ensemble itself; name its members"):
         ensemble.make([tmp_path / "pair", runs["other"]], tmp_path / "out")
@@ -169,7 +169,7 @@ def test_ensembles_of_ensembles_and_a_folder_in_use(runs, tmp_path):
         ensemble.make([runs["other"]], tmp_path / "pair")
 
 
-def test_a_damaged_ensemble(runs, tmp_path):
+def test_a_damaged_ensemble_is_reported(runs, tmp_path):
     ensemble.make([runs["gru"]], tmp_path / "pair")
     (tmp_path / "pair" / "vocab.json").write_text('["<pad>"]')
     with pytest.raises(UserError, match="is damaged"):

@@ -1,4 +1,4 @@
-"""Ensembles with a member that a checkpoint beside them holds."""
+"""Ensembles that read a member's weights from a checkpoint beside them."""
 
 import json
 import shutil
@@ -31,13 +31,13 @@ def shared(trained, tmp_path):
     return tmp_path / "both"
 
 
-def points(folder):
+def embeddings(folder):
     model = checkpoint.load(folder)[0]
     photos = torch.rand(5, 1024, generator=torch.Generator().manual_seed(0))
     return model.encode_text(SENTENCES).x, model.encode_image(photos).x
 
 
-def test_a_member_beside_is_not_held_again(shared, trained, tmp_path):
+def test_a_shared_member_is_not_stored_again(shared, trained, tmp_path):
     assert [m.of for m in checkpoint.read_spec(shared).members] == ["", "../gru"]
     assert {k.split(".")[2] for k in load_file(shared / "model.safetensors")} == {"0"}
     assert json.loads((shared / "vocab.json").read_text())[1] is None
@@ -45,11 +45,11 @@ def test_a_member_beside_is_not_held_again(shared, trained, tmp_path):
     snapshots = checkpoint.snapshots(trained)
     ensemble.make([snapshots[2], snapshots[3]], whole, share=True)  # nothing lies beside
     assert not any(m.of for m in checkpoint.read_spec(whole).members)
-    for a, b in zip(points(shared), points(whole), strict=True):
+    for a, b in zip(embeddings(shared), embeddings(whole), strict=True):
         assert torch.equal(a, b)
 
 
-def test_only_what_is_asked_for_is_shared(run, shared, tmp_path):
+def test_members_are_shared_only_with_the_option(run, shared, tmp_path):
     code, _, errors = run("ensemble", tmp_path / "gru/snapshot-03", "--out", tmp_path / "own")
     assert code == 0, errors
     assert " --share" not in (tmp_path / "own" / "README.md").read_text()
@@ -76,21 +76,21 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_member_beside_that_is_no_longer_the_same(shared, tmp_path, change):
+def test_a_changed_shared_member_is_refused(shared, tmp_path, change):
     CHANGES[change](tmp_path / "gru")
     with pytest.raises(UserError, match=r"in \.\./gru, which is missing or has changed") as caught:
         checkpoint.load(shared)
     assert "\n" not in str(caught.value)
 
 
-def test_the_content_hash_knows_the_member_beside(shared, tmp_path):
+def test_the_content_hash_covers_shared_members(shared, tmp_path):
     before = checkpoint.content_hash(shared)
     CHANGES["another"](tmp_path / "gru")
     assert checkpoint.content_hash(shared) != before
 
 
 @pytest.mark.parametrize("path", [5, None, "\0", "../..", "../both"])
-def test_a_member_nowhere(shared, path):
+def test_an_invalid_path_of_a_member_is_refused(shared, path):
     file = shared / "config.json"
     values = json.loads(file.read_text())
     values["members"][1]["of"] = path

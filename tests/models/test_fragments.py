@@ -1,4 +1,4 @@
-"""Score and loss of fragments (Karpathy 2014), each computed again by plain loops."""
+"""Score and loss of fragments (Karpathy 2014), compared with plain loops."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ WAYS = [{"smoothing": 5.0, "best_region": False}, {"smoothing": 1.0, "best_regio
 
 
 def sets(rows: int, most: int, seed: int, dim: int = 3) -> Embeddings:
-    """Sets of 1 to `most` points, zeros where there is none."""
+    """Sets of 1 to `most` embeddings, padded with zeros."""
     draw = torch.Generator().manual_seed(seed)
     sizes = torch.randint(1, most + 1, (rows,), generator=draw)
     mask = torch.arange(most) < sizes[:, None]
@@ -31,7 +31,7 @@ def fragments(fragment_weight, ranking_weight, mil_start, margin) -> Fragments:
     )
 
 
-def points(of: Embeddings, row: int) -> list[torch.Tensor]:
+def members(of: Embeddings, row: int) -> list[torch.Tensor]:
     return list(of.x[row][of.mask[row]])
 
 
@@ -42,10 +42,10 @@ def by_loops(score, general, specific) -> list[list[float]]:
         row = []
         for photo in range(len(specific)):
             total = 0.0
-            for s in points(general, sentence):
-                seen = [max(0.0, float(v @ s)) for v in points(specific, photo)]
+            for s in members(general, sentence):
+                seen = [max(0.0, float(v @ s)) for v in members(specific, photo)]
                 total += max(seen) if score.best_region else sum(seen) / len(seen)
-            row.append(total / (len(points(general, sentence)) + score.smoothing))
+            row.append(total / (len(members(general, sentence)) + score.smoothing))
         table.append(row)
     return table
 
@@ -55,7 +55,7 @@ def score(request):
     return FragmentAlignment(**request.param)
 
 
-def test_the_score_is_that_of_plain_loops(score, monkeypatch):
+def test_the_score_equals_plain_loops(score, monkeypatch):
     general, specific = sets(5, 4, 1), sets(4, 3, 2)
     expected = torch.tensor(by_loops(score, general, specific), dtype=torch.float64)
     torch.testing.assert_close(score(general, specific), expected)
@@ -87,7 +87,7 @@ def test_padding_changes_no_score(score):
     torch.testing.assert_close(score(*wider), score(general, specific))
 
 
-def test_the_shares_of_the_fragments_are_the_score(score):
+def test_part_scores_add_up_to_the_score(score):
     general, specific = sets(1, 4, 1), sets(1, 3, 2)
     shares = score.part_scores(score.align_parts(general, specific), specific)
     total = shares.sum() / (general.mask.sum() + score.smoothing)
@@ -95,18 +95,18 @@ def test_the_shares_of_the_fragments_are_the_score(score):
 
 
 def test_to_unit_keeps_the_order(score):
-    found = score.to_unit(torch.tensor([0.0, 0.3, 2.0, 50.0]))
-    assert found.tolist() == sorted(found.tolist())
-    assert found.min() >= 0
-    assert found.max() < 1
+    unit = score.to_unit(torch.tensor([0.0, 0.3, 2.0, 50.0]))
+    assert unit.tolist() == sorted(unit.tolist())
+    assert unit.min() >= 0
+    assert unit.max() < 1
 
 
-def test_a_photo_without_a_region_scores_nothing(score):
+def test_a_photo_without_regions_scores_0(score):
     general, none = sets(3, 4, 1), Embeddings(torch.zeros(1, 2, 3).double(), torch.zeros(1, 2) > 0)
     assert score(general, none).tolist() == [[0.0]] * 3
 
 
-def test_one_score_for_one_setting():
+def test_equal_settings_share_a_score():
     one = fragment_alignment(smoothing=5.0, best_region=True)
     assert fragment_alignment(smoothing=5.0, best_region=True) is one
     assert fragment_alignment(smoothing=4.0, best_region=True) is not one
@@ -116,11 +116,11 @@ def alignment_by_loops(general, specific, infer: bool) -> float:
     """C_0 or C_F, a fragment and a region at a time."""
     total = 0.0
     for sentence in range(len(general)):
-        for s in points(general, sentence):
+        for s in members(general, sentence):
             own, other = [], []
             for photo in range(len(specific)):
                 same = LABELS[photo] == LABELS[sentence]
-                (own if same else other).extend(float(v @ s) for v in points(specific, photo))
+                (own if same else other).extend(float(v @ s) for v in members(specific, photo))
             right = own
             if infer:
                 right = [a for a in own if a > 0] or [max(own)]
@@ -141,7 +141,7 @@ def ranking_by_loops(table, margin: float) -> float:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4999, 0.5, 1.0])
-def test_the_loss_is_that_of_plain_loops(score, share):
+def test_the_loss_equals_plain_loops(score, share):
     general, specific = sets(4, 4, 1), sets(4, 3, 2)
     specific.x[2], specific.mask[2] = specific.x[0], specific.mask[0]  # the same photo
     loss = fragments(0.7, 2.0, 0.5, margin=1.0)
@@ -161,8 +161,8 @@ def test_gradients(score, share):
 
     def run(*real):
         towers = []
-        for found, like in zip(real, (general, specific), strict=True):
-            x = torch.zeros_like(like.x).masked_scatter(like.mask[..., None], found)
+        for values, like in zip(real, (general, specific), strict=True):
+            x = torch.zeros_like(like.x).masked_scatter(like.mask[..., None], values)
             towers.append(Embeddings(x, like.mask))
         return loss(score, *towers, LABELS, share)["loss"]
 
@@ -174,8 +174,8 @@ def test_a_configuration_chooses_the_loss(score):
     general, specific = sets(4, 4, 1), sets(4, 3, 2)
     _, config = preset("fragments")
     config = override(config, ["fragment_weight=0", "ranking_weight=3", "margin=0.5", "hardest=0"])
-    found = build(config)(score, general, specific, LABELS, 0.0)["loss"]
+    loss = build(config)(score, general, specific, LABELS, 0.0)["loss"]
     expected = fragments(0, 3, 1, 0.5)(score, general, specific, LABELS, 0.0)["loss"]
-    assert found.item() == pytest.approx(expected.item())
+    assert loss.item() == pytest.approx(expected.item())
     with pytest.raises(TypeError, match="fragments"):
         build(config)(scores.SCORES["cosine"], general, specific, LABELS, 0.0)

@@ -40,7 +40,7 @@ def by_loops(scores: list[list[float]], labels: list[int], margin: float, hardes
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("hardest", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("margin", [0.0, 0.05, 0.2])
-def test_the_loss_is_that_of_plain_loops(name, hardest, margin):
+def test_the_loss_equals_plain_loops(name, hardest, margin):
     general, specific = batch()
     parts = PairwiseRanking(margin, hardest)(SCORES[name], general, specific, LABELS)
     scores = SCORES[name](general, specific).tolist()
@@ -63,7 +63,7 @@ def test_squared_distances_of_matching_pairs():
 
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("margin", [0.0, 0.3, 1.0])
-def test_labelled_pairs_by_plain_loops(name, margin):
+def test_the_loss_of_labelled_pairs_equals_plain_loops(name, margin):
     """Eq. 7 of Vendrov 2016."""
     general, specific = batch()
     label = torch.tensor([1, 0, 0, 1, 0])
@@ -80,7 +80,7 @@ def test_labelled_pairs_by_plain_loops(name, margin):
 
 
 @pytest.mark.parametrize("label", [[1] * 5, [0] * 5])
-def test_labelled_pairs_of_one_kind(label):
+def test_labelled_pairs_with_one_label(label):
     parts = Entailment(0.3)(SCORES["order"], *batch(), torch.tensor(label))
     check_finite(parts)
     assert parts["loss"] > 0
@@ -103,11 +103,11 @@ def test_a_configuration_chooses_the_loss():
         (Config(loss="squared"), SquaredError()),
         (models.preset("order/entailment")[1], Entailment(0.5)),
     ):
-        found = build(config)(SCORES["cosine"], general, specific, LABELS)
-        assert found["loss"] == loss(SCORES["cosine"], general, specific, LABELS)["loss"]
+        parts = build(config)(SCORES["cosine"], general, specific, LABELS)
+        assert parts["loss"] == loss(SCORES["cosine"], general, specific, LABELS)["loss"]
 
 
-def test_what_is_logged():
+def test_logged_parts_of_the_ranking():
     scores = torch.tensor([[0.9, 0.0, 0.8], [0.0, 0.9, 0.0], [0.0, 0.0, 0.9]])
     general, specific = Embeddings(scores), Embeddings(torch.eye(3))
     parts = PairwiseRanking(0.2)(SCORES["inner"], general, specific, torch.arange(3))
@@ -133,7 +133,7 @@ def test_captions_of_one_photo_are_never_each_others_negatives(hardest):
     assert loss(SCORES["cosine"], general[twice], specific[twice], twice)["loss"] == 0
 
 
-def test_a_batch_of_one_pair_has_nothing_to_learn_from():
+def test_the_loss_of_a_single_pair_is_0():
     parts = PairwiseRanking(0.2, 0.5)(SCORES["order"], *batch(pairs=1), torch.tensor([7]))
     assert parts["loss"] == 0
     assert parts["violated"] == 0
@@ -151,7 +151,7 @@ def test_gradient_of_the_loss(name, hardest):
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_a_loss_that_is_no_number_stops_the_run(value):
+def test_a_loss_that_is_not_finite_raises(value):
     with pytest.raises(FloatingPointError, match=str(value)):
         check_finite({"loss": torch.tensor(value)})
     check_finite({"loss": torch.tensor(1e30)})

@@ -1,4 +1,4 @@
-"""What a tree network composes with, in the order of its weight."""
+"""The matrices of tree networks, by their norm."""
 
 import json
 
@@ -29,19 +29,19 @@ def run(monkeypatch, *arguments: str) -> int:
     return end.value.code or 0
 
 
-def test_norms_by_hand(sdt_rnn):
+def test_norms_of_known_matrices(sdt_rnn):
     _, _, vocab = checkpoint.load(sdt_rnn)
     names = [*vocab.relations, "other"]
-    found = matrix_norms(sdt_rnn)
-    assert [row["name"] for row in found] == names[::-1]
-    assert [row["norm"] for row in found] == [4.0 * i for i in reversed(range(len(names)))]
-    assert [row["change"] for row in found] == [
+    rows = matrix_norms(sdt_rnn)
+    assert [row["name"] for row in rows] == names[::-1]
+    assert [row["norm"] for row in rows] == [4.0 * i for i in reversed(range(len(names)))]
+    assert [row["change"] for row in rows] == [
         4.0 * abs(i - 1) for i in reversed(range(len(names)))
     ]
-    assert {row["start"] for row in found} == {4.0}
+    assert {row["start"] for row in rows} == {4.0}
 
 
-def test_the_command_lists_and_draws(sdt_rnn, monkeypatch, capsys, tmp_path):
+def test_the_command_prints_and_draws(sdt_rnn, monkeypatch, capsys, tmp_path):
     assert run(monkeypatch, sdt_rnn) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[3:]]
     assert rows[-1] == [matrix_norms(sdt_rnn)[-1]["name"], "0.00", "4.00"]
@@ -51,14 +51,14 @@ def test_the_command_lists_and_draws(sdt_rnn, monkeypatch, capsys, tmp_path):
     assert ">other<" in (tmp_path / "norms.svg").read_text()
 
 
-def test_an_lstm_has_a_block_for_each_place(fake_parser, tmp_path):
+def test_an_lstm_has_a_block_for_each_position(fake_parser, tmp_path):
     run = trainer(tmp_path, "children=1", "vectors=learned", preset="dt_lstm")
     run.material.save(tmp_path, run.model)
-    found = matrix_norms(tmp_path)
-    assert {row["name"] for row in found} == {"l1", "r1"}
-    assert {row["change"] for row in found} == {row["start"] for row in found} == {None}
+    rows = matrix_norms(tmp_path)
+    assert {row["name"] for row in rows} == {"l1", "r1"}
+    assert {row["change"] for row in rows} == {row["start"] for row in rows} == {None}
 
 
-def test_a_model_without_matrices_is_told(toy_checkpoint, monkeypatch, capsys):
+def test_a_model_without_matrices_is_refused(toy_checkpoint, monkeypatch, capsys):
     assert run(monkeypatch, toy_checkpoint) == 2
     assert "gru has no matrices of relations" in capsys.readouterr().err

@@ -35,7 +35,7 @@ def by_loops(name: str, x: list[float], y: list[float]) -> float:
 
 
 @every_score
-def test_scores_are_those_of_plain_loops(name):
+def test_scores_equal_plain_loops(name):
     general, specific = random(4, seed=1), random(3, seed=2)
     expected = [[by_loops(name, x, y) for y in specific.x.tolist()] for x in general.x.tolist()]
     torch.testing.assert_close(SCORES[name](general, specific), torch.tensor(expected))
@@ -49,7 +49,7 @@ def test_pairs_are_the_diagonal(name):
 
 
 @every_score
-def test_nothing_scores_nothing(name):
+def test_empty_embeddings_have_empty_scores(name):
     score, none = SCORES[name], random(0)
     assert score(none, random(3)).shape == (0, 3)
     assert score(random(3), none).shape == (3, 0)
@@ -66,7 +66,7 @@ def test_symmetric_scores_are_symmetric(name):
 
 
 @every_score
-def test_to_unit_stays_between_0_and_1_when_a_score_is_rounded_beyond(name):
+def test_to_unit_clamps_rounding_errors(name):
     unit = SCORES[name].to_unit(torch.tensor([-1.00001, 1.00001]))
     assert 0 <= unit[0] < unit[1] <= 1
 
@@ -116,14 +116,14 @@ def test_gradient_of_the_whole_is_that_of_the_pairs(name):
     torch.testing.assert_close(*grads)
 
 
-points = st.lists(st.floats(0, 1, width=32), min_size=3, max_size=3).map(torch.tensor)
+vectors = st.lists(st.floats(0, 1, width=32), min_size=3, max_size=3).map(torch.tensor)
 
 
 def order(x: torch.Tensor, y: torch.Tensor) -> float:
     return float(OrderViolation()(Embeddings(x[None]), Embeddings(y[None])))
 
 
-@given(points, points)
+@given(vectors, vectors)
 def test_the_violation_is_0_exactly_where_the_order_holds(x, y):
     # A difference below 1e-20 squares to 0 in float32, so the coordinates are rounded.
     x, y = x.round(decimals=3), y.round(decimals=3)
@@ -131,7 +131,7 @@ def test_the_violation_is_0_exactly_where_the_order_holds(x, y):
     assert order(torch.minimum(x, y), y) == 0
 
 
-@given(points, points, points)
+@given(vectors, vectors, vectors)
 def test_the_order_is_transitive(x, y, z):
     low, middle = torch.minimum(torch.minimum(x, y), z), torch.minimum(y, z)
     assert order(low, middle) == order(middle, z) == order(low, z) == 0
@@ -155,7 +155,7 @@ def test_scale_matters_to_the_inner_product_only():
 
 
 @every_score
-def test_a_score_says_what_it_means(name):
+def test_a_score_has_a_unit_and_a_description(name):
     assert SCORES[name].unit
     assert SCORES[name].meaning.endswith(".")
 
