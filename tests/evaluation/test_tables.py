@@ -77,7 +77,7 @@ def test_metrics_of_a_result():
 def test_label(toy_checkpoint):
     spec = checkpoint.read_spec(toy_checkpoint)
     assert spec.label.startswith("gru backbone=torchvision/mobilenet_v3_small crops=center")
-    other = replace(spec, config=replace(spec.config, seed=3))
+    other = replace(spec, config=spec.config.model_copy(update={"seed": 3}))
     assert other.label == spec.label
 
 
