@@ -15,7 +15,7 @@ def test_fetch_lists_downloads_without_a_request(run, no_data, web):
         "  missing  densenet169  DenseNet-169: the full image network, 57 MB, BSD-3-Clause\n"
         in printed
     )
-    assert web.asked == []
+    assert web.requests == []
     run("fetch", "flickr8k")
     line = line.replace("missing  ", "available  ")
     assert line in run("fetch")[1]
@@ -32,9 +32,9 @@ def test_fetch_prints_the_terms_and_downloads(run, no_data, web):
     assert first == f"Flickr8k: 4 photos, {size()}, for tests only"
     assert last == f"Flickr8k is in {no_data}"
     assert "found    flickr8k: 4 photos" in run("data")[1]
-    web.asked.clear()
+    web.requests.clear()
     assert run("fetch", "flickr8k") == (0, f"{last}\n", "")
-    assert web.asked == []
+    assert web.requests == []
 
 
 def test_fetch_resumes_after_ctrl_c(run, no_data, web, monkeypatch):
@@ -56,7 +56,7 @@ def test_fetch_resumes_after_ctrl_c(run, no_data, web, monkeypatch):
     assert error == ""
     assert "kB downloaded" in run("fetch")[1]
     assert run("fetch", "flickr8k")[0] == 0
-    assert web.asked[-1][1].startswith("bytes=")
+    assert web.requests[-1][1].startswith("bytes=")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A server on this machine that stands in for the web: files, Range, and all that goes wrong."""
+"""A local web server with range requests and configurable failures."""
 
 import hashlib
 import io
@@ -20,7 +20,7 @@ SPLITS = {"train": ("a", "b"), "dev": ("c",), "test": ("d",)}
 
 
 def zipped(members):
-    """The bytes of a zip, the same each time."""
+    """Return the bytes of a zip, the same each time."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:
         for name, content in members.items():
@@ -29,25 +29,25 @@ def zipped(members):
 
 
 def photo(number):
-    """A photo of noise, so that its file is large; the same each time."""
+    """Return a photo of noise, whose file is large; the same each time."""
     out, noise = io.BytesIO(), Random(number).randbytes(240 * 180 * 3)
     Image.frombytes("RGB", (240, 180), noise).save(out, "JPEG", quality=90)
     return out.getvalue()
 
 
 def small_flickr8k():
-    """Archives laid out as Flickr8k's, with four photos: file name -> bytes."""
+    """Return archives with the layout of Flickr8k's and four photos, as bytes by file name."""
     photos = {f"Flicker8k_Dataset/{n}.jpg": photo(i) for i, n in enumerate(NAMES)}
-    photos["__MACOSX/Flicker8k_Dataset/._a.jpg"] = b"of no use"
+    photos["__MACOSX/Flicker8k_Dataset/._a.jpg"] = b"to be left out"
     lines = [f"{n}.jpg#{i}\tA caption of {n} ." for n in NAMES for i in range(5)]
-    texts = {"Flickr8k.token.txt": "\n".join(lines), "__MACOSX/._readme.txt": "of no use"}
+    texts = {"Flickr8k.token.txt": "\n".join(lines), "__MACOSX/._readme.txt": "to be left out"}
     for split, names in SPLITS.items():
         texts[f"Flickr_8k.{split}Images.txt"] = "\n".join(f"{n}.jpg" for n in names)
     return {"photos.zip": zipped(photos), "texts.zip": zipped(texts)}
 
 
 class Web(ThreadingHTTPServer):
-    """Serves `files`; the other attributes make it go wrong."""
+    """Serves `files`; the other attributes make it fail."""
 
     daemon_threads = True
 
@@ -55,28 +55,39 @@ class Web(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.files = {}  # name -> bytes
-        self.asked = []  # (path, Range)
-        self.ranges = True  # whether parts are served
-        self.tags = True  # whether a file's version has a name
-        self.ends_after = []  # for each answer: bytes until the connection ends; then no limit
-        self.statuses = []  # for each answer an error; then none
-        self.careful = True  # whether If-Range is heeded
+        self.requests = []  # (path, Range)
+        self.ranges = True  # whether range requests are answered
+        self.tags = True  # whether responses have an ETag
+        self.ends_after = []  # per response: bytes until the connection breaks
+        self.statuses = []  # for each response an error; then none
+        self.careful = True  # whether If-Range is respected
         self.pause = 0  # seconds before each 20,000 bytes
-        self.hold = None  # byte of a file before which an answer waits for `go`
+        self.hold = None  # byte of a file before which a response waits for `go`
         self.go = Event()
 
 
 def small_download(url, files):
-    """Photos and texts that are served at `url`, as something to fetch."""
+    """Return the download of photos and texts that are served at `url`."""
     places = {"texts.zip": "flickr8k/Flickr8k_text", "photos.zip": "flickr8k/Flicker8k_Dataset"}
 
     def file(name, place):
         data = files[name]
         digest = f"md5:{hashlib.md5(data).hexdigest()}"
-        return RemoteFile(f"{url}/{name}", len(data), digest, place, len(data), unpack.archive)
+        return RemoteFile(
+            url=f"{url}/{name}",
+            size=len(data),
+            digest=digest,
+            destination=place,
+            unpacked_size=len(data),
+            unpack=unpack.unpack_archive,
+        )
 
-    of_all = tuple(file(name, place) for name, place in places.items())
-    return Download("Flickr8k", "4 photos", of_all, "for tests only")
+    return Download(
+        title="Flickr8k",
+        about="4 photos",
+        files=tuple(file(name, place) for name, place in places.items()),
+        terms="for tests only",
+    )
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -85,8 +96,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         web = self.server
-        name = self.path.rpartition("/")[2]  # of a proxy the path is a whole address
-        web.asked.append((self.path, self.headers.get("Range")))
+        name = self.path.rpartition("/")[2]  # a proxy receives the whole URL
+        web.requests.append((self.path, self.headers.get("Range")))
         if web.statuses:
             return self.send_error(web.statuses.pop(0))
         if self.path.startswith("/moved/"):
@@ -122,13 +133,13 @@ class Handler(BaseHTTPRequestHandler):
                 web.go.wait(20)
             try:
                 self.wfile.write(data[start : min(start + 20_000, end)])
-            except OSError:  # the other side has had enough
+            except OSError:  # the client has closed the connection
                 return None
 
 
 @contextmanager
 def serving():
-    """A running Web with a small Flickr8k."""
+    """Run a `Web` with a small Flickr8k."""
     with Web() as web:
         web.files = small_flickr8k()
         thread = Thread(target=web.serve_forever, kwargs={"poll_interval": 0.05})

@@ -1,4 +1,4 @@
-"""One file from a server on this machine, which does all that servers and networks do."""
+"""Downloads from a local server with all kinds of failures."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import pytest
 
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.data.downloads import download
-from vsdemo.data.downloads.download import format_size, here
+from vsdemo.data.downloads.download import bytes_on_disk, format_size
 
 NAME = "photos.zip"
 CUT = (60_000, 0, 0, 0)  # one try that breaks, and three that bring nothing
@@ -22,53 +22,53 @@ def path(tmp_path):
 
 @pytest.fixture
 def bring(web, path):
-    """Downloads the file; gives what was told, which never goes back unless it began anew."""
+    """Return a function that downloads the file and returns the calls of `progress`."""
 
     def bring(url=f"/{NAME}", cancel=None, stop=None):
-        told = []
+        calls = []
 
         def progress(done, of):
-            told.append((done, of))
+            calls.append((done, of))
             if stop and done >= stop:
                 cancel.set()
 
         cancel = cancel or Event()
         download.download(url if "://" in url else web.url + url, path, progress, cancel)
-        return told
+        return calls
 
     return bring
 
 
 def ranges(web):
-    return [asked for _, asked in web.asked]
+    return [asked for _, asked in web.requests]
 
 
-def test_a_file_comes_and_nothing_else_stays(bring, web, path):
-    told = bring()
+def test_download_leaves_only_the_file(bring, web, path):
+    calls = bring()
     size = len(web.files[NAME])
     assert size > 100_000
     assert path.read_bytes() == web.files[NAME]
     assert [p.name for p in path.parent.iterdir()] == [NAME]
-    assert told[0] == (0, size)
-    assert told[-1] == (size, size)
-    assert told == sorted(told)
-    assert here(path) == size
+    assert calls[0] == (0, size)
+    assert calls[-1] == (size, size)
+    assert calls == sorted(calls)
+    assert bytes_on_disk(path) == size
 
 
-def test_a_broken_connection_goes_on_where_it_broke(bring, web, path):
+def test_a_broken_connection_is_resumed(bring, web, path):
     web.ends_after = [50_000, 30_000, 0, 0]
-    told = bring()
+    calls = bring()
     assert ranges(web) == [None, "bytes=50000-", "bytes=80000-", "bytes=80000-", "bytes=80000-"]
     assert path.read_bytes() == web.files[NAME]
-    assert told == sorted(told)
+    assert calls == sorted(calls)
 
 
-def test_a_connection_that_keeps_breaking_is_told_and_what_came_stays(bring, web, path):
+def test_a_connection_that_keeps_breaking_is_a_user_error_and_keeps_the_part(bring, web, path):
     web.ends_after = list(CUT)
     with pytest.raises(UserError, match=r"127.0.0.1 \(the connection ended early\); the 60 kB"):
         bring()
     assert not path.exists()
-    assert here(path) == 60_000
+    assert bytes_on_disk(path) == 60_000
     bring()
     assert ranges(web)[-1] == "bytes=60000-"
     assert path.read_bytes() == web.files[NAME]
@@ -98,8 +98,8 @@ def test_a_server_that_ignores_if_range_mixes_nothing(bring, web, path):
 def test_without_ranges_or_versions_it_begins_anew(bring, web, path, lacking):
     setattr(web, lacking, False)
     web.ends_after = [60_000]
-    told = bring()
-    assert told.count((0, len(web.files[NAME]))) == 2
+    calls = bring()
+    assert calls.count((0, len(web.files[NAME]))) == 2
     assert path.read_bytes() == web.files[NAME]
 
 
@@ -121,33 +121,32 @@ def test_a_part_that_is_too_long_begins_anew(bring, web, path):
     assert path.read_bytes() == web.files[NAME]
 
 
-def test_no_such_file_is_told_at_once(bring, web):
+def test_a_missing_file_is_not_retried(bring, web):
     with pytest.raises(UserError, match=r"/gone.zip cannot be fetched; its server answers 404"):
         bring("/gone.zip")
-    assert len(web.asked) == 1
+    assert len(web.requests) == 1
 
 
 def test_a_busy_server_is_asked_again(bring, web, path):
     web.statuses = [503, 500, 429]
     bring()
-    assert len(web.asked) == 4
+    assert len(web.requests) == 4
     web.statuses = [503] * 4
     path.unlink()
     with pytest.raises(UserError, match=r"\(it answers 503 Service Unavailable\); fetch again"):
         bring()
 
 
-def test_offline_is_one_sentence(bring, path):
+def test_being_offline_is_a_user_error(bring, path):
     with pytest.raises(UserError) as caught:
-        bring("http://127.0.0.1:9/photos.zip")  # nobody listens there
-    told = str(caught.value)
-    assert told == (
+        bring("http://127.0.0.1:9/photos.zip")  # nothing listens there
+    assert str(caught.value) == (
         "photos.zip could not be fetched from 127.0.0.1 (Connection refused); "
         "fetch again when it can be reached."
     )
 
 
-def test_a_server_that_falls_silent_is_not_waited_for(bring, web, monkeypatch):
+def test_a_silent_server_times_out(bring, web, monkeypatch):
     monkeypatch.setattr(download, "TIMEOUT", 0.1)
     web.pause = 0.5
     with pytest.raises(UserError, match="timed out"):
@@ -157,7 +156,7 @@ def test_a_server_that_falls_silent_is_not_waited_for(bring, web, monkeypatch):
 def test_a_cancel_keeps_what_has_come(bring, web, path):
     with pytest.raises(Cancelled):
         bring(cancel=Event(), stop=40_000)
-    came = here(path)
+    came = bytes_on_disk(path)
     assert came >= 40_000
     bring()
     assert ranges(web)[-1] == f"bytes={came}-"
@@ -176,7 +175,7 @@ def test_a_cancel_ends_the_wait_for_another_try(bring, web, monkeypatch):
 def test_a_redirected_download_goes_on_too(bring, web, path):
     web.ends_after = [60_000]
     bring(f"/moved/{NAME}")
-    assert web.asked[-1] == (f"/{NAME}", "bytes=60000-")
+    assert web.requests[-1] == (f"/{NAME}", "bytes=60000-")
     assert path.read_bytes() == web.files[NAME]
 
 
@@ -184,7 +183,7 @@ def test_proxies_are_those_of_the_environment(bring, web, path, monkeypatch):
     monkeypatch.setenv("http_proxy", web.url)
     monkeypatch.delenv("no_proxy", raising=False)
     bring(f"http://nowhere.invalid/{NAME}")
-    assert web.asked == [(f"http://nowhere.invalid/{NAME}", None)]
+    assert web.requests == [(f"http://nowhere.invalid/{NAME}", None)]
     assert path.read_bytes() == web.files[NAME]
 
 
@@ -196,12 +195,12 @@ def test_a_killed_download_goes_on(bring, web, path):
         "download(sys.argv[1], Path(sys.argv[2]), lambda *_: None, Event())"
     )
     killed = subprocess.Popen([sys.executable, "-c", code, f"{web.url}/{NAME}", str(path)])
-    while here(path) < 20_000:
+    while bytes_on_disk(path) < 20_000:
         assert killed.poll() is None
         time.sleep(0.02)
     killed.kill()
     killed.wait()
-    came, web.pause = here(path), 0
+    came, web.pause = bytes_on_disk(path), 0
     assert came < len(web.files[NAME])
     bring()
     assert ranges(web)[-1] == f"bytes={came}-"
@@ -209,9 +208,9 @@ def test_a_killed_download_goes_on(bring, web, path):
 
 
 @pytest.mark.parametrize(
-    ("size", "said"),
+    ("size", "text"),
     [(0, "0 kB"), (3400, "3 kB"), (999_499, "999 kB"), (999_500, "1 MB"), (57_365_526, "57 MB"),
      (999_400_000, "999 MB"), (999_500_000, "1.0 GB"), (1_115_419_746, "1.1 GB")],
 )  # fmt: skip
-def test_amounts_as_people_say_them(size, said):
-    assert format_size(size) == said
+def test_format_size(size, text):
+    assert format_size(size) == text

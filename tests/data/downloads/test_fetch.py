@@ -1,4 +1,4 @@
-"""Things by name, from a server on this machine to where vsdemo finds them."""
+"""Named downloads, from a local server to where vsdemo finds them."""
 
 import hashlib
 from dataclasses import replace
@@ -17,16 +17,16 @@ from vsdemo.vision.backbones import find_weights
 
 
 def bring(cancel=None, after=None):
-    """Fetches; gives what was told, and sets `cancel` after so many words of it."""
-    told, cancel = [], cancel or Event()
+    """Fetch and return the calls of `progress`; set `cancel` after so many of them."""
+    calls, cancel = [], cancel or Event()
 
     def progress(*words):
-        told.append(words)
-        if len(told) == after:
+        calls.append(words)
+        if len(calls) == after:
             cancel.set()
 
     fetch.fetch("flickr8k", progress, cancel)
-    return told
+    return calls
 
 
 def files(folder):
@@ -34,11 +34,11 @@ def files(folder):
 
 
 def one_sentence(caught):
-    told = str(caught.value)
-    return told.endswith(".") and "\n" not in told and "Traceback" not in told
+    message = str(caught.value)
+    return message.endswith(".") and "\n" not in message and "Traceback" not in message
 
 
-def test_flickr8k_is_found_once_it_was_fetched(no_data):
+def test_flickr8k_is_available_after_a_fetch(no_data):
     assert "missing  flickr8k" in "\n".join(overview())
     bring()
     assert [p.name for p in datasets.load("flickr8k", "train").photos] == ["a.jpg", "b.jpg"]
@@ -49,37 +49,37 @@ def test_flickr8k_is_found_once_it_was_fetched(no_data):
     assert "found    flickr8k: 4 photos" in "\n".join(overview())
 
 
-def test_progress_counts_the_bytes_of_all_files_and_never_goes_back(no_data, web):
+def test_progress_counts_the_bytes_of_all_files_and_never_decreases(no_data, web):
     web.ends_after = [1000, 50_000]
-    told = bring()
+    calls = bring()
     size = sum(map(len, web.files.values()))
-    fetching = [words[1:] for words in told if words[0] == "Fetching"]
-    assert told[: len(fetching)] == [("Fetching", *words) for words in fetching]
+    fetching = [words[1:] for words in calls if words[0] == "Fetching"]
+    assert calls[: len(fetching)] == [("Fetching", *words) for words in fetching]
     assert {of for _, of in fetching} == {size}
     assert fetching == sorted(fetching)
     assert fetching[-1] == (size, size)
-    unpacking = told[len(fetching) :]
+    unpacking = calls[len(fetching) :]
     assert {words[0] for words in unpacking} == {"Unpacking"}
     assert unpacking[-1][1] == unpacking[-1][2]
 
 
-def test_what_is_here_is_not_asked_for(no_data, web):
+def test_available_data_are_not_requested(no_data, web):
     bring()
-    web.asked.clear()
-    (no_data / ".fetch" / "photos.zip.part").write_bytes(b"of an earlier try")
+    web.requests.clear()
+    (no_data / ".fetch" / "photos.zip.part").write_bytes(b"of an earlier attempt")
     assert bring() == []
-    assert web.asked == []
+    assert web.requests == []
     assert files(no_data / ".fetch") == ["flickr8k.lock"]
 
 
-def test_a_half_that_is_here_is_not_asked_for(no_data, web):
+def test_only_missing_files_are_requested(no_data, web):
     (no_data / "flickr8k" / "Flickr8k_text").mkdir(parents=True)
     bring()
-    assert [path for path, _ in web.asked] == ["/photos.zip"]
+    assert [path for path, _ in web.requests] == ["/photos.zip"]
     assert list((no_data / "flickr8k" / "Flickr8k_text").iterdir()) == []
 
 
-def test_without_vsdemo_data_it_goes_below_vsdemo_home(no_data, tmp_path, monkeypatch):
+def test_without_vsdemo_data_downloads_go_below_vsdemo_home(no_data, tmp_path, monkeypatch):
     monkeypatch.delenv("VSDEMO_DATA")
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "home"))
     assert paths.data_root() is None
@@ -91,14 +91,14 @@ def test_without_vsdemo_data_it_goes_below_vsdemo_home(no_data, tmp_path, monkey
     assert not no_data.exists()
 
 
-def test_a_cancelled_fetch_goes_on(no_data, web):
+def test_a_cancelled_fetch_resumes(no_data, web):
     with pytest.raises(Cancelled):
         bring(after=3)
-    come = fetch.DOWNLOADS["flickr8k"].received
-    assert 0 < come < fetch.DOWNLOADS["flickr8k"].size
-    web.asked.clear()
+    received = fetch.DOWNLOADS["flickr8k"].received
+    assert 0 < received < fetch.DOWNLOADS["flickr8k"].size
+    web.requests.clear()
     bring()
-    assert sum(1 for _, asked in web.asked if asked is None) < 2
+    assert sum(1 for _, requested in web.requests if requested is None) < 2
     assert len(datasets.load("flickr8k", "all").photos) == 4
     assert fetch.DOWNLOADS["flickr8k"].received == 0
 
@@ -112,25 +112,27 @@ def test_a_cancel_while_unpacking_downloads_nothing_again(no_data, web):
 
     with pytest.raises(Cancelled):
         fetch.fetch("flickr8k", progress, cancel)
-    web.asked.clear()
+    web.requests.clear()
     bring()
-    assert web.asked == []
+    assert web.requests == []
     assert len(datasets.load("flickr8k", "all").photos) == 4
 
 
-def test_another_file_than_expected_is_deleted(no_data, web):
+def test_an_unexpected_file_is_deleted(no_data, web):
     whole = web.files["photos.zip"]
     web.files["photos.zip"] = whole[:-1] + b"x"
-    with pytest.raises(UserError, match=r"/photos.zip did not bring .* \(its MD5 is") as caught:
+    with pytest.raises(
+        UserError, match=r"/photos.zip is not the expected file \(its MD5 is"
+    ) as caught:
         bring()
     assert one_sentence(caught)
     assert "photos.zip" not in str(files(no_data))
     web.files["photos.zip"] = whole
     bring()
-    assert [path for path, _ in web.asked].count("/texts.zip") == 1
+    assert [path for path, _ in web.requests].count("/texts.zip") == 1
 
 
-def test_a_damaged_archive_begins_anew(no_data, web, monkeypatch):
+def test_a_damaged_archive_is_fetched_again(no_data, web, monkeypatch):
     cut = {**web.files, "photos.zip": web.files["photos.zip"][:2000]}
     with monkeypatch.context() as patch:
         patch.setitem(fetch.DOWNLOADS, "flickr8k", fake_web.small_download(web.url, cut))
@@ -141,7 +143,7 @@ def test_a_damaged_archive_begins_anew(no_data, web, monkeypatch):
     assert len(datasets.load("flickr8k", "all").photos) == 4
 
 
-def test_two_at_once_do_not_meddle(no_data, web):
+def test_the_same_download_cannot_run_twice_at_once(no_data, web):
     begun, done = Event(), []
     web.hold = 20_000
 
@@ -166,13 +168,12 @@ def test_unknown_names_list_the_valid_ones():
 
 
 def test_sizes_and_terms_are_stated():
-    told = "Flickr8k: 8,091 photos, 1.1 GB, for research and education only"
-    assert str(fetch.DOWNLOADS["flickr8k"]) == told
-    told = "DenseNet-169: the full image network, 57 MB, BSD-3-Clause"
-    assert str(fetch.DOWNLOADS["densenet169"]) == told
+    flickr8k, densenet169 = fetch.DOWNLOADS["flickr8k"], fetch.DOWNLOADS["densenet169"]
+    assert str(flickr8k) == "Flickr8k: 8,091 photos, 1.1 GB, for research and education only"
+    assert str(densenet169) == "DenseNet-169: the full image network, 57 MB, BSD-3-Clause"
 
 
-def test_the_full_image_network_is_found_once_it_was_fetched(web, tmp_path, monkeypatch):
+def test_the_full_image_network_is_available_after_a_fetch(web, tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     with pytest.raises(UserError, match=r"densenet169 is missing; .*vsdemo fetch densenet169"):
         find_weights("torchvision/densenet169")
@@ -188,14 +189,14 @@ def test_the_full_image_network_is_found_once_it_was_fetched(web, tmp_path, monk
             with pytest.raises(UserError, match=f"its SHA256 is {begin}..., not 00000000"):
                 fetch.fetch("densenet169", lambda *_: None, Event())
     fetch.fetch("densenet169", lambda *_: None, Event())
-    assert find_weights("torchvision/densenet169").path == tmp_path / file.place
+    assert find_weights("torchvision/densenet169").path == tmp_path / file.destination
 
 
-def test_real_things_become_what_vsdemo_looks_for():
-    places = {f.place: f.keep for t in fetch.DOWNLOADS.values() for f in t.files}
+def test_downloads_are_stored_where_vsdemo_looks_for_them():
+    places = {f.destination: f.unpack for t in fetch.DOWNLOADS.values() for f in t.files}
     assert places == {
-        "flickr8k/Flickr8k_text": unpack.archive,
-        "flickr8k/Flicker8k_Dataset": unpack.archive,
-        "models/densenet169_imagenet.fp16.safetensors": unpack.weights,
+        "flickr8k/Flickr8k_text": unpack.unpack_archive,
+        "flickr8k/Flicker8k_Dataset": unpack.unpack_archive,
+        "models/densenet169_imagenet.fp16.safetensors": unpack.convert_weights,
     }
     assert all(f.url.startswith("https://") for t in fetch.DOWNLOADS.values() for f in t.files)

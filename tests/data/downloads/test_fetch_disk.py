@@ -18,32 +18,34 @@ Disk = namedtuple("Disk", "total used free")
 
 def bring(cancel=None):
     """Fetches; stops at the third word of progress where there is a `cancel`."""
-    told = []
+    calls = []
 
     def progress(*words):
-        told.append(words)
-        if cancel and len(told) == 3:
+        calls.append(words)
+        if cancel and len(calls) == 3:
             cancel.set()
 
     fetch.fetch("flickr8k", progress, cancel or Event())
 
 
 def one_sentence(caught):
-    told = str(caught.value)
-    return told.endswith(".") and "\n" not in told
+    message = str(caught.value)
+    return message.endswith(".") and "\n" not in message
 
 
-def test_too_little_room_is_told_before_anything_is_asked(no_data, web, monkeypatch):
+def test_too_little_space_is_a_user_error_before_any_request(no_data, web, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(10**9, 10**9 - 5000, 5000))
-    with pytest.raises(UserError, match=r"Flickr8k needs \d+ kB in .*data, where 5 kB") as caught:
+    with pytest.raises(
+        UserError, match=r"Flickr8k needs \d+ kB in .*data, where only 5 kB"
+    ) as caught:
         bring()
     assert one_sentence(caught)
-    assert web.asked == []
+    assert web.requests == []
 
 
 def test_room_that_is_taken_already_is_not_asked_for_twice(no_data, monkeypatch):
-    of_all = sum(f.needed for f in fetch.DOWNLOADS["flickr8k"].files)
-    assert of_all == sum(f.size + f.room for f in fetch.DOWNLOADS["flickr8k"].files)
+    of_all = sum(f.required_space for f in fetch.DOWNLOADS["flickr8k"].files)
+    assert of_all == sum(f.size + f.unpacked_size for f in fetch.DOWNLOADS["flickr8k"].files)
     with pytest.raises(Cancelled):
         bring(Event())
     here = fetch.DOWNLOADS["flickr8k"].received
@@ -64,7 +66,7 @@ class FullDisk(io.FileIO):
 
 
 @pytest.mark.parametrize("mode", ["ab", "wb"], ids=["fetching", "unpacking"])
-def test_a_disk_that_gets_full_is_told_and_it_goes_on(no_data, web, monkeypatch, mode):
+def test_a_full_disk_is_a_user_error_and_the_fetch_resumes(no_data, web, monkeypatch, mode):
     before = Path.open
 
     def opened(self, *how, **options):
@@ -80,13 +82,13 @@ def test_a_disk_that_gets_full_is_told_and_it_goes_on(no_data, web, monkeypatch,
             bring()
     assert one_sentence(caught)
     assert fetch.DOWNLOADS["flickr8k"].received > 0
-    web.asked.clear()
+    web.requests.clear()
     bring()
-    assert all(asked for _, asked in web.asked)  # parts only
+    assert all(asked for _, asked in web.requests)  # parts only
     assert len(datasets.load("flickr8k", "all").photos) == 4
 
 
-def test_a_folder_that_cannot_be_written_is_told(no_data):
+def test_a_read_only_folder_is_a_user_error(no_data):
     no_data.write_text("no folder")
     with pytest.raises(UserError, match=r"data.*cannot be written \(") as caught:
         bring()

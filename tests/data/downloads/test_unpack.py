@@ -43,7 +43,7 @@ def test_all_photos_appear_at_once(file, folder):
         assert not folder.exists()
         told.append(words)
 
-    unpack.archive(file, folder, progress, Event())
+    unpack.unpack_archive(file, folder, progress, Event())
     assert contents(folder) == {f"{n}.jpg": n.encode() * 1000 for n in "abcd"}
     assert told == [("Unpacking", n, 4000) for n in (1000, 2000, 3000, 4000)]
     assert [p.name for p in folder.parent.iterdir()] == [folder.name]
@@ -54,20 +54,20 @@ def test_all_photos_appear_at_once(file, folder):
     ["../../evil.jpg", "/evil.jpg", "a/../../../evil.jpg", "..\\..\\evil.jpg", "C:\\evil.jpg",
      "C:evil.jpg", "..", ".evil.jpg", "evil.jpg\0.txt", "evil.sh", "__MACOSX/evil.jpg", "evil/"],
 )  # fmt: skip
-def test_nothing_is_written_elsewhere(file, folder, tmp_path, name):
+def test_nothing_is_written_outside_the_folder(file, folder, tmp_path, name):
     file.write_bytes(zipped({**PHOTOS, name: b"evil"}))
-    unpack.archive(file, folder, silent, Event())
+    unpack.unpack_archive(file, folder, silent, Event())
     found = {p for p in tmp_path.rglob("*") if p.is_file() and p != file}
     assert {p.parent for p in found} == {folder}
     assert {p.name for p in found} - {"evil.jpg"} == {f"{n}.jpg" for n in "abcd"}
 
 
 def test_a_killed_run_goes_on(file, folder):
-    half = unpack.half(folder)
+    half = unpack.partial_folder(folder)
     half.mkdir(parents=True)
     (half / "a.jpg").write_bytes(b"unpacked by the run that was killed")
     (half / ".part").write_bytes(b"what it was at")
-    unpack.archive(file, folder, silent, Event())
+    unpack.unpack_archive(file, folder, silent, Event())
     found = contents(folder)
     assert found.pop("a.jpg") == b"unpacked by the run that was killed"
     assert found == {f"{n}.jpg": n.encode() * 1000 for n in "bcd"}
@@ -76,15 +76,15 @@ def test_a_killed_run_goes_on(file, folder):
 def test_a_cancelled_run_goes_on(file, folder):
     cancel = Event()
     with pytest.raises(Cancelled):
-        unpack.archive(file, folder, lambda *_: cancel.set(), cancel)
+        unpack.unpack_archive(file, folder, lambda *_: cancel.set(), cancel)
     assert file.exists()
     assert not folder.exists()
-    unpack.archive(file, folder, silent, Event())
+    unpack.unpack_archive(file, folder, silent, Event())
     assert len(contents(folder)) == 4
 
 
 @pytest.mark.parametrize("damage", ["no zip", "cut", "a byte", "empty", "no photos"])
-def test_a_damaged_archive_is_told_and_deleted(file, folder, damage):
+def test_a_damaged_archive_is_deleted(file, folder, damage):
     data = file.read_bytes()
     at = data.index(b"bbbb")
     damaged = {
@@ -96,11 +96,11 @@ def test_a_damaged_archive_is_told_and_deleted(file, folder, damage):
     }
     file.write_bytes(damaged[damage])
     with pytest.raises(UserError, match=r"photos.zip was damaged and has been deleted; fetch it"):
-        unpack.archive(file, folder, silent, Event())
+        unpack.unpack_archive(file, folder, silent, Event())
     assert not file.exists()
     assert list(folder.parent.iterdir()) == []
     file.write_bytes(data)
-    unpack.archive(file, folder, silent, Event())
+    unpack.unpack_archive(file, folder, silent, Event())
     assert len(contents(folder)) == 4
 
 
@@ -109,7 +109,7 @@ def test_weights_become_half_precision_under_todays_names(tmp_path):
     old = {f"features.denseblock1.denselayer1.norm.1.{k}": v for k, v in norm.items()}
     old |= {"features.conv0.weight": torch.rand(2, 3), "classifier.weight": torch.rand(4, 4)}
     torch.save(old, tmp_path / "old.pth")
-    unpack.weights(tmp_path / "old.pth", tmp_path / "new.safetensors", silent, Event())
+    unpack.convert_weights(tmp_path / "old.pth", tmp_path / "new.safetensors", silent, Event())
     new = load_file(tmp_path / "new.safetensors")
     layer = "features.denseblock1.denselayer1.norm1."
     names = {f"{layer}{k}" for k in ("weight", "running_mean", "num_batches_tracked")}
@@ -119,10 +119,10 @@ def test_weights_become_half_precision_under_todays_names(tmp_path):
 
 
 @pytest.mark.parametrize("data", [b"", b"<html>", b"PK\3\4" + b"\0" * 100])
-def test_damaged_weights_are_told_and_deleted(tmp_path, data):
+def test_damaged_weights_are_deleted(tmp_path, data):
     (tmp_path / "net.pth").write_bytes(data)
     with pytest.raises(UserError, match=r"net.pth were damaged \(\w+\) and have been deleted"):
-        unpack.weights(tmp_path / "net.pth", tmp_path / "net.safetensors", silent, Event())
+        unpack.convert_weights(tmp_path / "net.pth", tmp_path / "net.safetensors", silent, Event())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -137,6 +137,6 @@ def test_the_weights_of_the_checkpoints_come_out_to_the_byte(tmp_path):
     }
     assert "features.denseblock1.denselayer1.norm.1.weight" in old
     torch.save({**old, "classifier.weight": torch.rand(1000, 1664)}, tmp_path / "net.pth")
-    unpack.weights(tmp_path / "net.pth", tmp_path / "net.safetensors", silent, Event())
+    unpack.convert_weights(tmp_path / "net.pth", tmp_path / "net.safetensors", silent, Event())
     digest = hashlib.sha256((tmp_path / "net.safetensors").read_bytes()).hexdigest()
     assert digest.startswith(known.hash)

@@ -1,1 +1,1 @@
-"""Files from the web: what can be fetched by name, resumed downloads, archives."""
+"""Files from the web: named downloads, resumable downloads, archives."""

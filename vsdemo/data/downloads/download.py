@@ -1,7 +1,7 @@
-"""One file of the web, in as many goes as it takes: what has come stays in a `.part` file.
+"""Download one file, with retries; a partial download is kept in a `.part` file and resumed.
 
-Beside it stands the file's version as the server names it (ETag or Last-Modified), so that bytes
-of two versions are never joined.
+A `.version` file beside it contains the version that the server names (ETag or Last-Modified), so
+that bytes of two versions are never joined.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from contextlib import suppress
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from threading import Event
-from typing import NoReturn
+from typing import NoReturn, cast
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, build_opener
@@ -18,28 +18,27 @@ from urllib.request import Request, build_opener
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.progress import Progress
 
-CHUNK = 1 << 18  # bytes read at most before progress is told and a cancel is heard
-TIMEOUT = 20  # seconds that may pass without a byte
-PAUSES = (0.5, 1, 2)  # seconds before the next tries; counted anew when bytes have come
-BUSY = {408, 425, 429, 500, 502, 503, 504}  # answers after which another try may help
-
-
+CHUNK = 1 << 18  # bytes that are read between two calls of `progress`
+TIMEOUT = 20  # seconds without a byte
+PAUSES = (0.5, 1, 2)  # seconds before retries; they start again after any byte has arrived
+RETRIED = {408, 425, 429, 500, 502, 503, 504}  # status codes
+PARTIAL_CONTENT, RANGE_NOT_SATISFIABLE = 206, 416
 STOPPED = "Stopped; what has been downloaded is kept, and the next fetch resumes from there."
 
 
-class _Broken(Exception):
-    """The connection failed; another try may help."""
+class _ConnectionFailed(Exception):
+    """Another attempt may succeed."""
 
 
 def format_size(size: int) -> str:
-    """A number of bytes as people say it: 1.1 GB, 57 MB, 3 kB."""
+    """Format a number of bytes: 1.1 GB, 57 MB, 3 kB."""
     if size >= 999_500_000:
         return f"{size / 1e9:.1f} GB"
     return f"{size / 1e6:.0f} MB" if size >= 999_500 else f"{size / 1e3:.0f} kB"
 
 
-def here(path: Path) -> int:
-    """Bytes that are here of the file that `download` brings to `path`, or has brought."""
+def bytes_on_disk(path: Path) -> int:
+    """Return how much of the file that `download` writes to `path` exists already."""
     for file in (path, _part(path)):
         with suppress(FileNotFoundError):
             return file.stat().st_size
@@ -47,129 +46,144 @@ def here(path: Path) -> int:
 
 
 def download(url: str, path: Path, progress: Progress, cancel: Event) -> None:
-    """Brings a file of the web to `path`, going on where an earlier, even a killed, call ended.
+    """Download a file, resuming an earlier, even a killed, call.
 
-    Proxies are those of the environment. Raises Cancelled once `cancel` is set, UserError when the
-    web or its server is not to be had, and OSError when the file cannot be written.
+    Proxies are those of the environment.
+
+    Args:
+        url: The file's address.
+        path: Where to write it.
+        progress: Called with bytes; the total is 0 if the server does not name it.
+        cancel: Set it to stop.
+
+    Raises:
+        Cancelled: `cancel` is set.
+        UserError: The server cannot be reached or refuses the file.
+        OSError: The file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     pauses = iter(PAUSES)
     while True:
-        before = here(path)
+        before = bytes_on_disk(path)
         try:
-            _go_on(url, path, progress, cancel)
+            _continue(url, path, progress, cancel)
             break
-        except _Broken as error:
-            if here(path) > before:
+        except _ConnectionFailed as error:
+            if bytes_on_disk(path) > before:
                 pauses = iter(PAUSES)
             pause = next(pauses, None)
             if pause is None:
-                raise UserError(_failed(url, path, str(error))) from None
+                raise UserError(_failure(url, path, str(error))) from None
             if cancel.wait(pause):
                 raise Cancelled(STOPPED) from None
     _part(path).replace(path)
-    _version(path).unlink(missing_ok=True)
+    _version_file(path).unlink(missing_ok=True)
 
 
 def _part(path: Path) -> Path:
     return path.with_name(f"{path.name}.part")
 
 
-def _version(path: Path) -> Path:
+def _version_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.version")
 
 
-def _failed(url: str, path: Path, reason: str) -> str:
-    kept = f"; the {format_size(n)} that have come are kept" if (n := here(path)) else ""
+def _failure(url: str, path: Path, reason: str) -> str:
+    size = bytes_on_disk(path)
+    kept = f"; the {format_size(size)} downloaded so far are kept" if size else ""
     return (
         f"{path.name} could not be fetched from {urlsplit(url).hostname} ({reason}){kept}; "
         "fetch again when it can be reached."
     )
 
 
-def _go_on(url: str, path: Path, progress: Progress, cancel: Event) -> None:
-    """Appends to the part until it is whole."""
-    answer = _ask(url, path)
-    if answer is None:
+def _continue(url: str, path: Path, progress: Progress, cancel: Event) -> None:
+    """Append to the part file until it is complete."""
+    response = _request(url, path)
+    if response is None:
         return
-    with answer, _part(path).open("ab") as file:
-        done, total = file.tell(), _total(answer)
+    with response, _part(path).open("ab") as file:
+        done, total = file.tell(), _total(response)
         progress(done, total)
         while not total or done < total:
             if cancel.is_set():
                 raise Cancelled(STOPPED)
-            if not (chunk := _read(answer, min(CHUNK, total - done) if total else CHUNK)):
+            chunk = _read(response, min(CHUNK, total - done) if total else CHUNK)
+            if not chunk:
                 break
             file.write(chunk)
             done += len(chunk)
             progress(done, total)
     if done < total:
-        raise _Broken("the connection ended early")
+        raise _ConnectionFailed("the connection ended early")
 
 
-def _ask(url: str, path: Path) -> HTTPResponse | None:
-    """The server's answer, which begins where the part ends; None when all of it is here."""
-    part, version = _part(path), _version(path)
-    known = version.read_text(encoding="utf-8") if part.exists() and version.exists() else ""
-    have = part.stat().st_size if known else 0
+def _request(url: str, path: Path) -> HTTPResponse | None:
+    """Return the response from the end of the part file on; None if the part is complete."""
+    part, version_file = _part(path), _version_file(path)
+    resumable = part.exists() and version_file.exists()
+    version = version_file.read_text(encoding="utf-8") if resumable else ""
+    start = part.stat().st_size if version else 0
     headers = {"User-Agent": "vsdemo", "Accept-Encoding": "identity"}
-    if have:
-        headers |= {"Range": f"bytes={have}-", "If-Range": known}
+    if start:
+        headers |= {"Range": f"bytes={start}-", "If-Range": version}
     try:
-        answer = build_opener().open(Request(url, headers=headers), timeout=TIMEOUT)
+        opened = build_opener().open(Request(url, headers=headers), timeout=TIMEOUT)
+        response = cast(HTTPResponse, opened)
     except HTTPError as error:
         with error:
-            if error.code == 416 and error.headers.get("Content-Range") == f"bytes */{have}":
+            complete = error.headers.get("Content-Range") == f"bytes */{start}"
+            if error.code == RANGE_NOT_SATISFIABLE and complete:
                 return None
-            _refused(url, error, part)
+            _raise_refusal(url, error, part)
     except (OSError, HTTPException) as error:
-        raise _Broken(_reason(error)) from None
-    if answer.status != 206:
+        raise _ConnectionFailed(_reason(error)) from None
+    if response.status != PARTIAL_CONTENT:
         part.unlink(missing_ok=True)
-        version.write_text(_version_of(answer), encoding="utf-8")
-    elif _begin(answer) != have or _version_of(answer) not in ("", known):
-        with answer:
+        version_file.write_text(_version(response), encoding="utf-8")
+    elif _start(response) != start or _version(response) not in ("", version):
+        with response:
             part.unlink()
-        raise _Broken("the file there has changed")
-    return answer
+        raise _ConnectionFailed("the file on the server has changed")
+    return response
 
 
-def _refused(url: str, error: HTTPError, part: Path) -> NoReturn:
-    told = f"{error.code} {error.reason}".strip()
-    if error.code == 416:  # the part is longer than the file
+def _raise_refusal(url: str, error: HTTPError, part: Path) -> NoReturn:
+    status = f"{error.code} {error.reason}".strip()
+    if error.code == RANGE_NOT_SATISFIABLE:  # the part is longer than the file
         part.unlink()
-    elif error.code not in BUSY:
-        raise UserError(f"{url} cannot be fetched; its server answers {told}.") from None
-    raise _Broken(f"it answers {told}") from None
+    elif error.code not in RETRIED:
+        raise UserError(f"{url} cannot be fetched; its server answers {status}.") from None
+    raise _ConnectionFailed(f"it answers {status}") from None
 
 
-def _read(answer: HTTPResponse, most: int) -> bytes:
+def _read(response: HTTPResponse, size: int) -> bytes:
     try:
-        return answer.read1(most)
+        return response.read1(size)
     except (OSError, HTTPException) as error:
-        raise _Broken(_reason(error)) from None
+        raise _ConnectionFailed(_reason(error)) from None
 
 
 def _reason(error: Exception) -> str:
     reason = getattr(error, "reason", error)
-    told = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-    return " ".join(str(told).split())
+    text = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+    return " ".join(str(text).split())
 
 
-def _version_of(answer: HTTPResponse) -> str:
-    """What names the file's version for If-Range; a weak ETag does not."""
-    tag = answer.headers.get("ETag", "")
-    return tag if tag.startswith('"') else answer.headers.get("Last-Modified", "")
+def _version(response: HTTPResponse) -> str:
+    """Return what identifies the file's version in If-Range, which excludes weak ETags."""
+    tag = response.headers.get("ETag", "")
+    return tag if tag.startswith('"') else response.headers.get("Last-Modified", "")
 
 
-def _begin(answer: HTTPResponse) -> int:
-    """The first byte of a part: 5 for `bytes 5-9/10`."""
-    first = answer.headers.get("Content-Range", "").removeprefix("bytes ").partition("-")[0]
+def _start(response: HTTPResponse) -> int:
+    """Return the first byte of a partial response, such as 5 for `bytes 5-9/10`."""
+    first = response.headers.get("Content-Range", "").removeprefix("bytes ").partition("-")[0]
     return int(first) if first.isdecimal() else -1
 
 
-def _total(answer: HTTPResponse) -> int:
-    """Bytes of the whole file; 0 when the server does not say."""
-    name = "Content-Range" if answer.status == 206 else "Content-Length"
-    whole = answer.headers.get(name, "").rpartition("/")[2]
-    return int(whole) if whole.isdecimal() else 0
+def _total(response: HTTPResponse) -> int:
+    """Return the size of the complete file; 0 if the server does not name it."""
+    header = "Content-Range" if response.status == PARTIAL_CONTENT else "Content-Length"
+    size = response.headers.get(header, "").rpartition("/")[2]
+    return int(size) if size.isdecimal() else 0

@@ -1,7 +1,7 @@
-"""What can be fetched by name, and where it goes.
+"""The downloads by name, and where they are stored.
 
-Nothing is fetched before somebody asks. Whatever ends a fetch, also `kill -9`, the next one goes
-on from there, with a file half downloaded or an archive half unpacked.
+Nothing is downloaded without a request. An interrupted fetch, even a killed one, is resumed by the
+next, be it in the middle of a file or of an archive.
 """
 
 from __future__ import annotations
@@ -21,65 +21,83 @@ from filelock import FileLock, Timeout
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import fetch_root
 from vsdemo.core.progress import Progress, StageProgress
-from vsdemo.data.downloads import download, unpack
-from vsdemo.data.downloads.download import format_size
+from vsdemo.data.downloads.download import bytes_on_disk, download, format_size
+from vsdemo.data.downloads.unpack import convert_weights, partial_folder, unpack_archive
 
+STAGE = "Fetching"
 FLICKR8K = "https://github.com/jbrownlee/Datasets/releases/download/Flickr8k"
-FULL = (errno.ENOSPC, errno.EDQUOT)
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file of the web, and what becomes of it."""
+    """A file to download and to unpack.
+
+    Args:
+        url: Its address.
+        size: Bytes to download.
+        digest: `algorithm:hexdigest`, with at least eight digits.
+        destination: Where it is unpacked to, below the folder of the data sets.
+        unpacked_size: Bytes of the unpacked data.
+        unpack: Creates the target from the downloaded file.
+    """
 
     url: str
-    size: int  # bytes
-    digest: str  # algorithm:hex digits, the first eight at least
-    place: str  # what becomes of it, below the folder of the data sets
-    room: int  # bytes that this takes
-    keep: Callable[[Path, Path, StageProgress, Event], None]  # makes `target` of the file
+    size: int
+    digest: str
+    destination: str
+    unpacked_size: int
+    unpack: Callable[[Path, Path, StageProgress, Event], None]
 
     @property
     def path(self) -> Path:
-        """Where the file is kept until `target` is made of it."""
+        """Where the file is stored until it is unpacked."""
         return fetch_root() / ".fetch" / self.url.rpartition("/")[2]
 
     @property
     def target(self) -> Path:
-        """What becomes of it."""
-        return fetch_root() / self.place
+        """The file or folder that is created."""
+        return fetch_root() / self.destination
 
     @property
-    def needed(self) -> int:
-        """Bytes of the disk that are still to be filled."""
-        half = unpack.half(self.target)
-        made = sum(p.stat().st_size for p in half.iterdir()) if half.is_dir() else 0
-        return max(0, self.size - download.here(self.path)) + max(0, self.room - made)
+    def required_space(self) -> int:
+        """Bytes of disk space that the rest of the fetch needs."""
+        folder = partial_folder(self.target)
+        unpacked = sum(p.stat().st_size for p in folder.iterdir()) if folder.is_dir() else 0
+        to_download = max(0, self.size - bytes_on_disk(self.path))
+        return to_download + max(0, self.unpacked_size - unpacked)
 
 
 @dataclass(frozen=True)
 class Download:
-    """Something that can be fetched."""
+    """One or more files that are fetched together.
+
+    Args:
+        title: Its name for users.
+        about: What it contains, in a few words.
+        files: The files.
+        terms: The terms of use, if they are restricted.
+    """
 
     title: str
     about: str
     files: tuple[RemoteFile, ...]
-    terms: str = ""  # what it may be used for
+    terms: str = ""
 
     @property
     def size(self) -> int:
         """Bytes to download."""
-        return sum(f.size for f in self.files)
+        return sum(file.size for file in self.files)
 
     @property
     def missing(self) -> tuple[RemoteFile, ...]:
-        """The files of which nothing has been made yet."""
-        return tuple(f for f in self.files if not f.target.exists())
+        """The files that have not been unpacked."""
+        return tuple(file for file in self.files if not file.target.exists())
 
     @property
     def received(self) -> int:
-        """Bytes that have come of what is missing."""
-        return sum(download.here(f.path) for f in self.missing)
+        """Bytes of the missing files that have been downloaded."""
+        return sum(bytes_on_disk(file.path) for file in self.missing)
 
     def __str__(self) -> str:
         parts = (self.about, format_size(self.size), self.terms)
@@ -88,39 +106,39 @@ class Download:
 
 DOWNLOADS = {
     "flickr8k": Download(
-        "Flickr8k",
-        "8,091 photos",
-        (
+        title="Flickr8k",
+        about="8,091 photos",
+        files=(
             RemoteFile(
-                f"{FLICKR8K}/Flickr8k_text.zip",
-                2_340_801,
-                "md5:bf6c1abcb8e4a833b7f922104de18627",
-                "flickr8k/Flickr8k_text",
-                12_000_000,
-                unpack.archive,
+                url=f"{FLICKR8K}/Flickr8k_text.zip",
+                size=2_340_801,
+                digest="md5:bf6c1abcb8e4a833b7f922104de18627",
+                destination="flickr8k/Flickr8k_text",
+                unpacked_size=12_000_000,
+                unpack=unpack_archive,
             ),
             RemoteFile(
-                f"{FLICKR8K}/Flickr8k_Dataset.zip",
-                1_115_419_746,
-                "md5:f18a1e2920de5bd84dae7cf08ec78978",
-                "flickr8k/Flicker8k_Dataset",
-                1_130_000_000,
-                unpack.archive,
+                url=f"{FLICKR8K}/Flickr8k_Dataset.zip",
+                size=1_115_419_746,
+                digest="md5:f18a1e2920de5bd84dae7cf08ec78978",
+                destination="flickr8k/Flicker8k_Dataset",
+                unpacked_size=1_130_000_000,
+                unpack=unpack_archive,
             ),
         ),
         terms="for research and education only",
     ),
     "densenet169": Download(
-        "DenseNet-169",
-        "the full image network",
-        (
+        title="DenseNet-169",
+        about="the full image network",
+        files=(
             RemoteFile(
-                "https://download.pytorch.org/models/densenet169-b2777c0a.pth",
-                57_365_526,
-                "sha256:b2777c0a",
-                "models/densenet169_imagenet.fp16.safetensors",
-                26_000_000,
-                unpack.weights,
+                url="https://download.pytorch.org/models/densenet169-b2777c0a.pth",
+                size=57_365_526,
+                digest="sha256:b2777c0a",
+                destination="models/densenet169_imagenet.fp16.safetensors",
+                unpacked_size=26_000_000,
+                unpack=convert_weights,
             ),
         ),
         terms="BSD-3-Clause",
@@ -129,85 +147,97 @@ DOWNLOADS = {
 
 
 def find_download(name: str) -> Download:
-    """What is fetched by this name. Raises UserError when there is no such thing."""
+    """Return a download.
+
+    Raises:
+        UserError: There is none of this name.
+    """
     if name not in DOWNLOADS:
         raise UserError(f"There is no {name!r} to fetch; valid are {', '.join(DOWNLOADS)}.")
     return DOWNLOADS[name]
 
 
 def fetch(name: str, progress: StageProgress, cancel: Event) -> None:
-    """Fetches what is missing of a thing; `progress` is told of `Fetching`, then of `Unpacking`.
+    """Download and unpack the missing files of a download.
 
-    Raises Cancelled once `cancel` is set, and UserError when the name is unknown, somebody else
-    fetches the same, the web or room on the disk is missing, or a file is not the one expected.
+    Args:
+        name: A name in `DOWNLOADS`.
+        progress: Called with bytes, first in the stage `Fetching`, then in `Unpacking`.
+        cancel: Set it to stop.
+
+    Raises:
+        Cancelled: `cancel` is set.
+        UserError: The name is unknown, another process fetches the same, the server cannot be
+            reached, the disk is full, or a file is not the expected one.
     """
     wanted = find_download(name)
-    with _alone(name, wanted):
+    with _exclusive(name, wanted):
         missing = wanted.missing
         for i, file in enumerate(missing):
             if not file.path.exists():
-                before = sum(download.here(f.path) for f in missing[:i])
-                after = sum(f.size for f in missing[i + 1 :])
-                download.download(file.url, file.path, _of_all(progress, before, after), cancel)
-            _check(file)
+                before = sum(bytes_on_disk(other.path) for other in missing[:i])
+                after = sum(other.size for other in missing[i + 1 :])
+                download(file.url, file.path, _overall(progress, before, after), cancel)
+            _verify(file)
         for file in missing:
-            file.keep(file.path, file.target, progress, cancel)
+            file.unpack(file.path, file.target, progress, cancel)
         for file in wanted.files:
-            for left in file.path.parent.glob(f"{file.path.name}*"):
-                left.unlink()
+            for leftover in file.path.parent.glob(f"{file.path.name}*"):
+                leftover.unlink()
 
 
-def _of_all(progress: StageProgress, before: int, after: int) -> Progress:
-    """Tells of one file's bytes as part of all."""
+def _overall(progress: StageProgress, before: int, after: int) -> Progress:
+    """Return a callback for one of several files that reports the bytes of all."""
 
-    def told(done: int, of: int) -> None:
-        progress("Fetching", before + done, before + of + after if of else 0)
+    def report(done: int, total: int) -> None:
+        progress(STAGE, before + done, before + total + after if total else 0)
 
-    return told
+    return report
 
 
-def _check(file: RemoteFile) -> None:
-    """Raises UserError, and deletes the file, when it is not the one expected."""
-    algorithm, _, digits = file.digest.partition(":")
+def _verify(file: RemoteFile) -> None:
+    """Delete a file and raise UserError if it is not the expected one."""
+    algorithm, _, expected = file.digest.partition(":")
     with file.path.open("rb") as opened:
         new = partial(hashlib.new, algorithm, usedforsecurity=False)
-        found = hashlib.file_digest(opened, new).hexdigest()
-    if not found.startswith(digits):
+        actual = hashlib.file_digest(opened, new).hexdigest()
+    if not actual.startswith(expected):
         file.path.unlink()
         raise UserError(
-            f"{file.url} did not bring the file that was expected (its {algorithm.upper()} is "
-            f"{found[:8]}..., not {digits[:8]}...), so it has been deleted; fetch it again."
+            f"{file.url} is not the expected file (its {algorithm.upper()} is {actual[:8]}..., not "
+            f"{expected[:8]}...), so it has been deleted; fetch it again."
         )
 
 
 @contextmanager
-def _alone(name: str, wanted: Download) -> Iterator[None]:
-    """Keeps others from fetching the same meanwhile, and tells what the disk refuses."""
+def _exclusive(name: str, wanted: Download) -> Iterator[None]:
+    """Lock a download, check the disk space, and turn OSErrors into UserErrors."""
     root = fetch_root()
     try:
         (root / ".fetch").mkdir(parents=True, exist_ok=True)
         with FileLock(root / ".fetch" / f"{name}.lock", timeout=0):
-            needed, free = _needed(wanted), shutil.disk_usage(root).free
-            if needed > free:
+            required, free = _required_space(wanted), shutil.disk_usage(root).free
+            if required > free:
                 raise UserError(
-                    f"{wanted.title} needs {format_size(needed)} in {root}, where "
+                    f"{wanted.title} needs {format_size(required)} in {root}, where only "
                     f"{format_size(free)} are free; make room, or set VSDEMO_DATA to a folder on "
                     "another disk."
                 )
             yield
     except Timeout:
         raise UserError(
-            f"{wanted.title} is being fetched already; wait until it is here."
+            f"{wanted.title} is being fetched already; wait until that is finished."
         ) from None
     except OSError as error:
-        if error.errno in FULL:
+        if error.errno in DISK_FULL:
             raise UserError(
-                f"The disk with {root} is full; make room for {format_size(_needed(wanted))} and "
-                f"fetch {wanted.title} again, which goes on where it ended."
+                f"The disk with {root} is full; make room for "
+                f"{format_size(_required_space(wanted))} and fetch {wanted.title} again, which "
+                "resumes from there."
             ) from None
-        why = error.strerror or str(error)
-        raise UserError(f"{error.filename or root} cannot be written ({why}).") from None
+        reason = error.strerror or str(error)
+        raise UserError(f"{error.filename or root} cannot be written ({reason}).") from None
 
 
-def _needed(wanted: Download) -> int:
-    return sum(f.needed for f in wanted.missing)
+def _required_space(wanted: Download) -> int:
+    return sum(file.required_space for file in wanted.missing)

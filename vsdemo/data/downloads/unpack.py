@@ -1,6 +1,6 @@
-"""What becomes of fetched files: a folder of photos or texts, or the weights of a network.
+"""Turn downloaded files into a folder of photos or texts, or into the weights of a network.
 
-What is made appears under its name when it is whole, and not before.
+A result appears under its name only when it is complete.
 """
 
 from __future__ import annotations
@@ -16,64 +16,86 @@ from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.progress import StageProgress
 from vsdemo.data.downloads.download import STOPPED
 
-BAD_ZIP = (BadZipFile, EOFError, zlib.error, RuntimeError)  # the last: encrypted, unknown method
+STAGE = "Unpacking"
+BAD_ZIP = (BadZipFile, EOFError, zlib.error, RuntimeError)  # the last one: encrypted or unsupported
 
 
-def half(folder: Path) -> Path:
-    """The folder that is filled before it becomes `folder`."""
+def partial_folder(folder: Path) -> Path:
+    """Return the folder that is filled before it is renamed to `folder`."""
     return folder.with_name(f".{folder.name}.part")
 
 
-def archive(file: Path, folder: Path, progress: StageProgress, cancel: Event) -> None:
-    """Unpacks the photos and texts of a zip into one folder, going on where a killed call ended.
+def unpack_archive(file: Path, folder: Path, progress: StageProgress, cancel: Event) -> None:
+    """Unpack the photos and texts of a zip into one folder, resuming an interrupted call.
 
-    Of a member's path only the last part counts, and only if it is a plain name, so nothing is
-    ever written elsewhere. Raises UserError for a damaged zip, which is deleted, Cancelled, and
-    OSError.
+    Only the last part of a member's path is used, and only if it is a plain name, so nothing is
+    written outside the folder.
+
+    Args:
+        file: The zip.
+        folder: The folder to create.
+        progress: Called with the unpacked bytes.
+        cancel: Set it to stop.
+
+    Raises:
+        UserError: The zip is damaged; it is deleted.
+        Cancelled: `cancel` is set.
+        OSError: A file cannot be written.
     """
-    half(folder).mkdir(parents=True, exist_ok=True)
+    partial = partial_folder(folder)
+    partial.mkdir(parents=True, exist_ok=True)
     try:
-        with ZipFile(file) as zipped:
-            _members(zipped, half(folder), progress, cancel)
+        with ZipFile(file) as archive:
+            _unpack_members(archive, partial, progress, cancel)
     except BAD_ZIP:
         file.unlink()
-        shutil.rmtree(half(folder))
+        shutil.rmtree(partial)
         raise UserError(
             f"The archive {file.name} was damaged and has been deleted; fetch it again."
         ) from None
-    half(folder).replace(folder)
+    partial.replace(folder)
 
 
-def _members(zipped: ZipFile, folder: Path, progress: StageProgress, cancel: Event) -> None:
-    members = {name: m for m in zipped.infolist() if (name := _plain_name(m))}
+def _unpack_members(archive: ZipFile, folder: Path, progress: StageProgress, cancel: Event) -> None:
+    members = {name: m for m in archive.infolist() if (name := _plain_name(m))}
     if not members:
         raise BadZipFile
-    begun = folder / ".part"
-    done, total = 0, sum(m.file_size for m in members.values())
+    current = folder / ".part"
+    done, total = 0, sum(member.file_size for member in members.values())
     for name, member in members.items():
         if cancel.is_set():
             raise Cancelled(STOPPED)
         if not (folder / name).exists():
-            with zipped.open(member) as source, begun.open("wb") as target:
+            with archive.open(member) as source, current.open("wb") as target:
                 shutil.copyfileobj(source, target)
-            begun.replace(folder / name)
+            current.replace(folder / name)
         done += member.file_size
-        progress("Unpacking", done, total)
-    begun.unlink(missing_ok=True)
+        progress(STAGE, done, total)
+    current.unlink(missing_ok=True)
 
 
 def _plain_name(member: ZipInfo) -> str | None:
-    """The name a member is unpacked to; None for what is left out."""
+    """Return the name that a member is unpacked to; None if it is left out."""
     path = PurePosixPath(member.filename)
-    wanted = re.fullmatch(r"\w[\w.-]*\.(jpg|txt)", path.name)
-    return path.name if wanted and "__MACOSX" not in path.parts else None
+    is_plain = re.fullmatch(r"\w[\w.-]*\.(jpg|txt)", path.name)
+    return path.name if is_plain and "__MACOSX" not in path.parts else None
 
 
-def weights(file: Path, target: Path, progress: StageProgress, cancel: Event) -> None:
-    """Writes a network's .pth as .safetensors: half precision, names as torchvision has them now,
-    no classifier. These are the bytes that the shipped checkpoints were trained on.
+def convert_weights(file: Path, target: Path, progress: StageProgress, cancel: Event) -> None:
+    """Convert a network's .pth to .safetensors without the classifier.
 
-    Raises UserError for a damaged file, which is deleted, and OSError.
+    The tensors are in half precision and have torchvision's present names. The included
+    checkpoints were trained on exactly these bytes.
+
+    Args:
+        file: The .pth.
+        target: The .safetensors to create.
+        progress: Not called, because the conversion is fast.
+        cancel: Not used, as for `progress`.
+
+    Raises:
+        UserError: The file is damaged; it is deleted.
+        OSError: The target cannot be written.
     """
     import torch
 
@@ -85,7 +107,7 @@ def weights(file: Path, target: Path, progress: StageProgress, cancel: Event) ->
             for name, tensor in torch.load(file, "cpu", weights_only=True).items()
             if name.startswith("features.")
         }
-    except Exception as error:  # a pickle can fail in any way
+    except Exception as error:  # damaged pickles raise all kinds of errors
         file.unlink()
         raise UserError(
             f"The weights {file.name} were damaged ({type(error).__name__}) and have been deleted; "

@@ -144,10 +144,11 @@ def _table(vocab: Vocab, vectors: dict[str, np.ndarray]) -> np.ndarray:
     unknown = np.mean(list(vectors.values())[-RARE:], axis=0)
     rows = []
     for word in vocab.words:
+        if word in vectors:
+            rows.append(vectors[word])
+            continue
         parts = [vectors[part] for part in tokenize(word) if part in vectors]
-        mean = np.mean(parts, axis=0) if parts else unknown
-        vector: np.ndarray = vectors.get(word, mean)
-        rows.append(vector)
+        rows.append(np.mean(parts, axis=0) if parts else unknown)
     rows[PAD], rows[UNK], rows[EOS] = np.zeros_like(unknown), unknown, vectors[END]
     table: np.ndarray = np.stack(rows).astype(np.float32)
     return table
