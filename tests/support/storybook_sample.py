@@ -1,4 +1,4 @@
-"""A Storybook of a few scenes, and two models of it: one that knows all facts, one bag of words."""
+"""A Storybook of a few scenes, and two models of it: an oracle of all facts, and a bag of words."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -44,12 +44,12 @@ def load(split: str) -> CaptionSet:
 
 
 def features(split: CaptionSet) -> torch.Tensor:
-    """Numbers that tell the pictures of all splits apart, (P, 1)."""
+    """Return a different number for each picture of any split, (P, 1)."""
     return SPLITS[split.split] + torch.arange(len(split.photos), dtype=torch.float)[:, None]
 
 
 class Truth(OrderViolation):
-    """1 where the specific entails the general, else 0; embeddings are numbers of facts."""
+    """1 if the specific entails the general, else 0; embeddings are indices of facts."""
 
     def __init__(self, facts) -> None:
         self.facts = facts
@@ -67,8 +67,10 @@ class Truth(OrderViolation):
 
 @cache
 def oracle() -> SimpleNamespace:
-    """Reads every sentence that the tasks ask of it, except for typos, which tell it nothing; and
-    sees all that a picture shows."""
+    """Return a model that knows the facts of every sentence and picture of the tasks.
+
+    Sentences with typos say nothing to it.
+    """
     facts, known = {-1: Facts(())}, {}
     for name, first in SPLITS.items():
         for number, scene in enumerate(scenes(name), first):
@@ -79,8 +81,8 @@ def oracle() -> SimpleNamespace:
                     caption, scene, held_out=name == "compositional"
                 ).values()
                 others += chains.chain(storybook.captions_of(scene))[0]
-                for told in (caption, *filter(None, others)):
-                    facts[known.setdefault(told.text, -2 - len(known))] = told.facts
+                for variant in (caption, *filter(None, others)):
+                    facts[known.setdefault(variant.text, -2 - len(known))] = variant.facts
     return SimpleNamespace(
         device="cpu",
         score=Truth(facts),
@@ -91,13 +93,13 @@ def oracle() -> SimpleNamespace:
 
 
 def bag() -> SimpleNamespace:
-    """The cosine of word counts; a picture is all words of its captions."""
-    places: dict[str, int] = {}
+    """Return a model with the cosine of word counts; a picture is the words of its captions."""
+    columns: dict[str, int] = {}
 
     def count(text: str) -> torch.Tensor:
         row = torch.zeros(1000)
         for word in tokenize(text):
-            row[places.setdefault(word, len(places))] += 1
+            row[columns.setdefault(word, len(columns))] += 1
         return row
 
     def texts(rows: Sequence[str]) -> Embeddings:

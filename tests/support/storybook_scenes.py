@@ -1,4 +1,4 @@
-"""Scenes as they may be, without their drawings: each group somewhere, each action possible."""
+"""Random scenes that the lexicon allows, without drawings."""
 
 from random import Random
 
@@ -13,20 +13,31 @@ SIDES = ("left_of", "right_of", "behind", "in_front_of", "next_to")
 
 
 def group(kind: str, count: int = 1, colour: str = "", size: str | None = None, pose: str = ""):
-    """A group; colour and pose are the kind's usual ones where they are not given."""
-    found = WORDS.kinds[kind]
-    colour, pose = colour or found.colours[0], pose or found.poses[0]
-    return Group(kind, count, colour, size, pose, (BOX,) * count)
+    """Return a group; by default with the usual colour and pose of its kind."""
+    entry = WORDS.kinds[kind]
+    return Group(
+        kind=kind,
+        count=count,
+        colour=colour or entry.colours[0],
+        size=size,
+        pose=pose or entry.poses[0],
+        boxes=(BOX,) * count,
+    )
 
 
-def scene(*groups: Group, links: tuple[Link, ...] = (), **where: str) -> Scene:
-    """A scene on the beach on a sunny day, where nothing else is said."""
-    place = {"setting": "beach", "time": "day", "weather": "sunny"} | where
-    return Scene(0, **place, groups=groups, links=links)
+def scene(
+    *groups: Group,
+    links: tuple[Link, ...] = (),
+    setting: str = "beach",
+    time: str = "day",
+    weather: str = "sunny",
+) -> Scene:
+    """Return a scene, by default on the beach on a sunny day."""
+    return Scene(number=0, setting=setting, time=time, weather=weather, groups=groups, links=links)
 
 
 def random_scene(seed: int) -> Scene:
-    """A main action or none, and often another thing beside it."""
+    """Return a scene with one action or none, and often another thing beside it."""
     rng = Random(seed)
     setting = rng.choice(list(WORDS.settings))
     kinds = [name for name, kind in WORDS.kinds.items() if setting in kind.settings]
@@ -40,25 +51,27 @@ def random_scene(seed: int) -> Scene:
     groups = [_random_group(rng, name) for name in names]
     if pairs and action.poses:
         fitting = [p for p in action.poses if p in WORDS.kinds[names[0]].poses]
-        groups[0] = group(*_looks(groups[0]), rng.choice(fitting))
+        first = groups[0]
+        groups[0] = group(first.kind, first.count, first.colour, first.size, rng.choice(fitting))
     if rng.random() < 0.5:
         groups.append(_random_group(rng, rng.choice(kinds)))
         links.append(Link(rng.choice(SIDES), 0, len(groups) - 1))
-    time, weather = rng.choice(list(WORDS.times)), rng.choice(list(WORDS.weathers))
-    return Scene(seed, setting, time, weather, tuple(groups), tuple(links))
-
-
-def _looks(found: Group) -> tuple:
-    return found.kind, found.count, found.colour, found.size
+    return Scene(
+        number=seed,
+        setting=setting,
+        time=rng.choice(list(WORDS.times)),
+        weather=rng.choice(list(WORDS.weathers)),
+        groups=tuple(groups),
+        links=tuple(links),
+    )
 
 
 def _random_group(rng: Random, name: str) -> Group:
     kind = WORDS.kinds[name]
     size = None if WORDS.wears_colour(name) else rng.choice([None, None, *WORDS.sizes])
-    poses = [p for p in kind.poses if p not in ("ride", "hold")]
-    return group(
-        name, rng.choice((1, 1, 2, 3, 4)), rng.choice(kind.colours), size, rng.choice(poses)
-    )
+    poses = [pose for pose in kind.poses if pose not in ("ride", "hold")]
+    count = rng.choice((1, 1, 2, 3, 4))
+    return group(name, count, rng.choice(kind.colours), size, rng.choice(poses))
 
 
 scenes = st.integers(0, 10**6).map(random_scene)

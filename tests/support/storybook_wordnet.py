@@ -1,11 +1,11 @@
-"""The nouns of WordNet 3.0, read as far as the tests of the lexicon need them."""
+"""The noun hierarchy of WordNet 3.0, for tests of the lexicon."""
 
 import tarfile
 from pathlib import Path
 
 
 class Nouns:
-    """Synsets by name, such as dog.n.01, and what lies above them."""
+    """Synsets by name, such as dog.n.01, and their hypernyms."""
 
     def __init__(self, archive: Path) -> None:
         with tarfile.open(archive) as tar:
@@ -29,15 +29,15 @@ class Nouns:
         return columns[0], columns[6 + int(columns[3]) :]
 
     def find(self, name: str) -> str:
-        """The offset of a synset. Raises LookupError where there is none."""
+        """Return the offset of a synset; raises LookupError if there is none."""
         lemma, _, number = name.rsplit(".", 2)
         return self.senses[lemma][int(number) - 1]
 
     def above(self, name: str) -> set[str]:
-        """Offsets of all synsets above one."""
-        found, todo = set(), [self.find(name)]
-        while todo:
-            parents = self.parents[todo.pop()]
-            todo += [p for p in parents if p not in found]
-            found.update(parents)
-        return found
+        """Return the offsets of all synsets above one."""
+        result, pending = set(), [self.find(name)]
+        while pending:
+            parents = self.parents[pending.pop()]
+            pending += [p for p in parents if p not in result]
+            result.update(parents)
+        return result

@@ -19,8 +19,8 @@ DOGS = group("dog", 2, "brown", "small", "run")
 CHASE = scene(DOGS, group("ball"), links=(Link("chases", 0, 1),), time="sunset")
 
 
-def texts_of(scene_, tries: int = 300) -> set[str]:
-    return {c.text for n in range(tries) for c in write_captions(scene_, Random(n))}
+def texts_of(any_scene, tries: int = 300) -> set[str]:
+    return {c.text for n in range(tries) for c in write_captions(any_scene, Random(n))}
 
 
 def test_captions_get_more_specific():
@@ -33,7 +33,7 @@ def test_captions_get_more_specific():
 
 
 @pytest.mark.parametrize(
-    ("scene_", "expected"),
+    ("any_scene", "expected"),
     [
         (
             scene(group("woman", colour="red"), group("horse"), links=(Link("rides", 0, 1),)),
@@ -61,8 +61,8 @@ def test_captions_get_more_specific():
         ),
     ],
 )
-def test_possible_captions(scene_, expected):
-    assert expected <= texts_of(scene_)
+def test_possible_captions(any_scene, expected):
+    assert expected <= texts_of(any_scene)
 
 
 def test_only_unusual_colours_are_named():
@@ -74,9 +74,9 @@ def test_only_unusual_colours_are_named():
 
 
 @given(scenes, st.integers(0, 9))
-def test_captions_are_true_and_well_formed(scene_, seed):
-    truth, five = facts_of(scene_), write_captions(scene_, Random(seed))
-    assert five == write_captions(scene_, Random(seed))
+def test_captions_are_true_and_well_formed(any_scene, seed):
+    truth, five = facts_of(any_scene), write_captions(any_scene, Random(seed))
+    assert five == write_captions(any_scene, Random(seed))
     assert len(five) == 5
     for caption in five:
         assert caption.text == to_text(caption.tree.words)
@@ -92,31 +92,31 @@ def test_captions_are_true_and_well_formed(scene_, seed):
 
 
 @given(scenes, st.integers(0, 9))
-def test_links_cover_the_words_that_name_a_group(scene_, seed):
+def test_links_cover_the_words_that_name_a_group(any_scene, seed):
     lexicon = load_lexicon()
-    for caption in write_captions(scene_, Random(seed)):
+    for caption in write_captions(any_scene, Random(seed)):
         assert len(caption.links) == len(caption.message.mentions)
         by_group = {group: indices for indices, group in caption.links}
         for mention in caption.message.mentions:
             phrase = " ".join(caption.tree.words[i] for i in by_group[mention.group]).lower()
             plural = lexicon.plural(mention.noun) if mention.thing.count > 1 else mention.noun
             assert plural in phrase
-            assert lexicon.is_a(scene_.groups[mention.group].kind, mention.thing.concept)
+            assert lexicon.is_a(any_scene.groups[mention.group].kind, mention.thing.concept)
             heads = [caption.tree.heads[i] for i in by_group[mention.group]]
             outside = [h for h in heads if h - 1 not in by_group[mention.group]]
             assert len(outside) == 1  # a phrase of its own, hung on the rest by one word
 
 
 @given(scenes)
-def test_entailment_is_transitive(scene_):
-    captions = [caption for seed in (0, 1) for caption in write_captions(scene_, Random(seed))]
-    facts = [facts_of(scene_), *(caption.facts for caption in captions)]
+def test_entailment_is_transitive(any_scene):
+    captions = [caption for seed in (0, 1) for caption in write_captions(any_scene, Random(seed))]
+    facts = [facts_of(any_scene), *(caption.facts for caption in captions)]
     above = {(i, j) for i, a in enumerate(facts) for j, b in enumerate(facts) if entails(a, b)}
     assert {(i, k) for i, j in above for j2, k in above if j == j2} <= above
 
 
 @pytest.mark.parametrize(
-    ("scene_", "message"),
+    ("any_scene", "message"),
     [
         (scene(), "no group"),
         (scene(group("dog"), setting="moon"), "'moon'"),
@@ -127,9 +127,9 @@ def test_entailment_is_transitive(scene_):
         (scene(group("dog", 5)), "5 things"),
     ],
 )
-def test_an_invalid_scene_raises(scene_, message):
+def test_an_invalid_scene_raises(any_scene, message):
     with pytest.raises(UserError, match=message):
-        write_captions(scene_, Random(0))
+        write_captions(any_scene, Random(0))
 
 
 def test_the_shipped_parser_agrees_with_the_gold_trees(monkeypatch):

@@ -36,7 +36,7 @@ def test_drawings_are_small_and_plain(path):
     assert not any({"style", "class", "href"} & set(element.attrib) for element in root.iter())
 
 
-def test_every_pose_has_a_drawing_and_every_drawing_a_use():
+def test_every_pose_has_a_drawing_and_every_drawing_is_used():
     used = {f"parts/{file_of(kind, pose)}" for kind, pose in POSES}
     used |= {f"settings/{name}" for name in WORDS.settings}
     used |= {
@@ -46,7 +46,7 @@ def test_every_pose_has_a_drawing_and_every_drawing_a_use():
 
 
 @pytest.mark.parametrize(("kind", "pose"), POSES, ids=lambda p: getattr(p, "name", p))
-def test_anchors_that_abilities_need(kind, pose):
+def test_anchors_that_affordances_need(kind, pose):
     anchors = read_drawing(f"parts/{file_of(kind, pose)}").anchors
     if "held" in kind.affordances or pose == "hold":
         assert "hand" in anchors
@@ -57,7 +57,7 @@ def test_anchors_that_abilities_need(kind, pose):
 
 
 @pytest.mark.parametrize(("kind", "pose"), POSES, ids=lambda p: getattr(p, "name", p))
-def test_every_pose_is_drawn_where_its_box_says(kind, pose):
+def test_every_pose_is_drawn_within_its_box(kind, pose):
     figure = PlacedPart(0, file_of(kind, pose), 240, 300, 0.5, 300, kind.colours[-1])
     blank = render_png(render_svg("park", "day", "sunny", []))
     drawn = render_png(render_svg("park", "day", "sunny", [figure]))

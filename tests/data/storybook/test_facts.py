@@ -38,7 +38,7 @@ CHASES = (Link("chases", 0, 1),)
         (Facts((DOG,), time="night"), Facts((DOG,), time="sunset"), False),
     ],
 )
-def test_what_follows(specific, general, follows):
+def test_entails(specific, general, follows):
     assert entails(specific, general) == follows
     assert entails(specific, specific)
 

@@ -26,14 +26,14 @@ def test_the_hierarchy_is_that_of_wordnet(nouns):
             )
 
 
-def test_a_wrong_edge_would_be_found(nouns):
+def test_wordnet_has_no_wrong_edges(nouns):
     assert nouns.find("animal.n.01") in nouns.above("dog.n.01")
     assert nouns.find("animal.n.01") not in nouns.above("dog.n.05")  # a sausage
     with pytest.raises(LookupError):
         nouns.find("dog.n.99")
 
 
-def test_it_is_as_large_as_the_issue_asks():
+def test_size():
     assert len(WORDS.kinds) >= 60
     assert len(WORDS.actions) >= 16
     assert len(WORDS.colours) >= 10
@@ -53,7 +53,7 @@ def test_it_is_as_large_as_the_issue_asks():
     ]
 
 
-def test_every_name_stands_for_something():
+def test_every_name_is_an_entry():
     for kind in KINDS:
         assert WORDS.concepts[WORDS.named_concept(kind.name)].nouns
         assert set(kind.colours) | set(kind.extra_colours) <= set(WORDS.colours)
@@ -76,7 +76,7 @@ def test_every_name_stands_for_something():
         assert set(weather.times) <= set(WORDS.times)
 
 
-def test_what_can_be_done_is_what_actions_need():
+def test_affordances_are_those_that_actions_need():
     done = {action.object_affordance for action in ACTIONS} - {""}
     assert {ability for kind in KINDS for ability in kind.affordances} == done
     assert {pose for action in ACTIONS for pose in action.poses} <= {
@@ -85,13 +85,13 @@ def test_what_can_be_done_is_what_actions_need():
 
 
 @pytest.mark.parametrize("action", WORDS.actions)
-def test_every_action_has_someone_to_do_it(action):
+def test_every_action_has_a_possible_subject(action):
     alone = any(WORDS.allows(action, kind) for kind in WORDS.kinds)
     pairs = any(WORDS.allows(action, a, b) for a, b in product(WORDS.kinds, repeat=2))
     assert (alone, pairs) == (not WORDS.actions[action].takes_object, not alone)
 
 
-def test_what_may_be():
+def test_allows():
     assert WORDS.allows("rides", "woman", "horse")
     assert not WORDS.allows("rides", "horse", "woman")
     assert not WORDS.allows("rides", "woman", "apple")
@@ -115,7 +115,7 @@ def test_a_setting_is_in_or_out_and_something_lives_there(setting):
     assert sum(setting in kind.settings for kind in KINDS) >= 10
 
 
-def test_two_kinds_share_no_noun():
+def test_no_two_concepts_share_a_noun():
     nouns = [noun for concept in WORDS.concepts.values() for noun in concept.nouns]
     assert len(nouns) == len(set(nouns))
 

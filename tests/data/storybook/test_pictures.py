@@ -1,4 +1,4 @@
-"""Scenes: the same each time, all that they say visible, and the pairs held out for one split."""
+"""Pictures: deterministic, with visible links, and with pairs held out for one split."""
 
 from collections import Counter
 
@@ -29,15 +29,15 @@ def middle(box):
     return (box[0] + box[2]) / 2
 
 
-def faces(made, group):
-    return {part.flip for part in made.parts if part.group == group}
+def faces(picture, group):
+    return {part.flip for part in picture.parts if part.group == group}
 
 
-def touches(made, link, s, o):
+def touches(picture, link, s, o):
     return all(overlap(a, b, axis) > -0.01 for a, b in zip(s, o, strict=True) for axis in (0, 1))
 
 
-def upon(made, link, s, o):
+def upon(picture, link, s, o):
     """Each of the subject over one of the object, and not under it."""
     return all(
         any(overlap(a, b, 0) > 0.3 * (a[2] - a[0]) and overlap(a, b, 1) > -0.02 for b in o)
@@ -46,29 +46,29 @@ def upon(made, link, s, o):
     )
 
 
-def pursues(made, link, s, o):
-    (flip,) = faces(made, link.subject)
+def pursues(picture, link, s, o):
+    (flip,) = faces(picture, link.subject)
     behind, ahead = (hull(o), hull(s)) if flip else (hull(s), hull(o))
     grounded = WORDS.actions[link.action].name == "follows" or behind[2] <= ahead[0] + 0.03
-    same_way = faces(made, link.subject) == faces(made, link.object)
+    same_way = faces(picture, link.subject) == faces(picture, link.object)
     return same_way and grounded and middle(behind) < middle(ahead)
 
 
-def looks(made, link, s, o):
-    (flip,) = faces(made, link.subject)
+def looks(picture, link, s, o):
+    (flip,) = faces(picture, link.subject)
     return (middle(hull(o)) < middle(hull(s))) == flip
 
 
-def kicks(made, link, s, o):
+def kicks(picture, link, s, o):
     near = [abs(overlap(a, o[0], 0)) < 0.08 and abs(a[3] - o[0][3]) < 0.12 for a in s]
-    return any(near) and looks(made, link, s, o)
+    return any(near) and looks(picture, link, s, o)
 
 
-def above(made, link, s, o):
+def above(picture, link, s, o):
     return max(b[3] for b in s) <= min(b[1] for b in o) + 0.03 and overlap(hull(s), hull(o), 0) > 0
 
 
-def under(made, link, s, o):
+def under(picture, link, s, o):
     inside = all(o[0][0] - 0.05 < middle(b) < o[0][2] + 0.05 for b in s)
     return inside and min(b[1] for b in s) > o[0][1] and max(b[3] for b in s) < o[0][3] + 0.06
 
@@ -79,11 +79,11 @@ def behind(s, o):
 
 
 TRUE = {
-    "left_of": lambda made, link, s, o: hull(s)[2] <= hull(o)[0],
-    "right_of": lambda made, link, s, o: hull(o)[2] <= hull(s)[0],
-    "behind": lambda made, link, s, o: behind(s, o),
-    "in_front_of": lambda made, link, s, o: behind(o, s),
-    "next_to": lambda made, link, s, o: -0.12 < overlap(hull(s), hull(o), 0) <= 0.01,
+    "left_of": lambda picture, link, s, o: hull(s)[2] <= hull(o)[0],
+    "right_of": lambda picture, link, s, o: hull(o)[2] <= hull(s)[0],
+    "behind": lambda picture, link, s, o: behind(s, o),
+    "in_front_of": lambda picture, link, s, o: behind(o, s),
+    "next_to": lambda picture, link, s, o: -0.12 < overlap(hull(s), hull(o), 0) <= 0.01,
     "chases": pursues,
     "follows": pursues,
     "looks_at": looks,
@@ -106,37 +106,37 @@ TRUE = {
 }
 
 
-def alone(made, link):
+def alone(picture, link):
     """The pose shows it: who jumps or flies is in the air, others stand on the ground."""
-    pose = made.scene.groups[link.subject].pose
-    parts = [f for f in made.parts if f.group == link.subject]
+    pose = picture.scene.groups[link.subject].pose
+    parts = [f for f in picture.parts if f.group == link.subject]
     lifted = [f.ground is None or f.y < f.ground - 2 for f in parts]
     right = all(lifted) if pose in ("jump", "fly") else not any(lifted)
     return pose in WORDS.actions[link.action].poses and right
 
 
-@pytest.mark.parametrize("made", SAMPLE, ids=lambda made: made.scene.number)
-def test_every_link_is_true_in_the_picture(made):
-    groups = made.scene.groups
-    assert made.scene.links
-    for link in made.scene.links:
+@pytest.mark.parametrize("picture", SAMPLE, ids=lambda picture: picture.scene.number)
+def test_every_link_is_true_in_the_picture(picture):
+    groups = picture.scene.groups
+    assert picture.scene.links
+    for link in picture.scene.links:
         if link.object is None:
-            assert alone(made, link), link
+            assert alone(picture, link), link
         else:
             boxes = groups[link.subject].boxes, groups[link.object].boxes
-            assert TRUE[link.action](made, link, *boxes), link
+            assert TRUE[link.action](picture, link, *boxes), link
 
 
-@pytest.mark.parametrize("made", SAMPLE, ids=lambda made: made.scene.number)
-def test_boxes_are_within_the_picture_and_large_enough(made):
-    for group in made.scene.groups:
+@pytest.mark.parametrize("picture", SAMPLE, ids=lambda picture: picture.scene.number)
+def test_boxes_are_within_the_picture_and_large_enough(picture):
+    for group in picture.scene.groups:
         assert len(group.boxes) == group.count
         for left, top, right, bottom in group.boxes:
             assert 0 <= left < right <= 1
             assert 0 <= top < bottom <= 1
             assert (right - left) * (bottom - top) * 480 * 360 > 120
             assert max((right - left) * 480, (bottom - top) * 360) > 18
-    facts_of(made.scene)
+    facts_of(picture.scene)
 
 
 def covered(box, others):
@@ -145,20 +145,20 @@ def covered(box, others):
 
 
 def test_what_is_behind_stays_in_view():
-    for made in SAMPLE:
-        link = made.scene.links[0]
+    for picture in SAMPLE:
+        link = picture.scene.links[0]
         if link.action in ("behind", "in_front_of"):
-            back, front = (made.scene.groups[n].boxes for n in (link.subject, link.object))
+            back, front = (picture.scene.groups[n].boxes for n in (link.subject, link.object))
             if link.action == "in_front_of":
                 back, front = front, back
-            assert all(covered(box, front) < 0.62 for box in back), made.scene.number
+            assert all(covered(box, front) < 0.62 for box in back), picture.scene.number
 
 
-def test_all_lives_where_it_is_unless_surprising():
-    for made in SAMPLE:
-        strangers = {g.kind for g in made.scene.groups if not lives(made.scene, g.kind)}
-        assert bool(strangers) == made.scene.surprising
-    assert 0 < sum(made.scene.surprising for made in SAMPLE) < 30
+def test_kinds_are_in_their_settings_unless_surprising():
+    for picture in SAMPLE:
+        strangers = {g.kind for g in picture.scene.groups if not lives(picture.scene, g.kind)}
+        assert bool(strangers) == picture.scene.surprising
+    assert 0 < sum(picture.scene.surprising for picture in SAMPLE) < 30
 
 
 def lives(scene, kind):
@@ -177,21 +177,21 @@ def test_scenes_differ():
     assert len(set(scenes)) == len(scenes)
 
 
-def pairs(made):
-    scene = made.scene
+def pairs(picture):
+    scene = picture.scene
     links = closure(facts_of(scene).links)
     found = {(g.kind, g.colour) for g in scene.groups}
     return found | {(scene.groups[link.subject].kind, link.action) for link in links}
 
 
-def test_pairs_that_are_held_out_are_in_every_compositional_scene_and_in_no_other():
+def test_held_out_pairs_are_in_compositional_scenes_only():
     known = set().union(*map(pairs, SAMPLE))
-    assert not any(pictures.is_held_out(made.scene) for made in SAMPLE)
-    for made in COMPOSITIONAL:
-        assert pairs(made) - known
+    assert not any(pictures.is_held_out(picture.scene) for picture in SAMPLE)
+    for picture in COMPOSITIONAL:
+        assert pairs(picture) - known
 
 
-def test_what_is_held_out_leaves_each_kind_colour_and_action():
+def test_each_kind_keeps_a_colour_and_each_action_a_subject():
     for kind in WORDS.kinds.values():
         colours = dict.fromkeys((*kind.colours, *kind.extra_colours))
         left = [c for c in colours if not pictures.colour_held_out(kind.name, c)]
@@ -202,11 +202,11 @@ def test_what_is_held_out_leaves_each_kind_colour_and_action():
 
 
 def test_training_shows_every_colour_and_setting_and_most_kinds_and_actions():
-    groups = [g for made in SAMPLE for g in made.scene.groups]
+    groups = [g for picture in SAMPLE for g in picture.scene.groups]
     assert {g.colour for g in groups} == set(WORDS.colours)
-    assert {made.scene.setting for made in SAMPLE} == set(WORDS.settings)
+    assert {picture.scene.setting for picture in SAMPLE} == set(WORDS.settings)
     kinds = Counter(g.kind for g in groups)
     assert len(kinds) > 0.95 * len(WORDS.kinds)
     assert max(kinds.values()) < 60
-    actions = {made.scene.links[0].action for made in SAMPLE}
+    actions = {picture.scene.links[0].action for picture in SAMPLE}
     assert len(actions) > 0.9 * len(plausibility.all_actions())

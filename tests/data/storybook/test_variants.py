@@ -19,8 +19,8 @@ WOMAN = Mention(0, Thing("woman", 1, "red"), "woman")
 
 def texts(message: Message, *groups) -> list[str | None]:
     result = variants_of(realize(message), scene(*groups, links=(message.link,)))
-    told = (result.voice, result.swapped, result.synonyms, result.hypernyms)
-    return [caption and caption.text for caption in told]
+    variants = (result.voice, result.swapped, result.synonyms, result.hypernyms)
+    return [caption and caption.text for caption in variants]
 
 
 RIDES, BEHIND, NEXT = Link("rides", 0, 1), Link("behind", 0, 1), Link("next_to", 0, 1)
@@ -72,23 +72,23 @@ WOMAN_AND_BIKE = (group("woman", colour="red"), group("bicycle"))
         ),
     ],
 )
-def test_twins(message, groups, expected):
+def test_variants(message, groups, expected):
     assert texts(message, *groups) == expected
 
 
-def test_a_plain_name_has_none():
+def test_a_single_noun_has_no_variants():
     hat = realize(Message((Mention(0, Thing("hat"), "hat"),)))
     assert set(vars(variants_of(hat, scene(group("hat")))).values()) == {None}
 
 
 @given(scenes, st.integers(0, 9))
-def test_twins_mean_what_they_should(result, seed):
-    truth = facts_of(result)
-    for caption in write_captions(result, Random(seed)):
-        twin = variants_of(caption, result)
-        for same in (twin.voice, twin.synonyms):
+def test_variants_have_the_right_meaning(any_scene, seed):
+    truth = facts_of(any_scene)
+    for caption in write_captions(any_scene, Random(seed)):
+        variants = variants_of(caption, any_scene)
+        for same in (variants.voice, variants.synonyms):
             assert not same or (same.facts == caption.facts and same.text != caption.text)
-        if twin.swapped:
-            assert not entails(truth, twin.swapped.facts)
-            assert not entails(caption.facts, twin.swapped.facts)
-        assert not twin.hypernyms or entails(caption.facts, twin.hypernyms.facts)
+        if variants.swapped:
+            assert not entails(truth, variants.swapped.facts)
+            assert not entails(caption.facts, variants.swapped.facts)
+        assert not variants.hypernyms or entails(caption.facts, variants.hypernyms.facts)
