@@ -13,7 +13,7 @@ from vsdemo.vision.backbones.pocket import FEATURES, Pocket
 
 SETTINGS = ("dim=512", "word_dim=200")  # of the preset `gru`, whose text encoder reads captions
 RANKING = 0.5  # weight of the ranking loss
-MARGIN, HARDEST = 0.2, 0.95  # of the ranking loss; see `losses.pairwise_ranking`
+MARGIN, HARDEST = 0.2, 0.95  # of the ranking loss; see `losses.PairwiseRanking`
 
 
 class Student(nn.Module):
@@ -64,7 +64,7 @@ class Student(nn.Module):
         return cells, means
 
     def ranking_loss(self, vector: Tensor, captions: list[Sentence], owner: Tensor) -> Tensor:
-        """Return the mean over photos of `losses.pairwise_ranking`, with extra negatives.
+        """Return the mean over photos of `losses.PairwiseRanking`, with extra negatives.
 
         Args:
             vector: Pocket's vectors of P photos, (P, FEATURES).
