@@ -71,36 +71,36 @@ def test_numbers_at_one_corner_do_not_overlap():
 
 
 def test_boxes_are_buttons_in_the_proportions_of_the_photo(fake_parser):
-    found = alignment("a small dog runs after one red ball")
-    svg = ElementTree.fromstring(boxes_svg(found, (800, 400)))
+    example = alignment("a small dog runs after one red ball")
+    svg = ElementTree.fromstring(boxes_svg(example, (800, 400)))
     assert svg.get("viewBox") == "0 0 480.0 240.0"
     buttons = [g for g in svg if g.get("role") == "button"]
-    assert {int(g.get("data-region")) for g in buttons} == set(marks(found))
+    assert {int(g.get("data-region")) for g in buttons} == set(marks(example))
     assert {int(g.get("data-region")) for g in svg} <= {*CHOSEN, *(c + 1 for c in CHOSEN)}
-    boxes = [found.boxes[int(g.get("data-region"))] for g in buttons]
+    boxes = [example.boxes[int(g.get("data-region"))] for g in buttons]
     sizes = [(x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in boxes]
     assert sizes == sorted(sizes, reverse=True)  # the small ones on top
     assert all(g.get("aria-label").startswith("Region ") for g in buttons)
 
 
 def test_words_are_escaped():
-    found = small(words=(HOSTILE, HOSTILE, "x"))
-    assert "<img" not in boxes_svg(found, (10, 10))
+    example = small(words=(HOSTILE, HOSTILE, "x"))
+    assert "<img" not in boxes_svg(example, (10, 10))
 
 
 @pytest.mark.parametrize("size", [(640, 480), (300, 900), (8, 8), (160, 8)])
 def test_the_overlay_has_the_colours_of_all_regions(size, fake_parser):
-    found = alignment("a small dog runs after one red ball " * 5)
-    picture = overlay_png(Image.new("RGB", size, "#123456"), found)
+    example = alignment("a small dog runs after one red ball " * 5)
+    picture = overlay_png(Image.new("RGB", size, "#123456"), example)
     assert picture.width == WIDTH + 48
     colours = {c for _, c in picture.getcolors(1 << 22)}
-    for shown in marks(found).values():
-        assert tuple(bytes.fromhex(shown.colour[1:])) in colours
+    for region_mark in marks(example).values():
+        assert tuple(bytes.fromhex(region_mark.colour[1:])) in colours
 
 
 def test_overlay_of_a_sentence_without_regions():
-    found = small(scores=((-1, -1, -1),) * 3)
-    picture = overlay_png(Image.new("RGB", (64, 48)), found)
+    example = small(scores=((-1, -1, -1),) * 3)
+    picture = overlay_png(Image.new("RGB", (64, 48)), example)
     assert (0x67, 0x62, 0x5A) in {c for _, c in picture.getcolors(1 << 22)}
 
 
@@ -112,17 +112,17 @@ def test_reach_of_the_running_sum():
 
 
 def test_the_tree_has_the_colours_of_its_regions(fake_parser):
-    found = alignment("a small dog runs after one red ball")
-    svg = tree_svg(found.tree, marks_of_words(found))
+    example = alignment("a small dog runs after one red ball")
+    svg = tree_svg(example.tree, marks_of_words(example))
     root = ElementTree.fromstring(svg)
     words = [g for g in root.iter() if g.get("data-word")]
     assert [g.get("data-word") for g in words] == [str(i) for i in range(8)]
-    for g, shown in zip(words, marks_of_words(found), strict=True):
+    for g, region_mark in zip(words, marks_of_words(example), strict=True):
         disc = [c for c in g if c.get("class") == "disc"]
-        assert [c.get("fill") for c in disc] == ([shown.colour] if shown else [])
-        told = f"region {shown.number}" if shown else "not grounded"
-        assert g.get("aria-label").endswith(told)
-    assert "data-word" not in tree_svg(found.tree)
+        assert [c.get("fill") for c in disc] == ([region_mark.colour] if region_mark else [])
+        suffix = f"region {region_mark.number}" if region_mark else "not grounded"
+        assert g.get("aria-label").endswith(suffix)
+    assert "data-word" not in tree_svg(example.tree)
 
 
 def test_crops_keep_their_proportions():

@@ -11,8 +11,8 @@ def columns(picture, name):
     (path,) = (
         p for p in ET.fromstring(as_file(picture)).iter(f"{SVG}path") if p.get("class") == name
     )
-    found = re.findall(r"M([\d.]+) ([\d.]+)V([\d.]+)H([\d.]+)V[\d.]+", path.get("d"))
-    return [tuple(map(float, f)) for f in found]
+    bars = re.findall(r"M([\d.]+) ([\d.]+)V([\d.]+)H([\d.]+)V[\d.]+", path.get("d"))
+    return [tuple(map(float, f)) for f in bars]
 
 
 def as_file(picture):

@@ -48,8 +48,8 @@ def of_kind(figure: Figure, kind: str) -> Figure:
 
 
 def test_every_item_is_there_once_where_it_is() -> None:
-    shown = view()
-    figure = map_figure(shown)
+    map_view = view()
+    figure = map_figure(map_view)
     seen = {}
     for trace in figure["data"]:
         for n, *place in zip(trace.get("customdata", ()), trace["x"], trace["y"], strict=False):
@@ -58,7 +58,7 @@ def test_every_item_is_there_once_where_it_is() -> None:
             seen[n] = place
     assert sorted(seen) == list(range(6))
     for n, place in seen.items():
-        assert place == pytest.approx(shown.points[n].tolist(), abs=1e-4)
+        assert place == pytest.approx(map_view.points[n].tolist(), abs=1e-4)
 
 
 def test_plotly_knows_all_that_the_figure_says() -> None:
@@ -108,17 +108,17 @@ def test_what_strangers_wrote_has_no_tags() -> None:
 def test_any_text_is_wrapped_and_escaped(text: str) -> None:
     figure = map_figure(view(texts=[text] * 6, arrows=[Arrow(0, 1, 0.5)], path=[0, 3]))
     for trace in figure["data"]:
-        for shown in [*trace.get("hovertext", ()), *trace.get("text", ())]:
-            lines = shown.split("<br>")
+        for text in [*trace.get("hovertext", ()), *trace.get("text", ())]:
+            lines = text.split("<br>")
             assert "<" not in "".join(lines)
             assert max(len(unescape(line)) for line in lines) <= LINE_LENGTH
             assert len(lines) <= 7
 
 
 def test_an_arrow_goes_up_from_the_specific_item() -> None:
-    shown = view(arrows=[Arrow(general=1, specific=2, violation=0.125)])
-    line, dots, _ = map_overlay(shown)["over"]
-    (x0, y0), (x1, y1) = shown.points[2], shown.points[1]
+    map_view = view(arrows=[Arrow(general=1, specific=2, violation=0.125)])
+    line, dots, _ = map_overlay(map_view)["over"]
+    (x0, y0), (x1, y1) = map_view.points[2], map_view.points[1]
     assert line["x"] == [pytest.approx(x0, abs=1e-4), pytest.approx(x1, abs=1e-4), None]
     assert line["marker"]["size"][0] == 0 < line["marker"]["size"][1]
     assert dots["y"] == [pytest.approx((y0 + y1) / 2, abs=1e-3)]
@@ -128,16 +128,16 @@ def test_an_arrow_goes_up_from_the_specific_item() -> None:
 def test_of_many_arrows_the_surest_are_drawn() -> None:
     arrows = [Arrow(0, 1, float(v)) for v in range(MAX_ARROWS + 50, 0, -1)]
     _, dots, _ = map_overlay(view(arrows=arrows))["over"]
-    said = {text.rsplit(" ", 1)[1] for text in dots["hovertext"]}
-    assert said == {f"{v}.000" for v in range(1, MAX_ARROWS + 1)}
+    violations = {text.rsplit(" ", 1)[1] for text in dots["hovertext"]}
+    assert violations == {f"{v}.000" for v in range(1, MAX_ARROWS + 1)}
 
 
 def test_path_and_ring_are_where_their_items_are() -> None:
-    shown = view(path=[0, 1, 3], chosen=4)
-    over = map_overlay(shown)
+    map_view = view(path=[0, 1, 3], chosen=4)
+    over = map_overlay(map_view)
     path, (ring,) = over["over"][-1], over["shapes"]
-    assert path["x"] == pytest.approx(shown.points[[0, 1, 3], 0].tolist(), abs=1e-4)
-    assert (ring["xanchor"], ring["yanchor"]) == tuple(shown.points[4])
+    assert path["x"] == pytest.approx(map_view.points[[0, 1, 3], 0].tolist(), abs=1e-4)
+    assert (ring["xanchor"], ring["yanchor"]) == tuple(map_view.points[4])
     assert map_overlay(view())["shapes"] == []
 
 

@@ -12,8 +12,8 @@ LINES = {"up & on": [(1, 10.0), (2, 20.0), (4, 40.0)], "flat": [(1, 39.0), (4, 3
 
 
 def paths(svg: str) -> list[list[tuple[float, float]]]:
-    found = re.findall(r'polyline points="([^"]*)"', svg)
-    return [[tuple(map(float, p.split(","))) for p in line.split()] for line in found]
+    lines = re.findall(r'polyline points="([^"]*)"', svg)
+    return [[tuple(map(float, p.split(","))) for p in line.split()] for line in lines]
 
 
 def test_points_are_at_their_values():

@@ -56,12 +56,12 @@ STRANGE = st.text(max_size=8) | st.sampled_from(
 
 def boxes(svg):
     """Text -> left, top, right, bottom; a letter is 0.6 of the size wide, 0.8 up and 0.25 down."""
-    found = []
+    text_boxes = []
     for text in ET.fromstring(svg).iter(f"{SVG}text"):
         size = SIZES.get(text.get("class"), tree_layout.SMALL)
         x, y, half = float(text.get("x")), float(text.get("y")), 0.3 * size * len(text.text)
-        found.append((text, (x - half, y - 0.8 * size, x + half, y + 0.25 * size)))
-    return found
+        text_boxes.append((text, (x - half, y - 0.8 * size, x + half, y + 0.25 * size)))
+    return text_boxes
 
 
 def overlap(a, b):
@@ -72,11 +72,11 @@ def overlap(a, b):
 def test_texts_do_not_overlap_and_are_inside(tree):
     svg = tree_svg(tree)
     wide, high = (float(ET.fromstring(svg).get(side)) for side in ("width", "height"))
-    found = boxes(svg)
-    assert len(found) == len(tree.words) * (3 if tree.tags else 2)
-    for (one, a), (two, b) in combinations(found, 2):
+    text_boxes = boxes(svg)
+    assert len(text_boxes) == len(tree.words) * (3 if tree.tags else 2)
+    for (one, a), (two, b) in combinations(text_boxes, 2):
         assert not overlap(a, b), (one.text, two.text)
-    for _, (left, top, right, bottom) in found:
+    for _, (left, top, right, bottom) in text_boxes:
         assert 0 <= left < right <= wide
         assert 0 <= top < bottom <= high
 
@@ -150,7 +150,7 @@ def test_a_tree_in_words():
 
 
 @pytest.mark.parametrize(
-    ("tag", "label", "head", "said"),
+    ("tag", "label", "head", "expected"),
     [
         ("", "nsubj:pass", "b", "passive subject of b"),
         ("NOUN", "obl:unmarked", "b", "noun, oblique modifier of b"),
@@ -158,8 +158,8 @@ def test_a_tree_in_words():
         ("NOUN", "root", None, "noun, root of the sentence"),
     ],
 )
-def test_roles(tag, label, head, said):
-    assert universal_dependencies.role(tag, label, head) == said
+def test_roles(tag, label, head, expected):
+    assert universal_dependencies.role(tag, label, head) == expected
 
 
 def test_the_file_has_a_size_and_white_paper():

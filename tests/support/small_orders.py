@@ -1,5 +1,8 @@
-"""Order-embeddings that tests can foretell: concepts where each lies below those above it, and a
-model of photos that knows a few words of Storybook's concepts."""
+"""Order-embeddings with known answers.
+
+A model of concepts with a perfect order, and a model of photos that knows a few words of
+Storybook's concepts.
+"""
 
 import dataclasses
 from pathlib import Path
@@ -17,9 +20,11 @@ PHRASES = ("an animal", "a vehicle", "a boat", "a dog", "a cat")  # in the order
 
 
 def truth() -> tuple[tuple[str, ...], torch.Tensor]:
-    """Names of the data set `toy`, and points (N, N - 1): a coordinate for each name but the
-    root's, 2 for the name itself and what lies below. So E is 4 for each name that one lacks, and
-    no wrong pair is nearer to right than the margin of 1."""
+    """Return the N names of the data set `toy`, and embeddings (N, N - 1) in perfect order.
+
+    There is a coordinate for each name but the root; it is 2 for the name itself and for what lies
+    below. So E is 4 for each missing name, and every negative pair violates the margin of 1.
+    """
     hierarchy = hypernyms.load("toy")
     x = 2 * torch.eye(len(hierarchy.names))
     for general, specific in hierarchy.closure().tolist():
@@ -29,7 +34,7 @@ def truth() -> tuple[tuple[str, ...], torch.Tensor]:
 
 
 def write_concepts(folder: Path) -> Path:
-    """A trained checkpoint of the data set `toy`, whose points are then put where they belong."""
+    """Train a checkpoint on the data set `toy`, then replace its embeddings by those of `truth`."""
     names, x = truth()
     settings = ["epochs=1", f"dim={x.shape[1]}", "evaluate_every=1"]
     preset_trainer(folder, "hypernyms/toy", *settings).run()
@@ -39,7 +44,7 @@ def write_concepts(folder: Path) -> Path:
 
 
 def write_order(folder: Path) -> Path:
-    """The preset `order` after one epoch on the photos of toy; it knows WORDS too."""
+    """Train the preset `order` for one epoch on the photos of `toy`, and add WORDS to it."""
     trainer(folder, "epochs=1", preset="order").run()
     _, spec, vocab = checkpoint.load(folder)
     state = load_file(folder / "model.safetensors")

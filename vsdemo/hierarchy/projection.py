@@ -56,7 +56,7 @@ def project(
     """
     x = np.asarray(x)
     if x.ndim != 2 or not np.issubdtype(x.dtype, np.number) or np.iscomplexobj(x):
-        raise UserError("A map needs a table of numbers, one row a point.")
+        raise UserError("A map needs a table of numbers, one row for each embedding.")
     if not np.isfinite(x).all():
         raise UserError("A map needs finite numbers, but some of the embeddings are not.")
     distinct, inverse = np.unique(_normalized(x), axis=0, return_inverse=True)

@@ -73,9 +73,9 @@ def difference(one: bytes, other: bytes) -> tuple[int, int, int, int]:
 
     images = [Image.open(BytesIO(data)).convert("RGB") for data in (one, other)]
     assert images[0].size == (WIDTH, HEIGHT)
-    found = ImageChops.difference(*images).getbbox()
-    assert found
-    return found
+    box = ImageChops.difference(*images).getbbox()
+    assert box
+    return box
 
 
 @pytest.mark.parametrize("setting", WORDS.settings)

@@ -52,7 +52,7 @@ def test_inverses_and_chains_are_closed():
 
 
 def test_a_scene_says_what_its_poses_show():
-    found = facts_of(scene(group("cat", pose="sit"), group("car"), links=(Link("behind", 0, 1),)))
-    assert found.links == (Link("behind", 0, 1), Link("sits", 0))
-    assert found.things == (Thing("cat", 1, "orange"), Thing("car", 1, "red"))
-    assert (found.place, found.time, found.weather) == ("beach", "day", "sunny")
+    facts = facts_of(scene(group("cat", pose="sit"), group("car"), links=(Link("behind", 0, 1),)))
+    assert facts.links == (Link("behind", 0, 1), Link("sits", 0))
+    assert facts.things == (Thing("cat", 1, "orange"), Thing("car", 1, "red"))
+    assert (facts.place, facts.time, facts.weather) == ("beach", "day", "sunny")
