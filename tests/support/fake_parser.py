@@ -1,4 +1,4 @@
-"""A parser for tests: no sense, no time, the same tree for the same text."""
+"""A fast parser that returns a fixed, meaningless tree for each text."""
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
@@ -8,8 +8,11 @@ LABELS = ("det", "nsubj", "obj", "case")
 
 
 class FakeParser:
-    """The middle word is the root; words before it hang on their neighbour, those after it on the
-    root. A relation goes with the length of its word."""
+    """The middle word is the root.
+
+    The head of a word before it is the next word, that of a word behind it is the root. Relations
+    depend on the length of the word.
+    """
 
     version, has_constituency = "fake", False
 
@@ -19,7 +22,7 @@ class FakeParser:
     @staticmethod
     def tree(words):
         if not words:
-            raise UserError("The sentence holds no word; type at least one.")
+            raise UserError("The sentence contains no words; type at least one.")
         root = len(words) // 2
         heads = [i + 2 if i < root else 0 if i == root else root + 1 for i in range(len(words))]
         labels = [LABELS[len(word) % len(LABELS)] for word in words]

@@ -1,4 +1,4 @@
-"""Trees for property tests: any shape, crossing arcs too."""
+"""Random trees for property tests, projective or not."""
 
 from hypothesis import strategies as st
 
@@ -11,7 +11,7 @@ TAGS = ("NOUN", "VERB", "DET", "ADJ", "ADP")
 
 @st.composite
 def random_trees(draw: st.DrawFn, most: int = 12) -> Tree:
-    """A tree over 1 to `most` words: each word hangs on one that comes before it in some order."""
+    """Return a tree over 1 to `most` words."""
     n = draw(st.integers(1, most))
     order = draw(st.permutations(range(n)))
     heads = [0] * n

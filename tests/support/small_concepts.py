@@ -1,4 +1,4 @@
-"""Hierarchies of a few concepts, a few nouns in WordNet's format, models of given vectors."""
+"""Small taxonomies, a few nouns in WordNet's format, and models with given vectors."""
 
 from pathlib import Path
 
@@ -16,8 +16,8 @@ THINGS = (
     *(("animal", "thing"), ("plant", "thing"), ("toy", "thing"), ("dog", "animal")),
     *(("cat", "animal"), ("puppy", "dog"), ("teddy", "toy"), ("tree", "plant")),
     *(("flower", "plant"), ("oak", "tree"), ("robot dog", "toy"), ("robot dog", "dog")),
-)  # 12 concepts, one of them below two
-CONCEPTS, ABOVE = 12, 23  # how many, and how many pairs of which one lies above the other
+)  # 12 concepts, one of them with two hypernyms
+CONCEPTS, ABOVE = 12, 23  # concepts, and edges of the transitive closure
 
 DATA = """\
   1 This software and database is being provided to you, the LICENSEE, by
@@ -46,17 +46,17 @@ NOUNS = {
     "dog.n.01": {"living_thing.n.01", "possession.n.01"},
     "possession.n.01": {"entity.n.01"},
     "rin_tin_tin.n.01": {"dog.n.01"},
-}  # what these files say
+}  # name -> direct hypernyms
 
 
 def write(path: Path, pairs=THINGS) -> Path:
-    """A hierarchy of one's own in a file."""
+    """Write a taxonomy to a file."""
     path.write_text("".join(f"{a}\t{b}\n" for a, b in pairs), encoding="utf-8")
     return path
 
 
 def write_nouns(folder: Path, data: str = DATA, index: str = INDEX) -> Path:
-    """WordNet's two files in this folder."""
+    """Write WordNet's two files to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "data.noun").write_text(data, encoding="latin-1")
     (folder / "index.noun").write_text(index, encoding="latin-1")
@@ -64,7 +64,7 @@ def write_nouns(folder: Path, data: str = DATA, index: str = INDEX) -> Path:
 
 
 def grown(concepts: int, seed: int = 0) -> list[tuple[str, str]]:
-    """(concept, one above it): every concept but the first lies below one or two earlier ones."""
+    """Return random (concept, hypernym) pairs; all concepts but the first have one or two."""
     draw = np.random.default_rng(seed)
     return [
         (f"c{i}", f"c{above}")
@@ -73,28 +73,30 @@ def grown(concepts: int, seed: int = 0) -> list[tuple[str, str]]:
     ]
 
 
-def ancestors(hierarchy: Taxonomy) -> list[set[int]]:
-    """Numbers of all concepts above each."""
+def ancestors(taxonomy: Taxonomy) -> list[set[int]]:
+    """Return the indices of all hypernyms of each concept."""
 
     def up(i: int) -> set[int]:
-        return {a for parent in hierarchy.parents[i] for a in ({parent} | up(parent))}
+        return {a for parent in taxonomy.parents[i] for a in ({parent} | up(parent))}
 
-    return [up(i) for i in range(len(hierarchy.names))]
+    return [up(i) for i in range(len(taxonomy.names))]
 
 
 def model(names: tuple[str, ...], rows: Tensor, score: Score | None = None) -> DualEncoder:
-    """A model that puts each concept where its row (C, D) says; order-embeddings unless told."""
+    """Return a model with the rows (C, D) as embeddings; its default score is order-embeddings."""
     table = ConceptTable(Vocab(tuple(names)), rows.shape[1], nonnegative=score is None)
     with torch.no_grad():
         table.table.weight.copy_(rows)
     return DualEncoder(table, None, score or SCORES["order"]).eval()
 
 
-def knowing(hierarchy: Taxonomy) -> DualEncoder:
-    """Order-embeddings that are right of all pairs: a dimension for each concept, 1 for it and for
-    those below it."""
-    size = len(hierarchy.names)
+def knowing(taxonomy: Taxonomy) -> DualEncoder:
+    """Return order-embeddings that are correct for all pairs.
+
+    Each concept has a dimension, which is 1 for itself and its hyponyms.
+    """
+    size = len(taxonomy.names)
     rows = torch.eye(size)
-    for i, above in enumerate(ancestors(hierarchy)):
+    for i, above in enumerate(ancestors(taxonomy)):
         rows[i, list(above)] = 1
-    return model(hierarchy.names, rows)
+    return model(taxonomy.names, rows)

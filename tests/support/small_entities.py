@@ -1,4 +1,4 @@
-"""An archive as Flickr30k Entities has it, of two photos, and a data set of these."""
+"""A small archive with the layout of Flickr30k Entities, and a data set of its photos."""
 
 from pathlib import Path
 from zipfile import ZipFile
@@ -13,7 +13,7 @@ SENTENCES = {
     ),
     "22": "[/EN#7/animals Two dogs] run .\n\n",
 }
-THINGS = {  # width, height; then chains and box of each thing
+THINGS = {  # (width, height), then (chains, box) of each object
     "11": (
         (200, 100),
         *((("1",), (1, 1, 50, 100)), (("2", "1"), (11, 31, 40, 60)), (("3",), (41, 51, 60, 60))),
@@ -25,7 +25,7 @@ THINGS = {  # width, height; then chains and box of each thing
     ),
     "33": ((10, 10),),
 }
-CAPTIONS = {  # as another edition has them
+CAPTIONS = {  # in the spelling of another edition
     "11_a.jpg": (
         "the red haired man smiles at something .",
         "Outside is a man in his car",
@@ -48,7 +48,7 @@ def xml(number: str) -> str:
 
 
 def write(root: Path, **changed: str) -> Path:
-    """The archive below a VSDEMO_DATA; changed: texts of sentences by photo."""
+    """Write the archive below a VSDEMO_DATA, with changed sentences by photo."""
     path = root / "flickr30k_entities" / "annotations.zip"
     path.parent.mkdir(parents=True)
     with ZipFile(path, "w") as archive:

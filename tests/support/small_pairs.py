@@ -1,4 +1,4 @@
-"""Folders of sentence pairs in the official layouts, a few lines each; a model of given angles."""
+"""Small corpora of sentence pairs in the official layouts, and a model with given angles."""
 
 import json
 from types import SimpleNamespace
@@ -19,12 +19,12 @@ PAIRS = 24
 
 
 def score(i: int) -> float:
-    """The score of pair number i, from 0 to 5, no two neighbours the same."""
+    """Return the score of pair i, from 0 to 5; neighbours differ."""
     return i * 7 % 26 / 5
 
 
 def texts(name: str, i: int) -> tuple[str, str]:
-    """Two sentences that only one pair of one file has."""
+    """Return two sentences that are unique to a pair and a file."""
     return f"{name} first {i}", f"{name} second {i}"
 
 
@@ -34,7 +34,7 @@ def write(path, lines) -> None:
 
 
 def write_year(folder, **subsets: int) -> None:
-    """Subset -> so many pairs; every third without a score."""
+    """Write the given number of pairs per subset, every third of them without a score."""
     for name, n in subsets.items():
         name = name.replace("_", ".")
         rows = [texts(f"{folder.name} {name}", i) for i in range(n)]
@@ -44,7 +44,7 @@ def write_year(folder, **subsets: int) -> None:
 
 
 def write_all(root) -> None:
-    """sts/, stsbenchmark/, sick/ and snli_1.0/."""
+    """Write sts/, stsbenchmark/, sick/ and snli_1.0/."""
     write_year(root / "sts" / "STS12-en-test", MSRvid=PAIRS, surprise_OnWN=12)
     write_year(root / "sts" / "STS13-en-test", headlines=15)
     for split in ("train", "dev", "test"):
@@ -73,7 +73,7 @@ def write_snli(root, split: str, labels) -> None:
 
 
 def knowing(angles: dict[str, float], score=None) -> SimpleNamespace:
-    """A model that puts each sentence on the unit circle at this angle."""
+    """Return a model that embeds each sentence on the unit circle at its angle."""
 
     def encode(sentences, progress=None) -> Embeddings:
         angle = torch.tensor([angles[s.text] for s in sentences])

@@ -64,7 +64,7 @@ def test_two_visitors_start_one_fetch_and_either_stops_it(library, web):
     assert fetch.DOWNLOADS["flickr8k"].received >= 20_000
     fetching.start("flickr8k")
     ended(fetching)
-    assert any(asked and asked.startswith("bytes=") for _, asked in web.asked)
+    assert any(asked and asked.startswith("bytes=") for _, asked in web.requests)
     assert fetching.completed() == ("flickr8k",)
 
 
@@ -151,7 +151,7 @@ def test_a_visitor_fetches_cancels_goes_on_and_searches_what_has_come(
     row, same = more(page), more(other)
     expect(row).to_contain_text("Flickr8k: 4 photos, ")
     expect(row).to_contain_text("for tests only")
-    assert slow_web.asked == []  # nobody has pressed yet
+    assert slow_web.requests == []  # nobody has pressed yet
     button(row, "Fetch").click()
     for seen in (row, same):
         expect(seen).to_contain_text(re.compile(r"Fetching Flickr8k: \d{2,} kB of \d+ kB"))
@@ -166,7 +166,7 @@ def test_a_visitor_fetches_cancels_goes_on_and_searches_what_has_come(
     expect(button(row, "Cancel")).to_be_visible()
     page.keyboard.press("Escape")  # closes More; the fetch goes on
     expect(page.locator(".toast-body")).to_contain_text("Flickr8k is available")
-    assert slow_web.asked[-1][1].startswith("bytes=")
+    assert slow_web.requests[-1][1].startswith("bytes=")
     expect(same).to_contain_text("Flickr8k is available.")
     expect(button(same, "Fetch")).to_have_count(0)
     page.get_by_label("Gallery").click()
