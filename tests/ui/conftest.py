@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from gradio_client import Client
 from playwright.sync_api import expect
 
 from vsdemo import ui
@@ -122,6 +123,9 @@ def apps(sockets, app_checkpoints):
         patch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
         server = served_here(addresses, "toy")
         server.__enter__()
+        # Wait until the first engine is loaded, so that pages open with search results.
+        client = Client(addresses["toy"], verbose=False)
+        client.predict("a bar", "gru", "toy-test", 1, api_name="/search")
     yield addresses
     server.__exit__(None, None, None)
 

@@ -48,8 +48,9 @@ def offline(few, monkeypatch):
 
 
 @pytest.fixture
-def shipped_app(apps, fresh_machine):
+def shipped_app(apps, fresh_machine, monkeypatch):
     """The app on a fresh machine, with the models that ship."""
+    monkeypatch.setattr(callbacks, "PATIENCE", 60)
     with served_here(apps, "shipped"):
         yield "shipped"
 
@@ -59,6 +60,7 @@ def few_app(apps, checkpoints, monkeypatch):
     """The app with sixteen pictures of Storybook."""
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
     monkeypatch.setitem(store.SPLITS, "test", range(4500, 4516))
+    monkeypatch.setattr(callbacks, "PATIENCE", 60)
     with served_here(apps, "few"):
         yield "few"
 
