@@ -100,5 +100,6 @@ def freeze_resting_tower(
     if config.alternate_epochs:
         turn = step // (config.alternate_epochs * steps_per_epoch) % 2
         resting = (model.text, model.image)[turn]
-        for weights in resting.parameters():
-            weights.grad = None
+        if resting is not None:
+            for weights in resting.parameters():
+                weights.grad = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from vsdemo.core.caption_set import CaptionSet
@@ -29,9 +29,7 @@ class Probe:
         UserError: If `Sentence.from_user` refuses a query.
     """
 
-    def __init__(
-        self, dev: CaptionSet, needs: Collection[str], queries: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, dev: CaptionSet, needs: frozenset[str], queries: Sequence[str] = ()) -> None:
         self.photos = [photo.name for photo in dev.photos]
         count = len(dev.captions)
         captions = sorted({count * i // CAPTIONS for i in range(CAPTIONS)}) if count else []

@@ -1,4 +1,4 @@
-"""Events for TensorBoard too, where somebody asks for it and it is installed; its one home."""
+"""Events for TensorBoard."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from typing import Any
 from vsdemo.core.errors import UserError
 from vsdemo.core.nested import flatten
 
-FOLDER = "tensorboard"  # in that of the run
+FOLDER = "tensorboard"  # in the folder of the run
 
 
 class Board:
-    """Every number of an event as a scalar KIND/NAME over the steps, such as eval/i2t.r1.
+    """A writer of every number of an event as a scalar KIND/NAME, such as eval/i2t.r1.
 
-    Raises UserError when TensorBoard is not installed.
+    Args:
+        out: The folder of the run.
+
+    Raises:
+        UserError: If TensorBoard is not installed.
     """
 
     def __init__(self, out: Path) -> None:
@@ -23,17 +27,18 @@ class Board:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
             raise UserError(
-                "--tensorboard needs TensorBoard: `pip install tensorboard`, then once more."
+                "--tensorboard needs TensorBoard: run `pip install tensorboard`, then try again."
             ) from None
-        self._open, self._writer = SummaryWriter, None
+        self._open = SummaryWriter
+        self._writer: Any = None
         self._folder = str(out / FOLDER)
 
     def rewind(self, step: int) -> None:
-        """What lies after `step` is shown no more: a killed run repeats those steps."""
+        """Drop what was written after `step`: a resumed run repeats those steps."""
         self._writer = self._open(self._folder, purge_step=step + 1, flush_secs=2)
 
     def write(self, event: Mapping[str, Any]) -> None:
-        """Takes one event."""
+        """Write an event."""
         if self._writer is None:
             self.rewind(0)
         for name, value in numbers(event).items():

@@ -153,16 +153,17 @@ class Trainer:
         started = time.perf_counter()
         metrics = self.material.measure(self.evaluated)
         chosen_by = self.material.chosen_by
-        improved = chosen_by is not None and metrics[chosen_by] > self.best
-        if improved:
+        improvement = {}
+        if chosen_by is not None and metrics[chosen_by] > self.best:
             self.best, self.waited = metrics[chosen_by], 0
+            improvement = {chosen_by: self.best}
             self.material.save(self.out, self.evaluated)
         elif chosen_by is not None:
             self.waited += 1
         self.seconds += time.perf_counter() - started
         self.events.write("eval", self.step, epoch=epoch, split="dev", **metrics)
-        if improved:
-            self.events.write("checkpoint", self.step, **{chosen_by: self.best})
+        if improvement:
+            self.events.write("checkpoint", self.step, **improvement)
 
     def _request_stop(self, number: int, frame: FrameType | None) -> None:
         self.stop_requested = True

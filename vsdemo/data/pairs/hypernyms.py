@@ -112,8 +112,10 @@ def corrupt(
     pending = np.arange(len(pairs))
     while len(pending):
         corrupted[pending] = pairs[pending]
+        # Saved models and their metrics depend on the order of these two draws.
+        replacements = rng.integers(0, concepts, len(pending))
         sides = rng.integers(0, 2, len(pending))
-        corrupted[pending, sides] = rng.integers(0, concepts, len(pending))
+        corrupted[pending, sides] = replacements
         pending = pending[never.contains(corrupted[pending])] if never else pending[:0]
     return corrupted
 

@@ -1,4 +1,4 @@
-"""Trained models to the folder that `stanza.Pipeline(dir=...)` loads, small enough to ship."""
+"""Pack trained models into a folder that `stanza.Pipeline(dir=...)` loads, small enough to ship."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ KINDS = {
     "pretrain": "pretrain.pt",
 }
 VECTORS = [{"model": "pretrain", "package": PACKAGE}]
-LONGEST = 1000  # characters of a word; Stanza puts `<UNK>` in place of a longer one
-UNKNOWN = 1  # Stanza's number of words a vocabulary lacks
+LONGEST = 1000  # characters of a word; Stanza replaces longer ones by `<UNK>`
+UNKNOWN = 1  # Stanza's number of unknown words
 
 
 def small(value: Any) -> Any:
-    """Weights in half precision; Stanza copies them into float32 layers when it loads them."""
+    """Return weights in half precision; Stanza copies them into float32 layers on loading."""
     if isinstance(value, Tensor):
         return value.half() if value.dtype == torch.float32 else value
     if isinstance(value, dict):
@@ -38,12 +38,12 @@ def small(value: Any) -> Any:
 
 
 def portable(config: dict[str, Any]) -> dict[str, Any]:
-    """A model's settings without the paths of the machine it was trained on."""
+    """Return a model's settings without paths of the machine it was trained on."""
     return {k: None if isinstance(v, str) and os.sep in v else v for k, v in config.items()}
 
 
 def pack_model(kind: str, source: Path, target: Path) -> None:
-    """Writes one model, small and portable; word vectors stay float32, as Stanza needs them."""
+    """Write a small, portable model; word vectors stay float32, as Stanza needs them."""
     state = torch.load(source, weights_only=True)
     if kind != "pretrain":
         state["config"] = portable(state["config"])
@@ -52,7 +52,7 @@ def pack_model(kind: str, source: Path, target: Path) -> None:
     if kind == "tokenize":
         state["config"]["max_seqlen"] = LONGEST
     if kind == "depparse":
-        # Trained without lemmas, used with words in their place: both look up the same vector.
+        # Words take the place of lemmas at use: unknown ones get the vector of `no lemma`.
         lemmas = state["vocab"]["lemma"]["_unit2id"]
         state["model"]["lemma_emb.weight"][UNKNOWN] = state["model"]["lemma_emb.weight"][
             lemmas["_"]
@@ -60,20 +60,20 @@ def pack_model(kind: str, source: Path, target: Path) -> None:
     with BytesIO() as saved, atomic(target) as path:
         torch.save(state, saved)
         with ZipFile(saved) as whole, ZipFile(path, "w") as packed:
-            for name in whole.namelist():  # a tenth smaller, and torch reads it all the same
+            for name in whole.namelist():  # a tenth smaller, and torch can still read it
                 packed.writestr(ZipInfo(name), whole.read(name), ZIP_DEFLATED)
 
 
 def pack(work: Path, out: Path, parser: str = KINDS["depparse"]) -> None:
-    """Writes models and `resources.json`, Stanza's list of a folder's models, with digests."""
+    """Write models and `resources.json`, Stanza's list of a folder's models, with digests."""
     listed: dict[str, Any] = {"lang_name": "English"}
     for kind, name in (KINDS | {"depparse": parser}).items():
         path = out / "en" / kind / f"{PACKAGE}.pt"
         pack_model(kind, work / name, path)
-        facts: dict[str, Any] = {"md5": hashlib.md5(path.read_bytes()).hexdigest()}
+        entry: dict[str, Any] = {"md5": hashlib.md5(path.read_bytes()).hexdigest()}
         if kind in ("pos", "depparse"):
-            facts["dependencies"] = VECTORS
-        listed[kind] = {PACKAGE: facts}
+            entry["dependencies"] = VECTORS
+        listed[kind] = {PACKAGE: entry}
     default = {kind: PACKAGE for kind in KINDS if kind != "pretrain"} | {"lemma": "identity"}
     listed["packages"] = {"default": default}
     write_text(out / "resources.json", json.dumps({"en": listed}, indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""How well a pipeline parses EWT: the metrics of the CoNLL 2018 shared task."""
+"""Parsing accuracy of a pipeline: the metrics of the CoNLL 2018 shared task."""
 
 from __future__ import annotations
 
@@ -24,11 +24,16 @@ RAW_METRICS = {"words": "Words", "sentences": "Sentences", **METRICS}
 
 
 def evaluate(folder: Path, split: str = "test") -> dict[str, dict[str, float]]:
-    """Percentages on a split of UD English EWT, F1 over words.
+    """Return F1 scores over words, in percent, on a split of UD English EWT.
 
-    `gold_tokens`: the treebank's words and sentences, tags and trees predicted. `raw_text`: the
-    treebank's plain text through the whole pipeline. Relations count without their subtypes, as
-    the shared task has it. Raises UserError when models or treebank are missing or damaged.
+    Relations are compared without their subtypes, as in the shared task.
+
+    Returns:
+        `gold_tokens`, where words and sentences are given and tags and trees are predicted, and
+        `raw_text`, where the whole pipeline reads plain text.
+
+    Raises:
+        UserError: If models or treebank are missing or damaged, or there is no such split.
     """
     if split not in ("train", "dev", "test"):
         raise UserError(f"UD English EWT has no split {split!r}; valid are train, dev, test.")
@@ -36,27 +41,33 @@ def evaluate(folder: Path, split: str = "test") -> dict[str, dict[str, float]]:
     text = treebank.read(split)
     words = [[r for r in rows if r[0].isdigit()] for rows in treebank.sentences(text)]
     gold = "".join("\n".join("\t".join(r) for r in rows) + "\n\n" for rows in words)
-    told = pipeline(folder, tokenize_pretokenized=True)([[r[1] for r in rows] for rows in words])
+    tokens = [[row[1] for row in rows] for rows in words]
+    tagged = pipeline(folder, tokenize_pretokenized=True)(tokens)
     raw = pipeline(folder)(treebank.plain_text(text))
     return {
-        "gold_tokens": compare(gold, told, METRICS),
+        "gold_tokens": compare(gold, tagged, METRICS),
         "raw_text": compare(text, raw, RAW_METRICS),
     }
 
 
 def on_storybook(folder: Path, split: str = "test") -> dict[str, float]:
-    """Percentages on the captions of a split of Storybook, whose trees are known; from raw text,
-    a caption a paragraph. Raises UserError for a split it has not."""
+    """Return F1 scores, in percent, on the captions of a split of Storybook.
+
+    Their trees are known. The pipeline reads raw text, each caption as a paragraph.
+
+    Raises:
+        UserError: If there is no such split.
+    """
     parser.check_models(folder)
-    _, told = stories(datasets.load("storybook", split))
-    gold = "".join(conllu.write(caption.tree, caption.text) for caption in told)
-    raw = pipeline(folder, tokenize_no_ssplit=True)("\n\n".join(c.text for c in told))
+    _, captions = stories(datasets.load("storybook", split))
+    gold = "".join(conllu.write(caption.tree, caption.text) for caption in captions)
+    raw = pipeline(folder, tokenize_no_ssplit=True)("\n\n".join(c.text for c in captions))
     metrics = {k: v for k, v in RAW_METRICS.items() if k != "xpos"}  # which gold trees lack
     return compare(gold, raw, metrics)
 
 
 def pipeline(folder: Path, **options: Any) -> Any:
-    """The Stanza pipeline of a folder."""
+    """Return the Stanza pipeline of a folder."""
     return stanza.Pipeline(
         "en",
         str(folder),
@@ -68,12 +79,13 @@ def pipeline(folder: Path, **options: Any) -> Any:
 
 
 def compare(gold: str, document: Any, metrics: dict[str, str]) -> dict[str, float]:
-    """F1 scores in percent of a parsed document against CoNLL-U."""
-    told = io.StringIO()
-    CoNLL.write_doc2conll(document, told)
-    pair = (udeval.load_conllu(io.StringIO(t), "", {}) for t in (gold, told.getvalue()))
-    found = udeval.evaluate(*pair)
-    return {ours: round(100 * found[theirs].f1, 2) for ours, theirs in metrics.items()}
+    """Return F1 scores, in percent, of a parsed document against gold CoNLL-U."""
+    predicted = io.StringIO()
+    CoNLL.write_doc2conll(document, predicted)
+    gold_trees = udeval.load_conllu(io.StringIO(gold), "", {})
+    predicted_trees = udeval.load_conllu(io.StringIO(predicted.getvalue()), "", {})
+    scores = udeval.evaluate(gold_trees, predicted_trees)
+    return {ours: round(100 * scores[theirs].f1, 2) for ours, theirs in metrics.items()}
 
 
 CARD = """# Dependency parser for English, small
@@ -112,7 +124,7 @@ def table(metrics: dict[str, dict[str, dict[str, float]]]) -> str:
 
 
 def finish(folder: Path, silver: int) -> None:
-    """Measures a pipeline on dev and test; writes metrics.json and the model card."""
-    figures = {split: evaluate(folder, split) for split in ("dev", "test")}
-    write_text(folder / "metrics.json", json.dumps(figures, indent=1) + "\n")
-    write_text(folder / "README.md", CARD.format(silver=silver, table=table(figures)))
+    """Measure a pipeline on dev and test; write metrics.json and the model card."""
+    metrics = {split: evaluate(folder, split) for split in ("dev", "test")}
+    write_text(folder / "metrics.json", json.dumps(metrics, indent=1) + "\n")
+    write_text(folder / "README.md", CARD.format(silver=silver, table=table(metrics)))

@@ -1,8 +1,8 @@
-"""Silver trees: captions parsed by our own parser, with one systematic error put right.
+"""Silver trees: captions parsed by our own parser, with one systematic error corrected.
 
-Photo captions are often noun phrases: "Two dogs playing in snow ." Newspaper and web text hardly
-ever is, so a parser trained on it takes `playing` for the sentence's verb. In UD a participle
-without an auxiliary is no predicate: the noun is the root, the participle its clause (`acl`).
+Captions are often noun phrases: "Two dogs playing in snow ." Newspaper and web text rarely is, so a
+parser trained on it takes `playing` for the main verb. In UD a participle without an auxiliary is
+not a predicate: the noun is the root, and the participle its clause (`acl`).
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ SENTENCES, CHUNK = 12_000, 500
 
 
 def captions(seed: int = 0) -> list[str]:
-    """Caption sentences of photos outside Flickr8k; a third as a visitor would type them."""
+    """Return captions of photos outside Flickr8k; a third are in lower case, as users type."""
     sentences = [line.rstrip("\n") for line in corpus_sentences()]
-    found = random.Random(seed).sample(sentences, SENTENCES)
-    return [t.lower().rstrip(" .") if i % 3 == 0 else t for i, t in enumerate(found) if t.strip()]
+    sample = random.Random(seed).sample(sentences, SENTENCES)
+    return [t.lower().rstrip(" .") if i % 3 == 0 else t for i, t in enumerate(sample) if t.strip()]
 
 
 def repair(rows: Rows) -> Rows | None:
-    """A caption's tree with the noun for its root where its verb is a bare participle.
+    """Return a caption's tree with the noun as root if the verb is a bare participle.
 
-    None where the tree is in doubt: a noun is the root although a finite verb stands outside of
-    every clause, or what would have to move is no plain subject.
+    Returns None for a doubtful tree: a noun is the root although there is a finite verb outside of
+    all clauses, or what would become the root is not a plain subject.
     """
     rows = [list(row) for row in rows if row[0].isdigit()]
     root = next(row for row in rows if row[HEAD] == "0")
@@ -46,14 +46,14 @@ def repair(rows: Rows) -> Rows | None:
             return None
         if subjects[0][UPOS] not in ("NOUN", "PROPN", "PRON"):
             return None
-        return _turned(rows, subjects[0], root)
+        return _with_noun_root(rows, subjects[0], root)
     if root[XPOS] in PARTICIPLES or root[UPOS] == "VERB" or "cop" in labels:
         return rows
     main = [r for r in below if r[XPOS] in FINITE and r[LABEL] not in ("acl:relcl", "advcl")]
     return None if main or root[UPOS] not in ("NOUN", "PROPN", "PRON", "NUM") else rows
 
 
-def _turned(rows: Rows, subject: list[str], verb: list[str]) -> Rows | None:
+def _with_noun_root(rows: Rows, subject: list[str], verb: list[str]) -> Rows | None:
     for row in rows:
         if row[HEAD] != verb[0] or row is subject:
             continue
@@ -67,8 +67,9 @@ def _turned(rows: Rows, subject: list[str], verb: list[str]) -> Rows | None:
 
 
 def balanced(trees: list[Rows], seed: int = 0) -> list[Rows]:
-    """As many trees with a nominal root, which are rarer, as trees with another one."""
-    nominal, other = [], []
+    """Return as many trees with a nominal root, which are rarer, as with another root."""
+    nominal: list[Rows] = []
+    other: list[Rows] = []
     for rows in trees:
         root = next(row for row in rows if row[HEAD] == "0")
         (nominal if root[UPOS] in ("NOUN", "PROPN", "PRON", "NUM") else other).append(rows)
@@ -78,7 +79,7 @@ def balanced(trees: list[Rows], seed: int = 0) -> list[Rows]:
 
 
 def silver(work: Path) -> None:
-    """Writes silver.conllu with the models trained so far."""
+    """Write silver.conllu with the models trained so far."""
     pack(work, work / "pipeline", parser="parser.pt")
     parse = score.pipeline(work / "pipeline", tokenize_no_ssplit=True)
     texts, trees = captions(), []

@@ -1,13 +1,14 @@
-"""Trains checkpoints/stanza-en with Stanza's own training code, one stage after the other.
+"""Train checkpoints/stanza-en with Stanza's own training code, stage by stage.
 
-A finished stage is not run again, so a run that was killed goes on; Stanza itself resumes the
+A finished stage is not repeated, so a killed training can be resumed; Stanza itself resumes the
 parser within its stage. Stages: text and labels -> word vectors -> tokenizer -> expander of
 multi-word tokens ("don't") -> tags of the training trees -> tagger -> parser -> trees of captions
 (`silver`) -> parser on both -> the folder that stanza.Pipeline loads (`pack`).
 
 Departures from Stanza's defaults, all for size and speed: small layers, no lemmas and features,
-bfloat16 (`quick`), Adam throughout. The parser is trained on tags a tagger gave to trees it had
-not seen (two halves tag each other), because at use it meets a tagger's errors, not gold tags.
+bfloat16 (`quick`), Adam throughout. The parser is trained on tags that a tagger
+predicted for unseen trees (two halves tag each other), because it will get a tagger's output, with
+its errors, and not gold tags.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ PARSER = shlex.split(
 
 
 def stanza(module: str, work: Path, *arguments: object) -> Any:
-    """Runs one of Stanza's training programs in this process; gives its trainer, if it has one."""
+    """Run one of Stanza's training programs in this process; return its trainer, if it has one."""
     from vsdemo.recipes.parsing import quick
 
     program = import_module(f"stanza.models.{module}")
@@ -49,7 +50,7 @@ def stanza(module: str, work: Path, *arguments: object) -> Any:
 
 
 def prepare(work: Path) -> None:
-    """EWT as CoNLL-U, raw text and a label a character, for each split."""
+    """Write each split of EWT as CoNLL-U, raw text and character labels."""
     from stanza.utils.datasets import prepare_tokenizer_data
 
     for split in ("train", "dev", "test"):
@@ -63,7 +64,7 @@ def prepare(work: Path) -> None:
 
 
 def pretrain(work: Path) -> None:
-    """Word vectors, as text and in Stanza's own format."""
+    """Train word vectors; write them as text and in Stanza's own format."""
     from stanza.models.common.pretrain import Pretrain
 
     vectors.train(work / "vectors.txt")
@@ -71,7 +72,7 @@ def pretrain(work: Path) -> None:
 
 
 def tokenizer(work: Path) -> None:
-    """Splits raw text into sentences and tokens."""
+    """Train the tokenizer, which splits raw text into sentences and tokens."""
     stanza(
         "tokenizer", work, "--save_name", "tokenizer.pt", "--steps", 6000, "--eval_steps", 500,
         "--txt_file", work / "train.txt", "--label_file", work / "train.labels",
@@ -81,7 +82,7 @@ def tokenizer(work: Path) -> None:
 
 
 def expander(work: Path) -> None:
-    """Splits multi-word tokens into words."""
+    """Train the expander, which splits multi-word tokens into words."""
     from stanza.utils.datasets.contract_mwt import contract_mwt
 
     contract_mwt(str(work / "dev.gold.conllu"), str(work / "dev.in.conllu"))
@@ -93,7 +94,7 @@ def expander(work: Path) -> None:
 
 
 def train_tagger(work: Path, name: str, train: Path, dev: Path, steps: int, *more: object) -> None:
-    """Trains a tagger for UPOS and XPOS; the best on `dev` is kept."""
+    """Train a tagger for UPOS and XPOS; keep the best one on `dev`."""
     stanza(
         "tagger", work, "--save_name", name, "--train_file", train, "--eval_file", dev,
         "--wordvec_pretrain_file", work / "pretrain.pt", *EMBEDDINGS, *TAGGER,
@@ -102,7 +103,7 @@ def train_tagger(work: Path, name: str, train: Path, dev: Path, steps: int, *mor
 
 
 def tag(work: Path, name: str, source: Path, target: Path) -> None:
-    """Writes `source` with the tags of a trained tagger."""
+    """Write `source` with the tags of a trained tagger."""
     stanza(
         "tagger", work, "--save_name", name, "--mode", "predict", "--eval_file", source,
         "--output_file", target, "--wordvec_pretrain_file", work / "pretrain.pt",
@@ -110,7 +111,7 @@ def tag(work: Path, name: str, source: Path, target: Path) -> None:
 
 
 def jackknife(work: Path) -> None:
-    """Training trees with tags of a tagger that had not seen them; dev trees with such tags."""
+    """Write training and dev trees with tags of taggers that were not trained on them."""
     trees = treebank.sentences((work / "train.conllu").read_text(encoding="utf-8"))
     halves = [work / f"half{i}.conllu" for i in (0, 1)]
     for path, half in zip(halves, treebank.halves(trees), strict=True):
@@ -125,15 +126,15 @@ def jackknife(work: Path) -> None:
 
 
 def tagger(work: Path) -> None:
-    """The tagger that ships, on all of EWT."""
+    """Train the shipped tagger on all of EWT."""
     train_tagger(work, "rough.pt", work / "train.conllu", work / "dev.conllu", 1500)
 
 
 def smaller_steps(work: Path) -> None:
-    """The same tagger trained on with a fifth of the learning rate.
+    """Continue to train the tagger with a fifth of the learning rate.
 
-    Stanza never lowers a tagger's rate (it sets a second optimiser, but goes on with the first)
-    and starts anew when called again, so its trainer is handed the weights it had.
+    Stanza never lowers a tagger's learning rate (it creates a second optimizer but keeps using the
+    first) and starts from scratch when called again, so its trainer is given the weights.
     """
     from stanza.models import tagger as program
 
@@ -144,7 +145,7 @@ def smaller_steps(work: Path) -> None:
 
 
 def parser(work: Path, steps: int = 3200, *more: object) -> Any:
-    """The parser on EWT; the best on the dev trees with predicted tags is kept."""
+    """Train the parser on EWT; keep the best one on dev trees with predicted tags."""
     return stanza(
         "parser", work, "--save_name", "parser.pt", "--train_file", work / "train.tagged.conllu",
         "--eval_file", work / "dev.tagged.conllu", "--wordvec_pretrain_file", work / "pretrain.pt",
@@ -153,7 +154,7 @@ def parser(work: Path, steps: int = 3200, *more: object) -> Any:
 
 
 def captions(work: Path) -> None:
-    """The same parser trained on: a fifth of the batches silver, then small steps, averaged."""
+    """Continue to train the parser: a fifth of silver batches, then averaged small steps."""
     from vsdemo.recipes.parsing import quick
 
     with quick.averaging() as average:
@@ -167,15 +168,24 @@ def captions(work: Path) -> None:
 
 
 STAGES = (
-    *(prepare, pretrain, tokenizer, expander, jackknife, tagger, smaller_steps),
-    *(parser, silver, captions),
+    prepare,
+    pretrain,
+    tokenizer,
+    expander,
+    jackknife,
+    tagger,
+    smaller_steps,
+    parser,
+    silver,
+    captions,
 )
 
 
 def train(out: Path) -> None:
-    """Runs the stages that are not done, in `out`.work, then packs the pipeline and measures it.
+    """Run the remaining stages in the folder `out`.work, then pack and measure the pipeline.
 
-    Raises UserError when a data set is missing.
+    Raises:
+        UserError: If a data set is missing.
     """
     work = out.with_name(f"{out.name}.work")
     work.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""Word vectors of our own for the parser, from text that holds no dev or test caption.
+"""Word vectors for the parser, from text without dev and test captions.
 
-A context is a word AND its place (two to the left ... two to the right), which groups words by
-syntax, what a parser wants.
+A context is a word AND its position, from two to the left to two to the right. That groups words by
+syntax, which is what a parser needs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WORDS, CONTEXTS, DIM = 21_000, 4_000, 100
 
 
 def texts() -> Iterator[list[str]]:
-    """Tokenised lower-case sentences: EWT train, caption text (no dev or test photo), glosses."""
+    """Yield lower-case tokens of EWT train, captions (not of dev or test photos) and glosses."""
     for rows in treebank.sentences(treebank.read("train")):
         yield [row[1].lower() for row in rows if row[0].isdigit()]
     yield from (TOKEN.findall(line.lower()) for line in corpus_sentences())
@@ -38,7 +38,7 @@ def texts() -> Iterator[list[str]]:
 
 
 def train(path: Path, seed: int = 0) -> None:
-    """Writes the vectors as text, most frequent word first: `word x1 ... x100` a line."""
+    """Write the vectors as text, the most frequent word first: `word x1 ... x100` per line."""
     sentences = [["<s>", *s, "</s>"] for s in texts()]
     counts = Counter(word for sentence in sentences for word in sentence)
     words = [w for w, c in counts.most_common(WORDS) if c >= 3]

@@ -74,6 +74,7 @@ class Student(nn.Module):
         if len(vector) < 2:
             return vector.new_zeros(())  # nothing to rank
         words = self.pair.text.collate(self.pair.text.prepare(captions)).to(vector.device)
+        assert self.pair.image is not None
         general, specific = self.pair.text(words), self.pair.image(vector)
         with torch.autocast(vector.device.type, enabled=False):  # scores in bfloat16 would tie
             scores = self.pair.score(general, specific)  # (C, P)

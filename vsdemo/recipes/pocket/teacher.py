@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -134,7 +135,8 @@ def project(maps: Tensor, basis: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
     Returns:
         Components (N, RELEVANT, h, w), in half precision, and their deviations (RELEVANT,).
     """
-    encoder = checkpoint.load(checkpoints_root().joinpath(*READER))[0].image.cpu()
+    model = checkpoint.load(checkpoints_root().joinpath(*READER))[0]
+    encoder: Any = model.image.cpu() if model.image else None
     scale = (encoder.standardize.running_var + encoder.standardize.eps).sqrt()
     weight = encoder.linear.weight.detach() / scale
     read = weight @ basis["directions"]  # (D, COMPONENTS)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -110,7 +110,7 @@ class Distillation:
         vocab = Vocab.build([Sentence(c) for c in self.photos.captions], MIN_COUNT)
         torch.manual_seed(self.config.seed)
         self.student = Student(vocab, torch.stack([deviation, means.std(0)]))
-        self.student.to(device(), memory_format=torch.channels_last)
+        self.student.to(device()).to(memory_format=torch.channels_last)
         return self.student
 
     def batches(self, epoch: int, start: int = 0) -> Iterator[Batch]:
@@ -121,7 +121,10 @@ class Distillation:
         """Return AdamW, with weight decay of matrices only."""
         matrices = [p for p in self.student.parameters() if p.dim() > 1]
         others = [p for p in self.student.parameters() if p.dim() <= 1]
-        groups = [{"params": matrices}, {"params": others, "weight_decay": 0.0}]
+        groups: list[dict[str, Any]] = [
+            {"params": matrices},
+            {"params": others, "weight_decay": 0.0},
+        ]
         return AdamW(groups, weight_decay=self.config.weight_decay)
 
     def average(self, optimizer: Optimizer) -> AveragedModel:
@@ -228,9 +231,10 @@ def train(out: Path, settings: Settings) -> str:
     trainer = Trainer(work, material)
     outcome = trainer.run()
     if outcome == "done":
-        material.save(out, trainer.evaluated)
+        student = cast(Student, trainer.evaluated)
+        material.save(out, student)
         hours = round(trainer.seconds / 3600, 2)
-        metrics = {"dev_rsum": material.measure(trainer.evaluated), "hours": hours}
+        metrics = {"dev_rsum": material.measure(student), "hours": hours}
         write_text(out / "metrics.json", json.dumps(metrics, indent=1) + "\n")
         write_text(out / "README.md", card(settings, material.photos.counts, metrics))
     return outcome

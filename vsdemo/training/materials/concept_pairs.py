@@ -7,7 +7,7 @@ are in a batch change.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -20,9 +20,11 @@ from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.data.pairs import hypernyms, wordnet
 from vsdemo.data.text.vocab import Vocab
+from vsdemo.encoders.concepts import ConceptTable
 from vsdemo.evaluation.tasks.hypernyms import measure
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.vendrov2016 import HypernymsConfig
 from vsdemo.training.materials.pairs import Pairs
 from vsdemo.training.requirements import Check, Requirements
 
@@ -31,6 +33,9 @@ class ConceptPairs(Pairs):
     """Hypernym pairs, for a table of concepts."""
 
     log_interval = 1000
+
+    config: HypernymsConfig
+    table: ConceptTable
 
     def _load(self, dataset: str | None) -> None:
         dataset = dataset or wordnet.NAME
@@ -54,6 +59,7 @@ class ConceptPairs(Pairs):
         """Return a new table of the hierarchy's concepts."""
         self._build_model(Vocab(self.split.taxonomy.names), features=0)
         self.model.to(device())
+        self.table = cast(ConceptTable, self.model.text)
         self.steps_per_epoch = len(self._epoch(0))
         return self.model
 
@@ -78,11 +84,11 @@ class ConceptPairs(Pairs):
         general, specific = batch.to(device()).T
         positives = len(batch) // (1 + self.config.negatives)
         label = torch.arange(len(batch), device=device()) < positives
-        return self.model.text.rows(general), self.model.text.rows(specific), label
+        return self.table.rows(general), self.table.rows(specific), label
 
     def adjust_gradients(self, batch: Tensor, step: int) -> dict[str, Tensor]:
         """Clamp the rows of the batch before the step, as the released code does."""
-        self.model.text.clamp(batch.flatten().to(device()))
+        self.table.clamp(batch.flatten().to(device()))
         return {}
 
     def measure(self, model: DualEncoder) -> dict[str, Any]:

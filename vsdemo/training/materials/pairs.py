@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -123,7 +123,7 @@ class Pairs(ABC):
         vocab = Vocab.build(sentences, config.min_count, config.needs)
         self._build_model(vocab, self.spec.features)
         if config.vectors != "learned":
-            table = self.model.text.table
+            table = cast(nn.Embedding, self.model.text.table)
             vectors.initialize(table, vocab, texts)
             table.requires_grad_(config.vectors == "tuned")
         self.model.to(device())

@@ -59,7 +59,8 @@ class Photos(Pairs):
     @classmethod
     def default_settings(cls, config: Config, dataset: str | None) -> tuple[str, ...]:
         """Choose Pocket for drawings, and where the preset's backbone is missing."""
-        if not datasets.is_generated(dataset) and is_available(config.backbone):
+        generated = dataset is not None and datasets.is_generated(dataset)
+        if not generated and is_available(config.backbone):
             return ()
         wanted = {"backbone": "pocket"}
         if config.crops in VIEWS:
