@@ -1,0 +1,54 @@
+"""The registry of materials, and a material that another package adds."""
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.support.small_runs import SETTINGS, logged
+from vsdemo import models
+from vsdemo.core import config
+from vsdemo.core.errors import UserError
+from vsdemo.training import materials
+from vsdemo.training.materials.photos import Photos
+from vsdemo.training.trainer import Trainer
+
+
+class FirstCaptions(Photos):
+    """The first caption of each photo; the epoch is chosen by the recall at 5."""
+
+    chosen_by = "recall"
+
+    def _epoch(self, epoch: int) -> Sequence[Tensor]:
+        first = torch.tensor([captions[0] for captions in self.train_set.captions_of])
+        return list(first.split(8))
+
+    def measure(self, model) -> dict:
+        metrics = super().measure(model)
+        return {**metrics, "recall": metrics["t2i"]["r5"]}
+
+
+@pytest.mark.parametrize("name", materials.MATERIALS)
+def test_every_material_has_a_class(name):
+    assert materials.material_class(name).chosen_by
+
+
+def test_an_unknown_material_lists_the_valid_ones():
+    with pytest.raises(UserError, match="no material 'video'; choose one of photos, "):
+        materials.material_class("video")
+
+
+def test_a_material_from_outside_trains(tmp_path, monkeypatch):
+    monkeypatch.setitem(materials.MATERIALS, "first", f"{__name__}:FirstCaptions")
+    monkeypatch.setattr(materials, "import_module", lambda name: __import__("sys").modules[name])
+    chosen = config.override(models.preset("gru")[1], [*SETTINGS, "epochs=2"])
+    chosen = chosen.model_copy(update={"material": "first"})
+    material = materials.create("gru", chosen, dataset="toy")
+    assert isinstance(material, FirstCaptions)
+    trainer = Trainer(tmp_path, material)
+    assert trainer.total == 2 * 3  # 24 photos in batches of 8
+    assert trainer.run() == "done"
+    recalls = [event["recall"] for event in logged(tmp_path, "eval")]
+    assert len(recalls) == 2
+    assert logged(tmp_path, "done")[0]["best_recall"] == max(recalls)
