@@ -70,6 +70,7 @@ def test_killed_and_resumed_is_the_same_run(tmp_path, uninterrupted):
     assert_same_run(tmp_path / "run", uninterrupted)
 
 
+@pytest.mark.long  # quick: test_a_stop_at_any_step, and jobs/test_jobs.py stops a process
 def test_stopped_and_resumed_is_the_same_run(tmp_path, uninterrupted):
     process = start(tmp_path / "run")
     process.terminate()

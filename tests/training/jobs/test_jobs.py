@@ -138,6 +138,7 @@ def assert_nobody_else_trains(live, run) -> None:
     assert told.count("\n") == 1
 
 
+@pytest.mark.long  # quick: test_jobs_killed.py, test_trainer_resume.py
 def test_app_and_trainer_are_killed(quick, trained):
     """The trainer outlives who started it, is found, followed and killed, and goes on."""
     words = [sys.executable, PLAN.watched[0], *SETTINGS]
@@ -168,6 +169,7 @@ def test_app_and_trainer_are_killed(quick, trained):
     assert_same_end(begun, trained)
 
 
+@pytest.mark.long  # quick: test_the_disk_gets_full_while_it_trains
 def test_a_full_disk(quick, trained, tmp_path, monkeypatch):
     """What was saved last is whole, and goes on once there is room."""
     with monkeypatch.context() as patch:
