@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 
 from vsdemo.core.sentences import Sentence
@@ -9,6 +11,7 @@ from vsdemo.data import caption_bank
 from vsdemo.data.storybook import lexicon
 from vsdemo.data.storybook.phrases import article
 from vsdemo.data.text import parser
+from vsdemo.encoders import TextEncoder
 from vsdemo.hierarchy import generalize
 from vsdemo.hierarchy.nodes import Node, concept_table
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item, check_order
@@ -108,10 +111,11 @@ def add_generalizations(
         for number, item in enumerate(hierarchy.items)
         if item.kind != PHOTO
     }
+    encoder = cast(TextEncoder, engine.model.text)
     new = [
         sentence
         for sentence in sorted(set(closure) - set(numbers))
-        if engine.model.text.unknown(Sentence(sentence))[0]
+        if encoder.unknown(Sentence(sentence))[0]  # some word is known
     ]
     if new:
         x = engine.model.encode_text([Sentence(sentence) for sentence in new]).x.float().cpu()
