@@ -205,3 +205,12 @@ def test_corrupt_draws_every_concept_and_copies_its_input():
     found = corrupt(right, 5, np.random.default_rng(0))
     assert rows(right) == [(0, 1)] * 400
     assert set(rows(found)) == {(g, 1) for g in range(5)} | {(0, s) for s in range(5)}
+
+
+def test_corrupt_draws_concepts_before_sides():
+    """Another order would change the published splits."""
+    found = corrupt(table([(0, 1)] * 4), 5, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    concepts, sides = rng.integers(0, 5, 4).tolist(), rng.integers(0, 2, 4).tolist()
+    expected = [(0, c) if side else (c, 1) for c, side in zip(concepts, sides, strict=True)]
+    assert rows(found) == expected
