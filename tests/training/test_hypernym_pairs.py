@@ -1,4 +1,4 @@
-"""Training on pairs of concepts: no sentences and no photos, the same loop."""
+"""Training on pairs of concepts."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Training on labelled pairs of sentences: no photos, the same loop."""
+"""Training on labelled sentence pairs."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What ends a run: another process in its folder, its time, whatever breaks it off."""
+"""What interrupts a run: another process in its folder, a time limit, errors."""
 
 import errno
 import itertools

@@ -1,4 +1,4 @@
-"""A run that was killed, stopped or crashed goes on as if nothing had happened."""
+"""A run that was killed, stopped or crashed resumes exactly."""
 
 import itertools
 import os
