@@ -178,7 +178,7 @@ def test_a_visitor_fetches_cancels_goes_on_and_searches_what_has_come(
     expect(later.locator("#grid button.frame")).to_have_count(4)
 
 
-def test_offline_the_row_says_so(visit, fresh_app):
+def test_offline_the_row_says_so(fresh_app, visit):
     page = visit(fresh_app)
     page.locator(".rare > button").click()
     row = page.locator(".fetch").filter(has_text="DenseNet-169")
