@@ -31,8 +31,8 @@ def material_class(name: str) -> type[Pairs]:
     if name not in MATERIALS:
         raise UserError(f"There is no material {name!r}; choose one of {', '.join(MATERIALS)}.")
     module, _, attribute = MATERIALS[name].partition(":")
-    found: type[Pairs] = getattr(import_module(module), attribute)
-    return found
+    kind: type[Pairs] = getattr(import_module(module), attribute)
+    return kind
 
 
 def create(

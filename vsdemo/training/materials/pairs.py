@@ -166,6 +166,10 @@ class Pairs(ABC):
         """Fit a model that is solved at once; only photos have such models."""
         raise NotImplementedError(f"{self.preset} is not solved at once")
 
+    @abstractmethod
+    def measure(self, model: DualEncoder) -> dict[str, Any]:
+        """Return the metrics of a model on dev."""
+
     def describe(self) -> dict[str, Any]:
         """Return preset, data set and configuration."""
         return {
