@@ -36,6 +36,8 @@ def imported_libraries(path: Path) -> set[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "import_module":
+            names |= {arg.value for arg in node.args if isinstance(arg, ast.Constant)}
     return {name.split(".")[0] for name in names}
 
 

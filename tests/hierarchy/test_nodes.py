@@ -47,7 +47,7 @@ def test_any_sentence_and_any_photo_have_a_node(engine, gallery, tmp_path):
     assert gallery.items[up[0].number].kind == CAPTION
     assert gallery.items[down[-1].number].kind == PHOTO
     (tmp_path / "text.png").write_text("no photo")
-    for name, message in (("text.png", "is not a photo"), ("gone.jpg", "no file")):
+    for name, message in (("text.png", "is not a readable photo"), ("gone.jpg", "no file")):
         with pytest.raises(UserError, match=message):
             nodes.find_node(gallery, engine, str(tmp_path / name))
 

@@ -85,7 +85,7 @@ def test_a_run_by_the_command_line(run, tmp_path):
 
 def test_without_the_package(run, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    with pytest.raises(UserError, match="needs TensorBoard: `pip install tensorboard`"):
+    with pytest.raises(UserError, match="needs TensorBoard: run `pip install tensorboard`"):
         Board(tmp_path)
     settings = [f"--set={s}" for s in (*SETTINGS, "epochs=1")]
     words = ["train", "gru", "--data=toy", "--out", tmp_path, *settings]

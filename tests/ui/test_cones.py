@@ -60,8 +60,8 @@ def test_any_name_stays_in_its_attribute(names):
     [
         ((), (), (), "0 concepts"),
         (("a", "b"), ((0, 0),), (), "2 concepts but 1 points"),
-        (("a", "a"), ((0, 0), (1, 1)), (), "no other"),
-        (("a", " "), ((0, 0), (1, 1)), (), "no other"),
+        (("a", "a"), ((0, 0), (1, 1)), (), "a name of its own"),
+        (("a", " "), ((0, 0), (1, 1)), (), "a name of its own"),
         (("a", "b"), ((0, 0), (1, -0.1)), (), "“b” needs two"),
         (("a", "b"), ((0, float("nan")), (1, 1)), (), "“a” needs two"),
         (("a", "b"), ((0, 0), (float("inf"), 1)), (), "“b” needs two"),
@@ -140,7 +140,7 @@ def test_a_point_is_dragged_out_of_a_cone_and_put_back(show):
     expect(page.locator(".cones .strays")).to_contain_text("cat in the cone of plant")
     expect(page.locator(".arrows .line.violated")).to_have_count(2)
     expect(page.locator(".arrows text")).to_have_text([re.compile(r"^E\s=\s0\.\d+$")] * 2)
-    page.get_by_role("button", name="Put it back").click()
+    page.get_by_role("button", name="Reset").click()
     told(page, "Select a concept", ALL_HOLD)
     expect(page.locator(".arrows .line.violated")).to_have_count(0)
     assert middle(page, "cat") == pytest.approx((x, y))

@@ -155,7 +155,7 @@ def test_another_preset_begins_anew_and_open_groups_stay_open(visit):
     group(page, "Loss").locator("summary").click()
     put(page, "margin", "0.5")
     page.get_by_role("button", name="rnn", exact=True).click()
-    expect(field(page, "noise")).to_be_attached()
+    expect(field(page, "init_noise")).to_be_attached()
     expect(field(page, "margin")).to_have_value("0.2")
     expect(page.locator("#settings .changed")).to_have_count(0)
     expect(page.locator("details[open]")).to_have_attribute("data-group", "Loss")
@@ -165,7 +165,7 @@ def test_another_preset_begins_anew_and_open_groups_stay_open(visit):
     expect(page.locator("#settings .changed")).to_have_count(0)
     expect(field(page, "margin")).to_have_value("0.2")
     page.get_by_role("button", name="fragments", exact=True).click()
-    expect(field(page, "mil")).to_be_attached()
+    expect(field(page, "mil_start")).to_be_attached()
     expect(field(page, "loss")).to_be_disabled()  # there is one choice
 
 

@@ -166,7 +166,9 @@ def test_without_baselines_there_is_no_gain(few):
     assert found.metrics(numbers)["accuracy"] == pytest.approx(found.metrics()["yes"])
 
 
-@pytest.mark.parametrize("score", [SCORES["order"], Bilinear(4), Gaussians(), CosineDistance(True)])
+@pytest.mark.parametrize(
+    "score", [SCORES["order"], Bilinear(4), Gaussians(), CosineDistance(as_released=True)]
+)
 def test_scores_of_pairs_are_those_of_the_whole(few, score):
     split = pairs_of.split(WHOLE, few)
     model = drawn(split.taxonomy.names, score)
