@@ -57,11 +57,15 @@ torch.set_num_threads(1)  # toy tensors: threads only wait for each other
 
 
 def pytest_collection_modifyitems(items):
-    """Two processes share the tests file by file; the pages of the app stay in one, which starts
-    the app once."""
+    """Let the two processes share the tests file by file, the longest group first.
+
+    The pages of the toy app stay in one process, which starts that app once.
+    """
     for item in items:
-        of_pages = item.path.parent.name == "ui"
-        item.add_marker(pytest.mark.xdist_group("ui" if of_pages else str(item.path)))
+        if not item.get_closest_marker("xdist_group"):
+            group = "pages" if "apps" in item.fixturenames else str(item.path)
+            item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group").args[0] != "pages")
 
 
 def draw(shape: str, colour: str, ground: str) -> Image.Image:
