@@ -20,11 +20,11 @@ from playwright.sync_api import sync_playwright
 from safetensors.torch import save_file
 
 from tests.support import (
+    fake_trainer,
     fake_web,
     small_orders,
     small_pairs,
     small_runs,
-    stand_ins,
     storybook_sample,
 )
 from tests.support.fake_parser import FakeParser
@@ -125,18 +125,18 @@ def run(monkeypatch, capsys):
 
 @pytest.fixture
 def own_home(tmp_path, monkeypatch):
-    """A VSDEMO_HOME of the test's own; what is still trained there in the end is killed."""
+    """Set VSDEMO_HOME to a temporary folder; at the end, kill the run that is still training."""
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "home"))
     yield tmp_path / "home"
-    if left := jobs.current():
-        stand_ins.end(left)
+    if run := jobs.current():
+        fake_trainer.kill(run)
 
 
 @pytest.fixture
-def stand_in(own_home, tmp_path, monkeypatch):
-    """Runs of the test's own, by a stand-in for the trainer."""
+def fake_training(own_home, tmp_path, monkeypatch):
+    """Let a fake trainer execute the runs, in a temporary VSDEMO_HOME."""
     with monkeypatch.context() as patch:
-        patch.setattr(sys, "executable", stand_ins.program(tmp_path / "programs"))
+        patch.setattr(sys, "executable", fake_trainer.program(tmp_path / "programs"))
         yield own_home
 
 

@@ -25,9 +25,21 @@ LINES = st.builds(
 )
 WRONG = st.sampled_from(
     [
-        *(b"", b" ", b"{", b"null", b"5", b"[]", b'"step"', b"\xff\xfe", b"\0", b"[" * 20),
-        *(b'{"kind": "step"}', b'{"kind": "step", "step": 1}', b'{"step": 1, "time": 2}'),
-        *(b'{"kind": 5, "step": 1, "time": 2}', b'{"kind": "step", "step": "1", "time": 2}'),
+        b"",
+        b" ",
+        b"{",
+        b"null",
+        b"5",
+        b"[]",
+        b'"step"',
+        b"\xff\xfe",
+        b"\0",
+        b"[" * 20,
+        b'{"kind": "step"}',
+        b'{"kind": "step", "step": 1}',
+        b'{"step": 1, "time": 2}',
+        b'{"kind": 5, "step": 1, "time": 2}',
+        b'{"kind": "step", "step": "1", "time": 2}',
         b'{"kind": "step", "step": 1, "time": null}',
     ]
 )
@@ -115,39 +127,39 @@ def _is_json(line: bytes) -> bool:
 
 def test_a_new_file_of_equal_length_is_noticed(path):
     """The new file may have the same inode, so only its content differs."""
-    found, log = EventReader(fresh(path)), EventLog(path)
+    reader, log = EventReader(fresh(path)), EventLog(path)
     log.write("start", 1)
-    assert [e["step"] for e in found.read()] == [1]
+    assert [e["step"] for e in reader.read()] == [1]
     log = EventLog(fresh(path))
     log.write("start", 2)
     log.write("step", 3)
-    assert [e["step"] for e in found.read()] == [2, 3]
+    assert [e["step"] for e in reader.read()] == [2, 3]
 
 
 def test_a_resumed_run_is_read_after_rewind(path):
-    found, log = EventReader(fresh(path)), EventLog(path)
+    reader, log = EventReader(fresh(path)), EventLog(path)
     for step in (0, 10, 20):
         log.write("step", step)
-    assert [e["step"] for e in found.read()] == [0, 10, 20]
+    assert [e["step"] for e in reader.read()] == [0, 10, 20]
     log.rewind(10)
     for step in (20, 30):
         log.write("step", step)
-    assert [e["step"] for e in found.read()] == [0, 10, 20, 30]
-    got = found.read()
-    got.clear()
-    assert len(found.read()) == 4
+    assert [e["step"] for e in reader.read()] == [0, 10, 20, 30]
+    events = reader.read()
+    events.clear()
+    assert len(reader.read()) == 4
 
 
 def test_each_line_is_parsed_once(path, monkeypatch):
     log = EventLog(fresh(path))
     for step in range(50):
         log.write("step", step)
-    found, parsed = EventReader(path), []
+    reader, parsed = EventReader(path), []
     monkeypatch.setattr(
         "vsdemo.core.event_reader._event", lambda line: parsed.append(line) or {"step": 1}
     )
     for _ in range(5):
-        assert len(found.read()) == 50
+        assert len(reader.read()) == 50
     assert len(parsed) == 50
     assert reader_for(path) is reader_for(path)
 

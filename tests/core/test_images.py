@@ -56,9 +56,9 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_an_invalid_photo_is_a_user_error_in_one_sentence(tmp_path, name):
-    content, why = BAD[name]
+    content, message = BAD[name]
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(UserError, match=why) as error:
+    with pytest.raises(UserError, match=message) as error:
         open_photo(tmp_path / name)
     assert name in str(error.value) or "large" in str(error.value)
     assert str(error.value).endswith(".")
@@ -185,6 +185,6 @@ def test_photos_in_lists_photos_recursively(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     (tmp_path / "album.jpg").mkdir()
-    found = [p.relative_to(tmp_path).as_posix() for p in photos_in(tmp_path)]
-    assert found == ["a.png", "b.JPG", "deep/er/c.webp"]
+    names = [p.relative_to(tmp_path).as_posix() for p in photos_in(tmp_path)]
+    assert names == ["a.png", "b.JPG", "deep/er/c.webp"]
     assert ".txt" not in SUFFIXES

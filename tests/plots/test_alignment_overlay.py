@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from PIL import Image
 
-from tests.support.fake_alignment import CHOSEN, alignment
+from tests.support.fake_alignment import BEST, alignment
 from vsdemo.core.alignment import Alignment, Fragment
 from vsdemo.plots import boxes_svg, crop, crops_png, overlay_png, tree_svg
 from vsdemo.plots.alignment_overlay import WIDTH, reach
@@ -76,7 +76,7 @@ def test_boxes_are_buttons_in_the_proportions_of_the_photo(fake_parser):
     assert svg.get("viewBox") == "0 0 480.0 240.0"
     buttons = [g for g in svg if g.get("role") == "button"]
     assert {int(g.get("data-region")) for g in buttons} == set(marks(example))
-    assert {int(g.get("data-region")) for g in svg} <= {*CHOSEN, *(c + 1 for c in CHOSEN)}
+    assert {int(g.get("data-region")) for g in svg} <= {*BEST, *(c + 1 for c in BEST)}
     boxes = [example.boxes[int(g.get("data-region"))] for g in buttons]
     sizes = [(x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in boxes]
     assert sizes == sorted(sizes, reverse=True)  # the small ones on top

@@ -8,11 +8,11 @@ from vsdemo.data.text import parser
 from vsdemo.search import engine
 from vsdemo.vision.regions import windows
 
-CHOSEN = (9, 16, 4, 20, 12)  # the best windows of the fragments, in turn
+BEST = (9, 16, 4, 20, 12)  # the best windows of the fragments, in turn
 
 
 def alignment(text: str) -> Alignment:
-    """Align each edge of the sentence's tree with one of `CHOSEN`, every fourth with no window."""
+    """Align each edge of the sentence's tree with one of `BEST`, every fourth with no window."""
     (tree,) = parser.load("shipped").parse([Sentence.from_user(text).text])
     fragments = tuple(
         Fragment(label, (head - 1, word))
@@ -26,10 +26,10 @@ def alignment(text: str) -> Alignment:
 
 
 def row(m: int, regions: int) -> tuple[float, ...]:
-    """Scores of fragment m with all windows: high for its own one, low for the next one."""
+    """Return the scores of fragment m with all windows: high for the best, low for the next."""
     if m % 4 == 0:
         return (-0.2,) * regions
-    best = CHOSEN[m % len(CHOSEN)]
+    best = BEST[m % len(BEST)]
     return tuple(
         1.5 - m / 10 if k == best else 0.3 if k == (best + 1) % regions else -0.5
         for k in range(regions)
@@ -37,16 +37,17 @@ def row(m: int, regions: int) -> tuple[float, ...]:
 
 
 def align(self, photo, text):
-    """Replaces `Reader.align`; raises UserError for a sentence with the word "wug"."""
+    """Replace `Reader.align`; raise UserError for a sentence with the word "wug"."""
     if "wug" in text:
         raise UserError("This model knows no word of the sentence ('wug').")
     return alignment(text)
 
 
 def regions(self, text, k):
-    """Replaces `Engine.regions`: the right half of the first three photos."""
+    """Replace `Engine.regions`: return the right half of the first three photos."""
     names = [photo.name for photo in self.gallery.photos[:3]]
-    return [RegionHit(i + 1, i, n, (0.5, 0.0, 1.0, 1.0), 2.0 - i) for i, n in enumerate(names)]
+    right_half = (0.5, 0.0, 1.0, 1.0)
+    return [RegionHit(i + 1, i, name, right_half, 2.0 - i) for i, name in enumerate(names)]
 
 
 def install(monkeypatch):

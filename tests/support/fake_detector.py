@@ -1,18 +1,18 @@
-"""A stand-in for onnxruntime with YOLOX, whose network is a function."""
+"""A replacement for onnxruntime with YOLOX whose network is a function."""
 
 import math
 from types import SimpleNamespace
 
 import numpy as np
 
-PLACES = 52**2 + 26**2 + 13**2  # of YOLOX's three maps
+PLACES = 52**2 + 26**2 + 13**2  # cells of YOLOX's three maps
 CLASSES = 80
 
 
-def fake_onnxruntime(see, shape=(1, PLACES, 5 + CLASSES)) -> SimpleNamespace:
-    """A module whose session calls `see` on pixels (1, 3, 416, 416).
+def fake_onnxruntime(network, shape=(1, PLACES, 5 + CLASSES)) -> SimpleNamespace:
+    """Return a module whose session calls `network` on pixels (1, 3, 416, 416).
 
-    `shape` is that of the output that the session declares.
+    The session declares an output of this shape.
     """
 
     def session(path, options, providers) -> SimpleNamespace:
@@ -20,16 +20,16 @@ def fake_onnxruntime(see, shape=(1, PLACES, 5 + CLASSES)) -> SimpleNamespace:
             options=options,
             get_inputs=lambda: [SimpleNamespace(name="images", shape=[1, 3, 416, 416])],
             get_outputs=lambda: [SimpleNamespace(name="output", shape=list(shape))],
-            run=lambda names, feed: [see(feed["images"])[None]],
+            run=lambda names, feed: [network(feed["images"])[None]],
         )
 
     return SimpleNamespace(SessionOptions=SimpleNamespace, InferenceSession=session)
 
 
 def output_for(*boxes: tuple[float, float, float, float, float]) -> np.ndarray:
-    """YOLOX's output for boxes in pixels with scores, x0 y0 x1 y1 score.
+    """Return YOLOX's output for boxes (x0, y0, x1, y1, score) in pixels.
 
-    Each box has its own place of the map with the finest stride.
+    Each box has its own cell in the map with the finest stride.
     """
     raw = np.zeros((PLACES, 5 + CLASSES), np.float32)
     for i, (x0, y0, x1, y1, score) in enumerate(boxes):

@@ -8,10 +8,10 @@ LABELS = ("det", "nsubj", "obj", "case")
 
 
 class FakeParser:
-    """The middle word is the root.
+    """Returns trees whose root is the middle word.
 
-    The head of a word before it is the next word, that of a word behind it is the root. Relations
-    depend on the length of the word.
+    The head of a word before the root is the next word; the head of a word after it is the root.
+    The relation depends on the length of the word.
     """
 
     version, has_constituency = "fake", False

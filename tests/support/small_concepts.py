@@ -13,9 +13,18 @@ from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.scores import SCORES, Score
 
 THINGS = (
-    *(("animal", "thing"), ("plant", "thing"), ("toy", "thing"), ("dog", "animal")),
-    *(("cat", "animal"), ("puppy", "dog"), ("teddy", "toy"), ("tree", "plant")),
-    *(("flower", "plant"), ("oak", "tree"), ("robot dog", "toy"), ("robot dog", "dog")),
+    ("animal", "thing"),
+    ("plant", "thing"),
+    ("toy", "thing"),
+    ("dog", "animal"),
+    ("cat", "animal"),
+    ("puppy", "dog"),
+    ("teddy", "toy"),
+    ("tree", "plant"),
+    ("flower", "plant"),
+    ("oak", "tree"),
+    ("robot dog", "toy"),
+    ("robot dog", "dog"),
 )  # 12 concepts, one of them with two hypernyms
 CONCEPTS, ABOVE = 12, 23  # concepts, and edges of the transitive closure
 

@@ -22,8 +22,8 @@ PHRASES = ("an animal", "a vehicle", "a boat", "a dog", "a cat")  # in the order
 def truth() -> tuple[tuple[str, ...], torch.Tensor]:
     """Return the N names of the data set `toy`, and embeddings (N, N - 1) in perfect order.
 
-    There is a coordinate for each name but the root; it is 2 for the name itself and for what lies
-    below. So E is 4 for each missing name, and every negative pair violates the margin of 1.
+    Each name but the root has a coordinate, which is 2 for the name and its hyponyms, else 0. So E
+    is 4 for each missing name, and every negative pair violates the margin of 1.
     """
     hierarchy = hypernyms.load("toy")
     x = 2 * torch.eye(len(hierarchy.names))

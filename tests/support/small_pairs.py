@@ -52,7 +52,7 @@ def write_all(root) -> None:
             ("main", "x", "y", f"{i:04}", score(i), *texts(f"stsb {split}", i))
             for i in range(PAIRS)
         ]
-        more = ("source", "source")  # some lines of the official files have them
+        more = ("source", "source")  # some lines of the official files have these columns
         lines = ["\t".join(map(str, (*row, *more[: row[4] > 2]))) for row in rows]
         write(root / "stsbenchmark" / f"sts-{split}.csv", lines)
         rows = [

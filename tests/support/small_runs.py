@@ -1,4 +1,4 @@
-"""Runs on the data set `toy` that take seconds, for the tests of training."""
+"""Training runs on the data set `toy` that take seconds."""
 
 import signal
 from contextlib import contextmanager
@@ -37,7 +37,7 @@ def trainer(out, *settings: str, preset: str = "gru", watched=()) -> Trainer:
 
 @contextmanager
 def stopped_at(step: int):
-    """Send every run within the block a SIGTERM after this step."""
+    """Send SIGTERM to every run in the block after this step."""
     train_step = Trainer._train_step
 
     def train_and_stop(self, batch):
@@ -52,7 +52,7 @@ def stopped_at(step: int):
 
 
 def logged(out, kind: str) -> list[dict]:
-    """Return the events of a kind, without what differs from run to run."""
-    clock = {"time", "seconds", "pairs_per_second"}
-    found = [e for e in events.read(out / "events.jsonl") if e["kind"] == kind]
-    return [{k: v for k, v in e.items() if k not in clock} for e in found]
+    """Return the events of a kind, without the values that depend on the time."""
+    timing = {"time", "seconds", "pairs_per_second"}
+    result = [e for e in events.read(out / "events.jsonl") if e["kind"] == kind]
+    return [{k: v for k, v in e.items() if k not in timing} for e in result]

@@ -1,4 +1,4 @@
-"""A Storybook of a few scenes, and two models of it: an oracle of all facts, and a bag of words."""
+"""A Storybook of a few scenes, and two models: an oracle that knows all facts, a bag of words."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -69,7 +69,7 @@ class Truth(OrderViolation):
 def oracle() -> SimpleNamespace:
     """Return a model that knows the facts of every sentence and picture of the tasks.
 
-    Sentences with typos say nothing to it.
+    It knows no fact of a sentence with typos.
     """
     facts, known = {-1: Facts(())}, {}
     for name, first in SPLITS.items():
@@ -115,12 +115,12 @@ def bag() -> SimpleNamespace:
         score=Cosine(),
         text=SimpleNamespace(needs=frozenset({"words"})),
         encode_text=lambda sentences: texts([s.text for s in sentences]),
-        encode_image=lambda found: texts([pictures[int(n)] for n in found[:, 0]]),
+        encode_image=lambda numbers: texts([pictures[int(n)] for n in numbers[:, 0]]),
     )
 
 
 def clear_caches() -> None:
-    """Forget what tasks computed from other scenes under the same names."""
+    """Clear the results that tasks computed from other scenes of the same name."""
     for cached in (
         storybook_facts.stories,
         phrases.phrases,

@@ -1,4 +1,4 @@
-"""A model as another package would add it: one file, registered by its dotted name."""
+"""A model that another package adds: one file, registered by its dotted name."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The app over runs of its own, and what a visitor does in its tab Train."""
+"""The app with its own folder of runs, and the actions of a visitor in its tab Train."""
 
 import json
 import re
@@ -10,11 +10,11 @@ from playwright.sync_api import expect
 
 from tests.ui.conftest import start, wait_for
 
-SLOW = 60_000  # milliseconds: a trainer takes seconds to begin
+SLOW = 60_000  # milliseconds; a trainer takes seconds to start
 
 
 class App:
-    """The app as a process over a folder of runs of its own."""
+    """The app as a process with its own folder of runs."""
 
     def __init__(self, home: Path, checkpoints: Path, **variables: str) -> None:
         self.home, self.runs = home, home / "runs"
@@ -66,7 +66,7 @@ def choose(page, label, option):
 
 
 def ready(page, **settings):
-    """The lesson over the toy data, with other settings."""
+    """Choose the data set `toy`, and change these settings."""
     choose(page, "Data", "toy")
     expect(page.locator("#command")).to_contain_text("--data toy")
     if settings:

@@ -1,4 +1,4 @@
-"""Learning-rate schedules and the order of batches: pure functions of the step."""
+"""Learning-rate schedules and the batches of an epoch: pure functions of the step and the seed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,22 @@ from torch import Tensor
 
 from vsdemo.core.config import Config
 
-LOWEST = 1e-3  # of a cosine or a cycle, as a share of its highest (Merckx 2019: 1e-6 of 1e-3)
+LOWEST = 1e-3  # lowest rate as a fraction of the highest (Merckx 2019: 1e-6 of 1e-3)
 
 
 def learning_rate(config: Config, step: int, steps_per_epoch: int) -> float:
-    """The rate of optimiser step `step`, from 0.
+    """Return the learning rate of optimizer step `step`, counted from 0.
 
-    constant; cosine: one half wave over all epochs; cyclic: one full wave a cycle, starting low
-    (Merckx & Frank 2019, Eq. 6); step: divided by 10 after each cycle.
+    During warmup the rate rises linearly to `config.learning_rate`. Then it follows the schedule:
+
+    - constant: the rate stays the same.
+    - cosine: the rate falls along half a cosine wave over all epochs.
+    - cyclic: the rate rises and falls along a cosine wave in each cycle, beginning at the lowest
+      rate (Merckx & Frank 2019, Eq. 6).
+    - step: the rate is divided by 10 after each cycle.
+
+    Raises:
+        ValueError: If the schedule is unknown.
     """
     highest = config.learning_rate
     if step < config.warmup:
@@ -46,12 +54,20 @@ def epoch_batches(
     epoch: int,
     lengths: Sequence[int] = (),
 ) -> list[Tensor]:
-    """Caption numbers of each batch of an epoch, a function of the seed and the epoch alone.
+    """Return the caption indices of each batch of an epoch, each of shape (B,).
 
-    sampling `one` draws one caption a photo, so that no photo stands twice in a batch; `all` goes
-    over every caption. A last short batch is dropped unless it is the only one. With a `bucket` of
-    more than one batch, so many at a time are sorted by the `lengths` of their captions, and the
-    batches of all buckets come by lot: little is padded, and whoever is dropped is so by lot.
+    The result depends only on the arguments, so a resumed run gets the same batches.
+
+    With sampling `one`, one caption is drawn per photo, so no photo occurs twice in a batch; with
+    `all`, every caption is used. A short last batch is dropped unless it is the only one. If
+    `config.bucket` is more than 1, that many batches at a time are sorted by caption length to
+    reduce padding, and the order of the batches is then shuffled.
+
+    Args:
+        config: Gives the seed, the sampling, the batch size and the bucket.
+        captions_of: The caption indices of each photo.
+        epoch: The epoch, counted from 0.
+        lengths: The length of each caption; needed only if `config.bucket` is more than 1.
     """
     draw = torch.Generator().manual_seed(config.seed * 1_000_003 + epoch)
     described = [torch.tensor(c) for c in captions_of if c]

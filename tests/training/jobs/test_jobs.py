@@ -1,5 +1,7 @@
-"""Training runs as processes: the trainer itself, over the data set `toy`. What it does to what
-starts, stops and kills it is in test_runs_killed.py, with a stand-in for it."""
+"""Training runs as processes: the real trainer on the data set `toy`.
+
+Stops and kills of a fake trainer are in test_jobs_killed.py.
+"""
 
 import itertools
 import os
@@ -11,9 +13,9 @@ import time
 import psutil
 import pytest
 
-from tests.support import stand_ins
+from tests.support import fake_trainer
+from tests.support.fake_trainer import final_state, is_running, wait_for
 from tests.support.small_runs import logged
-from tests.support.stand_ins import ended, running, wait_for
 from vsdemo.core.errors import UserError
 from vsdemo.models.checkpoint import read_spec
 from vsdemo.training.jobs import jobs
@@ -21,10 +23,17 @@ from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.state import STATE, read
 
 SETTINGS = (
-    *("backbone=torchvision/mobilenet_v3_small", "crops=center", "dim=16", "word_dim=8"),
-    *("min_count=1", "batch_size=8", "epochs=8", "patience=8", "dropout=0.3"),
+    "backbone=torchvision/mobilenet_v3_small",
+    "crops=center",
+    "dim=16",
+    "word_dim=8",
+    "min_count=1",
+    "batch_size=8",
+    "epochs=8",
+    "patience=8",
+    "dropout=0.3",
 )  # 15 steps an epoch
-PLAN = JobSpec("bow", "toy", SETTINGS, ("a red circle",))
+SPEC = JobSpec("bow", "toy", SETTINGS, ("a red circle",))
 APP = """
 import sys
 from vsdemo.training.jobs import jobs
@@ -37,44 +46,44 @@ sys.stdin.read()
 
 @pytest.fixture(scope="module")
 def home(own_folders, tmp_path_factory):
-    """A VSDEMO_HOME for all of this file, so that photos are looked at once."""
+    """Return a VSDEMO_HOME for this file, so that features are computed once."""
     return tmp_path_factory.mktemp("runs") / "home"
 
 
 @pytest.fixture(scope="module")
 def trained(home):
-    """(a run from start to end, the states seen in this order, the process that trained it)."""
+    """Run a training, and return the run, its states in order and (command line, session)."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VSDEMO_HOME", str(home))
-        run = jobs.start(PLAN)
-        states, process = [run.state], psutil.Process(stand_ins.pid_of(run))
-        told = wait_for(process.cmdline), os.getsid(process.pid)
+        run = jobs.start(SPEC)
+        states, process = [run.state], psutil.Process(fake_trainer.pid_of(run))
+        command = wait_for(process.cmdline), os.getsid(process.pid)
         while run.alive:
             states.append(run.state)
             time.sleep(0.01)
         wait_for((run.folder / "exit").exists)
-        return run, [state for state, _ in itertools.groupby([*states, run.state])], told
+        return run, [state for state, _ in itertools.groupby([*states, run.state])], command
 
 
 @pytest.fixture
 def quick(home, trained, tmp_path, monkeypatch):
-    """The same home; trainers begin sooner. What is alive in the end is killed."""
+    """Let trainers in the same home start faster; at the end, kill the run that is alive."""
     monkeypatch.setenv("VSDEMO_HOME", str(home))
     with monkeypatch.context() as patch:
-        patch.setattr(sys, "executable", stand_ins.program(tmp_path / "programs", "quick"))
+        patch.setattr(sys, "executable", fake_trainer.program(tmp_path / "programs", "quick"))
         yield
-    if left := jobs.current():
-        stand_ins.end(left)
+    if run := jobs.current():
+        fake_trainer.kill(run)
 
 
-def evaluated(run, times: int = 1) -> None:
-    """Waits until it has been evaluated so often."""
+def wait_for_evaluations(run, times: int = 1) -> None:
+    """Wait until the run has been evaluated this many times."""
     wait_for(lambda: not run.alive or len(logged(run.folder, "eval")) >= times)
     assert run.alive, (run.state, run.problem)
 
 
 def assert_same_end(run, trained) -> None:
-    """Bit by bit what the run that was never interrupted came to."""
+    """Check that files and events equal those of the uninterrupted run, bit by bit."""
     other = trained[0].folder
     for name in ("model.safetensors", "config.json", "vocab.json", "metrics.json"):
         assert (run.folder / name).read_bytes() == (other / name).read_bytes()
@@ -82,7 +91,7 @@ def assert_same_end(run, trained) -> None:
         assert logged(run.folder, kind) == logged(other, kind)
 
 
-def test_a_run_from_start_to_done(home, trained, monkeypatch):
+def test_a_run_passes_all_states_until_it_is_done(home, trained, monkeypatch):
     monkeypatch.setenv("VSDEMO_HOME", str(home))
     run, states, (cmdline, session) = trained
     assert states == ["preparing", "training", "measuring", "done"]
@@ -91,99 +100,99 @@ def test_a_run_from_start_to_done(home, trained, monkeypatch):
     assert [name for name in files if not (run.folder / name).is_file()] == []
     pid = int((run.folder / "pid").read_text())
     assert (run.folder / "exit").read_text() == "0\n"
-    assert not running(pid)
+    assert not is_running(pid)
     assert jobs.current() is None
     assert jobs.get_run("bow-1") == run
-    assert cmdline[1:] == ["-m", "vsdemo", *PLAN.arguments(run.folder)]
+    assert cmdline[1:] == ["-m", "vsdemo", *SPEC.arguments(run.folder)]
     assert session == pid != os.getsid(0)
     assert [e["kind"] for e in run.events][:2] == ["start", "step"]
     assert run.events[-1]["kind"] == "done"
     assert "rsum" in (run.folder / "log.txt").read_text()
 
 
-def test_stopped_while_it_got_ready_and_while_it_trained(quick, trained, run):
-    begun = jobs.start(PLAN)
+def test_a_run_can_be_stopped_and_resumed_in_every_state(quick, trained, run):
+    live = jobs.start(SPEC)
     time.sleep(0.2)
-    jobs.stop(begun.name)
-    assert begun.state in ("stopping", "stopped")
-    assert ended(begun) == "stopped"
-    assert logged(begun.folder, "start") == []
-    jobs.resume(begun.name)
-    assert begun.state == "preparing"
-    evaluated(begun)
-    assert begun.state == "training"
-    jobs.stop(begun.name)
-    assert begun.state in ("stopping", "stopped")
-    assert ended(begun) == "stopped"
-    assert (begun.folder / "exit").read_text() == "0\n"
-    assert [e["kind"] for e in begun.events][-1] == "stopped"
-    assert 15 <= begun.events[-1]["step"] < 120
-    jobs.resume(begun.name)
-    assert begun.state == "preparing"  # though its events tell of the training before
-    wait_for(lambda: begun.state != "preparing")
-    assert_nobody_else_trains(begun, run)
-    assert ended(begun) == "done"
-    assert_same_end(begun, trained)
+    jobs.stop(live.name)
+    assert live.state in ("stopping", "stopped")
+    assert final_state(live) == "stopped"
+    assert logged(live.folder, "start") == []
+    jobs.resume(live.name)
+    assert live.state == "preparing"
+    wait_for_evaluations(live)
+    assert live.state == "training"
+    jobs.stop(live.name)
+    assert live.state in ("stopping", "stopped")
+    assert final_state(live) == "stopped"
+    assert (live.folder / "exit").read_text() == "0\n"
+    assert [e["kind"] for e in live.events][-1] == "stopped"
+    assert 15 <= live.events[-1]["step"] < 120
+    jobs.resume(live.name)
+    assert live.state == "preparing"  # although its events are those of the earlier training
+    wait_for(lambda: live.state != "preparing")
+    assert_no_other_run_can_start(live, run)
+    assert final_state(live) == "done"
+    assert_same_end(live, trained)
 
 
-def assert_nobody_else_trains(live, run) -> None:
-    """Neither another run, nor the same folder from the command line."""
+def assert_no_other_run_can_start(live, run) -> None:
+    """Check that neither another run nor the command line in the same folder can train."""
     with pytest.raises(UserError, match=f"{live.name} is being trained"):
-        jobs.start(PLAN)
+        jobs.start(SPEC)
     with pytest.raises(UserError, match=f"{live.name} is being trained"):
         jobs.resume("bow-1")
-    code, printed, told = run("train", "bow", "--data=toy", "--out", live.folder)
+    code, printed, errors = run("train", "bow", "--data=toy", "--out", live.folder)
     assert (code, printed) == (2, "")
-    assert f"Another process trains in {live.folder}; stop it first" in told
-    assert told.count("\n") == 1
+    assert f"Another process trains in {live.folder}; stop it first" in errors
+    assert errors.count("\n") == 1
 
 
-@pytest.mark.long  # quick: test_jobs_killed.py, test_trainer_resume.py
-def test_app_and_trainer_are_killed(quick, trained):
-    """The trainer outlives who started it, is found, followed and killed, and goes on."""
-    words = [sys.executable, PLAN.watched[0], *SETTINGS]
-    command, pipe = [stand_ins.PYTHON, "-c", APP, *words], subprocess.PIPE
+@pytest.mark.long  # the quick tests are test_jobs_killed.py and test_trainer_resume.py
+def test_a_run_survives_the_end_of_the_app_and_of_its_trainer(quick, trained):
+    """The trainer outlives the app, is found and killed, and the run resumes exactly."""
+    words = [sys.executable, SPEC.watched[0], *SETTINGS]
+    command, pipe = [fake_trainer.PYTHON, "-c", APP, *words], subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as app:
         name = app.stdout.readline().strip()
         app.send_signal(signal.SIGKILL)
-    begun = jobs.current()
-    assert begun is not None
-    assert (begun.name, begun.spec) == (name, PLAN)
-    assert begun.state == "preparing"
-    evaluated(begun)
-    assert begun.state == "training"
-    stand_ins.end(begun)
+    live = jobs.current()
+    assert live is not None
+    assert (live.name, live.spec) == (name, SPEC)
+    assert live.state == "preparing"
+    wait_for_evaluations(live)
+    assert live.state == "training"
+    fake_trainer.kill(live)
     assert jobs.current() is None
-    assert not (begun.folder / "exit").exists()  # nobody lived to see it
-    assert begun.state == "killed"
-    assert read(begun.folder)[0]["step"] >= 0
+    assert not (live.folder / "exit").exists()  # no process was left to write it
+    assert live.state == "killed"
+    assert read(live.folder)[0]["step"] >= 0
     jobs.resume(name)
-    assert begun.state == "preparing"
-    steps = len(logged(begun.folder, "eval"))
-    evaluated(begun, steps + 1)
-    stand_ins.end(begun)
-    assert ended(begun) == "killed"
-    assert (begun.folder / "exit").read_text() == "-9\n"
+    assert live.state == "preparing"
+    steps = len(logged(live.folder, "eval"))
+    wait_for_evaluations(live, steps + 1)
+    fake_trainer.kill(live)
+    assert final_state(live) == "killed"
+    assert (live.folder / "exit").read_text() == "-9\n"
     jobs.resume(name)
-    assert ended(begun) == "done"
-    assert_same_end(begun, trained)
+    assert final_state(live) == "done"
+    assert_same_end(live, trained)
 
 
-@pytest.mark.long  # quick: test_the_disk_gets_full_while_it_trains
-def test_a_full_disk(quick, trained, tmp_path, monkeypatch):
-    """What was saved last is whole, and goes on once there is room."""
+@pytest.mark.long  # the quick test is test_a_run_resumes_after_the_disk_was_full
+def test_a_run_resumes_after_a_full_disk(quick, trained, tmp_path, monkeypatch):
+    """The last saved state is complete, and the run resumes from it."""
     with monkeypatch.context() as patch:
-        patch.setattr(sys, "executable", stand_ins.program(tmp_path / "programs", "full"))
-        begun = jobs.start(PLAN)
-        assert ended(begun) == "failed"
-    assert (begun.folder / "exit").read_text() == "2\n"
-    assert begun.events[-1]["kind"] == "error"
-    assert begun.events[-1]["message"] == "The disk is full."
-    assert begun.problem.startswith("The disk is full, so training stopped at step 15;")
-    assert read(begun.folder)[0]["step"] == 0
-    assert read_spec(begun.folder).preset == "bow"
-    assert [path for path in begun.folder.iterdir() if path.suffix == ".tmp"] == []
-    jobs.resume(begun.name)
-    assert ended(begun) == "done"
-    assert_same_end(begun, trained)
-    assert (begun.folder / STATE).stat().st_size > 150_000
+        patch.setattr(sys, "executable", fake_trainer.program(tmp_path / "programs", "full"))
+        live = jobs.start(SPEC)
+        assert final_state(live) == "failed"
+    assert (live.folder / "exit").read_text() == "2\n"
+    assert live.events[-1]["kind"] == "error"
+    assert live.events[-1]["message"] == "The disk is full."
+    assert live.problem.startswith("The disk is full, so training stopped at step 15;")
+    assert read(live.folder)[0]["step"] == 0
+    assert read_spec(live.folder).preset == "bow"
+    assert [path for path in live.folder.iterdir() if path.suffix == ".tmp"] == []
+    jobs.resume(live.name)
+    assert final_state(live) == "done"
+    assert_same_end(live, trained)
+    assert (live.folder / STATE).stat().st_size > 150_000

@@ -1,5 +1,4 @@
-"""What happens to a run on its way: with a stand-in that trains nothing, begins at once and is a
-process like any other."""
+"""Runs that end, are stopped or are killed, with a fake trainer that starts at once."""
 
 import shutil
 import signal
@@ -9,8 +8,8 @@ import time
 import psutil
 import pytest
 
-from tests.support import stand_ins
-from tests.support.stand_ins import begun, ended, pid_of, running, wait_for
+from tests.support import fake_trainer
+from tests.support.fake_trainer import final_state, is_running, pid_of, start_run, wait_for
 from vsdemo.core.errors import UserError
 from vsdemo.training.jobs import jobs, processes
 from vsdemo.training.jobs.spec import JobSpec
@@ -19,22 +18,22 @@ from vsdemo.training.jobs.spec import JobSpec
 @pytest.mark.parametrize(
     ("preset", "state", "code"), [("done", "done", "0\n"), ("fail", "failed", "2\n")]
 )
-def test_it_ends_by_itself(stand_in, preset, state, code):
+def test_the_state_of_a_run_that_ends_by_itself(fake_training, preset, state, code):
     run = jobs.start(JobSpec(preset))
-    assert ended(run) == state
+    assert final_state(run) == state
     assert (run.folder / "exit").read_text() == code
     assert jobs.current() is None
     if state == "failed":
         assert run.problem == "It broke; mend it."
 
 
-def test_stop_asks_the_trainer_to_save_and_end(stand_in):
-    run = begun()
+def test_stop_lets_the_trainer_save_and_exit(fake_training):
+    run = start_run()
     assert run.state == "training"
     jobs.stop("another-1")
     assert run.state == "training"
     jobs.stop(run.name)
-    assert ended(run) == "stopped"
+    assert final_state(run) == "stopped"
     assert (run.folder / "exit").read_text() == "0\n"
     jobs.stop(run.name)
     assert run.state == "stopped"
@@ -43,53 +42,53 @@ def test_stop_asks_the_trainer_to_save_and_end(stand_in):
     assert not (run.folder / "exit").exists()
 
 
-def test_who_waits_for_the_end_of_a_program_is_told_its_code():
-    """A code is told once, so that who ends the program must not ask for it."""
-    with subprocess.Popen([stand_ins.PYTHON, "-ISc", "import time; time.sleep(60)"]) as child:
+def test_end_leaves_the_exit_code_to_the_parent():
+    """An exit code can be read once, so `processes.end` must not read it."""
+    with subprocess.Popen([fake_trainer.PYTHON, "-ISc", "import time; time.sleep(60)"]) as child:
         process = psutil.Process(child.pid)
-        told = {"pid": child.pid, "born": process.create_time()}
-        assert processes.find(told) == process
+        job = {"pid": child.pid, "born": process.create_time()}
+        assert processes.find(job) == process
         processes.end(process, 5)
-        wait_for(lambda: not running(child.pid))
+        wait_for(lambda: not is_running(child.pid))
         time.sleep(0.3)
-        assert processes.find(told) is None  # though nobody has asked for its code yet
+        assert processes.find(job) is None  # although its exit code has not been read yet
         assert child.wait() == -signal.SIGTERM
 
 
-def test_stop_before_there_is_anything_to_save(stand_in):
-    run = begun("early")
+def test_a_run_can_be_stopped_before_its_first_event(fake_training):
+    run = start_run("early")
     jobs.stop(run.name)
-    assert ended(run) == "stopped"
+    assert final_state(run) == "stopped"
     assert (run.folder / "exit").read_text() == f"-{signal.SIGTERM:d}\n"
 
 
-def test_a_trainer_that_hears_nothing_is_killed_with_its_children(stand_in, monkeypatch):
+def test_a_trainer_that_ignores_stop_is_killed_with_its_children(fake_training, monkeypatch):
     monkeypatch.setattr(jobs, "GRACE", 0.5)
-    run = begun("deaf")
+    run = start_run("deaf")
     child = int((run.folder / "child").read_text())
-    asked = time.monotonic()
+    stopped_at = time.monotonic()
     jobs.stop(run.name)
-    assert time.monotonic() - asked < 0.3
+    assert time.monotonic() - stopped_at < 0.3
     assert run.state == "stopping"
-    assert running(child)
-    assert ended(run) == "stopped"
-    assert time.monotonic() - asked >= 0.5
-    wait_for(lambda: not running(child), 5)
+    assert is_running(child)
+    assert final_state(run) == "stopped"
+    assert time.monotonic() - stopped_at >= 0.5
+    wait_for(lambda: not is_running(child), 5)
     assert (run.folder / "exit").read_text() == "-9\n"
 
 
-def test_a_trainer_that_somebody_kills(stand_in):
-    run = begun()
-    stand_ins.end(run)
-    assert ended(run) == "killed"
+def test_a_killed_run_can_be_resumed(fake_training):
+    run = start_run()
+    fake_trainer.kill(run)
+    assert final_state(run) == "killed"
     jobs.resume(run.name)
     assert run.alive
-    assert run.state == "preparing"  # what the killed one told is over
+    assert run.state == "preparing"  # the events of the killed trainer do not count
     wait_for(lambda: run.state == "training")
 
 
-def test_a_run_whose_folder_is_removed_while_it_trains(stand_in):
-    run = begun()
+def test_a_run_whose_folder_is_removed_can_be_stopped(fake_training):
+    run = start_run()
     pid = pid_of(run)
     shutil.rmtree(run.folder)
     live = jobs.current()
@@ -100,8 +99,8 @@ def test_a_run_whose_folder_is_removed_while_it_trains(stand_in):
     with pytest.raises(UserError, match=f"{run.name} is being trained"):
         jobs.start(JobSpec("obey"))
     jobs.stop(run.name)
-    wait_for(lambda: not running(pid))
+    wait_for(lambda: not is_running(pid))
     wait_for(lambda: jobs.current() is None)
     assert live.state == "gone"
     assert not run.folder.exists()
-    assert begun().state == "training"
+    assert start_run().state == "training"

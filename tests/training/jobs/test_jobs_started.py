@@ -1,4 +1,4 @@
-"""Starting runs: one at a time, whoever starts them, whatever became of the files that tell so."""
+"""Starting runs: one at a time, also with several programs or a damaged job file."""
 
 import errno
 import json
@@ -14,8 +14,8 @@ from contextlib import ExitStack
 import psutil
 import pytest
 
-from tests.support import stand_ins
-from tests.support.stand_ins import begun, ended, running, wait_for
+from tests.support import fake_trainer
+from tests.support.fake_trainer import final_state, is_running, start_run, wait_for
 from vsdemo.core.errors import UserError
 from vsdemo.training.jobs import jobs, processes
 from vsdemo.training.jobs.spec import JobSpec
@@ -36,37 +36,41 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def apps(stand_in):
-    """Starts programs that start a run for each line, told by stdin and answered on stdout."""
-    with ExitStack() as open_ones:
+def apps(fake_training):
+    """Return a function that starts a program, which starts a run for each line of stdin."""
+    with ExitStack() as stack:
 
         def app() -> subprocess.Popen:
-            pipes = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
-            words = [stand_ins.PYTHON, "-c", APP, sys.executable]
-            program = subprocess.Popen(words, text=True, bufsize=1, **pipes)
-            open_ones.callback(program.kill)
-            return open_ones.enter_context(program)
+            program = subprocess.Popen(
+                [fake_trainer.PYTHON, "-c", APP, sys.executable],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                bufsize=1,
+            )
+            stack.callback(program.kill)
+            return stack.enter_context(program)
 
         yield app
 
 
-def test_two_programs_start_at_once_and_are_killed(apps):
-    """One of them wins each time; its run outlives it and can be stopped by others."""
+def test_one_of_two_programs_starts_a_run_that_outlives_both(apps):
+    """The run can be stopped by other programs."""
     both = [apps(), apps()]
     assert [app.stdout.readline() for app in both] == ["ready\n"] * 2
     for number in range(1, 6):
         for app in both:
             app.stdin.write("start\n")
-        told = sorted(app.stdout.readline().strip() for app in both)
-        assert told[0] == f"obey-{number}"
-        assert told[1].startswith(
+        answers = sorted(app.stdout.readline().strip() for app in both)
+        assert answers[0] == f"obey-{number}"
+        assert answers[1].startswith(
             f"obey-{number} is being trained, and this machine trains one run at a time"
         )
         live = jobs.current()
         assert live is not None
         if number < 5:
             jobs.stop(live.name)
-            assert ended(live) == "stopped"
+            assert final_state(live) == "stopped"
     for app in both:
         app.kill()
         app.wait()
@@ -80,7 +84,7 @@ def test_two_programs_start_at_once_and_are_killed(apps):
     assert [run.name for run in jobs.list_runs()] == [f"obey-{n}" for n in range(5, 0, -1)]
 
 
-def test_many_threads_start_at_once(stand_in):
+def test_one_of_many_threads_starts_a_run(fake_training):
     gate = threading.Barrier(8)
 
     def start(_: int) -> str:
@@ -91,22 +95,32 @@ def test_many_threads_start_at_once(stand_in):
             return str(error)
 
     with ThreadPoolExecutor(8) as pool:
-        told = sorted(pool.map(start, range(8)))
-    assert told[0] == "obey-1"
-    assert all(one.startswith("obey-1 is being trained") for one in told[1:])
+        answers = sorted(pool.map(start, range(8)))
+    assert answers[0] == "obey-1"
+    assert all(answer.startswith("obey-1 is being trained") for answer in answers[1:])
     assert len(jobs.list_runs()) == 1
 
 
 @pytest.mark.parametrize(
     "job",
     [
-        *(None, b"", b"{", b"\xff\xfe", b"[]", b"null", b'"obey-1"', b"{}", b"1"),
-        *(b'{"name": "obey-1"}', b'{"name": "obey-1", "pid": "x", "born": 1}'),
-        *(b'{"name": "obey-1", "pid": -5, "born": 1}', b'{"pid": 1e300, "born": NaN}'),
-        *(b'{"name": "obey-1", "pid": null, "born": null}',),
+        None,
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"[]",
+        b"null",
+        b'"obey-1"',
+        b"{}",
+        b"1",
+        b'{"name": "obey-1"}',
+        b'{"name": "obey-1", "pid": "x", "born": 1}',
+        b'{"name": "obey-1", "pid": -5, "born": 1}',
+        b'{"pid": 1e300, "born": NaN}',
+        b'{"name": "obey-1", "pid": null, "born": null}',
     ],
 )
-def test_a_job_file_that_is_damaged_or_missing(stand_in, job):
+def test_a_damaged_or_missing_job_file_means_no_run(fake_training, job):
     jobs.root().mkdir(parents=True)
     if job is not None:
         (jobs.root() / jobs.JOB_FILE).write_bytes(job)
@@ -116,22 +130,22 @@ def test_a_job_file_that_is_damaged_or_missing(stand_in, job):
     assert jobs.current() == run
 
 
-@pytest.mark.parametrize("left", ["name", "born"])
-def test_a_job_file_without_a_part(stand_in, left):
-    """It tells of a process that is alive, but not enough to be sure of it."""
-    begun()
+@pytest.mark.parametrize("key", ["name", "born"])
+def test_a_job_file_without_a_key_means_no_run(fake_training, key):
+    """The process is alive, but cannot be identified."""
+    start_run()
     job = json.loads((jobs.root() / jobs.JOB_FILE).read_text())
-    del job[left]
+    del job[key]
     (jobs.root() / jobs.JOB_FILE).write_text(json.dumps(job))
     assert jobs.current() is None
     assert jobs.list_runs()[0].state == "killed"
     os.kill(job["pid"], signal.SIGKILL)
 
 
-def test_a_job_file_whose_number_is_that_of_another_process(stand_in):
-    """Of this one, for which a stop would be the end."""
-    run = begun("done")
-    assert ended(run) == "done"
+def test_another_process_with_the_id_of_a_job_is_not_stopped(fake_training):
+    """The ID is that of this process, so a stop would end the tests."""
+    run = start_run("done")
+    assert final_state(run) == "done"
     born = psutil.Process().create_time()
     job = {"name": run.name, "pid": os.getpid(), "born": born - 60}
     (jobs.root() / jobs.JOB_FILE).write_text(json.dumps(job))
@@ -142,13 +156,13 @@ def test_a_job_file_whose_number_is_that_of_another_process(stand_in):
 
 
 @pytest.mark.parametrize("file", ["run.json", "pid", jobs.JOB_FILE])
-def test_a_disk_that_is_full_as_a_run_starts(stand_in, monkeypatch, file):
-    """One sentence; neither a process nor half a folder is left."""
-    born = []
+def test_a_full_disk_at_the_start_leaves_no_process_and_no_folder(fake_training, monkeypatch, file):
+    """The disk becomes full when this file is written."""
+    children = []
 
     def write_text(path, text):
         if path.name == file:
-            born.extend(psutil.Process().children())
+            children.extend(psutil.Process().children())
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
         path.write_text(text)
 
@@ -159,8 +173,8 @@ def test_a_disk_that_is_full_as_a_run_starts(stand_in, monkeypatch, file):
             UserError, match=r"The disk is full; free some space on the disk of .*runs\.$"
         ):
             jobs.start(JobSpec("obey"))
-    assert bool(born) == (file != "run.json")
-    assert not any(running(process.pid) for process in born)
-    time.sleep(0.1)  # for who waits for its end
+    assert bool(children) == (file != "run.json")
+    assert not any(is_running(process.pid) for process in children)
+    time.sleep(0.1)  # the thread that waits for the process may still be running
     assert [path.name for path in jobs.root().iterdir() if path.is_dir()] == []
     assert jobs.start(JobSpec("obey")).name == "obey-1"
