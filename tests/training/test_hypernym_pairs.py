@@ -16,8 +16,14 @@ from vsdemo.evaluation.tasks.hypernyms import Hypernyms
 from vsdemo.models import checkpoint
 
 SMALL = (
-    *("protocol=whole", "dim=8", "batch_size=16", "negatives=3", "epochs=80", "evaluate_every=10"),
-    *("patience=12", "learning_rate=0.05"),
+    "protocol=whole",
+    "dim=8",
+    "batch_size=16",
+    "negatives=3",
+    "epochs=80",
+    "evaluate_every=10",
+    "patience=12",
+    "learning_rate=0.05",
 )
 ALWAYS_NO = 100 * (1 - small_concepts.ABOVE / (small_concepts.CONCEPTS * 11))
 SYMMETRIC = ("hypernyms/symmetric", "hypernyms/symmetric_released")
@@ -38,42 +44,40 @@ def trainer(out, own, *settings: str, preset: str = "hypernyms"):
 
 
 @pytest.mark.parametrize("preset", models.get("hypernyms").presets)
-def test_a_preset_learns_a_few_concepts_by_heart(tmp_path, own, preset):
-    """A symmetric score cannot tell which of two lies above, so it is never right more often than
-    who always says no; what it can learn is which two belong together."""
+def test_every_preset_fits_a_few_concepts(tmp_path, own, preset):
+    """A symmetric score cannot learn the direction of a pair, so its best accuracy is that of a
+    model that always answers no."""
     out = tmp_path / "run"
     assert trainer(out, own, preset=preset).run() == "done"
     model, spec, vocab = checkpoint.load(out)
     assert model.image is None
     assert (spec.dataset, spec.features, spec.backbone_hash) == (own, 0, "")
     assert vocab.words == hypernyms.load(own).names
-    figures = evaluate.evaluate(out)["whole"]
+    metrics = evaluate.evaluate(out)["whole"]
     logged = [e for e in events.read(out / "events.jsonl") if e["kind"] in ("eval", "done")]
     assert logged[-1]["best_accuracy"] == max(e["accuracy"] for e in logged[:-1])
     rounding = 2  # of the weights to half precision, in percent of accuracy
-    assert figures["accuracy"] == pytest.approx(logged[-1]["best_accuracy"], abs=rounding)
+    assert metrics["accuracy"] == pytest.approx(logged[-1]["best_accuracy"], abs=rounding)
     if preset in SYMMETRIC:
-        assert figures["accuracy"] == pytest.approx(ALWAYS_NO, abs=1e-6)
-        assert figures["direction"] == 50
+        assert metrics["accuracy"] == pytest.approx(ALWAYS_NO, abs=1e-6)
+        assert metrics["direction"] == 50
     else:
-        assert figures["accuracy"] > ALWAYS_NO + 10
-        assert figures["direction"] > 90
+        assert metrics["accuracy"] > ALWAYS_NO + 10
+        assert metrics["direction"] > 90
     if spec.config.score == "order":
         assert logged[-1]["best_accuracy"] == 100
 
 
-def test_related_concepts_are_near_by_the_symmetric_distance_and_far_by_the_released_one(
-    tmp_path, own
-):
+def test_related_concepts_are_near_with_symmetric_and_far_with_symmetric_released(tmp_path, own):
     split = hypernyms.split("whole", own)
     related = split.dev.true | hypernyms.EdgeSet.of(split.train, 12).contains(
         split.dev.pairs[:, ::-1]
     )
     gaps = []
     for preset in SYMMETRIC:
-        found = trainer(tmp_path / preset, own, "epochs=40", preset=preset)
-        found.run()
-        model = found.model.eval()
+        run = trainer(tmp_path / preset, own, "epochs=40", preset=preset)
+        run.run()
+        model = run.model.eval()
         x = model.encode_text([Sentence(name) for name in split.taxonomy.names]).x
         x = torch.nn.functional.normalize(x, dim=1)
         cosine = (x @ x.T).numpy()[tuple(split.dev.pairs.T)]
@@ -81,18 +85,18 @@ def test_related_concepts_are_near_by_the_symmetric_distance_and_far_by_the_rele
     assert gaps[0] > 0.2 > -0.1 > gaps[1]
 
 
-def test_an_interrupted_run_goes_on_to_the_same_end(tmp_path, own):
+def test_an_interrupted_run_resumes_to_the_same_files(tmp_path, own):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     small = ("batch_size=16", "epochs=6", "evaluate_every=2")
     trainer(whole, own, *small).run()
     first = trainer(parts, own, *small)
     step, at = first._train_step, 2 * first.material.steps_per_epoch + 3
 
-    def stop_there(batch):
+    def train_and_stop(batch):
         first.stop_requested = first.step == at - 1
         return step(batch)
 
-    first._train_step = stop_there
+    first._train_step = train_and_stop
     assert first.run() == "stopped"
     assert first.step == at
     assert trainer(parts, own, *small).run() == "done"
@@ -100,8 +104,8 @@ def test_an_interrupted_run_goes_on_to_the_same_end(tmp_path, own):
         assert (whole / name).read_bytes() == (parts / name).read_bytes()
 
 
-def test_sparse_steps_go_on_exactly_in_full_precision(tmp_path, own):
-    """What half precision would hide: the moments, and the number of steps they correct for."""
+def test_sparse_steps_resume_exactly_in_full_precision(tmp_path, own):
+    """In half precision, an error in the moments or in their number of steps would be hidden."""
     small = ("batch_size=16", "epochs=8", "learning_rate=0.01")
     straight = trainer(tmp_path / "whole", own, *small)
     straight.run()
@@ -120,66 +124,64 @@ def test_sparse_steps_go_on_exactly_in_full_precision(tmp_path, own):
     assert torch.equal(rest.model.text.table.weight, straight.model.text.table.weight)
 
 
-def test_a_batch_is_right_pairs_then_wrong_ones(tmp_path, own):
-    found = trainer(tmp_path / "run", own, "batch_size=16")
-    known = set(map(tuple, found.material.split.train.tolist()))
-    batches = found.material.batches(0)
-    assert len(batches) == len(known) // 4 == 5  # the last short one is left out
-    met = []
+def test_a_batch_has_positives_then_negatives(tmp_path, own):
+    run = trainer(tmp_path / "run", own, "batch_size=16")
+    known = set(map(tuple, run.material.split.train.tolist()))
+    batches = run.material.batches(0)
+    assert len(batches) == len(known) // 4 == 5  # the short last batch is dropped
+    positives = []
     for batch in batches:
         assert batch.shape == (16, 2)
         inside = [tuple(pair) in known for pair in batch.tolist()]
         assert inside == [True] * 4 + [False] * 12
-        met += map(tuple, batch[:4].tolist())
-        for right, *wrong in zip(*batch.reshape(4, 4, 2).tolist(), strict=True):
-            assert all(pair[0] == right[0] or pair[1] == right[1] for pair in wrong)
-        general, specific, label = found.material.embed(batch)
-        table = found.model.text.table.weight
+        positives += map(tuple, batch[:4].tolist())
+        for positive, *negatives in zip(*batch.reshape(4, 4, 2).tolist(), strict=True):
+            assert all(pair[0] == positive[0] or pair[1] == positive[1] for pair in negatives)
+        general, specific, label = run.material.embed(batch)
+        table = run.model.text.table.weight
         assert torch.equal(general.x, table[batch[:, 0]])
         assert torch.equal(specific.x, table[batch[:, 1]])
         assert label.tolist() == inside
-    assert len(set(met)) == len(met)
+    assert len(set(positives)) == len(positives)
 
 
-def test_wrong_pairs_differ_by_epoch_and_are_the_same_in_each_run(tmp_path, own):
+def test_negatives_depend_on_the_seed_and_the_epoch_only(tmp_path, own):
     a, b, other = (
         trainer(tmp_path / name, own, setting)
         for name, setting in (("a", "seed=0"), ("b", "seed=0"), ("c", "seed=1"))
     )
-    epochs = [
-        torch.cat(found.material.batches(n)) for found, n in ((a, 0), (b, 0), (a, 1), (other, 0))
-    ]
+    epochs = [torch.cat(run.material.batches(n)) for run, n in ((a, 0), (b, 0), (a, 1), (other, 0))]
     assert torch.equal(epochs[0], epochs[1])
-    wrong = [set(map(tuple, epoch[len(epoch) // 4 :].tolist())) for epoch in epochs[1:]]
-    assert wrong[0] != wrong[1]
-    assert wrong[0] != wrong[2]
+    negatives = [set(map(tuple, epoch[len(epoch) // 4 :].tolist())) for epoch in epochs[1:]]
+    assert negatives[0] != negatives[1]
+    assert negatives[0] != negatives[2]
     assert not torch.equal(a.model.text.table.weight, other.model.text.table.weight)
 
 
-def test_a_batch_that_is_larger_than_all_there_is(tmp_path, own):
-    found = trainer(tmp_path / "run", own, "batch_size=9000", "negatives=1")
-    (batch,) = found.material.batches(0)
+def test_a_batch_size_above_the_number_of_pairs_gives_one_batch(tmp_path, own):
+    run = trainer(tmp_path / "run", own, "batch_size=9000", "negatives=1")
+    (batch,) = run.material.batches(0)
     assert batch.shape == (2 * small_concepts.ABOVE, 2)
 
 
-def test_only_rows_of_a_batch_move_and_none_begins_below_0(tmp_path, own):
-    found = trainer(tmp_path / "run", own, "batch_size=4", "negatives=1", "learning_rate=0.01")
-    before = found.model.text.table.weight.detach().clone()
-    batch = found.material.batches(0)[0]
-    found._train_step(batch)
-    moved, inside = found.model.text.table.weight.detach(), set(batch.flatten().tolist())
+def test_a_step_clamps_and_changes_only_the_rows_of_its_batch(tmp_path, own):
+    run = trainer(tmp_path / "run", own, "batch_size=4", "negatives=1", "learning_rate=0.01")
+    before = run.model.text.table.weight.detach().clone()
+    batch = run.material.batches(0)[0]
+    run._train_step(batch)
+    after, inside = run.model.text.table.weight.detach(), set(batch.flatten().tolist())
     for row in range(small_concepts.CONCEPTS):
         if row in inside:  # clamped, then a step of at most the learning rate
-            assert (moved[row] - before[row].clamp(min=0)).abs().max() < 0.0101
+            assert (after[row] - before[row].clamp(min=0)).abs().max() < 0.0101
         else:
-            assert torch.equal(moved[row], before[row])
+            assert torch.equal(after[row], before[row])
     assert (before[list(inside)] < -0.0101).any()
 
 
-def test_the_command(tmp_path, own, run):
-    words = [word for setting in SMALL for word in ("--set", setting)]
-    asked = ("train", "hypernyms", "--data", own, "--out", tmp_path / "run", *words)
-    code, told, errors = run(*asked)
+def test_train_command_writes_metrics_and_a_model_card(tmp_path, own, run):
+    options = [word for setting in SMALL for word in ("--set", setting)]
+    command = ("train", "hypernyms", "--data", own, "--out", tmp_path / "run", *options)
+    code, printed, errors = run(*command)
     assert code == 0, errors
     stored = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert stored.keys() == {"dev", "test"}
@@ -190,22 +192,22 @@ def test_the_command(tmp_path, own, run):
     assert [row.split(" | ")[:2] for row in rows] == [["| dev", "whole"], ["| test", "whole"]]
     assert f"**{stored['test']['whole']['accuracy']:.1f}** (" in rows[1]
     assert table in card
-    assert table in told
-    assert "vsdemo search" not in told
+    assert table in printed
+    assert "vsdemo search" not in printed
     assert f"python -m vsdemo train hypernyms --data {own} --out run --set" in card
     assert " --set protocol=whole" in card
     assert "None" not in card
-    code, told, _ = run("evaluate", tmp_path / "run", "--json")
-    figures = json.loads(told)
-    assert (code, figures["task"], figures["split"]) == (0, "hypernyms", "test")
-    assert figures["whole"] == stored["test"]["whole"]
+    code, printed, _ = run("evaluate", tmp_path / "run", "--json")
+    metrics = json.loads(printed)
+    assert (code, metrics["task"], metrics["split"]) == (0, "hypernyms", "test")
+    assert metrics["whole"] == stored["test"]["whole"]
     before = (tmp_path / "run" / "model.safetensors").read_bytes()
-    assert run(*asked)[0] == 0  # again: nothing is left to do
+    assert run(*command)[0] == 0  # the same command again changes nothing
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == before
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("options", "message"),
     [
         (("--data", "gone.tsv", "--set", "protocol=whole"), "gone.tsv is missing"),
         (("--data", "gone.tsv"), "gone.tsv is missing"),
@@ -215,20 +217,20 @@ def test_the_command(tmp_path, own, run):
         ((), "WordNet is missing; get https://"),
     ],
 )
-def test_bad_input_is_told_in_a_sentence(tmp_path, run, monkeypatch, words, told):
+def test_bad_input_is_reported_in_one_sentence(tmp_path, run, monkeypatch, options, message):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     monkeypatch.setattr("vsdemo.data.pairs.wordnet.DEBIAN", tmp_path)
     hypernyms.split.cache_clear()
     hypernyms.wordnet.load.cache_clear()
-    code, _, errors = run("train", "hypernyms", *words, "--out", "run")
+    code, _, errors = run("train", "hypernyms", *options, "--out", "run")
     assert (code, errors.count("\n")) == (2, 1)
-    assert told in errors
+    assert message in errors
     assert not (tmp_path / "run").exists()
 
 
-def test_the_table_of_both_protocols():
-    figures = {
+def test_the_table_has_a_row_for_each_protocol():
+    metrics = {
         "accuracy": 90.25,
         "direction": 99.0,
         "oracle": 100.0,
@@ -236,13 +238,13 @@ def test_the_table_of_both_protocols():
         "baselines": {"transitive": 88.0},
         "ci95": {"accuracy": [89.5, 91.04]},
     }
-    lines = Hypernyms().table({"test": {"clean": figures, "paper": figures}}).splitlines()
+    lines = Hypernyms().table({"test": {"clean": metrics, "paper": metrics}}).splitlines()
     cells = "**90.2** (89.5-91.0) | 99.0 | 88.0 | 100.0 | 0.0 |"
     assert lines[2:] == [f"| test | paper | {cells}", f"| test | clean | {cells}"]
     assert {line.count("|") for line in lines} == {8}
 
 
-def test_its_configuration_survives_json():
+def test_every_preset_survives_json():
     for preset in models.get("hypernyms").presets.values():
         assert preset.material != "photos"
         assert preset.task == "hypernyms"

@@ -16,7 +16,7 @@ from vsdemo.training.trainer import Trainer
 
 
 class FirstCaptions(Photos):
-    """The first caption of each photo; the epoch is chosen by the recall at 5."""
+    """Trains on the first caption of each photo; the recall at 5 chooses the best epoch."""
 
     chosen_by = "recall"
 
@@ -39,12 +39,12 @@ def test_an_unknown_material_lists_the_valid_ones():
         materials.material_class("video")
 
 
-def test_a_material_from_outside_trains(tmp_path, monkeypatch):
+def test_a_material_of_another_package_can_be_trained(tmp_path, monkeypatch):
     monkeypatch.setitem(materials.MATERIALS, "first", f"{__name__}:FirstCaptions")
     monkeypatch.setattr(materials, "import_module", lambda name: __import__("sys").modules[name])
-    chosen = config.override(models.preset("gru")[1], [*SETTINGS, "epochs=2"])
-    chosen = chosen.model_copy(update={"material": "first"})
-    material = materials.create("gru", chosen, dataset="toy")
+    settings = config.override(models.preset("gru")[1], [*SETTINGS, "epochs=2"])
+    settings = settings.model_copy(update={"material": "first"})
+    material = materials.create("gru", settings, dataset="toy")
     assert isinstance(material, FirstCaptions)
     trainer = Trainer(tmp_path, material)
     assert trainer.total == 2 * 3  # 24 photos in batches of 8

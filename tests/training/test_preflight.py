@@ -1,4 +1,4 @@
-"""What a training needs, looked at before it starts."""
+"""The checks before a training starts."""
 
 import shutil
 from types import SimpleNamespace
@@ -20,39 +20,39 @@ SETTINGS = (f"backbone={BACKBONE}", "crops=center")
 TOY = JobSpec("gru", "toy", SETTINGS)
 
 
-def says(plan: JobSpec) -> list[tuple[bool, str]]:
-    return [tuple(found) for found in preflight.check(plan)]
+def results(spec: JobSpec) -> list[tuple[bool, str]]:
+    return [tuple(check) for check in preflight.check(spec)]
 
 
 def settings(preset: str, *changes: str):
     return config.override(models.preset(preset)[1], changes)
 
 
-def test_all_is_here(own_home, tmp_path):
-    photos, look, disk = says(TOY)
+def test_all_checks_pass_on_the_toy_data(own_home, tmp_path):
+    photos, features, disk = results(TOY)
     assert photos == (True, "32 pictures for training and validation.")
-    assert look == (
+    assert features == (
         True,
         f"The features of about 32 pictures will be computed first, by {BACKBONE} (center).",
     )
     assert disk[0]
     assert disk[1].endswith("about 300 MB are needed.")
     preflight.require(TOY)
-    trainer(tmp_path / "run", "epochs=1")  # which looks at all
-    assert says(TOY)[1] == (True, f"All features are cached, by {BACKBONE} (center).")
+    trainer(tmp_path / "run", "epochs=1")  # computes all features
+    assert results(TOY)[1] == (True, f"All features are cached, by {BACKBONE} (center).")
     first = JobSpec("gru", "toy", (*SETTINGS, "photos=4"))
-    assert says(first)[0][1].startswith("12 pictures")
+    assert results(first)[0][1].startswith("12 pictures")
 
 
-def test_a_part_was_looked_at(own_home):
+def test_cached_features_are_not_counted(own_home):
     cache = FeatureCache(BACKBONE, "center")
     cache.get(datasets.load("toy", "train").photos[:12])
-    (_, told) = says(TOY)[1]
-    assert told.startswith("The features of about 20 pictures")
+    (_, message) = results(TOY)[1]
+    assert message.startswith("The features of about 20 pictures")
 
 
 @pytest.mark.parametrize(
-    ("plan", "told"),
+    ("spec", "message"),
     [
         (JobSpec("gru", "nowhere", SETTINGS), "There is no data set 'nowhere'"),
         (JobSpec("gru", None, SETTINGS), "Flickr8k is missing"),
@@ -61,39 +61,38 @@ def test_a_part_was_looked_at(own_home):
         (JobSpec("hypernyms"), "WordNet"),
     ],
 )
-def test_data_that_are_missing(own_home, plan, told):
-    found = preflight.check(plan)
-    wrong = next(check for check in found if not check.ok)
-    assert told in wrong.message
-    assert "\n" not in wrong.message
-    with pytest.raises(UserError) as caught:
-        preflight.require(plan)
-    assert str(caught.value) == wrong.message
+def test_missing_data_fail_the_check(own_home, spec, message):
+    failed = next(check for check in preflight.check(spec) if not check.ok)
+    assert message in failed.message
+    assert "\n" not in failed.message
+    with pytest.raises(UserError) as error:
+        preflight.require(spec)
+    assert str(error.value) == failed.message
 
 
-def test_an_image_network_that_is_missing(own_home):
-    plan = JobSpec("gru", "toy", ("backbone=torchvision/resnet152",))
-    photos, network = preflight.check(plan)
+def test_a_missing_backbone_fails_the_check(own_home):
+    spec = JobSpec("gru", "toy", ("backbone=torchvision/resnet152",))
+    photos, backbone = preflight.check(spec)
     assert photos.ok
-    assert not network.ok
-    assert "The backbone torchvision/resnet152 is missing; download it" in network.message
+    assert not backbone.ok
+    assert "The backbone torchvision/resnet152 is missing; download it" in backbone.message
 
 
 @pytest.mark.parametrize(
-    ("plan", "told"),
+    ("spec", "message"),
     [
         (JobSpec("transformer"), "no preset 'transformer'"),
         (JobSpec("gru", "toy", ("colour=red",)), "no setting 'colour'"),
         (JobSpec("gru", "toy", ("dim=many",)), "dim must be a whole number"),
     ],
 )
-def test_settings_that_do_not_fit_are_errors(plan, told):
-    for look in (preflight.check, preflight.require):
-        with pytest.raises(UserError, match=told):
-            look(plan)
+def test_invalid_settings_are_errors(spec, message):
+    for function in (preflight.check, preflight.require):
+        with pytest.raises(UserError, match=message):
+            function(spec)
 
 
-def test_a_disk_that_is_too_full(own_home, monkeypatch):
+def test_a_full_disk_fails_the_check(own_home, monkeypatch):
     free = SimpleNamespace(free=250_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda place: free)
     *_, disk = preflight.check(TOY)
@@ -107,25 +106,27 @@ def test_a_disk_that_is_too_full(own_home, monkeypatch):
     assert preflight.check(TOY)[-1][1] == "The disk has 5.0 GB free; about 300 MB are needed."
 
 
-def test_pictures_that_are_still_to_be_drawn_need_room(own_home):
-    plan = JobSpec("gru", "storybook", ("backbone=pocket", "crops=whole"))
-    photos, look, disk = says(plan)
+def test_drawings_that_are_missing_need_disk_space(own_home):
+    spec = JobSpec("gru", "storybook", ("backbone=pocket", "crops=whole"))
+    photos, features, disk = results(spec)
     assert photos[1] == (
         "4,500 pictures for training and validation; 4,500 of them will be drawn first."
     )
     assert (
-        look[1] == "The features of about 4,500 pictures will be computed first, by pocket (whole)."
+        features[1]
+        == "The features of about 4,500 pictures will be computed first, by pocket (whole)."
     )
     needed = 300_000_000 + 4500 * (photos_material.DRAWING_SIZE + photos_material.FEATURE_SIZE)
     assert f"about {needed / 1e6:.0f} MB are needed" in disk[1]
     few = JobSpec("gru", "storybook", ("backbone=pocket", "crops=whole", "photos=100"))
-    assert says(few)[0][1].startswith("600 pictures")
+    assert results(few)[0][1].startswith("600 pictures")
 
 
-def test_what_is_here_to_learn_from(own_home, toy_root, tmp_path, monkeypatch):
+def test_available_datasets_fit_the_preset(own_home, toy_root, tmp_path, monkeypatch):
     assert preflight.available_datasets(settings("gru")) == ["toy", "storybook"]
     assert preflight.available_datasets(settings("gru", "backbone=pocket", "crops=whole")) == [
-        *("storybook", "toy")
+        "storybook",
+        "toy",
     ]
     assert preflight.available_datasets(settings("order/entailment")) == []
     assert preflight.available_datasets(settings("hypernyms")) == ["toy"]
@@ -136,7 +137,7 @@ def test_what_is_here_to_learn_from(own_home, toy_root, tmp_path, monkeypatch):
     assert preflight.available_datasets(settings("gru")) == ["toy", "storybook"]
 
 
-def test_settings_that_fit_a_preset_to_a_data_set(own_home):
+def test_default_settings_fit_the_preset_to_the_data_set(own_home):
     drawn = ("backbone=pocket", "crops=whole")
     assert preflight.default_settings(settings("gru"), "storybook") == drawn
     assert preflight.default_settings(settings("gru", *drawn), "storybook") == ()

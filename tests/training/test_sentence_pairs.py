@@ -16,14 +16,21 @@ from vsdemo.models import checkpoint
 
 PRESET = "order/entailment"
 SMALL = (
-    *("dim=16", "word_dim=8", "min_count=1", "batch_size=8", "dropout=0", "epochs=40"),
-    *("learning_rate=0.02", "patience=40", "margin=1"),
+    "dim=16",
+    "word_dim=8",
+    "min_count=1",
+    "batch_size=8",
+    "dropout=0",
+    "epochs=40",
+    "learning_rate=0.02",
+    "patience=40",
+    "margin=1",
 )
 
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
-    """Pairs of which a hypothesis is entailed where it leaves out words of its premise."""
+    """Install pairs whose hypothesis is entailed if it leaves out words of its premise."""
     things, places = ("dog", "cat", "cow", "bird"), ("barn", "road", "lake", "tree")
     known = [(a, b) for a in things for b in places]
     yes = [NliPair(f"a {a} at a {b}", f"a {a}", "entailment") for a, b in known]
@@ -41,7 +48,7 @@ def trainer(out, *settings: str):
     return preset_trainer(out, PRESET, *SMALL, *settings, data=None)
 
 
-def test_it_learns_which_follows_from_which(root):
+def test_training_learns_the_direction_of_entailment(root):
     out = root / "run"
     assert trainer(out).run() == "done"
     model, spec, _ = checkpoint.load(out)
@@ -50,15 +57,15 @@ def test_it_learns_which_follows_from_which(root):
     short, long, other = (
         model.encode_text([Sentence(text)]) for text in ("a dog", "a dog at a lake", "a cat")
     )
-    right = model.score.pairs(short, long)
-    assert right > model.score.pairs(long, short)
-    assert right > model.score.pairs(other, long)
-    found = [e for e in events.read(out / "events.jsonl") if e["kind"] in ("eval", "done")]
-    assert found[0]["accuracy"] < 100
-    assert found[-1]["best_accuracy"] == max(e["accuracy"] for e in found[:-1]) == 100
+    positive = model.score.pairs(short, long)
+    assert positive > model.score.pairs(long, short)
+    assert positive > model.score.pairs(other, long)
+    logged = [e for e in events.read(out / "events.jsonl") if e["kind"] in ("eval", "done")]
+    assert logged[0]["accuracy"] < 100
+    assert logged[-1]["best_accuracy"] == max(e["accuracy"] for e in logged[:-1]) == 100
 
 
-def test_an_interrupted_run_goes_on_to_the_same_end(root):
+def test_an_interrupted_run_resumes_to_the_same_weights(root):
     whole, parts = root / "whole", root / "parts"
     trainer(whole, "epochs=3").run()
     first = trainer(parts, "epochs=3")
@@ -75,7 +82,7 @@ def test_an_interrupted_run_goes_on_to_the_same_end(root):
     assert states[0] == states[1]
 
 
-def test_a_batch_is_hypotheses_then_premises(root):
+def test_embed_returns_hypotheses_premises_and_labels(root):
     run = trainer(root / "run")
     run.model.eval()
     numbers = torch.tensor([20, 3, 0])
@@ -89,21 +96,21 @@ def test_a_batch_is_hypotheses_then_premises(root):
         assert bool(label[row]) == pairs[number].entailed
 
 
-def test_the_command(root, run):
-    chosen = [word for setting in SMALL for word in ("--set", setting)]
-    code, told, _ = run("train", PRESET, "--out", root / "run", *chosen)
+def test_train_command_writes_metrics_and_a_model_card(root, run):
+    options = [word for setting in SMALL for word in ("--set", setting)]
+    code, printed, _ = run("train", PRESET, "--out", root / "run", *options)
     assert code == 0
-    assert "| test, SNLI | 16 | **100.0** (100.0-100.0) |" in told
+    assert "| test, SNLI | 16 | **100.0** (100.0-100.0) |" in printed
     stored = json.loads((root / "run" / "metrics.json").read_text())
     assert stored["test"]["SICK"]["accuracy"] == 100
-    figures = json.loads(run("evaluate", root / "run")[1])  # on what it was trained for
-    assert (figures["task"], figures["SICK"]) == ("nli", stored["test"]["SICK"])
+    metrics = json.loads(run("evaluate", root / "run")[1])  # the default task is nli
+    assert (metrics["task"], metrics["SICK"]) == ("nli", stored["test"]["SICK"])
     card = (root / "run" / "README.md").read_text()
     assert f"python -m vsdemo train {PRESET} --out run --set min_count=1" in card
     assert "None" not in card
 
 
-def test_what_is_for_photos_only_is_refused(root, run):
+def test_options_and_commands_for_photos_are_refused(root, run):
     code, _, errors = run("train", PRESET, "--out", root / "run", "--data", "toy")
     assert code == 2
     assert "omit --data" in errors
@@ -125,9 +132,9 @@ def test_what_is_for_photos_only_is_refused(root, run):
     assert not (root / "both").exists()
 
 
-def test_its_configuration_survives_json():
-    chosen = models.preset(PRESET)[1]
-    assert chosen.material != "photos"
-    assert config.from_json(type(chosen), json.loads(json.dumps(vars(chosen)))) == chosen
+def test_the_preset_survives_json():
+    preset = models.preset(PRESET)[1]
+    assert preset.material != "photos"
+    assert config.from_json(type(preset), json.loads(json.dumps(vars(preset)))) == preset
     with pytest.raises(UserError, match="loss=ranking does not fit material=sentence_pairs"):
-        config.override(chosen, ["loss=ranking"])
+        config.override(preset, ["loss=ranking"])

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.support.fake_trainer import PYTHON
 from tests.support.small_runs import SETTINGS, logged, trainer
-from tests.support.stand_ins import PYTHON
 from vsdemo.core.errors import UserError
 from vsdemo.core.events import EventLog, read
 from vsdemo.evaluation import cards
@@ -28,9 +28,9 @@ from vsdemo.models import checkpoint
 from vsdemo.training import materials
 from vsdemo.training import state as resume
 for line in sys.stdin:
-    with ExitStack() as held:
+    with ExitStack() as stack:
         try:
-            held.enter_context(resume.exclusive_run(Path(line.strip())))
+            stack.enter_context(resume.exclusive_run(Path(line.strip())))
             print("held", flush=True)
         except ValueError as error:
             print(error, flush=True)
@@ -41,31 +41,35 @@ for line in sys.stdin:
 
 @pytest.fixture
 def other(own_home):
-    """Another process, which trains in the folder of a line, as far as others can tell, until it is
-    given one more."""
-    pipes = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
-    with subprocess.Popen([PYTHON, "-c", OTHER], text=True, bufsize=1, **pipes) as process:
+    """Start a process that reads a folder and holds its lock until it gets the next line."""
+    with subprocess.Popen(
+        [PYTHON, "-c", OTHER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    ) as process:
         yield process
         process.kill()
 
 
-def told(other, line: object) -> str:
-    """What the other process answers to a line."""
+def answer(other, line: object) -> str:
+    """Send a line to the other process and return its answer."""
     other.stdin.write(f"{line}\n")
     return other.stdout.readline().strip()
 
 
-def test_alone_in_a_folder(other, tmp_path):
+def test_only_one_process_trains_in_a_folder(other, tmp_path):
     (out := tmp_path / "run").mkdir()
     (tmp_path / "link").symlink_to(out)
     with resume.exclusive_run(out):
         with resume.exclusive_run(out):  # entered again by the same process
             pass
-        assert told(other, out).startswith(f"Another process trains in {out};")
-        told(other, "")
+        assert answer(other, out).startswith(f"Another process trains in {out};")
+        answer(other, "")
     with pytest.raises(ZeroDivisionError), resume.exclusive_run(out):
         raise ZeroDivisionError
-    assert told(other, out) == "held"
+    assert answer(other, out) == "held"
     for same in (out, tmp_path / "x" / ".." / "run", tmp_path / "link"):
         with pytest.raises(UserError, match=r"Another process trains in .*choose another --out"):
             resume.exclusive_run(same).__enter__()
@@ -74,49 +78,47 @@ def test_alone_in_a_folder(other, tmp_path):
     assert logged(out, "start") == []
     with resume.exclusive_run(tmp_path / "other"):
         pass
-    assert told(other, "") == "free"
+    assert answer(other, "") == "free"
     with resume.exclusive_run(out):
         pass
-    assert told(other, out) == "held"
+    assert answer(other, out) == "held"
     other.kill()
     other.wait()
-    with resume.exclusive_run(out):  # the lock of one that was killed is free
+    with resume.exclusive_run(out):  # the lock of a killed process is released
         pass
     assert list(out.iterdir()) == []
 
 
 @pytest.fixture
-def heard():
-    """The SIGTERMs that nobody else takes, which would end the tests."""
+def signals():
+    """Record SIGTERMs without another handler, which would end the tests."""
     numbers = []
     before = signal.signal(signal.SIGTERM, lambda number, frame: numbers.append(number))
     yield numbers
     signal.signal(signal.SIGTERM, before)
 
 
-def test_at_most_so_many_minutes(tmp_path, heard):
-    made, begun = trainer(tmp_path, "epochs=5000", "patience=5000"), time.monotonic()
+def test_a_time_limit_stops_the_training(tmp_path, signals):
+    run, started = trainer(tmp_path, "epochs=5000", "patience=5000"), time.monotonic()
     with resume.time_limit(0.03):
-        assert made.run() == "stopped"
-    assert time.monotonic() - begun >= 1.8
+        assert run.run() == "stopped"
+    assert time.monotonic() - started >= 1.8
     first, *_, last = read(tmp_path / "events.jsonl")
     assert last["kind"] == "stopped"
     assert last["time"] - first["time"] < 30
-    assert heard == []
+    assert signals == []
 
 
 @pytest.mark.parametrize("minutes", [None, 0, 0.002])
-def test_nothing_is_sent_once_the_block_is_over(heard, minutes):
+def test_no_signal_is_sent_after_the_block(signals, minutes):
     with resume.time_limit(minutes):
         pass
     time.sleep(0.2)
-    assert heard == []
+    assert signals == []
 
 
-def test_minutes_end_a_training_and_not_what_is_measured_after_it(
-    run, tmp_path, monkeypatch, heard
-):
-    """The training is over at once; what comes after it outlasts the minutes."""
+def test_a_time_limit_does_not_stop_the_final_evaluation(run, tmp_path, monkeypatch, signals):
+    """The training ends at once; the evaluation takes longer than the limit."""
     done = SimpleNamespace(run=lambda: "done")
     monkeypatch.setattr(cards, "finish", lambda out: time.sleep(0.8))
     monkeypatch.setattr(cards, "table", lambda spec, metrics: "measured")
@@ -124,78 +126,78 @@ def test_minutes_end_a_training_and_not_what_is_measured_after_it(
     monkeypatch.setattr("vsdemo.training.trainer.Trainer", lambda out, material: done)
     material = SimpleNamespace(uses_photos=False)
     monkeypatch.setattr(materials, "create", lambda *args, **options: material)
-    told = run("train", "gru", "--out", tmp_path, "--minutes", "0.01")
-    assert (told, heard) == ((0, "measured\n", ""), [])
+    result = run("train", "gru", "--out", tmp_path, "--minutes", "0.01")
+    assert (result, signals) == ((0, "measured\n", ""), [])
 
 
-def test_minutes_by_the_command_line(run, tmp_path, heard):
+def test_the_option_minutes_stops_and_saves(run, tmp_path, signals):
     settings = [f"--set={s}" for s in (*SETTINGS, "epochs=5000", "patience=5000")]
     words = ["train", "gru", "--data=toy", "--out", tmp_path, *settings]
     code, printed, _ = run(*words, "--minutes=0.1")
     assert code == 0
     assert printed == f"Training stopped and saved in {tmp_path}; run the same command to resume.\n"
     assert [e["kind"] for e in read(tmp_path / "events.jsonl")][-1] == "stopped"
-    assert heard == []
+    assert signals == []
     assert run(*words, "--minutes=0")[0] == 2
 
 
-def raising(error: Exception, log: EventLog) -> None:
+def report(error: Exception, log: EventLog) -> None:
     with resume.report_errors(log, lambda: 7):
         raise error
 
 
 @pytest.mark.parametrize("number", resume.DISK_FULL)
-def test_a_full_disk_is_told(tmp_path, number):
+def test_a_full_disk_is_reported(tmp_path, number):
     log = EventLog(tmp_path / "events.jsonl")
     with pytest.raises(UserError, match=r"^The disk is full, .* at step 7; free some space, .*\.$"):
-        raising(OSError(number, os.strerror(number)), log)
+        report(OSError(number, os.strerror(number)), log)
     (event,) = logged(tmp_path, "error")
     assert event == {"kind": "error", "step": 7, "message": "The disk is full."}
 
 
-def test_a_loss_that_is_no_number_is_told(tmp_path):
+def test_a_loss_of_nan_is_reported(tmp_path):
     log = EventLog(tmp_path / "events.jsonl")
     with pytest.raises(UserError, match=r"failed at step 7: loss is nan; try a lower learning_"):
-        raising(FloatingPointError("loss is nan"), log)
+        report(FloatingPointError("loss is nan"), log)
     assert logged(tmp_path, "error")[0]["message"] == "loss is nan"
 
 
 @pytest.mark.parametrize(
     "error", [ValueError("odd"), OSError(errno.EACCES, "denied"), MemoryError()]
 )
-def test_whatever_else_breaks_it_off_is_told_and_raised(tmp_path, error):
+def test_other_errors_are_reported_and_raised(tmp_path, error):
     log = EventLog(tmp_path / "events.jsonl")
     with pytest.raises(type(error)) as caught:
-        raising(error, log)
+        report(error, log)
     assert caught.value is error
     assert logged(tmp_path, "error")[0]["message"] == f"{type(error).__name__}: {error}"
 
 
-def test_what_is_no_breakdown_is_not_told(tmp_path):
+def test_user_errors_are_not_reported(tmp_path):
     log = EventLog(tmp_path / "events.jsonl")
     with pytest.raises(UserError, match="another configuration"):
-        raising(UserError("another configuration"), log)
+        report(UserError("another configuration"), log)
     assert logged(tmp_path, "error") == []
 
 
-def test_a_disk_that_takes_no_event_either(tmp_path, monkeypatch):
+def test_a_full_disk_is_an_error_even_if_the_event_cannot_be_written(tmp_path, monkeypatch):
     def full(self, kind, step, **values):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(EventLog, "write", full)
     with pytest.raises(UserError, match="The disk is full"):
-        raising(OSError(errno.ENOSPC, "No space left on device"), EventLog(tmp_path / "e.jsonl"))
+        report(OSError(errno.ENOSPC, "No space left on device"), EventLog(tmp_path / "e.jsonl"))
 
 
-def test_the_disk_gets_full_while_it_trains(tmp_path, monkeypatch):
-    """What was saved last is whole; the same command goes on to the same end."""
+def test_a_run_resumes_after_the_disk_was_full(tmp_path, monkeypatch):
+    """The last saved state is complete, and the same command resumes to the same files."""
     whole, save, number = tmp_path / "whole", resume.save, itertools.count()
     assert trainer(whole, "epochs=3").run() == "done"
 
-    def full(*told):
+    def full(*args):
         if next(number) == 2:
             raise OSError(errno.ENOSPC, "No space left on device")
-        save(*told)
+        save(*args)
 
     with monkeypatch.context() as patch:
         patch.setattr(resume, "save", full)
@@ -206,13 +208,13 @@ def test_the_disk_gets_full_while_it_trains(tmp_path, monkeypatch):
     for name in ("model.safetensors", "vocab.json"):
         assert (tmp_path / "run" / name).read_bytes() == (whole / name).read_bytes()
     assert logged(tmp_path / "run", "step") == logged(whole, "step")
-    assert logged(tmp_path / "run", "error") == []  # it lay after what was saved last
+    assert logged(tmp_path / "run", "error") == []  # rewound, as it is later than the last save
 
 
-def test_nothing_is_known_of_an_empty_folder(tmp_path):
-    made = trainer(tmp_path, "epochs=1")
-    assert resume.find(tmp_path, made.material.matches) is None
-    made.run()
-    progress, state = resume.find(tmp_path, made.material.matches)
+def test_find_returns_nothing_before_the_first_save(tmp_path):
+    run = trainer(tmp_path, "epochs=1")
+    assert resume.find(tmp_path, run.material.matches) is None
+    run.run()
+    progress, state = resume.find(tmp_path, run.material.matches)
     assert progress["step"] == 15
     assert "model.image.linear.weight" in state

@@ -20,7 +20,7 @@ from vsdemo.training.trainer import Trainer
 
 
 def assert_same_run(a, b) -> None:
-    """Bit by bit: weights, optimiser, generator, best checkpoint, and what was measured."""
+    """Check that weights, optimizer, generator, checkpoint and metrics are equal bit by bit."""
     last, other = load_file(a / STATE), load_file(b / STATE)
     assert last.keys() == other.keys()
     assert any(k.startswith("adam.") for k in last)
@@ -33,7 +33,7 @@ def assert_same_run(a, b) -> None:
 
 @pytest.fixture(scope="module")
 def uninterrupted(own_folders, tmp_path_factory):
-    """30 epochs: long enough to be killed in their midst."""
+    """Train 30 epochs, enough to be killed before the end."""
     out = tmp_path_factory.mktemp("run") / "whole"
     assert trainer(out, "epochs=30", "patience=30").run() == "done"
     return out
@@ -47,12 +47,15 @@ def three_epochs(own_folders, tmp_path_factory):
 
 
 def start(out) -> subprocess.Popen:
-    """The same run as `uninterrupted` in a process of its own, returned after two evaluations."""
+    """Start the same run as `uninterrupted` in a process, and wait for two evaluations."""
     settings = [f"--set={s}" for s in (*SETTINGS, "epochs=30", "patience=30")]
     command = [sys.executable, "-m", "vsdemo", "train", "gru", "--data=toy", f"--out={out}"]
-    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     process = subprocess.Popen(
-        command + settings, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"}, **pipes
+        command + settings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
     )
     while process.poll() is None and len(logged(out, "eval")) < 2:
         time.sleep(0.005)
@@ -60,7 +63,7 @@ def start(out) -> subprocess.Popen:
     return process
 
 
-def test_killed_and_resumed_is_the_same_run(tmp_path, uninterrupted):
+def test_a_killed_run_resumes_exactly(tmp_path, uninterrupted):
     process = start(tmp_path / "run")
     process.kill()
     process.communicate()
@@ -70,8 +73,8 @@ def test_killed_and_resumed_is_the_same_run(tmp_path, uninterrupted):
     assert_same_run(tmp_path / "run", uninterrupted)
 
 
-@pytest.mark.long  # quick: test_a_stop_at_any_step, and jobs/test_jobs.py stops a process
-def test_stopped_and_resumed_is_the_same_run(tmp_path, uninterrupted):
+@pytest.mark.long  # the quick test is test_a_run_stopped_at_any_step_resumes_exactly
+def test_a_stopped_run_resumes_exactly(tmp_path, uninterrupted):
     process = start(tmp_path / "run")
     process.terminate()
     printed, errors = process.communicate()
@@ -86,20 +89,20 @@ def test_stopped_and_resumed_is_the_same_run(tmp_path, uninterrupted):
 
 
 @pytest.mark.parametrize("step", [1, EPOCH - 1, EPOCH, EPOCH + 1, 2 * EPOCH, 3 * EPOCH])
-def test_a_stop_at_any_step(tmp_path, three_epochs, step):
+def test_a_run_stopped_at_any_step_resumes_exactly(tmp_path, three_epochs, step):
     handler = signal.getsignal(signal.SIGTERM)
     with stopped_at(step):
         assert trainer(tmp_path, "epochs=3").run() == "stopped"
     assert signal.getsignal(signal.SIGTERM) == handler
     assert logged(tmp_path, "stopped") == [{"kind": "stopped", "step": step}]
-    torch.manual_seed(99)  # what else the process did in between is no matter
+    torch.manual_seed(99)  # other work in between has no effect
     assert trainer(tmp_path, "epochs=3").run() == "done"
     assert_same_run(tmp_path, three_epochs)
 
 
 @pytest.mark.parametrize("saves", [1, 2, 3])
-def test_a_death_just_before_the_state_is_saved(tmp_path, three_epochs, saves, monkeypatch):
-    """Also between the very first checkpoint and the state that belongs to it."""
+def test_a_run_killed_before_a_save_resumes_exactly(tmp_path, three_epochs, saves, monkeypatch):
+    """Also if it is killed between the first checkpoint and its state."""
     number, save = itertools.count(), Trainer._save
 
     def die(self):
@@ -115,7 +118,7 @@ def test_a_death_just_before_the_state_is_saved(tmp_path, three_epochs, saves, m
     assert_same_run(tmp_path, three_epochs)
 
 
-def test_a_finished_run_stays_as_it_is(tmp_path, three_epochs, monkeypatch):
+def test_a_finished_run_is_not_changed(tmp_path, three_epochs, monkeypatch):
     copy = shutil.copytree(three_epochs, tmp_path / "copy")
     before = {f.name: f.read_bytes() for f in copy.iterdir()}
     monkeypatch.setattr(Trainer, "_train_step", None)
@@ -124,7 +127,7 @@ def test_a_finished_run_stays_as_it_is(tmp_path, three_epochs, monkeypatch):
 
 
 @pytest.mark.parametrize("change", ["dim=8", "seed=1", "epochs=4"])
-def test_another_configuration_in_the_same_folder(three_epochs, change):
+def test_another_configuration_in_the_same_folder_is_refused(three_epochs, change):
     with pytest.raises(UserError, match="another configuration; choose another --out"):
         trainer(three_epochs, "epochs=3", change).run()
 
@@ -137,10 +140,10 @@ def test_a_checkpoint_without_its_run_is_not_overwritten(tmp_path, three_epochs)
 
 
 @pytest.mark.parametrize("content", [b"", b"<html>" * 50, None])
-def test_a_damaged_state(tmp_path, three_epochs, content):
+def test_a_damaged_state_is_a_user_error(tmp_path, three_epochs, content):
     copy = shutil.copytree(three_epochs, tmp_path / "copy")
     state = (copy / STATE).read_bytes()
     (copy / STATE).write_bytes(state[: len(state) // 2] if content is None else content)
-    with pytest.raises(UserError, match=r"last\.safetensors is damaged .* delete") as caught:
+    with pytest.raises(UserError, match=r"last\.safetensors is damaged .* delete") as error:
         trainer(copy, "epochs=3").run()
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(error.value)

@@ -1,4 +1,4 @@
-"""Snapshots: checkpoints of their own at the end of a cycle, the same after any interruption."""
+"""Snapshots: checkpoints at the end of each cycle, the same after an interruption."""
 
 import pytest
 import torch
@@ -9,15 +9,20 @@ from vsdemo.models import checkpoint
 from vsdemo.training.state import STATE
 
 SETTINGS = (
-    *("epochs=4", "snapshot_every=2", "cycle_epochs=2", "schedule=cyclic", "bucket=3"),
-    *("average_start=1", "average_decay=0.9"),
+    "epochs=4",
+    "snapshot_every=2",
+    "cycle_epochs=2",
+    "schedule=cyclic",
+    "bucket=3",
+    "average_start=1",
+    "average_decay=0.9",
 )
 PRESETS = ("gru", "char_gru")
 
 
 @pytest.fixture(scope="module", params=PRESETS)
 def finished(request, own_folders, tmp_path_factory):
-    """(preset, folder) of a whole run."""
+    """Train an uninterrupted run, and return its preset and folder."""
     out = tmp_path_factory.mktemp("run") / request.param
     assert trainer(out, *SETTINGS, preset=request.param).run() == "done"
     return request.param, out
@@ -36,8 +41,8 @@ def test_a_snapshot_is_the_model_at_the_end_of_its_epoch(finished, tmp_path):
     last = load_file(out / STATE)
     stored = load_file(out / "snapshot-04" / "model.safetensors")
     for name, tensor in stored.items():
-        t = last[f"average.module.{name}"]  # what is judged
-        assert torch.equal(tensor, t.half() if t.dim() > 1 else t)
+        average = last[f"average.module.{name}"]  # these weights are evaluated
+        assert torch.equal(tensor, average.half() if average.dim() > 1 else average)
     assert not torch.equal(
         last["average.module.text.table.weight"], last["model.text.table.weight"]
     )
@@ -50,7 +55,7 @@ def test_a_snapshot_is_the_model_at_the_end_of_its_epoch(finished, tmp_path):
 
 
 @pytest.mark.parametrize("step", [EPOCH, 2 * EPOCH - 1, 2 * EPOCH, 3 * EPOCH + 4])
-def test_stopped_and_resumed(finished, tmp_path, step):
+def test_a_resumed_run_has_the_same_snapshots(finished, tmp_path, step):
     preset, out = finished
     with stopped_at(step):
         assert trainer(tmp_path, *SETTINGS, preset=preset).run() == "stopped"
@@ -59,7 +64,7 @@ def test_stopped_and_resumed(finished, tmp_path, step):
 
 
 @pytest.mark.parametrize("file", ["config.json", "model.safetensors"])
-def test_a_death_while_a_snapshot_is_written_leaves_none(finished, tmp_path, file, monkeypatch):
+def test_a_run_killed_while_it_writes_a_snapshot_leaves_none(finished, tmp_path, file, monkeypatch):
     preset, out = finished
     save = checkpoint.save
 
@@ -87,12 +92,12 @@ def test_snapshots_do_not_change_the_run(tmp_path):
     assert checkpoint.snapshots(tmp_path / "without") == {}
 
 
-def test_an_epoch_with_a_snapshot_is_measured(tmp_path):
+def test_an_epoch_with_a_snapshot_is_evaluated(tmp_path):
     trainer(tmp_path, "epochs=4", "snapshot_every=2", "evaluate_every=3").run()
     assert [e["epoch"] for e in logged(tmp_path, "eval")] == [2, 3, 4]
 
 
-def test_steps_over_characters_lower_the_loss_of_their_batch(tmp_path):
+def test_steps_of_char_gru_lower_the_loss_of_their_batch(tmp_path):
     settings = (
         "dropout=0",
         "word_dropout=0",
@@ -107,12 +112,11 @@ def test_steps_over_characters_lower_the_loss_of_their_batch(tmp_path):
     assert losses[-1] < losses[0] / 4
 
 
-def test_batches_are_of_like_length(tmp_path):
+def test_captions_of_a_batch_have_similar_lengths(tmp_path):
     run = trainer(tmp_path, "bucket=15", preset="char_gru")
     assert run.material.lengths == [len(c) for c in run.material.train_set.captions]
-    spread = [
-        max(found) - min(found)
-        for b in run.material.batches(0)
-        if (found := [run.material.lengths[i] for i in b])
-    ]
-    assert max(spread) < (max(run.material.lengths) - min(run.material.lengths)) / 2
+    spreads = []
+    for batch in run.material.batches(0):
+        lengths = [run.material.lengths[i] for i in batch]
+        spreads.append(max(lengths) - min(lengths))
+    assert max(spreads) < (max(run.material.lengths) - min(run.material.lengths)) / 2
