@@ -3,7 +3,7 @@ import torch
 from vsdemo.recipes.parsing.pack import pack_model, portable, small
 
 
-def test_weights_are_halved_and_nothing_else():
+def test_only_weights_are_stored_in_half_precision():
     state = {
         "a": torch.ones(2),
         "b": [torch.ones(1)],
@@ -16,7 +16,7 @@ def test_weights_are_halved_and_nothing_else():
     assert packed["s"] == "x"
 
 
-def test_settings_name_no_path():
+def test_packed_settings_contain_no_path():
     config = {"train_file": "/home/me/a", "save_dir": "a/x", "hidden_dim": 3, "lang": "en"}
     assert portable(config) == {
         "train_file": None,
@@ -26,7 +26,7 @@ def test_settings_name_no_path():
     }
 
 
-def test_an_unknown_lemma_looks_up_the_vector_of_no_lemma(tmp_path):
+def test_an_unknown_lemma_gets_the_vector_of_the_empty_lemma(tmp_path):
     weight = torch.arange(10.0).reshape(5, 2)
     state = {
         "config": {"save_dir": "/x"},
@@ -42,7 +42,7 @@ def test_an_unknown_lemma_looks_up_the_vector_of_no_lemma(tmp_path):
     assert "dev_score_history" not in packed
 
 
-def test_vectors_stay_whole(tmp_path):
+def test_word_vectors_keep_full_precision(tmp_path):
     torch.save({"emb": torch.ones(2, 3), "vocab": {}}, tmp_path / "a.pt")
     pack_model("pretrain", tmp_path / "a.pt", tmp_path / "b.pt")
     assert torch.load(tmp_path / "b.pt", weights_only=True)["emb"].dtype == torch.float32

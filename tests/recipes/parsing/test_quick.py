@@ -13,7 +13,7 @@ def patched(monkeypatch):
         yield
 
 
-def test_layers_compute_about_the_same_and_give_float32():
+def test_mixed_precision_layers_are_close_and_return_float32():
     torch.manual_seed(0)
     lstm = hlstm.HighwayLSTM(6, 4, num_layers=2, batch_first=True, bidirectional=True)
     scorer = biaffine.DeepBiaffineScorer(8, 8, 5, 3)

@@ -18,14 +18,14 @@ GOLD = """1\tdogs\t_\tNOUN\tNNS\t_\t2\tnsubj\t_\t_
 """
 
 
-def test_figures_are_f1_over_words_without_subtypes():
-    told = CoNLL.conll2doc(
+def test_metrics_are_f1_over_words_without_subtypes():
+    predicted = CoNLL.conll2doc(
         input_str=GOLD.replace("2\tnsubj", "2\tobj")  # right head, wrong relation
         .replace("4\tcase", "2\tcase")  # wrong head
         .replace("obl:loc", "obl")
         .replace("NNS", "NN")
     )
-    assert score.compare(GOLD, told, score.METRICS) == {
+    assert score.compare(GOLD, predicted, score.METRICS) == {
         "upos": 100,
         "xpos": 75,
         "uas": 75,
@@ -33,14 +33,14 @@ def test_figures_are_f1_over_words_without_subtypes():
     }
 
 
-def test_the_card_shows_the_figures(monkeypatch, tmp_path):
-    figures = {"upos": 95.0, "xpos": 94.0, "uas": 88.12, "las": 85.04}
-    monkeypatch.setattr(score, "evaluate", lambda folder, split: {"gold_tokens": figures})
+def test_the_model_card_shows_the_metrics(monkeypatch, tmp_path):
+    metrics = {"upos": 95.0, "xpos": 94.0, "uas": 88.12, "las": 85.04}
+    monkeypatch.setattr(score, "evaluate", lambda folder, split: {"gold_tokens": metrics})
     score.finish(tmp_path, 1234)
     card = (tmp_path / "README.md").read_text()
     assert "| test | gold tokens | 95.0 | 94.0 | 88.1 | 85.0 |" in card
     assert "1,234 silver trees" in card
-    assert json.loads((tmp_path / "metrics.json").read_text())["dev"]["gold_tokens"] == figures
+    assert json.loads((tmp_path / "metrics.json").read_text())["dev"]["gold_tokens"] == metrics
 
 
 @pytest.mark.usefixtures("real_data")
@@ -48,14 +48,14 @@ def test_the_treebank_agrees_with_itself():
     from vsdemo.recipes.parsing import treebank
 
     text = treebank.read("test")
-    figures = score.compare(text, CoNLL.conll2doc(input_str=text), score.RAW_METRICS)
-    assert set(figures.values()) == {100}
+    metrics = score.compare(text, CoNLL.conll2doc(input_str=text), score.RAW_METRICS)
+    assert set(metrics.values()) == {100}
 
 
-def test_the_shipped_parser_reads_storybook_as_it_was_written(monkeypatch):
+def test_the_shipped_parser_agrees_with_the_trees_of_storybook(monkeypatch):
     monkeypatch.setitem(storybook.store.SPLITS, "test", range(4500, 4520))
-    found = score.on_storybook(SHIPPED, "test")
-    assert found["words"] == 100
-    assert found["las"] >= 95
+    metrics = score.on_storybook(SHIPPED, "test")
+    assert metrics["words"] == 100
+    assert metrics["las"] >= 95
     with pytest.raises(UserError, match="There is no split 'val'"):
         score.on_storybook(SHIPPED, "val")

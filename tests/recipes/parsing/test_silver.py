@@ -4,7 +4,7 @@ from vsdemo.recipes.parsing.silver import balanced, repair
 
 
 def rows(text: str) -> list[list[str]]:
-    """word/XPOS/head/label a word."""
+    """Return the rows of a text with word/XPOS/head/label for each word."""
     upos = {
         "NNS": "NOUN",
         "NN": "NOUN",
@@ -14,19 +14,19 @@ def rows(text: str) -> list[list[str]]:
         "DT": "DET",
         "RB": "ADV",
     }
-    found = []
+    result = []
     for i, part in enumerate(text.split(), 1):
         word, xpos, head, label = part.split("/")
         tag = upos.get(xpos, "AUX" if label.startswith("aux") else "VERB")
-        found.append([str(i), word, "_", tag, xpos, "_", head, label, "_", "_"])
-    return found
+        result.append([str(i), word, "_", tag, xpos, "_", head, label, "_", "_"])
+    return result
 
 
-def tree(found) -> str:
-    return " ".join(f"{row[1]}/{row[6]}/{row[7]}" for row in found)
+def tree(rows) -> str:
+    return " ".join(f"{row[1]}/{row[6]}/{row[7]}" for row in rows)
 
 
-def test_a_bare_participle_is_the_clause_of_its_noun():
+def test_a_bare_participle_becomes_a_clause_of_its_noun():
     wrong = rows(
         "two/CD/2/nummod dogs/NNS/3/nsubj playing/VBG/0/root in/IN/5/case snow/NN/3/obl ././3/punct"
     )
@@ -35,7 +35,7 @@ def test_a_bare_participle_is_the_clause_of_its_noun():
     )
 
 
-def test_a_passive_participle_too():
+def test_a_passive_participle_becomes_a_clause_of_its_noun():
     wrong = rows("boy/NN/2/nsubj:pass dressed/VBN/0/root in/IN/4/case red/NN/2/obl")
     assert tree(repair(wrong)) == "boy/0/root dressed/1/acl in/4/case red/2/obl"
 
@@ -49,7 +49,7 @@ def test_a_passive_participle_too():
         "dogs/NNS/0/root that/WDT/3/nsubj play/VBP/1/acl:relcl",
     ],
 )
-def test_a_right_tree_stays(text):
+def test_a_correct_tree_is_not_changed(text):
     assert tree(repair(rows(text))) == tree(rows(text))
 
 
@@ -62,7 +62,7 @@ def test_a_right_tree_stays(text):
         "quickly/RB/0/root",
     ],
 )
-def test_a_tree_in_doubt_is_left_out(text):
+def test_a_doubtful_tree_is_left_out(text):
     assert repair(rows(text)) is None
 
 

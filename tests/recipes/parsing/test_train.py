@@ -3,7 +3,7 @@ import pytest
 from vsdemo.recipes.parsing import train
 
 
-def test_a_killed_training_goes_on_with_the_stage_it_was_in(monkeypatch, tmp_path):
+def test_a_killed_training_resumes_at_its_stage(monkeypatch, tmp_path):
     ran, fail = [], [True]
 
     def first(work):
@@ -26,7 +26,7 @@ def test_a_killed_training_goes_on_with_the_stage_it_was_in(monkeypatch, tmp_pat
 
 
 @pytest.mark.usefixtures("real_data")
-def test_the_treebank_is_prepared_with_a_label_a_character(tmp_path):
+def test_the_treebank_is_prepared_with_a_label_per_character(tmp_path):
     train.prepare(tmp_path)
     text = (tmp_path / "dev.txt").read_text(encoding="utf-8")
     labels = (tmp_path / "dev.labels").read_text(encoding="utf-8")

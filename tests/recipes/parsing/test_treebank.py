@@ -44,7 +44,7 @@ def test_the_treebank_is_read_from_its_archive():
     assert treebank.read("dev") == TEXT
 
 
-def test_a_missing_treebank_is_told():
+def test_a_missing_treebank_is_a_user_error():
     with pytest.raises(UserError, match="EWT is missing"):
         treebank.read("dev")
 
@@ -55,7 +55,7 @@ def test_sentences_keep_multi_word_tokens_and_lose_empty_nodes():
     assert [len(second), len(third)] == [2, 2]
 
 
-def test_clean_rows_hold_what_the_models_learn_and_no_long_address():
+def test_clean_keeps_the_learned_columns_and_cuts_long_addresses():
     first, _, third = map(treebank.clean, treebank.sentences(TEXT))
     assert first[0] == ["1", "I", "_", "PRON", "PRP", "_", "4", "nsubj", "_", "_"]
     assert third[1][1] == "www.a-very-long-address.example.org"[: treebank.LONGEST]
@@ -67,7 +67,7 @@ def test_written_rows_are_read_again(tmp_path):
     assert treebank.sentences((tmp_path / "a.conllu").read_text()) == trees
 
 
-def test_raw_text_has_a_block_a_paragraph():
+def test_plain_text_has_a_block_per_paragraph():
     assert treebank.plain_text(TEXT) == (
         "I don't run. Stop!\n\nSee www.a-very-long-address.example.org\n"
     )

@@ -7,7 +7,7 @@ from vsdemo.data.text.vectors import ppmi
 from vsdemo.recipes.parsing import vectors
 
 
-def test_pmi_is_what_loops_say():
+def test_ppmi_agrees_with_plain_loops():
     words = ["the", "dog", "cat", "runs"]
     sentences = [["the", "dog", "runs"], ["the", "cat", "odd", "runs"], ["the", "the", "dog"]]
     counts: Counter = Counter()
@@ -41,5 +41,5 @@ def test_texts_hold_no_dev_or_test_caption():
     train = {c for name in flickr8k.split_names("train") for c in captions[name]}
     held_out = {c for s in ("dev", "test") for n in flickr8k.split_names(s) for c in captions[n]}
     words = {tuple(vectors.TOKEN.findall(c.lower())) for c in held_out - train}
-    told = sum(1 for text in vectors.texts() if tuple(text) in words and len(text) > 8)
-    assert told <= 5  # strangers who described another photo with the same words
+    matches = sum(1 for text in vectors.texts() if tuple(text) in words and len(text) > 8)
+    assert matches <= 5  # captions of other photos with the same words

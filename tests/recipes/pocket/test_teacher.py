@@ -12,10 +12,10 @@ from vsdemo.recipes.pocket import teacher
 @pytest.fixture
 def fake_maps(monkeypatch):
     """Record the photos that the teacher gets; its maps depend on their first pixel."""
-    seen = []
+    received = []
 
     def compute_maps(photos):
-        seen.extend(photos)
+        received.extend(photos)
         draw = torch.Generator().manual_seed(0)
         base = torch.randn(12, teacher.GRID, teacher.GRID, generator=draw)
         return torch.stack([base * (1 + float(photo[0, 0, 0])) for photo in photos])
@@ -23,7 +23,7 @@ def fake_maps(monkeypatch):
     monkeypatch.setattr(teacher, "compute_maps", compute_maps)
     monkeypatch.setattr(teacher, "SHARD", 4)
     monkeypatch.setattr(teacher, "COMPONENTS", 5)
-    return seen
+    return received
 
 
 def test_maps_are_in_the_order_of_the_photos(monkeypatch):
@@ -37,11 +37,11 @@ def test_maps_are_in_the_order_of_the_photos(monkeypatch):
     monkeypatch.setattr(teacher, "find_weights", lambda name: name)
     monkeypatch.setattr(teacher, "load_backbone", lambda weights: pooled)
     sizes = [(30, 60), (60, 30), (40, 40), (60, 30), (30, 60)]
-    shown = [torch.full((3, *s), 10 * i, dtype=torch.uint8) for i, s in enumerate(sizes)]
-    result = teacher.compute_maps(shown)
+    photos = [torch.full((3, *s), 10 * i, dtype=torch.uint8) for i, s in enumerate(sizes)]
+    result = teacher.compute_maps(photos)
     assert result.shape == (5, 3, teacher.GRID, teacher.GRID)
-    for i, one in enumerate(result):
-        assert torch.allclose(one, torch.full_like(one, 10 * i), atol=1e-3)
+    for i, maps in enumerate(result):
+        assert torch.allclose(maps, torch.full_like(maps, 10 * i), atol=1e-3)
     assert sorted(shapes) == sorted(teacher.SHAPES.values())
 
 

@@ -33,15 +33,15 @@ def small(few_photos):
 
 @pytest.fixture(scope="module")
 def whole(small, tmp_path_factory):
-    """The folder of an uninterrupted training."""
+    """Return the folder of an uninterrupted training."""
     out = tmp_path_factory.mktemp("runs") / "whole"
     assert train.train(out, SMALL) == "done"
     return out
 
 
 @pytest.fixture
-def made(tmp_path):
-    """The batches of a training."""
+def batch_maker(tmp_path):
+    """Return the batches of a training."""
     material = Distillation(SMALL, tmp_path)
     material.build()
     return material.batch_maker
@@ -153,37 +153,37 @@ def test_the_average_forgets_the_first_weights(tmp_path):
     assert not torch.equal(average, weight)
 
 
-def test_batches_depend_on_the_step_only(made):
-    again = made.make(5)
-    assert torch.equal(made.make(5).pixels, again.pixels)
-    assert torch.equal(made.make(5).target, again.target)
-    assert not torch.equal(again.pixels, made.make(6).pixels)
-    assert [made.make(s).pixels.shape[-1] for s in (0, 5, 6, 11)] == [32, 32, 64, 64]
-    epoch = list(made.epoch(1, start=1))
+def test_batches_depend_on_the_step_only(batch_maker):
+    again = batch_maker.make(5)
+    assert torch.equal(batch_maker.make(5).pixels, again.pixels)
+    assert torch.equal(batch_maker.make(5).target, again.target)
+    assert not torch.equal(again.pixels, batch_maker.make(6).pixels)
+    assert [batch_maker.make(s).pixels.shape[-1] for s in (0, 5, 6, 11)] == [32, 32, 64, 64]
+    epoch = list(batch_maker.epoch(1, start=1))
     assert len(epoch) == EPOCH - 1
     for step, batch in enumerate(epoch, start=EPOCH + 1):
-        assert torch.equal(batch.pixels, made.make(step).pixels)
+        assert torch.equal(batch.pixels, batch_maker.make(step).pixels)
 
 
 def test_an_epoch_has_every_photograph_once_and_some_drawings(tmp_path, monkeypatch):
     monkeypatch.setattr(batches, "DRAWINGS", 2)
     material = Distillation(SMALL, tmp_path)
     material.build()
-    made = material.batch_maker
-    assert made.steps_per_epoch == 2
+    maker = material.batch_maker
+    assert maker.steps_per_epoch == 2
     drawings = set()
     for epoch in range(6):
-        chosen = [made._photos(2 * epoch + step).tolist() for step in range(2)]
+        chosen = [maker._photos(2 * epoch + step).tolist() for step in range(2)]
         photos = sorted(chosen[0] + chosen[1])
         assert photos[:6] == list(range(6))
         drawings |= set(photos[6:])
     assert drawings == set(range(6, 12))
 
 
-def test_captions_are_those_of_their_photos(made, few_photos):
+def test_captions_are_those_of_their_photos(batch_maker, few_photos):
     caption_of = dict(zip(few_photos.photo_of, few_photos.captions, strict=True))
     for step in range(6):
-        batch, photos = made.make(step), made._photos(step)
+        batch, photos = batch_maker.make(step), batch_maker._photos(step)
         own = photos[batch.described].tolist()
         assert own == [p for p in photos.tolist() if p in caption_of]
         assert batch.owner.tolist()[: len(own)] == own
@@ -192,13 +192,13 @@ def test_captions_are_those_of_their_photos(made, few_photos):
             assert sentence.text == caption_of[owner]
 
 
-def test_photos_are_not_mirrored_if_the_caption_says_left(made, monkeypatch):
+def test_photos_are_not_mirrored_if_the_caption_says_left(batch_maker, monkeypatch):
     """Photos without a caption are mirrored now and then."""
     columns = torch.arange(10).expand(12, 6, 10, 10).float()  # each cell holds its column
-    monkeypatch.setattr(made, "maps", columns.half())
+    monkeypatch.setattr(batch_maker, "maps", columns.half())
     mirrored = {True: set(), False: set()}
     for step in range(18):
-        batch = made.make(step)
+        batch = batch_maker.make(step)
         for described, target in zip(batch.described.tolist(), batch.target, strict=True):
             mirrored[described].add(bool(target[0, 0, -1] < target[0, 0, 0]))
     assert mirrored == {True: {False}, False: {True, False}}
