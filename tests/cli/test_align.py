@@ -78,7 +78,7 @@ def test_a_model_without_regions_is_refused(run, toy_checkpoint, photo, verb):
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    ("words", "message"),
     [
         (["red.png", ""], "empty"),
         (["gone.png", "a dog"], "no file"),
@@ -86,9 +86,9 @@ def test_a_model_without_regions_is_refused(run, toy_checkpoint, photo, verb):
         (["red.png", "a dog", "--to", "/proc/none/a.png"], "/proc/none"),
     ],
 )
-def test_bad_input_is_refused(run, able, toy_checkpoint, photo, monkeypatch, words, why):
+def test_bad_input_is_refused(run, able, toy_checkpoint, photo, monkeypatch, words, message):
     monkeypatch.chdir(photo.parent)
     code, _, errors = run("align", toy_checkpoint, *words)
     assert code == 2
-    assert why in errors
+    assert message in errors
     assert len(errors.splitlines()) == 1

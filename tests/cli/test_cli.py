@@ -8,9 +8,16 @@ import sys
 import pytest
 
 TRAIN = (
-    *("train", "bow", "--data", "toy", "--set", "backbone=torchvision/mobilenet_v3_small"),
-    *("--set", "crops=center", "--set", "dim=16", "--set", "word_dim=8", "--set", "min_count=1"),
-    *("--set", "batch_size=8", "--set", "epochs=2"),
+    "train",
+    "bow",
+    "--data=toy",
+    "--set=backbone=torchvision/mobilenet_v3_small",
+    "--set=crops=center",
+    "--set=dim=16",
+    "--set=word_dim=8",
+    "--set=min_count=1",
+    "--set=batch_size=8",
+    "--set=epochs=2",
 )
 
 
@@ -35,8 +42,13 @@ def test_train_evaluate_search_describe(good, toy_root, tmp_path):
     assert f'python -m vsdemo search {out} "a brown dog runs" -k 5' in printed
     files = {f.name for f in out.iterdir()}
     assert files == {
-        *("config.json", "vocab.json", "model.safetensors", "metrics.json", "events.jsonl"),
-        *("README.md", "last.safetensors"),
+        "config.json",
+        "vocab.json",
+        "model.safetensors",
+        "metrics.json",
+        "events.jsonl",
+        "README.md",
+        "last.safetensors",
     }
     metrics = json.loads(good("evaluate", out, "--json"))
     stored = json.loads((out / "metrics.json").read_text())["test"]
@@ -116,19 +128,19 @@ def test_evaluate_prints_a_table_or_json(good, toy_checkpoint):
     assert json.loads(good("evaluate", toy_checkpoint, "--task", "lengths"))["n_pairs"] == 80
 
 
-def test_difference(good, toy_checkpoint):
+def test_difference_of_a_model_with_itself_is_zero(good, toy_checkpoint):
     gap = json.loads(good("difference", toy_checkpoint, toy_checkpoint))
     assert gap["retrieval"]["rsum"] == 0
 
 
-def test_data(good, toy_root):
+def test_data_lists_available_and_missing_data_sets(good, toy_root):
     printed = good("data")
     assert f"VSDEMO_DATA is {toy_root}" in printed
     assert "found    toy" in printed
     assert "missing  flickr8k: request it at" in printed
 
 
-def test_data_check(good):
+def test_data_check_counts_photos_and_problems(good):
     printed = good("data", "check", "toy")
     assert "40 of 40 photos decode" in printed
     assert printed.endswith("toy: 0 problems\n")
@@ -147,14 +159,14 @@ def test_data_check_lists_problems(run, toy_root, tmp_path, monkeypatch):
     assert printed.endswith("toy: 2 problems\n")
 
 
-def test_data_features(good, tmp_path, monkeypatch):
+def test_data_features_prints_the_shape_and_the_file(good, tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
     options = ("--backbone", "torchvision/mobilenet_v3_small", "--split", "dev")
     assert good("data", "features", "toy", *options).startswith(f"(8, 1024) in {tmp_path}")
     assert good("data", "features", "toy", *options, "--maps").startswith("(8, 576, 7, 7) in")
 
 
-def test_models(good, toy_checkpoint, tmp_path, monkeypatch):
+def test_models_lists_presets_and_checkpoints(good, toy_checkpoint, tmp_path, monkeypatch):
     shutil.copytree(toy_checkpoint, tmp_path / "toy" / "gru")
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
     printed = good("models")

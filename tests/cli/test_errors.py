@@ -16,10 +16,10 @@ def refused(monkeypatch, capsys):
     def refused(*words: object) -> str:
         monkeypatch.setattr(sys, "argv", ["vsdemo", *map(str, words)])
         capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
+        with pytest.raises(SystemExit) as end:
             main()
         printed = capsys.readouterr()
-        assert left.value.code == 2
+        assert end.value.code == 2
         assert printed.out == ""
         assert printed.err.startswith("vsdemo: ")
         assert printed.err.endswith("\n")
@@ -46,7 +46,7 @@ def refused(monkeypatch, capsys):
         (("data", "fly"), "No such command 'fly'"),
     ],
 )
-def test_wrong_usage(refused, words, message):
+def test_wrong_usage_is_refused(refused, words, message):
     assert message in refused(*words)
     assert "`python -m vsdemo --help`" in refused(*words)
 
@@ -72,24 +72,24 @@ def test_wrong_usage(refused, words, message):
         (("gru", "--data", "toy", "--set", "backbone=torchvision/resnet999"), "no backbone"),
     ],
 )
-def test_train(refused, tmp_path, words, message):
+def test_wrong_settings_of_train_are_refused(refused, tmp_path, words, message):
     assert message in refused("train", *words, "--out", tmp_path / "run")
 
 
-def test_unwritable_out(refused, tmp_path):
+def test_an_unwritable_folder_is_refused(refused, tmp_path):
     (tmp_path / "file").write_text("not a folder")
     message = refused("train", "gru", "--data", "toy", "--out", tmp_path / "file" / "run")
     assert str(tmp_path / "file") in message
     assert "Not a directory" in message
 
 
-def test_out_with_another_run(refused, toy_checkpoint):
+def test_a_folder_with_another_run_is_refused(refused, toy_checkpoint):
     settings = ("--set", "backbone=torchvision/mobilenet_v3_small", "--set", "crops=center")
     message = refused("train", "gru", "--data", "toy", "--out", toy_checkpoint, *settings)
     assert "another configuration; choose another --out" in message
 
 
-def test_no_data(refused, toy_checkpoint, tmp_path, monkeypatch):
+def test_missing_data_sets_are_reported(refused, toy_checkpoint, tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     assert "no data set 'toy'" in refused("search", toy_checkpoint, "red")
     assert "Flickr8k is missing" in refused("data", "check", "flickr8k")
@@ -99,7 +99,7 @@ def test_no_data(refused, toy_checkpoint, tmp_path, monkeypatch):
     assert "needs VSDEMO_DATA" in refused("train", "gru", "--out", tmp_path / "run")
 
 
-def test_missing_photos(refused, toy_checkpoint, toy_root, tmp_path, monkeypatch):
+def test_missing_photos_are_reported(refused, toy_checkpoint, toy_root, tmp_path, monkeypatch):
     shutil.copytree(toy_root, tmp_path / "data")
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
     gone = sorted((tmp_path / "data" / "toy" / "images").iterdir())[5]
@@ -107,7 +107,7 @@ def test_missing_photos(refused, toy_checkpoint, toy_root, tmp_path, monkeypatch
     assert f"{gone.name} cannot be read" in refused("search", toy_checkpoint, "red")
 
 
-def test_missing_weights(refused, toy_checkpoint, toy_root, tmp_path, monkeypatch):
+def test_missing_weights_are_reported(refused, toy_checkpoint, toy_root, tmp_path, monkeypatch):
     shutil.copytree(toy_root / "toy", tmp_path / "toy")
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
 
@@ -118,7 +118,7 @@ def test_missing_weights(refused, toy_checkpoint, toy_root, tmp_path, monkeypatc
     assert "could not be downloaded" in refused("search", toy_checkpoint, "red")
 
 
-def test_missing_and_damaged_checkpoints(refused, toy_checkpoint, tmp_path):
+def test_missing_and_damaged_checkpoints_are_reported(refused, toy_checkpoint, tmp_path):
     verbs = ("search", "red"), ("similar", "red"), ("evaluate",), ("walk", "red")
     for verb in (*verbs, ("compose", "red", "blue"), ("common", "red", "blue")):
         assert "no checkpoint at" in refused(verb[0], tmp_path / "nothing", *verb[1:])
@@ -129,7 +129,7 @@ def test_missing_and_damaged_checkpoints(refused, toy_checkpoint, tmp_path):
 
 
 @pytest.mark.parametrize("k", ["0", "-1", "nan", "inf", "1e9", "1001", "abc", "", "2.5", "1\n2"])
-def test_k(refused, toy_checkpoint, toy_root, k):
+def test_an_invalid_k_is_refused(refused, toy_checkpoint, toy_root, k):
     photo = next((toy_root / "toy" / "images").iterdir())
     for words in (("search", "red"), ("describe", photo), ("similar", "red")):
         message = refused(words[0], toy_checkpoint, words[1], "-k", k)
@@ -145,10 +145,10 @@ def test_k(refused, toy_checkpoint, toy_root, k):
         ("🐕", "no word"),
         ("wug blicket", "no word of the sentence ('wug', 'blicket')"),
         ("red\x07", "control characters"),
-        ("\udc80", "control characters"),  # what Python makes of bytes that are not UTF-8
+        ("\udc80", "control characters"),  # how Python decodes bytes that are not UTF-8
     ],
 )
-def test_sentences(refused, toy_checkpoint, sentence, message):
+def test_invalid_sentences_are_refused(refused, toy_checkpoint, sentence, message):
     assert message in refused("search", toy_checkpoint, sentence)
     assert message in refused("similar", toy_checkpoint, sentence)
 
@@ -177,12 +177,12 @@ def bad_photos(tmp_path):
         ("folder.jpg", "folder.jpg"),
     ],
 )
-def test_photos(refused, toy_checkpoint, bad_photos, name, message):
+def test_invalid_photos_are_refused(refused, toy_checkpoint, bad_photos, name, message):
     assert message in refused("describe", toy_checkpoint, bad_photos / name)
     assert message in refused("similar", toy_checkpoint, bad_photos / name)
 
 
-def test_galleries(refused, toy_checkpoint, tmp_path):
+def test_invalid_galleries_are_refused(refused, toy_checkpoint, tmp_path):
     (tmp_path / "no photos").mkdir()
     (tmp_path / "no photos" / "notes.txt").write_text("none")
     (tmp_path / "broken.json").write_text("{")
@@ -192,7 +192,7 @@ def test_galleries(refused, toy_checkpoint, tmp_path):
     assert "not in the Karpathy caption format" in refused(*command, tmp_path / "broken.json")
 
 
-def test_unknown_choices(refused, toy_checkpoint):
+def test_unknown_choices_list_the_valid_ones(refused, toy_checkpoint):
     for verb in (("search", "red"), ("evaluate",)):
         message = refused(verb[0], toy_checkpoint, *verb[1:], "--split", "val")
         assert "no split 'val'; valid are train, dev, test, all" in message

@@ -15,7 +15,7 @@ def run(monkeypatch, *arguments: str) -> int:
     return end.value.code or 0
 
 
-def test_parse_prints_a_row_a_word(monkeypatch, capsys):
+def test_parse_prints_a_row_per_word(monkeypatch, capsys):
     assert run(monkeypatch, "parse", SENTENCE) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(SENTENCE.split())
@@ -37,7 +37,7 @@ def test_parse_draws_a_tree(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "why"),
+    ("arguments", "message"),
     [
         (["parse", ""], "The sentence is empty"),
         (["parse", "a" * 3000], "3,000 characters"),
@@ -46,11 +46,11 @@ def test_parse_draws_a_tree(monkeypatch, tmp_path):
         (["parse", "a dog", "--svg", "/proc/none/tree.svg"], "/proc/none"),
     ],
 )
-def test_bad_input_is_refused(monkeypatch, capsys, arguments, why):
+def test_bad_input_is_refused(monkeypatch, capsys, arguments, message):
     assert run(monkeypatch, *arguments) == 2
     error = capsys.readouterr().err
     assert error.startswith("vsdemo: ")
-    assert why in error
+    assert message in error
     assert len(error.splitlines()) == 1
 
 
