@@ -69,7 +69,7 @@ def pytest_collection_modifyitems(items):
 
 
 def draw(shape: str, colour: str, ground: str) -> Image.Image:
-    """A photo of 96 x 72 pixels."""
+    """Draw a photo of 96 x 72 pixels."""
     photo = Image.new("RGB", (96, 72), ground)
     pen = ImageDraw.Draw(photo)
     match shape:
@@ -85,7 +85,7 @@ def draw(shape: str, colour: str, ground: str) -> Image.Image:
 
 
 def write_toy(folder: Path) -> None:
-    """24 train, 8 dev and 8 test photos with five captions each, in the Karpathy format."""
+    """Write 24 train, 8 dev and 8 test photos with five captions each, in the Karpathy format."""
     (folder / "images").mkdir(parents=True)
     scenes = [s for s in product(SHAPES, COLOURS, COLOURS) if s[1] != s[2]]  # 48, none twice
     splits = ["train"] * 24 + ["val"] * 8 + ["test"] * 8
@@ -100,7 +100,7 @@ def write_toy(folder: Path) -> None:
 
 
 def write_backbone(path: Path) -> None:
-    """mobilenet_v3_small with seeded random weights: tests download nothing."""
+    """Write mobilenet_v3_small with seeded random weights, so tests download nothing."""
     path.parent.mkdir(parents=True)
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -110,15 +110,15 @@ def write_backbone(path: Path) -> None:
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Types `python -m vsdemo ...`; gives the exit code, what was printed, and stderr."""
+    """Run `python -m vsdemo ...`, and return the exit code, stdout and stderr."""
 
     def run(*words: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["vsdemo", *map(str, words)])
         capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
+        with pytest.raises(SystemExit) as end:
             main()
         printed = capsys.readouterr()
-        return left.value.code or 0, printed.out, printed.err
+        return end.value.code or 0, printed.out, printed.err
 
     return run
 
@@ -142,7 +142,7 @@ def fake_training(own_home, tmp_path, monkeypatch):
 
 @pytest.fixture
 def pairs_root(tmp_path, monkeypatch):
-    """A VSDEMO_DATA with sentence pairs, but neither photos nor a backbone; few resamples."""
+    """Set VSDEMO_DATA to a folder of sentence pairs without photos; use few resamples."""
     small_pairs.write_all(tmp_path)
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     monkeypatch.setattr("vsdemo.evaluation.metrics.bootstrap.RESAMPLES", 200)
@@ -151,7 +151,7 @@ def pairs_root(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def toy_root(tmp_path_factory):
-    """A VSDEMO_DATA with the data set `toy` and random weights for BACKBONE."""
+    """Return a VSDEMO_DATA with the data set `toy` and random weights for BACKBONE."""
     root = tmp_path_factory.mktemp("data")
     write_toy(root / "toy")
     write_backbone(root / "models" / "mobilenet_v3_small_random.safetensors")
@@ -160,7 +160,7 @@ def toy_root(tmp_path_factory):
 
 @pytest.fixture(scope="session", autouse=True)
 def own_folders(toy_root, tmp_path_factory):
-    """Keeps every test away from the user's data and caches."""
+    """Keep every test away from the user's data and caches."""
     cache = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VSDEMO_DATA", str(toy_root))
@@ -174,7 +174,7 @@ def own_folders(toy_root, tmp_path_factory):
 
 @pytest.fixture
 def real_data(monkeypatch):
-    """The data sets pytest was started with; without them a skip, but in CI a failure."""
+    """Use the real data sets; skip the test if they are missing, but fail in CI."""
     if not REAL_DATA:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("VSDEMO_DATA is not set")
     monkeypatch.setenv("VSDEMO_DATA", str(REAL_DATA))
@@ -183,15 +183,15 @@ def real_data(monkeypatch):
 
 @pytest.fixture
 def web(monkeypatch):
-    """A server that stands in for the web, and no waiting between tries."""
+    """Start a local web server, and retry downloads without waiting."""
     monkeypatch.setattr(download, "PAUSES", (0, 0, 0))
-    with fake_web.serving() as found:
-        yield found
+    with fake_web.serving() as server:
+        yield server
 
 
 @pytest.fixture
 def no_data(web, tmp_path, monkeypatch):
-    """A VSDEMO_DATA with nothing in it, and on the server a small Flickr8k to fetch."""
+    """Set VSDEMO_DATA to an empty folder; the local server has a small Flickr8k."""
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
     monkeypatch.setitem(fetch.DOWNLOADS, "flickr8k", fake_web.small_download(web.url, web.files))
     return tmp_path / "data"
@@ -199,15 +199,15 @@ def no_data(web, tmp_path, monkeypatch):
 
 @pytest.fixture
 def fake_parser(monkeypatch):
-    """Takes the place of the parser that ships."""
-    found = FakeParser()
-    monkeypatch.setattr(parser, "load", lambda name="shipped": found)
-    return found
+    """Replace the shipped parser by a fast one."""
+    fake = FakeParser()
+    monkeypatch.setattr(parser, "load", lambda name="shipped": fake)
+    return fake
 
 
 @pytest.fixture
 def small_storybook(monkeypatch):
-    """A few scenes, not drawn, take the place of Storybook's."""
+    """Replace the scenes of Storybook by a few that are not drawn."""
     monkeypatch.setattr(storybook, "scenes", storybook_sample.scenes)
     monkeypatch.setattr(storybook, "load", storybook_sample.load)
     storybook_sample.clear_caches()
@@ -217,18 +217,18 @@ def small_storybook(monkeypatch):
 
 @pytest.fixture(scope="session")
 def browser():
-    """Debian's chromium; without it page tests are skipped, in CI they fail."""
+    """Start chromium; skip the page tests if it is missing, but fail in CI."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(NO_BROWSER)
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield started
-        started.close()
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say once that page tests were skipped."""
+    """Report once that the page tests were skipped."""
     skipped = terminalreporter.stats.get("skipped", [])
     if any(NO_BROWSER in str(report.longrepr) for report in skipped):
         terminalreporter.write_line(f"Page tests skipped: {NO_BROWSER}.")
@@ -236,7 +236,7 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture(scope="session")
 def toy_checkpoint(own_folders, tmp_path_factory):
-    """The preset `gru`, trained and measured on `toy`; a test that changes it works on a copy."""
+    """Return `gru`, trained and evaluated on `toy`; tests that change it use a copy."""
     folder = tmp_path_factory.mktemp("runs") / "gru"
     small_runs.preset_trainer(folder, "gru", *TOY_SETTINGS).run()
     cards.finish(folder)
@@ -245,11 +245,11 @@ def toy_checkpoint(own_folders, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def toy_order(own_folders, tmp_path_factory):
-    """The preset `order` after one epoch on `toy`, with words for five concepts."""
+    """Return `order` after one epoch on `toy`, with the words of five concepts."""
     return small_orders.write_order(tmp_path_factory.mktemp("orders") / "order")
 
 
 @pytest.fixture(scope="session")
 def toy_concepts(own_folders, tmp_path_factory):
-    """A table of the concepts of the data set `toy`, all where they belong."""
+    """Return a model with embeddings in perfect order for all concepts of `toy`."""
     return small_orders.write_concepts(tmp_path_factory.mktemp("orders") / "concepts")

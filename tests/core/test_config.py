@@ -91,7 +91,7 @@ def test_json_values_need_the_right_type(values):
 
 
 @pytest.mark.parametrize("values", [5, [1], None, "epochs"])
-def test_json_that_is_no_object_is_refused(values):
+def test_json_that_is_not_an_object_is_refused(values):
     with pytest.raises(UserError):
         from_json(Config, values)
 

@@ -205,7 +205,7 @@ def test_last_lines_of_a_long_log_are_read_fast(tmp_path):
         ("", None),
     ],
 )
-def test_parse_progress_bar(line, bar):
+def test_a_progress_bar_is_parsed_into_name_step_and_total(line, bar):
     assert parse_progress_bar(line) == bar
 
 
@@ -231,5 +231,5 @@ def event(kind: str, step: int, time: float, **more) -> dict:
         ([event("start", 0, 0, steps=100), event("done", 100, 20)], 20, 0),
     ],
 )  # fmt: skip
-def test_seconds_left(events, now, left):
+def test_seconds_left_follows_from_the_events_since_the_last_start(events, now, left):
     assert seconds_left(events, now) == left

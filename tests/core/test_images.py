@@ -64,7 +64,7 @@ def test_an_invalid_photo_is_a_user_error_in_one_sentence(tmp_path, name):
     assert str(error.value).endswith(".")
 
 
-def test_paths_that_are_no_files_are_user_errors(tmp_path):
+def test_paths_that_are_not_files_are_user_errors(tmp_path):
     with pytest.raises(UserError, match=r"no file .*gone\.jpg"):
         open_photo(tmp_path / "gone.jpg")
     with pytest.raises(UserError, match="is a folder"):

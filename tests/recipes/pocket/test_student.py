@@ -18,7 +18,7 @@ def student():
 
 
 @torch.no_grad()
-def test_distillation_losses_against_plain_loops(student):
+def test_distillation_losses_agree_with_plain_loops(student):
     seeded = torch.Generator().manual_seed(0)
     spatial = torch.rand(2, FEATURES, 2, 2, generator=seeded)
     target = torch.randn(2, 3, 2, 2, generator=seeded)
@@ -40,7 +40,7 @@ def test_distillation_losses_against_plain_loops(student):
 
 
 @torch.no_grad()
-def test_ranking_loss_against_plain_loops(student):
+def test_ranking_loss_agrees_with_plain_loops(student):
     """Three photos and five captions; the last two are negatives, one of them of photo 8."""
     seeded = torch.Generator().manual_seed(0)
     vector = torch.rand(3, FEATURES, generator=seeded)
