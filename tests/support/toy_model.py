@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from vsdemo.core.config import SymmetricConfig
+from vsdemo.core.config import Material, SymmetricConfig
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.bow import BagOfWords
 from vsdemo.encoders.heads import Head
@@ -15,6 +15,7 @@ from vsdemo.models.scores import SCORES
 
 
 class ToyConfig(SymmetricConfig):
+    material: Material = "photos"
     scale: Annotated[float, Field(ge=0.5, le=2, description="Scale of the embeddings")] = 1.0
 
 
@@ -33,4 +34,8 @@ def build(config: ToyConfig, vocab: Vocab, features: int) -> DualEncoder:
     return DualEncoder(text, image, SCORES["inner"])
 
 
-TOY = Model(config=ToyConfig, presets={"toy": ToyConfig(margin=1.0)}, build=build)
+PRESETS = {
+    "toy": ToyConfig(margin=1.0),
+    "toy/first_captions": ToyConfig(margin=1.0, material="first_captions"),
+}
+TOY = Model(config=ToyConfig, presets=PRESETS, build=build)

@@ -47,13 +47,25 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def sockets():
-    """Collect sockets that these tests left, so that no later test is blamed for them."""
-    yield
+def collect_sockets():
+    """Collect sockets and event loops that are garbage, without their warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sockets():
+    """Collect what the apps left, so that no later test is blamed for it."""
+    yield
+    collect_sockets()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sockets_of_module():
+    """Collect what the tests of a file left: another file may follow in this process."""
+    yield
+    collect_sockets()
 
 
 def free_port():

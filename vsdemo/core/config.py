@@ -223,7 +223,7 @@ class Config(BaseModel):
     @property
     def task(self) -> str:
         """The name of the task that the model is evaluated on by default."""
-        return "retrieval" if self.material == "photos" else "nli"
+        return "retrieval"
 
 
 class SymmetricConfig(Config):

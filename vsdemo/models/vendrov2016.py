@@ -78,6 +78,11 @@ class OrderConfig(Config):
             )
         return self
 
+    @property
+    def task(self) -> str:
+        """The name of the task that the model is evaluated on by default."""
+        return "nli" if self.material == "sentence_pairs" else "retrieval"
+
 
 ENTAILMENT: dict[str, Any] = {
     "material": "sentence_pairs",
