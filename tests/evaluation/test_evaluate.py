@@ -1,4 +1,4 @@
-"""Figures of a checkpoint, their difference, and the model card."""
+"""Metrics of a checkpoint, their difference between two, and the model card."""
 
 import json
 import re
@@ -16,9 +16,9 @@ from vsdemo.evaluation import cards, evaluate
 from vsdemo.evaluation.tasks.retrieval import Retrieval
 from vsdemo.models import checkpoint
 
-FIGURES = {"r1", "r5", "r10", "r20", "r50", "medr", "meanr"}
-PROMISED = {"i2t", "t2i", "rsum", "n_images", "n_captions", "ci95"}
-SAID = {"checkpoint", "dataset", "split", "task"}
+METRIC_NAMES = {"r1", "r5", "r10", "r20", "r50", "medr", "meanr"}
+RETRIEVAL_KEYS = {"i2t", "t2i", "rsum", "n_images", "n_captions", "ci95"}
+COMMON_KEYS = {"checkpoint", "dataset", "split", "task"}
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def measured(toy_checkpoint):
 
 @pytest.fixture(scope="module")
 def worse(toy_checkpoint, tmp_path_factory):
-    """The same checkpoint with the word table turned upside down."""
+    """The same checkpoint with the rows of its word table in reverse order."""
     folder = shutil.copytree(toy_checkpoint, tmp_path_factory.mktemp("worse") / "gru")
     state = load_file(folder / "model.safetensors")
     state["text.table.weight"] = state["text.table.weight"].flip(0)
@@ -36,22 +36,22 @@ def worse(toy_checkpoint, tmp_path_factory):
     return folder
 
 
-def test_keys(measured, toy_checkpoint):
-    assert measured.keys() == PROMISED | SAID
-    assert measured["i2t"].keys() == measured["t2i"].keys() == FIGURES
+def test_result_has_the_documented_keys(measured, toy_checkpoint):
+    assert measured.keys() == RETRIEVAL_KEYS | COMMON_KEYS
+    assert measured["i2t"].keys() == measured["t2i"].keys() == METRIC_NAMES
     assert measured["ci95"].keys() == {"i2t", "t2i", "rsum"}
-    assert measured["ci95"]["i2t"].keys() == measured["ci95"]["t2i"].keys() == FIGURES
+    assert measured["ci95"]["i2t"].keys() == measured["ci95"]["t2i"].keys() == METRIC_NAMES
     assert [measured[k] for k in ("dataset", "split", "task")] == ["toy", "test", "retrieval"]
     assert measured["checkpoint"] == str(toy_checkpoint)
     json.dumps(measured)
 
 
-def test_figures_agree_with_each_other(measured):
+def test_metrics_are_consistent(measured):
     assert (measured["n_images"], measured["n_captions"]) == (8, 40)
     for way in ("i2t", "t2i"):
-        figures, intervals = measured[way], measured["ci95"][way]
-        assert 0 <= figures["r1"] <= figures["r5"] <= figures["r10"] <= 100
-        assert all(intervals[k][0] <= figures[k] <= intervals[k][1] for k in FIGURES)
+        metrics, intervals = measured[way], measured["ci95"][way]
+        assert 0 <= metrics["r1"] <= metrics["r5"] <= metrics["r10"] <= 100
+        assert all(intervals[k][0] <= metrics[k] <= intervals[k][1] for k in METRIC_NAMES)
     assert measured["t2i"]["r10"] == 100  # of eight photos
     recalls = [measured[way][k] for way in ("i2t", "t2i") for k in ("r1", "r5", "r10")]
     assert measured["rsum"] == pytest.approx(sum(recalls))
@@ -59,26 +59,26 @@ def test_figures_agree_with_each_other(measured):
     assert low < measured["rsum"] < high
 
 
-def test_the_model_has_learned(measured):
+def test_a_trained_model_is_better_than_chance(measured):
     chance = 100 * sum((1 / 8, 5 / 8, 1))
     assert sum(measured["t2i"][k] for k in ("r1", "r5", "r10")) > chance + 50
 
 
-def test_measuring_twice_gives_the_same(measured, toy_checkpoint):
+def test_evaluation_is_deterministic(measured, toy_checkpoint):
     assert evaluate.evaluate(toy_checkpoint, "test") == measured
 
 
-def test_another_data_set(toy_checkpoint, toy_root, measured):
-    found = evaluate.evaluate(toy_checkpoint, "all", str(toy_root / "toy" / "captions.json"))
-    assert (found["n_images"], found["n_captions"]) == (40, 200)
+def test_evaluate_accepts_another_data_set(toy_checkpoint, toy_root, measured):
+    result = evaluate.evaluate(toy_checkpoint, "all", str(toy_root / "toy" / "captions.json"))
+    assert (result["n_images"], result["n_captions"]) == (40, 200)
 
 
-def test_difference_with_itself_is_nothing(toy_checkpoint):
+def test_difference_of_a_model_with_itself_is_zero(toy_checkpoint):
     gap = evaluate.difference(toy_checkpoint, toy_checkpoint)
     retrieval, lengths = gap["retrieval"], gap["lengths"]
     for way in ("i2t", "t2i"):
-        assert retrieval[way] == dict.fromkeys(FIGURES, 0)
-        assert retrieval["ci95"][way] == {key: [0, 0] for key in FIGURES}
+        assert retrieval[way] == dict.fromkeys(METRIC_NAMES, 0)
+        assert retrieval["ci95"][way] == {key: [0, 0] for key in METRIC_NAMES}
     assert retrieval["rsum"] == 0
     assert retrieval["ci95"]["rsum"] == [0, 0]
     assert (lengths["t2i"], lengths["short_to_long"]) == (0, 0)
@@ -86,24 +86,24 @@ def test_difference_with_itself_is_nothing(toy_checkpoint):
 
 
 def test_difference_is_a_minus_b(toy_checkpoint, worse):
-    forth, back = (
-        evaluate.difference(*pair) for pair in ((toy_checkpoint, worse), (worse, toy_checkpoint))
-    )
-    a, b = (evaluate.evaluate(f, "test")["rsum"] for f in (toy_checkpoint, worse))
-    assert forth["retrieval"]["rsum"] == pytest.approx(a - b)
+    ahead = evaluate.difference(toy_checkpoint, worse)
+    back = evaluate.difference(worse, toy_checkpoint)
+    a = evaluate.evaluate(toy_checkpoint, "test")["rsum"]
+    b = evaluate.evaluate(worse, "test")["rsum"]
+    assert ahead["retrieval"]["rsum"] == pytest.approx(a - b)
     assert a - b > 0
     assert back["retrieval"]["rsum"] == pytest.approx(b - a)
-    low, high = forth["retrieval"]["ci95"]["rsum"]
+    low, high = ahead["retrieval"]["ci95"]["rsum"]
     assert low < a - b < high
     assert back["retrieval"]["ci95"]["rsum"] == pytest.approx([-high, -low], abs=0.011)  # rounded
 
 
-def test_lengths(toy_checkpoint):
-    found = evaluate.evaluate(toy_checkpoint, "test", task_name="lengths")
-    assert found.keys() == SAID | {"t2i", "short_to_long", "n_pairs", "ci95"}
-    assert found["n_pairs"] == 80  # 10 pairs of captions for each of 8 photos, fewer than 100
-    assert 1 <= found["t2i"] <= 8
-    assert 1 <= found["short_to_long"] <= 40
+def test_lengths_has_its_own_metrics(toy_checkpoint):
+    result = evaluate.evaluate(toy_checkpoint, "test", task_name="lengths")
+    assert result.keys() == COMMON_KEYS | {"t2i", "short_to_long", "n_pairs", "ci95"}
+    assert result["n_pairs"] == 80  # 10 pairs of captions for each of 8 photos, fewer than 100
+    assert 1 <= result["t2i"] <= 8
+    assert 1 <= result["short_to_long"] <= 40
 
 
 def test_folds_need_a_thousand_photos(toy_checkpoint):
@@ -116,30 +116,30 @@ def test_folds_need_a_thousand_photos(toy_checkpoint):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"task_name": "captioning"}, "no task 'captioning'; valid are retrieval, lengths"),
         ({"split": "val"}, "no split 'val'; valid are train, dev, test, all"),
         ({"dataset": "imagenet"}, "no data set 'imagenet'; valid are .*toy"),
     ],
 )
-def test_unknown_names(toy_checkpoint, options, told):
-    with pytest.raises(UserError, match=told):
+def test_unknown_names_list_the_valid_ones(toy_checkpoint, options, message):
+    with pytest.raises(UserError, match=message):
         evaluate.evaluate(toy_checkpoint, **options)
 
 
-def test_photos_without_captions(toy_checkpoint, toy_root):
+def test_photos_without_captions_are_a_user_error(toy_checkpoint, toy_root):
     with pytest.raises(UserError, match="no captions, so there is nothing to measure"):
         evaluate.evaluate(toy_checkpoint, dataset=str(toy_root / "toy" / "images"))
 
 
-def test_metrics_file(toy_checkpoint, measured):
+def test_metrics_file_contains_dev_and_test(toy_checkpoint, measured):
     stored = json.loads((toy_checkpoint / "metrics.json").read_text())
     assert stored.keys() == {"dev", "test"}
     assert stored["test"] == {k: v for k, v in measured.items() if k != "checkpoint"}
 
 
-def test_model_card(toy_checkpoint, measured):
+def test_model_card_describes_run_and_metrics(toy_checkpoint, measured):
     card = (toy_checkpoint / "README.md").read_text()
     spec = checkpoint.read_spec(toy_checkpoint)
     assert card.startswith("---\n")
@@ -158,7 +158,7 @@ def test_model_card(toy_checkpoint, measured):
     assert "Licence of the training data: " in card
 
 
-def test_the_command_on_the_card_is_the_run(toy_checkpoint):
+def test_command_on_the_card_reproduces_the_config(toy_checkpoint):
     spec = checkpoint.read_spec(toy_checkpoint)
     command = re.search(r"^    (python -m .*)$", (toy_checkpoint / "README.md").read_text(), re.M)
     words = shlex.split(command[1])
@@ -166,19 +166,21 @@ def test_the_command_on_the_card_is_the_run(toy_checkpoint):
     assert config.override(models.preset(words[4])[1], settings) == spec.config
 
 
-def test_table_has_a_cell_for_every_figure(measured):
+def test_table_has_a_row_for_each_split(measured):
     lines = Retrieval().table({"dev": measured, "test": measured}).splitlines()
     assert len(lines) == 4
     assert len({line.count("|") for line in lines}) == 1
     assert [line.split("|")[1].strip() for line in lines[2:]] == ["dev", "test"]
 
 
-def test_data_without_a_test_split(toy_checkpoint, toy_root, tmp_path, monkeypatch):
-    """Own captions often have none; what was trained is measured on dev alone."""
-    own = shutil.copytree(toy_root / "toy", tmp_path / "data" / "toy")
-    images = json.loads((own / "captions.json").read_text())["images"]
+def test_data_without_a_test_split_are_measured_on_dev(
+    toy_checkpoint, toy_root, tmp_path, monkeypatch
+):
+    """Captions of users often have no test split; their models are measured on dev only."""
+    data = shutil.copytree(toy_root / "toy", tmp_path / "data" / "toy")
+    images = json.loads((data / "captions.json").read_text())["images"]
     kept = [i for i in images if i["split"] != "test"]
-    (own / "captions.json").write_text(json.dumps({"images": kept}))
+    (data / "captions.json").write_text(json.dumps({"images": kept}))
     shutil.copytree(toy_root / "models", tmp_path / "data" / "models")
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
     folder = shutil.copytree(toy_checkpoint, tmp_path / "run")

@@ -1,4 +1,4 @@
-"""The lab on a small Storybook: who knows all facts, who counts words, and a checkpoint."""
+"""The lab on a small Storybook: an oracle, a bag of words, and a trained checkpoint."""
 
 import json
 from pathlib import Path
@@ -19,12 +19,12 @@ from vsdemo.evaluation.tasks import task
 from vsdemo.evaluation.tasks.alignment import Alignment
 from vsdemo.models import checkpoint
 
-KNOWS, COUNTS, SPELLS = Path("runs/knows"), Path("runs/counts"), Path("runs/spells")
+ORACLE, BAG, LETTERS = Path("runs/knows"), Path("runs/counts"), Path("runs/spells")
 
 
 @pytest.fixture(scope="module")
 def small(toy_checkpoint):
-    """A small Storybook and few resamples, which must not reach the toy's stored figures."""
+    """A small Storybook and few resamples, which must not affect the toy's stored metrics."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(storybook, "scenes", storybook_sample.scenes)
         patch.setattr(storybook, "load", storybook_sample.load)
@@ -34,15 +34,15 @@ def small(toy_checkpoint):
 
 
 @pytest.fixture(scope="module")
-def found(small):
-    """The report on three models; the third says that it reads characters, and knows nothing."""
+def report(small):
+    """The report on three models; the third claims to read characters but knows nothing."""
     spells = storybook_sample.bag()
     spells.text = SimpleNamespace(needs=frozenset({"chars"}))
     spells.encode_text = lambda sentences: Embeddings(torch.ones(len(sentences), 1000))
-    made = {KNOWS: storybook_sample.oracle(), COUNTS: storybook_sample.bag(), SPELLS: spells}
+    loaded = {ORACLE: storybook_sample.oracle(), BAG: storybook_sample.bag(), LETTERS: spells}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkpoint, "load", lambda folder: (made[folder], None, None))
-        return lab.report([KNOWS, COUNTS, SPELLS, KNOWS])
+        patch.setattr(checkpoint, "load", lambda folder: (loaded[folder], None, None))
+        return lab.report([ORACLE, BAG, LETTERS, ORACLE])
 
 
 def photos(spec, split: str, dataset: str, *, boxes: bool) -> PhotoData:
@@ -53,7 +53,7 @@ def photos(spec, split: str, dataset: str, *, boxes: bool) -> PhotoData:
 
 
 @pytest.mark.parametrize(
-    ("interval", "told"),
+    ("interval", "expected"),
     [
         ((0.1, 3), "holds"),
         ((-3, -0.1), "does not hold"),
@@ -63,59 +63,58 @@ def photos(spec, split: str, dataset: str, *, boxes: bool) -> PhotoData:
         ((-1, 1), "not shown"),
     ],
 )
-def test_a_verdict_is_the_interval_s(interval, told):
-    assert lab.verdict(interval) == told
+def test_verdict_depends_on_the_interval(interval, expected):
+    assert lab.verdict(interval) == expected
 
 
-def test_every_claim_has_a_row_a_model_with_the_task_s_own_figures(found):
-    assert found["claims"].keys() == {claim.name for claim in CLAIMS}
+def test_every_claim_has_the_task_metrics_of_each_model(report):
+    assert report["claims"].keys() == {claim.name for claim in CLAIMS}
     for claim in CLAIMS:
-        rows = found["claims"][claim.name]["rows"]
-        assert list(rows) == [str(KNOWS), str(COUNTS), str(SPELLS)]
+        rows = report["claims"][claim.name]["rows"]
+        assert list(rows) == [str(ORACLE), str(BAG), str(LETTERS)]
         if claim.name == "alignment":
             assert all(row == {"verdict": "aligns no parts"} for row in rows.values())
             continue
         split = storybook_sample.load(claim.metric.split)
         module = task(claim.metric.task)
         model = storybook_sample.oracle()
-        figures = module.evaluate(model, PhotoData(split, storybook_sample.features(split)))
-        value, interval = figures, figures["ci95"]
+        metrics = module.evaluate(model, PhotoData(split, storybook_sample.features(split)))
+        value, interval = metrics, metrics["ci95"]
         for key in claim.metric.key.split():
             value, interval = value[key], interval[key]
-        assert rows[str(KNOWS)]["value"] == pytest.approx(value)
-        assert rows[str(KNOWS)]["ci95"] == pytest.approx(interval)
-    assert json.loads(json.dumps(found)) == found
+        assert rows[str(ORACLE)]["value"] == pytest.approx(value)
+        assert rows[str(ORACLE)]["ci95"] == pytest.approx(interval)
+    assert json.loads(json.dumps(report)) == report
 
 
-def test_claims_against_chance(found):
+def test_claims_are_compared_with_chance(report):
     for name in ("twins", "roles", "direction", "chains", "composition"):
-        assert found["claims"][name]["rows"][str(KNOWS)]["verdict"] == "holds"
+        assert report["claims"][name]["rows"][str(ORACLE)]["verdict"] == "holds"
     for name in ("direction", "chains"):
-        symmetric = found["claims"][name]["rows"][str(COUNTS)]
+        symmetric = report["claims"][name]["rows"][str(BAG)]
         assert (symmetric["value"], symmetric["ci95"]) == (50, [50, 50])
         assert symmetric["verdict"] == "does not hold"
-    twins = found["claims"]["twins"]["rows"][str(KNOWS)]
+    twins = report["claims"]["twins"]["rows"][str(ORACLE)]
     assert twins["beside"]["to that in other words"]["value"] == 100
 
 
 class Constant:
     """Results that are the same for all photos."""
 
-    def __init__(self, figures, photos: int) -> None:
-        self.metrics, self.photos = lambda rows=None: figures, photos
+    def __init__(self, metrics, photos: int) -> None:
+        self.metrics = lambda rows=None: metrics
+        self.photos = photos
 
     def __len__(self) -> int:
         return self.photos
 
 
-def test_alignment_is_asked_of_models_that_align_with_the_boxes_of_their_regions(
-    small, monkeypatch
-):
+def test_models_that_align_are_evaluated_with_their_region_boxes(small, monkeypatch):
     def measure(self, model, data):
         answers = {"pointing": 70.0, "gain": 20.0}
-        guesses = {"centre": {"pointing": 50.0}, "random": {"pointing": 30.0}}
-        found = {**answers, "baselines": guesses, "boxes": float(data.boxes.sum())}
-        return Constant(found, len(data.split.photos))
+        baselines = {"centre": {"pointing": 50.0}, "random": {"pointing": 30.0}}
+        metrics = {**answers, "baselines": baselines, "boxes": float(data.boxes.sum())}
+        return Constant(metrics, len(data.split.photos))
 
     model = storybook_sample.oracle()
     monkeypatch.setattr(model.score, "can_align", True)
@@ -123,19 +122,19 @@ def test_alignment_is_asked_of_models_that_align_with_the_boxes_of_their_regions
     monkeypatch.setattr(lab, "RUNS", (("alignment", "test"),))
     monkeypatch.setattr(lab, "CLAIMS", [c for c in CLAIMS if c.name == "alignment"])
     monkeypatch.setattr(checkpoint, "load", lambda folder: (model, None, None))
-    report = lab.report([KNOWS])
-    row = report["claims"]["alignment"]["rows"][str(KNOWS)]
+    result = lab.report([ORACLE])
+    row = result["claims"]["alignment"]["rows"][str(ORACLE)]
     assert (row["value"], row["verdict"]) == (20, "holds")
     assert row["beside"]["% pointing into the right box"]["value"] == 70
     assert (
-        report["figures"][str(KNOWS)]["test"]["alignment"]["boxes"] == 8 * storybook_sample.SCENES
+        result["figures"][str(ORACLE)]["test"]["alignment"]["boxes"] == 8 * storybook_sample.SCENES
     )
 
 
-def test_claims_that_compare_models(found):
-    rows = found["claims"]["entailment"]["rows"]
-    row, other = rows[str(KNOWS)], rows[str(COUNTS)]
-    assert row["with"] == str(COUNTS)  # of two that are equally good the first
+def test_claims_compare_models(report):
+    rows = report["claims"]["entailment"]["rows"]
+    row, other = rows[str(ORACLE)], rows[str(BAG)]
+    assert row["with"] == str(BAG)  # the first of two equally good ones
     (gap,) = row["differences"].values()
     assert gap["value"] == pytest.approx(100 - other["value"])
     assert gap["ci95"][0] > 0
@@ -144,11 +143,11 @@ def test_claims_that_compare_models(found):
     assert "differences" not in other
 
 
-def test_who_has_nothing_to_lose_does_not_win(found):
-    """Words that are known by their letters only: typos cost nothing, and nothing is found."""
-    rows = found["claims"]["typos"]["rows"]
-    row, best = rows[str(SPELLS)], rows[str(COUNTS)]
-    assert row["with"] == str(COUNTS)
+def test_a_model_that_retrieves_nothing_does_not_hold_the_claim(report):
+    """The model of letters knows nothing, so typos cost it nothing, but it retrieves nothing."""
+    rows = report["claims"]["typos"]["rows"]
+    row, best = rows[str(LETTERS)], rows[str(BAG)]
+    assert row["with"] == str(BAG)
     assert row["value"] == 0
     lost, left = row["differences"].values()
     assert lost["value"] == pytest.approx(-best["value"])
@@ -161,18 +160,18 @@ def test_who_has_nothing_to_lose_does_not_win(found):
     assert row["verdict"] == "does not hold"
 
 
-def test_no_other_model_is_nothing_to_compare_with(small, monkeypatch):
+def test_a_single_model_has_nothing_to_compare_with(small, monkeypatch):
     monkeypatch.setattr(checkpoint, "load", lambda folder: (storybook_sample.oracle(), None, None))
-    rows = lab.report([KNOWS])["claims"]["detail"]["rows"]
-    assert rows[str(KNOWS)]["verdict"] == "nothing to compare with"
+    rows = lab.report([ORACLE])["claims"]["detail"]["rows"]
+    assert rows[str(ORACLE)]["verdict"] == "nothing to compare with"
 
 
-def test_tables_for_people(found):
-    printed = lab.markdown(found)
+def test_markdown_has_a_table_per_claim(report):
+    printed = lab.markdown(report)
     assert printed.count("| verdict |") == len(CLAIMS)
-    assert f"| `{KNOWS}` | 100.0 (100.0 to 100.0) | holds |" in printed
-    assert f"| `{COUNTS}` | 50.0 (50.0 to 50.0) | does not hold |" in printed
-    assert f"| `{COUNTS}` |  |  |  |  | aligns no parts |" in printed
+    assert f"| `{ORACLE}` | 100.0 (100.0 to 100.0) | holds |" in printed
+    assert f"| `{BAG}` | 50.0 (50.0 to 50.0) | does not hold |" in printed
+    assert f"| `{BAG}` |  |  |  |  | aligns no parts |" in printed
     for claim in CLAIMS:
         assert claim.text in printed
         assert claim.paper in printed
@@ -180,7 +179,7 @@ def test_tables_for_people(found):
     assert all(len(counts) == 1 for counts in widths)
 
 
-def test_a_checkpoint_from_the_command_line(run, toy_checkpoint, small, monkeypatch):
+def test_command_reports_on_a_checkpoint(run, toy_checkpoint, small, monkeypatch):
     def random(spec, split: str, dataset: str, *, boxes: bool) -> PhotoData:
         generator = torch.Generator().manual_seed(0)
         features = torch.rand(storybook_sample.SCENES, spec.features, generator=generator)
@@ -194,7 +193,7 @@ def test_a_checkpoint_from_the_command_line(run, toy_checkpoint, small, monkeypa
     assert json.loads(printed)["figures"].keys() == {str(toy_checkpoint)}
 
 
-def test_those_of_storybook_are_the_default(run, toy_checkpoint, monkeypatch):
+def test_command_defaults_to_the_checkpoints_of_storybook(run, toy_checkpoint, monkeypatch):
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(toy_checkpoint.parent))  # of another data set
     code, printed, errors = run("lab")
     assert (code, printed) == (2, "")
@@ -202,14 +201,16 @@ def test_those_of_storybook_are_the_default(run, toy_checkpoint, monkeypatch):
     assert errors.count("\n") == 1
     spec = SimpleNamespace(dataset="storybook")
     monkeypatch.setattr(checkpoint, "read_spec", lambda folder: spec)
-    asked = []
-    monkeypatch.setattr(lab, "ModelResults", lambda folder, progress: asked.append(folder) or 1 / 0)
+    folders = []
+    monkeypatch.setattr(
+        lab, "ModelResults", lambda folder, progress: folders.append(folder) or 1 / 0
+    )
     with pytest.raises(ZeroDivisionError):
         lab.report()
-    assert asked == [toy_checkpoint]
+    assert folders == [toy_checkpoint]
 
 
-def test_a_folder_without_a_checkpoint(run, tmp_path):
+def test_a_folder_without_a_checkpoint_is_a_user_error(run, tmp_path):
     code, _, errors = run("lab", tmp_path)
     assert code == 2
     assert "There is no checkpoint at" in errors

@@ -1,4 +1,4 @@
-"""Retrieval by epoch, from a run's events, in numbers and drawn."""
+"""Retrieval by epoch from a run's events: rows, table and chart."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ def finished(own_folders, tmp_path_factory):
     return out
 
 
-def test_rows_are_what_was_measured(finished):
+def test_rows_equal_the_logged_evaluations(finished):
     rows = learning_curve.by_epoch(finished)
     assert [row["epoch"] for row in rows] == [2, 4]
     for row, event in zip(rows, logged(finished, "eval"), strict=True):
@@ -34,7 +34,7 @@ def test_rows_are_what_was_measured(finished):
     ]
 
 
-def test_table(finished):
+def test_markdown_table_has_a_row_per_epoch(finished):
     lines = learning_curve.markdown(learning_curve.by_epoch(finished)).splitlines()
     assert len(lines) == 4
     assert lines[0].startswith("| epoch | i2t R@1 | R@5 | R@10 | t2i R@1 |")
@@ -42,7 +42,7 @@ def test_table(finished):
 
 
 @pytest.fixture
-def meaning(tmp_path, toy_root, monkeypatch):
+def run_with_semantics(tmp_path, toy_root, monkeypatch):
     """A run that also measured sentence pairs, over the toy photos."""
     root = tmp_path / "data"
     shutil.copytree(toy_root, root)
@@ -52,33 +52,33 @@ def meaning(tmp_path, toy_root, monkeypatch):
     return tmp_path / "run"
 
 
-def test_semantics_are_told_where_they_were_measured(meaning):
-    rows = learning_curve.by_epoch(meaning)
-    for row, event in zip(rows, logged(meaning, "eval"), strict=True):
+def test_semantics_are_included_if_measured(run_with_semantics):
+    rows = learning_curve.by_epoch(run_with_semantics)
+    for row, event in zip(rows, logged(run_with_semantics, "eval"), strict=True):
         assert row["semantics"] == event["semantics"]
         assert row["semantics"].keys() == {"STS-B", "SICK-R", "mean"}
-    model = checkpoint.load(meaning)[0]
-    said = sts.SentenceSimilarity().evaluate(model, SentenceData("dev"))
+    model = checkpoint.load(run_with_semantics)[0]
+    metrics = sts.SentenceSimilarity().evaluate(model, SentenceData("dev"))
     for name in ("STS-B", "SICK-R"):
-        assert sts.on_dev(model)[name] == pytest.approx(said[f"{name}.cosine"]["pearson"])
+        assert sts.on_dev(model)[name] == pytest.approx(metrics[f"{name}.cosine"]["pearson"])
     assert learning_curve.lines(rows)[learning_curve.SEMANTICS][1] == (
         2,
         rows[1]["semantics"]["mean"],
     )
-    told = learning_curve.markdown(rows).splitlines()
-    assert told[0].endswith("| rsum | r, STS-B | r, SICK-R | r, mean |")
-    assert {line.count("|") for line in told} == {13}
+    table = learning_curve.markdown(rows).splitlines()
+    assert table[0].endswith("| rsum | r, STS-B | r, SICK-R | r, mean |")
+    assert {line.count("|") for line in table} == {13}
 
 
-def test_command(run, finished, tmp_path):
-    code, told, errors = run("curve", finished, "--svg", tmp_path / "curve.svg")
+def test_command_prints_and_draws_the_curve(run, finished, tmp_path):
+    code, output, errors = run("curve", finished, "--svg", tmp_path / "curve.svg")
     assert code == 0, errors
-    assert told.strip() == learning_curve.markdown(learning_curve.by_epoch(finished))
+    assert output.strip() == learning_curve.markdown(learning_curve.by_epoch(finished))
     root = ElementTree.parse(tmp_path / "curve.svg").getroot()
     assert root.tag.endswith("svg")
     assert json.loads(run("curve", finished, "--json")[1]) == learning_curve.by_epoch(finished)
 
 
-def test_a_folder_without_evaluations(tmp_path):
+def test_a_folder_without_evaluations_is_a_user_error(tmp_path):
     with pytest.raises(UserError, match="has no evaluations"):
         learning_curve.by_epoch(tmp_path)

@@ -1,4 +1,4 @@
-"""Correlations against scipy's, and the classifier of scores against plain loops."""
+"""Correlations compared with scipy, and the score classifier with plain loops."""
 
 import numpy as np
 import pytest
@@ -8,50 +8,50 @@ from scipy.stats import pearsonr, spearmanr
 from vsdemo.evaluation.metrics import correlation, relatedness
 
 
-def test_correlations_of_resamples_are_those_of_scipy():
+def test_correlations_of_resamples_equal_those_of_scipy():
     rng = np.random.default_rng(1)
     gold = {name: rng.integers(0, 6, n) / 1.0 for name, n in (("a", 40), ("b", 25))}
-    said = {
+    predicted = {
         name: np.round(values + rng.normal(size=len(values)), 1) for name, values in gold.items()
     }
-    found = correlation.Correlations.of(said, gold, {"both": ("a", "b")})
-    assert len(found) == found.size("both") == 65
+    result = correlation.Correlations.of(predicted, gold, {"both": ("a", "b")})
+    assert len(result) == result.size("both") == 65
     for drawn in (None, rng.integers(0, 65, 65), rng.integers(0, 65, 20)):
-        figures = found.metrics(drawn)
+        metrics = result.metrics(drawn)
         for name, start, n in (("a", 0, 40), ("b", 40, 25)):
             numbers = np.arange(65) if drawn is None else drawn
             own = numbers[(numbers >= start) & (numbers < start + n)] - start
-            both = said[name][own], gold[name][own]
-            assert figures[name]["pearson"] == pytest.approx(100 * pearsonr(*both).statistic)
-            assert figures[name]["spearman"] == pytest.approx(100 * spearmanr(*both).statistic)
-        mean = (figures["a"]["pearson"] + figures["b"]["pearson"]) / 2
-        assert figures["both"]["pearson"] == pytest.approx(mean)
-    assert found.metrics(np.array([3, 3]))["b"] == found.metrics()["b"]  # none of b is drawn
-    assert found.metrics(np.array([3, 3]))["a"]["pearson"] == 0  # nor do two of one say anything
+            pair = predicted[name][own], gold[name][own]
+            assert metrics[name]["pearson"] == pytest.approx(100 * pearsonr(*pair).statistic)
+            assert metrics[name]["spearman"] == pytest.approx(100 * spearmanr(*pair).statistic)
+        mean = (metrics["a"]["pearson"] + metrics["b"]["pearson"]) / 2
+        assert metrics["both"]["pearson"] == pytest.approx(mean)
+    assert result.metrics(np.array([3, 3]))["b"] == result.metrics()["b"]  # no pair of b is drawn
+    # Two equal pairs have no correlation.
+    assert result.metrics(np.array([3, 3]))["a"]["pearson"] == 0
 
 
-def test_scores_between_two_numbers_are_mixtures():
+def test_mixtures_split_a_score_between_neighbouring_numbers():
     scores = torch.tensor([0.0, 2.3, 5.0, 4.5])
-    found = relatedness.mixtures(scores, range(6)).tolist()
+    mixtures = relatedness.mixtures(scores, range(6)).tolist()
     expected = [[0.0] * 6 for _ in range(4)]
-    expected[0][0], expected[1][2:4], expected[2][5], expected[3][4:] = (
-        1.0,
-        [0.7, 0.3],
-        1.0,
-        [0.5] * 2,
-    )
-    for row, wanted in zip(found, expected, strict=True):
-        assert row == pytest.approx(wanted, abs=1e-6)
+    expected[0][0] = 1.0
+    expected[1][2:4] = [0.7, 0.3]
+    expected[2][5] = 1.0
+    expected[3][4:] = [0.5, 0.5]
+    for row, expected_row in zip(mixtures, expected, strict=True):
+        assert row == pytest.approx(expected_row, abs=1e-6)
     torch.testing.assert_close(relatedness.mixtures(scores, range(6)) @ torch.arange(6.0), scores)
 
 
-def test_the_classifier_is_at_its_optimum():
+def test_the_classifier_reaches_its_optimum():
     torch.manual_seed(0)
     u, v, scores = torch.randn(50, 4), torch.randn(50, 4), 1 + 4 * torch.rand(50)
     features = relatedness.pair_features(u, v)
     for row, a, b in zip(features.tolist(), u.tolist(), v.tolist(), strict=True):
-        wanted = [abs(x - y) for x, y in zip(a, b, strict=True)]
-        assert row == pytest.approx(wanted + [x * y for x, y in zip(a, b, strict=True)])
+        differences = [abs(x - y) for x, y in zip(a, b, strict=True)]
+        products = [x * y for x, y in zip(a, b, strict=True)]
+        assert row == pytest.approx(differences + products)
     classifier = relatedness.Classifier(features, scores, range(1, 6))
     classifier.fit(0.1)
     weight, bias = (
@@ -71,24 +71,25 @@ def test_the_classifier_is_at_its_optimum():
 def test_the_strength_is_chosen_on_dev():
     torch.manual_seed(0)
     parts = [(torch.randn(30, 8), 5 * torch.rand(30)) for _ in range(2)]
-    wanted = torch.randn(7, 8)
-    asked, best = [], iter([0.1, 0.4, 0.3])
+    features = torch.randn(7, 8)
+    predictions = []
+    agreements = iter([0.1, 0.4, 0.3])
 
-    def agreement(said, scores):
-        asked.append(said)
+    def agreement(predicted, scores):
+        predictions.append(predicted)
         assert torch.equal(scores, parts[1][1])
-        return next(best)
+        return next(agreements)
 
-    found = relatedness.predict_best(*parts, wanted, range(6), agreement)
-    assert len(asked) == 3  # the third is worse than the second
+    predicted = relatedness.predict_best(*parts, features, range(6), agreement)
+    assert len(predictions) == 3  # the third is worse than the second
     classifier = relatedness.Classifier(*parts[0], range(6))
     for strength in relatedness.STRENGTHS[:2]:
         classifier.fit(strength)
-    assert torch.equal(found, classifier.predict(wanted))
+    assert torch.equal(predicted, classifier.predict(features))
 
 
-def test_features_that_never_change_do_no_harm():
+def test_constant_features_give_finite_predictions():
     features, scores = torch.zeros(10, 3), torch.arange(10) / 2
     part = (features, scores)
-    found = relatedness.predict_best(part, part, features, range(6), lambda *_: 0.0)
-    assert torch.isfinite(found).all()
+    predicted = relatedness.predict_best(part, part, features, range(6), lambda *_: 0.0)
+    assert torch.isfinite(predicted).all()

@@ -1,4 +1,4 @@
-"""Swapped roles: what who knows and who only counts words must answer."""
+"""Swapped roles: the answers of an oracle and of a bag of words."""
 
 from collections import Counter
 from dataclasses import replace
@@ -15,7 +15,7 @@ from vsdemo.evaluation.tasks import active_passive
 
 @pytest.fixture
 def singular(small_storybook, monkeypatch):
-    """The same with one thing of each kind, so that swapped roles change no word's number."""
+    """The small Storybook with one thing per group, so that swapped roles change no plural."""
 
     def scenes(split: str):
         return tuple(
@@ -27,33 +27,33 @@ def singular(small_storybook, monkeypatch):
     return small_storybook
 
 
-def test_who_knows_all_facts_is_always_right(small_storybook):
+def test_an_oracle_is_always_right(small_storybook):
     split = small_storybook.load("test")
     model = small_storybook.oracle()
-    found = active_passive.ActivePassive().evaluate(
+    result = active_passive.ActivePassive().evaluate(
         model, PhotoData(split, small_storybook.features(split))
     )
-    assert [found[name] for name in ("voice", "synonyms", "photo")] == [100, 100, 100]
-    assert min(found["n_captions"].values()) > 5
+    assert [result[name] for name in ("voice", "synonyms", "photo")] == [100, 100, 100]
+    assert min(result["n_captions"].values()) > 5
 
 
-def test_a_bag_of_words_gets_what_theory_says(singular):
+def test_a_bag_of_words_cannot_tell_roles_apart(singular):
     split = singular.load("test")
     for rows in active_passive.questions(split).values():
         for _, caption, _, swapped in rows:
             assert caption != swapped
             assert Counter(tokenize(caption)) == Counter(tokenize(swapped))
-    found = active_passive.ActivePassive().evaluate(
+    result = active_passive.ActivePassive().evaluate(
         singular.bag(), PhotoData(split, singular.features(split))
     )
-    assert (found["voice"], found["synonyms"], found["photo"]) == (0, 0, 50)
-    assert found["ci95"]["photo"] == [50, 50]
+    assert (result["voice"], result["synonyms"], result["photo"]) == (0, 0, 50)
+    assert result["ci95"]["photo"] == [50, 50]
 
 
-def test_by_loops(small_storybook):
+def test_metrics_equal_plain_loops(small_storybook):
     split = small_storybook.load("test")
     model, features = small_storybook.bag(), small_storybook.features(split)
-    found = active_passive.ActivePassive().evaluate(model, PhotoData(split, features))
+    result = active_passive.ActivePassive().evaluate(model, PhotoData(split, features))
     photos = model.encode_image(features)
 
     def near(one: str, other: str) -> float:
@@ -72,5 +72,5 @@ def test_by_loops(small_storybook):
             else:
                 gap = near(caption, twin) - near(caption, swapped)
             right += 0.5 if abs(gap) < 1e-6 else gap > 0
-        assert found[name] == pytest.approx(100 * right / len(rows))
-        assert found["n_captions"][name] == len(rows)
+        assert result[name] == pytest.approx(100 * right / len(rows))
+        assert result["n_captions"][name] == len(rows)

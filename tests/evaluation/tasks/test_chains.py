@@ -1,4 +1,4 @@
-"""Chains from a concept to a photo: made as the facts have it, and judged by plain loops."""
+"""Chains from a concept to a photo follow the facts and are scored as by plain loops."""
 
 from itertools import combinations, pairwise
 from random import Random
@@ -34,41 +34,41 @@ from vsdemo.models.scores import OrderViolation
         (group("oak"), ["A plant.", "A tree."]),
     ],
 )
-def test_concepts_of_the_main_thing(main, expected):
-    found = scene(main, group("ball"), links=(Link("next_to", 0, 1),))
-    concepts, _ = chain(write_captions(found, Random(0)))
+def test_chain_begins_with_the_concepts_of_the_main_thing(main, expected):
+    example = scene(main, group("ball"), links=(Link("next_to", 0, 1),))
+    concepts, _ = chain(write_captions(example, Random(0)))
     assert [c.text for c in concepts] == expected
     assert {group for c in concepts for _, group in c.links} == {0}
 
 
 @given(scenes, st.integers(0, 10**6))
-def test_each_step_is_strictly_entailed_by_all_that_follow(found, seed):
-    told = write_captions(found, Random(seed))
-    concepts, fitting = chain(told)
+def test_each_step_is_strictly_entailed_by_all_later_steps(any_scene, seed):
+    captions = write_captions(any_scene, Random(seed))
+    concepts, fitting = chain(captions)
     steps = [*concepts, *fitting]
     for general, specific in combinations(steps, 2):
         assert entails(specific.facts, general.facts)
         assert not entails(general.facts, specific.facts)
-    assert all(entails(facts_of(found), step.facts) for step in steps)
-    assert steps[-1] == told[-1]
-    assert [c for c in told if c in fitting] == list(fitting)  # in their order
+    assert all(entails(facts_of(any_scene), step.facts) for step in steps)
+    assert steps[-1] == captions[-1]
+    assert [c for c in captions if c in fitting] == list(fitting)  # in the same order
 
 
 @given(scenes, st.integers(0, 10**6))
-def test_no_more_captions_would_fit(found, seed):
-    told = write_captions(found, Random(seed))
-    concepts, fitting = chain(told)
+def test_chain_contains_as_many_captions_as_possible(any_scene, seed):
+    captions = write_captions(any_scene, Random(seed))
+    concepts, fitting = chain(captions)
 
     def fits(some) -> bool:
         steps = [concepts[-1].facts, *(c.facts for c in some)]
         return all(entails(b, a) and not entails(a, b) for a, b in pairwise(steps))
 
     assert fits(fitting)
-    for some in combinations(told[:-1], len(fitting)):
-        assert not fits([*some, told[-1]])
+    for some in combinations(captions[:-1], len(fitting)):
+        assert not fits([*some, captions[-1]])
 
 
-def test_captions_have_all_the_words_of_the_concepts():
+def test_captions_contain_all_words_of_the_concepts():
     """Captions of the same scene, written with different seeds, use each noun and colour."""
     for kind in WORDS.kinds:
         for colour in WORDS.kinds[kind].colours[:2]:
@@ -89,11 +89,11 @@ def split(small_storybook):
     return small_storybook.load("test")
 
 
-def test_a_photo_by_lot_is_one_that_the_sentence_is_not_true_of(split):
+def test_random_photos_make_their_sentence_false(split):
     steps = chains.gold(split)
-    truths = [facts_of(found) for found in storybook.scenes("test")]
-    told = [chain(storybook.captions_of(found)) for found in storybook.scenes("test")]
-    flat = [(photo, c) for photo, parts in enumerate(told) for part in parts for c in part]
+    truths = [facts_of(scene) for scene in storybook.scenes("test")]
+    parts_of = [chain(storybook.captions_of(scene)) for scene in storybook.scenes("test")]
+    flat = [(photo, c) for photo, parts in enumerate(parts_of) for part in parts for c in part]
     assert [steps.texts[row] for row in steps.text] == [c.text for _, c in flat]
     assert steps.photo.tolist() == [photo for photo, _ in flat]
     for (_, caption), untrue in zip(flat, steps.untrue, strict=True):
@@ -104,33 +104,33 @@ def test_a_photo_by_lot_is_one_that_the_sentence_is_not_true_of(split):
     assert (chains.gold(split).untrue == steps.untrue).all()
 
 
-def test_what_is_true_of_all_photos_is_not_asked(small_storybook, monkeypatch):
+def test_sentences_that_are_true_of_all_photos_are_left_out(small_storybook, monkeypatch):
     monkeypatch.setattr(chains, "entails", lambda specific, general: True)
     monkeypatch.setattr(chains, "_descends", lambda steps: True)
     chains.gold.cache_clear()
     split = small_storybook.load("dev")
-    found = chains.Chains().measure(
+    result = chains.Chains().measure(
         small_storybook.bag(), PhotoData(split, small_storybook.features(split))
     )
     chains.gold.cache_clear()
-    assert "above" not in found.metrics()
+    assert "above" not in result.metrics()
 
 
-def test_who_knows_all_facts_is_always_right(small_storybook, split):
+def test_an_oracle_is_always_right(small_storybook, split):
     model, features = small_storybook.oracle(), small_storybook.features(split)
-    found = chains.Chains().evaluate(model, PhotoData(split, features))
+    result = chains.Chains().evaluate(model, PhotoData(split, features))
     for name in ("adjacent", *chains.PARTS, "any", "whole", "above"):
-        assert found[name] == 100
-        assert found["ci95"][name] == [100, 100]
-    told = by_loops(model, split, features)["tau"]
-    assert found["tau"] == pytest.approx(100 * np.mean(told))
-    assert min(told) >= 0  # what is more general is true of no fewer photos, perhaps of as many
+        assert result[name] == 100
+        assert result["ci95"][name] == [100, 100]
+    tau = by_loops(model, split, features)["tau"]
+    assert result["tau"] == pytest.approx(100 * np.mean(tau))
+    assert min(tau) >= 0  # a more general sentence is true of at least as many photos
 
 
 def by_loops(model, split, features) -> dict[str, list[float]]:
-    """The answers to all questions, score by score."""
+    """Return the answers to all questions, one score at a time."""
     photos = model.encode_image(features)
-    found = {n: [] for n in ("adjacent", *chains.PARTS, "any", "whole", "chance", "tau", "above")}
+    answers = {n: [] for n in ("adjacent", *chains.PARTS, "any", "whole", "chance", "tau", "above")}
     untrue = iter(chains.gold(split).untrue)
 
     def judged(a: float, b: float) -> float:
@@ -138,53 +138,53 @@ def by_loops(model, split, features) -> dict[str, list[float]]:
 
     for photo, one in enumerate(storybook.scenes("test")):
         concepts, fitting = chain(storybook.captions_of(one))
-        points = [model.encode_text([Sentence(c.text)]) for c in (*concepts, *fitting)]
-        whole, n = 1.0, len(points)
+        embeddings = [model.encode_text([Sentence(c.text)]) for c in (*concepts, *fitting)]
+        whole, n = 1.0, len(embeddings)
         for i, j in combinations(range(n), 2):
-            up, down = (model.score(points[a], points[b]).item() for a, b in ((i, j), (j, i)))
-            found["any"].append(judged(up, down))
+            up, down = (
+                model.score(embeddings[a], embeddings[b]).item() for a, b in ((i, j), (j, i))
+            )
+            answers["any"].append(judged(up, down))
             if j == i + 1:
                 part = (i >= len(concepts)) + (j >= len(concepts))
-                found["adjacent"].append(judged(up, down))
-                found[chains.PARTS[part]].append(judged(up, down))
+                answers["adjacent"].append(judged(up, down))
+                answers[chains.PARTS[part]].append(judged(up, down))
                 whole *= judged(up, down)
-        fits = [model.score(point, photos)[0] for point in points]
-        found["whole"].append(whole)
-        found["chance"].append(0.5 ** (n - 1))
-        width = [round(-fit.mean().item(), 6) for fit in fits]
-        found["tau"].append(kendalltau(range(n), width).statistic if len(set(width)) > 1 else 0)
-        for fit, other in zip(fits, untrue, strict=False):
-            found["above"].append(judged(fit[photo].item(), fit[other].item()))
-    return found
+        scores = [model.score(embedding, photos)[0] for embedding in embeddings]
+        answers["whole"].append(whole)
+        answers["chance"].append(0.5 ** (n - 1))
+        width = [round(-row.mean().item(), 6) for row in scores]
+        answers["tau"].append(kendalltau(range(n), width).statistic if len(set(width)) > 1 else 0)
+        for row, other in zip(scores, untrue, strict=False):
+            answers["above"].append(judged(row[photo].item(), row[other].item()))
+    return answers
 
 
 @pytest.mark.parametrize("ordered", [True, False])
-def test_a_bag_of_words_by_loops(small_storybook, split, ordered):
+def test_metrics_of_a_bag_of_words_equal_plain_loops(small_storybook, split, ordered):
     model, features = small_storybook.bag(), small_storybook.features(split)
     if ordered:
         model.score = OrderViolation()
-    found, loops = (
-        chains.Chains().evaluate(model, PhotoData(split, features)),
-        by_loops(model, split, features),
-    )
+    result = chains.Chains().evaluate(model, PhotoData(split, features))
+    loops = by_loops(model, split, features)
     for name, answers in loops.items():
-        assert found[name] == pytest.approx(100 * np.mean(answers), abs=1e-4)
-        low, high = found["ci95"][name]
-        assert low <= found[name] <= high
-    assert found["n_chains"] == len(split.photos)
-    assert found["length"] == pytest.approx(len(loops["above"]) / len(split.photos))
+        assert result[name] == pytest.approx(100 * np.mean(answers), abs=1e-4)
+        low, high = result["ci95"][name]
+        assert low <= result[name] <= high
+    assert result["n_chains"] == len(split.photos)
+    assert result["length"] == pytest.approx(len(loops["above"]) / len(split.photos))
     if ordered:
-        assert found["adjacent"] > 60  # what is said with more words has more of them
+        assert result["adjacent"] > 60  # longer captions contain more of the words
     else:
-        assert (found["adjacent"], found["any"]) == (50, 50)
-        assert found["whole"] == found["chance"]
+        assert (result["adjacent"], result["any"]) == (50, 50)
+        assert result["whole"] == result["chance"]
 
 
 three = st.lists(st.integers(0, 3), min_size=2, max_size=6)
 
 
 @given(three)
-def test_tau_is_kendall_s_with_ties(values):
+def test_tau_equals_kendalls_tau_with_ties(values):
     pairs = list(combinations(values, 2))
     right = np.array([0.5 if a == b else float(a < b) for a, b in pairs])
     expected = 0 if len(set(values)) == 1 else kendalltau(range(len(values)), values).statistic

@@ -13,8 +13,8 @@ from vsdemo.evaluation.tasks import compositional, retrieval
 pytestmark = pytest.mark.usefixtures("small_storybook")
 
 
-def asked(name: str):
-    """(caption number, caption, scene, name, the wrong caption) of a split."""
+def questions(name: str):
+    """Yield (caption number, caption, scene, kind of change, false caption) of a split."""
     for number, caption in enumerate(stories(split := storybook.load(name))[1]):
         scene = storybook.scenes(name)[split.photo_of[number]]
         for sort, other in compositional.false_captions(
@@ -24,10 +24,10 @@ def asked(name: str):
 
 
 @pytest.mark.parametrize("name", ["test", "compositional"])
-def test_a_wrong_caption_differs_in_one_word_that_makes_it_false(name):
-    found = list(asked(name))
-    assert {sort for *_, sort, _ in found} == {"colour", "kind"}
-    for _, caption, scene, sort, other in found:
+def test_a_false_caption_differs_in_one_word(name):
+    rows = list(questions(name))
+    assert {sort for *_, sort, _ in rows} == {"colour", "kind"}
+    for _, caption, scene, sort, other in rows:
         assert entails(facts_of(scene), caption.facts)
         assert not entails(facts_of(scene), other.facts)
         mentions = zip(caption.message.mentions, other.message.mentions, strict=True)
@@ -48,29 +48,29 @@ def test_a_wrong_caption_differs_in_one_word_that_makes_it_false(name):
 
 
 @pytest.mark.parametrize("name", ["test", "compositional"])
-def test_who_knows_all_facts_is_always_right(small_storybook, name):
+def test_an_oracle_is_always_right(small_storybook, name):
     split = small_storybook.load(name)
     model = small_storybook.oracle()
-    found = compositional.Compositional().evaluate(
+    result = compositional.Compositional().evaluate(
         model, PhotoData(split, small_storybook.features(split))
     )
-    assert (found["colour"], found["kind"]) == (100, 100)
-    assert min(found["n_captions"].values()) > 3
+    assert (result["colour"], result["kind"]) == (100, 100)
+    assert min(result["n_captions"].values()) > 3
 
 
-def test_a_bag_of_words_by_loops(small_storybook):
+def test_metrics_of_a_bag_of_words_equal_plain_loops(small_storybook):
     split = small_storybook.load("test")
     model, features = small_storybook.bag(), small_storybook.features(split)
-    found = compositional.Compositional().evaluate(model, PhotoData(split, features))
+    result = compositional.Compositional().evaluate(model, PhotoData(split, features))
     right: dict[str, list[float]] = {"colour": [], "kind": []}
-    for number, caption, _, sort, other in asked("test"):
+    for number, caption, _, sort, other in questions("test"):
         photo = model.encode_image(features[split.photo_of[number]][None])
         both = model.encode_text([Sentence(caption.text), Sentence(other.text)])
         true, false = model.score(both, photo)[:, 0].tolist()
         right[sort].append(0.5 if abs(true - false) < 1e-6 else float(true > false))
     for sort, answers in right.items():
-        assert found[sort] == pytest.approx(100 * np.mean(answers))
-        assert found["n_captions"][sort] == len(answers)
+        assert result[sort] == pytest.approx(100 * np.mean(answers))
+        assert result["n_captions"][sort] == len(answers)
     t2i = retrieval.Retrieval().evaluate(model, PhotoData(split, features))["t2i"]
-    assert found["t2i"] == {k: t2i[k] for k in ("r1", "r10", "meanr")}
-    assert found["n_images"] == len(split.photos)
+    assert result["t2i"] == {k: t2i[k] for k in ("r1", "r10", "meanr")}
+    assert result["n_images"] == len(split.photos)

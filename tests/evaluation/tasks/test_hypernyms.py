@@ -1,4 +1,4 @@
-"""What lies above what, re-computed with plain loops, by models whose vectors are given."""
+"""Hypernymy of models with known vectors, compared with plain loops."""
 
 import json
 from itertools import pairwise
@@ -34,18 +34,18 @@ def large(tmp_path_factory):
 
 
 @pytest.mark.parametrize("split", ["dev", "test"])
-def test_who_knows_all_is_always_right(few, split):
-    found = hypernyms.Hypernyms().evaluate(
+def test_an_oracle_is_always_right(few, split):
+    result = hypernyms.Hypernyms().evaluate(
         small_concepts.knowing(pairs_of.load(few)), ConceptData(split, few)
     )
-    assert found.keys() == {WHOLE}
-    figures = found[WHOLE]
+    assert result.keys() == {WHOLE}
+    metrics = result[WHOLE]
     for kind in ("accuracy", "yes", "no", "direction", "oracle", "seen"):
-        assert figures[kind] == 100
-    assert figures["n"] == small_concepts.CONCEPTS * (small_concepts.CONCEPTS - 1)
-    assert figures["baselines"] == {"transitive": 100}
-    assert figures["gain"] == 0
-    assert figures["ci95"]["accuracy"] == [100, 100]
+        assert metrics[kind] == 100
+    assert metrics["n"] == small_concepts.CONCEPTS * (small_concepts.CONCEPTS - 1)
+    assert metrics["baselines"] == {"transitive": 100}
+    assert metrics["gain"] == 0
+    assert metrics["ci95"]["accuracy"] == [100, 100]
 
 
 def drawn(names, score=None):
@@ -57,20 +57,20 @@ def drawn(names, score=None):
 def by_hand(model, pairs: np.ndarray) -> list[float]:
     rows = model.text.table.weight.detach()
     rows = rows.clamp(min=0) if model.text.nonnegative else rows
-    found = []
+    scores = []
     for general, specific in pairs.tolist():
         x, y = rows[general].tolist(), rows[specific].tolist()
         inner = sum(a * b for a, b in zip(x, y, strict=True))
         if isinstance(model.score, CosineDistance):
             lengths = sum(a * a for a in x) * sum(b * b for b in y)
-            found.append((inner / lengths**0.5 - 1) / 2)
+            scores.append((inner / lengths**0.5 - 1) / 2)
         else:
-            found.append(-sum(max(0.0, a - b) ** 2 for a, b in zip(x, y, strict=True)))
-    return found
+            scores.append(-sum(max(0.0, a - b) ** 2 for a, b in zip(x, y, strict=True)))
+    return scores
 
 
 def best(scores: list[float], true: list[bool]) -> float:
-    """A threshold with the most right answers, the lowest of those."""
+    """Return the lowest threshold with the most right answers."""
     values = sorted(set(scores))
     cuts = [-1e9, *((a + b) / 2 for a, b in pairwise(values)), 1e9]
     return max(cuts, key=lambda cut: right(scores, true, cut))
@@ -81,67 +81,69 @@ def right(scores: list[float], true: list[bool], cut: float) -> int:
 
 
 @pytest.mark.parametrize("score", [None, CosineDistance()])
-def test_figures_by_loops(large, score):
+def test_metrics_equal_plain_loops(large, score):
     model = drawn(pairs_of.load(large).names, score)
-    found = hypernyms.Hypernyms().evaluate(model, ConceptData("test", large))
-    assert json.loads(json.dumps(found)) == found
-    assert tuple(found) == PROTOCOLS
-    for protocol, figures in found.items():
+    result = hypernyms.Hypernyms().evaluate(model, ConceptData("test", large))
+    assert json.loads(json.dumps(result)) == result
+    assert tuple(result) == PROTOCOLS
+    for protocol, metrics in result.items():
         split = pairs_of.split(protocol, large)
         dev, test = (
             (by_hand(model, part.pairs), part.true.tolist()) for part in (split.dev, split.test)
         )
         cut, size = best(*dev), len(test[0])
-        assert figures["n"] == size
-        assert figures["accuracy"] == pytest.approx(100 * right(*test, cut) / size)
+        assert metrics["n"] == size
+        assert metrics["accuracy"] == pytest.approx(100 * right(*test, cut) / size)
         yes = [s >= cut for s, t in zip(*test, strict=True) if t]
         no = [s < cut for s, t in zip(*test, strict=True) if not t]
-        assert figures["yes"] == pytest.approx(100 * sum(yes) / len(yes))
-        assert figures["no"] == pytest.approx(100 * sum(no) / len(no))
+        assert metrics["yes"] == pytest.approx(100 * sum(yes) / len(yes))
+        assert metrics["no"] == pytest.approx(100 * sum(no) / len(no))
         edges = split.test.pairs[split.test.true]
-        forth, back = by_hand(model, edges), by_hand(model, edges[:, ::-1])
+        ahead, back = by_hand(model, edges), by_hand(model, edges[:, ::-1])
         if score:
-            assert figures["direction"] == 50  # a cosine is symmetric
+            assert metrics["direction"] == 50  # a cosine is symmetric
         else:
-            ways = [(a > b) + (a == b) / 2 for a, b in zip(forth, back, strict=True)]
-            assert figures["direction"] == pytest.approx(100 * sum(ways) / len(ways))
-        gain = figures["accuracy"] - figures["baselines"]["transitive"]
-        assert figures["gain"] == pytest.approx(gain)
-        low, high = figures["ci95"]["accuracy"]
-        assert low < figures["accuracy"] < high
+            ways = [(a > b) + (a == b) / 2 for a, b in zip(ahead, back, strict=True)]
+            assert metrics["direction"] == pytest.approx(100 * sum(ways) / len(ways))
+        gain = metrics["accuracy"] - metrics["baselines"]["transitive"]
+        assert metrics["gain"] == pytest.approx(gain)
+        low, high = metrics["ci95"]["accuracy"]
+        assert low < metrics["accuracy"] < high
 
 
-@pytest.mark.parametrize("learnt", ["", "clean", "paper"])
-def test_what_stands_beside_the_figures_by_loops(large, learnt):
+@pytest.mark.parametrize("protocol_of_training", ["", "clean", "paper"])
+def test_baselines_and_seen_pairs_equal_plain_loops(large, protocol_of_training):
     hierarchy = pairs_of.load(large)
     above = small_concepts.ancestors(hierarchy)
-    found = hypernyms.Hypernyms().evaluate(
-        drawn(hierarchy.names), ConceptData("test", large, learnt)
+    result = hypernyms.Hypernyms().evaluate(
+        drawn(hierarchy.names), ConceptData("test", large, protocol_of_training)
     )
-    for protocol, figures in found.items():
+    for protocol, metrics in result.items():
         split = pairs_of.split(protocol, large)
         pairs, true = split.test.pairs.tolist(), split.test.true.tolist()
         known = [g in above[s] for g, s in pairs]
-        assert figures["oracle"] == pytest.approx(share(known, true))
-        guessed = pairs_of.infer_from_closure(split, split.test).tolist()
-        assert figures["baselines"]["transitive"] == pytest.approx(share(guessed, true))
-        train = set(map(tuple, pairs_of.split(learnt or protocol, large).train.tolist()))
+        assert metrics["oracle"] == pytest.approx(share(known, true))
+        inferred = pairs_of.infer_from_closure(split, split.test).tolist()
+        assert metrics["baselines"]["transitive"] == pytest.approx(share(inferred, true))
+        train = set(
+            map(tuple, pairs_of.split(protocol_of_training or protocol, large).train.tolist())
+        )
         seen = [tuple(pair) in train for pair, t in zip(pairs, true, strict=True) if t]
-        assert figures["seen"] == pytest.approx(100 * sum(seen) / len(seen))
-    assert found["clean"]["oracle"] == 100 > found["paper"]["oracle"]
-    if learnt == "clean":
-        assert found["clean"]["seen"] == found["paper"]["seen"] == 0
+        assert metrics["seen"] == pytest.approx(100 * sum(seen) / len(seen))
+    assert result["clean"]["oracle"] == 100 > result["paper"]["oracle"]
+    if protocol_of_training == "clean":
+        assert result["clean"]["seen"] == result["paper"]["seen"] == 0
     else:
-        assert found["paper"]["seen"] > 0
+        assert result["paper"]["seen"] > 0
 
 
-def share(said: list[bool], true: list[bool]) -> float:
-    """The percent of right answers."""
-    return 100 * sum(s == t for s, t in zip(said, true, strict=True)) / len(true)
+def share(answers: list[bool], true: list[bool]) -> float:
+    """Return the percentage of right answers."""
+    return 100 * sum(s == t for s, t in zip(answers, true, strict=True)) / len(true)
 
 
-def test_the_threshold_is_chosen_on_dev_alone(few):
-    """On a line: dev says yes up to a distance of 1, test would say so up to 3."""
+def test_the_threshold_is_chosen_on_dev_only(few):
+    """On a line, dev accepts distances up to 1, and test would accept distances up to 3."""
     hierarchy = pairs_of.load(few)
     rows = torch.arange(12.0)[:, None].flip(0)
     model = small_concepts.model(hierarchy.names, rows)
@@ -150,38 +152,38 @@ def test_the_threshold_is_chosen_on_dev_alone(few):
     )
     test = LabelledPairs(np.array([[6, 6], [5, 6], [4, 6], [3, 6]]), np.array([True] * 4))
     split = Split(hierarchy, np.array([[0, 1]]), dev, test, None)
-    found = hypernyms.measure(model, split, test).metrics()
-    assert (found["accuracy"], found["yes"]) == (50, 50)
-    assert "no" not in found  # nobody asked
-    assert found["direction"] == pytest.approx(12.5)  # a tie of one with itself, three wrong ways
+    result = hypernyms.measure(model, split, test).metrics()
+    assert (result["accuracy"], result["yes"]) == (50, 50)
+    assert "no" not in result  # there are no such questions
+    assert result["direction"] == pytest.approx(12.5)  # one tie and three wrong directions
     assert hypernyms.measure(model, split, dev).metrics()["accuracy"] == 100
 
 
 def test_without_baselines_there_is_no_gain(few):
     split = pairs_of.split(WHOLE, few)
-    found = hypernyms.measure(drawn(split.taxonomy.names), split, split.dev, baselines=False)
-    assert found.metrics().keys() == {"accuracy", "yes", "no", "direction"}
-    assert len(found) == len(split.dev.true)
+    result = hypernyms.measure(drawn(split.taxonomy.names), split, split.dev, baselines=False)
+    assert result.metrics().keys() == {"accuracy", "yes", "no", "direction"}
+    assert len(result) == len(split.dev.true)
     numbers = np.flatnonzero(split.dev.true)
-    assert found.metrics(numbers)["accuracy"] == pytest.approx(found.metrics()["yes"])
+    assert result.metrics(numbers)["accuracy"] == pytest.approx(result.metrics()["yes"])
 
 
 @pytest.mark.parametrize(
     "score", [SCORES["order"], Bilinear(4), Gaussians(), CosineDistance(as_released=True)]
 )
-def test_scores_of_pairs_are_those_of_the_whole(few, score):
+def test_scores_of_pairs_equal_the_full_matrix(few, score):
     split = pairs_of.split(WHOLE, few)
     model = drawn(split.taxonomy.names, score)
     concepts = hypernyms.embed_concepts(model, split)
     assert len(concepts) == len(split.taxonomy.names)
     with torch.inference_mode():
         whole = model.score(concepts, concepts)
-    found = hypernyms.score_pairs(model, concepts, split.dev.pairs)
+    result = hypernyms.score_pairs(model, concepts, split.dev.pairs)
     expected = torch.stack([whole[g, s] for g, s in split.dev.pairs.tolist()])
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-4)
 
 
-def test_what_is_refused(few, large):
+def test_unsuitable_models_and_data_are_user_errors(few, large):
     model = small_concepts.knowing(pairs_of.load(few))
     with pytest.raises(UserError, match="is for a model of concepts; `train hypernyms` makes one"):
         hypernyms.Hypernyms().evaluate(small_pairs.knowing({}), ConceptData("test", few))
@@ -197,7 +199,7 @@ def test_what_is_refused(few, large):
         hypernyms.Hypernyms().evaluate(model, ConceptData("test", few))
 
 
-def test_a_model_of_sentences_is_refused_on_the_command_line(toy_checkpoint, run):
+def test_command_refuses_a_model_of_sentences(toy_checkpoint, run):
     code, _, errors = run("evaluate", toy_checkpoint, "--task", "hypernyms")
     assert (code, errors.count("\n")) == (2, 1)
     assert "is for a model of concepts" in errors

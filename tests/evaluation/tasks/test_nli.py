@@ -1,4 +1,4 @@
-"""Entailment of sentences, re-computed with plain loops, by models that know little or all."""
+"""Entailment of sentences by good and bad models, compared with plain loops."""
 
 import json
 from itertools import pairwise
@@ -24,7 +24,7 @@ SETS = [(name, split) for name in pairs_of.DATASETS for split in ("dev", "test")
 
 
 def angled(score: Score | None = None, right: float = 1.0):
-    """A model whose two angles of a pair are near where it is entailed, with this probability."""
+    """Return a model that places entailed pairs close together with probability `right`."""
     rng, angles = np.random.default_rng(0), {}
     for name, split in SETS:
         for pair in pairs_of.load(name, split):
@@ -35,55 +35,55 @@ def angled(score: Score | None = None, right: float = 1.0):
     return small_pairs.knowing(angles, score)
 
 
-def test_who_knows_all_is_always_right(pairs_root):
+def test_an_oracle_is_always_right(pairs_root):
     for split in ("dev", "test"):
-        found = nli.Inference().evaluate(angled(), SentenceData(split))
+        result = nli.Inference().evaluate(angled(), SentenceData(split))
         for name in pairs_of.DATASETS:
             for kind in ("accuracy", "yes", "no"):
-                assert found[name][kind] == 100
-            assert found[name]["ci95"]["accuracy"] == [100, 100]
-            assert found[name]["direction"] == 50  # a cosine is symmetric
-            assert found[name]["gain"] == 0  # and so is the baseline
+                assert result[name][kind] == 100
+            assert result[name]["ci95"]["accuracy"] == [100, 100]
+            assert result[name]["direction"] == 50  # a cosine is symmetric
+            assert result[name]["gain"] == 0  # and so is the baseline
 
 
 @pytest.mark.parametrize("score", ["cosine", "order", "euclidean"])
-def test_figures_by_loops(pairs_root, score):
+def test_metrics_equal_plain_loops(pairs_root, score):
     model = angled(SCORES[score], right=0.7)
-    found = nli.Inference().evaluate(model, SentenceData())
+    result = nli.Inference().evaluate(model, SentenceData())
     for name in pairs_of.DATASETS:
         pairs, dev = pairs_of.load(name, "test"), pairs_of.held_out(name)
         scores, on_dev = by_hand(model, pairs), by_hand(model, dev)
         cut = best(on_dev, dev)
         right = [(s >= cut) == p.entailed for s, p in zip(scores, pairs, strict=True)]
-        assert found[name]["accuracy"] == pytest.approx(100 * sum(right) / len(pairs))
+        assert result[name]["accuracy"] == pytest.approx(100 * sum(right) / len(pairs))
         yes = [r for r, p in zip(right, pairs, strict=True) if p.entailed]
-        assert found[name]["yes"] == pytest.approx(100 * sum(yes) / len(yes))
+        assert result[name]["yes"] == pytest.approx(100 * sum(yes) / len(yes))
         majority = sum(p.entailed for p in dev) * 2 > len(dev)
         always = sum(p.entailed == majority for p in pairs)
-        assert found[name]["baselines"]["majority"] == pytest.approx(100 * always / len(pairs))
-        sizes = {k: found[name][k] for k in ("n", "n_entailed", "n_unknown")}
+        assert result[name]["baselines"]["majority"] == pytest.approx(100 * always / len(pairs))
+        sizes = {k: result[name][k] for k in ("n", "n_entailed", "n_unknown")}
         assert sizes == {"n": len(pairs), "n_entailed": len(yes), "n_unknown": 0}
-        low, high = found[name]["ci95"]["accuracy"]
-        assert low < found[name]["accuracy"] < high
-        guesses = found[name]["baselines"]
-        assert guesses.keys() == {"majority", "cosine", "overlap"}
-        gain = found[name]["accuracy"] - max(guesses.values())
-        assert found[name]["gain"] == pytest.approx(gain)
-    assert json.loads(json.dumps(found)) == found
+        low, high = result[name]["ci95"]["accuracy"]
+        assert low < result[name]["accuracy"] < high
+        baselines = result[name]["baselines"]
+        assert baselines.keys() == {"majority", "cosine", "overlap"}
+        gain = result[name]["accuracy"] - max(baselines.values())
+        assert result[name]["gain"] == pytest.approx(gain)
+    assert json.loads(json.dumps(result)) == result
 
 
 def by_hand(model, pairs) -> list[float]:
-    found = []
+    scores = []
     for pair in pairs:
         hypothesis, premise = (
             model.encode_text([Sentence(text)]) for text in (pair.hypothesis, pair.premise)
         )
-        found.append(model.score(hypothesis, premise).item())
-    return found
+        scores.append(model.score(hypothesis, premise).item())
+    return scores
 
 
 def best(scores, pairs) -> float:
-    """A threshold with the most right answers, the lowest of those."""
+    """Return the lowest threshold with the most right answers."""
     values = sorted(set(scores))
     middle = [(a + b) / 2 for a, b in pairwise(values)]
 
@@ -93,20 +93,20 @@ def best(scores, pairs) -> float:
     return max([-1e9, *middle, 1e9], key=right)
 
 
-def test_the_hypothesis_is_the_general_one():
-    """In order-embeddings it is entailed where no coordinate of it is the larger one."""
+def test_the_hypothesis_is_the_general_side():
+    """In order-embeddings no coordinate of an entailed hypothesis exceeds the premise."""
     rows = {"all": [0.0, 0.0], "some": [0.2, 0.5], "few": [0.9, 0.6]}
     model = small_pairs.knowing({}, SCORES["order"])
-    model.encode_text = lambda found: Embeddings(torch.tensor([rows[s.text] for s in found]))
+    model.encode_text = lambda texts: Embeddings(torch.tensor([rows[s.text] for s in texts]))
     yes = [NliPair("few", "some", "entailment"), NliPair("some", "all", "entailment")]
     no = [NliPair("all", "few", "neutral"), NliPair("some", "few", "contradiction")]
-    found, _ = nli.measure(model, yes + no, yes + no)
-    assert found.metrics()["accuracy"] == 100
-    assert found.metrics()["direction"] == 100
-    assert found.metrics()["baselines"]["cosine"] < 100
+    result, _ = nli.measure(model, yes + no, yes + no)
+    assert result.metrics()["accuracy"] == 100
+    assert result.metrics()["direction"] == 100
+    assert result.metrics()["baselines"]["cosine"] < 100
 
 
-def test_overlap_counts_the_words_that_the_premise_has():
+def test_overlap_is_the_share_of_words_in_the_premise():
     for premise, hypothesis, share in (
         ("A dog runs.", "a dog", 1.0),
         ("A dog runs.", "the dog sleeps", 1 / 3),
@@ -119,9 +119,9 @@ def test_overlap_counts_the_words_that_the_premise_has():
 rows = st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=2, max_size=12)
 
 
-@given(rows.filter(lambda found: len({entailed for _, entailed in found}) == 2))
-def test_no_threshold_has_more_right_answers_than_the_best(found):
-    scores, entailed = np.array([s for s, _ in found], float), np.array([e for _, e in found])
+@given(rows.filter(lambda pairs: len({entailed for _, entailed in pairs}) == 2))
+def test_best_threshold_has_the_most_right_answers(pairs):
+    scores, entailed = np.array([s for s, _ in pairs], float), np.array([e for _, e in pairs])
 
     def right(threshold: float) -> int:
         return ((scores >= threshold) == entailed).sum()
@@ -135,9 +135,9 @@ def test_other_splits_are_refused(pairs_root):
         nli.Inference().evaluate(angled(), SentenceData("all"))
 
 
-def test_the_command_line_needs_no_photos(pairs_root, toy_checkpoint, run):
-    code, told, errors = run("evaluate", toy_checkpoint, "--task", "nli", "--json")
+def test_command_needs_no_photos(pairs_root, toy_checkpoint, run):
+    code, output, errors = run("evaluate", toy_checkpoint, "--task", "nli", "--json")
     assert (code, errors) == (0, "")
-    found = json.loads(told)
-    assert (found["task"], found["split"]) == ("nli", "test")
-    assert found["SNLI"]["n"] == 21  # of 24, three without a label
+    result = json.loads(output)
+    assert (result["task"], result["split"]) == ("nli", "test")
+    assert result["SNLI"]["n"] == 21  # of 24, three without a label

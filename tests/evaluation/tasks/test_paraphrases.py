@@ -1,4 +1,4 @@
-"""Rewrites among captions: the pairs, their ranks by a plain loop, a bag of words as control."""
+"""Rewrites among captions: pairs, ranks by a plain loop, and a bag of words as control."""
 
 import json
 from types import SimpleNamespace
@@ -28,7 +28,7 @@ PAIRS = [
 
 
 def of_letters(word):
-    """Whole numbers, so that sums have no rounding."""
+    """Return a vector of whole numbers for a word, so that sums are exact."""
     return torch.eye(11)[sum(map(ord, word)) % 11]
 
 
@@ -37,7 +37,7 @@ def bag(sentences):
 
 
 def ordered(sentences):
-    """Words weigh by their places."""
+    """Return embeddings that weight words by their position."""
     rows = [
         sum(of_letters(word) * (place % 3) for place, word in enumerate(s.text.split()))
         for s in sentences
@@ -52,7 +52,7 @@ def model(request):
 
 @pytest.fixture
 def clause_parser(fake_parser):
-    """Five words are subject, verb and object; others are a heap without tags."""
+    """The fake parser, which parses five words as subject, verb and object."""
 
     def parse(texts):
         return [
@@ -70,14 +70,14 @@ def clause_parser(fake_parser):
     fake_parser.parse = parse
 
 
-def test_pairs(clause_parser):
+def test_find_pairs_returns_all_rewrites(clause_parser):
     assert paraphrases.find_pairs(SPLIT) == PAIRS
 
 
 @pytest.mark.parametrize("chunk", [1, 4, 1000])
-def test_measures_by_a_plain_loop(model, monkeypatch, chunk):
+def test_measures_equal_a_plain_loop(model, monkeypatch, chunk):
     monkeypatch.setattr(paraphrases, "CHUNK", chunk)
-    found = paraphrases.measure(model, SPLIT, PAIRS)
+    result = paraphrases.measure(model, SPLIT, PAIRS)
 
     def of(text):
         return model.encode_text([Sentence(text)]).x[0]
@@ -90,25 +90,25 @@ def test_measures_by_a_plain_loop(model, monkeypatch, chunk):
         fellows = [
             s for i, s in others.items() if SPLIT.photo_of[i] == SPLIT.photo_of[pair.caption]
         ]
-        assert found.rank[row] == rank
-        assert found.similarity[row] == own
-        assert found.nearer_than_fellows[row] == (own > max(fellows))
+        assert result.rank[row] == rank
+        assert result.similarity[row] == own
+        assert result.nearer_than_fellows[row] == (own > max(fellows))
 
 
 def test_a_bag_of_words_prefers_exchanged_roles(clause_parser):
-    found = paraphrases.Paraphrases().evaluate(
+    result = paraphrases.Paraphrases().evaluate(
         SimpleNamespace(score=Cosine(), encode_text=bag), PhotoData(SPLIT, torch.zeros(3, 1))
     )
-    assert found[paraphrases.Paraphrases.primary] == 0
-    assert found["n_pairs"] == {"passive": 3, "fronted": 0, "swapped": 0, "reversed": 3}
-    assert found["reversed"]["r1"] == 100
-    assert found["reversed"]["similarity"] == pytest.approx(1)
-    assert found["ci95"].keys() == {"passive", "reversed", paraphrases.Paraphrases.primary}
-    assert found["examples"][0] == ["passive", CAPTIONS[0], PAIRS[0].rewrite]
-    assert json.loads(json.dumps(found)) == found
+    assert result[paraphrases.Paraphrases.primary] == 0
+    assert result["n_pairs"] == {"passive": 3, "fronted": 0, "swapped": 0, "reversed": 3}
+    assert result["reversed"]["r1"] == 100
+    assert result["reversed"]["similarity"] == pytest.approx(1)
+    assert result["ci95"].keys() == {"passive", "reversed", paraphrases.Paraphrases.primary}
+    assert result["examples"][0] == ["passive", CAPTIONS[0], PAIRS[0].rewrite]
+    assert json.loads(json.dumps(result)) == result
 
 
-def test_no_pair(clause_parser):
+def test_captions_without_a_rewrite_are_a_user_error(clause_parser):
     none = CaptionSet("fake", "test", SPLIT.photos[:1], ("dogs here",), (0,))
     with pytest.raises(UserError, match="can rewrite"):
         paraphrases.Paraphrases().evaluate(SimpleNamespace(), PhotoData(none, torch.zeros(1, 1)))

@@ -23,16 +23,16 @@ SCORES = torch.tensor(
     ]
 )
 OWNER = torch.tensor([0, 0, 1, 1, 2, 2, 3, 3])
-# Photo: best own caption, and how many of others score higher.
+# Photo: its best own caption, and the other captions with a higher score.
 #   0: 0.9, none -> 1    1: 0.7, (0.9, 0.8) -> 3
 #   2: 0.5, (0.9, 0.8, 0.7, 0.6) -> 5    3: 0.2, (0.9, 0.7, 0.5, 0.4, 0.3) -> 6
 I2T = [1, 3, 5, 6]
-# Caption: its own photo among the four of its column.
+# Caption: the rank of its own photo among the four of its column.
 T2I = [1, 4, 2, 4, 3, 2, 4, 4]
 
 
 def fake(scores: torch.Tensor) -> SimpleNamespace:
-    """A model whose inner products are these scores, (P, C): photos are unit vectors."""
+    """Return a model whose inner products are these scores (P, C); photos are unit vectors."""
     captions, photos = Embeddings(scores.T.contiguous()), Embeddings(torch.eye(len(scores)))
     return SimpleNamespace(
         device="cpu",
@@ -43,7 +43,7 @@ def fake(scores: torch.Tensor) -> SimpleNamespace:
 
 
 def split_of(scores: torch.Tensor, owner: torch.Tensor) -> tuple[CaptionSet, torch.Tensor]:
-    """Captions whose text is their number, and features that are the photos' numbers."""
+    """Return captions whose texts are their numbers, and features that are photo numbers."""
     texts = tuple(str(i) for i in range(len(owner)))
     photos = tuple(f"{i}.jpg" for i in range(len(scores)))
     numbers = torch.arange(len(scores), dtype=torch.float)[:, None]
@@ -56,94 +56,94 @@ def ranks_of(scores: torch.Tensor, owner: torch.Tensor) -> Ranks:
 
 
 def test_ranks_by_hand():
-    found = ranks_of(SCORES, OWNER)
-    assert found.i2t.tolist() == I2T
-    assert found.t2i.tolist() == T2I
+    result = ranks_of(SCORES, OWNER)
+    assert result.i2t.tolist() == I2T
+    assert result.t2i.tolist() == T2I
 
 
 def test_metrics_by_hand():
-    found = retrieval.Retrieval().evaluate(fake(SCORES), PhotoData(*split_of(SCORES, OWNER)))
+    result = retrieval.Retrieval().evaluate(fake(SCORES), PhotoData(*split_of(SCORES, OWNER)))
     i2t = {"r1": 25, "r5": 75, "r10": 100, "r20": 100, "r50": 100, "medr": 4, "meanr": 3.75}
     t2i = {"r1": 12.5, "r5": 100, "r10": 100, "r20": 100, "r50": 100, "medr": 3, "meanr": 3}
-    assert found["i2t"] == i2t
-    assert found["t2i"] == t2i
-    assert found["rsum"] == 25 + 75 + 100 + 12.5 + 100 + 100
-    assert (found["n_images"], found["n_captions"]) == (4, 8)
-    assert found[retrieval.Retrieval.primary] == found["rsum"]
+    assert result["i2t"] == i2t
+    assert result["t2i"] == t2i
+    assert result["rsum"] == 25 + 75 + 100 + 12.5 + 100 + 100
+    assert (result["n_images"], result["n_captions"]) == (4, 8)
+    assert result[retrieval.Retrieval.primary] == result["rsum"]
 
 
-def test_a_caption_belongs_to_its_photo_by_the_list_not_by_position():
+def test_captions_may_be_in_any_order():
     order = torch.tensor([6, 1, 4, 0, 7, 2, 5, 3])
-    found = ranks_of(SCORES[:, order], OWNER[order])
-    assert found.i2t.tolist() == I2T
-    assert found.t2i.tolist() == [T2I[i] for i in order]
+    result = ranks_of(SCORES[:, order], OWNER[order])
+    assert result.i2t.tolist() == I2T
+    assert result.t2i.tolist() == [T2I[i] for i in order]
     straight = ranks_of(SCORES, OWNER)
     for resample in ([0, 0, 3, 1], [2, 2, 2, 2]):
-        assert found.metrics(np.array(resample)) == straight.metrics(np.array(resample))
+        assert result.metrics(np.array(resample)) == straight.metrics(np.array(resample))
 
 
 def test_photos_may_have_different_numbers_of_captions():
     kept = torch.tensor([0, 2, 3, 4, 5, 7])  # one, two, two and one caption
-    found = ranks_of(SCORES[:, kept], OWNER[kept])
-    assert found.i2t.tolist() == [1, 3, 4, 5]
-    assert found.t2i.tolist() == [T2I[i] for i in kept]
-    resampled = found.metrics(np.array([1, 1, 3, 0]))
+    result = ranks_of(SCORES[:, kept], OWNER[kept])
+    assert result.i2t.tolist() == [1, 3, 4, 5]
+    assert result.t2i.tolist() == [T2I[i] for i in kept]
+    resampled = result.metrics(np.array([1, 1, 3, 0]))
     assert resampled["i2t"]["meanr"] == (3 + 3 + 5 + 1) / 4
     assert resampled["t2i"]["meanr"] == pytest.approx((2 * (2 + 4) + 4 + 1) / 6)
 
 
-def test_a_photo_without_captions_is_ranked_but_asks_nothing():
+def test_photos_without_captions_are_ranked_but_are_no_queries():
     owner = torch.tensor([0, 0, 3, 3])  # photos 1 and 2 have none
     scores = SCORES[:, [0, 1, 6, 7]]
-    found = ranks_of(scores, owner)
-    assert found.i2t.tolist() == [1, 3]
-    assert found.t2i.tolist() == [1, 4, 4, 4]
-    assert found.photo_of.tolist() == [0, 0, 1, 1]
-    assert found.metrics(np.array([1, 1]))["t2i"]["meanr"] == 4
+    result = ranks_of(scores, owner)
+    assert result.i2t.tolist() == [1, 3]
+    assert result.t2i.tolist() == [1, 4, 4, 4]
+    assert result.photo_of.tolist() == [0, 0, 1, 1]
+    assert result.metrics(np.array([1, 1]))["t2i"]["meanr"] == 4
 
 
-def test_intervals_contain_the_figures():
+def test_intervals_contain_the_metrics():
     scores = torch.randn(60, 120, generator=torch.Generator().manual_seed(0))
     owner = torch.arange(60).repeat_interleave(2)
     scores[owner, torch.arange(120)] += 2
-    found = retrieval.Retrieval().evaluate(fake(scores), PhotoData(*split_of(scores, owner)))
+    result = retrieval.Retrieval().evaluate(fake(scores), PhotoData(*split_of(scores, owner)))
     for way in ("i2t", "t2i"):
-        for name, value in found[way].items():
-            low, high = found["ci95"][way][name]
+        for name, value in result[way].items():
+            low, high = result["ci95"][way][name]
             assert low <= value <= high, (way, name)
-    low, high = found["ci95"]["rsum"]
-    assert low < found["rsum"] < high
-    assert found == retrieval.Retrieval().evaluate(
+    low, high = result["ci95"]["rsum"]
+    assert low < result["rsum"] < high
+    assert result == retrieval.Retrieval().evaluate(
         fake(scores), PhotoData(*split_of(scores, owner))
     )
 
 
-def test_folds_are_means_over_whole_blocks(monkeypatch):
+def test_folds_are_means_over_full_blocks(monkeypatch):
     monkeypatch.setattr(retrieval, "FOLD", 4)
     scores = torch.zeros(9, 18)  # two blocks and one photo that is left over
     scores[:4, :8] = SCORES
     scores[4:8, 8:16] = torch.eye(4).repeat_interleave(2, dim=1)  # a perfect block
     scores[8] = 5  # would spoil every caption's rank
     owner = torch.cat([OWNER, OWNER + 4, torch.tensor([8, 8])])
-    found = retrieval.Retrieval(folds=True).evaluate(
+    result = retrieval.Retrieval(folds=True).evaluate(
         fake(scores), PhotoData(*split_of(scores, owner))
     )
-    assert found["folds"] == 2
-    assert found["i2t"]["meanr"] == (3.75 + 1) / 2
-    assert found["t2i"]["r1"] == (12.5 + 100) / 2
-    assert "ci95" not in found
+    assert result["folds"] == 2
+    assert result["i2t"]["meanr"] == (3.75 + 1) / 2
+    assert result["t2i"]["r1"] == (12.5 + 100) / 2
+    assert "ci95" not in result
     monkeypatch.setattr(retrieval, "FOLD", 10)
     with pytest.raises(UserError, match="has 9 photos; a fold needs 10"):
         retrieval.Retrieval(folds=True).evaluate(fake(scores), PhotoData(*split_of(scores, owner)))
 
 
-def test_a_model_does_not_differ_from_itself():
+def test_difference_of_a_model_with_itself_is_zero():
     same = bootstrap.difference(ranks_of(SCORES, OWNER), ranks_of(SCORES, OWNER))
     assert same["rsum"] == same["i2t"]["meanr"] == same["t2i"]["r1"] == 0
     assert same["ci95"]["rsum"] == same["ci95"]["i2t"]["meanr"] == [0, 0]
 
 
-def test_a_difference_is_of_a_minus_b_and_paired():
+def test_difference_is_a_minus_b():
     best = ranks_of(torch.eye(4).repeat_interleave(2, dim=1), OWNER)
     gap = bootstrap.difference(ranks_of(SCORES, OWNER), best)
     assert gap["i2t"]["meanr"] == 3.75 - 1
@@ -152,6 +152,6 @@ def test_a_difference_is_of_a_minus_b_and_paired():
     assert low <= 2.75 <= high
 
 
-def test_photos_alone_have_nothing_to_measure():
+def test_photos_without_any_captions_are_a_user_error():
     with pytest.raises(UserError, match="fake has no captions"):
         retrieval.Retrieval().evaluate(fake(SCORES), PhotoData(*split_of(SCORES, OWNER[:0])))

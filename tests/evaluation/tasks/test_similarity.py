@@ -1,4 +1,4 @@
-"""Sentences that describe one photo: do they find each other, and where do they not?"""
+"""Ranks of captions of the same photo among all captions, and the role of verbs."""
 
 import json
 from types import SimpleNamespace
@@ -32,7 +32,7 @@ def model():
 
 @pytest.fixture
 def tagger(fake_parser):
-    """The fake parser with tags."""
+    """The fake parser, with part-of-speech tags."""
 
     def parse(texts):
         plain = type(fake_parser).parse(fake_parser, texts)
@@ -42,7 +42,7 @@ def tagger(fake_parser):
     fake_parser.parse = parse
 
 
-# Scores of each caption with all others, its fellows marked by a star:
+# Scores of each caption with all others; captions of the same photo have a star:
 # 0: 1* 0, 2 12, 3 0, 4 4, 5 8      -> 1 is last with 3, rank 4.5
 # 1: 0* 0, 2 3, 3 5, 4 6, 5 11      -> 5
 # 2: 0 12, 1 3, 3* 15, 4* 21, 5 12  -> 1
@@ -59,11 +59,11 @@ def test_ranks_by_hand(model, monkeypatch, chunk):
     assert photo.tolist() == [0, 0, 1, 1, 1]
 
 
-def test_evaluate_is_their_summary(model):
-    found = similarity.Similarity().evaluate(model, PhotoData(SPLIT, torch.zeros(3, 1)))
-    assert found[similarity.Similarity.primary] == sum(RANKS) / 5
-    assert (found["r1"], found["n_captions"]) == (60, 6)
-    assert found["ci95"]["meanr"] == [1, 4.75]  # all of one photo or all of the other
+def test_evaluate_summarizes_the_ranks(model):
+    result = similarity.Similarity().evaluate(model, PhotoData(SPLIT, torch.zeros(3, 1)))
+    assert result[similarity.Similarity.primary] == sum(RANKS) / 5
+    assert (result["r1"], result["n_captions"]) == (60, 6)
+    assert result["ci95"]["meanr"] == [1, 4.75]  # all of one photo or all of the other
 
 
 # Pairs: (0, 1) one verb: 4.5 and 5. (2, 3) both: 2 and 2. (2, 4), (3, 4) one: 1 and 2, 1 and 1.
@@ -75,20 +75,20 @@ def test_pairs_by_hand(model, tagger, monkeypatch):
     assert rank.tolist() == [4.75, 2, 1.5, 1]
 
 
-def test_one_verb_too_few(model, tagger):
-    found = verbs.Verbs().evaluate(model, PhotoData(SPLIT, torch.zeros(3, 1)))
-    assert found["one"] == pytest.approx((4.75 + 1.5 + 1) / 3)
-    assert found["both"] == 2
-    assert found["gap"] == pytest.approx(found["one"] - 2)
-    assert found["n_pairs"] == {"none": 0, "one": 3, "both": 1}
-    assert found["worst"][0] == {"captions": list(CAPTIONS[:2]), "verbs": "one", "rank": 4.75}
-    assert [w["rank"] for w in found["worst"]] == [4.75, 2, 1.5, 1]
-    assert found["ci95"].keys() == {"one", "both", "gap"}
-    assert json.loads(json.dumps(found)) == found
+def test_gap_is_the_cost_of_a_missing_verb(model, tagger):
+    result = verbs.Verbs().evaluate(model, PhotoData(SPLIT, torch.zeros(3, 1)))
+    assert result["one"] == pytest.approx((4.75 + 1.5 + 1) / 3)
+    assert result["both"] == 2
+    assert result["gap"] == pytest.approx(result["one"] - 2)
+    assert result["n_pairs"] == {"none": 0, "one": 3, "both": 1}
+    assert result["worst"][0] == {"captions": list(CAPTIONS[:2]), "verbs": "one", "rank": 4.75}
+    assert [w["rank"] for w in result["worst"]] == [4.75, 2, 1.5, 1]
+    assert result["ci95"].keys() == {"one", "both", "gap"}
+    assert json.loads(json.dumps(result)) == result
 
 
 @pytest.mark.parametrize("task", [similarity.Similarity(), verbs.Verbs()])
-def test_one_caption_a_photo_has_no_pairs(model, tagger, task):
+def test_one_caption_per_photo_is_a_user_error(model, tagger, task):
     single = CaptionSet("fake", "test", SPLIT.photos[:2], (CAPTIONS[0], CAPTIONS[5]), (0, 1))
     with pytest.raises(UserError, match="two captions"):
         task.evaluate(model, PhotoData(single, torch.zeros(2, 1)))

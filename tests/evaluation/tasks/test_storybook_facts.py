@@ -7,7 +7,7 @@ from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import task
 
 
-def test_captions_are_those_of_the_split(small_storybook):
+def test_stories_returns_the_captions_of_the_split(small_storybook):
     split = small_storybook.load("test")
     scenes, captions = stories(split)
     assert tuple(c.text for c in captions) == split.captions
@@ -15,6 +15,6 @@ def test_captions_are_those_of_the_split(small_storybook):
 
 
 @pytest.mark.parametrize("name", ["voices", "detail", "entailment", "chains", "compositional"])
-def test_the_facts_of_another_data_set_are_not_known(name):
+def test_another_data_set_is_a_user_error(name):
     with pytest.raises(UserError, match="needs Storybook, whose facts are known, not fake"):
         task(name).evaluate(fake(SCORES), PhotoData(*split_of(SCORES, OWNER)))

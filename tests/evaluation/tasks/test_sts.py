@@ -1,4 +1,4 @@
-"""Similarity of sentences, re-computed with plain loops, by models that know little or all."""
+"""Similarity of sentences by good and bad models, compared with plain loops."""
 
 import json
 
@@ -22,16 +22,16 @@ YEARS = ("STS12.MSRvid", "STS12.OnWN", "STS13.headlines")
 
 
 def all_pairs():
-    """(pair, score from 0 to 1) of every file."""
-    found = [(p, p.score / 5) for of in pairs_of.load_years().values() for p in of]
+    """Return (pair, score from 0 to 1) of every file."""
+    scored = [(p, p.score / 5) for of in pairs_of.load_years().values() for p in of]
     for split in ("train", "dev", "test"):
-        found += [(p, p.score / 5) for p in pairs_of.benchmark(split)]
-        found += [(p, (p.score - 1) / 4) for p in pairs_of.relatedness(split)]
-    return found
+        scored += [(p, p.score / 5) for p in pairs_of.benchmark(split)]
+        scored += [(p, (p.score - 1) / 4) for p in pairs_of.relatedness(split)]
+    return scored
 
 
 def oracle(wrong: float = 0.0):
-    """The cosine of both sentences of a pair is its score, or beside it by lot."""
+    """Return a model whose cosine of a pair is its score plus noise of deviation `wrong`."""
     angles, rng = {}, np.random.default_rng(0)
     for pair, score in all_pairs():
         angles[pair.a] = 0.3
@@ -49,68 +49,67 @@ def ranks(values) -> list[float]:
     return [sum(v < x for v in values) + (sum(v == x for v in values) + 1) / 2 for x in values]
 
 
-def test_who_knows_the_scores_gets_100(pairs_root):
-    found = sts.SentenceSimilarity().evaluate(oracle(), SentenceData())
+def test_an_oracle_has_a_correlation_of_100(pairs_root):
+    result = sts.SentenceSimilarity().evaluate(oracle(), SentenceData())
     for name in (*YEARS, "STS12", "STS13", "STS", "STS-B.cosine", "SICK-R.cosine"):
-        assert found[name]["pearson"] == pytest.approx(100)
-        assert found[name]["spearman"] == pytest.approx(100)
-        assert found[name]["ci95"]["pearson"] == [100, 100]
+        assert result[name]["pearson"] == pytest.approx(100)
+        assert result[name]["spearman"] == pytest.approx(100)
+        assert result[name]["ci95"]["pearson"] == [100, 100]
     for name in ("STS-B", "SICK-R"):
-        assert found[name]["pearson"] > 97
+        assert result[name]["pearson"] > 97
 
 
-def test_figures_by_loops(pairs_root):
+def test_metrics_equal_plain_loops(pairs_root):
     model = oracle(wrong=0.4)
-    found = sts.SentenceSimilarity().evaluate(model, SentenceData())
-    assert found.keys() == {*YEARS, "STS12", "STS13", "STS"} | {
-        *("STS-B", "STS-B.cosine", "SICK-R", "SICK-R.cosine")
-    }
+    result = sts.SentenceSimilarity().evaluate(model, SentenceData())
+    years = {*YEARS, "STS12", "STS13", "STS"}
+    assert result.keys() == years | {"STS-B", "STS-B.cosine", "SICK-R", "SICK-R.cosine"}
     sets = pairs_of.load_years() | {"STS-B.cosine": pairs_of.benchmark("test")}
     for name, pairs in sets.items():
         u, v = (
             model.encode_text([Sentence(text) for text in texts]).x.tolist()
             for texts in ([p.a for p in pairs], [p.b for p in pairs])
         )
-        said = [a[0] * b[0] + a[1] * b[1] for a, b in zip(u, v, strict=True)]
+        predicted = [a[0] * b[0] + a[1] * b[1] for a, b in zip(u, v, strict=True)]
         gold = [pair.score for pair in pairs]
-        assert found[name]["pearson"] == pytest.approx(100 * pearson(said, gold), rel=1e-4)
-        rank = pearson(ranks(said), ranks(gold))
-        assert found[name]["spearman"] == pytest.approx(100 * rank, rel=1e-4)
-        low, high = found[name]["ci95"]["pearson"]
-        assert low < found[name]["pearson"] < high
-        assert (found[name]["n"], found[name]["n_unknown"]) == (len(pairs), 0)
+        assert result[name]["pearson"] == pytest.approx(100 * pearson(predicted, gold), rel=1e-4)
+        rank = pearson(ranks(predicted), ranks(gold))
+        assert result[name]["spearman"] == pytest.approx(100 * rank, rel=1e-4)
+        low, high = result[name]["ci95"]["pearson"]
+        assert low < result[name]["pearson"] < high
+        assert (result[name]["n"], result[name]["n_unknown"]) == (len(pairs), 0)
     for year, names in (("STS12", YEARS[:2]), ("STS13", YEARS[2:]), ("STS", YEARS)):
         for kind in ("pearson", "spearman"):
-            mean = sum(found[name][kind] for name in names) / len(names)
-            assert found[year][kind] == pytest.approx(mean)
-        assert found[year]["n"] == sum(found[name]["n"] for name in names)
-    assert json.loads(json.dumps(found)) == found
-    assert sts.SentenceSimilarity().evaluate(model, SentenceData()) == found  # the same by chance
+            mean = sum(result[name][kind] for name in names) / len(names)
+            assert result[year][kind] == pytest.approx(mean)
+        assert result[year]["n"] == sum(result[name]["n"] for name in names)
+    assert json.loads(json.dumps(result)) == result
+    assert sts.SentenceSimilarity().evaluate(model, SentenceData()) == result  # deterministic
 
 
-def test_dev_has_the_learnt_sets_only(pairs_root):
-    found = sts.SentenceSimilarity().evaluate(oracle(), SentenceData("dev"))
-    assert found.keys() == {"STS-B", "STS-B.cosine", "SICK-R", "SICK-R.cosine"}
+def test_dev_has_the_sets_with_a_dev_split_only(pairs_root):
+    result = sts.SentenceSimilarity().evaluate(oracle(), SentenceData("dev"))
+    assert result.keys() == {"STS-B", "STS-B.cosine", "SICK-R", "SICK-R.cosine"}
     for split in ("train", "all"):
         with pytest.raises(UserError, match=f"on dev or test, not on {split}"):
             sts.SentenceSimilarity().evaluate(oracle(), SentenceData(split))
 
 
-def test_a_folder_of_ones_own(pairs_root, tmp_path):
+def test_a_users_folder_is_evaluated_too(pairs_root, tmp_path):
     own = tmp_path / "own" / "STS16-en-test"
     small_pairs.write_year(own, plagiarism=12)
     angles = dict.fromkeys((t for p, _ in all_pairs() for t in (p.a, p.b)), 0.0)
     for pair in pairs_of.load_years(own)["STS16.plagiarism"]:
         angles |= {pair.a: 0.0, pair.b: float(np.arccos(pair.score / 5))}
-    found = sts.SentenceSimilarity(sts_dir=own).evaluate(
+    result = sts.SentenceSimilarity(sts_dir=own).evaluate(
         small_pairs.knowing(angles), SentenceData()
     )
-    assert found["STS16.plagiarism"]["pearson"] == pytest.approx(100)
-    assert found["STS12.MSRvid"]["pearson"] == 0  # all the same
-    assert found["STS"]["pearson"] == pytest.approx(25)
+    assert result["STS16.plagiarism"]["pearson"] == pytest.approx(100)
+    assert result["STS12.MSRvid"]["pearson"] == 0  # all embeddings are equal
+    assert result["STS"]["pearson"] == pytest.approx(25)
 
 
-def test_sets_are_the_mean_of_their_points():
+def test_pooled_is_the_mean_of_a_set():
     x = torch.tensor([[[1.0, 2], [3, 4]], [[5, 6], [9, 9]], [[7, 7], [7, 7]]])
     mask = torch.tensor([[True, True], [True, False], [False, False]])
     assert pooled(Embeddings(x, mask)).tolist() == [[2, 3], [5, 6], [0, 0]]
@@ -118,8 +117,8 @@ def test_sets_are_the_mean_of_their_points():
 
 
 @pytest.fixture
-def tower():
-    """A bag of words that knows four words."""
+def word_model():
+    """A bag of words with a vocabulary of four words."""
     torch.manual_seed(0)
     vocab = Vocab.build([Sentence("a dog runs fast")])
     text = BagOfWords(vocab, word_dim=4, dim=4).eval()
@@ -129,33 +128,33 @@ def tower():
     return model
 
 
-def test_sentences_of_unknown_words_are_counted(tower):
-    asked = ["a dog runs", "qwerty uiop", "!?", "a dog runs", "a cat"]
+def test_sentences_of_unknown_words_are_counted(word_model):
+    sentences = ["a dog runs", "qwerty uiop", "!?", "a dog runs", "a cat"]
     with torch.inference_mode():
-        texts = TextEmbeddings(tower, asked)
-        found = texts.of(asked)
-    assert texts.count_unknown(asked) == 2
-    assert torch.equal(found.x[0], found.x[3])
-    assert torch.isfinite(found.x).all()
+        texts = TextEmbeddings(word_model, sentences)
+        embeddings = texts.of(sentences)
+    assert texts.count_unknown(sentences) == 2
+    assert torch.equal(embeddings.x[0], embeddings.x[3])
+    assert torch.isfinite(embeddings.x).all()
 
 
-def test_damaged_weights_are_told(tower):
-    tower.encode_text = lambda s: Embeddings(torch.full((len(s), 2), torch.nan))
+def test_damaged_weights_are_a_user_error(word_model):
+    word_model.encode_text = lambda s: Embeddings(torch.full((len(s), 2), torch.nan))
     with pytest.raises(UserError, match="not numbers"):
-        TextEmbeddings(tower, ["a dog"])
+        TextEmbeddings(word_model, ["a dog"])
 
 
 @pytest.mark.usefixtures("fake_parser")
 @pytest.mark.parametrize("preset", ["sdt_rnn", "fragments", "ct_rnn", "bow"])
-def test_towers_over_trees_and_parts(pairs_root, preset, monkeypatch):
+def test_encoders_over_trees_and_fragments_are_evaluated(pairs_root, preset, monkeypatch):
     from vsdemo import models
     from vsdemo.core import config
     from vsdemo.data.text.sentences import add_trees
 
-    name, chosen = models.preset(preset)
-    chosen = config.override(chosen, ["dim=8", "word_dim=6", "min_count=1"])
-    sentences = add_trees([Sentence("a first one"), Sentence("second 3")], chosen.needs)
-    model = models.build(name, chosen, Vocab.build(sentences), 12).eval()
-    found = sts.SentenceSimilarity().evaluate(model, SentenceData())
-    assert {"STS-B", "SICK-R", *YEARS} <= found.keys()
-    assert all(-100 <= figures["pearson"] <= 100 for figures in found.values())
+    name, configuration = models.preset(preset)
+    configuration = config.override(configuration, ["dim=8", "word_dim=6", "min_count=1"])
+    sentences = add_trees([Sentence("a first one"), Sentence("second 3")], configuration.needs)
+    model = models.build(name, configuration, Vocab.build(sentences), 12).eval()
+    result = sts.SentenceSimilarity().evaluate(model, SentenceData())
+    assert {"STS-B", "SICK-R", *YEARS} <= result.keys()
+    assert all(-100 <= metrics["pearson"] <= 100 for metrics in result.values())

@@ -16,42 +16,42 @@ captions = st.lists(words, max_size=8).map(" ".join)
 
 
 def spellings(word: str) -> set[str]:
-    """All that one typo can make of a lower-case word, by the four rules one by one."""
-    found = set()
+    """Return all results of one typo in a lower-case word, rule by rule."""
+    results = set()
     for i, letter in enumerate(word):
-        found.add(word[:i] + word[i + 1 :])
-        found.add(word[: i + 1] + word[i:])
+        results.add(word[:i] + word[i + 1 :])
+        results.add(word[: i + 1] + word[i:])
         if i + 1 < len(word):
-            found.add(word[:i] + word[i + 1] + letter + word[i + 2 :])
+            results.add(word[:i] + word[i + 1] + letter + word[i + 2 :])
         for row in typos.KEYBOARD:
             for one, other in [*pairwise(row), *pairwise(row[::-1])]:
                 if one == letter:
-                    found.add(word[:i] + other + word[i + 1 :])
-    return found - {word}
+                    results.add(word[:i] + other + word[i + 1 :])
+    return results - {word}
 
 
 @given(words, st.integers(0, 99))
-def test_a_typo_is_one_of_four(word, seed):
+def test_a_typo_follows_one_of_four_rules(word, seed):
     assert typos.typo(word, Random(seed)) in spellings(word)
 
 
-def test_all_typos_are_made():
+def test_every_typo_occurs():
     assert {typos.typo("cat", Random(n)) for n in range(500)} == spellings("cat")
 
 
 @given(captions, st.integers(0, 3))
-def test_so_many_words_are_misspelt(caption, wanted):
-    wrong = typos.misspell(caption, wanted)
-    assert wrong == typos.misspell(caption, wanted)
+def test_misspell_changes_the_given_number_of_words(caption, count):
+    wrong = typos.misspell(caption, count)
+    assert wrong == typos.misspell(caption, count)
     changed = [(a, b) for a, b in zip(caption.split(" "), wrong.split(" "), strict=True) if a != b]
-    assert len(changed) == min(wanted, sum(len(w) > 2 for w in caption.split()))
+    assert len(changed) == min(count, sum(len(w) > 2 for w in caption.split()))
     assert all(b in spellings(a) for a, b in changed)
-    fewer = typos.misspell(caption, max(wanted - 1, 0)).split(" ")
+    fewer = typos.misspell(caption, max(count - 1, 0)).split(" ")
     assert sum(a != b for a, b in zip(fewer, wrong.split(" "), strict=True)) <= 1
 
 
 @given(st.text(max_size=60), st.floats(0, 1))
-def test_noise_changes_letters_alone(caption, share):
+def test_noise_changes_only_letters(caption, share):
     noise = typos.add_noise(caption, share)
     assert noise == typos.add_noise(caption, share)
     assert len(noise) == len(caption)
@@ -63,21 +63,21 @@ def test_noise_changes_letters_alone(caption, share):
     )
 
 
-def test_so_many_letters_are_changed():
+def test_noise_changes_a_tenth_of_the_letters():
     captions = [f"dogs {n} run over green fields" for n in range(200)]
     pairs = [(a, b) for c in captions for a, b in zip(c, typos.add_noise(c), strict=True)]
     letters = [a != b for a, b in pairs if a.isalpha()]
     assert 0.09 < sum(letters) / len(letters) < 0.11
 
 
-def test_short_words_punctuation_and_capitals_stay():
+def test_short_words_punctuation_and_capitals_are_kept():
     assert typos.misspell("A 123 on it!", 2) == "A 123 on it!"
     assert typos.misspell("Dogs, ok.", 1).endswith(", ok.")
     assert typos.misspell("DOGS", 1).isupper()
 
 
-def test_of_any_data_set_by_hand():
-    """A misspelt caption is embedded as nothing at all, so that all photos tie."""
+def test_metrics_of_any_data_set_by_hand():
+    """The embedding of a misspelt caption is zero, so that all photos tie."""
     plain, (split, numbers) = fake(SCORES), split_of(SCORES, OWNER)
     named = [f"caption {chr(97 + i) * 2}" for i in range(8)]  # one word of three letters or more
     rows = dict(zip(named, SCORES.T, strict=True))
@@ -87,18 +87,18 @@ def test_of_any_data_set_by_hand():
     )
     split = type(split)("fake", "test", split.photos, tuple(named), split.photo_of)
     assert plain.encode_text([Sentence(named[0])]).x.tolist() == [SCORES[:, 0].tolist()]
-    found = typos.Typos().evaluate(plain, PhotoData(split, numbers))
+    result = typos.Typos().evaluate(plain, PhotoData(split, numbers))
     clean = retrieval.Retrieval().evaluate(plain, PhotoData(split, numbers))["t2i"]
     assert (
-        found["clean"] == {k: clean[k] for k in typos.KEPT} == {"r1": 12.5, "r10": 100, "meanr": 3}
+        result["clean"] == {k: clean[k] for k in typos.KEPT} == {"r1": 12.5, "r10": 100, "meanr": 3}
     )
-    assert found["one"] == found["two"] == {"r1": 0, "r10": 100, "meanr": 2.5}  # a middling rank
-    assert found["drop"]["two"] == {"r1": 12.5, "r10": 0, "meanr": 0.5}
-    low, high = found["ci95"]["drop"]["one"]["r1"]
+    assert result["one"] == result["two"] == {"r1": 0, "r10": 100, "meanr": 2.5}  # a middling rank
+    assert result["drop"]["two"] == {"r1": 12.5, "r10": 0, "meanr": 0.5}
+    low, high = result["ci95"]["drop"]["one"]["r1"]
     assert low <= 12.5 <= high
-    assert found["n_captions"] == 8
-    assert found.keys() >= {typos.Typos.primary}
+    assert result["n_captions"] == 8
+    assert result.keys() >= {typos.Typos.primary}
 
 
-def test_a_letter_that_no_keyboard_row_has_is_not_replaced():
+def test_letters_outside_the_keyboard_are_not_replaced():
     assert {typos.typo("éé", Random(n)) for n in range(50)} == {"é", "ééé"}
