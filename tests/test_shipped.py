@@ -1,4 +1,4 @@
-"""The checkpoints that come with the project: whole, small, and as good as their cards say."""
+"""The shipped checkpoints are complete, small, and as good as their cards state."""
 
 import json
 import re
@@ -22,14 +22,14 @@ SHIPPED = sorted(p.parent for p in (ROOT / "checkpoints").glob("**/config.json")
 OF_PHOTOS = [f for f in SHIPPED if checkpoint.read_spec(f).features]
 OF_CONCEPTS = [f for f in SHIPPED if checkpoint.read_spec(f).model == "hypernyms"]
 RESULTS = (ROOT / "checkpoints" / "README.md").read_text()
-PHOTOS = 30  # enough to tell a working model from a broken one, few enough for ten crops in a test
+PHOTOS = 30  # enough to detect a broken model, and few enough for ten crops each
 
 
 def name(folder: Path) -> str:
     return folder.relative_to(ROOT / "checkpoints").as_posix()
 
 
-def test_the_promised_ones_are_here() -> None:
+def test_documented_checkpoints_exist() -> None:
     flickr8k = {f"flickr8k/{m}" for m in ("bow", "gru", "order", "sdt_rnn", "fragments")}
     flickr8k |= {"flickr8k/char_gru", "flickr8k/char_gru-ensemble"}
     pocket = {f"flickr8k/{m}-pocket" for m in ("gru", "order")}
@@ -38,15 +38,15 @@ def test_the_promised_ones_are_here() -> None:
     assert flickr8k | pocket | storybook | {"pascal1k/sdt_rnn"} <= {name(f) for f in SHIPPED}
 
 
-def test_what_is_said_of_pocket() -> None:
+def test_card_of_pocket_states_its_metrics() -> None:
     folder = ROOT / "checkpoints" / "pocket"
-    figures = json.loads((folder / "metrics.json").read_text())["dev_rsum"]
+    metrics = json.loads((folder / "metrics.json").read_text())["dev_rsum"]
     card = " ".join((folder / "README.md").read_text().split())
-    said = "rsum {flickr8k} on Flickr8k dev, {storybook} on Storybook dev"
-    assert said.format(**figures) in card
+    expected = "rsum {flickr8k} on Flickr8k dev, {storybook} on Storybook dev"
+    assert expected.format(**metrics) in card
 
 
-def test_models_over_pocket_reach_most_of_those_over_densenet() -> None:
+def test_models_over_pocket_reach_most_of_the_rsum_over_densenet() -> None:
     """At least 60% of the rsum on Flickr8k test."""
 
     def rsum(model: str) -> float:
@@ -57,12 +57,12 @@ def test_models_over_pocket_reach_most_of_those_over_densenet() -> None:
         assert rsum(f"{model}-pocket") >= 0.6 * rsum(model)
 
 
-def test_every_one_knows_either_photos_or_concepts() -> None:
+def test_every_checkpoint_is_of_photos_or_concepts() -> None:
     assert sorted(OF_PHOTOS + OF_CONCEPTS) == SHIPPED
 
 
 @pytest.mark.parametrize("folder", OF_PHOTOS, ids=name)
-def test_card_and_readme_show_the_measured_figures(folder: Path) -> None:
+def test_card_and_readme_contain_the_stored_metrics(folder: Path) -> None:
     metrics = json.loads((folder / "metrics.json").read_text())
     rows = Retrieval().table(metrics).splitlines()[2:]
     assert all(row in (folder / "README.md").read_text() for row in rows)
@@ -71,8 +71,8 @@ def test_card_and_readme_show_the_measured_figures(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", OF_CONCEPTS, ids=name)
-def test_card_and_readme_show_the_figures_of_concepts(folder: Path) -> None:
-    """The README has a row a checkpoint and protocol, named as the split is in the card."""
+def test_card_and_readme_contain_the_metrics_of_concepts(folder: Path) -> None:
+    """The README has a row for each checkpoint and protocol."""
     metrics = json.loads((folder / "metrics.json").read_text())
     rows = Hypernyms().table(metrics).splitlines()[2:]
     assert rows
@@ -82,7 +82,7 @@ def test_card_and_readme_show_the_figures_of_concepts(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", SHIPPED, ids=name)
-def test_card_is_what_the_writer_makes_of_the_checkpoint(folder: Path, monkeypatch) -> None:
+def test_card_equals_the_output_of_the_card_writer(folder: Path, monkeypatch) -> None:
     text = (folder / "README.md").read_text()
     if machine := re.search(r"on (\S+), threads: (\d+)", text):
         monkeypatch.setattr("platform.machine", lambda: machine[1])
@@ -93,7 +93,7 @@ def test_card_is_what_the_writer_makes_of_the_checkpoint(folder: Path, monkeypat
 
 
 @pytest.mark.parametrize("folder", SHIPPED, ids=name)
-def test_files_are_small_and_finished(folder: Path) -> None:
+def test_files_are_small_and_complete(folder: Path) -> None:
     files = {p.name for p in folder.iterdir()}
     assert {"config.json", "vocab.json", "metrics.json", "events.jsonl", "README.md"} <= files
     assert not any(f.startswith((".", "last")) for f in files)
@@ -101,9 +101,11 @@ def test_files_are_small_and_finished(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", OF_PHOTOS, ids=name)
-def test_retrieves_test_photos(folder: Path, real_data: Path) -> None:
-    """Photos of the test split through the whole chain, from files to ranks: of 30 photos, and
-    of their 150 captions, the right one mostly comes first."""
+def test_checkpoint_retrieves_test_photos(folder: Path, real_data: Path) -> None:
+    """Among 30 test photos and their 150 captions, the right one mostly has rank 1.
+
+    This covers the whole chain, from photo files to ranks.
+    """
     model, spec, _ = checkpoint.load(folder)
     test = datasets.load(spec.dataset, "test")
     few = replace(
@@ -113,14 +115,14 @@ def test_retrieves_test_photos(folder: Path, real_data: Path) -> None:
         photo_of=test.photo_of[: 5 * PHOTOS],
     )
     features = checkpoint.feature_cache(spec).get(few.photos)
-    figures = retrieval.measure(model, few, features).metrics()
+    metrics = retrieval.measure(model, few, features).metrics()
     least = 45 if spec.dataset == "storybook" else 60  # "An animal outside." fits many pictures
-    least = 40 if folder.name.endswith("-pocket") else least  # a smaller network sees less
-    assert figures["i2t"]["r1"] > least
-    assert figures["t2i"]["r1"] > least
+    least = 40 if folder.name.endswith("-pocket") else least  # the network is smaller
+    assert metrics["i2t"]["r1"] > least
+    assert metrics["t2i"]["r1"] > least
 
 
-def test_the_parser_is_small_and_card_and_readme_show_its_figures() -> None:
+def test_the_parser_is_small_and_its_metrics_are_documented() -> None:
     folder = ROOT / "checkpoints" / "stanza-en"
     sizes = [p.stat().st_size for p in folder.rglob("*") if p.is_file()]
     assert max(sizes) < 10_000_000
@@ -130,19 +132,19 @@ def test_the_parser_is_small_and_card_and_readme_show_its_figures() -> None:
     assert all(row in RESULTS for row in rows)
 
 
-def test_the_parser_names_no_path_of_the_machine_it_was_trained_on() -> None:
+def test_the_parser_contains_no_path_of_its_training_machine() -> None:
     for path in (ROOT / "checkpoints" / "stanza-en" / "en").glob("*/*.pt"):
         settings = torch.load(path, weights_only=True).get("config", {})
         assert [v for v in settings.values() if isinstance(v, str) and "/" in v] == []
 
 
 @pytest.mark.usefixtures("real_data")
-def test_the_parser_parses_the_test_treebank_as_well_as_its_card_says() -> None:
+def test_the_parser_reaches_the_accuracy_on_its_card() -> None:
     folder = ROOT / "checkpoints" / "stanza-en"
     measured = score.evaluate(folder, "test")
-    told = json.loads((folder / "metrics.json").read_text())["test"]
-    for kind, figures in told.items():
-        assert measured[kind] == pytest.approx(figures, abs=0.1)  # kernels differ a little
+    stated = json.loads((folder / "metrics.json").read_text())["test"]
+    for kind, metrics in stated.items():
+        assert measured[kind] == pytest.approx(metrics, abs=0.1)  # kernels differ slightly
     assert measured["gold_tokens"]["uas"] >= 88
     assert measured["gold_tokens"]["las"] >= 85
     assert measured["raw_text"]["las"] >= 80

@@ -1,4 +1,4 @@
-"""What the front ends call: search, captions, neighbours, and queries that make no sense."""
+"""The engine: search, captions, similar items, and invalid queries."""
 
 import math
 import shutil
@@ -29,7 +29,7 @@ def photo(engine):
 
 
 @given(st.integers(1, MAX_K))
-def test_whole_numbers_are_taken_in_any_writing(k):
+def test_check_k_accepts_any_form_of_a_whole_number(k):
     for written in (k, float(k), str(k), f" {k} "):
         assert check_k(written) == k
         assert type(check_k(written)) is int
@@ -38,7 +38,7 @@ def test_whole_numbers_are_taken_in_any_writing(k):
 @given(
     st.one_of(st.integers(max_value=0), st.integers(min_value=MAX_K + 1), st.floats(), st.text())
 )
-def test_anything_else_is_refused_in_one_sentence(k):
+def test_check_k_refuses_anything_else_in_one_sentence(k):
     assume(k not in range(1, MAX_K + 1))
     assume(not (isinstance(k, str) and k.strip().isdecimal()))
     with pytest.raises(UserError, match="whole number from 1 to 1,000, not ") as caught:
@@ -50,43 +50,61 @@ def test_anything_else_is_refused_in_one_sentence(k):
 @pytest.mark.parametrize(
     "k",
     [
-        *(0, -1, 2.5, math.nan, math.inf, 1e9, 10**400, MAX_K + 1, True, None, [5], b"\x05"),
-        *("five", "", "nan", "1e9", "3.0", "-0", "5\n6", "9" * 9999),
+        0,
+        -1,
+        2.5,
+        math.nan,
+        math.inf,
+        1e9,
+        10**400,
+        MAX_K + 1,
+        True,
+        None,
+        [5],
+        b"\x05",
+        "five",
+        "",
+        "nan",
+        "1e9",
+        "3.0",
+        "-0",
+        "5\n6",
+        "9" * 9999,
     ],
 )
-def test_known_nonsense(k):
+def test_check_k_refuses_known_invalid_values(k):
     with pytest.raises(UserError, match="whole number from 1 to 1,000"):
         check_k(k)
 
 
-def test_k_that_is_whole_though_a_float():
+def test_check_k_accepts_whole_floats_and_another_maximum():
     assert check_k(3.0) == 3
     with pytest.raises(UserError, match="from 1 to 5, not '6'"):
         check_k(6, most=5)
 
 
-def test_search(engine):
+def test_search_returns_ranked_hits(engine):
     hits = engine.search(SAME, 40)
     assert [h.rank for h in hits] == list(range(1, 41))
     assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
     assert [h.item for h in hits] == [engine.gallery.photos[h.number].name for h in hits]
     assert [h.number for h in engine.search(SAME, 3)] == [h.number for h in hits[:3]]
     described = next(h.rank for h in hits if "red_circle_blue" in h.item)
-    assert described <= 3  # a photo of train
+    assert described <= 3  # a training photo
 
 
-def test_search_is_the_score_between_sentence_and_photo(engine):
+def test_hits_have_the_scores_of_the_model(engine):
     text = engine.encode(SAME)
     scores = engine.score(text, engine.photos.embeddings)[0]
     hits = engine.search(SAME, 40)
     assert torch.equal(torch.tensor([h.score for h in hits]), scores[[h.number for h in hits]])
 
 
-def test_search_does_not_mind_case_punctuation_and_spaces(engine):
+def test_search_ignores_case_punctuation_and_spaces(engine):
     assert engine.search("  A RED,circle\ton a blue ground!? ", 5) == engine.search(SAME, 5)
 
 
-def test_caption(engine, photo):
+def test_describe_returns_ranked_captions(engine, photo):
     hits = engine.describe(photo, 10)
     assert len(hits) == 10
     assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
@@ -97,20 +115,20 @@ def test_caption(engine, photo):
     assert set(engine.gallery.own_captions(3)) & {h.item for h in hits}
 
 
-def test_equal_captions_are_told_once(engine):
+def test_equal_captions_are_returned_once(engine):
     assert len(set(engine.gallery.captions)) < len(engine.gallery.captions)
-    told = [h.item for h in engine.describe_photo(0, MAX_K)]
-    assert sorted(told) == sorted(set(engine.gallery.captions))
+    items = [h.item for h in engine.describe_photo(0, MAX_K)]
+    assert sorted(items) == sorted(set(engine.gallery.captions))
 
 
-def test_own_captions(engine):
+def test_own_captions_are_those_of_the_photo(engine):
     for number in (0, 17, 39):
-        wanted = engine.gallery.captions[5 * number : 5 * number + 5]
-        assert engine.gallery.own_captions(number) == list(wanted)
+        expected = engine.gallery.captions[5 * number : 5 * number + 5]
+        assert engine.gallery.own_captions(number) == list(expected)
     assert "red" in engine.gallery.own_captions(0)[0]
 
 
-def test_similar_photos(engine, photo):
+def test_similar_photos_exclude_the_query(engine, photo):
     hits = engine.similar_photos(3, 39)
     assert 3 not in [h.number for h in hits]
     assert len(hits) == 39
@@ -118,15 +136,15 @@ def test_similar_photos(engine, photo):
     assert len(engine.similar_photos(3, 1000)) == 39
 
 
-def test_similar_sentences(engine):
+def test_similar_sentences_begin_with_an_equal_one(engine):
     hits = engine.similar_sentences("one red circle", 5)
     assert hits[0].item == "one red circle"
     assert hits[0].score == pytest.approx(1, abs=1e-4)
 
 
 @pytest.mark.parametrize("k", [0, -1, "nan", 1e9, None])
-def test_every_verb_checks_k(engine, photo, k):
-    verbs = (
+def test_every_method_checks_k(engine, photo, k):
+    methods = (
         lambda: engine.search(SAME, k),
         lambda: engine.describe(photo, k),
         lambda: engine.describe_photo(0, k),
@@ -134,13 +152,13 @@ def test_every_verb_checks_k(engine, photo, k):
         lambda: engine.similar_photos(0, k),
         lambda: engine.similar_sentences(SAME, k),
     )
-    for verb in verbs:
+    for method in methods:
         with pytest.raises(UserError, match="whole number"):
-            verb()
+            method()
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "is empty"),
         (" \n\t ", "is empty"),
@@ -152,14 +170,14 @@ def test_every_verb_checks_k(engine, photo, k):
         ("<pad> <unk>", "no word of the sentence"),
     ],
 )
-def test_sentences_that_say_nothing(engine, text, told):
-    for verb in (engine.search, engine.similar_sentences, engine.encode):
-        with pytest.raises(UserError, match=told) as caught:
-            verb(text)
+def test_invalid_sentences_are_user_errors(engine, text, message):
+    for method in (engine.search, engine.similar_sentences, engine.encode):
+        with pytest.raises(UserError, match=message) as caught:
+            method(text)
         assert "\n" not in str(caught.value)
 
 
-def test_unknown_words_beside_known_ones(engine):
+def test_unknown_words_are_ignored_beside_known_ones(engine):
     text = "a purple circle, unlike zebras"
     assert engine.unknown_words(text) == ["purple", "unlike", "zebras"]
     assert engine.unknown_words(SAME) == []
@@ -183,7 +201,7 @@ def test_captions_are_embedded_once(toy_checkpoint, engine, monkeypatch):
     assert again.describe_photo(0, 5) == first
 
 
-def test_a_damaged_caption_file_is_made_again(toy_checkpoint, tmp_path, monkeypatch):
+def test_a_damaged_caption_file_is_rebuilt(toy_checkpoint, tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
     first = Engine(toy_checkpoint).describe_photo(0, 5)
     (file,) = (tmp_path / "captions").iterdir()
@@ -193,7 +211,7 @@ def test_a_damaged_caption_file_is_made_again(toy_checkpoint, tmp_path, monkeypa
     assert file.read_bytes() == content
 
 
-def test_other_weights_have_captions_of_their_own(toy_checkpoint, engine, tmp_path):
+def test_other_weights_have_other_caption_embeddings(toy_checkpoint, engine, tmp_path):
     folder = shutil.copytree(toy_checkpoint, tmp_path / "other")
     state = load_file(folder / "model.safetensors")
     state["text.table.weight"] = state["text.table.weight"].flip(0)
@@ -202,19 +220,23 @@ def test_other_weights_have_captions_of_their_own(toy_checkpoint, engine, tmp_pa
     assert not torch.equal(other.captions.embeddings.x, engine.captions.embeddings.x)
 
 
-def test_a_folder_of_own_photos(toy_checkpoint, engine, toy_root, tmp_path):
+def test_a_users_folder_is_searched_and_described_from_the_caption_bank(
+    toy_checkpoint, engine, toy_root, tmp_path
+):
     folder = tmp_path / "my photos"
     shutil.copytree(toy_root / "toy" / "images", folder / "2024")
     own = Engine(toy_checkpoint, str(folder))
     hits, known = own.search(SAME, 5), engine.search(SAME, 5)
     assert [(h.item, h.score) for h in hits] == [(h.item, h.score) for h in known]
     sentences = caption_bank.sentences()
-    assert list(own.captions.items) == list(sentences)  # our own, as nobody has written any
+    assert list(own.captions.items) == list(
+        sentences
+    )  # of the caption bank, as the folder has none
     assert {h.item for h in own.describe_photo(0, 5)} <= set(sentences)
     assert own.gallery.own_captions(0) == []
 
 
-def test_a_photo_from_anywhere_is_described_with_our_own_sentences(toy_checkpoint, engine, photo):
+def test_any_photo_is_described_from_the_caption_bank(toy_checkpoint, engine, photo):
     reader = Reader(toy_checkpoint)
     hits = reader.describe(photo, 20)
     assert {h.item for h in hits} <= set(caption_bank.sentences())
@@ -222,7 +244,7 @@ def test_a_photo_from_anywhere_is_described_with_our_own_sentences(toy_checkpoin
     assert [h.score for h in hits] == pytest.approx(scores.sort(descending=True)[0][:20].tolist())
 
 
-def test_a_split(toy_checkpoint):
+def test_engine_loads_the_given_split(toy_checkpoint):
     dev = Engine(toy_checkpoint, split="dev")
     assert len(dev.photos) == 8
     assert [Path(n).name for n in dev.photos.items] == [
@@ -232,15 +254,15 @@ def test_a_split(toy_checkpoint):
 
 def test_progress_of_features_and_captions(toy_checkpoint, tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
-    told = []
-    engine = Engine(toy_checkpoint, progress=lambda *so_far: told.append(so_far))
-    assert told[-1] == (40, 40)
-    told.clear()
+    reports = []
+    engine = Engine(toy_checkpoint, progress=lambda done, total: reports.append((done, total)))
+    assert reports[-1] == (40, 40)
+    reports.clear()
     texts = len(engine.captions)
-    assert told[-1] == (texts, texts)
+    assert reports[-1] == (texts, texts)
 
 
-def test_features_of_another_backbone(toy_checkpoint, tmp_path):
+def test_features_of_another_backbone_are_a_user_error(toy_checkpoint, tmp_path):
     folder = shutil.copytree(toy_checkpoint, tmp_path / "copy")
     file = folder / "config.json"
     file.write_text(file.read_text().replace('"backbone_hash": "', '"backbone_hash": "f00'))

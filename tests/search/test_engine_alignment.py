@@ -1,4 +1,4 @@
-"""Which words speak of which region: what the front ends call, over a model trained on `toy`."""
+"""Alignment of words and regions by a model trained on `toy`."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ TEXT = "a red circle on a blue ground"
 
 @pytest.fixture(scope="module")
 def folder(own_folders, tmp_path_factory):
-    """The preset `fragments`, trained on `toy` for a moment."""
+    """The preset `fragments`, briefly trained on `toy`."""
     out = tmp_path_factory.mktemp("runs") / "fragments"
     settings = [s for s in TOY_SETTINGS if not s.startswith(("crops", "epochs"))]
     settings += ["vectors=learned", "epochs=4", "margin=0.2"]
@@ -33,39 +33,39 @@ def engine(folder, fake_parser):
 
 
 def test_an_alignment_adds_up_to_the_score(engine):
-    found = engine.align_photo(3, TEXT)
+    alignment = engine.align_photo(3, TEXT)
     hits = {hit.number: hit.score for hit in engine.search(TEXT, 40)}
-    assert found.words == tuple(TEXT.split())
-    assert len(found.fragments) == len(found.scores) == len(found.parts) >= 2
-    assert found.total == pytest.approx(hits[3], rel=1e-4)
-    assert sum(found.parts) == pytest.approx(found.total, rel=1e-4)
-    assert len(found.boxes) == REGIONS["windows"].vectors
-    assert {len(row) for row in found.scores} == {len(found.boxes)}
-    assert found.boxes[-1] == (0, 0, 1, 1)
+    assert alignment.words == tuple(TEXT.split())
+    assert len(alignment.fragments) == len(alignment.scores) == len(alignment.parts) >= 2
+    assert alignment.total == pytest.approx(hits[3], rel=1e-4)
+    assert sum(alignment.parts) == pytest.approx(alignment.total, rel=1e-4)
+    assert len(alignment.boxes) == REGIONS["windows"].vectors
+    assert {len(row) for row in alignment.scores} == {len(alignment.boxes)}
+    assert alignment.boxes[-1] == (0, 0, 1, 1)
 
 
-def test_it_is_the_matrix_of_the_loss(engine):
-    found = engine.align_photo(3, TEXT)
+def test_an_alignment_equals_the_scores_of_the_model(engine):
+    alignment = engine.align_photo(3, TEXT)
     rows = engine.score.align_parts(engine.encode(TEXT), engine.photos.embeddings[[3]])[:, 0]
-    torch.testing.assert_close(torch.tensor(found.scores), rows)
+    torch.testing.assert_close(torch.tensor(alignment.scores), rows)
 
 
-def test_a_photo_in_memory_aligns_as_the_same_of_the_gallery(engine, folder):
+def test_a_photo_in_memory_aligns_like_its_copy_in_the_gallery(engine, folder):
     stored = engine.align_photo(3, TEXT)
-    found = Reader(folder).align(open_photo(engine.gallery.photos[3]), TEXT)
-    assert found.fragments == stored.fragments
+    alignment = Reader(folder).align(open_photo(engine.gallery.photos[3]), TEXT)
+    assert alignment.fragments == stored.fragments
     torch.testing.assert_close(
-        torch.tensor(found.scores), torch.tensor(stored.scores), atol=0.02, rtol=0.02
+        torch.tensor(alignment.scores), torch.tensor(stored.scores), atol=0.02, rtol=0.02
     )
 
 
-def test_one_word(engine):
-    found = engine.align_photo(0, "circle")
-    assert [f.words for f in found.fragments] == [(0, 0)]
-    assert found.fragments[0].relation == "root"
+def test_one_word_is_one_fragment(engine):
+    alignment = engine.align_photo(0, "circle")
+    assert [f.words for f in alignment.fragments] == [(0, 0)]
+    assert alignment.fragments[0].relation == "root"
 
 
-def test_regions_of_a_phrase(engine):
+def test_regions_of_a_phrase_are_ranked_hits(engine):
     hits = engine.regions("red circle", 8)
     assert [h.rank for h in hits] == list(range(1, 9))
     assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
@@ -79,21 +79,21 @@ def test_regions_of_a_phrase(engine):
 
 
 @pytest.mark.parametrize("text", ["", "qwrtz", "🙈"])
-def test_a_sentence_of_which_nothing_is_known(engine, text):
-    for ask in (lambda: engine.align_photo(0, text), lambda: engine.regions(text)):
+def test_a_sentence_without_known_words_is_a_user_error(engine, text):
+    for call in (lambda: engine.align_photo(0, text), lambda: engine.regions(text)):
         with pytest.raises(UserError, match=r"empty|knows no word"):
-            ask()
+            call()
 
 
-def test_a_model_of_whole_sentences_cannot_align(toy_checkpoint):
+def test_a_model_of_whole_sentences_cannot_align_parts(toy_checkpoint):
     engine = Engine(toy_checkpoint)
     photo = open_photo(engine.gallery.photos[0])
-    asks = (
+    calls = (
         lambda: engine.align_photo(0, TEXT),
         lambda: engine.regions(TEXT),
         lambda: engine.align(photo, TEXT),
     )
-    for ask in asks:
+    for call in calls:
         with pytest.raises(UserError, match="gru has one embedding for a whole sentence"):
-            ask()
+            call()
     assert not engine.can_align

@@ -1,4 +1,4 @@
-"""Exact search against a loop over all items."""
+"""Exact search compared with a loop over all items."""
 
 import pytest
 import torch
@@ -10,51 +10,56 @@ from vsdemo.models.scores import SCORES
 from vsdemo.search.index import Index
 
 
-def points(count: int, seed: int, dim: int = 5) -> Embeddings:
-    """Few different values: ties are common."""
-    drawn = torch.randint(0, 3, (count, dim), generator=torch.Generator().manual_seed(seed))
-    return Embeddings(drawn.float() + 0.5)
+def random_embeddings(count: int, seed: int, dim: int = 5) -> Embeddings:
+    """Return embeddings with few different values, so that ties are common."""
+    values = torch.randint(0, 3, (count, dim), generator=torch.Generator().manual_seed(seed))
+    return Embeddings(values.float() + 0.5)
 
 
 def by_hand(scores: list[float], k: int) -> list[tuple[int, float]]:
-    """(number, score) of the k highest, the earlier first where they tie."""
+    """Return (number, score) of the k highest scores; the earlier of equal ones is first."""
     return sorted(enumerate(scores), key=lambda item: (-item[1], item[0]))[:k]
 
 
-def one(score, general: torch.Tensor, specific: torch.Tensor) -> float:
+def score_of(score, general: torch.Tensor, specific: torch.Tensor) -> float:
     return score.pairs(Embeddings(general[None]), Embeddings(specific[None])).item()
 
 
 @pytest.mark.parametrize("name", SCORES)
 @given(seed=st.integers(0, 99), count=st.integers(1, 30), k=st.integers(1, 40))
-def test_below_and_above_are_a_loop_over_all_pairs(name, seed, count, k):
-    score, stored, query = SCORES[name], points(count, seed), points(1, seed + 100)
+def test_top_specific_and_top_general_equal_a_loop_over_all_items(name, seed, count, k):
+    score, stored, query = (
+        SCORES[name],
+        random_embeddings(count, seed),
+        random_embeddings(1, seed + 100),
+    )
     index = Index(stored, [f"item {i}" for i in range(count)], score)
-    wanted = {
-        "top_specific": by_hand([one(score, query.x[0], x) for x in stored.x], count),
-        "top_general": by_hand([one(score, x, query.x[0]) for x in stored.x], count),
+    expected_hits = {
+        "top_specific": by_hand([score_of(score, query.x[0], x) for x in stored.x], count),
+        "top_general": by_hand([score_of(score, x, query.x[0]) for x in stored.x], count),
     }
-    for way, expected in wanted.items():
+    for way, expected in expected_hits.items():
         hits = getattr(index, way)(query, k)
         assert [h.rank for h in hits] == list(range(1, min(k, count) + 1))
         assert [h.item for h in hits] == [f"item {h.number}" for h in hits]
-        found, exact = [h.score for h in hits], [s for _, s in expected[: len(hits)]]
-        assert found == pytest.approx(exact, abs=1e-5)
-        if name != "cosine":  # the others are exact for these points, so that ties are ties
+        hit_scores = [h.score for h in hits]
+        exact = [s for _, s in expected[: len(hits)]]
+        assert hit_scores == pytest.approx(exact, abs=1e-5)
+        if name != "cosine":  # the other scores are exact, so that ties are equal
             assert [h.number for h in hits] == [n for n, _ in expected[:k]]
         scores = dict(expected)
-        assert found == pytest.approx([scores[h.number] for h in hits], abs=1e-5)
-        fits = [h.unit_score for h in hits]
-        assert fits == sorted(fits, reverse=True)
-        assert all(0 <= fit <= 1 for fit in fits)
+        assert hit_scores == pytest.approx([scores[h.number] for h in hits], abs=1e-5)
+        unit_scores = [h.unit_score for h in hits]
+        assert unit_scores == sorted(unit_scores, reverse=True)
+        assert all(0 <= score <= 1 for score in unit_scores)
 
 
 @pytest.mark.parametrize("name", SCORES)
-def test_near_is_the_mean_of_both_directions(name):
-    score, stored = SCORES[name], points(12, seed=1)
+def test_top_similar_ranks_by_the_mean_of_both_directions(name):
+    score, stored = SCORES[name], random_embeddings(12, seed=1)
     index = Index(stored, [str(i) for i in range(12)], score)
     query = stored.x[4]
-    means = [(one(score, query, x) + one(score, x, query)) / 2 for x in stored.x]
+    means = [(score_of(score, query, x) + score_of(score, x, query)) / 2 for x in stored.x]
     hits = index.top_similar(Embeddings(query[None]), 12)
     assert sorted(h.number for h in hits) == list(range(12))
     assert [h.score for h in hits] == pytest.approx([means[h.number] for h in hits], abs=1e-5)
@@ -75,27 +80,27 @@ def test_ties_keep_the_order_of_the_items(name):
         assert [h.number for h in hits] == list(range(300))
 
 
-def test_more_than_there_are():
-    index = Index(points(3, seed=0), ["a", "b", "c"], SCORES["cosine"])
+def test_k_may_exceed_the_number_of_items():
+    index = Index(random_embeddings(3, seed=0), ["a", "b", "c"], SCORES["cosine"])
     assert len(index) == 3
-    assert len(index.top_specific(points(1, seed=1), 1000)) == 3
-    assert len(index.top_similar(points(1, seed=1), 1000, exclude=0)) == 2
-    single = Index(points(1, seed=0), ["a"], SCORES["cosine"])
-    assert single.top_similar(points(1, seed=1), 5, exclude=0) == []
+    assert len(index.top_specific(random_embeddings(1, seed=1), 1000)) == 3
+    assert len(index.top_similar(random_embeddings(1, seed=1), 1000, exclude=0)) == 2
+    single = Index(random_embeddings(1, seed=0), ["a"], SCORES["cosine"])
+    assert single.top_similar(random_embeddings(1, seed=1), 5, exclude=0) == []
 
 
-def test_save_and_load(tmp_path):
-    index = Index(points(4, seed=0), ["a", 'b "quoted"', "c\nd", "é犬"], SCORES["order"])
+def test_save_and_load_are_inverse(tmp_path):
+    index = Index(random_embeddings(4, seed=0), ["a", 'b "quoted"', "c\nd", "é犬"], SCORES["order"])
     index.save(tmp_path / "new" / "index.safetensors")
     again = Index.load(tmp_path / "new" / "index.safetensors", SCORES["order"])
     assert again.items == index.items
     assert torch.equal(again.embeddings.x, index.embeddings.x)
-    query = points(1, seed=5)
+    query = random_embeddings(1, seed=5)
     assert again.top_specific(query, 4) == index.top_specific(query, 4)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"<html>" * 30])
-def test_a_missing_or_damaged_file_is_no_index(tmp_path, content):
+def test_load_returns_none_for_a_missing_or_damaged_file(tmp_path, content):
     if content is not None:
         (tmp_path / "index").write_bytes(content)
     assert Index.load(tmp_path / "index", SCORES["order"]) is None

@@ -1,4 +1,4 @@
-"""What models say of two sentences, against plain loops over their points."""
+"""Comparisons of two sentences, compared with plain loops over their embeddings."""
 
 import json
 import math
@@ -30,27 +30,27 @@ def reader(request, runs):
     return Reader(runs / request.param)
 
 
-def point(reader, text):
+def embedding(reader, text):
     return reader.encode(text).x[0].tolist()
 
 
-def test_cosine_and_excess_are_those_of_the_points(reader):
-    said = compare_sentences(reader, A, B)
-    a, b = point(reader, A), point(reader, B)
+def test_cosine_and_excess_equal_plain_loops(reader):
+    result = compare_sentences(reader, A, B)
+    a, b = embedding(reader, A), embedding(reader, B)
     dot = sum(x * y for x, y in zip(a, b, strict=True))
-    assert said.cosine == pytest.approx(dot / (math.hypot(*a) * math.hypot(*b)), abs=1e-5)
+    assert result.cosine == pytest.approx(dot / (math.hypot(*a) * math.hypot(*b)), abs=1e-5)
     if not reader.spec.preset.startswith("order"):
-        assert said.excess == ()
+        assert result.excess == ()
         return
     sign = -1 if reader.spec.preset == "order/reversed" else 1
     excess = [sign * (y - x) for x, y in zip(a, b, strict=True)]
-    assert said.excess == pytest.approx(excess)
+    assert result.excess == pytest.approx(excess)
     over = sum(max(0, e) ** 2 for e in excess), sum(max(0, -e) ** 2 for e in excess)
-    assert said.violations == pytest.approx(over)
-    assert sum(said.violated) + excess.count(0) == len(a)
+    assert result.violations == pytest.approx(over)
+    assert sum(result.violated) + excess.count(0) == len(a)
 
 
-def test_what_is_exchanged_is_said_the_other_way_round(reader):
+def test_exchanged_sentences_exchange_the_results(reader):
     one, other = compare_sentences(reader, A, B), compare_sentences(reader, B, A)
     assert one.cosine == pytest.approx(other.cosine)
     assert one.violations == pytest.approx(other.violations[::-1])
@@ -59,23 +59,23 @@ def test_what_is_exchanged_is_said_the_other_way_round(reader):
 
 
 def test_a_sentence_follows_from_itself(reader):
-    said = compare_sentences(reader, A, A)
-    assert said.cosine == pytest.approx(1)
-    assert said.violations == (0, 0) == said.violated
+    result = compare_sentences(reader, A, A)
+    assert result.cosine == pytest.approx(1)
+    assert result.violations == (0, 0) == result.violated
 
 
 def test_characters_have_weights_that_sum_to_1(runs):
-    said = compare_sentences(Reader(runs / "char_gru"), A, B)
-    assert [len(weights) for weights in said.attention] == [len(A), len(B)]
-    assert [sum(weights) for weights in said.attention] == pytest.approx([1, 1])
+    result = compare_sentences(Reader(runs / "char_gru"), A, B)
+    assert [len(weights) for weights in result.attention] == [len(A), len(B)]
+    assert [sum(weights) for weights in result.attention] == pytest.approx([1, 1])
 
 
-def test_an_ensemble_tells_the_mean_of_its_members(runs, tmp_path):
+def test_an_ensemble_has_the_mean_attention_of_its_members(runs, tmp_path):
     members = ensemble.make([runs / "char_gru"], tmp_path / "both")
     assert len(members) == 2
-    said = compare_sentences(Reader(tmp_path / "both"), A, B).attention[0]
+    attention = compare_sentences(Reader(tmp_path / "both"), A, B).attention[0]
     parts = [checkpoint.load(member)[0].text.character_weights(Sentence(A)) for member in members]
-    assert said == pytest.approx(torch.stack(parts).mean(0).tolist(), abs=1e-6)
+    assert attention == pytest.approx(torch.stack(parts).mean(0).tolist(), abs=1e-6)
 
 
 def test_the_record_is_json(reader):
@@ -89,12 +89,12 @@ def test_the_record_is_json(reader):
 
 
 @pytest.mark.parametrize("bad", ["", " \n ", "a\x00b", "a" * 2001, "犬が走る"])
-def test_bad_input_on_either_side_is_one_sentence(reader, bad):
+def test_invalid_input_on_either_side_is_a_user_error(reader, bad):
     for pair in ((bad, A), (A, bad)):
         with pytest.raises(UserError) as caught:
             compare_sentences(reader, *pair)
         assert "\n" not in str(caught.value)
 
 
-def test_nothing_is_violated_where_there_is_no_order():
+def test_a_comparison_without_an_order_has_no_violations():
     assert SentenceComparison(0.5).violations == (0, 0) == SentenceComparison(0.5).violated
