@@ -92,8 +92,10 @@ def missing(text: str, words: set[str]) -> list[str]:
     """Return the unused words of a template; of `<a hat/hats>` one form must be used."""
     either = [min((missing(one, words) for one in pair), key=len) for pair in NUMBER.findall(text)]
     plain = re.sub(r"\{\w+\}|'s\b", " ", NUMBER.sub(" ", text)).lower()
-    found = re.findall(r"[\w-]+", plain)
-    return [w for w in found if not {w, third_person(w), participle(w)} & words] + [*chain(*either)]
+    plain_words = re.findall(r"[\w-]+", plain)
+    return [w for w in plain_words if not {w, third_person(w), participle(w)} & words] + [
+        *chain(*either)
+    ]
 
 
 @pytest.mark.parametrize("topic", COUNTS)

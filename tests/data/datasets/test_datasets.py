@@ -30,9 +30,9 @@ def test_coco_s_file_name_is_found(tmp_path, monkeypatch):
 
 
 def test_a_folder_of_photos_has_no_captions(toy_root):
-    found = datasets.load(str(toy_root / "toy" / "images"), "all")
-    assert len(found.photos) == 40
-    assert found.captions == found.photo_of == ()
+    split = datasets.load(str(toy_root / "toy" / "images"), "all")
+    assert len(split.photos) == 40
+    assert split.captions == split.photo_of == ()
 
 
 def test_unknown_names_and_splits_list_the_valid_ones(tmp_path):

@@ -19,18 +19,18 @@ def small(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("small")
 def test_read_returns_captions_and_phrases():
-    found, dogs = entities.read([PHOTO, DOGS])
-    assert found.captions[0] == "A man in a gray t-shirt holds two balls ."
-    assert found.phrases[0] == (
+    annotation, dogs = entities.read([PHOTO, DOGS])
+    assert annotation.captions[0] == "A man in a gray t-shirt holds two balls ."
+    assert annotation.phrases[0] == (
         Phrase(("A", "man"), 0, ("people",), "1"),
         Phrase(("a", "gray", "t-shirt"), 3, ("clothing",), "2"),
         Phrase(("two", "balls"), 7, ("other",), "3"),
     )
-    assert found.phrases[2][1] == Phrase(
+    assert annotation.phrases[2][1] == Phrase(
         ("a", "man", "in", "his", "car"), 2, ("people", "vehicles"), "1"
     )
     assert (dogs.captions, len(dogs.phrases)) == (("Two dogs run .",), 1)
-    for caption, phrases in zip(found.captions, found.phrases, strict=True):
+    for caption, phrases in zip(annotation.captions, annotation.phrases, strict=True):
         for phrase in phrases:
             words = caption.split()[phrase.first :][: len(phrase.words)]
             assert tuple(words) == phrase.words
@@ -38,8 +38,8 @@ def test_read_returns_captions_and_phrases():
 
 @pytest.mark.usefixtures("small")
 def test_boxes_are_fractions_of_the_photo_by_chain():
-    (found,) = entities.read([PHOTO])
-    assert {chain: rows.tolist() for chain, rows in found.boxes.items()} == {
+    (annotation,) = entities.read([PHOTO])
+    assert {chain: rows.tolist() for chain, rows in annotation.boxes.items()} == {
         "1": [pytest.approx([0, 0, 0.25, 1]), pytest.approx([0.05, 0.3, 0.2, 0.6])],
         "2": [pytest.approx([0.05, 0.3, 0.2, 0.6])],
         "3": [pytest.approx([0.2, 0.5, 0.3, 0.6]), pytest.approx([0.7, 0.5, 0.8, 0.6])],
@@ -48,8 +48,8 @@ def test_boxes_are_fractions_of_the_photo_by_chain():
 
 @pytest.mark.usefixtures("small")
 def test_boxes_are_clipped_and_inverted_ones_dropped():
-    (found,) = entities.read([DOGS])
-    assert found.boxes["7"].tolist() == [
+    (annotation,) = entities.read([DOGS])
+    assert annotation.boxes["7"].tolist() == [
         pytest.approx([0, 0, 0.2, 1]),
         pytest.approx([0.6, 0.2, 0.8, 0.4]),
     ]
@@ -57,10 +57,10 @@ def test_boxes_are_clipped_and_inverted_ones_dropped():
 
 @pytest.mark.usefixtures("small")
 def test_boxes_returns_each_box_once_the_largest_first():
-    found = entities.boxes(PHOTO)
-    assert found[0] == pytest.approx((0, 0, 0.25, 1))
-    assert found[1] == pytest.approx((0.05, 0.3, 0.2, 0.6))
-    assert len(found) == 4
+    boxes = entities.boxes(PHOTO)
+    assert boxes[0] == pytest.approx((0, 0, 0.25, 1))
+    assert boxes[1] == pytest.approx((0.05, 0.3, 0.2, 0.6))
+    assert len(boxes) == 4
 
 
 @pytest.mark.usefixtures("small")
@@ -101,10 +101,10 @@ def test_match_captions_prefers_equal_then_similar_sentences():
 @pytest.mark.usefixtures("real_data")
 def test_real_annotations_match_flickr8k():
     split = Flickr8k().load("test")
-    found = entities.read(split.photos)
-    assert {len(one.captions) for one in found} == {5}
+    annotations = entities.read(split.photos)
+    assert {len(one.captions) for one in annotations} == {5}
     same = 0
-    for number, one in enumerate(found):
+    for number, one in enumerate(annotations):
         own = split.own_captions(number)
         places = entities.match_captions(own, one.captions)
         assert sorted(places) == [0, 1, 2, 3, 4]

@@ -33,9 +33,9 @@ def test_captions_belong_to_their_photos(small):
 
 
 def test_all_contains_every_photo(small):
-    found = Flickr8k().load("all")
-    assert [p.name for p in found.photos] == [f"{n}.jpg" for n in "abcde"]
-    assert found.captions_of[4] == []
+    split = Flickr8k().load("all")
+    assert [p.name for p in split.photos] == [f"{n}.jpg" for n in "abcde"]
+    assert split.captions_of[4] == []
 
 
 def test_check_reports_problems(small):
@@ -62,13 +62,13 @@ def test_missing_files_are_a_user_error(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("real_data")
 def test_real_splits_have_the_official_sizes():
-    found = {s: Flickr8k().load(s) for s in ("train", "dev", "test", "all")}
-    photos = {s: len(f.photos) for s, f in found.items()}
-    captions = {s: len(f.captions) for s, f in found.items()}
+    splits = {s: Flickr8k().load(s) for s in ("train", "dev", "test", "all")}
+    photos = {s: len(f.photos) for s, f in splits.items()}
+    captions = {s: len(f.captions) for s, f in splits.items()}
     assert photos == {"train": 6000, "dev": 1000, "test": 1000, "all": 8091}
     assert captions == {"train": 30_000, "dev": 5000, "test": 5000, "all": 40_455}
-    assert {len(c) for f in found.values() for c in f.captions_of} == {5}
-    names = [p for s in ("train", "dev", "test") for p in found[s].photos]
+    assert {len(c) for f in splits.values() for c in f.captions_of} == {5}
+    names = [p for s in ("train", "dev", "test") for p in splits[s].photos]
     assert len(set(names)) == 8000
     assert all(p.exists() for p in names)
 

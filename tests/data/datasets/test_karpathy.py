@@ -1,4 +1,4 @@
-"""The Karpathy format, which COCO, Flickr30k and users' own data come in."""
+"""The Karpathy format, used by COCO, Flickr30k and captions of users."""
 
 import json
 
@@ -45,8 +45,8 @@ def test_dev_test_and_all(file):
 
 def test_photos_in_images_take_precedence_over_the_file_s_folder(file):
     assert KarpathyFile(file).load("dev").photos == (file.parent / "3.jpg",)
-    found = KarpathyFile(file).load("test").photos
-    assert found == (file.parent / "images" / "val2014" / "4.jpg",)
+    photos = KarpathyFile(file).load("test").photos
+    assert photos == (file.parent / "images" / "val2014" / "4.jpg",)
 
 
 def test_a_relative_path_has_its_folder_s_name(file, monkeypatch):
@@ -57,8 +57,18 @@ def test_a_relative_path_has_its_folder_s_name(file, monkeypatch):
 @pytest.mark.parametrize(
     "bad",
     [
-        *("", "{", "[]", "{}", "3", '"images"', '{"images": 3}', '{"images": [3]}', "\xff"),
-        *('{"images": [{}]}', '{"images": [[1]]}', '{"images": null}'),
+        "",
+        "{",
+        "[]",
+        "{}",
+        "3",
+        '"images"',
+        '{"images": 3}',
+        '{"images": [3]}',
+        "\xff",
+        '{"images": [{}]}',
+        '{"images": [[1]]}',
+        '{"images": null}',
         json.dumps({"images": [{"filename": "1.jpg", "split": "train"}]}),
         json.dumps({"images": [{**image("1.jpg", "train"), "sentences": [{"tokens": ["a"]}]}]}),
         json.dumps({"images": [{**image("1.jpg", "train"), "sentences": [{"raw": None}]}]}),

@@ -12,7 +12,7 @@ from vsdemo.data.downloads import download
 from vsdemo.data.downloads.download import bytes_on_disk, format_size
 
 NAME = "photos.zip"
-CUT = (60_000, 0, 0, 0)  # one try that breaks, and three that bring nothing
+CUT = (60_000, 0, 0, 0)  # one attempt that breaks and three without any data
 
 
 @pytest.fixture
@@ -21,10 +21,10 @@ def path(tmp_path):
 
 
 @pytest.fixture
-def bring(web, path):
+def fetch_file(web, path):
     """Return a function that downloads the file and returns the calls of `progress`."""
 
-    def bring(url=f"/{NAME}", cancel=None, stop=None):
+    def fetch_file(url=f"/{NAME}", cancel=None, stop=None):
         calls = []
 
         def progress(done, of):
@@ -36,15 +36,15 @@ def bring(web, path):
         download.download(url if "://" in url else web.url + url, path, progress, cancel)
         return calls
 
-    return bring
+    return fetch_file
 
 
 def ranges(web):
-    return [asked for _, asked in web.requests]
+    return [requested for _, requested in web.requests]
 
 
-def test_download_leaves_only_the_file(bring, web, path):
-    calls = bring()
+def test_download_leaves_only_the_file(fetch_file, web, path):
+    calls = fetch_file()
     size = len(web.files[NAME])
     assert size > 100_000
     assert path.read_bytes() == web.files[NAME]
@@ -55,139 +55,139 @@ def test_download_leaves_only_the_file(bring, web, path):
     assert bytes_on_disk(path) == size
 
 
-def test_a_broken_connection_is_resumed(bring, web, path):
+def test_a_broken_connection_is_resumed(fetch_file, web, path):
     web.ends_after = [50_000, 30_000, 0, 0]
-    calls = bring()
+    calls = fetch_file()
     assert ranges(web) == [None, "bytes=50000-", "bytes=80000-", "bytes=80000-", "bytes=80000-"]
     assert path.read_bytes() == web.files[NAME]
     assert calls == sorted(calls)
 
 
-def test_a_connection_that_keeps_breaking_is_a_user_error_and_keeps_the_part(bring, web, path):
+def test_a_connection_that_keeps_breaking_is_a_user_error_and_keeps_the_part(fetch_file, web, path):
     web.ends_after = list(CUT)
     with pytest.raises(UserError, match=r"127.0.0.1 \(the connection ended early\); the 60 kB"):
-        bring()
+        fetch_file()
     assert not path.exists()
     assert bytes_on_disk(path) == 60_000
-    bring()
+    fetch_file()
     assert ranges(web)[-1] == "bytes=60000-"
     assert path.read_bytes() == web.files[NAME]
 
 
-def test_the_first_bytes_of_an_older_file_are_not_kept(bring, web, path):
+def test_the_part_of_an_older_file_is_discarded(fetch_file, web, path):
     web.ends_after = list(CUT)
     with pytest.raises(UserError):
-        bring()
+        fetch_file()
     web.files[NAME] = web.files[NAME][::-1]
-    bring()
-    assert ranges(web)[-1] == "bytes=60000-"  # asked for, and answered with all of it
+    fetch_file()
+    assert ranges(web)[-1] == "bytes=60000-"  # the server answers with the whole file
     assert path.read_bytes() == web.files[NAME]
 
 
-def test_a_server_that_ignores_if_range_mixes_nothing(bring, web, path):
+def test_versions_are_not_mixed_if_a_server_ignores_if_range(fetch_file, web, path):
     web.ends_after = list(CUT)
     with pytest.raises(UserError):
-        bring()
+        fetch_file()
     web.files[NAME], web.careful = web.files[NAME][::-1], False
-    bring()
+    fetch_file()
     assert ranges(web)[-2:] == ["bytes=60000-", None]
     assert path.read_bytes() == web.files[NAME]
 
 
 @pytest.mark.parametrize("lacking", ["ranges", "tags"])
-def test_without_ranges_or_versions_it_begins_anew(bring, web, path, lacking):
+def test_without_ranges_or_versions_a_download_restarts(fetch_file, web, path, lacking):
     setattr(web, lacking, False)
     web.ends_after = [60_000]
-    calls = bring()
+    calls = fetch_file()
     assert calls.count((0, len(web.files[NAME]))) == 2
     assert path.read_bytes() == web.files[NAME]
 
 
-def test_a_file_whose_last_byte_had_come_is_not_asked_for_again(bring, web, path):
+def test_a_completely_received_file_is_not_requested_again(fetch_file, web, path):
     web.ends_after = list(CUT)
     with pytest.raises(UserError):
-        bring()
+        fetch_file()
     (path.parent / f"{NAME}.part").write_bytes(web.files[NAME])
-    assert bring() == []
+    assert fetch_file() == []
     assert path.read_bytes() == web.files[NAME]
 
 
-def test_a_part_that_is_too_long_begins_anew(bring, web, path):
+def test_a_part_that_is_too_long_is_downloaded_again(fetch_file, web, path):
     web.ends_after = list(CUT)
     with pytest.raises(UserError):
-        bring()
+        fetch_file()
     (path.parent / f"{NAME}.part").write_bytes(web.files[NAME] * 2)
-    bring()
+    fetch_file()
     assert path.read_bytes() == web.files[NAME]
 
 
-def test_a_missing_file_is_not_retried(bring, web):
+def test_a_missing_file_is_not_retried(fetch_file, web):
     with pytest.raises(UserError, match=r"/gone.zip cannot be fetched; its server answers 404"):
-        bring("/gone.zip")
+        fetch_file("/gone.zip")
     assert len(web.requests) == 1
 
 
-def test_a_busy_server_is_asked_again(bring, web, path):
+def test_a_busy_server_is_retried(fetch_file, web, path):
     web.statuses = [503, 500, 429]
-    bring()
+    fetch_file()
     assert len(web.requests) == 4
     web.statuses = [503] * 4
     path.unlink()
     with pytest.raises(UserError, match=r"\(it answers 503 Service Unavailable\); fetch again"):
-        bring()
+        fetch_file()
 
 
-def test_being_offline_is_a_user_error(bring, path):
+def test_being_offline_is_a_user_error(fetch_file, path):
     with pytest.raises(UserError) as caught:
-        bring("http://127.0.0.1:9/photos.zip")  # nothing listens there
+        fetch_file("http://127.0.0.1:9/photos.zip")  # nothing listens there
     assert str(caught.value) == (
         "photos.zip could not be fetched from 127.0.0.1 (Connection refused); "
         "fetch again when it can be reached."
     )
 
 
-def test_a_silent_server_times_out(bring, web, monkeypatch):
+def test_a_silent_server_times_out(fetch_file, web, monkeypatch):
     monkeypatch.setattr(download, "TIMEOUT", 0.1)
     web.pause = 0.5
     with pytest.raises(UserError, match="timed out"):
-        bring()
+        fetch_file()
 
 
-def test_a_cancel_keeps_what_has_come(bring, web, path):
+def test_a_cancelled_download_keeps_its_part(fetch_file, web, path):
     with pytest.raises(Cancelled):
-        bring(cancel=Event(), stop=40_000)
-    came = bytes_on_disk(path)
-    assert came >= 40_000
-    bring()
-    assert ranges(web)[-1] == f"bytes={came}-"
+        fetch_file(cancel=Event(), stop=40_000)
+    received = bytes_on_disk(path)
+    assert received >= 40_000
+    fetch_file()
+    assert ranges(web)[-1] == f"bytes={received}-"
     assert path.read_bytes() == web.files[NAME]
 
 
-def test_a_cancel_ends_the_wait_for_another_try(bring, web, monkeypatch):
+def test_a_cancel_ends_the_pause_before_a_retry(fetch_file, web, monkeypatch):
     monkeypatch.setattr(download, "PAUSES", (60,))
     web.ends_after = [40_000]
-    begun = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(Cancelled):
-        bring(cancel=Event(), stop=40_000)
-    assert time.monotonic() - begun < 30
+        fetch_file(cancel=Event(), stop=40_000)
+    assert time.monotonic() - start < 30
 
 
-def test_a_redirected_download_goes_on_too(bring, web, path):
+def test_a_redirected_download_resumes(fetch_file, web, path):
     web.ends_after = [60_000]
-    bring(f"/moved/{NAME}")
+    fetch_file(f"/moved/{NAME}")
     assert web.requests[-1] == (f"/{NAME}", "bytes=60000-")
     assert path.read_bytes() == web.files[NAME]
 
 
-def test_proxies_are_those_of_the_environment(bring, web, path, monkeypatch):
+def test_proxies_are_those_of_the_environment(fetch_file, web, path, monkeypatch):
     monkeypatch.setenv("http_proxy", web.url)
     monkeypatch.delenv("no_proxy", raising=False)
-    bring(f"http://nowhere.invalid/{NAME}")
+    fetch_file(f"http://nowhere.invalid/{NAME}")
     assert web.requests == [(f"http://nowhere.invalid/{NAME}", None)]
     assert path.read_bytes() == web.files[NAME]
 
 
-def test_a_killed_download_goes_on(bring, web, path):
+def test_a_killed_download_resumes(fetch_file, web, path):
     web.pause = 0.2
     code = (
         "import sys; from pathlib import Path; from threading import Event;"
@@ -200,10 +200,10 @@ def test_a_killed_download_goes_on(bring, web, path):
         time.sleep(0.02)
     killed.kill()
     killed.wait()
-    came, web.pause = bytes_on_disk(path), 0
-    assert came < len(web.files[NAME])
-    bring()
-    assert ranges(web)[-1] == f"bytes={came}-"
+    received, web.pause = bytes_on_disk(path), 0
+    assert received < len(web.files[NAME])
+    fetch_file()
+    assert ranges(web)[-1] == f"bytes={received}-"
     assert path.read_bytes() == web.files[NAME]
 
 

@@ -16,7 +16,7 @@ from vsdemo.data.overview import overview
 from vsdemo.vision.backbones import find_weights
 
 
-def bring(cancel=None, after=None):
+def run_fetch(cancel=None, after=None):
     """Fetch and return the calls of `progress`; set `cancel` after so many of them."""
     calls, cancel = [], cancel or Event()
 
@@ -40,7 +40,7 @@ def one_sentence(caught):
 
 def test_flickr8k_is_available_after_a_fetch(no_data):
     assert "missing  flickr8k" in "\n".join(overview())
-    bring()
+    run_fetch()
     assert [p.name for p in datasets.load("flickr8k", "train").photos] == ["a.jpg", "b.jpg"]
     assert datasets.load("flickr8k", "all").captions[5] == "A caption of b ."
     assert files(no_data / ".fetch") == ["flickr8k.lock"]
@@ -51,7 +51,7 @@ def test_flickr8k_is_available_after_a_fetch(no_data):
 
 def test_progress_counts_the_bytes_of_all_files_and_never_decreases(no_data, web):
     web.ends_after = [1000, 50_000]
-    calls = bring()
+    calls = run_fetch()
     size = sum(map(len, web.files.values()))
     fetching = [words[1:] for words in calls if words[0] == "Fetching"]
     assert calls[: len(fetching)] == [("Fetching", *words) for words in fetching]
@@ -64,17 +64,17 @@ def test_progress_counts_the_bytes_of_all_files_and_never_decreases(no_data, web
 
 
 def test_available_data_are_not_requested(no_data, web):
-    bring()
+    run_fetch()
     web.requests.clear()
     (no_data / ".fetch" / "photos.zip.part").write_bytes(b"of an earlier attempt")
-    assert bring() == []
+    assert run_fetch() == []
     assert web.requests == []
     assert files(no_data / ".fetch") == ["flickr8k.lock"]
 
 
 def test_only_missing_files_are_requested(no_data, web):
     (no_data / "flickr8k" / "Flickr8k_text").mkdir(parents=True)
-    bring()
+    run_fetch()
     assert [path for path, _ in web.requests] == ["/photos.zip"]
     assert list((no_data / "flickr8k" / "Flickr8k_text").iterdir()) == []
 
@@ -84,7 +84,7 @@ def test_without_vsdemo_data_downloads_go_below_vsdemo_home(no_data, tmp_path, m
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "home"))
     assert paths.data_root() is None
     assert overview()[0] == "VSDEMO_DATA is not set, and no data have been fetched."
-    bring()
+    run_fetch()
     assert paths.data_root() == tmp_path / "home" / "data"
     assert len(datasets.load("flickr8k", "all").photos) == 4
     assert overview()[0].startswith("VSDEMO_DATA is not set; data were fetched into")
@@ -93,11 +93,11 @@ def test_without_vsdemo_data_downloads_go_below_vsdemo_home(no_data, tmp_path, m
 
 def test_a_cancelled_fetch_resumes(no_data, web):
     with pytest.raises(Cancelled):
-        bring(after=3)
+        run_fetch(after=3)
     received = fetch.DOWNLOADS["flickr8k"].received
     assert 0 < received < fetch.DOWNLOADS["flickr8k"].size
     web.requests.clear()
-    bring()
+    run_fetch()
     assert sum(1 for _, requested in web.requests if requested is None) < 2
     assert len(datasets.load("flickr8k", "all").photos) == 4
     assert fetch.DOWNLOADS["flickr8k"].received == 0
@@ -113,7 +113,7 @@ def test_a_cancel_while_unpacking_downloads_nothing_again(no_data, web):
     with pytest.raises(Cancelled):
         fetch.fetch("flickr8k", progress, cancel)
     web.requests.clear()
-    bring()
+    run_fetch()
     assert web.requests == []
     assert len(datasets.load("flickr8k", "all").photos) == 4
 
@@ -124,11 +124,11 @@ def test_an_unexpected_file_is_deleted(no_data, web):
     with pytest.raises(
         UserError, match=r"/photos.zip is not the expected file \(its MD5 is"
     ) as caught:
-        bring()
+        run_fetch()
     assert one_sentence(caught)
     assert "photos.zip" not in str(files(no_data))
     web.files["photos.zip"] = whole
-    bring()
+    run_fetch()
     assert [path for path, _ in web.requests].count("/texts.zip") == 1
 
 
@@ -138,28 +138,28 @@ def test_a_damaged_archive_is_fetched_again(no_data, web, monkeypatch):
         patch.setitem(fetch.DOWNLOADS, "flickr8k", fake_web.small_download(web.url, cut))
         patch.setattr(web, "files", cut)
         with pytest.raises(UserError, match=r"photos.zip was damaged and has been deleted"):
-            bring()
-    bring()
+            run_fetch()
+    run_fetch()
     assert len(datasets.load("flickr8k", "all").photos) == 4
 
 
 def test_the_same_download_cannot_run_twice_at_once(no_data, web):
-    begun, done = Event(), []
+    started, done = Event(), []
     web.hold = 20_000
 
     def first():
-        fetch.fetch("flickr8k", lambda *_: begun.set(), Event())
+        fetch.fetch("flickr8k", lambda *_: started.set(), Event())
         done.append(True)
 
     thread = Thread(target=first)
     thread.start()
-    assert begun.wait(20)
+    assert started.wait(20)
     with pytest.raises(UserError, match="Flickr8k is being fetched already"):
-        bring()
+        run_fetch()
     web.go.set()
     thread.join()
     assert done
-    assert bring() == []
+    assert run_fetch() == []
 
 
 def test_unknown_names_list_the_valid_ones():

@@ -1,4 +1,4 @@
-"""Disks that are full, or get full, or cannot be written while something is fetched."""
+"""Downloads to disks that are full, become full, or cannot be written to."""
 
 import errno
 import io
@@ -16,8 +16,8 @@ from vsdemo.data.downloads import fetch
 Disk = namedtuple("Disk", "total used free")
 
 
-def bring(cancel=None):
-    """Fetches; stops at the third word of progress where there is a `cancel`."""
+def run_fetch(cancel=None):
+    """Fetch Flickr8k; set `cancel`, if given, at the third call of `progress`."""
     calls = []
 
     def progress(*words):
@@ -38,24 +38,24 @@ def test_too_little_space_is_a_user_error_before_any_request(no_data, web, monke
     with pytest.raises(
         UserError, match=r"Flickr8k needs \d+ kB in .*data, where only 5 kB"
     ) as caught:
-        bring()
+        run_fetch()
     assert one_sentence(caught)
     assert web.requests == []
 
 
-def test_room_that_is_taken_already_is_not_asked_for_twice(no_data, monkeypatch):
-    of_all = sum(f.required_space for f in fetch.DOWNLOADS["flickr8k"].files)
-    assert of_all == sum(f.size + f.unpacked_size for f in fetch.DOWNLOADS["flickr8k"].files)
+def test_space_of_received_bytes_is_not_required_again(no_data, monkeypatch):
+    required = sum(f.required_space for f in fetch.DOWNLOADS["flickr8k"].files)
+    assert required == sum(f.size + f.unpacked_size for f in fetch.DOWNLOADS["flickr8k"].files)
     with pytest.raises(Cancelled):
-        bring(Event())
-    here = fetch.DOWNLOADS["flickr8k"].received
-    free = of_all - here
+        run_fetch(Event())
+    received = fetch.DOWNLOADS["flickr8k"].received
+    free = required - received
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(10**9, 10**9 - free, free))
-    bring()
+    run_fetch()
 
 
 class FullDisk(io.FileIO):
-    """A file on a disk with room for so many bytes of it."""
+    """A file on a disk with room for `room` bytes."""
 
     room = 30_000
 
@@ -67,11 +67,11 @@ class FullDisk(io.FileIO):
 
 @pytest.mark.parametrize("mode", ["ab", "wb"], ids=["fetching", "unpacking"])
 def test_a_full_disk_is_a_user_error_and_the_fetch_resumes(no_data, web, monkeypatch, mode):
-    before = Path.open
+    original_open = Path.open
 
-    def opened(self, *how, **options):
-        full = how == (mode,) and self.name.endswith(".part")
-        return FullDisk(self, mode) if full else before(self, *how, **options)
+    def opened(self, *modes, **options):
+        full = modes == (mode,) and self.name.endswith(".part")
+        return FullDisk(self, mode) if full else original_open(self, *modes, **options)
 
     with monkeypatch.context() as patch:
         patch.setattr("vsdemo.data.downloads.download.CHUNK", 10_000)
@@ -79,17 +79,17 @@ def test_a_full_disk_is_a_user_error_and_the_fetch_resumes(no_data, web, monkeyp
         with pytest.raises(
             UserError, match=r"disk with .*data is full; make room for \d"
         ) as caught:
-            bring()
+            run_fetch()
     assert one_sentence(caught)
     assert fetch.DOWNLOADS["flickr8k"].received > 0
     web.requests.clear()
-    bring()
-    assert all(asked for _, asked in web.requests)  # parts only
+    run_fetch()
+    assert all(requested for _, requested in web.requests)  # parts only
     assert len(datasets.load("flickr8k", "all").photos) == 4
 
 
 def test_a_read_only_folder_is_a_user_error(no_data):
     no_data.write_text("no folder")
     with pytest.raises(UserError, match=r"data.*cannot be written \(") as caught:
-        bring()
+        run_fetch()
     assert one_sentence(caught)

@@ -1,4 +1,4 @@
-"""Archives and weights: whole or not at all, and nothing beside where they belong."""
+"""Archives and weights are unpacked completely or not at all, and only into their folder."""
 
 import hashlib
 import re
@@ -28,7 +28,7 @@ def folder(tmp_path):
     return tmp_path / "flickr8k" / "Flicker8k_Dataset"
 
 
-def silent(*told):
+def silent(*_):
     pass
 
 
@@ -37,15 +37,15 @@ def contents(folder):
 
 
 def test_all_photos_appear_at_once(file, folder):
-    told = []
+    reports = []
 
     def progress(*words):
         assert not folder.exists()
-        told.append(words)
+        reports.append(words)
 
     unpack.unpack_archive(file, folder, progress, Event())
     assert contents(folder) == {f"{n}.jpg": n.encode() * 1000 for n in "abcd"}
-    assert told == [("Unpacking", n, 4000) for n in (1000, 2000, 3000, 4000)]
+    assert reports == [("Unpacking", n, 4000) for n in (1000, 2000, 3000, 4000)]
     assert [p.name for p in folder.parent.iterdir()] == [folder.name]
 
 
@@ -57,23 +57,23 @@ def test_all_photos_appear_at_once(file, folder):
 def test_nothing_is_written_outside_the_folder(file, folder, tmp_path, name):
     file.write_bytes(zipped({**PHOTOS, name: b"evil"}))
     unpack.unpack_archive(file, folder, silent, Event())
-    found = {p for p in tmp_path.rglob("*") if p.is_file() and p != file}
-    assert {p.parent for p in found} == {folder}
-    assert {p.name for p in found} - {"evil.jpg"} == {f"{n}.jpg" for n in "abcd"}
+    files = {p for p in tmp_path.rglob("*") if p.is_file() and p != file}
+    assert {p.parent for p in files} == {folder}
+    assert {p.name for p in files} - {"evil.jpg"} == {f"{n}.jpg" for n in "abcd"}
 
 
-def test_a_killed_run_goes_on(file, folder):
+def test_a_killed_run_resumes(file, folder):
     half = unpack.partial_folder(folder)
     half.mkdir(parents=True)
     (half / "a.jpg").write_bytes(b"unpacked by the run that was killed")
-    (half / ".part").write_bytes(b"what it was at")
+    (half / ".part").write_bytes(b"an unfinished file")
     unpack.unpack_archive(file, folder, silent, Event())
-    found = contents(folder)
-    assert found.pop("a.jpg") == b"unpacked by the run that was killed"
-    assert found == {f"{n}.jpg": n.encode() * 1000 for n in "bcd"}
+    files = contents(folder)
+    assert files.pop("a.jpg") == b"unpacked by the run that was killed"
+    assert files == {f"{n}.jpg": n.encode() * 1000 for n in "bcd"}
 
 
-def test_a_cancelled_run_goes_on(file, folder):
+def test_a_cancelled_run_resumes(file, folder):
     cancel = Event()
     with pytest.raises(Cancelled):
         unpack.unpack_archive(file, folder, lambda *_: cancel.set(), cancel)
@@ -104,7 +104,7 @@ def test_a_damaged_archive_is_deleted(file, folder, damage):
     assert len(contents(folder)) == 4
 
 
-def test_weights_become_half_precision_under_todays_names(tmp_path):
+def test_weights_are_converted_to_half_precision_and_current_names(tmp_path):
     norm = {"weight": torch.ones(3), "running_mean": torch.full((3,), 1 / 3)}
     old = {f"features.denseblock1.denselayer1.norm.1.{k}": v for k, v in norm.items()}
     old |= {"features.conv0.weight": torch.rand(2, 3), "classifier.weight": torch.rand(4, 4)}
@@ -127,8 +127,8 @@ def test_damaged_weights_are_deleted(tmp_path, data):
 
 
 @pytest.mark.usefixtures("real_data")
-def test_the_weights_of_the_checkpoints_come_out_to_the_byte(tmp_path):
-    """From a file like torchvision's: single precision, old names, no counts of batches."""
+def test_conversion_reproduces_the_weights_of_the_checkpoints(tmp_path):
+    """The input is like torchvision's file: single precision, old names, no batch counts."""
     known = find_weights("torchvision/densenet169")
     old = {
         re.sub(r"(denselayer\d+\.(?:norm|conv))([12])", r"\1.\2", name): tensor.float()

@@ -17,17 +17,18 @@ def root(tmp_path, monkeypatch):
 
 
 def test_pairs_without_a_majority_label_are_left_out(root):
-    found, kept = nli.load("SNLI", "dev"), [i for i in range(24) if i % 8]
-    for i, pair in zip(kept, found, strict=True):
+    pairs = nli.load("SNLI", "dev")
+    kept = [i for i in range(24) if i % 8]
+    for i, pair in zip(kept, pairs, strict=True):
         assert (pair.premise, pair.hypothesis) == small_pairs.texts("snli dev", i)
         assert pair.label == small_pairs.LABELS[i % 3]
         assert pair.entailed == (i % 3 == 0)
 
 
 def test_sick_has_labels(root):
-    found = nli.load("SICK", "test")
-    assert len(found) == 24
-    for i, pair in enumerate(found):
+    pairs = nli.load("SICK", "test")
+    assert len(pairs) == 24
+    for i, pair in enumerate(pairs):
         assert (pair.premise, pair.hypothesis) == small_pairs.texts("sick test", i)
         assert pair.label == small_pairs.LABELS[i % 3]
 

@@ -21,13 +21,13 @@ def change(path, old: str, new: str) -> None:
 
 
 def test_pairs_without_a_score_are_left_out(root):
-    found = sts.load_years()
-    assert {name: len(pairs) for name, pairs in found.items()} == {
+    years = sts.load_years()
+    assert {name: len(pairs) for name, pairs in years.items()} == {
         "STS12.MSRvid": 16,
         "STS12.OnWN": 8,  # of `surprise.OnWN`
         "STS13.headlines": 10,
     }
-    pairs = found["STS12.MSRvid"]
+    pairs = years["STS12.MSRvid"]
     kept = [i for i in range(24) if i % 3 != 2]
     for i, pair in zip(kept, pairs, strict=True):
         assert (pair.a, pair.b) == small_pairs.texts("STS12-en-test MSRvid", i)
@@ -43,9 +43,9 @@ def test_scores_without_sentences_are_ignored(root):
 def test_a_user_s_folder_is_added(root, tmp_path, inside):
     own = tmp_path / "own" / "STS16-en-test"
     small_pairs.write_year(own, plagiarism=6)
-    found = sts.load_years(own if inside else own.parent)
-    assert len(found["STS16.plagiarism"]) == 4
-    assert "STS12.MSRvid" in found
+    years = sts.load_years(own if inside else own.parent)
+    assert len(years["STS16.plagiarism"]) == 4
+    assert "STS12.MSRvid" in years
 
 
 def test_a_user_s_folder_replaces_the_same_year(root, tmp_path):
@@ -189,7 +189,7 @@ def test_missing_and_empty_files_are_user_errors(root, tmp_path):
 @pytest.mark.usefixtures("real_data")
 def test_years_have_the_official_numbers_of_pairs():
     """Merckx & Frank 2019, Table 1."""
-    found = {name: len(pairs) for name, pairs in sts.load_years().items()}
+    counts = {name: len(pairs) for name, pairs in sts.load_years().items()}
     by_year = {
         "STS12": {"MSRpar": 750, "MSRvid": 750, "SMTeuroparl": 459, "OnWN": 750, "SMTnews": 399},
         "STS13": {"FNWN": 189, "headlines": 750, "OnWN": 561},
@@ -198,7 +198,7 @@ def test_years_have_the_official_numbers_of_pairs():
         "STS15": {"answers-forums": 375, "answers-students": 750, "belief": 375}
         | {"headlines": 750, "images": 750},
     }
-    assert found == {f"{y}.{name}": n for y, of in by_year.items() for name, n in of.items()}
+    assert counts == {f"{y}.{name}": n for y, of in by_year.items() for name, n in of.items()}
     for load, sizes in (
         (sts.benchmark, {"train": 5749, "dev": 1500, "test": 1379}),
         (sts.relatedness, {"train": 4500, "dev": 500, "test": 4927}),

@@ -44,9 +44,9 @@ def archive(root, name: str = "wordnet3.0/dict"):
 def test_load_reads_a_folder(root, folder):
     assert wordnet.find() is None
     small_concepts.write_nouns(root / folder)
-    found = wordnet.load()
-    assert list(found.names) == list(NOUNS)  # in the order of data.noun
-    assert above(found) == NOUNS
+    taxonomy = wordnet.load()
+    assert list(taxonomy.names) == list(NOUNS)  # in the order of data.noun
+    assert above(taxonomy) == NOUNS
     assert wordnet.find() == root / folder
 
 
@@ -113,10 +113,10 @@ def test_damaged_archives_are_a_user_error(root):
 
 def test_read_returns_the_taxonomy_of_a_file(root):
     path = small_concepts.write(root / "own.tsv", [("a dog", "pet"), ("a  dog ", "beast")])
-    found = wordnet.read(path)
-    assert above(found) == {"a dog": {"pet", "beast"}, "pet": set(), "beast": set()}
-    assert found.index_of["beast"] == found.names.index("beast")
-    assert {(found.names[g], found.names[s]) for g, s in found.edges} == {
+    taxonomy = wordnet.read(path)
+    assert above(taxonomy) == {"a dog": {"pet", "beast"}, "pet": set(), "beast": set()}
+    assert taxonomy.index_of["beast"] == taxonomy.names.index("beast")
+    assert {(taxonomy.names[g], taxonomy.names[s]) for g, s in taxonomy.edges} == {
         ("pet", "a dog"),
         ("beast", "a dog"),
     }
@@ -181,30 +181,32 @@ def taxonomies(draw) -> Taxonomy:
 
 
 @given(taxonomies())
-def test_paths_and_closure_equal_plain_recursion(found):
+def test_paths_and_closure_equal_plain_recursion(taxonomy):
     def up(i: int) -> list[int]:
-        return [a for parent in found.parents[i] for a in (parent, *up(parent))]
+        return [a for parent in taxonomy.parents[i] for a in (parent, *up(parent))]
 
-    rows = [(a, i) for i in range(len(found.names)) for a in up(i)]
-    assert found.paths().shape == (len(rows), 2)
-    assert sorted(map(tuple, found.paths().tolist())) == sorted(rows)
-    assert list(map(tuple, found.closure().tolist())) == sorted(set(rows))
+    rows = [(a, i) for i in range(len(taxonomy.names)) for a in up(i)]
+    assert taxonomy.paths().shape == (len(rows), 2)
+    assert sorted(map(tuple, taxonomy.paths().tolist())) == sorted(rows)
+    assert list(map(tuple, taxonomy.closure().tolist())) == sorted(set(rows))
 
 
 @given(taxonomies())
-def test_order_is_topological(found):
-    place = {i: at for at, i in enumerate(found.order)}
-    assert sorted(place) == list(range(len(found.names)))
-    assert all(place[general] < place[specific] for general, specific in found.edges)
-    assert len(found.edges) == sum(map(len, found.parents))
+def test_order_is_topological(taxonomy):
+    place = {i: at for at, i in enumerate(taxonomy.order)}
+    assert sorted(place) == list(range(len(taxonomy.names)))
+    assert all(place[general] < place[specific] for general, specific in taxonomy.edges)
+    assert len(taxonomy.edges) == sum(map(len, taxonomy.parents))
 
 
 @pytest.mark.usefixtures("real_data")
 def test_wordnet_has_the_official_numbers():
-    found = wordnet.load()
-    assert len(found.names) == 82_115
-    assert len(found.paths()) == 837_888
-    assert len(found.closure()) == 743_241
-    top = [name for name, parents in zip(found.names, found.parents, strict=True) if not parents]
+    taxonomy = wordnet.load()
+    assert len(taxonomy.names) == 82_115
+    assert len(taxonomy.paths()) == 837_888
+    assert len(taxonomy.closure()) == 743_241
+    top = [
+        name for name, parents in zip(taxonomy.names, taxonomy.parents, strict=True) if not parents
+    ]
     assert top == ["entity.n.01"]
-    assert above(found)["dog.n.01"] == {"canine.n.02", "domestic_animal.n.01"}
+    assert above(taxonomy)["dog.n.01"] == {"canine.n.02", "domestic_animal.n.01"}

@@ -1,4 +1,4 @@
-"""Captions of a scene: which there are, and what holds for all of them."""
+"""Captions of scenes: examples, and invariants of all captions."""
 
 from random import Random
 
@@ -104,7 +104,7 @@ def test_links_cover_the_words_that_name_a_group(any_scene, seed):
             assert lexicon.is_a(any_scene.groups[mention.group].kind, mention.thing.concept)
             heads = [caption.tree.heads[i] for i in by_group[mention.group]]
             outside = [h for h in heads if h - 1 not in by_group[mention.group]]
-            assert len(outside) == 1  # a phrase of its own, hung on the rest by one word
+            assert len(outside) == 1  # only the head of the phrase depends on another word
 
 
 @given(scenes)

@@ -1,4 +1,4 @@
-"""Every drawing: readable, small, of the allowed shapes, with the anchors that actions need."""
+"""Every drawing is readable and small, and has the allowed shapes and required anchors."""
 
 import xml.etree.ElementTree as ElementTree
 

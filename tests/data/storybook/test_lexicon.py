@@ -33,7 +33,7 @@ def test_wordnet_has_no_wrong_edges(nouns):
         nouns.find("dog.n.99")
 
 
-def test_size():
+def test_the_lexicon_has_the_planned_size():
     assert len(WORDS.kinds) >= 60
     assert len(WORDS.actions) >= 16
     assert len(WORDS.colours) >= 10
@@ -110,7 +110,7 @@ def test_colours_sizes_and_heights_can_be_drawn():
 
 
 @pytest.mark.parametrize("setting", WORDS.settings)
-def test_a_setting_is_in_or_out_and_something_lives_there(setting):
+def test_a_setting_is_indoors_or_outdoors_and_has_ten_kinds(setting):
     assert sum(setting in WORDS.setting_groups[side] for side in WORDS.sides) == 1
     assert sum(setting in kind.settings for kind in KINDS) >= 10
 
@@ -123,10 +123,19 @@ def test_no_two_concepts_share_a_noun():
 @pytest.mark.parametrize(
     ("noun", "plural"),
     [
-        *[("dog", "dogs"), ("woman", "women"), ("bunny", "bunnies"), ("donkey", "donkeys")],
-        *[("box", "boxes"), ("bench", "benches"), ("bus", "buses"), ("sheep", "sheep")],
-        *[("loaf of bread", "loaves of bread"), ("hot air balloon", "hot air balloons")],
-        *[("piece of fruit", "pieces of fruit"), ("snowman", "snowmen"), ("lorry", "lorries")],
+        ("dog", "dogs"),
+        ("woman", "women"),
+        ("bunny", "bunnies"),
+        ("donkey", "donkeys"),
+        ("box", "boxes"),
+        ("bench", "benches"),
+        ("bus", "buses"),
+        ("sheep", "sheep"),
+        ("loaf of bread", "loaves of bread"),
+        ("hot air balloon", "hot air balloons"),
+        ("piece of fruit", "pieces of fruit"),
+        ("snowman", "snowmen"),
+        ("lorry", "lorries"),
     ],
 )
 def test_plurals(noun, plural):
@@ -140,12 +149,15 @@ def test_hypernyms_posture_and_medium():
     assert WORDS.posture("dog", "lie") == "lies"
     assert WORDS.posture("man", "hold") is None
     assert [lexicon.medium(p) for p in ("fly", "swim", "float", "run")] == [
-        *("air", "water", "surface", "ground")
+        "air",
+        "water",
+        "surface",
+        "ground",
     ]
 
 
 @pytest.mark.parametrize("text", ["[kinds", "[kinds]", "[kinds]\ndog = { colour = 3 }"])
-def test_a_damaged_file_is_one_sentence(text, tmp_path, monkeypatch):
+def test_a_damaged_file_is_a_user_error(text, tmp_path, monkeypatch):
     (tmp_path / "lexicon.toml").write_text(text)
     monkeypatch.setattr(lexicon, "FILE", tmp_path / "lexicon.toml")
     with pytest.raises(UserError, match="is damaged"):

@@ -21,7 +21,7 @@ def hull(boxes):
 
 
 def overlap(one, other, axis):
-    """Shares of the picture that two boxes have in common across (0) or down (1)."""
+    """Return the overlap of two boxes along x (axis 0) or y (axis 1) as a share of the picture."""
     return min(one[axis + 2], other[axis + 2]) - max(one[axis], other[axis])
 
 
@@ -38,7 +38,7 @@ def touches(picture, link, s, o):
 
 
 def upon(picture, link, s, o):
-    """Each of the subject over one of the object, and not under it."""
+    """Check that each thing of the subject is on top of one thing of the object."""
     return all(
         any(overlap(a, b, 0) > 0.3 * (a[2] - a[0]) and overlap(a, b, 1) > -0.02 for b in o)
         and a[1] < max(b[3] for b in o)
@@ -107,7 +107,7 @@ TRUE = {
 
 
 def alone(picture, link):
-    """The pose shows it: who jumps or flies is in the air, others stand on the ground."""
+    """Check the pose: things that jump or fly are in the air, and others are on the ground."""
     pose = picture.scene.groups[link.subject].pose
     parts = [f for f in picture.parts if f.group == link.subject]
     lifted = [f.ground is None or f.y < f.ground - 2 for f in parts]
@@ -144,7 +144,7 @@ def covered(box, others):
     return sum(max(overlap(box, o, 0), 0) * max(overlap(box, o, 1), 0) / area for o in others)
 
 
-def test_what_is_behind_stays_in_view():
+def test_things_behind_others_stay_visible():
     for picture in SAMPLE:
         link = picture.scene.links[0]
         if link.action in ("behind", "in_front_of"):
@@ -180,8 +180,8 @@ def test_scenes_differ():
 def pairs(picture):
     scene = picture.scene
     links = closure(facts_of(scene).links)
-    found = {(g.kind, g.colour) for g in scene.groups}
-    return found | {(scene.groups[link.subject].kind, link.action) for link in links}
+    colours = {(g.kind, g.colour) for g in scene.groups}
+    return colours | {(scene.groups[link.subject].kind, link.action) for link in links}
 
 
 def test_held_out_pairs_are_in_compositional_scenes_only():

@@ -25,11 +25,11 @@ def parse(shipped, text):
 def test_parse_returns_the_tree_of_a_caption(shipped):
     tree = parse(shipped, "A dog with a tennis ball is swimming in murky water")
     assert tree.words[tree.root] == "swimming"
-    found = {w: (tree.words[h - 1], label) for w, h, label in zip(*rows(tree), strict=True)}
-    assert found["dog"] == ("swimming", "nsubj")
-    assert found["ball"] == ("dog", "nmod")
-    assert found["tennis"] == ("ball", "compound")
-    assert found["water"] == ("swimming", "obl")
+    heads = {w: (tree.words[h - 1], label) for w, h, label in zip(*rows(tree), strict=True)}
+    assert heads["dog"] == ("swimming", "nsubj")
+    assert heads["ball"] == ("dog", "nmod")
+    assert heads["tennis"] == ("ball", "compound")
+    assert heads["water"] == ("swimming", "obl")
     assert dict(zip(tree.words, tree.tags, strict=True))["murky"] == "ADJ"
 
 

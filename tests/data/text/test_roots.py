@@ -1,8 +1,8 @@
-"""200 random Flickr8k train captions, read by a person: which word is the root?
+"""The root of 200 random Flickr8k training captions, annotated by a person.
 
-`root` was written down from the caption alone, before any parser saw it: the main verb, a copula's
-predicate, or the head noun of a caption without a finite verb. `parser` says what the shipped
-parser chose. The captions themselves are not here, as their licence does not allow it.
+`root` was annotated from the caption alone, without a parser: the main verb, a copula's predicate,
+or the head noun of a caption without a finite verb. `parser` is the choice of the shipped parser.
+The captions themselves are left out because their licence does not allow copies.
 """
 
 import json

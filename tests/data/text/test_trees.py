@@ -9,22 +9,22 @@ from vsdemo.data.text.trees import TreeCache, count_relations, frequent_relation
 
 
 class Chain:
-    """Every word hangs on the one before it; remembers what it was asked."""
+    """A parser that makes every word depend on the one before it, and records its calls."""
 
     version = "1"
     has_constituency = False
 
     def __init__(self):
-        self.asked = []
+        self.calls = []
 
     def parse(self, texts):
-        self.asked.append(list(texts))
+        self.calls.append(list(texts))
         if any("stop" in text for text in texts):
             raise KeyboardInterrupt
         return [self.tree(text.split()) for text in texts]
 
     def constituency(self, texts):
-        self.asked.append(list(texts))
+        self.calls.append(list(texts))
         return [BinaryTree(("a", "b"), ((0, 1),), "constituency parser") for _ in texts]
 
     @staticmethod
@@ -35,36 +35,36 @@ class Chain:
 
 @pytest.fixture
 def chain(monkeypatch, tmp_path):
-    found = Chain()
-    monkeypatch.setattr(parser, "load", lambda name: found)
+    chain_parser = Chain()
+    monkeypatch.setattr(parser, "load", lambda name: chain_parser)
     monkeypatch.setattr("vsdemo.data.text.trees.SHARD", 2)
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
-    return found
+    return chain_parser
 
 
 def test_get_parses_each_text_once_and_keeps_the_order(chain):
     texts = ["a b", "c", "a  b", "d e f"]
-    told = []
-    trees = TreeCache().get(texts, lambda done, total: told.append((done, total)))
+    reports = []
+    trees = TreeCache().get(texts, lambda done, total: reports.append((done, total)))
     assert [t.words for t in trees] == [("a", "b"), ("c",), ("a", "b"), ("d", "e", "f")]
-    assert chain.asked == [["a b", "c"], ["d e f"]]
-    assert told == [(2, 3), (3, 3)]
+    assert chain.calls == [["a b", "c"], ["d e f"]]
+    assert reports == [(2, 3), (3, 3)]
     assert TreeCache().get(texts[::-1]) == trees[::-1]
-    assert len(chain.asked) == 2
+    assert len(chain.calls) == 2
 
 
 def test_an_interrupted_run_resumes(chain):
     with pytest.raises(KeyboardInterrupt):
         TreeCache().get(["a", "b", "c stop", "d"])
     TreeCache().get(["a", "b", "c", "d"])
-    assert chain.asked[1:] == [["c stop", "d"], ["c", "d"]]
+    assert chain.calls[1:] == [["c stop", "d"], ["c", "d"]]
 
 
 def test_another_parser_version_has_its_own_cache(chain):
     TreeCache().get(["a"])
     chain.version = "2"
     TreeCache().get(["a"])
-    assert len(chain.asked) == 2
+    assert len(chain.calls) == 2
 
 
 def test_a_damaged_file_is_parsed_again(chain):
@@ -85,7 +85,7 @@ def test_constituents_of_a_model_are_cached(chain):
     first = TreeCache().constituents(["a b", "c d"])
     assert [tree.source for tree in first] == ["constituency parser"] * 2
     assert TreeCache().constituents(["a b", "c d"]) == first
-    assert len(chain.asked) == 1
+    assert len(chain.calls) == 1
 
 
 def test_an_empty_text_is_a_user_error(chain):

@@ -36,25 +36,25 @@ def test_counts_without_offsets_are_summed_over_both_sides():
 
 def test_factorize_scales_rows_to_the_given_mean_length():
     matrix = vectors.ppmi([t.split() for t in TEXTS], TEXTS[0].split(), 4, (-1, 1), by_offset=False)
-    found = vectors.factorize(matrix, 2, norm=3)
-    assert found.shape == (6, 2)
-    assert np.linalg.norm(found, axis=1).mean() == pytest.approx(3)
+    result = vectors.factorize(matrix, 2, norm=3)
+    assert result.shape == (6, 2)
+    assert np.linalg.norm(result, axis=1).mean() == pytest.approx(3)
 
 
 def test_similar_words_have_similar_vectors(corpus):
     vocab = Vocab.build([Sentence(text) for text in TEXTS])
-    found = torch.nn.functional.normalize(vectors.vectors_for(vocab, ["a dog ."], 4), dim=1)
-    dog, cat, car = (found[vocab.words.index(word)] for word in ("dog", "cat", "car"))
+    result = torch.nn.functional.normalize(vectors.vectors_for(vocab, ["a dog ."], 4), dim=1)
+    dog, cat, car = (result[vocab.words.index(word)] for word in ("dog", "cat", "car"))
     assert dog @ cat > dog @ car + 0.5
 
 
 def test_vectors_for_covers_every_word(corpus):
     vocab = Vocab((*SPECIAL, "dog", "bus", "dog-bus", ".", "zebra"))
-    found = dict(zip(vocab.words, vectors.vectors_for(vocab, [], 4), strict=True))
-    assert found["<pad>"].tolist() == [0] * 4
-    assert all(found[word].abs().sum() > 0 for word in vocab.words[1:])
-    torch.testing.assert_close(found["zebra"], found["<unk>"])
-    torch.testing.assert_close(found["dog-bus"], (found["dog"] + found["bus"]) / 2)
+    result = dict(zip(vocab.words, vectors.vectors_for(vocab, [], 4), strict=True))
+    assert result["<pad>"].tolist() == [0] * 4
+    assert all(result[word].abs().sum() > 0 for word in vocab.words[1:])
+    torch.testing.assert_close(result["zebra"], result["<unk>"])
+    torch.testing.assert_close(result["dog-bus"], (result["dog"] + result["bus"]) / 2)
 
 
 def test_vectors_are_cached_by_captions(corpus):

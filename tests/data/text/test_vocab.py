@@ -12,7 +12,14 @@ from vsdemo.data.text.vocab import EOS, PAD, SPECIAL, UNK, Vocab, tokenize
 
 def test_tokenize_lowercases_and_drops_punctuation():
     assert tokenize("A dog's 2 BALLS, run_fast -- über!") == [
-        *("a", "dog", "s", "2", "balls", "run", "fast", "über")
+        "a",
+        "dog",
+        "s",
+        "2",
+        "balls",
+        "run",
+        "fast",
+        "über",
     ]
     assert tokenize(" ... ") == []
 
@@ -71,7 +78,7 @@ DONT = Tree(
 )
 
 
-def test_words_of_a_tree_are_the_tree_s():
+def test_words_of_a_sentence_with_a_tree_are_those_of_the_tree():
     sentence = Sentence("Dogs don't run.", DONT)
     vocab = Vocab.build([sentence])
     assert set(vocab.words) == {*SPECIAL, "dogs", "do", "n't", "run", "."}
