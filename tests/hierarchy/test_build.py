@@ -16,7 +16,7 @@ from vsdemo.hierarchy.walks import walk
 from vsdemo.search.engine import Engine
 
 
-def test_the_hierarchy_of_concepts(reader, concepts):
+def test_a_hierarchy_of_concepts_follows_their_order(reader, concepts):
     names, _ = small_orders.truth()
     assert [item.text for item in concepts.items] == list(names)
     assert [i.text for i in concepts.items if i.kind == ROOT] == ["entity"]
@@ -30,7 +30,7 @@ def test_the_hierarchy_of_concepts(reader, concepts):
     assert texts(concepts, down)[0] in ("living thing", "vehicle")
 
 
-def test_the_hierarchy_of_a_gallery(engine, gallery):
+def test_a_hierarchy_of_a_gallery_contains_all_kinds(engine, gallery):
     by_kind = {k: [i.text for i in gallery.items if i.kind == k] for k in gallery.of_kind}
     assert by_kind[ROOT] == [build.ROOT_TEXT]
     assert not gallery.x[0].any()
@@ -60,7 +60,7 @@ def test_a_gallery_without_captions_gets_the_caption_bank(toy_order, toy_root):
     assert int(hierarchy.of_kind[PHOTO].sum()) == 40
 
 
-def test_a_model_that_knows_no_concept(tmp_path):
+def test_a_model_without_known_concepts_has_captions_and_photos(tmp_path):
     trainer(tmp_path / "order", "epochs=1", preset="order").run()
     engine = Engine(tmp_path / "order")
     hierarchy = build.from_gallery(engine)

@@ -42,7 +42,7 @@ def hierarchy():
 
 
 @pytest.mark.parametrize("start", [2, 4], ids=["caption", "photo"])
-def test_a_walk_keeps_to_what_follows_from_its_start(hierarchy, engine, start):
+def test_a_walk_contains_only_sentences_entailed_by_its_start(hierarchy, engine, start):
     extended, entailments = add_generalizations(hierarchy, engine, node_of(hierarchy, start))
     assert extended.items[: len(hierarchy)] == hierarchy.items  # indices stay
     added = {item.text for item in extended.items[len(hierarchy) :]}

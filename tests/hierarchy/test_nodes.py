@@ -98,7 +98,7 @@ def test_nearest_by_kind_returns_each_kind(gallery):
     assert texts(gallery, nearest[CONCEPT])[0] == "an animal"
 
 
-def test_a_model_of_sentences_has_not_concepts_only(reader):
+def test_has_concepts_only_is_false_for_models_of_sentences(reader):
     text = SimpleNamespace(needs=frozenset({"words"}))
     assert not nodes.has_concepts_only(SimpleNamespace(model=SimpleNamespace(text=text)))
     assert nodes.has_concepts_only(reader)

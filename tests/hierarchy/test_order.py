@@ -1,4 +1,4 @@
-"""What lies above and below what: by hand, against plain loops, and invalid input."""
+"""The order of items: by hand, compared with plain loops, and with invalid input."""
 
 import pytest
 import torch
@@ -22,7 +22,7 @@ from vsdemo.hierarchy.order import (
 from vsdemo.models.concept_scores import Gaussians
 from vsdemo.models.scores import SCORES
 
-TREE = [  # each has what lies above it, and one coordinate more
+TREE = [  # each has the coordinates of the items above it and one more
     (ROOT, "anything", (0, 0, 0, 0, 0)),
     (CONCEPT, "an animal", (1, 0, 0, 0, 0)),
     (CONCEPT, "a dog", (1, 1, 0, 0, 0)),

@@ -93,7 +93,7 @@ def test_two_dimensions_keep_their_distances() -> None:
 
 
 @pytest.mark.parametrize("count", [5, 100])
-def test_equal_points_share_a_place(count: int) -> None:
+def test_equal_embeddings_share_a_place(count: int) -> None:
     assert (project(np.full((count, 4), 3.0)) == 0).all()
 
 
@@ -157,20 +157,20 @@ def test_input_that_is_not_a_numeric_table_raises(bad: np.ndarray) -> None:
         project(bad)
 
 
-def test_a_map_is_cached_and_a_damaged_one_made_again(tmp_path, monkeypatch) -> None:
+def test_a_map_is_cached_and_a_damaged_one_is_rebuilt(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
     points = np.arange(6, dtype=np.float32).reshape(3, 2)
-    made: list[int] = []
+    calls: list[int] = []
 
     def make() -> np.ndarray:
-        made.append(1)
+        calls.append(1)
         return points
 
     for _ in range(2):
         assert (cached_map("key", make) == points).all()
-    assert len(made) == 1
+    assert len(calls) == 1
     (path,) = (home() / "maps").iterdir()
     path.write_bytes(path.read_bytes()[:20])
     assert (cached_map("key", make) == points).all()
     assert (cached_map("other", make) == points).all()
-    assert len(made) == 3
+    assert len(calls) == 3

@@ -1,4 +1,4 @@
-"""Walks up and down: in hierarchies built by hand, and what holds in any hierarchy."""
+"""Walks up and down in hierarchies built by hand, and invariants of any hierarchy."""
 
 import pytest
 from hypothesis import given

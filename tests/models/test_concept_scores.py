@@ -1,4 +1,4 @@
-"""The scores of Vendrov's baselines, against plain loops over their equations."""
+"""The scores of Vendrov's baselines, compared with plain loops over their equations."""
 
 import math
 
@@ -65,7 +65,7 @@ def by_loops(name: str, x: list[float], y: list[float]) -> float:
 
 
 @every_score
-def test_scores_are_those_of_plain_loops(name):
+def test_scores_equal_plain_loops(name):
     general, specific = random(6, name, seed=1), random(5, name, seed=2)
     expected = [[by_loops(name, x, y) for y in specific.x.tolist()] for x in general.x.tolist()]
     torch.testing.assert_close(

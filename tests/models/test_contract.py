@@ -20,8 +20,14 @@ from vsdemo.evaluation.metrics import retrieval
 from vsdemo.models import checkpoint, losses
 
 CAPTIONS = (
-    *("a red dog runs", "two dogs run", "a child in the snow", "the blue sea"),
-    *("a man on a bike", "a woman on a bike", "snow on the sea", "one red bike"),
+    "a red dog runs",
+    "two dogs run",
+    "a child in the snow",
+    "the blue sea",
+    "a man on a bike",
+    "a woman on a bike",
+    "snow on the sea",
+    "one red bike",
 )
 FEATURES = 24
 SMALL = ["dim=16", "word_dim=8", "min_count=1", "dropout=0"]
@@ -94,8 +100,7 @@ def train(model, config, captions, features) -> None:
     for step in range(150):
         # A constant rate would leave differences between processors at the end.
         optimizer.param_groups[0]["lr"] = 0.02 * min(1, (150 - step) / 50)
-        towers = model.text(words), model.image(features)
-        parts = loss(model.score, *towers, label, step / 150)
+        parts = loss(model.score, model.text(words), model.image(features), label, step / 150)
         optimizer.zero_grad()
         parts["loss"].backward()
         optimizer.step()

@@ -43,8 +43,8 @@ def by_loops(score, general, specific) -> list[list[float]]:
         for photo in range(len(specific)):
             total = 0.0
             for s in members(general, sentence):
-                seen = [max(0.0, float(v @ s)) for v in members(specific, photo)]
-                total += max(seen) if score.best_region else sum(seen) / len(seen)
+                products = [max(0.0, float(v @ s)) for v in members(specific, photo)]
+                total += max(products) if score.best_region else sum(products) / len(products)
             row.append(total / (len(members(general, sentence)) + score.smoothing))
         table.append(row)
     return table
@@ -160,11 +160,11 @@ def test_gradients(score, share):
     loss = fragments(1.0, 1.0, 0.5, margin=1.0)
 
     def run(*real):
-        towers = []
+        embeddings = []
         for values, like in zip(real, (general, specific), strict=True):
             x = torch.zeros_like(like.x).masked_scatter(like.mask[..., None], values)
-            towers.append(Embeddings(x, like.mask))
-        return loss(score, *towers, LABELS, share)["loss"]
+            embeddings.append(Embeddings(x, like.mask))
+        return loss(score, *embeddings, LABELS, share)["loss"]
 
     inputs = [e.x[e.mask].clone().requires_grad_() for e in (general, specific)]
     assert torch.autograd.gradcheck(run, inputs)

@@ -26,15 +26,15 @@ def batch(seed: int = 0, pairs: int = 5) -> tuple[Embeddings, Embeddings]:
 
 def by_loops(scores: list[list[float]], labels: list[int], margin: float, hardest: float) -> float:
     """Eq. 5 and its VSE++ form, a pair at a time."""
-    everything, worst, n = 0.0, 0.0, len(labels)
+    total, worst, n = 0.0, 0.0, len(labels)
     for a in range(n):
         others = [b for b in range(n) if labels[b] != labels[a]]
         right = scores[a][a]
-        wrong_photos = [max(0.0, margin - right + scores[a][b]) for b in others]
-        wrong_captions = [max(0.0, margin - right + scores[b][a]) for b in others]
-        everything += sum(wrong_photos) + sum(wrong_captions)
-        worst += max(wrong_photos, default=0.0) + max(wrong_captions, default=0.0)
-    return (1 - hardest) * everything + hardest * worst
+        photo_violations = [max(0.0, margin - right + scores[a][b]) for b in others]
+        caption_violations = [max(0.0, margin - right + scores[b][a]) for b in others]
+        total += sum(photo_violations) + sum(caption_violations)
+        worst += max(photo_violations, default=0.0) + max(caption_violations, default=0.0)
+    return (1 - hardest) * total + hardest * worst
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -112,7 +112,7 @@ def test_logged_parts_of_the_ranking():
     general, specific = Embeddings(scores), Embeddings(torch.eye(3))
     parts = PairwiseRanking(0.2)(SCORES["inner"], general, specific, torch.arange(3))
     assert parts["loss"].item() == pytest.approx(0.2)  # 0.2 - 0.9 + 0.8, as a photo and a caption
-    assert parts["violated"].item() == pytest.approx(1 / 6)  # 6 wrong pairs
+    assert parts["violated"].item() == pytest.approx(1 / 6)  # of 6 negatives
     assert parts["right_score"].item() == pytest.approx(0.9)
     assert not parts["violated"].requires_grad
     assert not parts["right_score"].requires_grad

@@ -1,4 +1,4 @@
-"""Old config.json files are read as what they were written for.
+"""Old config.json files are migrated to the current version.
 
 tests/models/configs has a file of version 0 for every preset and for every shipped checkpoint of
 that time. They are never regenerated.
@@ -52,7 +52,7 @@ def test_old_file_of_a_shipped_checkpoint_is_read(path):
     assert Spec.from_json(json.loads(json.dumps(spec.to_json()))) == spec
 
 
-def test_migrations_leave_the_current_version_as_it_is():
+def test_migrations_do_not_change_the_current_version():
     values = Spec.from_json(read(PRESETS[0])).to_json()
     assert migrate(values) == values
 
