@@ -57,6 +57,6 @@ def join_split(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
         name, _, number = key.partition("#")
         parts.setdefault(name, {})[int(number or 0)] = tensor
     return {
-        name: found[0] if len(found) == 1 else torch.cat([found[i] for i in sorted(found)])
-        for name, found in parts.items()
+        name: pieces[0] if len(pieces) == 1 else torch.cat([pieces[i] for i in sorted(pieces)])
+        for name, pieces in parts.items()
     }

@@ -21,8 +21,8 @@ def overview() -> list[str]:
     for name, path in datasets.karpathy_files().items():
         lines.append(_line(name, f"{path} (Karpathy format)", ""))
     for source in SOURCES:
-        found = source.find()
-        lines.append(_line(source.name, str(found) if found else None, source.how_to_get))
+        location = source.find()
+        lines.append(_line(source.name, str(location) if location else None, source.how_to_get))
     lines.append(
         "COCO, Flickr30k or your own: put photos and a captions.json in the Karpathy format"
     )

@@ -180,10 +180,10 @@ class Trainer:
 
     def _restore(self) -> bool:
         """Load the state of the folder's run; return False if there is none."""
-        found = state.find(self.out, self.material.matches)
-        if found is None:
+        saved = state.find(self.out, self.material.matches)
+        if saved is None:
             return False
-        progress, tensors = found
+        progress, tensors = saved
         self.step, self.best = progress["step"], progress["best"]
         self.waited, self.seconds = progress["waited"], progress["seconds"]
         state.restore(tensors, self.modules, self.optimizer)

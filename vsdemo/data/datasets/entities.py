@@ -187,7 +187,7 @@ def _parse_boxes(xml: bytes) -> dict[str, Tensor]:
     """Return the boxes of each chain, `(B, 4)`, clipped to the photo; empty boxes are dropped."""
     root = ElementTree.fromstring(xml)
     width, height = (int(root.findtext(f"size/{side}", "")) for side in ("width", "height"))
-    found: dict[str, list[Box]] = {}
+    boxes: dict[str, list[Box]] = {}
     for element in root.iter("object"):
         for drawn in element.iter("bndbox"):
             left, top, right, bottom = (int(drawn.findtext(edge, "")) for edge in EDGES)
@@ -200,8 +200,8 @@ def _parse_boxes(xml: bytes) -> dict[str, Tensor]:
             )
             if box[0] < box[2] and box[1] < box[3]:
                 for name in element.iter("name"):
-                    found.setdefault(name.text or "", []).append(box)
-    return {chain: torch.tensor(rows) for chain, rows in found.items()}
+                    boxes.setdefault(name.text or "", []).append(box)
+    return {chain: torch.tensor(rows) for chain, rows in boxes.items()}
 
 
 def _clip(fraction: float) -> float:

@@ -48,11 +48,11 @@ def verify(splits: dict[str, CaptionSet]) -> Report:
         inspections = pool.map(_inspect, split_of)
         bar = tqdm(inspections, total=len(split_of), desc="photos", mininterval=1)
         inspected = dict(zip(split_of, bar, strict=True))
-    problems = [found.error for found in inspected.values() if found.error]
+    problems = [inspection.error for inspection in inspected.values() if inspection.error]
     facts = [f"{len(split_of) - len(problems):,} of {len(split_of):,} photos decode"]
     same: dict[str, list[Path]] = defaultdict(list)
-    for path, found in inspected.items():
-        same[found.pixels].append(path)
+    for path, inspection in inspected.items():
+        same[inspection.pixels].append(path)
     for paths in same.values():
         if len(paths) > 1:
             listed = "; ".join(f"{path.name} ({split_of[path]})" for path in paths)

@@ -180,17 +180,19 @@ def _can_exchange(clause: Clause, subject: Part, thing: Part, *, has_adjuncts: b
 
 def to_passive(sentence: Sentence) -> str | None:
     """Turn "A dog chases a ball in the park." into "A ball is chased by a dog in the park."."""
-    found = _transitive(sentence)
-    if found is None:
+    transitive = _transitive(sentence)
+    if transitive is None:
         return None
-    if found.active.auxiliary in ("was", "were"):
-        be = "were" if found.object_plural else "was"
+    if transitive.active.auxiliary in ("was", "were"):
+        be = "were" if transitive.object_plural else "was"
     else:
-        be = "are" if found.object_plural else "is"
-    if found.active.auxiliary:
+        be = "are" if transitive.object_plural else "is"
+    if transitive.active.auxiliary:
         be += " being"
-    verb = f"{be} {found.participle} by"
-    return found.clause.render(found.object, verb, found.active.subject.words, *found.adjuncts)
+    verb = f"{be} {transitive.participle} by"
+    return transitive.clause.render(
+        transitive.object, verb, transitive.active.subject.words, *transitive.adjuncts
+    )
 
 
 def reverse_roles(sentence: Sentence) -> str | None:
@@ -198,12 +200,12 @@ def reverse_roles(sentence: Sentence) -> str | None:
 
     Applies to the clauses that `to_passive` applies to if the verb agrees with the object as well.
     """
-    found = _transitive(sentence)
-    if found is None or found.object_plural != found.active.plural:
+    transitive = _transitive(sentence)
+    if transitive is None or transitive.object_plural != transitive.active.plural:
         return None
-    subject = found.active.subject.words
-    verb = range(subject[-1] + 1, found.object[0])
-    return found.clause.render(found.object, verb, subject, *found.adjuncts)
+    subject = transitive.active.subject.words
+    verb = range(subject[-1] + 1, transitive.object[0])
+    return transitive.clause.render(transitive.object, verb, subject, *transitive.adjuncts)
 
 
 def front_place(sentence: Sentence) -> str | None:

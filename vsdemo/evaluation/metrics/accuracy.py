@@ -24,12 +24,12 @@ class Accuracy:
     Args:
         right: Name of the questions -> (P,) number of right answers about each photo; a tie
             counts half.
-        asked: Name of the questions -> (P,) number of questions about each photo.
+        counts: Name of the questions -> (P,) number of questions about each photo.
         photos: Number of photos P.
     """
 
     right: Mapping[str, np.ndarray]
-    asked: Mapping[str, np.ndarray]
+    counts: Mapping[str, np.ndarray]
     photos: int
 
     @classmethod
@@ -41,13 +41,13 @@ class Accuracy:
             answers: Name -> (photo of each question, (N,); 1 for a right answer, 0 for a wrong one
                 and 0.5 for a tie, (N,)). Names without a question are left out.
         """
-        asked = {name: answer for name, answer in answers.items() if len(answer[0])}
+        nonempty = {name: answer for name, answer in answers.items() if len(answer[0])}
         return cls(
             right={
-                name: np.bincount(photo, right, photos) for name, (photo, right) in asked.items()
+                name: np.bincount(photo, right, photos) for name, (photo, right) in nonempty.items()
             },
-            asked={
-                name: np.bincount(photo, minlength=photos) for name, (photo, _) in asked.items()
+            counts={
+                name: np.bincount(photo, minlength=photos) for name, (photo, _) in nonempty.items()
             },
             photos=photos,
         )
@@ -62,15 +62,15 @@ class Accuracy:
         """
         rows = np.arange(self.photos) if photos is None else photos
         result = {}
-        for name, asked in self.asked.items():
-            drawn = rows if asked[rows].any() else slice(None)
-            result[name] = 100 * float(self.right[name][drawn].sum() / asked[drawn].sum())
+        for name, count in self.counts.items():
+            drawn = rows if count[rows].any() else slice(None)
+            result[name] = 100 * float(self.right[name][drawn].sum() / count[drawn].sum())
         return result
 
     @property
     def questions(self) -> dict[str, int]:
         """Number of questions by name."""
-        return {name: int(asked.sum()) for name, asked in self.asked.items()}
+        return {name: int(count.sum()) for name, count in self.counts.items()}
 
 
 @dataclass(frozen=True)

@@ -71,10 +71,10 @@ class ActivePassive(PairedTask):
 
     def measure(self, model: DualEncoder, data: PhotoData) -> Accuracy:
         """Return voice, synonyms and photo; sentences are parsed where the model needs trees."""
-        asked = questions(data.split)
+        by_name = questions(data.split)
         texts = dict.fromkeys(
             text
-            for rows in asked.values()
+            for rows in by_name.values()
             for question in rows
             for text in (question.caption, question.same, question.swapped)
         )
@@ -86,7 +86,7 @@ class ActivePassive(PairedTask):
             return sentences[torch.tensor([row[text] for text in texts], dtype=torch.long)]
 
         answers = {}
-        for name, rows in asked.items():
+        for name, rows in by_name.items():
             photo = torch.tensor([question.photo for question in rows], dtype=torch.long)
             same = embeddings([question.same for question in rows])
             swapped = embeddings([question.swapped for question in rows])

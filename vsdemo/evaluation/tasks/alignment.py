@@ -149,17 +149,17 @@ class Alignment(PairedTask):
         split = data.split
         known = phrases(split)
         sentences = add_trees([Sentence(text) for text in split.captions], frozenset({"dep_tree"}))
-        asked, left_out = queries(model, known, sentences)
-        if not asked:
+        to_align, left_out = queries(model, known, sentences)
+        if not to_align:
             raise UserError(
                 f"No fragment of {split.name}'s captions is part of a phrase with a box."
             )
         blocks = [
-            _answers(model, sentences, data, asked[start : start + BLOCK])
-            for start in range(0, len(asked), BLOCK)
+            _answers(model, sentences, data, to_align[start : start + BLOCK])
+            for start in range(0, len(to_align), BLOCK)
         ]
         answers = {name: torch.cat([block[name] for block in blocks]) for name in blocks[0]}
-        accuracy = _accuracy(split, [query.phrase for query in asked], answers)
+        accuracy = _accuracy(split, [query.phrase for query in to_align], answers)
         return PhraseAccuracy(accuracy, left_out)
 
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
@@ -168,12 +168,12 @@ class Alignment(PairedTask):
         Each type has its number of phrases n; n_phrases, n_images and n_left_out are of all.
         """
         measured = self.measure(model, data)
-        result, asked = with_intervals(measured), measured.accuracy.questions
+        result, counts = with_intervals(measured), measured.accuracy.questions
         for kind, metrics in result["types"].items():
-            metrics["n"] = asked[f"types.{kind}.pointing"]
+            metrics["n"] = counts[f"types.{kind}.pointing"]
         sizes = {
-            "n_phrases": asked["pointing"],
-            "n_images": int((measured.accuracy.asked["pointing"] > 0).sum()),
+            "n_phrases": counts["pointing"],
+            "n_images": int((measured.accuracy.counts["pointing"] > 0).sum()),
         }
         return {**result, **sizes, "n_left_out": measured.left_out}
 
@@ -225,12 +225,12 @@ def _align(
     return aligned.cpu()[of_phrase]
 
 
-def _accuracy(split: CaptionSet, asked: Sequence[Phrase], answers: Answers) -> Accuracy:
+def _accuracy(split: CaptionSet, queried: Sequence[Phrase], answers: Answers) -> Accuracy:
     """Return the accuracy on all phrases, and pointing and iou50 of those of each type."""
-    photo = np.array([split.photo_of[phrase.caption] for phrase in asked])
+    photo = np.array([split.photo_of[phrase.caption] for phrase in queried])
     by_name = {name: (photo, right.numpy()) for name, right in answers.items()}
-    for kind in sorted({kind for phrase in asked for kind in phrase.types}):
-        rows = np.array([kind in phrase.types for phrase in asked])
+    for kind in sorted({kind for phrase in queried for kind in phrase.types}):
+        rows = np.array([kind in phrase.types for phrase in queried])
         for name in ("pointing", "iou50"):
             by_name[f"types.{kind}.{name}"] = (photo[rows], answers[name].numpy()[rows])
     return Accuracy.of(len(split.photos), by_name)

@@ -4,8 +4,8 @@ Storybook's split `compositional` holds them; any other split tests combinations
 with a gallery of the same size. `t2i`: R@1, R@10 and mean rank of the photo. `colour` and `kind`:
 share of captions that the photo prefers to the same caption with another colour, or another thing,
 which makes it false; the wrong combination is always one that training sees, so that a model that
-has memorised combinations falls below 50. Only captions that name both thing and colour are asked
-about; in `compositional` only combinations that are held out.
+has memorised combinations falls below 50. Only captions that name both thing and colour are used,
+and in `compositional` only combinations that are held out.
 """
 
 from __future__ import annotations
