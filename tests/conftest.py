@@ -39,8 +39,15 @@ NO_BROWSER = "there is no chromium on the PATH"
 REAL_DATA = Path(os.environ["VSDEMO_DATA"]).resolve() if os.environ.get("VSDEMO_DATA") else None
 BACKBONE = "torchvision/mobilenet_v3_small"
 TOY_SETTINGS = [
-    *(f"backbone={BACKBONE}", "crops=center", "dim=32", "word_dim=16", "batch_size=8"),
-    *("min_count=1", "epochs=8", "learning_rate=0.01", "dropout=0"),
+    f"backbone={BACKBONE}",
+    "crops=center",
+    "dim=32",
+    "word_dim=16",
+    "batch_size=8",
+    "min_count=1",
+    "epochs=8",
+    "learning_rate=0.01",
+    "dropout=0",
 ]
 TEMPLATES = (
     "a {0} {1} on a {2} ground",
