@@ -67,6 +67,7 @@ def choose(page, label, option):
 
 def ready(page, **settings):
     """Choose the data set `toy`, and change these settings."""
+    expect(page.locator("#command")).to_contain_text("python -m vsdemo train")  # the page is set
     choose(page, "Data", "toy")
     expect(page.locator("#command")).to_contain_text("--data toy")
     if settings:

@@ -158,11 +158,12 @@ def test_another_process_with_the_id_of_a_job_is_not_stopped(fake_training):
 @pytest.mark.parametrize("file", ["run.json", "pid", jobs.JOB_FILE])
 def test_a_full_disk_at_the_start_leaves_no_process_and_no_folder(fake_training, monkeypatch, file):
     """The disk becomes full when this file is written."""
+    before = psutil.Process().children()
     children = []
 
     def write_text(path, text):
         if path.name == file:
-            children.extend(psutil.Process().children())
+            children.extend(p for p in psutil.Process().children() if p not in before)
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
         path.write_text(text)
 
