@@ -45,3 +45,10 @@ def test_architecture_names_every_package() -> None:
 
 def test_readme_is_for_newcomers() -> None:
     assert len(README.splitlines()) <= 200
+
+
+def test_the_python_example_runs(toy_checkpoint, capsys) -> None:
+    """With a small checkpoint and gallery in place of those that it names."""
+    code = re.search(r"^```python\n(.+?)^```", README, re.MULTILINE | re.DOTALL)[1]
+    exec(code.replace("checkpoints/storybook/gru", str(toy_checkpoint)))
+    assert len(capsys.readouterr().out.splitlines()) == 5
