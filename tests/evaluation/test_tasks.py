@@ -1,38 +1,18 @@
 """Every registered task, and a task registered from outside."""
 
-import sys
-from dataclasses import dataclass, fields
-from types import ModuleType
-from typing import ClassVar
+from dataclasses import fields
 
 import pytest
 
 from vsdemo.core.errors import UserError
 from vsdemo.evaluation import cards, evaluate
-from vsdemo.evaluation.task import NEEDS, PhotoData, Task
+from vsdemo.evaluation.task import NEEDS
 from vsdemo.evaluation.tasks import TASKS, task
-
-
-@dataclass(frozen=True)
-class CountPhotos(Task):
-    """Counts the photos of a split, a few times."""
-
-    name: ClassVar[str] = "count"
-    needs: ClassVar[frozenset[str]] = frozenset({"photos"})
-    primary: ClassVar[str] = "photos"
-    options: ClassVar[frozenset[str]] = frozenset({"times"})
-    times: int = 1
-
-    def evaluate(self, model, data: PhotoData):
-        return {"photos": float(self.times * len(data.features)), "n": len(data.features)}
 
 
 @pytest.fixture
 def count_task(monkeypatch):
-    module = ModuleType("tests_count_task")
-    module.CountPhotos = CountPhotos
-    monkeypatch.setitem(sys.modules, "tests_count_task", module)
-    monkeypatch.setitem(TASKS, "count", "tests_count_task:CountPhotos")
+    monkeypatch.setitem(TASKS, "count", "tests.support.toy_task:CountPhotos")
 
 
 def check_declarations(name: str) -> None:

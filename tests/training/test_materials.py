@@ -1,32 +1,14 @@
 """The registry of materials, and a material that another package adds."""
 
-from collections.abc import Sequence
-
 import pytest
-import torch
-from torch import Tensor
 
 from tests.support.small_runs import SETTINGS, logged
+from tests.support.toy_material import FirstCaptions
 from vsdemo import models
 from vsdemo.core import config
 from vsdemo.core.errors import UserError
 from vsdemo.training import materials
-from vsdemo.training.materials.photos import Photos
 from vsdemo.training.trainer import Trainer
-
-
-class FirstCaptions(Photos):
-    """Trains on the first caption of each photo; the recall at 5 chooses the best epoch."""
-
-    chosen_by = "recall"
-
-    def _epoch(self, epoch: int) -> Sequence[Tensor]:
-        first = torch.tensor([captions[0] for captions in self.train_set.captions_of])
-        return list(first.split(8))
-
-    def measure(self, model) -> dict:
-        metrics = super().measure(model)
-        return {**metrics, "recall": metrics["t2i"]["r5"]}
 
 
 @pytest.mark.parametrize("name", materials.MATERIALS)
@@ -40,8 +22,7 @@ def test_an_unknown_material_lists_the_valid_ones():
 
 
 def test_a_material_of_another_package_can_be_trained(tmp_path, monkeypatch):
-    monkeypatch.setitem(materials.MATERIALS, "first", f"{__name__}:FirstCaptions")
-    monkeypatch.setattr(materials, "import_module", lambda name: __import__("sys").modules[name])
+    monkeypatch.setitem(materials.MATERIALS, "first", "tests.support.toy_material:FirstCaptions")
     settings = config.override(models.preset("gru")[1], [*SETTINGS, "epochs=2"])
     settings = settings.model_copy(update={"material": "first"})
     material = materials.create("gru", settings, dataset="toy")
