@@ -94,7 +94,9 @@ class Lab:
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND), 1)
             os.dup2(1, 2)
-            status = pytest.main([*OPTIONS.split(), f"--basetemp={self.folder / 'tmp'}", *tests])
+            status = pytest.main(
+                [*OPTIONS.split(), "-m", "not long", f"--basetemp={self.folder / 'tmp'}", *tests]
+            )
         except BaseException:
             traceback.print_exc()
         finally:
