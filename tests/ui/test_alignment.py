@@ -62,20 +62,20 @@ def record(parts):
 
 
 def test_opening_the_tab_aligns_once(tab):
-    shown = opened(tab)
-    found = alignment(TEXT)
-    assert shown[tab.state].alignment == found
-    assert shown[tab.query] == TEXT
-    assert "/2/large" in shown[tab.photo]
-    assert shown[tab.photo].count('role="button"') == len(marks(found))
-    assert shown[tab.own].count('class="chip"') == 5
-    assert shown[tab.picks].count("<img") == 8
-    message = record(shown[tab.parts])
-    assert message["words"] == TEXT.split()
-    assert len(message["scores"]) == len(found.fragments)
-    assert message["numbers"] == {str(r): m.number for r, m in marks(found).items()}
-    assert f"of {len(found.fragments)} fragments" in shown[tab.note]
-    assert tab.parts not in last(tab, tab.open, shown[tab.state])
+    update = opened(tab)
+    expected = alignment(TEXT)
+    assert update[tab.state].alignment == expected
+    assert update[tab.query] == TEXT
+    assert "/2/large" in update[tab.photo]
+    assert update[tab.photo].count('role="button"') == len(marks(expected))
+    assert update[tab.captions].count('class="chip"') == 5
+    assert update[tab.picks].count("<img") == 8
+    data = record(update[tab.parts])
+    assert data["words"] == TEXT.split()
+    assert len(data["scores"]) == len(expected.fragments)
+    assert data["numbers"] == {str(r): m.number for r, m in marks(expected).items()}
+    assert f"of {len(expected.fragments)} fragments" in update[tab.note]
+    assert tab.parts not in last(tab, tab.open, update[tab.state])
 
 
 def test_the_photo_is_shown_before_its_alignment(tab):
@@ -98,7 +98,7 @@ def test_another_sentence_is_typed_or_a_caption(tab):
     }
     used = last(tab, tab.use_caption, state, clicked(2))
     assert used[tab.query] == used[tab.state].text
-    assert used[tab.own].count("aria-current") == 1
+    assert used[tab.captions].count("aria-current") == 1
 
 
 @pytest.mark.parametrize(
@@ -153,10 +153,10 @@ def test_the_tab_follows_model_and_gallery_once_it_is_open(tab):
 
 def test_the_downloads_hold_the_alignment(tab):
     update = opened(tab)
-    png, message = (Path(update[b]["value"]) for b in (tab.png, tab.json))
+    png, path = (Path(update[b]["value"]) for b in (tab.png, tab.json))
     with Image.open(png) as picture:
         assert picture.format == "PNG"
-    message = json.loads(message.read_text())
+    message = json.loads(path.read_text())
     assert (message["sentence"], message["model"]) == (TEXT, "gru")
     assert message["total"] == alignment(TEXT).total
     assert message["photo"].endswith(".png")
@@ -164,9 +164,13 @@ def test_the_downloads_hold_the_alignment(tab):
 
 def test_regions_are_found_for_a_fragment_a_word_or_the_sentence(tab):
     state = opened(tab)[tab.state]
-    found, panel = state.alignment, tab.regions
-    first = len(found.fragments)
-    for number, text in ((1, "small dog"), (first + 7, "ball"), (state.choice_count - 1, TEXT)):
+    panel = tab.regions
+    first_word = len(state.alignment.fragments)
+    for number, text in (
+        (1, "small dog"),
+        (first_word + 7, "ball"),
+        (state.choice_count - 1, TEXT),
+    ):
         assert state.choice_text(number) == text
     update = list(panel.find_regions(state, clicked(state.choice_count - 1)))[-1]
     assert update[panel.hits].count('data-event="select"') == 3
@@ -214,15 +218,15 @@ def test_another_model_aligns_if_the_chosen_one_cannot(able, checkpoints, tmp_pa
 
 
 def test_html_is_escaped(fake_parser):
-    found = alignment(HOSTILE.replace(" ", "_") + " and more words")
-    for shown in (
-        view.parts(found, found.tree),
-        view.only_tree(found.tree),
+    aligned = alignment(HOSTILE.replace(" ", "_") + " and more words")
+    for html_text in (
+        view.parts(aligned, aligned.tree),
+        view.only_tree(aligned.tree),
         view.captions([HOSTILE], ""),
-        view.photo("photo/a/0/large", (4, 3), HOSTILE, {"q": HOSTILE}, found),
+        view.photo("photo/a/0/large", (4, 3), HOSTILE, {"q": HOSTILE}, aligned),
         view.region_grid([RegionHit(1, 0, HOSTILE, (0, 0, 1, 1), 1.0)], {0: (4, 3)},
                          lambda n, s: "", label=HOSTILE),
     ):  # fmt: skip
-        assert "<img src=x" not in shown
-        assert "<img_src=x" not in shown
-        assert 'alert(1)"' not in shown
+        assert "<img src=x" not in html_text
+        assert "<img_src=x" not in html_text
+        assert 'alert(1)"' not in html_text

@@ -1,4 +1,4 @@
-"""Training curves in a browser: a page with nothing else but what it was told."""
+"""Training curves in a browser, on a page without other components."""
 
 import json
 import warnings
@@ -23,25 +23,25 @@ LEFTS = "[...document.querySelectorAll('.panel')].map((e) => e.getBoundingClient
 
 
 def events(steps, loss=100.0, kind="retrieval"):
-    """A run that is evaluated each 20 steps."""
+    """Yield the events of a run that is evaluated every 20 steps."""
     for step in range(1, steps + 1):
         rate, speed = 0.001 - 1e-6 * step, 2000 + step % 7
         values = {"loss": loss / step, "learning_rate": rate, "pairs_per_second": speed}
         yield {"kind": "step", "step": step, "time": 1.0, **values}
         if step % 20 == 0:
-            found = dict.fromkeys(("r1", "r5", "r10"), step / 10)
-            figures = {"i2t": found, "t2i": found, "rsum": 0.6 * step}
+            recalls = dict.fromkeys(("r1", "r5", "r10"), step / 10)
+            metrics = {"i2t": recalls, "t2i": recalls, "rsum": 0.6 * step}
             yield {"kind": "eval", "step": step} | (
-                figures if kind == "retrieval" else {"accuracy": 50 + step / 10}
+                metrics if kind == "retrieval" else {"accuracy": 50 + step / 10}
             )
 
 
 def value(**runs):
-    return to_json(curves({name: list(told) for name, told in runs.items()}))
+    return to_json(curves({name: list(events) for name, events in runs.items()}))
 
 
 def page_with_curves() -> gr.Blocks:
-    """Curves in a second tab; buttons that change them."""
+    """Return a page with curves in its second tab, and buttons that change them."""
     values = {
         "Begin": value(order=events(30)),
         "Grow": value(order=events(60)),
@@ -55,15 +55,15 @@ def page_with_curves() -> gr.Blocks:
             with gr.Tab("First", render_children=True):
                 gr.Markdown("Nothing.")
             with gr.Tab("Curves", render_children=True):
-                shown = curves_widget("Training curves", "curves")
+                component = curves_widget("Training curves", "curves")
         for name, button in buttons.items():
-            button.click(lambda name=name: values[name], None, shown, show_progress="hidden")
+            button.click(lambda name=name: values[name], None, component, show_progress="hidden")
     return demo
 
 
 @pytest.fixture(scope="module")
 def apps():
-    """In the place of the whole app."""
+    """Replace the app of the other tests by this page."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         demo, port = page_with_curves(), free_port()
@@ -86,7 +86,7 @@ def press(page, name):
 
 
 def points(page, count, panel="loss"):
-    """Waits until the last line of a panel has so many points."""
+    """Wait until the last line of a panel has so many points."""
     page.wait_for_function(
         f"([panel, n]) => ({LENGTH})(panel) === n",
         arg=[panel, count],
@@ -94,14 +94,14 @@ def points(page, count, panel="loss"):
 
 
 def opened(page, name="Begin"):
-    """The curves, to_json."""
+    """Open the tab of the curves and press a button."""
     page.get_by_role("tab", name="Curves", exact=True).click()
     press(page, name)
     page.locator(".curves[data-drawn]").wait_for()
     return page
 
 
-def test_they_are_drawn_when_they_show_and_grow(visit):
+def test_curves_are_drawn_when_visible_and_grow(visit):
     page = visit()
     press(page, "Begin")
     page.wait_for_timeout(300)
@@ -120,7 +120,7 @@ def test_they_are_drawn_when_they_show_and_grow(visit):
     assert titles == ["Loss", "Dev", "Learning rate", "Throughput"]
 
 
-def test_without_a_step_there_is_a_quiet_line(visit):
+def test_a_note_is_shown_before_the_first_step(visit):
     page = visit()
     page.get_by_role("tab", name="Curves", exact=True).click()
     note = page.locator(".curves .note")
@@ -137,21 +137,21 @@ def test_without_a_step_there_is_a_quiet_line(visit):
     expect(note).to_have_text(EMPTY)
 
 
-def test_runs_lie_over_each_other_with_their_names_once(visit):
+def test_runs_share_panels_and_a_legend(visit):
     page = opened(visit(), "Two")
     assert page.locator(".curves .runs li").all_inner_texts() == ["order <b>&", "gru"]
     lines = page.evaluate(LINES, "loss")
     assert [line[2:] for line in lines] == [["#0072B2", "solid"], ["#E69F00", "9px,4px"]]
     box = page.locator("[data-panel=dev] .point").nth(1).bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    said = page.locator("[data-panel=dev] .hovertext")
-    expect(said).to_contain_text("step 40")
-    expect(said).to_contain_text("24")
+    tooltip = page.locator("[data-panel=dev] .hovertext")
+    expect(tooltip).to_contain_text("step 40")
+    expect(tooltip).to_contain_text("24")
 
 
-def test_smoothing_and_log_scale_stay_while_data_arrive(visit):
+def test_smoothing_and_log_scale_are_kept_while_data_arrive(visit):
     page = opened(visit())
-    smooth, log = page.get_by_label("Smooth"), page.get_by_label("Log scale")
+    smooth, log = page.get_by_label("Smoothing"), page.get_by_label("Log scale")
     smooth.focus()
     for _ in range(10):
         page.keyboard.press("ArrowRight")
@@ -176,7 +176,7 @@ def test_smoothing_and_log_scale_stay_while_data_arrive(visit):
     expect(log).to_be_checked()
 
 
-def test_zoom_stays_until_other_runs_are_shown_and_panels_rest_that_did_not_change(visit):
+def test_zoom_is_kept_for_the_same_runs_and_unchanged_panels_are_not_redrawn(visit):
     page = opened(visit())
     box = page.locator("[data-panel=loss] .nsewdrag").bounding_box()
     page.mouse.move(box["x"] + 100, box["y"] + 30)
@@ -200,13 +200,13 @@ def test_zoom_stays_until_other_runs_are_shown_and_panels_rest_that_did_not_chan
     page.wait_for_function(f"({AXIS % 'xaxis.autorange'})('loss')")
 
 
-def test_only_the_same_figures_share_a_panel(visit):
+def test_runs_with_different_metrics_are_drawn_one_metric_at_a_time(visit):
     page = opened(visit(), "Other")
-    figure = page.get_by_label("Figure on dev")
+    metric = page.get_by_label("Metric on dev")
     names = ["rsum", "R@1", "R@5", "R@10", "accuracy"]
-    assert figure.locator("option").all_inner_texts() == names
+    assert metric.locator("option").all_inner_texts() == names
     assert page.evaluate(LINES, "dev") == [[2, 24, "#0072B2", "solid"]]
-    figure.select_option("accuracy")
+    metric.select_option("accuracy")
     page.wait_for_function(
         "document.querySelector('[data-panel=dev] .plot').data[0].y.at(-1) === 54"
     )
@@ -214,7 +214,7 @@ def test_only_the_same_figures_share_a_panel(visit):
     expect(page.locator("[data-panel=dev] .unit")).to_have_text("%")
 
 
-def test_the_picture_holds_all_panels(visit):
+def test_the_exported_image_has_all_panels(visit):
     page = opened(visit(), "Two")
     with page.expect_download() as download:
         press(page, "PNG")
@@ -228,7 +228,7 @@ def test_the_picture_holds_all_panels(visit):
         assert {(0, 0x72, 0xB2), (0xE6, 0x9F, 0)} <= colours
 
 
-def test_on_a_phone_in_the_dark_panels_stack(visit):
+def test_panels_stack_on_a_phone_and_follow_the_dark_theme(visit):
     page = opened(visit(path="?__theme=dark", viewport={"width": 390, "height": 844}))
     assert len(set(page.evaluate(LEFTS))) == 1
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

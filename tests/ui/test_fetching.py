@@ -133,7 +133,7 @@ def fetching_app(apps, slow_web, checkpoints, tmp_path_factory):
 
 def more(page):
     """Opens More, and gives the row of Flickr8k."""
-    page.locator(".rare > button").click()
+    page.locator(".more-settings > button").click()
     row = page.locator(".fetch").filter(has_text="Flickr8k")
     expect(row).to_be_visible()
     return row
@@ -180,7 +180,7 @@ def test_a_visitor_fetches_cancels_goes_on_and_searches_what_has_come(
 
 def test_offline_the_row_says_so(fresh_app, visit):
     page = visit(fresh_app)
-    page.locator(".rare > button").click()
+    page.locator(".more-settings > button").click()
     row = page.locator(".fetch").filter(has_text="DenseNet-169")
     expect(row).to_contain_text("the full image network, 57 MB, BSD-3-Clause.")
     button(row, "Fetch").click()

@@ -1,4 +1,4 @@
-"""The form of a preset: its HTML, and what the app takes from it."""
+"""The form of a preset: its HTML, and the settings the app accepts from it."""
 
 import re
 from html import unescape
@@ -22,7 +22,7 @@ EVIL = '"><script>alert(1)</script>'
 
 
 class Free(Config):
-    """With a field of each kind."""
+    """A configuration with a field of each kind."""
 
     words: Annotated[str, Field(description="free text")] = "a dog"
     lowest: Annotated[float, Field(ge=-1.0, le=1e9, description="may be negative")] = -1.0
@@ -30,18 +30,18 @@ class Free(Config):
 
 
 class Evil(Config):
-    """With markup in descriptions, choices and values."""
+    """A configuration with markup in descriptions, choices and values."""
 
     words: Annotated[str, Field(description=EVIL)] = EVIL
     few: Annotated[str, OneOf((EVIL, "a")), Field(description=EVIL)] = EVIL
 
 
 class Inputs(HTMLParser):
-    """Attributes of the widgets of a form by name, and the choices of those that have some."""
+    """The attributes of the inputs of a form by name, and their choices."""
 
     def __init__(self, html):
         super().__init__()
-        self.found, self.choices, self.tags = {}, {}, []
+        self.by_name, self.choices, self.tags = {}, {}, []
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
@@ -49,8 +49,8 @@ class Inputs(HTMLParser):
         self.tags.append((tag, values))
         if tag in ("input", "select"):
             self.name = values["name"]
-            assert self.name not in self.found
-            self.found[self.name], self.choices[self.name] = {**values, "tag": tag}, []
+            assert self.name not in self.by_name
+            self.by_name[self.name], self.choices[self.name] = {**values, "tag": tag}, []
         elif tag == "option":
             self.choices[self.name].append(values["value"])
 
@@ -63,28 +63,28 @@ def event(data):
     return gr.EventData(None, data)
 
 
-def told(config, **changes):
+def parse(config, **changes):
     return settings(event({"settings": changes}), config)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_every_field_is_there_once_with_its_help_and_default(preset):
+def test_every_field_appears_once_with_its_help_and_default(preset):
     config = PRESETS[preset]
     html = form(config)
-    plain, read = unescape(re.sub("</?code>", "", html)), Inputs(html)
-    assert set(read.found) == set(settings_of(config))
-    ids = [values["id"] for _, values in read.tags if "id" in values]
+    plain, inputs = unescape(re.sub("</?code>", "", html)), Inputs(html)
+    assert set(inputs.by_name) == set(settings_of(config))
+    ids = [values["id"] for _, values in inputs.tags if "id" in values]
     assert len(ids) == len(set(ids))
-    labels = {values["for"] for tag, values in read.tags if tag == "label"}
+    labels = {values["for"] for tag, values in inputs.tags if tag == "label"}
     for field in settings_of(config).values():
-        widget, value = read.found[field.name], text(getattr(config, field.name))
+        widget, value = inputs.by_name[field.name], text(getattr(config, field.name))
         assert widget["id"] in labels
         assert set(widget["aria-describedby"].split()) <= set(ids)
         assert widget["data-default"] == value
         assert f'<span id="default-{field.name}">default {value}</span>' in html
         assert f">{field.description.replace('`', '')}<" in plain
     first = html.partition("<details")[0]
-    assert set(Inputs(first).found) == set(BASIC) & set(read.found)
+    assert set(Inputs(first).by_name) == set(BASIC) & set(inputs.by_name)
 
 
 def partner(config, name, value):
@@ -100,12 +100,12 @@ def partner(config, name, value):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_widget_takes_what_override_takes(preset):
+def test_inputs_accept_the_values_that_override_accepts(preset):
     config = PRESETS[preset]
-    read = Inputs(form(config))
+    inputs = Inputs(form(config))
     for field in settings_of(config).values():
-        widget, name = read.found[field.name], field.name
-        if choices := read.choices[name]:
+        widget, name = inputs.by_name[field.name], field.name
+        if choices := inputs.choices[name]:
             tried = choices
             assert text(getattr(config, name)) in choices
             assert ("disabled" in widget) == (len(choices) == 1)
@@ -120,43 +120,43 @@ def test_a_widget_takes_what_override_takes(preset):
         for value in tried:
             changes = {name: value, **partner(config, name, value)}
             settings = [f"{key}={value}" for key, value in changes.items()]
-            parsed = override(config, told(config, **changes) or settings)
+            parsed = override(config, parse(config, **changes) or settings)
             assert getattr(parsed, name) == getattr(override(config, settings), name)
 
 
-def test_each_preset_is_known_from_all_others():
-    own = {re.search('data-own="([^"]*)"', form(config))[1] for config in PRESETS.values()}
-    assert len(own) == len(PRESETS)
+def test_each_preset_has_its_own_key():
+    keys = {re.search('data-preset="([^"]*)"', form(config))[1] for config in PRESETS.values()}
+    assert len(keys) == len(PRESETS)
 
 
-def test_markup_in_names_and_values_is_text():
+def test_names_and_values_are_escaped():
     html = form(Evil(backbone=EVIL))
     assert "<script" not in html
-    read = Inputs(html)
-    assert read.found["words"]["value"] == EVIL
-    assert EVIL in read.choices["few"]
-    assert EVIL in read.choices["backbone"]
+    inputs = Inputs(html)
+    assert inputs.by_name["words"]["value"] == EVIL
+    assert EVIL in inputs.choices["few"]
+    assert EVIL in inputs.choices["backbone"]
 
 
-def test_kinds_of_fields_have_their_widgets():
-    read = Inputs(form(Free(), basic=("words", "dim")))
-    assert read.found["words"]["type"] == "text"
-    assert read.found["lowest"]["min"] == "-1.0"
-    assert read.found["yes"]["type"] == "checkbox"
-    assert told(Free(), words="a = b", lowest="-0.5", yes="false") == [
+def test_each_kind_of_field_has_its_input():
+    inputs = Inputs(form(Free(), basic=("words", "dim")))
+    assert inputs.by_name["words"]["type"] == "text"
+    assert inputs.by_name["lowest"]["min"] == "-1.0"
+    assert inputs.by_name["yes"]["type"] == "checkbox"
+    assert parse(Free(), words="a = b", lowest="-0.5", yes="false") == [
         *("words=a = b", "lowest=-0.5", "yes=false")
     ]
 
 
-def test_settings_are_plainly_spelt_and_what_is_the_default_is_left_out():
+def test_settings_are_normalized_and_defaults_left_out():
     config = PRESETS["gru"]
     changes = {"epochs": " 1_0 ", "margin": "5e-2", "evaluate_sts": "TRUE", "dropout": "0.20"}
-    assert told(config, **changes) == ["epochs=10", "margin=0.05", "evaluate_sts=true"]
-    assert told(config) == []
-    assert told(PRESETS["bow/paper"], margin="3") == []  # the preset's, not the model's
+    assert parse(config, **changes) == ["epochs=10", "margin=0.05", "evaluate_sts=true"]
+    assert parse(config) == []
+    assert parse(PRESETS["bow/paper"], margin="3") == []  # the preset's, not the model's
 
 
-def test_only_networks_that_are_here_are_offered_beside_the_presets_own(monkeypatch):
+def test_only_available_networks_are_offered_beside_the_default(monkeypatch):
     available = ("pocket", "torchvision/vgg19")
     monkeypatch.setattr(module, "is_available", lambda name: name in available)
     config = PRESETS["gru"]
@@ -164,7 +164,7 @@ def test_only_networks_that_are_here_are_offered_beside_the_presets_own(monkeypa
     assert module.MISSING in form(config)
     assert module.MISSING not in form(config.model_copy(update={"backbone": "pocket"}))
     assert module.MISSING not in form(PRESETS["hypernyms"])  # which has no photos
-    assert told(config, backbone="pocket") == ["backbone=pocket"]
+    assert parse(config, backbone="pocket") == ["backbone=pocket"]
     own = config.model_copy(update={"backbone": "torchvision/alexnet"})
     assert available_networks(own)[0] == "torchvision/alexnet"
 
@@ -176,14 +176,14 @@ def test_only_networks_that_are_here_are_offered_beside_the_presets_own(monkeypa
         *("torchvision/../../x", "torchvision/*", "", "pocket ", "Pocket"),
     ],
 )
-def test_no_other_image_network_is_taken(name, monkeypatch):
+def test_other_image_networks_are_rejected(name, monkeypatch):
     monkeypatch.setattr(module, "is_available", lambda name: name == "pocket")
     with pytest.raises(UserError, match=r"backbone must be one of torchvision/densenet169, pocket"):
-        told(PRESETS["gru"], backbone=name)
+        parse(PRESETS["gru"], backbone=name)
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "message"),
     [
         (None, "out of date"),
         ({}, "out of date"),
@@ -202,8 +202,8 @@ def test_no_other_image_network_is_taken(name, monkeypatch):
         ({"settings": {"pooling": "least"}}, "pooling must be one of"),
     ],
 )
-def test_what_the_form_does_not_send_is_refused_in_one_sentence(data, says):
-    with pytest.raises(UserError, match=says) as error:
+def test_invalid_data_raises_an_error_of_one_sentence(data, message):
+    with pytest.raises(UserError, match=message) as error:
         settings(event(data), PRESETS["gru"])
     assert re.fullmatch(r"[^\n]+[^.]\.", str(error.value))
 
@@ -217,14 +217,14 @@ ANYTHING = st.recursive(
 
 
 @given(ANYTHING | st.fixed_dictionaries({"settings": ANYTHING | st.dictionaries(NAMES, TEXTS)}))
-def test_whatever_is_told_gives_checked_settings_or_one_sentence(data):
+def test_any_data_gives_valid_settings_or_an_error(data):
     config = PRESETS["gru"]
     try:
-        found = settings(event(data), config)
+        result = settings(event(data), config)
     except UserError:
         return
-    assert all(isinstance(s, str) and s.isprintable() and "=" in s for s in found)
-    changed = override(config, found)
+    assert all(isinstance(s, str) and s.isprintable() and "=" in s for s in result)
+    changed = override(config, result)
     assert changed.backbone in available_networks(config)
-    assert {s.partition("=")[0] for s in found} <= set(settings_of(config))
-    assert (changed == config) == (not found)
+    assert {s.partition("=")[0] for s in result} <= set(settings_of(config))
+    assert (changed == config) == (not result)

@@ -164,7 +164,7 @@ def test_a_click_on_the_map_goes_there_and_a_lasso_lists(tab):
     shown = last(tab, tab.select, state, SimpleNamespace(_data={"numbers": [0]}))
     assert shown[tab.state].node.kind == ROOT
     shown = last(tab, tab.select, state, SimpleNamespace(_data={"numbers": [0, 1, 10**6]}))
-    assert "2 words and sentences" in shown[tab.picked]
+    assert "2 words and sentences" in shown[tab.map_selection]
     assert tab.state not in shown
 
 
@@ -216,7 +216,7 @@ def test_another_hierarchy_clears_the_panels(tab):
     state, tray = kept(tab, "a dog", "a cat")
     assert tab.join.joined not in last(tab, tab.join.change_hierarchy, state, tray)
     words = last(tab, tab.choose, hierarchy.CONCEPTS, state)
-    assert words[tab.picked] == ""
+    assert words[tab.map_selection] == ""
     assert words[tab.query] == "dog"
     shown = last(tab, tab.join.change_hierarchy, words[tab.state], tray)
     assert shown[tab.join.joined] == ""

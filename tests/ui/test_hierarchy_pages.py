@@ -32,7 +32,7 @@ def crumbs(page):
 
 
 def go(page, text):
-    page.locator("#where").locator("input, textarea").fill(text)
+    page.locator("#hierarchy-query").locator("input, textarea").fill(text)
     page.get_by_role("button", name="Go there").click()
 
 
@@ -70,7 +70,7 @@ def test_typed_words_lead_there_and_unknown_ones_are_told(visit):
         go(page, typed)
         expect(page.get_by_role("alert").filter(has_text=told).first).to_be_visible()
         arrived(page, "a boat")
-    page.locator("#where").locator("input, textarea").fill("a red circle by a cat")
+    page.locator("#hierarchy-query").locator("input, textarea").fill("a red circle by a cat")
     page.keyboard.press("Enter")
     arrived(page, "a red circle by a cat")
     expect(page).to_have_url(re.compile(r"q=a\+red\+circle\+by\+a\+cat"))
@@ -133,8 +133,8 @@ def test_the_map_leads_to_items_and_gathers_them(visit):
     page.evaluate(EMIT, ["plotly_click", [0]])
     arrived(page, "anything")
     page.evaluate(EMIT, ["plotly_selected", [0, 1, 2]])
-    expect(page.locator("#picked h3")).to_contain_text("0 photos, 3 words and sentences")
-    page.locator("#picked button").nth(1).click()
+    expect(page.locator("#map-selection h3")).to_contain_text("0 photos, 3 words and sentences")
+    page.locator("#map-selection button").nth(1).click()
     arrived(page, "an animal")
 
 

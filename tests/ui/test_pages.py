@@ -46,7 +46,7 @@ def test_the_first_page_shows_photos_that_load(opened):
     )
     alt = photos(opened).first.locator("img").get_attribute("alt")
     assert len(alt.split()) >= 3
-    score = opened.locator("#grid .fit").first
+    score = opened.locator("#grid .score-bar").first
     expect(score).to_have_text(re.compile(r"^0\.\d\d cosine$|^1\.00 cosine$"))
     assert "angle" in score.get_attribute("title")
 
@@ -58,7 +58,7 @@ def test_typing_a_sentence_finds_other_photos_and_moves_the_address(opened):
     expect(opened).to_have_url(re.compile(r"\?q=The\+square\+is\+green"))
     assert sorted(numbers(opened)) == sorted(before)
     assert numbers(opened) != before
-    bars = opened.locator("#grid .fit .number").all_text_contents()
+    bars = opened.locator("#grid .score-bar .number").all_text_contents()
     assert bars == sorted(bars, reverse=True)
 
 

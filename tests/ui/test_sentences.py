@@ -76,7 +76,7 @@ def test_every_model_has_a_row(tab):
     assert "is damaged" in broken
     assert "By order" in shown[tab.entailment]
     assert "By char_gru" in shown[tab.strips]
-    assert shown[tab.near].count("<button") == 2 * NEAREST == len(shown[tab.captions])
+    assert shown[tab.nearest].count("<button") == 2 * NEAREST == len(shown[tab.captions])
     assert shown[tab.state].active
     assert tab.state not in last(tab, tab.open, shown[tab.state])  # it is state once
 
@@ -116,7 +116,7 @@ def test_other_scripts_are_refused_by_each_model(tab):
     assert text(shown[tab.rows]).count("knows no word of the sentence") == 3
     assert shown[tab.entailment] == shown[tab.strips] == ""
     assert "knows no word" in text(shown[tab.note])
-    assert shown[tab.near] == ""
+    assert shown[tab.nearest] == ""
 
 
 def test_a_long_sentence_of_characters_is_read(tab):
@@ -164,17 +164,17 @@ def test_the_heaviest_words_are_listed():
 def test_a_visitor_compares_sentences_and_searches_a_caption(visit, viewport):
     page = visit(viewport=viewport) if viewport else visit()
     page.get_by_role("tab", name="Sentences").click()
-    expect(page.locator("#alike section.alike li")).to_have_count(2)
+    expect(page.locator("#similarity section.similarity li")).to_have_count(2)
     expect(page.get_by_label("First sentence")).to_have_value(EXAMPLES[0][0])
     page.get_by_label("First sentence").fill(A)
     page.get_by_label("Second sentence").fill(B)
     page.get_by_role("button", name="Compare").click()
-    expect(page.locator("#near button")).to_have_count(2 * NEAREST)
+    expect(page.locator("#nearest-captions button")).to_have_count(2 * NEAREST)
     expect(page).to_have_url(re.compile(r"tab=sentences&a=one\+red\+circle&b=there\+is"))
     shared = visit(path=page.url.split("/")[-1])
     expect(shared.get_by_label("Second sentence")).to_have_value(B)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    caption = page.locator("#near button").first
+    caption = page.locator("#nearest-captions button").first
     wanted = caption.text_content()
     caption.click()
     expect(page.get_by_role("tab", name="Search")).to_have_attribute("aria-selected", "true")
@@ -183,8 +183,8 @@ def test_a_visitor_compares_sentences_and_searches_a_caption(visit, viewport):
 
 def test_an_empty_sentence_is_refused_on_the_page(visit):
     page = visit(path="?tab=sentences")
-    expect(page.locator("#near button")).to_have_count(2 * NEAREST)
+    expect(page.locator("#nearest-captions button")).to_have_count(2 * NEAREST)
     page.get_by_label("Second sentence").fill("   ")
     page.get_by_role("button", name="Compare").click()
     expect(page.locator(".problem")).to_contain_text("The second sentence is empty")
-    expect(page.locator("#alike section.alike li")).to_have_count(2)
+    expect(page.locator("#similarity section.similarity li")).to_have_count(2)

@@ -217,10 +217,10 @@ def test_a_fresh_machine_shows_pictures_and_captions(fresh_app, visit):
 def test_the_shipped_models_search_storybook_and_describe_an_upload(shipped_app, visit, tmp_path):
     """Without data, internet and a word of set-up; every word of the photo's sentences is ours."""
     page = visit(shipped_app)
-    expect(page.locator("#grid .fit")).to_have_count(12, timeout=60_000)
+    expect(page.locator("#grid .score-bar")).to_have_count(12, timeout=60_000)
     page.get_by_role("button", name="an animal in the snow").click()
     expect(page).to_have_url(re.compile("q=an\\+animal"))
-    expect(page.locator("#grid .fit")).to_have_count(12)
+    expect(page.locator("#grid .score-bar")).to_have_count(12)
     page.get_by_role("tab", name="Describe").click()
     expect(page.locator("#sentences button.sentence")).to_have_count(10)
     Image.effect_noise((90, 60), 50).save(tmp_path / "noise.png")
@@ -237,6 +237,6 @@ def test_storybook_can_be_chosen(few_app, visit):
     page.get_by_label("Gallery").click()
     page.get_by_role("option", name="Storybook test (16)").click()
     expect(page.locator("#grid button.frame")).to_have_count(12)
-    expect(page.locator("#grid .fit")).to_have_count(12)
+    expect(page.locator("#grid .score-bar")).to_have_count(12)
     page.get_by_role("button", name="two small brown dogs").click()
     expect(page).to_have_url(re.compile("q=two\\+small.*gallery=storybook-test"))

@@ -53,23 +53,23 @@ def panel(monkeypatch):
         return tree.TreePanel()
 
 
-def shown(text):
+def state(text):
     return SearchState(text, "gru", "toy-test", 4)
 
 
-def ask(panel, callback, *inputs):
+def run(panel, callback, *inputs):
     """Return all updates of a callback."""
     return list(callbacks.report_errors(panel.note)(callback)(*inputs))
 
 
 def test_a_closed_panel_parses_nothing(panel, words):
-    (update,) = ask(panel, panel.draw, shown("a dog runs"), False, None)
+    (update,) = run(panel, panel.draw, state("a dog runs"), False, None)
     assert panel.tree not in update
     assert words.read == []
 
 
 def test_an_opened_panel_shows_progress_first(panel, words):
-    updates = ask(panel, panel.unfold, shown("a dog & cat"), None)
+    updates = run(panel, panel.unfold, state("a dog & cat"), None)
     assert any("Parsing the sentence" in str(u[panel.note]) for u in updates[:-1])
     last = updates[-1]
     assert last[panel.open] is True
@@ -79,14 +79,14 @@ def test_an_opened_panel_shows_progress_first(panel, words):
 
 
 def test_a_sentence_is_parsed_once(panel, words):
-    ask(panel, panel.draw, shown("a dog runs"), True, "a dog runs")
-    ask(panel, panel.unfold, shown("a dog runs"), "a dog runs")
-    ask(panel, panel.unfold, None, None)
+    run(panel, panel.draw, state("a dog runs"), True, "a dog runs")
+    run(panel, panel.unfold, state("a dog runs"), "a dog runs")
+    run(panel, panel.unfold, None, None)
     assert words.read == []
 
 
 def test_a_bad_sentence_removes_the_tree(panel, words):
-    last = ask(panel, panel.draw, shown("unknown"), True, "a dog runs")[-1]
+    last = run(panel, panel.draw, state("unknown"), True, "a dog runs")[-1]
     assert "The sentence holds no word." in last[panel.note]
     assert last[panel.tree] == ""
     assert last[panel.parsed] is None
@@ -97,7 +97,7 @@ def test_a_missing_parser_is_reported(panel, monkeypatch):
         raise UserError(MISSING)
 
     monkeypatch.setattr(tree.parser, "load", load)
-    last = ask(panel, panel.unfold, shown("a dog runs"), None)[-1]
+    last = run(panel, panel.unfold, state("a dog runs"), None)[-1]
     assert MISSING in last[panel.note]
     assert 'role="alert"' in last[panel.note]
 
@@ -166,7 +166,7 @@ def test_a_visitor_opens_the_tree_and_walks_it_with_the_keyboard(visit, words):
     for word in sentence.split():
         page.keyboard.press("Tab")
         does = "root of the sentence" if word == "red" else "dep of red"
-        expect(page.locator(".said")).to_have_text(f"{word}, noun, {does}")
+        expect(page.locator(".tree .status")).to_have_text(f"{word}, noun, {does}")
     box = page.locator(".deptree [tabindex]:focus .box").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= PHONE["width"]

@@ -39,7 +39,7 @@ class Page:
             gr.HTML(f"<h1>{TITLE}</h1><p>{SUBTITLE}</p>", elem_classes="title")
             self.model = _setting(list(library.models), "Model")
             self.gallery = _setting(library.labels, "Gallery")
-            with gr.Accordion("More", open=False, elem_classes="rare") as self.more:
+            with gr.Accordion("More", open=False, elem_classes="more-settings") as self.more:
                 self.k = gr.Slider(4, 60, 12, step=1, label="Photos at a time")
                 self.downloads = DownloadPanel(library, self.model, self.gallery)
         with gr.Tabs(elem_id="tabs") as self.tabs:
@@ -235,8 +235,10 @@ class Page:
         self.sentences_tab.select(tab.guard(tab.open), [tab.state], tab.questions, **QUIET)
         self._on_settings(tab, tab.questions)
         search_caption = search_tab.guard(self.search_caption)
-        tab.near.click(search_caption, [tab.captions, *self.settings], search_tab.outputs, **QUIET)
-        tab.near.click(lambda: gr.Tabs(selected="search"), None, self.tabs, **QUIET)
+        tab.nearest.click(
+            search_caption, [tab.captions, *self.settings], search_tab.outputs, **QUIET
+        )
+        tab.nearest.click(lambda: gr.Tabs(selected="search"), None, self.tabs, **QUIET)
 
     def _connect_hierarchy(self) -> None:
         tab, outputs = self.hierarchy, [self.hierarchy.state, self.tabs]
@@ -250,11 +252,11 @@ class Page:
             (self.search_tab, "detail"),
             (self.describe_tab, "sentences"),
             (self.align_tab, "figure"),
-            (self.sentences_tab, "alike"),
+            (self.sentences_tab, "similarity"),
             (self.hierarchy_tab, "trail"),
             (self.train_tab, "status"),
         ):
-            tab.select(js=f"() => vsdemo.address(document.getElementById('{elem_id}'))")
+            tab.select(js=f"() => vsdemo.updateAddressBar(document.getElementById('{elem_id}'))")
 
     def _on_settings(self, tab: Any, outputs: Sequence[Any]) -> None:
         """Let a tab follow another model or gallery."""

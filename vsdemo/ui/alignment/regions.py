@@ -22,7 +22,7 @@ class RegionsPanel:
     def __init__(self, library: Library) -> None:
         self.library = library
         self.note = note_html(html.note(""))
-        self.hits = clickable_html("found")
+        self.hits = clickable_html("region-results")
 
     @property
     def empty(self) -> Update:

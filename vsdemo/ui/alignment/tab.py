@@ -46,19 +46,19 @@ class AlignTab:
         self.library = library
         gr.HTML(f'<p class="about">{ABOUT}</p>')
         with gr.Row(elem_classes="results", elem_id="align"):
-            with gr.Column(scale=6, min_width=320, elem_classes="aside"):
+            with gr.Column(scale=6, min_width=320, elem_classes="side-column"):
                 self.photo = clickable_html("figure")
                 with gr.Row(elem_classes="pick"):
                     self.upload = upload_chip()
                     self.other = chip("Other photos")
                 self.picks = clickable_html("align-picks")
             with gr.Column(scale=7, min_width=320):
-                with gr.Row(elem_classes="ask"):
+                with gr.Row(elem_classes="query-row"):
                     self.query = one_line(
                         "Sentence to align", "What may be in the photo?", elem_id="align-query"
                     )
-                    self.go = gr.Button("Align", variant="primary", scale=0, elem_id="go")
-                self.own = clickable_html("own")
+                    self.go = gr.Button("Align", variant="primary", scale=0, elem_id="align-go")
+                self.captions = clickable_html("photo-captions")
                 self.note = note_html(html.note(""))
                 self.parts = clickable_html("parts")
                 with gr.Row(elem_classes="downloads"):
@@ -69,7 +69,7 @@ class AlignTab:
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
-        photo = [self.photo, self.picks, self.query, self.own, self.note, self.parts]
+        photo = [self.photo, self.picks, self.query, self.captions, self.note, self.parts]
         return [*photo, self.png, self.json, *self.regions.empty, self.state]
 
     def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
@@ -220,7 +220,7 @@ class AlignTab:
         alt = captions[0] if captions else "The photo to align"
         return {
             self.photo: view.photo(address, image.size, alt, state.address, state.alignment),
-            self.own: view.captions(captions, state.text),
+            self.captions: view.captions(captions, state.text),
         }
 
     def _open(self, state: AlignState) -> Image.Image:
@@ -256,7 +256,7 @@ def build(library: Library, gallery: gr.Dropdown) -> AlignTab:
     tab.other.click(tab.guard(tab.offer), [gallery], tab.outputs, **QUIET)
     tab.picks.select(tab.guard(tab.pick), [tab.state], tab.outputs, **LATEST)
     tab.regions.hits.select(tab.guard(tab.change_photo), [tab.state], tab.outputs, **LATEST)
-    tab.own.click(tab.guard(tab.use_caption), [tab.state], tab.outputs, **LATEST)
+    tab.captions.click(tab.guard(tab.use_caption), [tab.state], tab.outputs, **LATEST)
     upload_inputs = [tab.upload, tab.state]
     tab.upload.upload(tab.guard(tab.use_upload), upload_inputs, tab.outputs, **LATEST)
     tab.regions.follow(tab.parts, tab.state)

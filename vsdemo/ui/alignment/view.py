@@ -1,7 +1,7 @@
 """The HTML of an alignment: photo, words, tree and fragments, each with its number.
 
-`html.js` highlights what belongs together. It reads the record in `data-alignment`, and
-`data-word`, `data-fragment` and `data-region` of what can be chosen.
+`html.js` highlights everything related to a selection. It reads the record in `data-alignment`, and
+`data-word`, `data-fragment` and `data-region` of the elements that can be selected.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from vsdemo.plots.universal_dependencies import RELATIONS
 from vsdemo.ui.components.html import PhotoAddress, grey_lines, tidy
 
 HEAT = 28  # cells of the heat map in each direction
-HINT = "Select a word, a relation or a region to see what belongs together."
+HINT = "Select a word, a relation or a region to highlight everything related to it."
 FRAME_RATIO = 4 / 3  # of the frame around a region
 
 
@@ -44,7 +44,7 @@ def photo(
     canvas = f'<canvas width="{HEAT}" height="{HEAT}" aria-hidden="true"></canvas>'
     overlay = canvas + boxes_svg(alignment, size) if alignment else ""
     return (
-        f'<figure class="seen" style="--ratio:{size[0] / size[1]:.4f}" '
+        f'<figure class="aligned-photo" style="--ratio:{size[0] / size[1]:.4f}" '
         f'data-address="{escape(urlencode(page_address))}">'
         f'<img src="{escape(address)}" alt="{escape(tidy(alt))}">{overlay}</figure>'
     )
@@ -57,7 +57,10 @@ def captions(texts: Sequence[str], used: str) -> str:
         f'title="{escape(tidy(text))}"{_current(tidy(text), used)}>{escape(tidy(text))}</button>'
         for i, text in enumerate(texts)
     )
-    return f'<div class="own" role="group" aria-label="Written for this photo">{chips}</div>'
+    return (
+        '<div class="photo-captions" role="group" aria-label="Captions of this photo">'
+        f"{chips}</div>"
+    )
 
 
 def _current(caption: str, used: str) -> str:
@@ -86,24 +89,26 @@ def parts(alignment: Alignment, tree: Tree | None) -> str:
     whole_sentence = len(alignment.fragments) + len(alignment.words)
     return (
         f'<section class="alignment" data-alignment="{escape(json.dumps(record(alignment)))}">'
-        '<div class="words" role="group" aria-label="Words of the sentence" data-keys>'
-        f'{words}</div><p class="note said" role="status">{HINT}</p>{drawn}{_fragments(alignment)}'
-        f'<div class="finder"><button type="button" class="do" data-event="apply" data-stay '
-        f'data-number="{whole_sentence}" data-all="{whole_sentence}">Find regions</button>'
-        '<span class="note">of the gallery that fit <q class="what">the whole sentence</q></span>'
-        "</div></section>"
+        '<div class="words" role="group" aria-label="Words of the sentence" data-arrow-keys>'
+        f'{words}</div><p class="note status" role="status">{HINT}</p>'
+        f"{drawn}{_fragments(alignment)}"
+        '<div class="region-search"><button type="button" class="action-button" '
+        f'data-event="apply" data-keep-scroll data-number="{whole_sentence}" '
+        f'data-sentence="{whole_sentence}">Find regions</button>'
+        '<span class="note">of the gallery that match '
+        '<q class="search-text">the whole sentence</q></span></div></section>'
     )
 
 
 def record(alignment: Alignment) -> dict[str, object]:
-    """Return what the page's script reads."""
+    """Return the record that `html.js` reads from `data-alignment`."""
     digits = decimals([*alignment.parts, alignment.total])
     return {
         "words": alignment.words,
         "fragments": [
             {
                 "words": fragment.words,
-                "says": f"{phrase(alignment, m)} ({relation(fragment.relation)})",
+                "label": f"{phrase(alignment, m)} ({relation(fragment.relation)})",
                 "phrase": phrase(alignment, m),
                 "best": alignment.best_region(m),
                 "part": f"{alignment.parts[m]:.{digits}f}",
@@ -161,7 +166,7 @@ def _fragments(alignment: Alignment) -> str:
         '<p class="part legend" aria-hidden="true"><span class="n none"></span>'
         '<span class="phrase">fragment</span><span class="score">best region</span>'
         '<span class="sum">part of the total</span></p>'
-        '<ol class="fragments" data-keys aria-label="Fragments of the sentence">'
+        '<ol class="fragments" data-arrow-keys aria-label="Fragments of the sentence">'
         f"{''.join(rows)}</ol>"
     )
 
@@ -224,9 +229,9 @@ def _crop(hit: RegionHit, size: tuple[int, int], address: PhotoAddress) -> str:
     return (
         f'<li class="card"><button type="button" class="frame" data-event="select" '
         f'data-number="{hit.number}" aria-label="{escape(label)}" title="{escape(hit.item)}">'
-        f'<span class="cut" style="aspect-ratio:{ratio:.4f};{fill}">'
+        f'<span class="region-crop" style="aspect-ratio:{ratio:.4f};{fill}">'
         f'<img src="{address(hit.number, "large")}" alt="" '
         f'style="{image_style}" loading="lazy" decoding="async"></span></button>'
-        f'<span class="fit"><span class="number">{hit.score:.2f}</span>'
+        f'<span class="score-bar"><span class="number">{hit.score:.2f}</span>'
         '<span class="unit">alignment</span></span></li>'
     )

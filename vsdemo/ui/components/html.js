@@ -1,58 +1,71 @@
-// The page's first script: tells clicks on results to the app, and the address bar to the visitor.
+// The first script of the page: reports clicks on results to the app and keeps the address bar
+// up to date.
 window.vsdemo = {
-  narrow: () => window.innerWidth < 900,
+  NARROW_WIDTH: 900, // pixels; a narrower page shows one column
+  COPY_LABEL_MS: 1500, // how long a copy button shows its result
 
-  // Without a reload: what is on the page can be sent to somebody or come back to.
-  address(element) {
-    const shown = element && element.querySelector("[data-address]");
-    if (!shown || !element.offsetParent) return; // nothing there, or in the other tab
-    const query = new URLSearchParams(shown.dataset.address);
+  isNarrow: () => window.innerWidth < vsdemo.NARROW_WIDTH,
+
+  // The page can be bookmarked and shared without being reloaded.
+  updateAddressBar(element) {
+    const source = element && element.querySelector("[data-address]");
+    if (!source || !element.offsetParent) return; // empty, or in a hidden tab
+    const query = new URLSearchParams(source.dataset.address);
     const theme = new URLSearchParams(location.search).get("__theme");
     if (theme) query.set("__theme", theme);
     history.replaceState(null, "", "?" + query);
   },
 
-  report(element, trigger, watch) {
-    const told = {}; // one object an event: of clicks during an answer Gradio sends the first's again
+  reportClicks(element, trigger, watch) {
+    // One object per event name: Gradio resends the first object for clicks during a running
+    // callback, so it must hold the latest click.
+    const payloads = {};
     element.addEventListener("click", (event) => {
       const button = event.target.closest("button[data-event]");
       if (!button) return;
+      const name = button.dataset.event;
       const number = Number(button.dataset.number || 0);
-      if (button.dataset.event === "select") vsdemo.chosen(button, number);
-      else if (!("stay" in button.dataset)) window.scrollTo({ top: 0 }); // where the answer begins
-      const data = (told[button.dataset.event] ||= {});
-      trigger(button.dataset.event, Object.assign(data, { number, name: button.dataset.name }));
+      if (name === "select") vsdemo.markSelected(button, number);
+      else if (!("keepScroll" in button.dataset)) window.scrollTo({ top: 0 }); // to the results
+      payloads[name] ||= {};
+      Object.assign(payloads[name], { number, name: button.dataset.name });
+      trigger(name, payloads[name]);
     });
-    watch("value", () => vsdemo.address(element));
-    vsdemo.address(element);
+    watch("value", () => vsdemo.updateAddressBar(element));
+    vsdemo.updateAddressBar(element);
   },
 
-  // The frame moves at once; the server's answer follows.
-  chosen(button, number) {
-    if (button.closest("#align, #found")) return window.scrollTo({ top: 0 });
-    const list = button.closest(".gradio-container") || document;
-    for (const other of list.querySelectorAll("#grid [data-number]")) {
-      if (Number(other.dataset.number) === number) other.setAttribute("aria-current", "true");
-      else other.removeAttribute("aria-current");
+  // The frame moves at once; the server's response follows.
+  markSelected(button, number) {
+    if (button.closest("#align, #region-results")) {
+      window.scrollTo({ top: 0 });
+      return;
+    }
+    const page = button.closest(".gradio-container") || document;
+    for (const photo of page.querySelectorAll("#grid [data-number]")) {
+      if (Number(photo.dataset.number) === number) photo.setAttribute("aria-current", "true");
+      else photo.removeAttribute("aria-current");
     }
     const detail = document.getElementById("detail");
-    if (detail && vsdemo.narrow() && !button.closest("#picks")) {
-      const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-      detail.scrollIntoView({ behavior: calm ? "auto" : "smooth", block: "start" });
+    if (detail && vsdemo.isNarrow() && !button.closest("#picks")) {
+      const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      detail.scrollIntoView({ behavior: reducedMotion ? "auto" : "smooth", block: "start" });
     }
   },
 };
 
-// "More" floats above the page; a click elsewhere, or Escape, closes it.
-for (const kind of ["click", "keydown"]) {
-  document.addEventListener(kind, (event) => {
-    const open = document.querySelector(".rare > button.open");
-    const leaves = kind === "click" ? !event.target.closest(".rare") : event.key === "Escape";
-    if (open && leaves) open.click();
+// The panel "More" floats above the page; a click outside of it or Escape closes it.
+for (const eventName of ["click", "keydown"]) {
+  document.addEventListener(eventName, (event) => {
+    const openButton = document.querySelector(".more-settings > button.open");
+    const closes = eventName === "click"
+      ? !event.target.closest(".more-settings")
+      : event.key === "Escape";
+    if (openButton && closes) openButton.click();
   });
 }
 
-// A command is copied; without a clipboard, as over plain http, it is marked to be copied by hand.
+// Copy a command. Without a clipboard, as over plain http, select it for copying by hand.
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
@@ -61,165 +74,212 @@ document.addEventListener("click", async (event) => {
     button.textContent = "Copied";
   } catch {
     getSelection().selectAllChildren(button.previousElementSibling);
-    button.textContent = "Marked";
+    button.textContent = "Selected";
   }
-  setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  setTimeout(() => { button.textContent = "Copy"; }, vsdemo.COPY_LABEL_MS);
 });
 
-// A word of a tree says what it does below the tree, also where nothing hovers; with a long arc it
-// is wider than the screen, so what comes into view is the word itself.
-for (const kind of ["focusin", "pointerover"]) {
-  document.addEventListener(kind, (event) => {
+// Show the role of a word below the tree, since touch screens have no tooltips. A word with a long
+// arc is wider than the screen, so only its box is scrolled into view.
+for (const eventName of ["focusin", "pointerover"]) {
+  document.addEventListener(eventName, (event) => {
     const word = event.target.closest(".tree [role=listitem]");
     if (!word) return;
-    word.closest(".tree").querySelector(".said").textContent = word.getAttribute("aria-label");
-    if (kind === "focusin") {
+    word.closest(".tree").querySelector(".status").textContent = word.getAttribute("aria-label");
+    if (eventName === "focusin") {
       word.querySelector(".box").scrollIntoView({ block: "nearest", inline: "nearest" });
     }
   });
 }
 
-// An alignment: a word, a relation or a region that is selected lights what belongs to it. All that
-// is needed stands in the page; nothing is asked of the app.
+// An alignment: selecting a word, a relation or a region highlights everything related to it. The
+// page holds all the data, so no request is needed.
 vsdemo.alignment = {
-  kinds: ["fragment", "word", "region"],
+  KINDS: ["fragment", "word", "region"],
+  ARROW_OFFSETS: { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 },
+  MAX_SHADE: 190, // alpha of the coldest cells of the heat map, 0 to 255
+  MIN_AREA: 1e-4, // of a box, as a fraction of the photo; avoids a division by zero
 
-  // The element that was chosen, its kind and its number; on an arc of the tree its relation.
-  of(target, data) {
+  // Return the kind and number of the clicked element; an arc of the tree stands for its fragment.
+  selectionAt(target, data) {
     const arc = target.closest("[data-arc]");
     if (arc) {
-      const word = Number(arc.dataset.arc);
-      const fragment = data.fragments.findIndex((f) => f.words[1] === word && f.words[0] !== word);
+      const dependent = Number(arc.dataset.arc);
+      const fragment = data.fragments.findIndex(
+        ({ words }) => words[1] === dependent && words[0] !== dependent,
+      );
       if (fragment >= 0) return { kind: "fragment", number: fragment };
     }
-    const found = target.closest("[data-word], [data-fragment], [data-region]");
-    const kind = found && this.kinds.find((k) => k in found.dataset);
-    return kind ? { kind, number: Number(found.dataset[kind]) } : null;
+    const element = target.closest("[data-word], [data-fragment], [data-region]");
+    const kind = element && this.KINDS.find((name) => name in element.dataset);
+    return kind ? { kind, number: Number(element.dataset[kind]) } : null;
   },
 
-  // Numbers of the fragments, words and regions that belong to a choice, and what it says.
-  related(data, { kind, number }) {
-    const all = data.fragments.map((f, m) => m);
-    const fragments = all.filter((m) => kind === "fragment" ? m === number
-      : kind === "word" ? data.fragments[m].words.includes(number)
-      : data.fragments[m].best === number);
-    const words = kind === "word" ? [number] : fragments.flatMap((m) => data.fragments[m].words);
-    const best = fragments.map((m) => data.fragments[m].best).filter((r) => r !== null);
-    return { fragment: fragments, word: words, region: kind === "region" ? [number] : best };
+  // Return the numbers of the fragments, words and regions related to a selection.
+  relatedTo(data, { kind, number }) {
+    const isRelated = (fragment, m) => {
+      if (kind === "fragment") return m === number;
+      if (kind === "word") return fragment.words.includes(number);
+      return fragment.best === number;
+    };
+    const fragments = data.fragments.flatMap((fragment, m) => isRelated(fragment, m) ? [m] : []);
+    const words = fragments.flatMap((m) => data.fragments[m].words);
+    const regions = fragments.map((m) => data.fragments[m].best).filter((best) => best !== null);
+    return {
+      fragment: fragments,
+      word: kind === "word" ? [number] : words,
+      region: kind === "region" ? [number] : regions,
+    };
   },
 
-  says(data, { kind, number }, lit) {
-    const told = lit.fragment.map((m) => {
-      const f = data.fragments[m];
-      if (f.best === null) return `${f.says}: not grounded`;
-      const score = data.scores[m][f.best].toFixed(2);
-      return `${f.says}: region ${data.numbers[f.best]}, score ${score}`;
+  describe(data, { kind, number }, related) {
+    const fragments = related.fragment.map((m) => {
+      const { label, best } = data.fragments[m];
+      if (best === null) return `${label}: not grounded`;
+      return `${label}: region ${data.numbers[best]}, score ${data.scores[m][best].toFixed(2)}`;
     });
-    const name = kind === "word" ? `“${data.words[number]}”: `
-      : kind === "region" ? `Region ${data.numbers[number]}: ` : "";
-    return name + (told.join("; ") || "in no fragment") + ".";
+    let subject = "";
+    if (kind === "word") subject = `“${data.words[number]}”: `;
+    if (kind === "region") subject = `Region ${data.numbers[number]}: `;
+    return `${subject}${fragments.join("; ") || "in no fragment"}.`;
   },
 
-  // Bright where the chosen fragments look: each region spreads what its score lies above the mean
-  // over its places, as vsdemo.tasks.alignment does. A chosen region is bright itself.
-  heat(canvas, data, { kind, number }, lit) {
-    const side = canvas.width, heat = new Float64Array(side * side);
-    const seen = lit.fragment.filter((m) => data.fragments[m].best !== null);
-    const sums = data.boxes.map((_, k) => kind === "region" ? Number(k === number)
-      : seen.reduce((sum, m) => sum + data.scores[m][k], 0));
-    const mean = sums.length > 1 ? sums.reduce((a, b) => a + b) / sums.length : 0;
-    data.boxes.forEach(([x0, y0, x1, y1], k) => {
-      const weight = Math.max(0, sums[k] - mean) / Math.max((x1 - x0) * (y1 - y0), 1e-4);
-      for (let j = 0; weight && j < side; j++) {
-        const y = (j + 0.5) / side;
+  // Draw the heat map of `vsdemo.vision.regions.heat`: each region spreads over its area by how
+  // much its score for the related fragments exceeds the mean. A selected region is bright itself.
+  drawHeatMap(canvas, data, { kind, number }, related) {
+    const side = canvas.width;
+    const heat = new Float64Array(side * side);
+    const grounded = related.fragment.filter((m) => data.fragments[m].best !== null);
+    const scores = data.boxes.map((_, region) => kind === "region"
+      ? Number(region === number)
+      : grounded.reduce((sum, m) => sum + data.scores[m][region], 0));
+    const total = scores.reduce((sum, score) => sum + score, 0);
+    const mean = scores.length > 1 ? total / scores.length : 0;
+    data.boxes.forEach(([x0, y0, x1, y1], region) => {
+      const area = Math.max((x1 - x0) * (y1 - y0), this.MIN_AREA);
+      const weight = Math.max(0, scores[region] - mean) / area;
+      if (!weight) return;
+      for (let row = 0; row < side; row++) {
+        const y = (row + 0.5) / side;
         if (y < y0 || y >= y1) continue;
-        for (let i = 0; i < side; i++) {
-          const x = (i + 0.5) / side;
-          if (x >= x0 && x < x1) heat[j * side + i] += weight;
+        for (let column = 0; column < side; column++) {
+          const x = (column + 0.5) / side;
+          if (x >= x0 && x < x1) heat[row * side + column] += weight;
         }
       }
     });
-    const most = Math.max(...heat) || 1, pen = canvas.getContext("2d");
-    const image = pen.createImageData(side, side);
-    heat.forEach((h, i) => (image.data[4 * i + 3] = 190 * (1 - h / most)));
-    pen.putImageData(image, 0, 0);
+    const hottest = Math.max(...heat) || 1;
+    const context = canvas.getContext("2d");
+    const image = context.createImageData(side, side);
+    heat.forEach((value, cell) => {
+      image.data[4 * cell + 3] = this.MAX_SHADE * (1 - value / hottest); // alpha of black
+    });
+    context.putImageData(image, 0, 0);
   },
 
-  select(tab, choice) {
+  // Select an element, or nothing if it is selected already.
+  select(tab, selection) {
     const section = tab.querySelector("[data-alignment]");
     const data = JSON.parse(section.dataset.alignment);
-    const same = choice && section.dataset.kind === choice.kind
-      && Number(section.dataset.number) === choice.number;
-    if (same) choice = null;
-    const lit = choice ? this.related(data, choice) : { fragment: [], word: [], region: [] };
-    for (const kind of this.kinds) {
+    const isSelected = selection && section.dataset.kind === selection.kind
+      && Number(section.dataset.number) === selection.number;
+    if (isSelected) selection = null;
+    const related = selection
+      ? this.relatedTo(data, selection)
+      : { fragment: [], word: [], region: [] };
+    for (const kind of this.KINDS) {
       for (const element of tab.querySelectorAll(`[data-${kind}]`)) {
         const number = Number(element.dataset[kind]);
-        element.classList.toggle("lit", lit[kind].includes(number));
-        const pressed = choice && choice.kind === kind && choice.number === number;
-        if (element.hasAttribute("aria-pressed")) element.setAttribute("aria-pressed", Boolean(pressed));
+        element.classList.toggle("related", related[kind].includes(number));
+        const pressed = selection && selection.kind === kind && selection.number === number;
+        if (element.hasAttribute("aria-pressed")) {
+          element.setAttribute("aria-pressed", Boolean(pressed));
+        }
       }
     }
     for (const arc of section.querySelectorAll("[data-arc]")) {
-      const ends = (m) => data.fragments[m].words[1] === Number(arc.dataset.arc);
-      arc.classList.toggle("lit", lit.fragment.some(ends));
+      const dependent = Number(arc.dataset.arc);
+      const isRelated = related.fragment.some((m) => data.fragments[m].words[1] === dependent);
+      arc.classList.toggle("related", isRelated);
     }
-    section.dataset.kind = choice ? choice.kind : "";
-    section.dataset.number = choice ? choice.number : "";
-    tab.classList.toggle("lighting", Boolean(choice));
+    section.dataset.kind = selection ? selection.kind : "";
+    section.dataset.number = selection ? selection.number : "";
+    tab.classList.toggle("has-selection", Boolean(selection));
     const canvas = tab.querySelector("figure canvas");
-    if (choice && canvas) this.heat(canvas, data, choice, lit);
-    const said = section.querySelector(".said");
-    said.dataset.ask ||= said.textContent;
-    said.textContent = choice ? this.says(data, choice, lit) : said.dataset.ask;
-    this.look(section, data, choice, lit);
+    if (selection && canvas) this.drawHeatMap(canvas, data, selection, related);
+    const status = section.querySelector(".status");
+    status.dataset.hint ||= status.textContent;
+    status.textContent = selection
+      ? this.describe(data, selection, related)
+      : status.dataset.hint;
+    this.updateSearchButton(section, data, selection, related);
   },
 
-  // What the button below looks for in the gallery.
-  look(section, data, choice, lit) {
-    const button = section.querySelector(".finder button");
-    const best = (a, b) => data.scores[b][choice.number] - data.scores[a][choice.number];
-    const fragment = choice && (choice.kind === "region" ? [...lit.fragment].sort(best)[0]
-      : choice.kind === "fragment" ? choice.number : undefined);
-    const [number, what] = fragment !== undefined && fragment !== null
-      ? [fragment, `“${data.fragments[fragment].phrase}”`]
-      : choice && choice.kind === "word"
-        ? [data.fragments.length + choice.number, `“${data.words[choice.number]}”`]
-        : [button.dataset.all, "the whole sentence"];
-    button.dataset.number = number;
-    section.querySelector(".what").textContent = what;
+  // Set what the button below searches the gallery for.
+  updateSearchButton(section, data, selection, related) {
+    const button = section.querySelector(".region-search button");
+    const { number, text } = this.searchTarget(data, selection, related);
+    button.dataset.number = number ?? button.dataset.sentence;
+    section.querySelector(".search-text").textContent = text;
   },
 
-  // Arrow keys go on within words, fragments, regions or the tree, and select.
-  step(target, tab, by) {
-    const group = target.closest("[data-keys], svg");
-    const kind = group && this.kinds.find((k) => k in target.dataset);
+  // Return the number and text to search for: fragments come first, then words. The number is null
+  // for the whole sentence.
+  searchTarget(data, selection, related) {
+    const wholeSentence = { number: null, text: "the whole sentence" };
+    if (!selection) return wholeSentence;
+    if (selection.kind === "word") {
+      const number = data.fragments.length + selection.number;
+      return { number, text: `“${data.words[selection.number]}”` };
+    }
+    let fragment = selection.number;
+    if (selection.kind === "region") {
+      const score = (m) => data.scores[m][selection.number];
+      [fragment] = [...related.fragment].sort((a, b) => score(b) - score(a));
+      if (fragment === undefined) return wholeSentence;
+    }
+    return { number: fragment, text: `“${data.fragments[fragment].phrase}”` };
+  },
+
+  // Move the focus within a group of words, fragments or regions, and select what it reaches.
+  moveFocus(target, tab, offset) {
+    const group = target.closest("[data-arrow-keys], svg");
+    const kind = group && this.KINDS.find((name) => name in target.dataset);
     if (!kind) return false;
-    const all = [...group.querySelectorAll(`:is(button, [tabindex])[data-${kind}]`)];
-    const next = all[all.indexOf(target) + by];
+    const elements = [...group.querySelectorAll(`:is(button, [tabindex])[data-${kind}]`)];
+    const next = elements[elements.indexOf(target) + offset];
     if (next) {
       next.focus();
-      if (next.getAttribute("aria-pressed") !== "true") next.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+      if (next.getAttribute("aria-pressed") !== "true") {
+        next.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+      }
     }
     return true;
   },
 };
 
-for (const kind of ["click", "keydown"]) {
-  document.addEventListener(kind, (event) => {
+for (const eventName of ["click", "keydown"]) {
+  document.addEventListener(eventName, (event) => {
     const tab = event.target.closest("#align");
     const section = tab && tab.querySelector("[data-alignment]");
     if (!section) return;
-    const alignment = vsdemo.alignment;
-    if (kind === "keydown") {
-      const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-      if (by && alignment.step(event.target, tab, by)) return event.preventDefault();
-      if (event.key === "Escape" && section.dataset.kind) return alignment.select(tab, null);
-      const pressed = event.key === "Enter" || event.key === " ";
-      if (!pressed || !event.target.closest("svg [role=button]")) return; // a button clicks itself
+    const { alignment } = vsdemo;
+    if (eventName === "keydown") {
+      const offset = alignment.ARROW_OFFSETS[event.key];
+      if (offset && alignment.moveFocus(event.target, tab, offset)) {
+        event.preventDefault();
+        return;
+      }
+      if (event.key === "Escape" && section.dataset.kind) {
+        alignment.select(tab, null);
+        return;
+      }
+      // The browser turns these keys into clicks for HTML buttons, but not within an SVG.
+      const isPress = event.key === "Enter" || event.key === " ";
+      if (!isPress || !event.target.closest("svg [role=button]")) return;
       event.preventDefault();
     }
-    const choice = alignment.of(event.target, JSON.parse(section.dataset.alignment));
-    if (choice) alignment.select(tab, choice);
+    const selection = alignment.selectionAt(event.target, JSON.parse(section.dataset.alignment));
+    if (selection) alignment.select(tab, selection);
   });
 }

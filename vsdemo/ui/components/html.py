@@ -91,7 +91,7 @@ def bar(value: float, number: str, unit: str, meaning: str) -> str:
     title = f' title="{escape(meaning)}"' if meaning else ""
     unit_html = f' <span class="unit">{escape(unit)}</span>' if unit else ""
     return (
-        f'<span class="fit"{title}><span class="bar">'
+        f'<span class="score-bar"{title}><span class="bar">'
         f'<span style="width:{width:.1%}"></span></span>'
         f'<span class="number">{number}</span>{unit_html}</span>'
     )
@@ -201,9 +201,10 @@ def photo_detail(
     return (
         f'<article class="detail" data-address="{escape(urlencode(address))}">'
         f'<div class="large"><img src="{photo}" alt="{escape(alt)}"></div>'
-        f'<div class="under">{score}<button type="button" class="do" data-event="apply">Align'
-        '</button><button type="button" class="do" data-event="submit">Describe</button>'
-        '<button type="button" class="do" data-event="expand">Hierarchy</button></div>'
+        f'<div class="action-row">{score}'
+        '<button type="button" class="action-button" data-event="apply">Align</button>'
+        '<button type="button" class="action-button" data-event="submit">Describe</button>'
+        '<button type="button" class="action-button" data-event="expand">Hierarchy</button></div>'
         f"{captions_html}{nearest_html}</article>"
     )
 
@@ -242,10 +243,11 @@ def sentence_list(
     for i, (text, bar_html) in enumerate(zip_longest(texts, bars, fillvalue="")):
         mark = '<span class="mark">written for this photo</span>' if text in own else ""
         align = (
-            f'<button type="button" class="to" data-event="apply" data-number="{i}" '
+            f'<button type="button" class="text-button" data-event="apply" data-number="{i}" '
             f'aria-label="Align with the photo: {escape(tidy(text))}">Align</button>'
         )
         rows.append(
-            f'<li>{sentence_button(i, text)}{mark}<div class="beside">{bar_html}{align}</div></li>'
+            f"<li>{sentence_button(i, text)}{mark}"
+            f'<div class="score-row">{bar_html}{align}</div></li>'
         )
     return f'<ol class="sentences" data-address="{escape(urlencode(address))}">{"".join(rows)}</ol>'

@@ -1,4 +1,4 @@
-"""A widget that plotly draws."""
+"""A component drawn by plotly in the browser."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from vsdemo.plots.embedding_map import SCRIPT
 HERE = Path(__file__).parent
 
 
-def plotly_widget(draw: Path, inside: str, *, label: str, name: str | None) -> gr.HTML:
-    """Return a widget around some HTML, drawn by a script that loads plotly.js first.
+def plotly_widget(script: Path, content: str, *, label: str, name: str | None) -> gr.HTML:
+    """Return a component with some HTML, drawn by a script that loads plotly.js on first use.
 
     Args:
-        draw: The script. Its name is the widget's CSS class.
-        inside: The HTML.
-        label: What it is, for screen readers.
-        name: The widget's elem_id.
+        script: The drawing script. Its stem is the CSS class of the component.
+        content: The HTML.
+        label: Name of the component for screen readers.
+        name: The component's elem_id.
     """
     gr.set_static_paths([SCRIPT])
-    script = f"gradio_api/file={quote(SCRIPT.as_posix())}"  # relative, for any root path
-    code = [file.read_text(encoding="utf-8") for file in (HERE / "plotly.js", draw)]
+    plotly_address = f"gradio_api/file={quote(SCRIPT.as_posix())}"  # relative, for any root path
+    code = [file.read_text(encoding="utf-8") for file in (HERE / "plotly.js", script)]
     return gr.HTML(
         "",
-        html_template=f'<div class="{draw.stem}" role="region" aria-label="{escape(label)}" '
-        f'data-script="{script}">{inside}</div>',
+        html_template=f'<div class="{script.stem}" role="region" aria-label="{escape(label)}" '
+        f'data-script="{plotly_address}">{content}</div>',
         js_on_load="".join(code),
         elem_id=name,
     )

@@ -8,13 +8,13 @@ import gradio as gr
 
 
 def clickable_html(elem_id: str, value: str = "", **options: Any) -> gr.HTML:
-    """Return a widget that reports clicks on buttons with `data-event` in its HTML."""
-    script = "vsdemo.report(element, trigger, watch)"
+    """Return HTML that reports clicks on its buttons with `data-event` as events."""
+    script = "vsdemo.reportClicks(element, trigger, watch)"
     return gr.HTML(value, elem_id=elem_id, js_on_load=script, **options)
 
 
 def note_html(value: str = "") -> gr.HTML:
-    """Return a widget for notes, progress and errors."""
+    """Return HTML for notes, progress and errors."""
     return gr.HTML(value, elem_classes="notes")
 
 
@@ -31,7 +31,7 @@ def upload_chip() -> gr.UploadButton:
 
 
 def one_line(label: str, placeholder: str, **options: Any) -> gr.Textbox:
-    """Return a text box of one line, whose label only screen readers read."""
+    """Return a one-line text box, whose label is visible to screen readers only."""
     return gr.Textbox(
         label=label,
         show_label=False,

@@ -69,7 +69,7 @@ class DescribeTab:
                     height=360,
                 )
                 with gr.Row(elem_classes="pick"):
-                    gr.HTML('<span class="try">or pick one from the gallery</span>')
+                    gr.HTML('<span class="examples-label">or pick one from the gallery</span>')
                     self.other = chip("Other photos")
                 self.picks = clickable_html("picks")
             with gr.Column(scale=7, min_width=320):

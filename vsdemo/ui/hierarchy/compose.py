@@ -40,7 +40,7 @@ class JoinPanel:
         self.hierarchies, self.address = hierarchies, address
         self.note = note_html(html.note(""))
         self.tray = clickable_html("tray", view.tray(()))
-        with gr.Row(elem_classes="joins"):
+        with gr.Row(elem_classes="join-buttons"):
             self.buttons = {name: chip(name, elem_id=ELEM_IDS[name]) for name in JOINS}
         self.joined = clickable_html("joined")
         self.kept = gr.State(None)

@@ -1,249 +1,392 @@
-// Order-embeddings in the plane, to be moved by hand: the kinds of a concept lie in its cone. The
-// quadrant stands on its corner, so that the origin is at the top and cones open downwards.
+// An interactive order-embedding in the plane: the kinds of a concept lie in its cone. The quadrant
+// is rotated so that the origin is at the top and cones open downwards.
 vsdemo.cones = {
-  STEP: 0.1, // that an arrow key moves a point, in each coordinate
-  TOP: 38, // pixels above the origin
-  states: new WeakMap(), // section -> its points as they are now, and what is selected
+  KEY_STEP: 0.1, // how far an arrow key moves a concept, in each coordinate
+  ORIGIN_Y: 38, // pixels from the upper edge to the origin
+  MARGIN_X: 16, // pixels to the left and right of the outermost concepts
+  MARGIN_BOTTOM: 24, // pixels
+  MIN_DRAG: 4, // pixels; a shorter movement of the pointer is a click
+  MIN_ARROW: 26, // pixels between two concepts, for a line to fit
+  EDGE_SAMPLES: 24, // points of an edge that labels should not cover
+  states: new WeakMap(), // section -> positions, selection and size of its drawing
+  drag: null, // the concept that a pointer holds
 
   // E = |max(0, general - specific)|^2, Vendrov et al. 2016, equation 2; 0 inside the cone.
   violation: (general, specific) =>
     general.reduce((sum, x, k) => sum + Math.max(0, x - specific[k]) ** 2, 0),
 
-  number: (e) => `E\u00a0${e && e < 0.005 ? "<\u00a00.01" : `=\u00a0${e && e.toFixed(2)}`}`,
-  list: (words) => words.join(", ").replace(/, ([^,]*)$/, " and $1"),
+  formatViolation(e) {
+    if (e && e < 0.005) return "E\u00a0<\u00a00.01";
+    return `E\u00a0=\u00a0${e && e.toFixed(2)}`;
+  },
+
+  joinWords: (words) => words.join(", ").replace(/, ([^,]*)$/, " and $1"),
 
   start(section) {
-    const data = JSON.parse(section.dataset.cones), svg = section.querySelector(".plane");
-    svg.innerHTML = '<g class="ground"></g><g class="arrows" aria-hidden="true"></g><g class="points"></g>';
+    const data = JSON.parse(section.dataset.cones);
+    const svg = section.querySelector(".plane");
+    svg.innerHTML = '<g class="background"></g><g class="arrows" aria-hidden="true"></g>'
+      + '<g class="points"></g>';
     const nodes = data.names.map((name, i) => {
       const node = document.createElementNS(svg.namespaceURI, "g");
-      node.innerHTML = '<circle class="hit" r="18"/><circle class="dot" r="5.5"/><text/>';
+      node.innerHTML = '<circle class="hit-area" r="18"/><circle class="dot" r="5.5"/><text/>';
       node.lastChild.textContent = name;
       node.setAttribute("tabindex", 0);
       node.setAttribute("role", "button");
       node.dataset.point = i;
       return svg.lastChild.appendChild(node);
     });
-    const state = { data, nodes, points: data.points, sides: [], chosen: [], moved: null, result: null };
-    this.states.set(section, state);
-    new ResizeObserver(() => this.fit(section)).observe(svg);
-    // A finger on a point moves it, elsewhere it scrolls the page; touch-action knows no parts of an svg.
-    const stay = (event) => event.target.closest("[data-point]") && event.preventDefault();
-    svg.addEventListener("touchstart", stay, { passive: false });
+    this.states.set(section, {
+      data,
+      nodes,
+      points: data.points,
+      labelSides: [],
+      selected: [], // at most two, the last one selected last
+      moved: null,
+      result: null,
+    });
+    new ResizeObserver(() => this.resize(section)).observe(svg);
+    // A finger on a concept drags it; elsewhere it scrolls the page. The CSS property touch-action
+    // cannot be set for parts of an SVG.
+    const preventScroll = (event) => {
+      if (event.target.closest("[data-point]")) event.preventDefault();
+    };
+    svg.addEventListener("touchstart", preventScroll, { passive: false });
   },
 
-  // One unit of the drawing is one pixel, so that names stay readable on a phone.
-  fit(section) {
-    const state = this.states.get(section), svg = section.querySelector(".plane");
-    const width = svg.clientWidth, height = svg.clientHeight;
-    if (!width) return; // in a tab that nobody looks at
+  // One unit of the SVG is one pixel, so that names stay readable on a phone.
+  resize(section) {
+    const state = this.states.get(section);
+    const svg = section.querySelector(".plane");
+    const width = svg.clientWidth;
+    const height = svg.clientHeight;
+    if (!width) return; // in a hidden tab
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    const down = 1.08 * Math.max(...state.data.points.map(([a, b]) => a + b), 1);
-    const aside = 1.15 * Math.max(...state.data.points.map(([a, b]) => Math.abs(b - a)), down / 3);
-    Object.assign(state, { width, height, down, aside, sides: [] });
-    state.across = (width / 2 - 16) / aside;
-    state.along = (height - this.TOP - 24) / down;
+    const { points } = state.data;
+    const maxDepth = 1.08 * Math.max(...points.map(([a, b]) => a + b), 1);
+    const maxOffset = 1.15 * Math.max(...points.map(([a, b]) => Math.abs(b - a)), maxDepth / 3);
+    Object.assign(state, { width, height, maxDepth, maxOffset, labelSides: [] });
+    state.scaleX = (width / 2 - this.MARGIN_X) / maxOffset;
+    state.scaleY = (height - this.ORIGIN_Y - this.MARGIN_BOTTOM) / maxDepth;
     this.draw(section);
-    this.place(section);
+    this.placeLabels(section);
   },
 
-  // Where a point stands in the drawing, and back.
-  at({ width, across, along }, [a, b]) {
-    return [width / 2 + across * (b - a), this.TOP + along * (a + b)];
+  // Convert coordinates of the embedding to pixels, and back.
+  toPixels({ width, scaleX, scaleY }, [a, b]) {
+    return [width / 2 + scaleX * (b - a), this.ORIGIN_Y + scaleY * (a + b)];
   },
-  from({ width, across, along }, x, y) {
-    const aside = (x - width / 2) / across, down = (y - this.TOP) / along;
-    return [(down - aside) / 2, (down + aside) / 2];
-  },
-  // The nearest point that is in the quadrant and in the drawing.
-  within({ down, aside }, [a, b]) {
-    const y = Math.min(Math.max(a + b, 0), down), most = Math.min(aside, y);
-    const x = Math.min(Math.max(b - a, -most), most);
-    return [(y - x) / 2, (y + x) / 2].map((c) => Math.max(0, Math.round(c * 100) / 100));
+  fromPixels({ width, scaleX, scaleY }, x, y) {
+    const offset = (x - width / 2) / scaleX;
+    const depth = (y - this.ORIGIN_Y) / scaleY;
+    return [(depth - offset) / 2, (depth + offset) / 2];
   },
 
-  // Each name goes where it covers least; it changes sides only for a reason.
-  place(section) {
-    const state = this.states.get(section), spots = state.points.map((p) => this.at(state, p));
-    const roads = state.data.edges.flatMap(([g, s]) => Array.from({ length: 24 }, (_, t) =>
-      [0, 1].map((k) => spots[g][k] + (t + 0.5) / 24 * (spots[s][k] - spots[g][k]))));
-    const taken = [];
-    spots.forEach(([x, y], i) => {
-      const text = state.nodes[i].lastChild, { width, height } = text.getBBox();
-      const sides = [["start", 11, 5, 0], ["end", -11, 5, width], ["middle", 0, -12, width / 2], ["middle", 0, 23, width / 2]];
-      const tried = sides.map(([anchor, dx, dy, before], side) => {
-        const left = x + dx - before - 3, top = y + dy - 0.8 * height;
-        const [right, bottom] = [left + width + 6, top + height];
-        const covers = ([u, v], r) => u > left - r && u < right + r && v > top - r && v < bottom + r;
-        const outside = left < 0 || right > state.width || top < 0 || bottom > state.height;
-        const over = taken.filter(([l, t, r, b]) => left < r && right > l && top < b && bottom > t).length
-          + spots.filter((spot, k) => k !== i && covers(spot, 6)).length;
-        const cost = 1000 * outside + 100 * over + 5 * (side > 1) - 40 * (state.sides[i] === side)
-          + roads.filter((spot) => covers(spot, 0)).length;
-        return { side, cost, box: [left, top, right, bottom], spot: { "text-anchor": anchor, x: dx, y: dy } };
+  // Return the nearest point inside the quadrant and the drawing, rounded to two decimals.
+  clamp({ maxDepth, maxOffset }, [a, b]) {
+    const depth = Math.min(Math.max(a + b, 0), maxDepth);
+    const limit = Math.min(maxOffset, depth);
+    const offset = Math.min(Math.max(b - a, -limit), limit);
+    return [(depth - offset) / 2, (depth + offset) / 2]
+      .map((x) => Math.max(0, Math.round(x * 100) / 100));
+  },
+
+  // Place each name on the side where it covers least; prefer its current side, to avoid flicker.
+  placeLabels(section) {
+    const state = this.states.get(section);
+    const positions = state.points.map((point) => this.toPixels(state, point));
+    const edgePoints = state.data.edges.flatMap(([general, specific]) => {
+      const [x0, y0] = positions[general];
+      const [x1, y1] = positions[specific];
+      return Array.from({ length: this.EDGE_SAMPLES }, (_, i) => {
+        const t = (i + 0.5) / this.EDGE_SAMPLES;
+        return [x0 + t * (x1 - x0), y0 + t * (y1 - y0)];
       });
-      const best = tried.reduce((one, two) => (two.cost < one.cost ? two : one));
-      for (const [name, value] of Object.entries(best.spot)) text.setAttribute(name, value);
-      state.sides[i] = best.side;
-      taken.push(best.box);
+    });
+    const placed = []; // boxes of the names placed so far
+    positions.forEach(([x, y], i) => {
+      const label = state.nodes[i].lastChild;
+      const { width, height } = label.getBBox();
+      const sides = [
+        { anchor: "start", dx: 11, dy: 5, before: 0 },
+        { anchor: "end", dx: -11, dy: 5, before: width },
+        { anchor: "middle", dx: 0, dy: -12, before: width / 2 },
+        { anchor: "middle", dx: 0, dy: 23, before: width / 2 },
+      ];
+      const candidates = sides.map(({ anchor, dx, dy, before }, side) => {
+        const left = x + dx - before - 3;
+        const top = y + dy - 0.8 * height;
+        const right = left + width + 6;
+        const bottom = top + height;
+        const covers = ([u, v], radius) => u > left - radius && u < right + radius
+          && v > top - radius && v < bottom + radius;
+        const isOutside = left < 0 || right > state.width || top < 0 || bottom > state.height;
+        const names = placed.filter(([l, t, r, b]) => (
+          left < r && right > l && top < b && bottom > t
+        ));
+        const dots = positions.filter((position, k) => k !== i && covers(position, 6));
+        const cost = 1000 * isOutside
+          + 100 * (names.length + dots.length)
+          + 5 * (side > 1)
+          - 40 * (state.labelSides[i] === side)
+          + edgePoints.filter((position) => covers(position, 0)).length;
+        const attributes = { "text-anchor": anchor, x: dx, y: dy };
+        return { side, cost, box: [left, top, right, bottom], attributes };
+      });
+      const best = candidates.reduce((a, b) => (b.cost < a.cost ? b : a));
+      for (const [name, value] of Object.entries(best.attributes)) label.setAttribute(name, value);
+      state.labelSides[i] = best.side;
+      placed.push(best.box);
     });
   },
 
-  // From the specific point up to the general one; a violation stands beside it.
+  // Return the arrow from a specific concept up to a general one, with the violation beside it.
   arrow(state, kind, [general, specific], e) {
-    const [x0, y0] = this.at(state, state.points[specific]), [x1, y1] = this.at(state, state.points[general]);
-    const far = Math.hypot(x1 - x0, y1 - y0) || 1, [u, v] = [(x1 - x0) / far, (y1 - y0) / far];
-    const on = (along, beside) => `${x1 - along * u - beside * v} ${y1 - along * v + beside * u}`;
-    const drawn = far < 26 ? "" : `<path class="line ${kind}" d="M${on(far - 8, 0)}L${on(16, 0)}"/>`
-      + `<path class="head ${kind}" d="M${on(8, 0)}L${on(18, 4.5)}L${on(18, -4.5)}Z"/>`;
-    if (!e) return drawn;
-    const [x, y] = [(x0 + x1) / 2 + 8 * Math.abs(v), (y0 + y1) / 2 + (v > 0 ? -8 : 8) * u + 5];
-    return `${drawn}<text x="${x}" y="${y}">${this.number(e).replace("<", "&lt;")}</text>`;
+    const [x0, y0] = this.toPixels(state, state.points[specific]);
+    const [x1, y1] = this.toPixels(state, state.points[general]);
+    const length = Math.hypot(x1 - x0, y1 - y0) || 1;
+    const u = (x1 - x0) / length;
+    const v = (y1 - y0) / length;
+    const position = (back, beside) => (
+      `${x1 - back * u - beside * v} ${y1 - back * v + beside * u}`
+    );
+    let svg = "";
+    if (length >= this.MIN_ARROW) {
+      svg = `<path class="line ${kind}" d="M${position(length - 8, 0)}L${position(16, 0)}"/>`
+        + `<path class="head ${kind}" d="M${position(8, 0)}L${position(18, 4.5)}`
+        + `L${position(18, -4.5)}Z"/>`;
+    }
+    if (!e) return svg;
+    const x = (x0 + x1) / 2 + 8 * Math.abs(v);
+    const y = (y0 + y1) / 2 + (v > 0 ? -8 : 8) * u + 5;
+    return `${svg}<text x="${x}" y="${y}">${this.formatViolation(e).replace("<", "&lt;")}</text>`;
+  },
+
+  cone(state, kind, point) {
+    const [x, y] = this.toPixels(state, point);
+    const dx = 9 * state.maxDepth * state.scaleX; // beyond the edges of the drawing
+    const dy = 9 * state.maxDepth * state.scaleY;
+    return `<path class="${kind}" d="M${x} ${y}L${x - dx} ${y + dy}H${x + dx}Z"/>`;
   },
 
   draw(section) {
-    const state = this.states.get(section), { data, points, chosen, nodes } = state, { names } = data;
-    const inside = (g, s) => g !== s && this.violation(points[g], points[s]) === 0;
-    const truth = new Set(data.pairs.map(String)), is = (g, s) => truth.has(`${g},${s}`);
-    const strays = names.flatMap((_, g) => names.flatMap((_, s) => inside(g, s) && !is(g, s) ? [[g, s]] : []));
-    const direct = strays.filter(([g, s]) => // those that no other one and a true pair imply
-      !strays.some(([h, t]) => (t === s && is(g, h)) || (h === g && is(t, s))));
-    const es = data.edges.map(([g, s]) => this.violation(points[g], points[s]));
-    const cone = (kind, point) => {
-      const [x, y] = this.at(state, point), [u, v] = [state.across, state.along].map((c) => 9 * state.down * c);
-      return `<path class="${kind}" d="M${x} ${y}L${x - u} ${y + v}H${x + u}Z"/>`;
-    };
-    const [x, y] = this.at(state, state.result || [0, 0]);
-    section.querySelector(".ground").innerHTML = cone("quadrant", [0, 0])
-      + chosen.map((i, k) => cone(k === chosen.length - 1 ? "cone" : "cone before", points[i])).join("")
-      + `<text x="6" y="18">↑ more general</text><text x="6" y="${state.height - 8}">↓ more specific</text>`;
-    section.querySelector(".arrows").innerHTML = direct.map((pair) => this.arrow(state, "spurious", pair)).join("")
-      + data.edges.map((pair, i) => this.arrow(state, es[i] ? "violated" : "holds", pair, es[i])).join("")
-      + (state.result ? `<rect class="result" x="${x - 5}" y="${y - 5}" width="10" height="10"/>` : "");
-    nodes.forEach((node, i) => {
-      const above = names.filter((_, g) => inside(g, i));
-      node.setAttribute("transform", `translate(${this.at(state, points[i])})`);
-      node.setAttribute("aria-pressed", chosen.includes(i));
-      node.setAttribute("aria-label", names[i] + (above.length ? `, in the cone of ${this.list(above)}` : ""));
-      node.classList.toggle("kind", chosen.length > 0 && inside(chosen.at(-1), i));
+    const state = this.states.get(section);
+    const { data, points, selected, nodes } = state;
+    const { names, edges } = data;
+    const isInCone = (general, specific) => general !== specific
+      && this.violation(points[general], points[specific]) === 0;
+    const truePairs = new Set(data.pairs.map(String));
+    const isTrue = (general, specific) => truePairs.has(`${general},${specific}`);
+    const spurious = names.flatMap((_, g) => names.flatMap((_, s) => (
+      isInCone(g, s) && !isTrue(g, s) ? [[g, s]] : []
+    )));
+    // Leave out arrows that a true pair and another spurious pair imply.
+    const isImplied = ([g, s]) => spurious.some(([other, specific]) => (
+      (specific === s && isTrue(g, other)) || (other === g && isTrue(specific, s))
+    ));
+    const violations = edges.map(([g, s]) => this.violation(points[g], points[s]));
+
+    const cones = selected.map((i, k) => {
+      const kind = k === selected.length - 1 ? "cone" : "cone previous";
+      return this.cone(state, kind, points[i]);
     });
-    this.tell(section, state, es, strays);
+    section.querySelector(".background").innerHTML = this.cone(state, "quadrant", [0, 0])
+      + cones.join("")
+      + '<text x="6" y="18">↑ more general</text>'
+      + `<text x="6" y="${state.height - 8}">↓ more specific</text>`;
+
+    const arrows = [
+      ...spurious.filter((pair) => !isImplied(pair)).map((pair) => (
+        this.arrow(state, "spurious", pair)
+      )),
+      ...edges.map((pair, i) => (
+        this.arrow(state, violations[i] ? "violated" : "holds", pair, violations[i])
+      )),
+    ];
+    if (state.result) {
+      const [x, y] = this.toPixels(state, state.result);
+      arrows.push(`<rect class="result" x="${x - 5}" y="${y - 5}" width="10" height="10"/>`);
+    }
+    section.querySelector(".arrows").innerHTML = arrows.join("");
+
+    nodes.forEach((node, i) => {
+      const containing = names.filter((_, g) => isInCone(g, i));
+      const cone = containing.length ? `, in the cone of ${this.joinWords(containing)}` : "";
+      node.setAttribute("transform", `translate(${this.toPixels(state, points[i])})`);
+      node.setAttribute("aria-pressed", selected.includes(i));
+      node.setAttribute("aria-label", names[i] + cone);
+      node.classList.toggle("kind", selected.length > 0 && isInCone(selected.at(-1), i));
+    });
+    this.updateTexts(section, state, violations, spurious);
   },
 
-  tell(section, state, es, strays) {
-    const { names } = state.data, say = (what, text) => {
-      const place = section.querySelector(what);
-      if (place.textContent !== text) place.textContent = text; // or it is read out once more
+  updateTexts(section, state, violations, spurious) {
+    const { names } = state.data;
+    const setText = (selector, text) => {
+      const element = section.querySelector(selector);
+      // Screen readers announce each change, even to the same text.
+      if (element.textContent !== text) element.textContent = text;
     };
-    say(".said", state.result ? this.combined(state) : state.moved !== null ? this.moved(state, es)
-      : state.chosen.length ? this.selected(state) : section.querySelector(".said").dataset.ask);
-    const count = strays.length === 1 ? "1 pair is" : `${strays.length || "no"} pairs are`;
-    say(".total", `${es.filter((e) => e === 0).length} of ${es.length} true pairs hold, ${count} spurious.`);
-    const each = names.flatMap((name, s) => {
-      const cones = strays.filter((pair) => pair[1] === s).map(([g]) => names[g]);
-      return cones.length ? [`${name} in the cone${cones.length > 1 ? "s" : ""} of ${this.list(cones)}`] : [];
+    setText(".status", this.describe(section, state, violations));
+    const holding = violations.filter((e) => e === 0).length;
+    const count = spurious.length === 1 ? "1 pair is" : `${spurious.length || "no"} pairs are`;
+    setText(".total", `${holding} of ${violations.length} true pairs hold, ${count} spurious.`);
+    const descriptions = names.flatMap((name, i) => {
+      const cones = spurious.filter(([, specific]) => specific === i).map(([g]) => names[g]);
+      const plural = cones.length > 1 ? "s" : "";
+      return cones.length ? [`${name} in the cone${plural} of ${this.joinWords(cones)}`] : [];
     });
-    say(".strays", each.length ? `Spurious: ${each.join("; ")}.` : "");
-    for (const button of section.querySelectorAll("[data-cone=max], [data-cone=min]")) {
-      button.disabled = state.chosen.length < 2;
+    setText(".spurious-pairs", descriptions.length ? `Spurious: ${descriptions.join("; ")}.` : "");
+    for (const button of section.querySelectorAll("[data-action=max], [data-action=min]")) {
+      button.disabled = state.selected.length < 2;
     }
   },
 
-  // The true pairs of a point that was moved: those that are violated, or that with what is above.
-  moved({ data: { names, edges, points }, moved }, es) {
+  describe(section, state, violations) {
+    if (state.result) return this.describeResult(state);
+    if (state.moved !== null) return this.describeMove(state, violations);
+    if (state.selected.length) return this.describeSelection(state);
+    return section.querySelector(".status").dataset.hint;
+  },
+
+  // Describe the violated edges of a moved concept or, if there are none, the edges above it.
+  describeMove({ data: { names, edges, points }, moved }, violations) {
     const own = edges.map((_, i) => i).filter((i) => edges[i].includes(moved));
-    const broken = own.filter((i) => es[i]);
-    return (broken.length ? broken : own.filter((i) => edges[i][1] === moved)).map((i) => {
-      const [general, specific] = edges[i].map((k) => names[k]), a = /^[aeiou]/i.test(general) ? "an" : "a";
-      const left = this.violation(...edges[i].map((k) => points[k])) ? "lies outside" : "has left";
-      return es[i] ? `${specific} ${left} the cone of ${general}: ${this.number(es[i])}.`
-        : `${specific} lies in the cone of ${general}: E = 0, so every ${specific} is ${a} ${general}.`;
-    }).join(" ") || `All kinds of ${names[moved]} lie in its cone.`;
+    const violated = own.filter((i) => violations[i]);
+    const described = violated.length ? violated : own.filter((i) => edges[i][1] === moved);
+    const sentences = described.map((i) => {
+      const [general, specific] = edges[i].map((k) => names[k]);
+      if (!violations[i]) {
+        const article = /^[aeiou]/i.test(general) ? "an" : "a";
+        return `${specific} lies in the cone of ${general}: E = 0, so every ${specific} is `
+          + `${article} ${general}.`;
+      }
+      const wasOutside = this.violation(...edges[i].map((k) => points[k]));
+      return `${specific} ${wasOutside ? "lies outside" : "has left"} the cone of ${general}: `
+        + `${this.formatViolation(violations[i])}.`;
+    });
+    return sentences.join(" ") || `All kinds of ${names[moved]} lie in its cone.`;
   },
 
-  selected({ data: { names }, points, chosen: [one, two = one] }) {
-    const kinds = names.filter((_, s) => s !== two && this.violation(points[two], points[s]) === 0);
-    return (kinds.length ? `In the cone of ${names[two]}: ${this.list(kinds)}.` : `Nothing is in the cone of ${names[two]}.`)
-      + (one === two ? "" : ` Selected before it: ${names[one]}.`);
+  describeSelection({ data: { names }, points, selected }) {
+    const last = selected.at(-1);
+    const kinds = names.filter((_, i) => (
+      i !== last && this.violation(points[last], points[i]) === 0
+    ));
+    const content = kinds.length
+      ? `In the cone of ${names[last]}: ${this.joinWords(kinds)}.`
+      : `Nothing is in the cone of ${names[last]}.`;
+    return selected.length === 1 ? content : `${content} Also selected: ${names[selected[0]]}.`;
   },
 
-  combined({ data: { names }, points, chosen, result: [a, b], by }) {
-    const gaps = points.map((p) => Math.hypot(p[0] - a, p[1] - b)), least = Math.min(...gaps);
-    const both = this.list(chosen.map((i) => names[i])), nearest = names[gaps.indexOf(least)];
-    return `The square ${by === "max" ? `composes ${both}: its cone is all that both share`
-      : `abstracts ${both}: the lowest point above both`}. Nearest is ${nearest}, ${least.toFixed(2)} away.`;
+  describeResult({ data: { names }, points, selected, result: [a, b], action }) {
+    const distances = points.map((point) => Math.hypot(point[0] - a, point[1] - b));
+    const least = Math.min(...distances);
+    const both = this.joinWords(selected.map((i) => names[i]));
+    const meaning = action === "max"
+      ? `composes ${both}: its cone is the intersection of their cones`
+      : `abstracts ${both}: it is the lowest point above both`;
+    const nearest = names[distances.indexOf(least)];
+    return `The square ${meaning}. The nearest concept is ${nearest}, ${least.toFixed(2)} away.`;
   },
 
-  change(section, changes) {
+  update(section, changes) {
     Object.assign(this.states.get(section), { moved: null, result: null }, changes);
     this.draw(section);
   },
+
   select(section, i) {
-    const { chosen } = this.states.get(section);
-    this.change(section, { chosen: [...chosen.filter((k) => k !== i), i].slice(-2) });
-  },
-  move(section, i, point) {
-    const state = this.states.get(section);
-    this.change(section, { moved: i, points: state.points.with(i, this.within(state, point)) });
-  },
-  press(section, does) {
-    const { chosen, points, data } = this.states.get(section);
-    if (does === "reset") {
-      this.change(section, { points: data.points, chosen: [], sides: [] });
-      return this.place(section);
-    }
-    const [p, q] = chosen.map((i) => points[i]);
-    this.change(section, { result: p.map((x, k) => Math[does](x, q[k])), by: does });
+    const { selected } = this.states.get(section);
+    this.update(section, { selected: [...selected.filter((k) => k !== i), i].slice(-2) });
   },
 
-  // A key on a point; up is more general.
-  key(section, i, event) {
-    const by = { ArrowUp: [-1, -1], ArrowDown: [1, 1], ArrowLeft: [1, -1], ArrowRight: [-1, 1] }[event.key];
-    if (by) {
+  move(section, i, point) {
+    const state = this.states.get(section);
+    this.update(section, { moved: i, points: state.points.with(i, this.clamp(state, point)) });
+  },
+
+  runAction(section, action) {
+    const { selected, points, data } = this.states.get(section);
+    if (action === "reset") {
+      this.update(section, { points: data.points, selected: [], labelSides: [] });
+      this.placeLabels(section);
+      return;
+    }
+    const [p, q] = selected.map((i) => points[i]);
+    this.update(section, { result: p.map((x, k) => Math[action](x, q[k])), action });
+  },
+
+  // Up is more general.
+  KEY_DIRECTIONS: {
+    ArrowUp: [-1, -1],
+    ArrowDown: [1, 1],
+    ArrowLeft: [1, -1],
+    ArrowRight: [-1, 1],
+  },
+
+  onKeyDown(section, i, event) {
+    const direction = this.KEY_DIRECTIONS[event.key];
+    if (direction) {
       this.select(section, i);
-      this.move(section, i, this.states.get(section).points[i].map((x, k) => x + this.STEP * by[k]));
-      this.place(section);
-    } else if (event.key === "Enter" || event.key === " ") this.select(section, i);
-    else if (event.key === "Escape") this.change(section, { chosen: [] });
-    else return;
+      const point = this.states.get(section).points[i];
+      this.move(section, i, point.map((x, k) => x + this.KEY_STEP * direction[k]));
+      this.placeLabels(section);
+    } else if (event.key === "Enter" || event.key === " ") {
+      this.select(section, i);
+    } else if (event.key === "Escape") {
+      this.update(section, { selected: [] });
+    } else {
+      return;
+    }
     event.preventDefault();
   },
 
-  // A pointer on a point; it is moved by as much as the pointer, once that is more than a tremble.
-  down(section, i, event) {
+  onPointerDown(section, i, event) {
     if (event.button !== 0) return;
-    const [x, y] = this.at(this.states.get(section), this.states.get(section).points[i]);
+    const state = this.states.get(section);
+    const [x, y] = this.toPixels(state, state.points[i]);
     const { clientX, clientY, pointerId } = event;
-    this.held = { section, i, pointerId, clientX, clientY, dx: x - clientX, dy: y - clientY, far: false };
+    const [dx, dy] = [x - clientX, y - clientY]; // so that the concept keeps its distance
+    this.drag = { section, i, pointerId, clientX, clientY, dx, dy, hasMoved: false };
     this.select(section, i);
   },
-  drag({ section, i, clientX, clientY, dx, dy, far }, event) {
-    if (!far && Math.hypot(event.clientX - clientX, event.clientY - clientY) < 4) return;
-    this.held.far = true;
-    this.move(section, i, this.from(this.states.get(section), event.clientX + dx, event.clientY + dy));
+
+  onPointerMove(drag, event) {
+    const distance = Math.hypot(event.clientX - drag.clientX, event.clientY - drag.clientY);
+    if (!drag.hasMoved && distance < this.MIN_DRAG) return;
+    drag.hasMoved = true;
+    const state = this.states.get(drag.section);
+    const point = this.fromPixels(state, event.clientX + drag.dx, event.clientY + drag.dy);
+    this.move(drag.section, drag.i, point);
   },
-  drop({ section, far }) {
-    this.held = null;
-    if (far) this.place(section);
+
+  onPointerUp({ section, hasMoved }) {
+    this.drag = null;
+    if (hasMoved) this.placeLabels(section);
   },
 };
 
-for (const [kind, does] of Object.entries({ pointerdown: "down", keydown: "key" })) {
-  document.addEventListener(kind, (event) => {
+for (const [eventName, method] of [["pointerdown", "onPointerDown"], ["keydown", "onKeyDown"]]) {
+  document.addEventListener(eventName, (event) => {
     const node = event.target.closest(".cones [data-point]");
-    if (node) vsdemo.cones[does](node.closest(".cones"), Number(node.dataset.point), event);
+    if (node) vsdemo.cones[method](node.closest(".cones"), Number(node.dataset.point), event);
   });
 }
-for (const [kind, does] of Object.entries({ pointermove: "drag", pointerup: "drop", pointercancel: "drop" })) {
-  document.addEventListener(kind, (event) => {
-    const { held } = vsdemo.cones;
-    if (held && held.pointerId === event.pointerId) vsdemo.cones[does](held, event);
+for (const [eventName, method] of [
+  ["pointermove", "onPointerMove"],
+  ["pointerup", "onPointerUp"],
+  ["pointercancel", "onPointerUp"],
+]) {
+  document.addEventListener(eventName, (event) => {
+    const { drag } = vsdemo.cones;
+    if (drag && drag.pointerId === event.pointerId) vsdemo.cones[method](drag, event);
   });
 }
 document.addEventListener("click", (event) => {
-  const button = event.target.closest(".cones [data-cone]");
-  if (button) vsdemo.cones.press(button.closest(".cones"), button.dataset.cone);
+  const button = event.target.closest(".cones [data-action]");
+  if (button) vsdemo.cones.runAction(button.closest(".cones"), button.dataset.action);
 });
+// Gradio inserts the section after this script has run, and may replace it later.
 new MutationObserver(() => {
   for (const section of document.querySelectorAll(".cones")) {
     if (!vsdemo.cones.states.has(section)) vsdemo.cones.start(section);

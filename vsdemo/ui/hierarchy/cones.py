@@ -1,8 +1,8 @@
-"""The HTML of a small order-embedding in the plane, whose points can be moved.
+"""The HTML of a small order-embedding in the plane, whose concepts can be moved.
 
 Vendrov et al. 2016, section 2.1 and Figure 2: x is a kind of y if x_k >= y_k in each coordinate, so
-all kinds of y lie in the cone that opens at y; the origin is above everything. `cones.js` draws it,
-with the origin at the top, from the record in `data-cones`.
+all kinds of y lie in the cone with its apex at y, and everything lies in the cone of the origin.
+`cones.js` draws the record in `data-cones`, with the origin at the top.
 """
 
 from __future__ import annotations
@@ -16,32 +16,40 @@ from html import escape
 from vsdemo.core.errors import UserError
 
 HINT = (
-    "Select a concept to see its cone, which holds its kinds, or two to compose them. "
-    "Drag a concept, or move it with the arrow keys."
+    "Select a concept to see its cone, which contains its kinds, or select two to compose them. "
+    "Drag a concept or use the arrow keys to move it."
 )
 LEGEND = {
-    "holds": "is a kind of, and holds",
-    "violated": "violated",
-    "spurious": "spurious: in the cone, but not a kind of it",
+    "holds": "true pair that holds",
+    "violated": "true pair that is violated",
+    "spurious": "spurious pair: in the cone, but not a kind of it",
 }
 BUTTONS = (  # action in cones.js, label, tooltip
-    ("max", "Compose", "The larger of each coordinate of the two concepts selected last"),
-    ("min", "Common", "The smaller of each coordinate of the two concepts selected last"),
-    ("reset", "Reset", "Move every point back"),
+    (
+        "max",
+        "Compose",
+        "Take the larger value of each coordinate of the last two selected concepts",
+    ),
+    (
+        "min",
+        "Common",
+        "Take the smaller value of each coordinate of the last two selected concepts",
+    ),
+    ("reset", "Reset", "Move all concepts back to their original positions"),
 )
 
 
 @dataclass(frozen=True)
 class Toy:
-    """N concepts in the plane, and which is a kind of which.
+    """N concepts in the plane, and the true pairs among them.
 
     Attributes:
         names: N different names.
-        points: N pairs of coordinates >= 0, of the order of 1; larger for more specific concepts.
-        edges: The true direct pairs, as (general, specific) numbers of concepts.
+        points: N pairs of coordinates >= 0, about 1 in size; larger for more specific concepts.
+        edges: The direct true pairs, as (general, specific) indices of concepts.
 
     Raises:
-        UserError: If these do not fit each other.
+        UserError: If names, points and edges are invalid or inconsistent.
     """
 
     names: tuple[str, ...]
@@ -55,18 +63,18 @@ class Toy:
                 f"There are {n} concepts but {len(self.points)} points; each concept needs one."
             )
         if len({name.strip() for name in self.names} - {""}) < n:
-            raise UserError("Each concept needs a name of its own.")
+            raise UserError("Each concept needs a unique name that is not blank.")
         for name, point in zip(self.names, self.points, strict=True):
             if len(point) != 2 or not all(math.isfinite(x) and x >= 0 for x in point):
                 raise UserError(f"“{name}” needs two coordinates that are not negative.")
         if outside := [pair for pair in self.edges if not set(pair) <= set(range(n))]:
-            raise UserError(f"The pair {outside[0]} is outside of the {n} concepts, 0 to {n - 1}.")
+            raise UserError(f"The pair {outside[0]} names a concept outside of 0 to {n - 1}.")
         if len(set(self.edges)) < len(self.edges):
             raise UserError("A pair of concepts is given twice; remove one.")
         self.pairs()
 
     def pairs(self) -> list[tuple[int, int]]:
-        """Return every true (general, specific) pair, sorted: the edges and what follows from them.
+        """Return all true (general, specific) pairs, sorted: the edges and those they imply.
 
         Raises:
             UserError: If a concept would be a kind of itself.
@@ -84,7 +92,7 @@ class Toy:
 
 
 def cones(toy: Toy) -> str:
-    """Return the figure, its description in words and its buttons."""
+    """Return the figure with its legend, status line and buttons."""
     record = {
         "names": toy.names,
         "points": toy.points,
@@ -97,14 +105,15 @@ def cones(toy: Toy) -> str:
         for kind, text in LEGEND.items()
     )
     buttons = "".join(
-        f'<button type="button" class="do" data-cone="{action}" title="{tooltip}">{label}</button>'
+        f'<button type="button" class="action-button" data-action="{action}" '
+        f'title="{tooltip}">{label}</button>'
         for action, label, tooltip in BUTTONS
     )
     return (
         f'<section class="cones" data-cones="{escape(json.dumps(record))}">'
         '<svg class="plane" role="group" aria-label="Concepts; more general ones are higher"></svg>'
         f'<p class="note legend">{legend}</p>'
-        f'<div aria-live="polite"><p class="said" data-ask="{HINT}">{HINT}</p>'
+        f'<div aria-live="polite"><p class="status" data-hint="{HINT}">{HINT}</p>'
         f'<p class="note total"></p></div><div class="tools">{buttons}</div>'
-        '<p class="note strays"></p></section>'
+        '<p class="note spurious-pairs"></p></section>'
     )

@@ -1,4 +1,4 @@
-"""The tab Hierarchy: what lies above what in an order-embedding, walked over a map."""
+"""The tab Hierarchy: explores an order-embedding by its levels and on a map."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ ABOUT = (
     "order-embedding has learned them."
 )
 ABOUT_MAP = (
-    "The map places similar items near each other. What lies above what is shown by the arrows, "
-    "the colour and the lists."
+    "Similar items are close to each other on the map. Arrows, colours and lists show which items "
+    "are more general."
 )
 GALLERY, CONCEPTS = "Photos and sentences", "Concepts of WordNet"
 FIRST_SENTENCE, FIRST_CONCEPT = "a dog", "dog"
@@ -46,15 +46,15 @@ class HierarchyTab:
     def __init__(self, library: Library) -> None:
         self.library, self.hierarchies = library, Hierarchies(library)
         gr.HTML(f'<p class="about">{ABOUT}</p>')
-        with gr.Row(elem_classes="ask"):
-            self.query = one_line("Where to go", "A word or a sentence", elem_id="where")
-            self.go = gr.Button("Go there", variant="primary", scale=0, elem_id="walk")
-        with gr.Row(elem_classes="pick walks"):
-            self.what = gr.Radio(
+        with gr.Row(elem_classes="query-row"):
+            self.query = one_line("Where to go", "A word or a sentence", elem_id="hierarchy-query")
+            self.go = gr.Button("Go there", variant="primary", scale=0, elem_id="hierarchy-go")
+        with gr.Row(elem_classes="pick hierarchy-options"):
+            self.scope = gr.Radio(
                 [GALLERY, CONCEPTS],
                 value=GALLERY,
-                label="What to walk",
-                elem_classes="what",
+                label="What to explore",
+                elem_classes="hierarchy-scope",
                 show_label=False,
                 container=False,
             )
@@ -71,8 +71,8 @@ class HierarchyTab:
                 self.map = plotly_map("Map of the hierarchy", "map")
             with gr.Column(scale=4, min_width=280):
                 self.join = JoinPanel(self.hierarchies, self._address)
-                self.picked = clickable_html("picked")
-        with gr.Accordion("How it works: two dimensions to play with", open=False):
+                self.map_selection = clickable_html("map-selection")
+        with gr.Accordion("How it works: an interactive example in two dimensions", open=False):
             gr.HTML(self.hierarchies.toy(), elem_id="toy")
         self.state = gr.State(None)
         self.drawn = gr.State(None)  # key of the hierarchy whose map is on the page
@@ -80,8 +80,8 @@ class HierarchyTab:
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change; the map follows changes of `state`."""
-        levels = [self.trail, self.above, self.here, self.below, self.picked]
-        return [self.query, self.what, self.note, *levels, self.state]
+        levels = [self.trail, self.above, self.here, self.below, self.map_selection]
+        return [self.query, self.scope, self.note, *levels, self.state]
 
     def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
         """Return a callback that shows its errors below the query."""
@@ -128,7 +128,7 @@ class HierarchyTab:
         state = HierarchyState(state.model, state.gallery, upload=str(path))
         gallery = yield from self._hierarchy(state)
         point = gallery.reader.encode_photo(image).x.float().cpu()  # (1, D)
-        yield {self.what: GALLERY, self.picked: ""}
+        yield {self.scope: GALLERY, self.map_selection: ""}
         yield from self._arrive(state, gallery, Node("your photo", PHOTO, point))
 
     def step(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
@@ -151,11 +151,13 @@ class HierarchyTab:
             node = navigation.node_of(gallery, chosen[0])
             yield from self._arrive(replace(state, upload=""), gallery, node)
         elif chosen:
-            yield {self.picked: view.selection(gallery.hierarchy, chosen, self._address(state))}
+            yield {
+                self.map_selection: view.selection(gallery.hierarchy, chosen, self._address(state))
+            }
 
     def _start(self, state: HierarchyState) -> Updates:
         """Go to the target if it exists, else to the first example."""
-        yield {self.what: CONCEPTS if state.concepts else GALLERY, self.picked: ""}
+        yield {self.scope: CONCEPTS if state.concepts else GALLERY, self.map_selection: ""}
         gallery = yield from self._hierarchy(state)
         yield from self._arrive(state, gallery, _target_node(state, gallery))
 
@@ -226,10 +228,10 @@ def build(library: Library) -> HierarchyTab:
     tab = HierarchyTab(library)
     for event in (tab.go.click, tab.query.submit):
         event(tab.guard(tab.run), [tab.query, tab.state], tab.outputs, **LATEST)
-    for widget in (tab.trail, tab.above, tab.here, tab.below, tab.picked, tab.join.joined):
+    for widget in (tab.trail, tab.above, tab.here, tab.below, tab.map_selection, tab.join.joined):
         widget.select(tab.guard(tab.step), [tab.state], tab.outputs, **LATEST)
     tab.map.select(tab.guard(tab.select), [tab.state], tab.outputs, **LATEST)
-    tab.what.input(tab.guard(tab.choose), [tab.what, tab.state], tab.outputs, **LATEST)
+    tab.scope.input(tab.guard(tab.choose), [tab.scope, tab.state], tab.outputs, **LATEST)
     tab.upload.upload(tab.guard(tab.use_upload), [tab.upload, tab.state], tab.outputs, **LATEST)
     tab.join.follow(tab.here, tab.state)
     draw = callbacks.report_errors(tab.map_note)(tab.draw)

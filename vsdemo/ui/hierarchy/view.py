@@ -1,6 +1,6 @@
 """The HTML of the tab Hierarchy.
 
-Whatever leads to an item is a button that reports the item's number.
+Each link to an item is a button that reports the item's number.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from vsdemo.hierarchy.order import PHOTO, ROOT, Hierarchy, Item, Step
 from vsdemo.ui.components.html import PhotoAddress, bar, tidy
 
 VIOLATION = (
-    "Order violation: how far the more general one is from lying above the other; 0 if it lies "
-    "above."
+    "Order violation: how far the more general item is from lying above the other one; 0 if it "
+    "does."
 )
 NOTHING_KEPT = (
-    '<p class="note">Keep two or more items, then choose Compose to find what combines them (the '
-    "larger of each coordinate) or Common to find what they share (the smaller of each).</p>"
+    '<p class="note">Keep two or more items. Then click Compose to find what combines them (the '
+    "larger value of each coordinate) or Common to find what they share (the smaller value).</p>"
 )
 MAX_SELECTED = 24  # items of a selection on the page
 
@@ -39,7 +39,7 @@ def trail(
         for number in numbers
     )
     return (
-        f'<nav class="trail" aria-label="From the root to here" '
+        f'<nav class="trail" aria-label="Path from the root" '
         f'data-address="{escape(urlencode(address))}"><ol>{steps}'
         f'<li aria-current="location">{escape(tidy(here))}</li></ol></nav>'
     )
@@ -47,7 +47,7 @@ def trail(
 
 def _item_button(hierarchy: Hierarchy, number: int) -> str:
     return (
-        f'<button type="button" class="sentence" data-event="select" data-stay '
+        f'<button type="button" class="sentence" data-event="select" data-keep-scroll '
         f'data-number="{number}">{escape(spoken(hierarchy.items[number].text))}</button>'
     )
 
@@ -59,7 +59,7 @@ def steps(hierarchy: Hierarchy, items: Sequence[Step], *, title: str, empty: str
         hierarchy: The hierarchy.
         items: The items.
         title: Heading.
-        empty: What to say if there are none.
+        empty: Text to show if there are none.
     """
     largest = max((step.violation for step in items), default=0) or 1
     rows = "".join(
@@ -85,8 +85,9 @@ def photos(
 def _photo(item: Item, number: int, address: PhotoAddress) -> str:
     label = escape(f"Go to the photo {item.text}")
     return (
-        f'<li class="card"><button type="button" class="frame" data-event="select" data-stay '
-        f'data-number="{number}" aria-label="{label}"><img src="{address(item.number, "small")}" '
+        '<li class="card"><button type="button" class="frame" data-event="select" '
+        f'data-keep-scroll data-number="{number}" aria-label="{label}">'
+        f'<img src="{address(item.number, "small")}" '
         f'alt="{escape(item.text)}" loading="lazy" decoding="async"></button></li>'
     )
 
@@ -98,22 +99,25 @@ def here(text: str, kind: str, photo: str, meaning: str) -> str:
         text: Its text.
         kind: Its kind, such as "concept".
         photo: Address of its photo; empty for words and sentences.
-        meaning: How general it is, in words.
+        meaning: How general the node is, in words.
     """
-    content = f'<p class="at">{escape(tidy(text))}</p>'
+    content = f'<p class="node-text">{escape(tidy(text))}</p>'
     if photo:
         content = f'<div class="large"><img src="{escape(photo)}" alt="{escape(text)}"></div>'
-    keep = '<button type="button" class="do" data-event="apply" data-stay>Keep</button>'
-    if kind == ROOT:
-        keep = ""
+    keep = ""
+    if kind != ROOT:
+        keep = (
+            '<button type="button" class="action-button" data-event="apply" '
+            "data-keep-scroll>Keep</button>"
+        )
     return (
         f'<section class="here"><h3>Here: {escape(kind)}</h3>{content}'
-        f'<div class="under"><span class="note">{escape(meaning)}</span>{keep}</div></section>'
+        f'<div class="action-row"><span class="note">{escape(meaning)}</span>{keep}</div></section>'
     )
 
 
 def selection(hierarchy: Hierarchy, numbers: Sequence[int], address: PhotoAddress) -> str:
-    """Return what was selected on the map: photos as a strip, words as a list."""
+    """Return the items selected on the map: photos as a strip, words as a list."""
     if not numbers:
         return ""
     photo_numbers = [number for number in numbers if hierarchy.items[number].kind == PHOTO]
@@ -134,12 +138,13 @@ def _words(hierarchy: Hierarchy, numbers: Sequence[int]) -> str:
 
 
 def tray(texts: Sequence[str]) -> str:
-    """Return what was kept, each with a button that removes it."""
+    """Return the kept items, each with a button that removes it."""
     if not texts:
         return NOTHING_KEPT
     items = "".join(
-        f'<li>{escape(tidy(text))} <button type="button" class="to" data-event="click" data-stay '
-        f'data-number="{i}" aria-label="Remove {escape(text)}">Remove</button></li>'
+        f'<li>{escape(tidy(text))} <button type="button" class="text-button" data-event="click" '
+        f'data-keep-scroll data-number="{i}" aria-label="Remove {escape(text)}">Remove</button>'
+        "</li>"
         for i, text in enumerate(texts)
     )
     return f'<ul class="tray">{items}</ul>'
@@ -152,7 +157,7 @@ def joined(
     *,
     title: str,
 ) -> str:
-    """Return what is nearest to several joined items.
+    """Return the items nearest to a join of several items.
 
     Args:
         hierarchy: The hierarchy.

@@ -31,11 +31,11 @@ class SearchTab:
     def __init__(self, library: Library) -> None:
         self.library = library
         gr.HTML(f'<p class="about">{ABOUT}</p>')
-        with gr.Row(elem_classes="ask"):
+        with gr.Row(elem_classes="query-row"):
             self.query = one_line("Sentence", "What should the photos show?", elem_id="query")
             self.find = gr.Button("Find photos", variant="primary", scale=0, elem_id="find")
         with gr.Row(elem_classes="examples"):
-            gr.HTML("<span>try</span>", elem_classes="try")
+            gr.HTML("<span>try</span>", elem_classes="examples-label")
             first = next(iter(library.galleries.values()))
             self.examples = [chip(example) for example in first.examples]
         self.note = note_html(html.progress("Opening the gallery"))
@@ -43,7 +43,7 @@ class SearchTab:
             with gr.Column(scale=8, min_width=320):
                 self.grid = clickable_html("grid", html.skeleton(12), padding=False)
                 self.more = gr.Button("Show more", elem_classes="more", interactive=False)
-            with gr.Column(scale=5, min_width=320, elem_classes="aside"):
+            with gr.Column(scale=5, min_width=320, elem_classes="side-column"):
                 self.detail = clickable_html("detail", padding=False)
         self.tree = TreePanel()
         self.state = gr.State(None)

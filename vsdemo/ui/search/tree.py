@@ -75,6 +75,6 @@ class TreePanel:
         yield {
             self.note: html.note(LEGEND),
             self.tree: f'<div class="wide" role="region" tabindex="0" aria-label="{label}">'
-            f'{tree_svg(tree)}</div><p class="note said" aria-hidden="true">{HINT}</p>',
+            f'{tree_svg(tree)}</div><p class="note status" aria-hidden="true">{HINT}</p>',
             self.parsed: state.text,
         }

@@ -41,20 +41,20 @@ class SentencesTab:
     def __init__(self, library: Library) -> None:
         self.library = library
         gr.HTML(f'<p class="about">{ABOUT}</p>')
-        with gr.Row(elem_classes="ask two"):
+        with gr.Row(elem_classes="query-row two"):
             self.first = one_line("First sentence", "First sentence")
             self.second = one_line("Second sentence", "Second sentence")
             self.go = gr.Button("Compare", variant="primary", scale=0, elem_id="compare")
         with gr.Row(elem_classes="examples"):
-            gr.HTML("<span>try</span>", elem_classes="try")
+            gr.HTML("<span>try</span>", elem_classes="examples-label")
             self.examples = [chip(" / ".join(pair)) for pair in EXAMPLES]
         self.note = note_html(html.note(""))
         with gr.Row(elem_classes="results", elem_id="compared"):
             with gr.Column(scale=5, min_width=320):
-                self.rows = clickable_html("alike", html.grey_lines(8))
+                self.rows = clickable_html("similarity", html.grey_lines(8))
             with gr.Column(scale=7, min_width=320):
                 self.entailment, self.strips = gr.HTML(), gr.HTML()
-                self.near = clickable_html("near")
+                self.nearest = clickable_html("nearest-captions")
         self.state = gr.State(None)
         self.captions = gr.State(None)  # the nearest captions on the page
 
@@ -66,7 +66,7 @@ class SentencesTab:
     @property
     def outputs(self) -> list[Any]:
         """Every widget that an answer may change."""
-        return [self.note, self.rows, self.entailment, self.strips, self.near, self.captions]
+        return [self.note, self.rows, self.entailment, self.strips, self.nearest, self.captions]
 
     def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
         """Return a callback that shows its errors below the sentences."""
@@ -100,13 +100,13 @@ class SentencesTab:
         readers = yield from callbacks.wait_for(self.note, self.library.all_readers())
         yield {
             **self._comparisons(state, readers),
-            self.near: html.grey_lines(NEAREST),
+            self.nearest: html.grey_lines(NEAREST),
             self.captions: None,
         }
         try:
             yield from self._nearest(state)
         except UserError:
-            yield {self.near: ""}  # not the captions of other sentences
+            yield {self.nearest: ""}  # not the captions of other sentences
             raise
 
     def _comparisons(self, state: PairState, readers: Mapping[str, Reader | str]) -> Update:
@@ -138,7 +138,7 @@ class SentencesTab:
         captions = yield from callbacks.load_captions(library, note, state.model, state.gallery)
         nearest = [engine.similar_sentences(text, NEAREST) for text in state.texts]
         yield {
-            self.near: view.nearest(nearest, engine.score.unit),
+            self.nearest: view.nearest(nearest, engine.score.unit),
             note: html.note(f"Nearest of {len(captions):,} sentences by {state.model}."),
             self.captions: tuple(hit.item for hits in nearest for hit in hits),
         }

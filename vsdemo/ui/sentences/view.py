@@ -50,17 +50,18 @@ def rows(all_rows: Sequence[Row], chosen: str, address: Mapping[str, str]) -> st
         for group, lines in groups.items()
     )
     return (
-        f'<section class="alike" data-address="{escape(urlencode(address))}">{sections}</section>'
+        f'<section class="similarity" data-address="{escape(urlencode(address))}">'
+        f"{sections}</section>"
     )
 
 
 def _row(row: Row, current: str) -> str:
     name = f"<b>{escape(row.title)}</b>"
     if isinstance(row.comparison, str):
-        return f'<li{current}>{name}<span class="why">{escape(row.comparison)}</span></li>'
+        return f'<li{current}>{name}<span class="explanation">{escape(row.comparison)}</span></li>'
     unknown = dict.fromkeys(word for words in row.comparison.unknown for word in words)
     words = ", ".join(f"“{word}”" for word in unknown)
-    ignored = f'<span class="why">ignores {escape(words)}</span>' if words else ""
+    ignored = f'<span class="explanation">ignores {escape(words)}</span>' if words else ""
     return f"<li{current}>{name}{_bar(row.comparison.cosine, 'cosine', COSINE)}{ignored}</li>"
 
 
@@ -77,7 +78,7 @@ def entailment(comparison: SentenceComparison, model: str) -> str:
         lines.append(
             f"<li><span>{NAMES[1 - i].capitalize()} follows from {NAMES[i]}</span>"
             f"{_bar(1 - violation, 'order fit', ORDER_FIT)}"
-            f'<span class="why">violated in {violated:,} of {dim:,} dimensions</span></li>'
+            f'<span class="explanation">violated in {violated:,} of {dim:,} dimensions</span></li>'
         )
     from_first, from_second = comparison.violations
     if abs(from_first - from_second) < CLEAR:
@@ -89,7 +90,7 @@ def entailment(comparison: SentenceComparison, model: str) -> str:
         comparison.excess, f"{verdict} Differences of both embeddings by dimension."
     )
     return (
-        f'<section class="follows"><h3>Does one follow from the other? By {escape(model)}</h3>'
+        f'<section class="entailment"><h3>Does one follow from the other? By {escape(model)}</h3>'
         f"<p>{verdict}</p><ul>{''.join(lines)}</ul><figure>{figure}<figcaption>"
         "Violation in each dimension, largest first: "
         '<span class="over">above the line</span> if the second does not follow from the first, '
@@ -120,7 +121,9 @@ def _strip(text: str, weights: Sequence[float]) -> str:
     ]
     heaviest = sorted(words, key=lambda word: -word[1])[:3]
     summary = ", ".join(f"“{escape(word)}” {weight:.0%}" for word, weight in heaviest)
-    return f'<p class="strip-of">{letters}</p><p class="note">Most of the weight: {summary}</p>'
+    return (
+        f'<p class="character-strip">{letters}</p><p class="note">Most of the weight: {summary}</p>'
+    )
 
 
 def nearest(captions: Sequence[Sequence[Hit]], unit: str) -> str:
@@ -133,4 +136,4 @@ def nearest(captions: Sequence[Sequence[Hit]], unit: str) -> str:
             items += f"<li>{sentence_button(number, hit.item)}{score_bar}</li>"
             number += 1
         columns.append(f"<div><h3>Nearest to {name}</h3><ul>{items}</ul></div>")
-    return f'<section class="near">{"".join(columns)}</section>'
+    return f'<section class="nearest-captions">{"".join(columns)}</section>'

@@ -1,73 +1,90 @@
-// The form of a preset: marks what differs from its defaults, and tells the app. Runs once a widget.
+// The form of a preset: highlights settings that differ from their defaults and sends them to the
+// app. Runs once per component.
 const root = element.querySelector(".preset");
-const all = (what) => [...root.querySelectorAll(what)];
-const fields = () => all("[data-default]");
+const queryAll = (selector) => [...root.querySelectorAll(selector)];
+const allFields = () => queryAll("[data-default]");
 
-// As `--set` takes it; what is no number goes as it stands, for the app to refuse.
-const text = (field) => {
+// Return the value of a field in the format of `--set`. An invalid number is returned as typed, so
+// that the app can reject it.
+const getValue = (field) => {
   if (field.type === "checkbox") return String(field.checked);
-  return Number.isNaN(field.valueAsNumber ?? NaN) ? field.value : String(field.valueAsNumber);
+  const isNumber = field.type === "number" && !Number.isNaN(field.valueAsNumber);
+  return isNumber ? String(field.valueAsNumber) : field.value;
 };
-const differs = (field) => field.type === "number"
-  ? field.valueAsNumber !== Number(field.dataset.default)
-  : text(field) !== field.dataset.default;
-const put = (field, value) => {
+
+const setValue = (field, value) => {
   if (field.type === "checkbox") field.checked = value === "true";
   else field.value = value;
 };
 
-const mark = () => {
-  for (const field of fields()) {
-    const box = field.closest("[data-field]"), changed = differs(field);
-    box.classList.toggle("changed", changed);
-    box.querySelector(".back").hidden = !changed;
+const isChanged = (field) => field.type === "number"
+  ? field.valueAsNumber !== Number(field.dataset.default)
+  : getValue(field) !== field.dataset.default;
+
+const changedFields = () => allFields().filter(isChanged);
+
+const highlightChanges = () => {
+  for (const field of allFields()) {
+    const row = field.closest("[data-field]");
+    const changed = isChanged(field);
+    row.classList.toggle("changed", changed);
+    row.querySelector(".reset").hidden = !changed;
   }
-  for (const group of all("details")) {
+  for (const group of queryAll("details")) {
     const count = group.querySelectorAll(".changed").length;
     group.querySelector(".count").textContent = count ? `${count} changed` : "";
   }
-  const names = fields().filter(differs).map((field) => field.name);
-  if (!root.firstElementChild) return;
-  root.querySelector(".sum [role=status]").textContent = names.length
-    ? `Changed: ${names.join(", ")}` : "Nothing is changed.";
-  root.querySelector(".sum .back").hidden = !names.length;
+  if (!root.firstElementChild) return; // no form yet
+  const names = changedFields().map((field) => field.name);
+  root.querySelector(".changes [role=status]").textContent = names.length
+    ? `Changed: ${names.join(", ")}`
+    : "No settings changed.";
+  root.querySelector(".changes .reset").hidden = !names.length;
 };
 
-// One object for all events: what changes during an answer is told after it, by Gradio's
-// "always_last", with the first of those events' data.
-const told = { settings: {} };
-const tell = () => {
-  mark();
-  told.settings = Object.fromEntries(fields().filter(differs).map((field) => [field.name, text(field)]));
-  trigger("input", told);
+// One object for all events. With trigger_mode="always_last", Gradio sends changes made during a
+// running callback after it, but with the object of the first of them.
+const payload = { settings: {} };
+
+const sendChanges = () => {
+  highlightChanges();
+  const settings = changedFields().map((field) => [field.name, getValue(field)]);
+  payload.settings = Object.fromEntries(settings);
+  trigger("input", payload);
 };
 
-// Another preset begins anew. The same one, told again, keeps what the visitor has typed.
-let shown = "";
-const take = () => {
-  if ((props.value || "") === shown) return;
-  const own = () => root.firstElementChild?.dataset.own;
-  const before = own(), typed = fields().filter(differs).map((field) => [field.id, field]);
-  const open = new Set(all("details[open]").map((group) => group.dataset.group));
-  const focus = root.contains(document.activeElement) && document.activeElement.id;
-  root.innerHTML = shown = props.value || "";
-  for (const group of all("details")) group.open = open.has(group.dataset.group);
-  if (own() === before) {
-    for (const [id, field] of typed) put(document.getElementById(id), text(field));
-    if (focus) document.getElementById(focus).focus();
-  } else told.settings = {}; // nor is it told of the other one's changes
-  mark();
+// Show a new form. The same preset keeps what the visitor has typed; another one starts from its
+// defaults.
+let currentHtml = "";
+const update = () => {
+  const html = props.value || "";
+  if (html === currentHtml) return;
+  const presetKey = () => root.firstElementChild?.dataset.preset;
+  const previousKey = presetKey();
+  const typedValues = changedFields().map((field) => [field.id, getValue(field)]);
+  const openGroups = new Set(queryAll("details[open]").map((group) => group.dataset.group));
+  const focusedId = root.contains(document.activeElement) && document.activeElement.id;
+  root.innerHTML = html;
+  currentHtml = html;
+  for (const group of queryAll("details")) group.open = openGroups.has(group.dataset.group);
+  if (presetKey() === previousKey) {
+    for (const [id, value] of typedValues) setValue(document.getElementById(id), value);
+    if (focusedId) document.getElementById(focusedId).focus();
+  } else {
+    payload.settings = {}; // a pending event must not carry changes of the previous preset
+  }
+  highlightChanges();
 };
 
-root.addEventListener("change", tell);
+root.addEventListener("change", sendChanges);
 root.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-back]");
+  const button = event.target.closest("[data-reset]");
   if (!button) return;
-  const name = button.dataset.back;
-  const back = fields().filter((field) => name ? field.name === name : differs(field));
-  for (const field of back) put(field, field.dataset.default);
-  tell();
-  back[0].focus(); // the button is gone
+  const name = button.dataset.reset; // empty for all fields
+  const fields = name ? allFields().filter((field) => field.name === name) : changedFields();
+  for (const field of fields) setValue(field, field.dataset.default);
+  sendChanges();
+  fields[0].focus(); // the button with the focus is hidden now
 });
-watch("value", take);
-take();
+watch("value", update);
+update();

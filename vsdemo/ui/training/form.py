@@ -1,7 +1,7 @@
 """The form of a preset: each field of its configuration as an input, named as in `--set`.
 
-`form` returns its HTML, `form_widget` shows it and reports what a visitor changed, and `settings`
-checks what was reported, which comes from outside.
+`form` returns its HTML, `form_widget` shows it and reports the settings that a visitor changed, and
+`settings` checks them, since they come from outside.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ from vsdemo.vision.backbones import BACKBONES, is_available
 BASIC = ("epochs", "batch_size", "learning_rate", "dim", "margin", "seed")  # changed most often
 CODE = Path(__file__).with_name("form.js")
 MAX_LENGTH = 100  # of the reported settings, and of a name or a value
-MISSING = "The weights of this default are missing: choose another, or fetch them first."
+MISSING = "The weights of this default are missing: choose another network or fetch them first."
 STALE = "The form is out of date; reload the page."
 
 
 def form_widget(name: str, value: str = "") -> gr.HTML:
-    """Return a widget whose value is what `form` returns; a new value keeps the groups open.
+    """Return a component for the HTML of `form`; a new value keeps the open groups open.
 
-    A visitor's change is an `input` event for `settings`. Listen with trigger_mode="always_last",
-    or a change during an answer is lost. (`change` would also fire for each new value.)
+    A visitor's change is an `input` event, whose data `settings` checks. Listen with
+    trigger_mode="always_last", or a change during a running callback is lost. (`change` would also
+    fire for each new value.)
     """
     return gr.HTML(
         value,
@@ -48,7 +49,7 @@ def form_widget(name: str, value: str = "") -> gr.HTML:
 
 
 def settings(event: gr.EventData, config: Config) -> list[str]:
-    """Return what was changed in the form of `config`, as `override` takes it.
+    """Return the settings changed in the form of `config`, in the format of `override`.
 
     Raises:
         UserError: For malformed data, an unknown name and an invalid value.
@@ -71,7 +72,7 @@ def settings(event: gr.EventData, config: Config) -> list[str]:
 
 
 def _plain(part: object) -> bool:
-    """Whether this is short text without control characters."""
+    """Return whether this is short text without control characters."""
     return isinstance(part, str) and len(part) <= MAX_LENGTH and part.isprintable()
 
 
@@ -93,9 +94,10 @@ def form(config: Config, basic: Sequence[str] = BASIC) -> str:
     # Presets of two models may share all names and values, so the key has the class too.
     key = f"{type(config).__module__}.{type(config).__qualname__} {describe(config)}"
     return (
-        f'<div data-own="{escape(key)}"><div class="fields">{first}</div>{more}'
-        '<p class="note sum"><span role="status"></span>'
-        '<button type="button" class="back" data-back hidden>all back to default</button></p></div>'
+        f'<div data-preset="{escape(key)}"><div class="fields">{first}</div>{more}'
+        '<p class="note changes"><span role="status"></span>'
+        '<button type="button" class="reset" data-reset hidden>reset all to default</button>'
+        "</p></div>"
     )
 
 
@@ -112,17 +114,17 @@ def _group(title: str, fields: Sequence[Setting], config: Config) -> str:
 def _field(field: Setting, config: Config) -> str:
     """Return a field: name, input, help, default and a button to reset it."""
     name, default = escape(field.name), escape(text_of(field.value))
-    note = f'<p class="note wrong">{_range(field)}</p>' if _is_free_number(field) else ""
+    note = f'<p class="note input-error">{_range(field)}</p>' if _is_free_number(field) else ""
     needs_backbone = field.name == "backbone" and config.material == "photos"
     if needs_backbone and not is_available(config.backbone):
         note = f'<p class="note">{MISSING}</p>'
     return (
-        f'<div class="setting-of" data-field="{name}">'
+        f'<div class="setting-field" data-field="{name}">'
         f'<label for="set-{name}"><code>{name}</code></label>{_control(field, config)}'
         f'<p class="note" id="about-{name}">{html.with_code(field.description)}</p>{note}'
         f'<p class="note"><span id="default-{name}">default {default or "empty"}</span> '
-        f'<button type="button" class="back" data-back="{name}" hidden '
-        f'aria-label="{name} back to default">back to default</button></p></div>'
+        f'<button type="button" class="reset" data-reset="{name}" hidden '
+        f'aria-label="reset to default: {name}">reset to default</button></p></div>'
     )
 
 
@@ -161,5 +163,5 @@ def _is_free_number(field: Setting) -> bool:
 
 
 def _range(field: Setting) -> str:
-    numbers = "Whole numbers" if field.kind is int else "Numbers"
-    return f"{numbers} from {field.minimum:,} to {field.maximum:,}."
+    kind = "a whole number" if field.kind is int else "a number"
+    return f"Enter {kind} from {field.minimum:,} to {field.maximum:,}."

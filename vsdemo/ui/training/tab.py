@@ -59,7 +59,7 @@ class TrainTab:
         self.status = clickable_html("status")
         with gr.Row(elem_classes="watching"):
             with gr.Column(scale=6, min_width=320):
-                self.finds = clickable_html("finds")
+                self.watched_results = clickable_html("watched-results")
             with gr.Column(scale=7, min_width=320):
                 self.curves = curves_widget("Curves of the runs shown, by step", "curves")
         self.list = clickable_html("runs")
@@ -70,7 +70,7 @@ class TrainTab:
     @property
     def updated(self) -> list[Any]:
         """Every widget that an update of the runs may change."""
-        widgets = [self.status, self.finds, self.curves, self.log, self.list]
+        widgets = [self.status, self.watched_results, self.curves, self.log, self.list]
         return [*widgets, self.state, self.seen, self.timer]
 
     @property
@@ -141,12 +141,14 @@ class TrainTab:
         is_alive = run_state in jobs.ALIVE
         return {
             self.status: view.status(run, run_state, time.time()),
-            self.finds: view.finds(events, sentence, address, is_alive=is_alive),
+            self.watched_results: view.watched_results(
+                events, sentence, address, is_alive=is_alive
+            ),
             self.log: view.log(run),
         }
 
     def _no_run(self) -> Update:
-        return {self.status: "", self.finds: "", self.log: ""}
+        return {self.status: "", self.watched_results: "", self.log: ""}
 
     def stop(self, state: TrainState, seen: Seen) -> Updates:
         """Stop the run that is shown in full."""
@@ -232,7 +234,7 @@ class TrainTab:
         for event, callback in (
             (self.status.stop, self.stop),
             (self.status.play, self.resume),
-            (self.finds.select, self.choose_sentence),
+            (self.watched_results.select, self.choose_sentence),
             (self.list.select, self.compare),
             (self.list.apply, self.show),
             (self.list.delete, self.delete),

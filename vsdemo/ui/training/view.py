@@ -1,4 +1,4 @@
-"""The HTML of training: runs, their progress and what they find. Pure functions, all escaped."""
+"""The HTML of training: runs, their progress and the photos they retrieve, all escaped."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def command(text: str) -> str:
     """Return a command line to copy."""
     return (
         f'<div class="command"><code tabindex="0">$ {escape(text)}</code><button type="button" '
-        f'class="to" data-copy="{escape(text)}">Copy</button></div>'
+        f'class="text-button" data-copy="{escape(text)}">Copy</button></div>'
     )
 
 
@@ -82,7 +82,7 @@ def status(run: Run, state: str, now: float) -> str:
         f'<section class="run" data-address="tab=train&amp;run={escape(run.name)}">'
         f'<p class="name">{title}</p>{_progress(run, events, state)}'
         f'<p class="note">{escape(" · ".join(_facts(events, state, now)))}</p>'
-        f'<div class="under">{_buttons(run, state)}</div></section>'
+        f'<div class="action-row">{_buttons(run, state)}</div></section>'
     )
 
 
@@ -127,13 +127,15 @@ def _buttons(run: Run, state: str) -> str:
         buttons.append(_button("play", "Resume", "Continue from the last save"))
     if (run.folder / "model.safetensors").exists():
         buttons.append(_button("apply", "Use in Search", "Offer it wherever a model is chosen"))
-    buttons.append(f'<a class="do" href="runs/{escape(run.name)}/events.csv" download>CSV</a>')
+    buttons.append(
+        f'<a class="action-button" href="runs/{escape(run.name)}/events.csv" download>CSV</a>'
+    )
     return "".join(buttons)
 
 
 def _button(event: str, label: str, title: str) -> str:
     return (
-        f'<button type="button" class="do" data-event="{event}" data-stay '
+        f'<button type="button" class="action-button" data-event="{event}" data-keep-scroll '
         f'title="{escape(title)}">{escape(label)}</button>'
     )
 
@@ -164,8 +166,10 @@ def _searches(events: Sequence[Event]) -> list[tuple[str, list[dict[str, Any]]]]
     return searches
 
 
-def finds(events: Sequence[Event], sentence: int, address: PhotoAddress, *, is_alive: bool) -> str:
-    """Return what a run finds for a watched sentence, the newest evaluation first.
+def watched_results(
+    events: Sequence[Event], sentence: int, address: PhotoAddress, *, is_alive: bool
+) -> str:
+    """Return the photos that a run retrieves for a watched sentence, newest evaluation first.
 
     Args:
         events: The events of the run.
@@ -179,12 +183,13 @@ def finds(events: Sequence[Event], sentence: int, address: PhotoAddress, *, is_a
     if not searches:
         return html.note("Photos appear after the first evaluation.") if is_alive else ""
     chips = "".join(
-        f'<button type="button" class="chip" data-event="select" data-stay data-number="{i}" '
-        f'aria-pressed="{str(i == sentence).lower()}">{escape(html.tidy(text))}</button>'
+        '<button type="button" class="chip" data-event="select" data-keep-scroll '
+        f'data-number="{i}" aria-pressed="{str(i == sentence).lower()}">'
+        f"{escape(html.tidy(text))}</button>"
         for i, text in enumerate(watched(events))
     )
     rows = "".join(_find_row(when, item, address) for when, item in thin_out(searches)[::-1])
-    return f'<div class="examples">{chips}</div><ol class="finds">{rows}</ol>'
+    return f'<div class="examples">{chips}</div><ol class="watched-results">{rows}</ol>'
 
 
 def thin_out(searches: Sequence[T]) -> list[T]:
@@ -201,9 +206,9 @@ def _find_row(when: str, item: dict[str, Any], address: PhotoAddress) -> str:
     own = item.get("own") or {}
     cards = []
     for number in item.get("photos", []):
-        mark, alt = "", "A photo found"
+        mark, alt = "", "A retrieved photo"
         if number == own.get("photo"):
-            mark, alt = ' class="right"', "The photo it was written for"
+            mark, alt = ' class="right"', "The photo of this caption"
         cards.append(
             f'<li{mark}><img src="{address(int(number), "small")}" alt="{alt}" loading="lazy" '
             'decoding="async"></li>'
@@ -224,15 +229,15 @@ def run_table(runs: Sequence[Run], shown: Collection[str]) -> str:
 def _run_row(run: Run, state: str, *, is_shown: bool) -> str:
     started = datetime.fromtimestamp(run.started, UTC).astimezone().strftime("%d %b, %H:%M")
     name, pressed = escape(run.name), f'aria-pressed="{str(is_shown).lower()}"'
-    attributes = f'type="button" data-stay data-name="{name}"'
+    attributes = f'type="button" data-keep-scroll data-name="{name}"'
     delete = (
-        f'<button {attributes} class="to" data-event="delete" '
+        f'<button {attributes} class="text-button" data-event="delete" '
         f'aria-label="Delete {name}">Delete</button>'
     )
     cells = [
         f'<button {attributes} class="pick" data-event="select" {pressed} '
         f'aria-label="Compare {name}">{"●" if is_shown else "○"}</button>',
-        f'<button {attributes} class="to" data-event="apply">{name}</button>'
+        f'<button {attributes} class="text-button" data-event="apply">{name}</button>'
         f'<span class="note">{started}</span>',
         escape(run.spec.dataset or "its own"),
         f"<code>{escape(' '.join(run.spec.settings)) or 'nothing'}</code>",
