@@ -63,11 +63,11 @@ def clicked(number):
 
 
 def test_another_model_is_used_if_the_chosen_one_has_no_order(tab, library):
-    made = Hierarchies(library)
+    hierarchies = Hierarchies(library)
     for model in ("gru", "order"):
-        assert made.get((model, "toy-test")).result().name == "order"
-    shown = last(tab, tab.open, HierarchyState("gru", "toy-test"))
-    assert re.search(r"By order, over \d+ items", shown[tab.note])
+        assert hierarchies.get((model, "toy-test")).result().name == "order"
+    update = last(tab, tab.open, HierarchyState("gru", "toy-test"))
+    assert re.search(r"By order, over \d+ items", update[tab.note])
 
 
 def test_an_error_is_raised_if_no_model_has_an_order(library, monkeypatch):
@@ -79,44 +79,44 @@ def test_an_error_is_raised_if_no_model_has_an_order(library, monkeypatch):
 
 
 def test_without_concepts_the_error_says_how_to_train_them(library, monkeypatch):
-    made = Hierarchies(library)
+    hierarchies = Hierarchies(library)
     monkeypatch.setattr(loader, "concept_models", list)
     with pytest.raises(
         UserError, match="No model of concepts is available; `python -m vsdemo train"
     ):
-        made.get(("", "")).result()
-    assert "is not available" in made.toy()
+        hierarchies.get(("", "")).result()
+    assert "is not available" in hierarchies.toy()
     monkeypatch.undo()
 
 
 def test_hierarchies_and_maps_load_once(library):
-    made = Hierarchies(library)
-    gallery = made.get(("", "")).result()
-    assert made.get(("", "")).result() is gallery
+    hierarchies = Hierarchies(library)
+    gallery = hierarchies.get(("", "")).result()
+    assert hierarchies.get(("", "")).result() is gallery
     assert not gallery.has_photos
-    points = made.map(("", ""), gallery)
-    assert points.result().shape == (len(gallery.shown), 2)
+    points = hierarchies.map(("", ""), gallery)
+    assert points.result().shape == (len(gallery.map_items), 2)
     arrows = {(a.general, a.specific) for a in gallery.arrows}
     assert arrows == set(hypernyms.load("toy").edges)
 
 
 def test_the_tab_starts_at_the_first_example(tab):
-    shown = opened(tab)
-    assert shown[tab.query] == "a dog"
-    assert "Here: concept" in text(shown[tab.here])
-    assert "Photos below" in text(shown[tab.here])
-    assert shown[tab.state].node.text == "a dog"
-    assert "q=a+dog" in shown[tab.trail]
-    assert tab.trail not in last(tab, tab.open, shown[tab.state])  # it opens once
+    update = opened(tab)
+    assert update[tab.query] == "a dog"
+    assert "Here: concept" in text(update[tab.here])
+    assert "Photos below" in text(update[tab.here])
+    assert update[tab.state].node.text == "a dog"
+    assert "q=a+dog" in update[tab.trail]
+    assert tab.trail not in last(tab, tab.open, update[tab.state])  # only the first time
 
 
 def test_the_tab_starts_at_the_photo_of_the_address(tab):
-    shown = opened(tab, target=5)
-    assert "/5/large" in shown[tab.here]
-    assert "photo=5" in shown[tab.trail]
-    assert shown[tab.query] == ""
-    assert "Similar photos" in text(shown[tab.here])
-    assert shown[tab.state].target == 5
+    update = opened(tab, target=5)
+    assert "/5/large" in update[tab.here]
+    assert "photo=5" in update[tab.trail]
+    assert update[tab.query] == ""
+    assert "Similar photos" in text(update[tab.here])
+    assert update[tab.state].target == 5
     far = opened(tab, target=999)
     assert far[tab.state].target == 7  # the last
 
@@ -133,17 +133,17 @@ def test_the_tab_starts_at_the_photo_of_the_address(tab):
 )
 def test_bad_input_keeps_the_page(tab, typed, message):
     state = opened(tab)[tab.state]
-    shown = last(tab, tab.run, typed, state)
-    assert message in shown[tab.note]
-    assert "problem" in shown[tab.note]
-    assert not {tab.trail, tab.here, tab.state} & set(shown)
+    update = last(tab, tab.run, typed, state)
+    assert message in update[tab.note]
+    assert "problem" in update[tab.note]
+    assert not {tab.trail, tab.here, tab.state} & set(update)
 
 
 @pytest.mark.parametrize("data", [None, {}, {"number": -1}, {"number": 10**6}, {"number": "0"}])
 def test_a_click_on_an_unknown_item_is_refused(tab, data):
     state = opened(tab)[tab.state]
-    shown = last(tab, tab.step, state, SimpleNamespace(_data=data))
-    assert "no longer on the page" in shown[tab.note]
+    update = last(tab, tab.go_to_item, state, SimpleNamespace(_data=data))
+    assert "no longer on the page" in update[tab.note]
 
 
 def test_the_map_is_drawn_once_and_then_only_what_changes(tab):
@@ -151,9 +151,9 @@ def test_the_map_is_drawn_once_and_then_only_what_changes(tab):
     whole = last(tab, tab.draw, state, None)
     figure = json.loads(whole[tab.map])
     assert figure["source"].endswith("/{number}/small")
-    found = sorted(n for trace in figure["data"] for n in trace.get("customdata", ()))
-    assert found == list(range(len(found)))
-    assert len(found) > 1 + len(small_orders.PHRASES) + 8
+    numbers = sorted(n for trace in figure["data"] for n in trace.get("customdata", ()))
+    assert numbers == list(range(len(numbers)))
+    assert len(numbers) > 1 + len(small_orders.PHRASES) + 8
     again = json.loads(last(tab, tab.draw, state, whole[tab.drawn])[tab.map])
     assert again.keys() == {"over", "shapes", "source"}
     assert again["shapes"]
@@ -161,25 +161,25 @@ def test_the_map_is_drawn_once_and_then_only_what_changes(tab):
 
 def test_a_click_on_the_map_goes_there_and_a_lasso_lists(tab):
     state = opened(tab)[tab.state]
-    shown = last(tab, tab.select, state, SimpleNamespace(_data={"numbers": [0]}))
-    assert shown[tab.state].node.kind == ROOT
-    shown = last(tab, tab.select, state, SimpleNamespace(_data={"numbers": [0, 1, 10**6]}))
-    assert "2 words and sentences" in shown[tab.map_selection]
-    assert tab.state not in shown
+    update = last(tab, tab.select, state, SimpleNamespace(_data={"numbers": [0]}))
+    assert update[tab.state].node.kind == ROOT
+    update = last(tab, tab.select, state, SimpleNamespace(_data={"numbers": [0, 1, 10**6]}))
+    assert "2 words and sentences" in update[tab.map_selection]
+    assert tab.state not in update
 
 
 def test_another_model_or_gallery_keeps_the_node(tab):
     state = last(tab, tab.run, "a cat", opened(tab)[tab.state])[tab.state]
-    shown = last(tab, tab.change_settings, state, "gru", "toy-all")
-    assert shown[tab.state].node.text == "a cat"
-    assert (shown[tab.state].model, shown[tab.state].gallery) == ("gru", "toy-all")
+    update = last(tab, tab.change_settings, state, "gru", "toy-all")
+    assert update[tab.state].node.text == "a cat"
+    assert (update[tab.state].model, update[tab.state].gallery) == ("gru", "toy-all")
     assert tab.state not in last(tab, tab.change_settings, None, "gru", "toy-all")
     early = last(tab, tab.change_settings, HierarchyState("order", "toy-test"), "gru", "toy-all")
-    assert early[tab.state].node is None  # nobody has looked yet
+    assert early[tab.state].node is None  # the tab has not been opened yet
 
 
 def kept(tab, *texts):
-    """Keep each of these, and return the state and what is kept."""
+    """Keep these texts, and return the state and the kept nodes."""
     state, tray = opened(tab)[tab.state], None
     for typed in texts:
         state = last(tab, tab.run, typed, state)[tab.state]
@@ -191,9 +191,9 @@ def test_nodes_are_kept_removed_and_joined(tab):
     state, tray = kept(tab, "a dog", "a cat")
     again = list(callbacks.report_errors(tab.join.note)(tab.join.keep)(state, tray))[-1]
     assert "kept already" in again[tab.join.note]
-    shown = last(tab, tab.join.join, state, tray, "Compose")
-    assert "Compose: a dog + a cat" in text(shown[tab.join.joined])
-    assert "Nearest photos" in text(shown[tab.join.joined])
+    update = last(tab, tab.join.join, state, tray, "Compose")
+    assert "Compose: a dog + a cat" in text(update[tab.join.joined])
+    assert "Nearest photos" in text(update[tab.join.joined])
     fewer = last(tab, tab.join.remove, state, tray, clicked(0))[tab.join.kept]
     assert [node.text for node in fewer[1]] == ["a cat"]
     one = list(callbacks.report_errors(tab.join.note)(tab.join.join)(state, fewer, "Common"))[-1]
@@ -218,6 +218,6 @@ def test_another_hierarchy_clears_the_panels(tab):
     words = last(tab, tab.choose, hierarchy.CONCEPTS, state)
     assert words[tab.map_selection] == ""
     assert words[tab.query] == "dog"
-    shown = last(tab, tab.join.change_hierarchy, words[tab.state], tray)
-    assert shown[tab.join.joined] == ""
-    assert shown[tab.join.kept][1] == ()
+    update = last(tab, tab.join.change_hierarchy, words[tab.state], tray)
+    assert update[tab.join.joined] == ""
+    assert update[tab.join.kept][1] == ()

@@ -1,4 +1,4 @@
-"""A visitor in a real browser on the tab Hierarchy, over models whose maps take no time."""
+"""The tab Hierarchy in a browser, with maps that are drawn quickly."""
 
 import re
 from urllib.parse import urlencode
@@ -12,7 +12,7 @@ from vsdemo.ui.hierarchy import loader
 
 PHONE = {"width": 390, "height": 844}
 WORDS = "Concepts of WordNet"
-HERE = "?tab=hierarchy"
+PATH = "?tab=hierarchy"
 EMIT = """([event, numbers]) => document.querySelector("#map .plot").emit(
     event, {points: numbers.map((n) => ({customdata: n, x: 0, y: 0}))})"""
 
@@ -23,8 +23,8 @@ def fast_maps(monkeypatch):
     monkeypatch.setattr(projection, "MIN_FOR_UMAP", 10_000)
 
 
-def arrived(page, where):
-    expect(page.locator("#trail [aria-current=location]")).to_have_text(where)
+def expect_node(page, text):
+    expect(page.locator("#trail [aria-current=location]")).to_have_text(text)
 
 
 def crumbs(page):
@@ -36,24 +36,25 @@ def go(page, text):
     page.get_by_role("button", name="Go there").click()
 
 
-def test_a_visitor_walks_down_back_and_comes_again(visit):
-    page = visit(path=HERE)
-    arrived(page, "a dog")
-    for place, says in (("above", "Above"), ("here", "Here: concept"), ("below", "Below")):
-        expect(page.locator(f"#{place} h3").first).to_contain_text(says)
+def test_a_visitor_goes_down_back_and_returns_by_the_address(visit):
+    page = visit(path=PATH)
+    expect_node(page, "a dog")
+    titles = {"above": "Above", "here": "Here: concept", "below": "Below"}
+    for elem_id, title in titles.items():
+        expect(page.locator(f"#{elem_id} h3").first).to_contain_text(title)
     expect(page.get_by_role("status").filter(has_text="By order, over").first).to_be_visible()
     expect(page.locator("#map .map")).to_have_attribute("data-drawn", re.compile(r"\d"))
     crumbs(page).first.click()
-    arrived(page, "anything")
+    expect_node(page, "anything")
     expect(crumbs(page)).to_have_count(0)
     below = page.locator("#below button.sentence").first
     text = below.text_content()
     below.click()
-    arrived(page, text)
+    expect_node(page, text)
     expect(crumbs(page)).to_have_text(["anything"])
     expect(page).to_have_url(re.compile("tab=hierarchy&.*" + re.escape(urlencode({"q": text}))))
-    page = visit(path=page.url.split("/")[-1])  # as somebody would to whom it was sent
-    arrived(page, text)
+    page = visit(path=page.url.split("/")[-1])  # as a shared link
+    expect_node(page, text)
     photo = page.locator("#here button.frame").first
     photo.click()
     expect(page).to_have_url(re.compile("photo="))
@@ -61,31 +62,31 @@ def test_a_visitor_walks_down_back_and_comes_again(visit):
     expect(crumbs(page).last).to_have_text(text)
 
 
-def test_typed_words_lead_there_and_unknown_ones_are_told(visit):
-    page = visit(path=HERE)
-    arrived(page, "a dog")
+def test_typed_texts_are_shown_and_unknown_words_reported(visit):
+    page = visit(path=PATH)
+    expect_node(page, "a dog")
     go(page, "A boat.")
-    arrived(page, "a boat")
-    for typed, told in (("wug", "knows no word"), ("", "is empty")):
+    expect_node(page, "a boat")
+    for typed, message in (("wug", "knows no word"), ("", "is empty")):
         go(page, typed)
-        expect(page.get_by_role("alert").filter(has_text=told).first).to_be_visible()
-        arrived(page, "a boat")
+        expect(page.get_by_role("alert").filter(has_text=message).first).to_be_visible()
+        expect_node(page, "a boat")
     page.locator("#hierarchy-query").locator("input, textarea").fill("a red circle by a cat")
     page.keyboard.press("Enter")
-    arrived(page, "a red circle by a cat")
+    expect_node(page, "a red circle by a cat")
     expect(page).to_have_url(re.compile(r"q=a\+red\+circle\+by\+a\+cat"))
 
 
-def test_two_places_are_joined_and_gone_with_their_ground(visit):
-    page = visit(path=HERE)
-    arrived(page, "a dog")
+def test_two_nodes_are_joined_and_removed_with_their_hierarchy(visit):
+    page = visit(path=PATH)
+    expect_node(page, "a dog")
     keep = page.get_by_role("button", name="Keep", exact=True)
     keep.click()
     expect(page.locator("#tray li")).to_have_count(1)
     page.locator("#compose").click()
     expect(page.get_by_role("alert").filter(has_text="Keep at least two").first).to_be_visible()
     go(page, "a cat")
-    arrived(page, "a cat")
+    expect_node(page, "a cat")
     keep.click()
     expect(page.locator("#tray li")).to_have_count(2)
     page.locator("#compose").click()
@@ -93,52 +94,52 @@ def test_two_places_are_joined_and_gone_with_their_ground(visit):
     result = page.locator("#joined .words button").first
     text = result.text_content()
     result.click()
-    arrived(page, text)
+    expect_node(page, text)
     page.locator("label").filter(has_text=WORDS).click()
-    arrived(page, "dog")
+    expect_node(page, "dog")
     expect(page.locator("#joined button")).to_have_count(0)
     expect(page.locator("#tray li")).to_have_count(0)
 
 
-def test_concepts_are_walked_without_photos(visit):
-    page = visit(path=f"{HERE}&of=concepts&q=puppy")
-    arrived(page, "puppy")
+def test_concepts_are_shown_without_photos(visit):
+    page = visit(path=f"{PATH}&of=concepts&q=puppy")
+    expect_node(page, "puppy")
     expect(crumbs(page)).to_have_text(["entity", "living thing", "animal", "dog"])
-    expect(page.locator("#below")).to_contain_text("No word or sentence lies below.")
+    expect(page.locator("#below")).to_contain_text("No word or sentence is below.")
     expect(page.locator("#here button.frame")).to_have_count(0)
     crumbs(page).nth(2).click()
-    arrived(page, "animal")
+    expect_node(page, "animal")
     go(page, "pupy")
     expect(page.get_by_role("alert").filter(has_text="try puppy").first).to_be_visible()
-    arrived(page, "animal")
+    expect_node(page, "animal")
 
 
-def test_without_concepts_the_page_says_so_and_stays(visit, apps, app_checkpoints, monkeypatch):
+def test_a_missing_model_of_concepts_is_reported(visit, apps, app_checkpoints, monkeypatch):
     monkeypatch.setattr(loader, "concept_models", list)
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
     with served_here(apps, "bare"):
-        page = visit("bare", HERE)
-        arrived(page, "a dog")
+        page = visit("bare", PATH)
+        expect_node(page, "a dog")
         page.locator("label").filter(has_text=WORDS).click()
-        told = page.get_by_role("alert").filter(has_text="No model of concepts is available")
-        expect(told.first).to_be_visible()
-        arrived(page, "a dog")
+        alert = page.get_by_role("alert").filter(has_text="No model of concepts is available")
+        expect(alert.first).to_be_visible()
+        expect_node(page, "a dog")
         page.close()
 
 
-def test_the_map_leads_to_items_and_gathers_them(visit):
-    page = visit(path=HERE)
-    arrived(page, "a dog")
+def test_the_map_opens_an_item_and_lists_a_selection(visit):
+    page = visit(path=PATH)
+    expect_node(page, "a dog")
     expect(page.locator("#map .map")).to_have_attribute("data-drawn", re.compile(r"\d"))
     page.evaluate(EMIT, ["plotly_click", [0]])
-    arrived(page, "anything")
+    expect_node(page, "anything")
     page.evaluate(EMIT, ["plotly_selected", [0, 1, 2]])
     expect(page.locator("#map-selection h3")).to_contain_text("0 photos, 3 words and sentences")
     page.locator("#map-selection button").nth(1).click()
-    arrived(page, "an animal")
+    expect_node(page, "an animal")
 
 
-def test_a_photo_leads_here_from_search(visit):
+def test_search_opens_a_photo_in_the_hierarchy(visit):
     page = visit(path="?q=one+yellow+bar&photo=3")
     expect(page.locator("#detail .large img")).to_have_attribute("src", re.compile("/3/large$"))
     page.locator("#detail").get_by_role("button", name="Hierarchy").click()
@@ -148,8 +149,8 @@ def test_a_photo_leads_here_from_search(visit):
     expect(crumbs(page).first).to_have_text("anything")
 
 
-def test_nothing_scrolls_sideways_on_a_phone(visit):
-    page = visit(path=HERE, viewport=PHONE)
-    arrived(page, "a dog")
+def test_the_page_fits_on_a_phone(visit):
+    page = visit(path=PATH, viewport=PHONE)
+    expect_node(page, "a dog")
     expect(page.locator("#map .map")).to_have_attribute("data-drawn", re.compile(r"\d"))
     assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")

@@ -1,4 +1,4 @@
-"""The HTML of the tab Hierarchy, its addresses and its trails."""
+"""The HTML of the tab Hierarchy, its addresses and trails."""
 
 import re
 from dataclasses import replace
@@ -58,7 +58,7 @@ def test_html_is_escaped(html):
     assert "alert" in html
 
 
-def test_a_trail_leads_from_the_root_and_holds_the_address():
+def test_a_trail_lists_the_path_and_the_address():
     html = view.trail(HIERARCHY, [0, 1], "A dog , wet , runs .", {"tab": "hierarchy", "q": "a&b"})
     assert re.findall(r'data-number="(\d+)"', html) == ["0", "1"]
     assert text(html) == "entity dog A dog, wet, runs."
@@ -66,7 +66,7 @@ def test_a_trail_leads_from_the_root_and_holds_the_address():
     assert parse_qsl(address) == [("tab", "hierarchy"), ("q", "a&b")]
 
 
-def test_each_step_states_its_violation_and_a_bar_beside_the_worst():
+def test_bars_of_violations_are_relative_to_the_largest():
     html = view.steps(HIERARCHY, STEPS, title="Above", empty="nothing")
     assert re.findall(r'data-number="(\d)"', html) == ["1", "2", "0"]
     assert re.findall(r"width:([\d.]+%)", html) == ["0.0%", "100.0%", "50.0%"]
@@ -78,14 +78,14 @@ def test_each_step_states_its_violation_and_a_bar_beside_the_worst():
     )
 
 
-def test_photos_are_shown_by_their_number_in_the_gallery_and_report_the_item():
+def test_photos_load_by_gallery_number_and_report_the_item():
     html = view.photos(HIERARCHY, [4, 3], address, title="Photos below")
     assert re.findall(r'data-number="(\d)"', html) == ["4", "3"]
     assert re.findall(r'src="([^"]*)"', html) == ["photo/a/28/small", "photo/a/21/small"]
     assert view.photos(HIERARCHY, [], address, title="Photos below") == ""
 
 
-def test_any_node_can_be_kept_but_the_root():
+def test_every_node_except_the_root_can_be_kept():
     assert ">Keep<" in view.here("dog", CONCEPT, "", "length 1.00")
     assert ">Keep<" not in view.here("entity", ROOT, "", "length 0.00")
     assert 'src="p.jpg"' in view.here("x", PHOTO, "p.jpg", "")
@@ -138,21 +138,21 @@ def gallery():
 
 
 def walked(gallery, *numbers, start=None):
-    """Return the state after going to these items one after the other."""
+    """Return the state after going to these items in turn."""
     state = start or HierarchyState("order", "g")
     for number in numbers:
         state = navigation.arrive(state, gallery, navigation.node_of(gallery, number))
     return state
 
 
-def test_a_trail_grows_is_cut_and_restarts(gallery):
+def test_a_trail_grows_is_shortened_and_restarts(gallery):
     assert walked(gallery, 0).trail == ()
     assert walked(gallery, 0, 1, 2, 3).trail == (0, 1, 2)
     assert walked(gallery, 0, 1, 2, 3, 1).trail == (0,)
     photo = walked(gallery, 3)
     assert photo.trail == (0, 1, 2)
     assert photo.target == 21
-    assert walked(gallery, 3, 4).trail == (0, 1, 2)  # the other photo's own
+    assert walked(gallery, 3, 4).trail == (0, 1, 2)  # that of the other photo
 
 
 def test_a_trail_continues_only_to_a_node_listed_below(gallery):
@@ -160,7 +160,7 @@ def test_a_trail_continues_only_to_a_node_listed_below(gallery):
     items = [Item(ROOT, "r"), Item(CONCEPT, "dog"), Item(CONCEPT, "big car"), Item(PHOTO, "x")]
     items += [Item(CONCEPT, f"dog {n}") for n in dogs]
     points = [(0.0, 0.0), (1.0, 0.0), (0.0, 2.0), (1.0, 3.0), *((1.0, 1.0 + n / 9) for n in dogs)]
-    world = Hierarchy(items, torch.tensor(points), SCORES["order"])
-    apart = HierarchyGallery(gallery.name, gallery.folder, gallery.reader, world)
-    assert walked(apart, 1, 4).trail == (0, 1)
-    assert walked(apart, 1, 2).trail == (0,)  # a big car is no dog
+    hierarchy = Hierarchy(items, torch.tensor(points), SCORES["order"])
+    gallery = HierarchyGallery("order", None, gallery.reader, hierarchy)
+    assert walked(gallery, 1, 4).trail == (0, 1)
+    assert walked(gallery, 1, 2).trail == (0,)  # "big car" is not below "dog"

@@ -25,7 +25,7 @@ IDLE = 0.02  # seconds
 
 
 def build(library: Library) -> gr.Blocks:
-    """Return the whole page; without a model, one sentence that says what to do."""
+    """Return the whole page; without a model, a message with instructions."""
     demo: gr.Blocks
     with gr.Blocks(title=TITLE, analytics_enabled=False) as demo:
         if library.problem:
@@ -54,7 +54,7 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
     """
     library = Library(gallery)
     port = port or int(os.environ.get("GRADIO_SERVER_PORT", DEFAULT_PORT))
-    if not library.problem:  # load, and draw, while the browser opens
+    if not library.problem:  # load the first engine while the browser opens
         library.engine(next(iter(library.models)), next(iter(library.galleries)))
     demo = build(library)
     settings = {"server_port": port, "max_file_size": MAX_UPLOAD, "show_error": False}

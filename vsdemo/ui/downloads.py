@@ -86,7 +86,7 @@ class Downloads:
         try:
             fetch.fetch(name, state.report, state.cancel)
             state.ended = True
-            self.completed()  # also if no page asks
+            self.completed()  # even if no page polls
         except Cancelled:
             pass
         except UserError as error:

@@ -1,4 +1,4 @@
-"""The panel with the regions of a gallery that fit a fragment, a word or a sentence best."""
+"""The panel with the best regions of a gallery for a fragment, a word or a sentence."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ class RegionsPanel:
         return {self.note: html.note(""), self.hits: ""}
 
     def follow(self, parts: gr.HTML, state: gr.State) -> None:
-        """Search for what is chosen in `parts` when its button is clicked."""
+        """Search for the selection in `parts` when its button is clicked."""
         find_regions = callbacks.report_errors(self.note)(self.find_regions)
         parts.apply(find_regions, [state], [*self.empty], **LATEST)
 
     def find_regions(self, state: AlignState | None, event: gr.EventData) -> Updates:
-        """Find regions for the chosen fragment or word, or for the whole sentence."""
+        """Find regions for the selected fragment or word, or for the whole sentence."""
         if state is None or state.alignment is None:
             return
         text = state.choice_text(callbacks.clicked_number(event, state.choice_count))
         engine = yield from callbacks.load_engine(
             self.library, self.note, state.aligned_by, state.gallery
         )
-        yield {self.note: html.progress("Looking at the regions of the gallery")}
+        yield {self.note: html.progress("Searching the regions of the gallery")}
         hits, photos = engine.regions(text, REGIONS), engine.gallery.photos
         sizes = {hit.number: open_photo(photos[hit.number]).size for hit in hits}
         address = images.addresses(self.library.galleries[state.gallery].token)
         yield {
-            self.hits: view.region_grid(hits, sizes, address, label=f"Regions that fit “{text}”"),
+            self.hits: view.region_grid(hits, sizes, address, label=f"Regions that match “{text}”"),
             self.note: html.note(f"Best {len(hits)} regions of the gallery for “{text}”."),
         }

@@ -168,7 +168,7 @@ class AlignTab:
             yield from self._show_tree(state)
             return
         image = self._open(state)
-        yield {self.note: html.progress("Looking at the regions of the photo")}
+        yield {self.note: html.progress("Aligning the sentence with the regions of the photo")}
         alignment = named.reader.align(image, state.text)
         captions = yield from self._captions(state)
         state = replace(state, aligned_by=named.model, alignment=alignment)

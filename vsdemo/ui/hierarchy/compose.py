@@ -1,4 +1,4 @@
-"""The panel that joins items which a visitor keeps (Vendrov et al. 2016, Figure 4)."""
+"""The panel that joins kept items (Vendrov et al. 2016, Figure 4)."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from vsdemo.ui.hierarchy import view
 from vsdemo.ui.hierarchy.loader import Hierarchies
 from vsdemo.ui.hierarchy.state import HierarchyKey, HierarchyState
 
-EACH = 5  # results of each kind
+PER_KIND = 5  # results of each kind
 MAX_KEPT = 6
 JOINS: dict[str, Callable[[Tensor], Tensor]] = {
     "Compose": order.compose,
     "Common": order.abstract,
 }
 ELEM_IDS = {"Compose": "compose", "Common": "abstract"}
-Kept = tuple[HierarchyKey, tuple[Node, ...]]  # a gallery, and nodes of it
+Kept = tuple[HierarchyKey, tuple[Node, ...]]  # a hierarchy and its kept nodes
 
 
 class JoinPanel:
-    """What is kept, buttons that join it, and what is nearest to the result."""
+    """The kept items, buttons that join them, and the items nearest to the join."""
 
     def __init__(
         self, hierarchies: Hierarchies, address: Callable[[HierarchyState], html.PhotoAddress]
@@ -46,7 +46,7 @@ class JoinPanel:
         self.kept = gr.State(None)
 
     def follow(self, here: gr.HTML, state: gr.State) -> None:
-        """Keep the node of `here` when its button is clicked, and handle the panel's buttons."""
+        """Connect the button "Keep" in `here`, and the panel's own buttons."""
         guard = callbacks.report_errors(self.note)
         inputs = [state, self.kept]
         outputs = [self.note, self.tray, self.joined, self.kept]
@@ -61,25 +61,25 @@ class JoinPanel:
             button.click(guard(join), inputs, outputs, **LATEST)
 
     def keep(self, state: HierarchyState | None, kept: Kept | None) -> Updates:
-        """Keep the node on the page."""
+        """Keep the current node."""
         if state is None or state.node is None:
             return
         nodes, node = _nodes(state, kept), state.node
         if any(torch.equal(other.embedding, node.embedding) for other in nodes):
-            raise UserError("This is kept already; go to another one and keep that.")
+            raise UserError("This item is kept already; go to another one first.")
         if len(nodes) == MAX_KEPT:
-            raise UserError(f"At most {MAX_KEPT} can be kept; remove one first.")
+            raise UserError(f"At most {MAX_KEPT} items can be kept; remove one first.")
         yield self._show((state.key, (*nodes, node)))
 
     def change_hierarchy(self, state: HierarchyState | None, kept: Kept | None) -> Updates:
-        """Remove everything when another hierarchy is walked, whose items differ."""
+        """Remove all items when another hierarchy is shown, since its items differ."""
         if state is not None and kept is not None and kept[0] != state.key:
             yield self._show((state.key, ()))
 
     def remove(
         self, state: HierarchyState | None, kept: Kept | None, event: gr.EventData
     ) -> Updates:
-        """Remove one."""
+        """Remove a kept item."""
         if state is not None:
             nodes = _nodes(state, kept)
             number = callbacks.clicked_number(event, len(nodes))
@@ -95,22 +95,22 @@ class JoinPanel:
         }
 
     def join(self, state: HierarchyState | None, kept: Kept | None, name: str) -> Updates:
-        """Show what is nearest to the join of what is kept."""
+        """Show the items nearest to the join of the kept ones."""
         nodes = _nodes(state, kept) if state else ()
         if state is None or len(nodes) < 2:
-            raise UserError("Keep at least two, each with its button “Keep”.")
+            raise UserError("Keep at least two items with the button “Keep” first.")
         gallery = yield from callbacks.wait_for(self.note, self.hierarchies.get(state.key))
-        point = JOINS[name](torch.cat([node.embedding for node in nodes]))  # (1, D)
+        embedding = JOINS[name](torch.cat([node.embedding for node in nodes]))  # (1, D)
         nearest: dict[str, Any] = hierarchy_nodes.nearest_by_kind(
-            gallery.hierarchy, point, nodes, EACH
+            gallery.hierarchy, embedding, nodes, PER_KIND
         )
         title = f"{name}: {' + '.join(view.spoken(node.text) for node in nodes)}"
         yield {
             self.joined: view.joined(gallery.hierarchy, nearest, self.address(state), title=title),
-            self.note: html.note("Nearest first, by squared distance."),
+            self.note: html.note("Nearest items first, by squared distance."),
         }
 
 
 def _nodes(state: HierarchyState, kept: Kept | None) -> tuple[Node, ...]:
-    """Return what is kept of the hierarchy that is walked."""
+    """Return the kept nodes of the hierarchy on the page."""
     return kept[1] if kept and kept[0] == state.key else ()

@@ -27,35 +27,35 @@ from vsdemo.ui.library import LOADING, READING, Library
 from vsdemo.ui.library.models import concept_models, rank_models
 from vsdemo.ui.library.pending import Pending, Status
 
-MAX_ARROWS = 80  # the most general concepts, whose order the map shows
+MAX_ARROWS = 80  # the most general concepts, whose order is drawn on the map
 
 
 class HierarchyGallery:
-    """A hierarchy to walk, and the model that embeds sentences and photos for it.
+    """A hierarchy, and the model that embeds sentences and photos for it.
 
     Attributes:
         name: Name of the model.
         folder: Folder of the model.
         reader: The model; an `Engine` if the hierarchy has photos.
-        hierarchy: The hierarchy. It grows at its end by sentences that visitors reach, so numbers
-            of items do not change.
-        shown: Numbers of the items on the map.
+        hierarchy: The hierarchy. Sentences reached by visitors are appended, so the numbers of
+            items do not change.
+        map_items: Numbers of the items on the map.
         arrows: The order among the most general concepts.
     """
 
     def __init__(self, name: str, folder: Path, reader: Reader, hierarchy: Hierarchy) -> None:
         self.name, self.folder, self.reader, self.hierarchy = name, folder, reader, hierarchy
         words = {word for text in caption_bank.sentences() for word in tokenize(text)}
-        self.shown = map_content.map_items(hierarchy, words)
+        self.map_items = map_content.map_items(hierarchy, words)
         concepts = (hierarchy.of_kind[CONCEPT] | hierarchy.of_kind[ROOT]).nonzero()[:, 0]
         most_general = concepts[hierarchy.depths[concepts].argsort()][:MAX_ARROWS]
         self.arrows = map_content.map_arrows(hierarchy, most_general.tolist())
         self._lock = Lock()
 
     def reach(self, node: Node) -> Entailments | None:
-        """Return what follows from a sentence, or from the one nearest above a photo.
+        """Return the entailments of a sentence, or of the nearest sentence above a photo.
 
-        None if there is no parser or no photos; then the walk is not restricted.
+        None if there is no parser or no photos; then the path to the root is not restricted.
         """
         if not isinstance(self.reader, Engine):
             return None
@@ -73,7 +73,7 @@ class HierarchyGallery:
 
     @property
     def has_photos(self) -> bool:
-        """Whether photos belong to it, and not only concepts."""
+        """Whether the hierarchy has photos, and not only concepts."""
         return not nodes.has_concepts_only(self.reader)
 
 
@@ -90,7 +90,7 @@ class Hierarchies:
     def get(self, key: HierarchyKey) -> Pending[HierarchyGallery]:
         """Return the hierarchy of a model and gallery, or of concepts.
 
-        If the model has no order, the best model of the gallery that has one takes its place.
+        If the model has no order, the best model of the gallery that has one is used.
         """
         with self._lock:
             pending = self._hierarchies.get(key)
@@ -101,7 +101,7 @@ class Hierarchies:
             return pending
 
     def map(self, key: HierarchyKey, gallery: HierarchyGallery) -> Pending[np.ndarray]:
-        """Return where the items on the map are, (N, 2); computed once, then cached on disk."""
+        """Return the positions of the map's items, (N, 2), computed once and cached on disk."""
         with self._lock:
             pending = self._maps.get(key)
             if pending is None or pending.failed:
@@ -111,7 +111,7 @@ class Hierarchies:
             return pending
 
     def toy(self) -> str:
-        """Return the smallest model of concepts, of two dimensions, as a figure to play with."""
+        """Return the smallest two-dimensional model of concepts as an interactive figure."""
         for folder in reversed(concept_models()):
             spec = checkpoint.read_spec(folder)
             if spec.config.dim == 2:
@@ -122,9 +122,7 @@ class Hierarchies:
                     edges=hypernyms.load(spec.dataset).edges,
                 )
                 return cones(toy)
-        return html.message(
-            "The model of two dimensions, checkpoints/wordnet/toy, is not available."
-        )
+        return html.message("The two-dimensional model, checkpoints/wordnet/toy, is not available.")
 
     def _load(self, pending: Pending[HierarchyGallery], key: HierarchyKey) -> HierarchyGallery:
         model, gallery = key
@@ -136,7 +134,7 @@ class Hierarchies:
         name = next((n for n in candidates if _has_order(models[n], n)), model)
         check_order(Reader(models[name]).score, name)
         engine_pending = self.library.engine(name, gallery)
-        pending.status = engine_pending.status  # from now on they wait for the same work
+        pending.status = engine_pending.status  # both now wait for the same work
         engine = engine_pending.result()
         pending.status.begin(READING)
         return HierarchyGallery(name, models[name], engine, build.from_gallery(engine))
@@ -160,9 +158,9 @@ def _load_concepts() -> HierarchyGallery:
 
 
 def _project(gallery: HierarchyGallery, status: Status) -> np.ndarray:
-    """Return the items on the map in two dimensions, from the cache if possible."""
-    texts = (gallery.hierarchy.items[number].text for number in gallery.shown)
+    """Return the positions of the map's items, (N, 2), from the cache if possible."""
+    texts = (gallery.hierarchy.items[number].text for number in gallery.map_items)
     content = "\n".join([checkpoint.content_hash(gallery.folder), *texts])
     key = hashlib.sha256(content.encode()).hexdigest()[:32]
-    x = gallery.hierarchy.x[gallery.shown].numpy()  # (N, D)
+    x = gallery.hierarchy.x[gallery.map_items].numpy()  # (N, D)
     return projection.cached_map(key, lambda: projection.project(x, status.report))

@@ -1,4 +1,4 @@
-"""What the tab Hierarchy shows of a node: the way there, what lies above and below, the map."""
+"""Content of the tab Hierarchy for a node: the trail, the levels around it, and the map."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_TEXTS, MAX_PHOTOS = 7, 12  # listed above or below
 
 @dataclass(frozen=True)
 class Levels:
-    """What is around a node, as HTML."""
+    """The items around a node, as HTML."""
 
     above: str
     below: str
@@ -35,10 +35,10 @@ def node_of(gallery: HierarchyGallery, number: int) -> Node:
 
 
 def arrive(state: HierarchyState, gallery: HierarchyGallery, node: Node) -> HierarchyState:
-    """Return the state at another node.
+    """Return the state after moving to another node.
 
     The trail is cut at the node if it is on it, and continued if the node is listed below its end;
-    otherwise it is the way from the root to the node.
+    otherwise it is the path from the root to the node.
     """
     last = state.node
     if node.number in state.trail:
@@ -56,7 +56,7 @@ def arrive(state: HierarchyState, gallery: HierarchyGallery, node: Node) -> Hier
 
 
 def trail(state: HierarchyState, gallery: HierarchyGallery) -> str:
-    """Return the way from the root to the node as HTML."""
+    """Return the path from the root to the node as HTML."""
     here = ""
     if state.node:
         here = "this photo" if state.node.kind == PHOTO else view.spoken(state.node.text)
@@ -64,30 +64,30 @@ def trail(state: HierarchyState, gallery: HierarchyGallery) -> str:
 
 
 def depth(gallery: HierarchyGallery, node: Node) -> float:
-    """Return how specific a node is; the root has the least depth."""
+    """Return the depth of a node, which is smallest for the root."""
     if node.number is not None:
         return float(gallery.hierarchy.depths[node.number])
     return float(gallery.hierarchy.depth(node.embedding))
 
 
 def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Levels:
-    """Return what lies above and below a node, and the photos below or near it."""
+    """Return the items above and below a node, and the photos below or near it."""
     hierarchy = gallery.hierarchy
     is_photo, is_concept = node.kind == PHOTO, node.kind == CONCEPT
-    top = float("inf") if is_photo else depth(gallery, node)
-    upper = hierarchy.above(node.embedding, top, concepts_only=is_concept)[:MAX_TEXTS]
+    max_depth = float("inf") if is_photo else depth(gallery, node)
+    upper = hierarchy.above(node.embedding, max_depth, concepts_only=is_concept)[:MAX_TEXTS]
     above = view.steps(
-        hierarchy, upper, title="Above: more general", empty="Nothing lies above the root."
+        hierarchy, upper, title="Above: more general", empty="No item is above the root."
     )
     if is_photo:
         near = [step.number for step in hierarchy.nearest(node.embedding, MAX_PHOTOS + 1, PHOTO)]
         photos = [number for number in near if number != node.number][:MAX_PHOTOS]
         lower: list[Step] = []
-        title, empty = "Similar photos", "Nothing lies below a photo."
+        title, empty = "Similar photos", "No item is below a photo."
     else:
         lower, lower_photos = _below(gallery, node)
         photos = [step.number for step in lower_photos]
-        title, empty = "Photos below", "No word or sentence lies below."
+        title, empty = "Photos below", "No word or sentence is below."
     return Levels(
         above=above,
         below=view.steps(hierarchy, lower, title="Below: more specific", empty=empty),
@@ -96,12 +96,12 @@ def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Leve
 
 
 def _below(gallery: HierarchyGallery, node: Node) -> tuple[list[Step], list[Step]]:
-    """Return (words and sentences, photos) that are listed below a node."""
+    """Return the (words and sentences, photos) listed below a node."""
     if node.kind == PHOTO:
         return [], []
-    hierarchy, own = gallery.hierarchy, depth(gallery, node)
-    photos = hierarchy.below(node.embedding, own, kind=PHOTO) if gallery.has_photos else []
-    return hierarchy.below(node.embedding, own)[:MAX_TEXTS], photos[:MAX_PHOTOS]
+    hierarchy, node_depth = gallery.hierarchy, depth(gallery, node)
+    photos = hierarchy.below(node.embedding, node_depth, kind=PHOTO) if gallery.has_photos else []
+    return hierarchy.below(node.embedding, node_depth)[:MAX_TEXTS], photos[:MAX_PHOTOS]
 
 
 def _items_below(gallery: HierarchyGallery, node: Node) -> set[int]:
@@ -109,7 +109,7 @@ def _items_below(gallery: HierarchyGallery, node: Node) -> set[int]:
 
 
 def here(gallery: HierarchyGallery, node: Node, photo: str) -> str:
-    """Return the node itself as HTML; `photo` is the address of its photo, if it is one."""
+    """Return the node itself as HTML; `photo` is its address if it is a photo."""
     meaning = ""
     if node.kind != PHOTO:
         meaning = f"{gallery.hierarchy.depth_name} {depth(gallery, node):.2f}"
@@ -124,16 +124,16 @@ def map_value(
     *,
     whole: bool,
 ) -> str:
-    """Return the map with the trail and the node on it, or only what changes on it.
+    """Return the JSON of the map with trail and node, or only of its overlay.
 
     Args:
         state: The node and the trail.
         gallery: The hierarchy.
-        points: Where its items are, (N, 2).
-        source: Address of a photo with {number} for its number in the gallery.
-        whole: Whether to draw the whole map.
+        points: Positions of its items on the map, (N, 2).
+        source: Address of a photo, with {number} in place of its number in the gallery.
+        whole: Whether to return the whole map.
     """
-    hierarchy, numbers = gallery.hierarchy, gallery.shown
+    hierarchy, numbers = gallery.hierarchy, gallery.map_items
     row = {number: i for i, number in enumerate(numbers)}
     chosen = None
     if state.node and state.node.number is not None:

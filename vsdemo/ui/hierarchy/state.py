@@ -1,4 +1,4 @@
-"""What the tab Hierarchy shows."""
+"""The state of the tab Hierarchy."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ HierarchyKey = tuple[str, str]  # model and gallery; both empty for concepts
 
 @dataclass(frozen=True)
 class HierarchyState:
-    """The node on the page, and the way there.
+    """The node on the page and the path to it.
 
     Attributes:
         model: Key of the model.
         gallery: Key of the gallery.
-        concepts: Whether the concepts of WordNet are walked, without photos.
-        target: Where to go when the tab opens, a text or the number of a photo.
-        node: The node on the page; None before the tab was opened.
+        concepts: Whether the hierarchy is WordNet's concepts, without photos.
+        target: The node to show when the tab opens: a text or the number of a photo.
+        node: The node on the page; None until the tab is opened.
         upload: File of a visitor's photo.
         trail: Item numbers from the root to the node, without it.
     """
@@ -39,7 +39,7 @@ class HierarchyState:
 
     @property
     def address(self) -> dict[str, str]:
-        """What the address bar of the browser shows; never a visitor's photo."""
+        """Query parameters for the browser's address bar; never a visitor's photo."""
         values = {"tab": "hierarchy", "model": self.model, "gallery": self.gallery}
         values |= {"of": "concepts"} if self.concepts else {}
         if self.node is None or self.upload:

@@ -28,8 +28,8 @@ from vsdemo.ui.hierarchy.state import HierarchyKey, HierarchyState
 from vsdemo.ui.library import Library
 
 ABOUT = (
-    "Walk from a word, a sentence or a photo up to more general ones and down to photos, as an "
-    "order-embedding has learned them."
+    "Start from a word, a sentence or a photo, and explore what an order-embedding has learned to "
+    "be more general and more specific."
 )
 ABOUT_MAP = (
     "Similar items are close to each other on the map. Arrows, colours and lists show which items "
@@ -88,12 +88,12 @@ class HierarchyTab:
         return callbacks.report_errors(self.note)(callback)
 
     def open(self, state: HierarchyState | None) -> Updates:
-        """Go to the target, or to the first example, when the tab opens."""
+        """Show the target, or the first example, when the tab opens."""
         if state is not None and state.node is None:
             yield from self._start(state)
 
     def change_settings(self, state: HierarchyState | None, model: str, gallery: str) -> Updates:
-        """Walk with another model or in another gallery, once the tab was opened."""
+        """Use another model or gallery, once the tab has been opened."""
         if state is None:
             return
         if state.node is None or state.concepts:
@@ -104,18 +104,18 @@ class HierarchyTab:
             target = state.target if gallery == state.gallery else ""
         yield from self._start(HierarchyState(model, gallery, target=target))
 
-    def choose(self, what: str, state: HierarchyState | None) -> Updates:
-        """Walk concepts alone, or photos and sentences."""
-        concepts = what == CONCEPTS
+    def choose(self, scope: str, state: HierarchyState | None) -> Updates:
+        """Switch between WordNet's concepts, and photos and sentences."""
+        concepts = scope == CONCEPTS
         if state is not None and state.concepts != concepts:
             yield from self._start(HierarchyState(state.model, state.gallery, concepts=concepts))
 
     def run(self, text: str, state: HierarchyState | None) -> Updates:
-        """Go to what was typed."""
+        """Go to the typed text."""
         if state is None:
             return
         if Path(text[:255]).suffix.lower() in SUFFIXES:  # never read a path on the server
-            raise UserError("Type a word or a sentence; for a photo there is a button below.")
+            raise UserError("Type a word or a sentence; to use a photo, click the button below.")
         gallery = yield from self._hierarchy(state)
         node = nodes.find_node(gallery.hierarchy, gallery.reader, text)
         yield from self._arrive(replace(state, upload=""), gallery, node)
@@ -127,12 +127,12 @@ class HierarchyTab:
         image = open_photo(path)
         state = HierarchyState(state.model, state.gallery, upload=str(path))
         gallery = yield from self._hierarchy(state)
-        point = gallery.reader.encode_photo(image).x.float().cpu()  # (1, D)
+        embedding = gallery.reader.encode_photo(image).x.float().cpu()  # (1, D)
         yield {self.scope: GALLERY, self.map_selection: ""}
-        yield from self._arrive(state, gallery, Node("your photo", PHOTO, point))
+        yield from self._arrive(state, gallery, Node("your photo", PHOTO, embedding))
 
-    def step(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
-        """Go to a clicked item."""
+    def go_to_item(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
+        """Go to the clicked item."""
         if state is not None and state.node is not None:
             gallery = yield from self._hierarchy(state)
             number = callbacks.clicked_number(event, len(gallery.hierarchy))
@@ -140,23 +140,23 @@ class HierarchyTab:
             yield from self._arrive(replace(state, upload=""), gallery, node)
 
     def select(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
-        """Go to the item that was clicked on the map, or list those that were selected."""
+        """Go to the item clicked on the map, or list the selected items."""
         if state is None or state.node is None:
             return
         gallery = yield from self._hierarchy(state)
-        points = range(len(gallery.shown))
+        indices = range(len(gallery.map_items))
         numbers = callbacks.event_data(event).get("numbers", ())
-        chosen = [gallery.shown[number] for number in numbers if number in points]
-        if len(chosen) == 1:
-            node = navigation.node_of(gallery, chosen[0])
+        items = [gallery.map_items[number] for number in numbers if number in indices]
+        if len(items) == 1:
+            node = navigation.node_of(gallery, items[0])
             yield from self._arrive(replace(state, upload=""), gallery, node)
-        elif chosen:
+        elif items:
             yield {
-                self.map_selection: view.selection(gallery.hierarchy, chosen, self._address(state))
+                self.map_selection: view.selection(gallery.hierarchy, items, self._address(state))
             }
 
     def _start(self, state: HierarchyState) -> Updates:
-        """Go to the target if it exists, else to the first example."""
+        """Show the target if it exists, else the first example."""
         yield {self.scope: CONCEPTS if state.concepts else GALLERY, self.map_selection: ""}
         gallery = yield from self._hierarchy(state)
         yield from self._arrive(state, gallery, _target_node(state, gallery))
@@ -179,7 +179,7 @@ class HierarchyTab:
         }
 
     def draw(self, state: HierarchyState | None, drawn: HierarchyKey | None) -> Updates:
-        """Draw the map or, on the one that is on the page, the trail and the node."""
+        """Draw the map or, if it is on the page already, only the trail and the node."""
         if state is None or state.node is None:
             return
         pending = self.hierarchies.get(state.key)
@@ -199,7 +199,7 @@ class HierarchyTab:
         return images.addresses(self.library.galleries[state.gallery].token)
 
     def _photo_address(self, state: HierarchyState, gallery: HierarchyGallery) -> str:
-        """Return the address of the node's photo; empty if it is none."""
+        """Return the address of the node's photo; empty if the node is no photo."""
         node = state.node
         if node is None or node.kind != PHOTO:
             return ""
@@ -229,7 +229,7 @@ def build(library: Library) -> HierarchyTab:
     for event in (tab.go.click, tab.query.submit):
         event(tab.guard(tab.run), [tab.query, tab.state], tab.outputs, **LATEST)
     for widget in (tab.trail, tab.above, tab.here, tab.below, tab.map_selection, tab.join.joined):
-        widget.select(tab.guard(tab.step), [tab.state], tab.outputs, **LATEST)
+        widget.select(tab.guard(tab.go_to_item), [tab.state], tab.outputs, **LATEST)
     tab.map.select(tab.guard(tab.select), [tab.state], tab.outputs, **LATEST)
     tab.scope.input(tab.guard(tab.choose), [tab.scope, tab.state], tab.outputs, **LATEST)
     tab.upload.upload(tab.guard(tab.use_upload), [tab.upload, tab.state], tab.outputs, **LATEST)

@@ -1,4 +1,4 @@
-"""The panel with the dependency tree of a sentence, closed at first."""
+"""The panel with the dependency tree of a sentence, collapsed by default."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from vsdemo.ui.components.widgets import note_html
 
 LABEL = "Dependency tree of the sentence"
 PARSING = "Parsing the sentence"
-LEGEND = "Arrows lead from a word to those that depend on it."
+LEGEND = "Arrows point from a word to its dependents."
 NO_SENTENCE = "There is no sentence yet."
-HINT = "Point at a word to see what it does."
+HINT = "Hover over or focus a word to see its role."
 
 
 class HasText(Protocol):
@@ -31,7 +31,7 @@ class HasText(Protocol):
 
 
 class TreePanel:
-    """The panel; it parses only while it is open, and after the tab has answered."""
+    """The panel; it parses only while it is open, after the tab has shown its results."""
 
     def __init__(self) -> None:
         with gr.Accordion(LABEL, open=False, elem_classes="tree") as self.panel:

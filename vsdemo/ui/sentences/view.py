@@ -132,7 +132,7 @@ def nearest(captions: Sequence[Sequence[Hit]], unit: str) -> str:
     for name, hits in zip(NAMES, captions, strict=True):
         items = ""
         for hit in hits:
-            score_bar = _bar(hit.unit_score, unit, f"How near it is to {name}.")
+            score_bar = _bar(hit.unit_score, unit, f"Similarity to {name} sentence.")
             items += f"<li>{sentence_button(number, hit.item)}{score_bar}</li>"
             number += 1
         columns.append(f"<div><h3>Nearest to {name}</h3><ul>{items}</ul></div>")

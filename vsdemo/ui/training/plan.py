@@ -86,8 +86,8 @@ class PlanPanel:
         config = models.preset(request.preset)[1]
         datasets, dataset = preflight.available_datasets(config), request.dataset
         if dataset not in datasets and (datasets or dataset):
-            names = ", ".join(datasets) or "data of its own"
-            raise UserError(f"{request.preset} learns from {names}.")
+            names = ", ".join(datasets) or "its own data"
+            raise UserError(f"{request.preset} trains on {names}.")
         sentence = request.sentence.strip() if config.material == "photos" else ""
         return JobSpec(
             request.preset,

@@ -25,7 +25,7 @@ from vsdemo.ui.training.curves import curves_widget, to_json
 from vsdemo.ui.training.plan import FIRST_DATASET, FIRST_PRESET, PlanPanel, Request
 from vsdemo.ui.training.state import TrainState
 
-ABOUT = "Train a model, and watch it find more and more of what a sentence describes."
+ABOUT = "Train a model, and watch its search results improve."
 MAX_SHOWN = 6  # runs whose curves are drawn together
 MAX_WATCHED = 100  # sentences
 FAST_TICK, SLOW_TICK = 1, 5  # seconds between two updates, while a run trains and otherwise
@@ -61,9 +61,9 @@ class TrainTab:
             with gr.Column(scale=6, min_width=320):
                 self.watched_results = clickable_html("watched-results")
             with gr.Column(scale=7, min_width=320):
-                self.curves = curves_widget("Curves of the runs shown, by step", "curves")
+                self.curves = curves_widget("Training curves of the selected runs", "curves")
         self.list = clickable_html("runs")
-        with gr.Accordion("Log of the trainer", open=False, elem_classes="settings"):
+        with gr.Accordion("Training log", open=False, elem_classes="settings"):
             self.log = gr.HTML("", elem_id="log")
         self.timer = gr.Timer(SLOW_TICK, active=False)
 

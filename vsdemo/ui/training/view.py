@@ -126,7 +126,9 @@ def _buttons(run: Run, state: str) -> str:
     elif state in ("stopped", "failed", "killed"):
         buttons.append(_button("play", "Resume", "Continue from the last save"))
     if (run.folder / "model.safetensors").exists():
-        buttons.append(_button("apply", "Use in Search", "Offer it wherever a model is chosen"))
+        buttons.append(
+            _button("apply", "Use in Search", "Add this model to the app and search with it")
+        )
     buttons.append(
         f'<a class="action-button" href="runs/{escape(run.name)}/events.csv" download>CSV</a>'
     )
