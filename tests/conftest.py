@@ -1,7 +1,7 @@
 """A toy data set of coloured shapes, a model trained on it, and folders of the tests' own.
 
 Every test sees VSDEMO_DATA = `toy_root` and a VSDEMO_HOME that is deleted afterwards; a test that
-asks for `real_data` sees the VSDEMO_DATA that pytest was started with.
+uses `real_data` sees the VSDEMO_DATA that pytest was started with.
 """
 
 import json

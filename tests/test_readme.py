@@ -1,4 +1,4 @@
-"""What the README tells people to type must exist, and its tree must name every package."""
+"""Commands in the README must exist, and its directory tree must list every package."""
 
 import re
 import shlex

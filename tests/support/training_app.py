@@ -1,4 +1,4 @@
-"""The app with its own folder of runs, and the actions of a visitor in its tab Train."""
+"""The app with its own folder of runs, and actions of a visitor in the tab Train."""
 
 import json
 import re
@@ -86,6 +86,6 @@ def train(page):
     page.get_by_role("button", name="Train", exact=True).click()
 
 
-def says(page, state, name=""):
+def expect_state(page, state, name=""):
     title = page.locator("#status .name")
     expect(title).to_contain_text(re.compile(f"{name}.*{state}"), timeout=SLOW)

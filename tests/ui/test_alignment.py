@@ -122,10 +122,10 @@ def test_a_picked_photo_brings_its_caption_and_a_region_keeps_the_sentence(tab):
     state = opened(tab)[tab.state]
     picked = last(tab, tab.pick, state, clicked(4))[tab.state]
     assert (picked.photo, picked.text == TEXT) == (4, False)
-    looked = last(tab, tab.change_photo, state, clicked(4))[tab.state]
-    assert (looked.photo, looked.text) == (4, TEXT)
-    gone = last(tab, tab.pick, state, clicked(99))
-    assert "no longer on the page" in gone[tab.note]
+    moved = last(tab, tab.change_photo, state, clicked(4))[tab.state]
+    assert (moved.photo, moved.text) == (4, TEXT)
+    refused = last(tab, tab.pick, state, clicked(99))
+    assert "no longer on the page" in refused[tab.note]
 
 
 def test_an_uploaded_photo_is_aligned_and_not_in_the_address(tab, tmp_path):
@@ -146,9 +146,9 @@ def test_the_tab_follows_model_and_gallery_once_it_is_open(tab):
     moved = last(tab, tab.change_settings, waiting, "gru", "toy-all")
     assert tab.parts not in moved
     assert (moved[tab.state].gallery, moved[tab.state].photo) == ("toy-all", 0)
-    seen = last(tab, tab.change_settings, opened(tab)[tab.state], "gru", "toy-all")
-    assert seen[tab.state].alignment is not None
-    assert seen[tab.state].text != TEXT
+    update = last(tab, tab.change_settings, opened(tab)[tab.state], "gru", "toy-all")
+    assert update[tab.state].alignment is not None
+    assert update[tab.state].text != TEXT
 
 
 def test_the_downloads_hold_the_alignment(tab):

@@ -182,12 +182,12 @@ def test_search_shows_hits_and_more_hits(library):
     with gr.Blocks():
         tab = search.build(library)
     updates = list(tab.show(SearchState("one red bar", "gru", "toy-test", 4)))
-    shown = updates[-1][tab.state]
-    assert [h.rank for h in shown.hits] == [1, 2, 3, 4]
-    assert shown.address == {"q": "one red bar", "model": "gru", "gallery": "toy-test"}
-    more = list(tab.show_more(shown))[-1][tab.state]
+    state = updates[-1][tab.state]
+    assert [h.rank for h in state.hits] == [1, 2, 3, 4]
+    assert state.address == {"q": "one red bar", "model": "gru", "gallery": "toy-test"}
+    more = list(tab.show_more(state))[-1][tab.state]
     assert len(more.hits) == 8
-    assert more.hits[:4] == shown.hits
+    assert more.hits[:4] == state.hits
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Fetching in the app: one button, progress for everybody, cancel, and then it is offered."""
+"""Downloads in the app: start, progress on every page, cancel, resume and use."""
 
 import re
 import threading
@@ -18,7 +18,7 @@ from vsdemo.ui.library import Library
 
 @pytest.fixture
 def library(web, checkpoints, monkeypatch, tmp_path):
-    """On a machine without data, with a web on this machine."""
+    """Return a library without data, with a local server in place of the web."""
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
     monkeypatch.delenv("VSDEMO_DATA")
@@ -26,20 +26,20 @@ def library(web, checkpoints, monkeypatch, tmp_path):
     return Library()
 
 
-def ended(fetching):
+def wait_until_done(fetching):
     for _ in range(400):
         if not fetching.busy:
             return fetching.states["flickr8k"]
         time.sleep(0.05)
-    return pytest.fail("it did not end")
+    return pytest.fail("the download did not end")
 
 
-def test_what_has_come_is_offered_by_the_library(library):
+def test_a_completed_download_is_added_to_the_library(library):
     before = library.galleries["storybook-test"]
     fetching = Downloads(library)
     fetching.start("flickr8k")
-    assert ended(fetching).problem == ""
-    assert fetching.completed() == ("flickr8k",)  # and whoever looks finds it taken up
+    assert wait_until_done(fetching).problem == ""
+    assert fetching.completed() == ("flickr8k",)  # and it is in the library
     assert [label for label, _ in library.labels] == [
         *("Flickr8k test (1)", "Flickr8k all (4)", "Storybook test (500)")
     ]
@@ -47,38 +47,38 @@ def test_what_has_come_is_offered_by_the_library(library):
     assert len(library.photos("flickr8k-all").result().photos) == 4
 
 
-def test_two_visitors_start_one_fetch_and_either_stops_it(library, web):
+def test_two_visitors_share_one_download_and_either_cancels_it(library, web):
     web.hold = 40_000
     fetching = Downloads(library)
     fetching.start("flickr8k")
-    errand = fetching.states["flickr8k"]
+    state = fetching.states["flickr8k"]
     fetching.start("flickr8k")
-    assert fetching.states["flickr8k"] is errand
-    while errand.done < 20_000:
+    assert fetching.states["flickr8k"] is state
+    while state.done < 20_000:
         time.sleep(0.02)
     fetching.stop("flickr8k")
-    web.pause = 0.3  # or the rest comes at once
+    web.pause = 0.3  # so that the rest does not arrive at once
     web.go.set()
-    assert ended(fetching).problem == ""
+    assert wait_until_done(fetching).problem == ""
     assert fetching.completed() == ()
     assert fetch.DOWNLOADS["flickr8k"].received >= 20_000
     fetching.start("flickr8k")
-    ended(fetching)
-    assert any(asked and asked.startswith("bytes=") for _, asked in web.requests)
+    wait_until_done(fetching)
+    assert any(byte_range and byte_range.startswith("bytes=") for _, byte_range in web.requests)
     assert fetching.completed() == ("flickr8k",)
 
 
-def test_what_goes_wrong_is_one_sentence_and_a_fault_is_told_too(library, web, monkeypatch):
+def test_failures_are_reported_in_one_sentence(library, web, monkeypatch):
     web.files = {}
     fetching = Downloads(library)
     fetching.start("flickr8k")
-    assert "its server answers 404" in ended(fetching).problem
+    assert "its server answers 404" in wait_until_done(fetching).problem
     monkeypatch.setattr(fetch, "fetch", lambda *_: 1 / 0)
     fetching.start("flickr8k")
-    assert "Something went wrong" in ended(fetching).problem
+    assert "Something went wrong" in wait_until_done(fetching).problem
 
 
-def test_strangers_on_a_space_are_offered_nothing(library, monkeypatch):
+def test_a_public_server_offers_no_downloads(library, monkeypatch):
     monkeypatch.setenv("SPACE_ID", "somebody/vsdemo")
     assert Downloads(library).names == ()
     assert "'Fetch'" not in str(build(library).config)
@@ -86,22 +86,22 @@ def test_strangers_on_a_space_are_offered_nothing(library, monkeypatch):
     assert "'Fetch'" in str(build(library).config)
 
 
-def test_what_is_here_at_the_start_has_no_button(library):
+def test_available_data_have_no_button(library):
     fetch.fetch("flickr8k", lambda *_: None, threading.Event())
     assert Downloads(library).names == ("densenet169",)
 
 
-def test_what_another_program_has_fetched_is_offered_too(library):
+def test_downloads_by_another_program_are_added_too(library):
     with gr.Blocks() as demo, gr.Accordion() as around:
         panel = DownloadPanel(library, gr.Dropdown(), gr.Dropdown())
         panel.connect(demo, around)
     assert panel.update(True, None)[panel.seen] == ()
     fetch.fetch("flickr8k", lambda *_: None, threading.Event())
-    seen = panel.update(True, ())
-    assert seen[panel.seen] == ("flickr8k",)
-    assert seen[panel.gallery]["choices"] == library.labels
-    assert "Flickr8k is available." in seen[panel.lines["flickr8k"]]
-    assert seen[panel.start_buttons["flickr8k"]]["visible"] is False
+    update = panel.update(True, ())
+    assert update[panel.seen] == ("flickr8k",)
+    assert update[panel.gallery]["choices"] == library.labels
+    assert "Flickr8k is available." in update[panel.lines["flickr8k"]]
+    assert update[panel.start_buttons["flickr8k"]]["visible"] is False
     assert panel.gallery not in panel.update(True, ("flickr8k",))
 
 
@@ -113,7 +113,7 @@ def slow_web():
 
 @pytest.fixture(scope="module")
 def fetching_app(apps, slow_web, checkpoints, tmp_path_factory):
-    """One more app, without data, for which `slow_web` is the web."""
+    """Start an app without data that downloads from `slow_web`."""
     folder = tmp_path_factory.mktemp("fetching")
     with (folder / "log").open("w+") as log:
         process, url = start(
@@ -132,7 +132,7 @@ def fetching_app(apps, slow_web, checkpoints, tmp_path_factory):
 
 
 def more(page):
-    """Opens More, and gives the row of Flickr8k."""
+    """Open the panel "More" and return its row of Flickr8k."""
     page.locator(".more-settings > button").click()
     row = page.locator(".fetch").filter(has_text="Flickr8k")
     expect(row).to_be_visible()
@@ -143,28 +143,28 @@ def button(row, name):
     return row.get_by_role("button", name=name, exact=True)
 
 
-def test_a_visitor_fetches_cancels_goes_on_and_searches_what_has_come(
-    visit, fetching_app, slow_web
-):
+def test_a_visitor_downloads_cancels_resumes_and_searches(visit, fetching_app, slow_web):
     slow_web.hold = 40_000
     page, other = visit(fetching_app), visit(fetching_app)
     row, same = more(page), more(other)
     expect(row).to_contain_text("Flickr8k: 4 photos, ")
     expect(row).to_contain_text("for tests only")
-    assert slow_web.requests == []  # nobody has pressed yet
+    assert slow_web.requests == []  # nothing is downloaded before the click
     button(row, "Fetch").click()
-    for seen in (row, same):
-        expect(seen).to_contain_text(re.compile(r"Fetching Flickr8k: \d{2,} kB of \d+ kB"))
-        expect(seen.locator("progress")).to_be_visible()
+    for download_row in (row, same):
+        expect(download_row).to_contain_text(re.compile(r"Fetching Flickr8k: \d{2,} kB of \d+ kB"))
+        expect(download_row.locator("progress")).to_be_visible()
     button(same, "Cancel").click()
     expect(row).to_contain_text("Stopping")
-    slow_web.pause = 0.3  # or the rest comes at once, and there is nothing left to go on with
+    slow_web.pause = (
+        0.3  # so that the rest does not arrive at once, and there is something to resume
+    )
     slow_web.go.set()
     expect(row).to_contain_text(re.compile(r"; \d+ kB downloaded"))
     expect(button(row, "Fetch")).to_be_visible()
     button(row, "Fetch").click()
     expect(button(row, "Cancel")).to_be_visible()
-    page.keyboard.press("Escape")  # closes More; the fetch goes on
+    page.keyboard.press("Escape")  # closes "More"; the download continues
     expect(page.locator(".toast-body")).to_contain_text("Flickr8k is available")
     assert slow_web.requests[-1][1].startswith("bytes=")
     expect(same).to_contain_text("Flickr8k is available.")
@@ -178,7 +178,7 @@ def test_a_visitor_fetches_cancels_goes_on_and_searches_what_has_come(
     expect(later.locator("#grid button.frame")).to_have_count(4)
 
 
-def test_offline_the_row_says_so(fresh_app, visit):
+def test_a_failed_download_is_reported(fresh_app, visit):
     page = visit(fresh_app)
     page.locator(".more-settings > button").click()
     row = page.locator(".fetch").filter(has_text="DenseNet-169")

@@ -12,7 +12,7 @@ MISSING_NETWORK = "torchvision/resnet50"  # its weights are not available
 
 @pytest.fixture
 def shelf(toy_checkpoint, tmp_path, monkeypatch):
-    """Adds a checkpoint: its name, data set, sum of recalls on dev, image network and views."""
+    """Add a checkpoint by its name, data set, sum of recalls on dev, image network and views."""
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("torch.hub.get_dir", lambda: str(tmp_path / "hub"))
 

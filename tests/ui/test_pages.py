@@ -1,4 +1,4 @@
-"""A visitor's ways through the app, in a real browser."""
+"""The app in a browser: search, describe, errors and layout."""
 
 import re
 
@@ -32,7 +32,7 @@ def in_view(page, locator):
 
 @pytest.fixture
 def opened(visit):
-    """The first page, with its first photos."""
+    """Open the app and wait for the first photos."""
     page = visit()
     expect(photos(page).first).to_be_visible()
     return page
@@ -51,7 +51,7 @@ def test_the_first_page_shows_photos_that_load(opened):
     assert "angle" in score.get_attribute("title")
 
 
-def test_typing_a_sentence_finds_other_photos_and_moves_the_address(opened):
+def test_a_typed_sentence_changes_the_photos_and_the_address(opened):
     before = numbers(opened)
     opened.get_by_label("Sentence", exact=True).fill("The square is green, the ground is red.")
     opened.keyboard.press("Enter")
@@ -62,14 +62,14 @@ def test_typing_a_sentence_finds_other_photos_and_moves_the_address(opened):
     assert bars == sorted(bars, reverse=True)
 
 
-def test_an_example_is_a_query(opened):
+def test_a_click_on_an_example_searches_for_it(opened):
     opened.get_by_role("button", name="children at the beach").click()
     expect(opened.get_by_label("Sentence", exact=True)).to_have_value("children at the beach")
     expect(opened.locator(".note").first).to_contain_text("does not know “children”")
     expect(opened).to_have_url(re.compile("q=children"))
 
 
-def test_the_address_brings_the_page_back(visit):
+def test_the_address_restores_the_page(visit):
     page = visit(path="?q=one+yellow+bar&gallery=toy-all&photo=3")
     expect(page.get_by_label("Sentence", exact=True)).to_have_value("one yellow bar")
     expect(page.get_by_label("Gallery")).to_have_value("toy all (40)")
@@ -79,7 +79,7 @@ def test_the_address_brings_the_page_back(visit):
     expect(photos(page)).to_have_count(24)
 
 
-def test_a_photo_shows_its_captions_and_neighbours_which_are_queries_too(opened):
+def test_captions_and_neighbours_of_a_photo_can_be_clicked(opened):
     chosen = photos(opened).nth(2)
     number = chosen.get_attribute("data-number")
     chosen.click()
@@ -99,7 +99,7 @@ def test_a_photo_shows_its_captions_and_neighbours_which_are_queries_too(opened)
     expect(opened).to_have_url(re.compile("q=" + text.replace(" ", r"\+")))
 
 
-def test_describe_leads_to_sentences_and_a_sentence_back_to_photos(opened):
+def test_a_photo_is_described_and_its_sentences_searched(opened):
     number = photos(opened).nth(1).get_attribute("data-number")
     photos(opened).nth(1).click()
     large = opened.locator("#detail .large img")
@@ -118,7 +118,7 @@ def test_describe_leads_to_sentences_and_a_sentence_back_to_photos(opened):
     expect(photos(opened).first).to_be_visible()
 
 
-def test_the_tab_describe_starts_with_a_photo_and_takes_others(opened, tmp_path):
+def test_describe_starts_with_a_photo_and_accepts_others(opened, tmp_path):
     opened.get_by_role("tab", name="Describe").click()
     sentences = opened.locator("#sentences button.sentence")
     expect(sentences).to_have_count(10)
@@ -135,7 +135,7 @@ def test_the_tab_describe_starts_with_a_photo_and_takes_others(opened, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "message"),
     [
         ("", "The sentence is empty"),
         ("qwrtz <img src=x onerror=alert(1)>", "knows no word"),
@@ -144,11 +144,11 @@ def test_the_tab_describe_starts_with_a_photo_and_takes_others(opened, tmp_path)
     ],
     ids=["empty", "unknown", "emoji", "long"],
 )
-def test_a_bad_sentence_is_told_and_old_results_stay(opened, text, sentence):
+def test_a_bad_sentence_is_reported_and_results_are_kept(opened, text, message):
     before = numbers(opened)
     search(opened, text)
-    expect(opened.locator(".toast-body")).to_contain_text(sentence)
-    expect(opened.get_by_role("alert").filter(has_text=sentence).first).to_be_visible()
+    expect(opened.locator(".toast-body")).to_contain_text(message)
+    expect(opened.get_by_role("alert").filter(has_text=message).first).to_be_visible()
     assert opened.locator(".toast-body img").count() == 0
     assert numbers(opened) == before
     search(opened, SENTENCE)
@@ -156,7 +156,7 @@ def test_a_bad_sentence_is_told_and_old_results_stay(opened, text, sentence):
 
 
 @pytest.mark.parametrize("name", ["text.png", "empty.jpg", "cut.jpg", "thin.png"])
-def test_a_bad_photo_is_told_and_old_results_stay(opened, tmp_path, name):
+def test_a_bad_photo_is_reported_and_results_are_kept(opened, tmp_path, name):
     opened.get_by_role("tab", name="Describe").click()
     sentences = opened.locator("#sentences button.sentence")
     expect(sentences).to_have_count(10)
@@ -172,7 +172,7 @@ def test_a_bad_photo_is_told_and_old_results_stay(opened, tmp_path, name):
     opened.locator("#photo button[aria-label='Remove Image']").click()
     opened.locator("#photo input[type=file]").set_input_files(path)
     expect(opened.locator(".toast-body")).to_contain_text(name)
-    expect(opened.locator("#photo img")).to_be_visible()  # the one before
+    expect(opened.locator("#photo img")).to_be_visible()  # the previous one
     assert sentences.all_text_contents() == before
 
 
@@ -187,7 +187,7 @@ def test_without_a_model_the_page_says_what_to_do(visit, apps, monkeypatch, tmp_
 
 @pytest.mark.parametrize("viewport", [{"width": 1440, "height": 900}, PHONE], ids=str)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_is_done_first_is_in_view_and_nothing_scrolls_sideways(visit, viewport, scheme):
+def test_query_and_photos_are_in_view_without_horizontal_scrolling(visit, viewport, scheme):
     page = visit(viewport=viewport, color_scheme=scheme)
     expect(photos(page).first).to_be_visible()
     for first in (page.locator("#query"), page.locator("#find"), photos(page).nth(1)):
@@ -199,7 +199,7 @@ def test_what_is_done_first_is_in_view_and_nothing_scrolls_sideways(visit, viewp
     assert not page.evaluate(wide)
 
 
-def test_everything_is_reached_with_the_keyboard(opened):
+def test_the_keyboard_reaches_every_control(opened):
     opened.get_by_label("Sentence", exact=True).focus()
     reached = []
     for _ in range(12):

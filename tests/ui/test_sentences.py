@@ -27,7 +27,7 @@ HOSTILE = '<img src=x onerror="alert(1)">\'&'
 
 @pytest.fixture(scope="module")
 def several(checkpoints, own_folders, tmp_path_factory):
-    """A folder of checkpoints: `gru`, an order, one that reads characters and a damaged one."""
+    """Return a folder with `gru`, `order`, `char_gru` and a damaged checkpoint."""
     root = tmp_path_factory.mktemp("several")
     shutil.copytree(checkpoints / "toy" / "gru", root / "toy" / "gru")
     for name in ("order", "char_gru"):
@@ -60,69 +60,69 @@ def text(html):
 
 
 def answered(tab, state):
-    """Return the page after a question was answered."""
-    put = last(tab, tab.open, state)
-    return put | last(tab, tab.answer, put[tab.state])
+    """Return all updates after a comparison."""
+    update = last(tab, tab.open, state)
+    return update | last(tab, tab.answer, update[tab.state])
 
 
 def test_every_model_has_a_row(tab):
-    shown = answered(tab, pair())
-    rows = re.findall(r"<li.*?</li>", shown[tab.rows])
+    update = answered(tab, pair())
+    rows = re.findall(r"<li.*?</li>", update[tab.rows])
     assert len(rows) == 4
     assert sum("cosine" in row for row in rows) == 3
     (chosen,) = (row for row in rows if "aria-current" in row)
     assert "<b>gru</b>" in chosen
     (broken,) = (row for row in rows if "<b>broken</b>" in row)
     assert "is damaged" in broken
-    assert "By order" in shown[tab.entailment]
-    assert "By char_gru" in shown[tab.strips]
-    assert shown[tab.nearest].count("<button") == 2 * NEAREST == len(shown[tab.captions])
-    assert shown[tab.state].active
-    assert tab.state not in last(tab, tab.open, shown[tab.state])  # it is state once
+    assert "By order" in update[tab.entailment]
+    assert "By char_gru" in update[tab.strips]
+    assert update[tab.nearest].count("<button") == 2 * NEAREST == len(update[tab.captions])
+    assert update[tab.state].active
+    assert tab.state not in last(tab, tab.open, update[tab.state])  # only the first time
 
 
 def test_without_sentences_the_first_example_is_compared(tab):
-    shown = last(tab, tab.open, pair("", ""))
-    assert (shown[tab.first], shown[tab.second]) == EXAMPLES[0] == shown[tab.state].texts
+    update = last(tab, tab.open, pair("", ""))
+    assert (update[tab.first], update[tab.second]) == EXAMPLES[0] == update[tab.state].texts
 
 
 def test_nothing_is_compared_before_the_tab_opens(tab):
-    put = last(tab, tab.change_settings, pair(), "order", "toy-test")
-    assert put[tab.state] == pair(model="order")
-    assert tab.rows not in last(tab, tab.answer, put[tab.state])
+    update = last(tab, tab.change_settings, pair(), "order", "toy-test")
+    assert update[tab.state] == pair(model="order")
+    assert tab.rows not in last(tab, tab.answer, update[tab.state])
 
 
 def test_the_model_can_change_during_an_answer(tab):
     first = last(tab, tab.open, pair())[tab.state]
     answer = tab.answer(first)
     next(answer)
-    put = last(tab, tab.change_settings, first, "char_gru", "toy-test")
+    update = last(tab, tab.change_settings, first, "char_gru", "toy-test")
     assert tab.state not in {key for update in answer for key in update}
-    shown = last(tab, tab.answer, put[tab.state])
-    assert re.search(r'aria-current="true"><b>char_gru', shown[tab.rows])
-    assert tab.first not in shown  # what is typed meanwhile stays
+    update = last(tab, tab.answer, update[tab.state])
+    assert re.search(r'aria-current="true"><b>char_gru', update[tab.rows])
+    assert tab.first not in update  # text typed meanwhile is kept
 
 
 @pytest.mark.parametrize("bad", ["", "  ", "a\x00b", "a" * 10_000])
 def test_bad_input_names_the_sentence_and_changes_nothing_else(tab, bad):
     for which, texts in (("first", (bad, B)), ("second", (A, bad))):
-        shown = last(tab, tab.run, *texts, pair())
-        assert f"The {which} sentence" in text(shown[tab.note])
-        assert tab.state not in shown
+        update = last(tab, tab.run, *texts, pair())
+        assert f"The {which} sentence" in text(update[tab.note])
+        assert tab.state not in update
 
 
 def test_other_scripts_are_refused_by_each_model(tab):
-    shown = answered(tab, pair("犬が走る", B, model="order"))
-    assert text(shown[tab.rows]).count("knows no word of the sentence") == 3
-    assert shown[tab.entailment] == shown[tab.strips] == ""
-    assert "knows no word" in text(shown[tab.note])
-    assert shown[tab.nearest] == ""
+    update = answered(tab, pair("犬が走る", B, model="order"))
+    assert text(update[tab.rows]).count("knows no word of the sentence") == 3
+    assert update[tab.entailment] == update[tab.strips] == ""
+    assert "knows no word" in text(update[tab.note])
+    assert update[tab.nearest] == ""
 
 
 def test_a_long_sentence_of_characters_is_read(tab):
     long = " ".join(["a red dog"] * 50)
-    shown = answered(tab, pair(long, B, model="char_gru"))
-    assert shown[tab.strips].count("--w") == len(long) + len(B)
+    update = answered(tab, pair(long, B, model="char_gru"))
+    assert update[tab.strips].count("--w") == len(long) + len(B)
 
 
 @pytest.mark.parametrize(
@@ -175,10 +175,10 @@ def test_a_visitor_compares_sentences_and_searches_a_caption(visit, viewport):
     expect(shared.get_by_label("Second sentence")).to_have_value(B)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     caption = page.locator("#nearest-captions button").first
-    wanted = caption.text_content()
+    text = caption.text_content()
     caption.click()
     expect(page.get_by_role("tab", name="Search")).to_have_attribute("aria-selected", "true")
-    expect(page.locator("#query textarea, #query input").first).to_have_value(wanted)
+    expect(page.locator("#query textarea, #query input").first).to_have_value(text)
 
 
 def test_an_empty_sentence_is_refused_on_the_page(visit):

@@ -1,4 +1,4 @@
-"""Storybook in the app: drawn while the page waits, and browsed where it cannot be searched."""
+"""Storybook in the app: drawn on demand, and browsed where it cannot be searched."""
 
 import re
 import shutil
@@ -107,20 +107,20 @@ def test_without_weights_photos_are_browsed(offline):
     assert last[tab.grid].count("<img") == 4
     assert last[tab.detail].count('class="sentence"') == 5
     assert [last[b] for b in tab.examples][2] == "an animal in the snow"
-    shown = last[tab.state]
-    assert shown.address == {"model": "gru", "gallery": GALLERY}
-    more = list(tab.show_more(shown))[-1]
+    state = last[tab.state]
+    assert state.address == {"model": "gru", "gallery": GALLERY}
+    more = list(tab.show_more(state))[-1]
     assert more[tab.grid].count("<img") == 6
     assert more[tab.more]["interactive"] is False
-    large = list(tab.select(shown, clicked(3)))[-1]
+    large = list(tab.select(state, clicked(3)))[-1]
     assert "/3/large" in large[tab.detail]
     assert large[tab.state].address["photo"] == "3"
 
 
 def test_without_weights_the_page_says_what_is_missing(offline):
     tab = tab_of(offline())
-    shown = list(tab.open_gallery("", *KEY, 4))[-1][tab.state]
-    last = list(tab.answer(shown))[-1]
+    state = list(tab.open_gallery("", *KEY, 4))[-1][tab.state]
+    last = list(tab.answer(state))[-1]
     assert tab.grid not in last
     assert re.search(f"Search is not available: .*{BACKBONE}", last[tab.note])
     with pytest.raises(UserError, match="could not be downloaded"):
@@ -144,11 +144,11 @@ def test_without_weights_a_picture_has_its_captions(offline):
 def test_with_weights_storybook_is_searched_and_described(few):
     library = few()
     tab = tab_of(library)
-    looked = list(tab.open_gallery("", *KEY, 4))[-1]
-    assert looked[tab.query] == "a girl flying a kite on the beach"
-    assert tab.grid not in looked  # no photos that give way to others at once
-    shown = list(tab.answer(looked[tab.state]))[-1][tab.state]
-    assert len(shown.hits) == 4
+    opened = list(tab.open_gallery("", *KEY, 4))[-1]
+    assert opened[tab.query] == "a girl flying a kite on the beach"
+    assert tab.grid not in opened  # photos would be replaced at once
+    state = list(tab.answer(opened[tab.state]))[-1][tab.state]
+    assert len(state.hits) == 4
     with gr.Blocks():
         describe_tab = describe.build(library, gr.Dropdown(), gr.Dropdown())
     described = list(describe_tab.show(DescribeState(*KEY, photo=2)))[-1][describe_tab.state]
@@ -183,14 +183,14 @@ def test_photos_are_browsed_until_they_can_be_searched(few, monkeypatch):
     library = few()
     tab = tab_of(library)
     monkeypatch.setattr(callbacks, "is_ready_soon", lambda *_, **__: False)
-    shown = list(tab.open_gallery("", *KEY, 4))[-1][tab.state]
-    last = list(tab.answer(shown))[-1]
+    state = list(tab.open_gallery("", *KEY, 4))[-1][tab.state]
+    last = list(tab.answer(state))[-1]
     assert "6 photos. Type a sentence" in last[tab.note]
     assert tab.grid not in last
     assert library.engine(*KEY).status.label == "Looking at the photos"
-    looked = list(tab.open_gallery("a red ball", *KEY, 4))[-1][tab.state]
-    shown = list(tab.answer(looked))[-1][tab.state]
-    assert shown.photo == shown.hits[0].number
+    opened = list(tab.open_gallery("a red ball", *KEY, 4))[-1][tab.state]
+    state = list(tab.answer(opened))[-1][tab.state]
+    assert state.photo == state.hits[0].number
 
 
 def test_a_fresh_machine_shows_pictures_and_captions(fresh_app, visit):

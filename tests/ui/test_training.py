@@ -1,4 +1,4 @@
-"""The tab Train as its users see it: a class that watches, two who start at once, a crash."""
+"""The tab Train in a browser: training, simultaneous visitors and crashes."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import psutil
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.training_app import SLOW, choose, ready, says, serving, train
+from tests.support.training_app import SLOW, choose, expect_state, ready, serving, train
 from tests.ui.conftest import DESKTOP
 from vsdemo.ui import build
 from vsdemo.ui.library import Library
@@ -32,37 +32,38 @@ def checkpoints(toy_checkpoint, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def app(checkpoints, tmp_path_factory):
-    with serving(tmp_path_factory.mktemp("home"), checkpoints) as found:
-        yield found
+    with serving(tmp_path_factory.mktemp("home"), checkpoints) as app:
+        yield app
 
 
 @pytest.fixture
 def visit(browser):
-    """Opens the tab; afterwards no script failed and no other host was asked."""
-    contexts, failed = [], []
+    """Open the tab; afterwards no script failed and no other host was contacted."""
+    contexts, requests, errors = [], [], []
 
     def visit(app, path="?tab=train", viewport=DESKTOP):
         context = browser.new_context(viewport=viewport)
         contexts.append(context)
         page = context.new_page()
-        page.on("pageerror", lambda error: failed.append(str(error)))
-        page.on("request", lambda request: failed.append(request.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
         page.goto(app.url + path)
         return page
 
     yield visit
     for context in contexts:
         context.close()
-    here = ("http://127.0.0.1:", "data:", "blob:")
-    assert [told for told in failed if not told.startswith(here)] == []
+    local = ("http://127.0.0.1:", "data:", "blob:")
+    assert [url for url in requests if not url.startswith(local)] == []
+    assert errors == []
 
 
 def test_a_model_is_trained_and_used_in_search(app, visit):
     page = visit(app)
     ready(page)
     train(page)
-    says(page, "training", "bow-lesson-1")
-    says(page, "done", "bow-lesson-1")
+    expect_state(page, "training", "bow-lesson-1")
+    expect_state(page, "done", "bow-lesson-1")
     rows = page.locator("#watched-results .watched-results > li")
     expect(rows.first.locator("h3")).to_contain_text("epoch 60")
     expect(rows.last.locator("h3")).to_contain_text("before training")
@@ -75,15 +76,15 @@ def test_a_model_is_trained_and_used_in_search(app, visit):
     expect(ranks.first).to_contain_text("its photo: rank")
     expect(page.locator("#curves .plot svg").first).to_be_visible()
     expect(page.locator("#runs tr")).to_have_count(2)
-    told = urllib.request.urlopen(app.url + "runs/bow-lesson-1/events.csv").read().decode()
-    assert told.startswith("kind,step,time,")
-    assert "\neval," in told
+    csv_text = urllib.request.urlopen(app.url + "runs/bow-lesson-1/events.csv").read().decode()
+    assert csv_text.startswith("kind,step,time,")
+    assert "\neval," in csv_text
     page.get_by_role("button", name="Use in Search").click()
     expect(page.get_by_label("Model")).to_have_value("bow-lesson-1")
     expect(page.get_by_label("Gallery")).to_have_value(re.compile("^toy test"))
     expect(page.locator("#grid img").first).to_be_visible()
     expect(page).to_have_url(re.compile("model=bow-lesson-1"))
-    other = visit(app, "?model=bow-lesson-1")  # everybody is offered it
+    other = visit(app, "?model=bow-lesson-1")  # every visitor can choose it
     expect(other.get_by_label("Model")).to_have_value("bow-lesson-1")
 
 
@@ -96,21 +97,21 @@ def test_two_visitors_start_one_run(app, visit):
         page.evaluate("document.querySelector('#train').click()")
     refused = [page.locator(".notes .problem", has_text="one run at a time") for page in pages]
     expect(refused[0].or_(pages[0].locator("#status .training"))).to_be_visible(timeout=SLOW)
-    for page in pages:  # both see the one that runs, also who was refused
-        says(page, "training")
+    for page in pages:  # both see the running training, also the visitor who was refused
+        expect_state(page, "training")
     assert len(list(app.runs.glob("*/run.json"))) == before + 1
-    assert sum(found.count() for found in refused) == 1
-    # The one who reloads finds it again, and stops it; the other sees that.
+    assert sum(problem.count() for problem in refused) == 1
+    # The run is still there after a reload; a stop by one visitor is seen by the other.
     pages[0].reload()
-    says(pages[0], "training")
+    expect_state(pages[0], "training")
     pages[0].get_by_role("button", name="Stop").click()
     for page in pages:
-        says(page, "stopped")
+        expect_state(page, "stopped")
     pages[1].get_by_role("button", name="Resume").click()
-    says(pages[1], "training")
-    says(pages[0], "training")  # who looks on sees it within seconds
+    expect_state(pages[1], "training")
+    expect_state(pages[0], "training")  # the other page follows within seconds
     app.trainer().send_signal(signal.SIGKILL)
-    says(pages[0], "stopped unexpectedly")
+    expect_state(pages[0], "stopped unexpectedly")
     expect(pages[0].get_by_role("button", name="Resume")).to_be_visible()
 
 
@@ -119,27 +120,27 @@ def test_a_run_outlives_the_app(checkpoints, visit, tmp_path):
         page = visit(app)
         ready(page, **LONG)
         train(page)
-        says(page, "training")
+        expect_state(page, "training")
         app.kill()
         log = app.runs / "bow-lesson-1" / "events.jsonl"
         size = log.stat().st_size
         app.begin()
         page = visit(app)
-        says(page, "training", "bow-lesson-1")
+        expect_state(page, "training", "bow-lesson-1")
         assert log.stat().st_size > size
         trainer = app.trainer()
-        # Its folder is removed under it: this is told, and it ends by itself.
+        # The page reports that the folder was removed, and the trainer ends by itself.
         shutil.rmtree(app.runs / "bow-lesson-1", ignore_errors=True)
         removed = page.get_by_text("No longer available: bow-lesson-1")
         expect(removed.or_(page.get_by_text("folder removed"))).to_be_visible(timeout=SLOW)
         if trainer:
             trainer.wait(30)
         train(page)
-        says(page, "preparing|training")
+        expect_state(page, "preparing|training")
 
 
-def test_events_reach_the_page_within_two_seconds(app, visit):
-    """A run that is alive, as its process is this one; its events are written by hand."""
+def test_events_appear_on_the_page_within_two_seconds(app, visit):
+    """The process of the run is this one, and the test writes its events."""
     folder = app.runs / "by-hand-1"
     folder.mkdir(parents=True)
     plan = {"preset": "bow", "dataset": "toy", "settings": [], "watched": []}
@@ -149,10 +150,10 @@ def test_events_reach_the_page_within_two_seconds(app, visit):
     (app.runs / ".job.json").write_text(json.dumps(job))
     log = (folder / "events.jsonl").open("a", buffering=1)
     with log:
-        told = {"kind": "start", "step": 0, "time": time.time(), "steps": 1000}
-        log.write(json.dumps(told) + "\n")
+        start = {"kind": "start", "step": 0, "time": time.time(), "steps": 1000}
+        log.write(json.dumps(start) + "\n")
         page = visit(app)
-        says(page, "training", "by-hand-1")
+        expect_state(page, "training", "by-hand-1")
         waits = []
         for step in range(10, 60, 10):
             event = {"kind": "step", "step": step, "time": time.time(), "loss": 1 / step}
@@ -163,7 +164,7 @@ def test_events_reach_the_page_within_two_seconds(app, visit):
             time.sleep(0.3)
     (app.runs / ".job.json").unlink()
     shutil.rmtree(folder)
-    assert sorted(waits)[2] < 2, waits  # the median: other tests of a machine may be in the way
+    assert sorted(waits)[2] < 2, waits  # the median, since other tests may slow the machine down
 
 
 def test_fifty_runs_are_listed_compared_and_deleted(app, visit):
@@ -179,7 +180,7 @@ def test_fifty_runs_are_listed_compared_and_deleted(app, visit):
         (folder / "events.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
         (folder / "exit").write_text("0\n")
     page = visit(app, "?tab=train&run=old-49")
-    says(page, "done", "old-49")
+    expect_state(page, "done", "old-49")
     rows = page.locator("#runs tr")
     expect(rows).to_have_count(1 + here + 50)
     expect(rows.nth(1 + here)).to_contain_text("old-49")  # the newest first
@@ -215,10 +216,10 @@ def test_a_public_server_trains_only_if_allowed(checkpoints, monkeypatch, tmp_pa
     monkeypatch.setenv("SPACE_ID", "somebody/vsdemo")
     monkeypatch.setenv("VSDEMO_ALLOW_TRAINING", "1" if allowed else "")
     demo = build(Library())
-    asked = [fn.name for fn in demo.fns.values()]
-    assert [name in asked for name in ("train", "delete", "compare")] == [allowed] * 3
-    said = json.dumps(demo.config, default=str)
-    assert ("Training is off on this public server" in said) != allowed
+    callbacks = [fn.name for fn in demo.fns.values()]
+    assert [name in callbacks for name in ("train", "delete", "compare")] == [allowed] * 3
+    config = json.dumps(demo.config, default=str)
+    assert ("Training is off on this public server" in config) != allowed
 
 
 def test_a_public_server_limits_the_time_of_a_training(monkeypatch):

@@ -1,4 +1,4 @@
-"""The panel with the dependency tree of a sentence, and trees as a browser measures them."""
+"""The panel with the dependency tree of a sentence, and its layout in a browser."""
 
 import random
 import re
@@ -24,13 +24,13 @@ MEASURE = """() => [...document.querySelectorAll('.deptree text')].map(text => {
 
 
 class Words:
-    """A parser for which the second word is the root and all others hang on it."""
+    """A parser that makes the second word the root and all other words its dependents."""
 
     def __init__(self):
-        self.read = []
+        self.parsed = []
 
     def parse(self, texts):
-        self.read += texts
+        self.parsed += texts
         if "unknown" in texts[0]:
             raise UserError("The sentence holds no word.")
         words = texts[0].split()
@@ -65,7 +65,7 @@ def run(panel, callback, *inputs):
 def test_a_closed_panel_parses_nothing(panel, words):
     (update,) = run(panel, panel.draw, state("a dog runs"), False, None)
     assert panel.tree not in update
-    assert words.read == []
+    assert words.parsed == []
 
 
 def test_an_opened_panel_shows_progress_first(panel, words):
@@ -82,7 +82,7 @@ def test_a_sentence_is_parsed_once(panel, words):
     run(panel, panel.draw, state("a dog runs"), True, "a dog runs")
     run(panel, panel.unfold, state("a dog runs"), "a dog runs")
     run(panel, panel.unfold, None, None)
-    assert words.read == []
+    assert words.parsed == []
 
 
 def test_a_bad_sentence_removes_the_tree(panel, words):
@@ -118,13 +118,13 @@ def test_tags_are_readable_on_every_paper(kind, column):
 
 
 def example(n, seed):
-    """A tree of any shape with long and short words, its arcs crossing."""
+    """Return a random tree with crossing arcs, and long and short words."""
     draw = random.Random(seed)
     order, heads = draw.sample(range(n), n), [0] * n
     for i, word in enumerate(order[1:], 1):
         heads[word] = order[draw.randrange(i)] + 1
-    some = ["a", "I", "WWW", "mammoth", "swimming", "日本語", "שלום", "🙈👩‍👩‍👧", "мышь"]
-    words = tuple(draw.choice(some) for _ in range(n))
+    vocabulary = ["a", "I", "WWW", "mammoth", "swimming", "日本語", "שלום", "🙈👩‍👩‍👧", "мышь"]
+    words = tuple(draw.choice(vocabulary) for _ in range(n))
     labels = tuple(draw.choice(list(universal_dependencies.RELATIONS)) for _ in range(n))
     return Tree(
         words, tuple(heads), labels, tuple(draw.choices(list(universal_dependencies.TAGS), k=n))
@@ -132,7 +132,7 @@ def example(n, seed):
 
 
 @pytest.mark.parametrize("n", [1, 2, 9, 40])
-def test_a_browser_finds_no_texts_that_overlap_and_none_too_small(browser, n):
+def test_texts_do_not_overlap_and_are_not_too_small(browser, n):
     page = browser.new_page(viewport=PHONE)
     page.set_content(f'<div style="overflow-x:auto">{tree_svg(example(n, n))}</div>')
     texts = page.evaluate(MEASURE)
@@ -154,19 +154,19 @@ def drawn(page):
     return page.locator(".deptree .word")
 
 
-def test_a_visitor_opens_the_tree_and_walks_it_with_the_keyboard(visit, words):
+def test_the_tree_is_opened_and_read_with_the_keyboard(visit, words):
     sentence = "one red bar on a blue ground"
     page = visit(path="?q=" + sentence.replace(" ", "+"), viewport=PHONE)
     unfold(page)
     expect(drawn(page)).to_have_text(sentence.split())
-    assert words.read == [sentence]
+    assert words.parsed == [sentence]
     assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
     page.keyboard.press("Tab")
     expect(page.get_by_role("region", name=f"Dependency tree of “{sentence}”")).to_be_focused()
     for word in sentence.split():
         page.keyboard.press("Tab")
-        does = "root of the sentence" if word == "red" else "dep of red"
-        expect(page.locator(".tree .status")).to_have_text(f"{word}, noun, {does}")
+        role = "root of the sentence" if word == "red" else "dep of red"
+        expect(page.locator(".tree .status")).to_have_text(f"{word}, noun, {role}")
     box = page.locator(".deptree [tabindex]:focus .box").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= PHONE["width"]
@@ -174,7 +174,7 @@ def test_a_visitor_opens_the_tree_and_walks_it_with_the_keyboard(visit, words):
     assert box["y"] + box["height"] <= PHONE["height"]
 
 
-def test_an_open_tree_follows_each_search_and_a_closed_one_waits(visit, words):
+def test_only_an_open_tree_is_updated_by_a_search(visit, words):
     page = visit(path="?q=one+red+bar")
     unfold(page)
     expect(drawn(page)).to_have_text(["one", "red", "bar"])
@@ -187,13 +187,13 @@ def test_an_open_tree_follows_each_search_and_a_closed_one_waits(visit, words):
     page.get_by_label("Sentence", exact=True).fill("a blue square")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("a\\+blue\\+square"))
-    assert words.read == ["one red bar", text]
+    assert words.parsed == ["one red bar", text]
     unfold(page)
     expect(drawn(page)).to_have_text(["a", "blue", "square"])
-    assert words.read == ["one red bar", text, "a blue square"]
+    assert words.parsed == ["one red bar", text, "a blue square"]
 
 
-def test_without_a_parser_the_panel_says_so_and_the_photos_stay(visit, monkeypatch):
+def test_a_missing_parser_is_reported_on_the_page(visit, monkeypatch):
     def load(name):
         raise UserError(MISSING)
 

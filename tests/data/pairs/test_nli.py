@@ -40,7 +40,7 @@ def test_training_pairs_exclude_the_pairs_that_thresholds_are_chosen_on(root, mo
     assert nli.held_out("SICK") == nli.load("SICK", "dev")[-5:]
     expected = "sick+snli-dev", nli.load("SICK", "train") + dev[:-5], nli.held_out("SICK")
     assert nli.training_pairs() == expected
-    rows = [("neutral", "the same", f"said {i}") for i in range(12)]
+    rows = [("neutral", "the same", f"text {i}") for i in range(12)]
     keys = ("gold_label", "sentence1", "sentence2")
     lines = [json.dumps(dict(zip(keys, row, strict=True))) for row in rows]
     small_pairs.write(root / "snli_1.0" / "snli_1.0_dev.jsonl", lines)
