@@ -21,7 +21,7 @@ HINT = (
 )
 LEGEND = {
     "holds": "true pair that holds",
-    "violated": "true pair that is violated",
+    "violated": "violated",
     "spurious": "spurious pair: in the cone, but not a kind of it",
 }
 BUTTONS = (  # action in cones.js, label, tooltip
