@@ -95,7 +95,7 @@ def parts(alignment: Alignment, tree: Tree | None) -> str:
         '<div class="region-search"><button type="button" class="action-button" '
         f'data-event="apply" data-keep-scroll data-number="{whole_sentence}" '
         f'data-sentence="{whole_sentence}">Find regions</button>'
-        '<span class="note">of the gallery that match '
+        '<span class="note">in the gallery for '
         '<q class="search-text">the whole sentence</q></span></div></section>'
     )
 
