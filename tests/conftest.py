@@ -63,6 +63,7 @@ hypothesis.settings.load_profile("vsdemo")
 torch.set_num_threads(1)  # toy tensors: threads only wait for each other
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in this hook too
 def pytest_collection_modifyitems(items):
     """Let the two processes share the tests file by file, the longest group first.
 

@@ -80,6 +80,19 @@ def test_an_invalid_value_is_refused_in_one_sentence(setting, message):
     assert "\n" not in str(error.value)
 
 
+def test_the_highest_seed_has_32_bits():
+    assert override(Toy(), [f"seed={2**32 - 1}"]).seed == 2**32 - 1
+    with pytest.raises(UserError, match=f"seed must be .* to 4,294,967,295, not '{2**32}'"):
+        override(Toy(), [f"seed={2**32}"])
+
+
+def test_a_long_value_is_cut_in_the_message():
+    with pytest.raises(UserError, match=f"not '{'x' * 78}'"):
+        override(Toy(), ["sampling=" + "x" * 78])
+    with pytest.raises(UserError, match=rf"not '{'x' * 76}\.\.\.\."):
+        override(Toy(), ["sampling=" + "x" * 79])
+
+
 @pytest.mark.parametrize(
     "values", [{"epochs": "3"}, {"epochs": 2.0}, {"both": 1}, {"epochs": True}, {"margin": None}]
 )

@@ -77,6 +77,13 @@ def test_concept_is_embedded_as_its_row(table):
     assert table.dim == 4
 
 
+def test_a_batch_has_one_concept_a_row(table):
+    batch = table.collate(table.prepare([Sentence("oak"), Sentence("dog"), Sentence("oak")]))
+    assert batch.ids.tolist() == [[6], [2], [6]]
+    assert batch.lengths.tolist() == [1, 1, 1]
+    assert batch.ids.dtype == batch.lengths.dtype == torch.long
+
+
 @pytest.mark.parametrize("nonnegative", [False, True])
 def test_negative_coordinates_are_0_in_evaluation_only(nonnegative):
     torch.manual_seed(0)

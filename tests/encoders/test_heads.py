@@ -36,6 +36,10 @@ def test_twin_is_two_affine_layers_with_leaky_relus(signed):
     torch.manual_seed(0)
     twin, x = Twin(5, 7, signed=signed), torch.randn(3, 5)
     first, _, second, *_ = twin
+    assert not first.bias.any()
+    assert not second.bias.any()
+    torch.nn.init.normal_(first.bias)
+    torch.nn.init.normal_(second.bias)
     inner = x @ first.weight.T + first.bias
     outer = torch.where(inner > 0, inner, inner / 100) @ second.weight.T + second.bias
     expected = outer if signed else torch.where(outer > 0, outer, outer / 100)

@@ -24,6 +24,7 @@ def test_features_are_standardised_over_the_training_photos():
     encoder.eval()
     torch.testing.assert_close(encoder(features).x, in_training, atol=0.02, rtol=0)
     torch.testing.assert_close(encoder(features[:1]).x, encoder(features).x[:1])
+    assert list(encoder.standardize.parameters()) == []  # nothing to be trained
     scaled = (features - features.mean(0)) / features.std(0)
     expected = normalize(encoder.linear(scaled), dim=1)
     torch.testing.assert_close(encoder(features).x, expected, atol=1e-3, rtol=0)

@@ -73,6 +73,14 @@ def test_coordinates_are_scaled_by_their_correlation(pairs):
     )
 
 
+def test_gradient_steps_leave_the_kernel_alone():
+    one = KernelMap(5, 2, landmarks=6)
+    one(torch.randn(3, 5)).sum().backward()
+    assert one.weight.grad is not None
+    assert one.gamma.grad is None
+    assert one.landmarks.grad is None
+
+
 def test_coordinates_without_a_direction_are_0(pairs):
     one = KernelMap(5, 8)
     correlations = fit_cca(one, KernelMap(7, 8), *pairs, ridge=0.01, power=1)

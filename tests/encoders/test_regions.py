@@ -35,6 +35,7 @@ def test_statistics_ignore_missing_regions():
     encoder.train()(x)
     real = x[(x != 0).any(-1)]
     torch.testing.assert_close(encoder.standardize.running_mean, real.mean(0))
+    assert list(encoder.standardize.parameters()) == []  # nothing to be trained
 
 
 @torch.no_grad()

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 import torch
@@ -45,6 +46,15 @@ def test_changed_lists_settings_that_differ_from_the_preset(toy_checkpoint):
     assert other.changed == {"margin": 1.0}
 
 
+def test_the_label_names_changed_settings_but_not_the_seed(toy_checkpoint):
+    spec = checkpoint.read_spec(toy_checkpoint)
+    default = models.preset(spec.preset)[1]
+    changes = {"seed": 7, "margin": 1.0, "hardest": 0.25}
+    for values, label in [({}, "gru"), (changes, "gru margin=1 hardest=0.25")]:
+        config = default.model_copy(update=values)
+        assert dataclasses.replace(spec, config=config).label == label
+
+
 def test_matrices_are_stored_in_half_precision(copy):
     model, spec, vocab = checkpoint.load(copy)
     state = {k: t + 1e-5 for k, t in model.state_dict().items()}
@@ -59,6 +69,7 @@ def test_words_of_any_language_survive(copy):
     strange = Vocab((*vocab.words[:-1], "žluťoučký犬"))
     checkpoint.save(copy, spec, strange, model.state_dict())
     assert checkpoint.load(copy)[2] == strange
+    assert "žluťoučký犬" in (copy / "vocab.json").read_text(encoding="utf-8")
 
 
 def test_files_stay_below_the_size_limit(copy, monkeypatch):
@@ -156,6 +167,29 @@ def test_another_backbone_is_refused(toy_checkpoint):
     other = dataclasses.replace(spec, backbone_hash="0123456789abcdef")
     with pytest.raises(UserError, match=f"0123456789abcdef.*{spec.backbone_hash}"):
         checkpoint.feature_cache(other)
+
+
+def test_weights_of_exactly_the_size_limit_stay_in_one_file(copy, monkeypatch):
+    model, spec, vocab = checkpoint.load(copy)
+    size = sum(t.nbytes for t in load_file(copy / "model.safetensors").values())
+    for limit, files in [(size, 1), (size - 1, 2)]:
+        monkeypatch.setattr(checkpoint, "MAX_FILE", limit)
+        checkpoint.save(copy, spec, vocab, model.state_dict())
+        assert len(list(copy.glob("model*.safetensors"))) == files
+
+
+def test_content_hash_does_not_depend_on_the_order_of_a_folder(copy, monkeypatch):
+    model, spec, vocab = checkpoint.load(copy)
+    monkeypatch.setattr(checkpoint, "MAX_FILE", 20_000)
+    checkpoint.save(copy, spec, vocab, model.state_dict())
+    glob = Path.glob
+    hashes = set()
+    for reverse in (False, True):
+        monkeypatch.setattr(
+            Path, "glob", lambda *args, r=reverse: iter(sorted(glob(*args), reverse=r))
+        )
+        hashes.add(checkpoint.content_hash(copy))
+    assert len(hashes) == 1
 
 
 def test_content_hash_changes_with_the_weights_only(copy, toy_checkpoint):

@@ -27,7 +27,7 @@ def fragments(fragment_weight, ranking_weight, mil_start, margin) -> Fragments:
         fragment_weight=fragment_weight,
         ranking_weight=ranking_weight,
         mil_start=mil_start,
-        ranking=PairwiseRanking(margin),
+        ranking=PairwiseRanking(margin, hardest=0.0),
     )
 
 
@@ -108,6 +108,7 @@ def test_a_photo_without_regions_scores_0(score):
 
 def test_equal_settings_share_a_score():
     one = fragment_alignment(smoothing=5.0, best_region=True)
+    assert (one.smoothing, one.best_region) == (5.0, True)
     assert fragment_alignment(smoothing=5.0, best_region=True) is one
     assert fragment_alignment(smoothing=4.0, best_region=True) is not one
 
@@ -152,6 +153,29 @@ def test_the_loss_equals_plain_loops(score, share):
     assert parts["ranking"].item() == pytest.approx(ranked)
     assert parts["loss"].item() == pytest.approx(0.7 * aligned + 2 * ranked)
     assert not parts["fragments"].requires_grad
+
+
+def test_alignments_are_inferred_in_the_second_half(score):
+    """C_0 pulls every region of the own photo to each fragment, C_F pushes some away."""
+    general, specific = sets(4, 4, 1), sets(4, 5, 5)
+    first, second = (alignment_by_loops(general, specific, infer) for infer in (False, True))
+    assert abs(first - second) > 0.1
+    loss = fragments(1.0, 0.0, 0.5, margin=1.0)
+    for share, expected in [(0.0, first), (0.49, first), (0.5, second), (1.0, second)]:
+        parts = loss(score, general, specific, LABELS, share)
+        assert parts["loss"].item() == pytest.approx(expected)
+
+
+def test_a_region_with_a_score_of_0_is_a_negative_unless_it_is_the_best(score):
+    general = Embeddings(torch.eye(2)[:1, None], torch.tensor([[True]]))
+    two = torch.tensor([[True, True]])
+    loss = fragments(1.0, 0.0, 0.0, margin=1.0)
+    beside_better = Embeddings(torch.tensor([[[2.0, 0.0], [0.0, 1.0]]]), two)
+    parts = loss(score, general, beside_better, LABELS[:1], 1.0)
+    assert parts["loss"] == 1  # 0 for the region with score 2, 1 for a negative with score 0
+    beside_worse = Embeddings(torch.tensor([[[-3.0, 0.0], [0.0, 1.0]]]), two)
+    parts = loss(score, general, beside_worse, LABELS[:1], 1.0)
+    assert parts["loss"] == 1  # 1 for a positive with score 0, 0 for a negative with score -3
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])

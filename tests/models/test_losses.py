@@ -79,6 +79,12 @@ def test_the_loss_of_labelled_pairs_equals_plain_loops(name, margin):
     assert parts["right_score"].item() == pytest.approx(right.item())
 
 
+def test_the_share_of_violations_counts_every_negative():
+    premise = hypothesis = Embeddings(torch.ones(1, 4))
+    parts = Entailment(0.3)(SCORES["order"], hypothesis, premise, torch.tensor([0]))
+    assert parts["violated"] == 1
+
+
 @pytest.mark.parametrize("label", [[1] * 5, [0] * 5])
 def test_labelled_pairs_with_one_label(label):
     parts = Entailment(0.3)(SCORES["order"], *batch(), torch.tensor(label))
@@ -110,7 +116,7 @@ def test_a_configuration_chooses_the_loss():
 def test_logged_parts_of_the_ranking():
     scores = torch.tensor([[0.9, 0.0, 0.8], [0.0, 0.9, 0.0], [0.0, 0.0, 0.9]])
     general, specific = Embeddings(scores), Embeddings(torch.eye(3))
-    parts = PairwiseRanking(0.2)(SCORES["inner"], general, specific, torch.arange(3))
+    parts = PairwiseRanking(0.2, hardest=0.0)(SCORES["inner"], general, specific, torch.arange(3))
     assert parts["loss"].item() == pytest.approx(0.2)  # 0.2 - 0.9 + 0.8, as a photo and a caption
     assert parts["violated"].item() == pytest.approx(1 / 6)  # of 6 negatives
     assert parts["right_score"].item() == pytest.approx(0.9)

@@ -167,6 +167,10 @@ def test_a_score_without_parts_or_order_says_so(name):
     for method in (score.align, score.align_pairs, score.align_parts):
         with pytest.raises(TypeError, match="parts"):
             method(x, x)
+    with pytest.raises(TypeError, match="parts"):
+        score.part_scores(x.x, x)
+    with pytest.raises(TypeError, match="parts"):
+        score.pool_parts(x.x, x, x)
     if not score.is_order:
         with pytest.raises(TypeError, match="no order"):
             score.excess(x, x)

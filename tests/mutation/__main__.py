@@ -121,6 +121,7 @@ AREAS = {
             "training/test_trainer_resume.py",
             "training/test_sentence_pairs.py",
             "training/test_hypernym_pairs.py",
+            "training/test_preflight.py",
         ),
     ),
     "jobs": Area(

@@ -14,6 +14,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.data import caption_bank, datasets
 from vsdemo.search.engine import MAX_K, Engine, Reader, check_k
+from vsdemo.vision.features import UnreadablePhotos
 
 SAME = "a red circle on a blue ground"
 
@@ -26,6 +27,18 @@ def engine(toy_checkpoint):
 @pytest.fixture
 def photo(engine):
     return open_photo(engine.gallery.photos[3])
+
+
+def test_ten_hits_unless_another_number_is_given(engine, photo):
+    for hits in (
+        engine.search(SAME),
+        engine.describe(photo),
+        engine.describe_photo(3),
+        engine.photos_like(photo),
+        engine.similar_photos(3),
+        engine.similar_sentences("one red circle"),
+    ):
+        assert len(hits) == 10
 
 
 @given(st.integers(1, MAX_K))
@@ -234,6 +247,31 @@ def test_a_users_folder_is_searched_and_described_from_the_caption_bank(
     )  # of the caption bank, as the folder has none
     assert {h.item for h in own.describe_photo(0, 5)} <= set(sentences)
     assert own.gallery.own_captions(0) == []
+
+
+def test_unreadable_photos_of_a_folder_are_left_out(toy_checkpoint, toy_root, tmp_path):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    broken = folder / "broken.png"
+    broken.write_bytes(b"no photo")
+    with pytest.raises(UnreadablePhotos, match=r"broken\.png"):
+        Engine(toy_checkpoint, str(folder))
+    for photo in sorted((toy_root / "toy" / "images").iterdir())[:3]:
+        shutil.copy(photo, folder)
+    own = Engine(toy_checkpoint, str(folder))
+    assert list(own.unreadable) == [broken]
+    assert len(own.search(SAME)) == len(own.gallery.photos) == 3
+
+
+def test_an_unreadable_photo_of_a_data_set_is_an_error(
+    toy_checkpoint, toy_root, tmp_path, monkeypatch
+):
+    shutil.copytree(toy_root, tmp_path / "data")
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
+    photos = datasets.load("toy", "test").photos
+    photos[0].write_bytes(b"no photo")
+    with pytest.raises(UnreadablePhotos, match=photos[0].name):
+        Engine(toy_checkpoint, "toy", "test")
 
 
 def test_any_photo_is_described_from_the_caption_bank(toy_checkpoint, engine, photo):

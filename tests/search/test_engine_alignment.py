@@ -1,5 +1,7 @@
 """Alignment of words and regions by a model trained on `toy`."""
 
+import dataclasses
+
 import pytest
 import torch
 
@@ -76,6 +78,13 @@ def test_regions_of_a_phrase_are_ranked_hits(engine):
         box = engine.align_photo(hit.number, "red circle").boxes[int(rows.argmax())]
         assert hit.box == pytest.approx(box, abs=1e-3)
         assert hit.item == engine.gallery.photos[hit.number].name
+
+
+def test_regions_with_equal_scores_keep_the_order_of_the_gallery(engine, monkeypatch):
+    same = engine.photos.embeddings[torch.zeros(len(engine.photos.items), dtype=torch.long)]
+    monkeypatch.setattr(engine, "photos", dataclasses.replace(engine.photos, embeddings=same))
+    assert [hit.number for hit in engine.regions(TEXT, 40)] == list(range(40))
+    assert len(engine.regions(TEXT)) == 10
 
 
 @pytest.mark.parametrize("text", ["", "qwrtz", "🙈"])

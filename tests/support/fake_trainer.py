@@ -2,7 +2,8 @@
 
 The kind `fake` trains nothing and starts at once. Its behavior depends on the preset:
 
-- `obey` saves an event and exits on SIGTERM, as the trainer does.
+- `obey` saves an event and exits on SIGTERM, as the trainer does. It waits while there is a file
+  `wait` in the folder of its run.
 - `deaf` ignores SIGTERM and has a child that ignores it too.
 - `early` writes no event and is ended by SIGTERM.
 - `fail` prints an error message and exits with code 2.
@@ -48,6 +49,8 @@ if preset == "deaf":
             file.write(str(child))
 elif preset != "early":
     signal.signal(signal.SIGTERM, stop)
+    while os.path.exists(os.path.join(out, "wait")):
+        time.sleep(0.01)
     write_event("start", steps=10)
 if preset == "done":
     write_event("done")

@@ -70,6 +70,11 @@ def test_missing_data_fail_the_check(own_home, spec, message):
     assert str(error.value) == failed.message
 
 
+def test_the_toy_hierarchy_needs_nothing(own_home):
+    assert (True, "The concepts are available.") in results(JobSpec("hypernyms", "toy"))
+    preflight.require(JobSpec("hypernyms", "toy"))
+
+
 def test_a_missing_backbone_fails_the_check(own_home):
     spec = JobSpec("gru", "toy", ("backbone=torchvision/resnet152",))
     photos, backbone = preflight.check(spec)

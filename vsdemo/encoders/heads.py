@@ -42,7 +42,7 @@ class Twin(nn.Sequential):
         signed: Leave out the last g, which would push nearly all coordinates above zero.
     """
 
-    def __init__(self, size: int, dim: int, *, signed: bool = False) -> None:
+    def __init__(self, size: int, dim: int, *, signed: bool) -> None:
         first = nn.Linear(size, dim)
         second = nn.Linear(dim, dim)
         layers: list[nn.Module] = [first, nn.LeakyReLU(0.01), second]

@@ -58,7 +58,7 @@ class PairwiseRanking:
     """
 
     margin: float
-    hardest: float = 0.0
+    hardest: float
 
     def __call__(
         self,

@@ -42,7 +42,7 @@ def build(form: str, vocab: Vocab) -> TreeRNN | TreeLSTM:
     kind, shape, options = FORMS[form]
     if kind == "rnn":
         return TreeRNN(vocab, shape, word_dim=4, dim=5, noise=0.3, **options)
-    return TreeLSTM(vocab, shape, word_dim=4, units=5, dim=6, layer=Twin(5, 6))
+    return TreeLSTM(vocab, shape, word_dim=4, units=5, dim=6, layer=Twin(5, 6, signed=False))
 
 
 def recursive(encoder, sentence):
@@ -164,6 +164,18 @@ def test_half_precision_stays_close(encoder, trees, embed):
     assert half.dtype == torch.float32
     assert not torch.equal(half, full)
     assert (half * full).sum(1).min() > 0.99
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("encoder", ["lstm-relations", "rnn-relations"], indirect=True)
+def test_the_recursion_is_computed_in_full_precision(encoder, trees, monkeypatch):
+    """Half precision only rounds what enters the recursion, the words."""
+    batch = encoder.collate(encoder.prepare(trees))
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed = encoder.states(batch)
+        words = encoder.word(encoder.table(batch.words)).float()
+    monkeypatch.setattr(encoder.word, "forward", lambda _: words)
+    torch.testing.assert_close(mixed, encoder.states(batch), atol=1e-6, rtol=0)
 
 
 def test_dropout_acts_in_training_only(vocab, trees, embed):

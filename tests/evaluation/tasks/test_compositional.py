@@ -45,6 +45,8 @@ def test_a_false_caption_differs_in_one_word(name):
                 if load_lexicon().named_concept(k) == wrong.thing.concept
             ]
             assert not all(colour_held_out(k, right.thing.colour) for k in drawn)
+            above = load_lexicon().hypernyms
+            assert any(above(k)[:1] == above(kind)[:1] for k in drawn)  # a sibling
 
 
 @pytest.mark.parametrize("name", ["test", "compositional"])

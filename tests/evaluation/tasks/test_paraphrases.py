@@ -3,6 +3,7 @@
 import json
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
@@ -93,6 +94,22 @@ def test_measures_equal_a_plain_loop(model, monkeypatch, chunk):
         assert result.rank[row] == rank
         assert result.similarity[row] == own
         assert result.nearer_than_fellows[row] == (own > max(fellows))
+
+
+def test_the_summary_holds_means_over_pairs():
+    results = paraphrases.PairResults(
+        rank=np.array([1.0, 2.5, 4.0, 1.0]),
+        similarity=np.array([0.5, 0.25, 0.0, 1.0]),
+        nearer_than_fellows=np.array([True, False, False, False]),
+    )
+    assert paraphrases.summary(results) == {
+        "meanr": 2.125,
+        "r1": 50,
+        "similarity": 0.4375,
+        "nearer_than_fellows": 25,
+    }
+    last_two = paraphrases.summary(results.select([2, 3]))
+    assert (last_two["meanr"], last_two["r1"]) == (2.5, 50)
 
 
 def test_a_bag_of_words_prefers_exchanged_roles(clause_parser):

@@ -66,6 +66,15 @@ def test_evaluate_summarizes_the_ranks(model):
     assert result["ci95"]["meanr"] == [1, 4.75]  # all of one photo or all of the other
 
 
+def test_ranks_are_grouped_by_photo(model):
+    """Also where the captions of a photo do not stand side by side."""
+    mixed = CaptionSet("fake", "test", ("0.jpg", "1.jpg", "2.jpg"), CAPTIONS, (2, 0, 1, 0, 1, 2))
+    groups = similarity.Similarity().measure(model, PhotoData(mixed, torch.zeros(3, 1))).of_photo
+    # 0: 5* 8 < 2 12. 1: 3* 5 < 4 6, 5 11. 2: 4* is first. 3: 1* 5 < 5 10, 2 15, 4 30.
+    # 4: 2* 21 < 3 30. 5: 0* 8 < 3 10, 1 11, 2 12, 4 14.
+    assert [group.tolist() for group in groups] == [[3, 4], [1, 2], [2, 5]]
+
+
 # Pairs: (0, 1) one verb: 4.5 and 5. (2, 3) both: 2 and 2. (2, 4), (3, 4) one: 1 and 2, 1 and 1.
 def test_pairs_by_hand(model, tagger, monkeypatch):
     monkeypatch.setattr(caption_scores, "CHUNK", 4)

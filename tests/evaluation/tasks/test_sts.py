@@ -95,6 +95,12 @@ def test_dev_has_the_sets_with_a_dev_split_only(pairs_root):
             sts.SentenceSimilarity().evaluate(oracle(), SentenceData(split))
 
 
+def test_dev_data_are_available_only_with_all_files(pairs_root, tmp_path, monkeypatch):
+    assert sts.has_dev_data()
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "empty"))
+    assert not sts.has_dev_data()
+
+
 def test_a_users_folder_is_evaluated_too(pairs_root, tmp_path):
     own = tmp_path / "own" / "STS16-en-test"
     small_pairs.write_year(own, plagiarism=12)

@@ -55,6 +55,15 @@ def test_end_leaves_the_exit_code_to_the_parent():
         assert child.wait() == -signal.SIGTERM
 
 
+def test_a_process_is_known_by_its_time_of_birth():
+    """The clock may be adjusted by less than the tolerance."""
+    process = psutil.Process()
+    born = process.create_time()
+    for shift, same in [(0, True), (4, True), (-4, True), (6, False), (-6, False)]:
+        record = {"pid": process.pid, "born": born + shift}
+        assert (processes.find(record) == process) is same
+
+
 def test_a_run_can_be_stopped_before_its_first_event(fake_training):
     run = start_run("early")
     jobs.stop(run.name)
@@ -81,9 +90,11 @@ def test_a_killed_run_can_be_resumed(fake_training):
     run = start_run()
     fake_trainer.kill(run)
     assert final_state(run) == "killed"
+    (run.folder / "wait").touch()
     jobs.resume(run.name)
     assert run.alive
     assert run.state == "preparing"  # the events of the killed trainer do not count
+    (run.folder / "wait").unlink()
     wait_for(lambda: run.state == "training")
 
 
@@ -94,7 +105,7 @@ def test_a_run_whose_folder_is_removed_can_be_stopped(fake_training):
     live = jobs.current()
     assert live is not None
     assert live.name == run.name
-    assert (live.alive, live.state) == (True, "gone")
+    assert (live.alive, live.state, live.started) == (True, "gone", 0)
     assert jobs.list_runs() == []
     with pytest.raises(UserError, match=f"{run.name} is being trained"):
         jobs.start(JobSpec("obey"))
