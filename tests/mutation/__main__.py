@@ -122,6 +122,7 @@ AREAS = {
             "training/test_sentence_pairs.py",
             "training/test_hypernym_pairs.py",
             "training/test_preflight.py",
+            "training/test_probe.py",
         ),
     ),
     "jobs": Area(
