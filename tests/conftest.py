@@ -36,6 +36,7 @@ from vsdemo.evaluation import cards
 from vsdemo.training.jobs import jobs
 
 NO_BROWSER = "there is no chromium on the PATH"
+NO_DATA = "VSDEMO_DATA is not set"
 REAL_DATA = Path(os.environ["VSDEMO_DATA"]).resolve() if os.environ.get("VSDEMO_DATA") else None
 BACKBONE = "torchvision/mobilenet_v3_small"
 TOY_SETTINGS = [
@@ -184,7 +185,7 @@ def own_folders(toy_root, tmp_path_factory):
 def real_data(monkeypatch):
     """Use the real data sets; skip the test if they are missing, but fail in CI."""
     if not REAL_DATA:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("VSDEMO_DATA is not set")
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(NO_DATA)
     monkeypatch.setenv("VSDEMO_DATA", str(REAL_DATA))
     return REAL_DATA
 
@@ -236,10 +237,11 @@ def browser():
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Report once that the page tests were skipped."""
-    skipped = terminalreporter.stats.get("skipped", [])
-    if any(NO_BROWSER in str(report.longrepr) for report in skipped):
-        terminalreporter.write_line(f"Page tests skipped: {NO_BROWSER}.")
+    """Report in a line each what was left out, and why."""
+    skipped = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
+    for what, reason in (("pages", NO_BROWSER), ("real data sets", NO_DATA)):
+        if count := sum(reason in why for why in skipped):
+            terminalreporter.write_line(f"{count} tests of {what} skipped: {reason}.")
 
 
 @pytest.fixture(scope="session")
