@@ -38,6 +38,8 @@ from vsdemo.training.jobs import jobs
 NO_BROWSER = "there is no chromium on the PATH"
 NO_DATA = "VSDEMO_DATA is not set"
 REAL_DATA = Path(os.environ["VSDEMO_DATA"]).resolve() if os.environ.get("VSDEMO_DATA") else None
+HERE = Path(__file__).parent
+SLOW = ("pages", "test_shipped", "ui", "training", "recipes", "hierarchy", "vision")  # in order
 BACKBONE = "torchvision/mobilenet_v3_small"
 TOY_SETTINGS = [
     f"backbone={BACKBONE}",
@@ -66,15 +68,20 @@ torch.set_num_threads(1)  # toy tensors: threads only wait for each other
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in this hook too
 def pytest_collection_modifyitems(items):
-    """Let the two processes share the tests file by file, the longest group first.
+    """Let two processes share the tests file by file, those that take minutes first.
 
     The pages of the toy app stay in one process, which starts that app once.
     """
     for item in items:
         if not item.get_closest_marker("xdist_group"):
-            group = "pages" if "apps" in item.fixturenames else str(item.path)
+            group = "pages" if "apps" in item.fixturenames else str(item.path.relative_to(HERE))
             item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group").args[0] != "pages")
+    items.sort(key=lambda item: _rank(item.get_closest_marker("xdist_group").args[0]))
+
+
+def _rank(group: str) -> int:
+    """Return where a group of tests stands in the order; short ones at the end fill the gaps."""
+    return next((i for i, start in enumerate(SLOW) if group.startswith(start)), len(SLOW))
 
 
 def draw(shape: str, colour: str, ground: str) -> Image.Image:
