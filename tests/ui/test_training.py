@@ -62,8 +62,7 @@ def test_a_model_is_trained_and_used_in_search(app, visit):
     page = visit(app)
     ready(page)
     train(page)
-    expect_state(page, "training", "bow-lesson-1")
-    expect_state(page, "done", "bow-lesson-1")
+    expect_state(page, "done", "bow-lesson-1")  # it may have trained between two updates
     rows = page.locator("#watched-results .watched-results > li")
     expect(rows.first.locator("h3")).to_contain_text("epoch 60")
     expect(rows.last.locator("h3")).to_contain_text("before training")
