@@ -1,22 +1,80 @@
-"""HTML that several tabs share: pure functions from records to text, everything escaped.
-
-Whatever can be clicked is a <button> with `data-event` and `data-number`; `html.js` reports both.
-"""
+"""Parts of pages that several tabs share: from records of the app to values of templates."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from html import escape
+from dataclasses import dataclass
 from itertools import zip_longest
-from urllib.parse import urlencode
+
+from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.hits import Hit
 from vsdemo.models.scores import Score
+from vsdemo.ui.components.templates import render
 
 PhotoAddress = Callable[[int, str], str]  # (number of a photo, "small" or "large") -> its address
 PhotoText = Callable[[int], str]  # number of a photo -> its alternative text
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A thin bar with its number.
+
+    Attributes:
+        share: Length of the bar, 0 to 1.
+        number: The text beside it.
+        unit: The unit behind the number; may be empty.
+        meaning: What the number means, as a tooltip; may be empty.
+    """
+
+    share: float
+    number: str
+    unit: str = ""
+    meaning: str = ""
+
+    @classmethod
+    def of(cls, value: float, unit: str, meaning: str) -> Bar:
+        """Return the bar of a value with two digits; its length is clipped to 0..1."""
+        return cls(min(max(value, 0.0), 1.0), f"{value:.2f}", unit, meaning)
+
+    @classmethod
+    def of_hit(cls, hit: Hit, score: Score) -> Bar:
+        """Return the bar of a result."""
+        return cls.of(hit.unit_score, score.unit, score.meaning)
+
+
+@dataclass(frozen=True)
+class PhotoCard:
+    """A photo to click.
+
+    Attributes:
+        number: What a click reports.
+        address: Address of the photo.
+        label: What it is and what a click does, for screen readers.
+        alt: What is in the photo.
+        current: Whether it is marked as chosen.
+        bar: Its score.
+        keep_scroll: Whether the page keeps its scroll position on a click.
+    """
+
+    number: int
+    address: str
+    label: str
+    alt: str
+    current: bool = False
+    bar: Bar | None = None
+    keep_scroll: bool = False
+
+
+@dataclass(frozen=True)
+class SentenceRow:
+    """A sentence to click, whether it was written for the photo, and its score."""
+
+    text: str
+    is_own: bool = False
+    bar: Bar | None = None
 
 
 def tidy(sentence: str) -> str:
@@ -34,72 +92,41 @@ def photo_text(photos: CaptionSet) -> PhotoText:
     return text
 
 
-def note(text: str) -> str:
+def note(text: str) -> Markup:
     """Return a quiet line."""
-    return f'<p class="note" role="status">{escape(text)}</p>'
+    return render("components/note.html", text=text, is_problem=False)
 
 
-def problem(text: str) -> str:
+def problem(text: str) -> Markup:
     """Return an error message, to show where the input was given."""
-    return f'<p class="note problem" role="alert">{escape(text)}</p>'
+    return render("components/note.html", text=text, is_problem=True)
 
 
 def progress(
     label: str, done: int = 0, total: int = 0, number: Callable[[int], str] = "{:,}".format
-) -> str:
+) -> Markup:
     """Return a progress line, with a bar if `total` is known; `number` formats its numbers."""
-    if not total:
-        return f'<p class="note" role="status">{escape(label)} …</p>'
-    return (
-        f'<p class="note" role="status">{escape(label)}: {number(done)} of {number(total)}'
-        f'<progress max="{total}" value="{done}" aria-label="{escape(label)}"></progress></p>'
-    )
+    return render("components/progress.html", label=label, done=done, total=total, number=number)
 
 
-def message(text: str) -> str:
+def message(text: str) -> Markup:
     """Return the one sentence of a page that has nothing to show, with `code` in backticks."""
-    return f'<div class="message" role="status"><p>{with_code(text)}</p></div>'
+    return render("components/message.html", text=text)
 
 
-def with_code(text: str) -> str:
-    """Return text as HTML, with `code` for what is in backticks."""
-    parts = escape(text).split("`")
-    return "".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts))
-
-
-def skeleton(cards: int) -> str:
+def skeleton(cards: int) -> Markup:
     """Return grey cards that reserve the space of photos."""
-    card = '<li class="card"><span class="frame"></span><span class="bar"></span></li>'
-    return f'<ul class="grid waiting" aria-hidden="true">{card * cards}</ul>'
+    return render("components/skeleton.html", cards=cards)
 
 
-def grey_lines(count: int) -> str:
+def grey_lines(count: int) -> Markup:
     """Return grey lines that reserve the space of sentences."""
-    return f'<ol class="sentences waiting" aria-hidden="true">{"<li></li>" * count}</ol>'
+    return render("components/grey_lines.html", count=count)
 
 
-def bar(value: float, number: str, unit: str, meaning: str) -> str:
-    """Return a thin bar with its number.
-
-    Args:
-        value: Length of the bar, 0 to 1; other values are clipped.
-        number: The text beside it.
-        unit: The unit behind the number; may be empty.
-        meaning: What the number means, as a tooltip.
-    """
-    width = min(max(value, 0), 1)
-    title = f' title="{escape(meaning)}"' if meaning else ""
-    unit_html = f' <span class="unit">{escape(unit)}</span>' if unit else ""
-    return (
-        f'<span class="score-bar"{title}><span class="bar">'
-        f'<span style="width:{width:.1%}"></span></span>'
-        f'<span class="number">{number}</span>{unit_html}</span>'
-    )
-
-
-def score_bar(hit: Hit, score: Score) -> str:
-    """Return the bar of a result, with what its score means as a tooltip."""
-    return bar(hit.unit_score, f"{hit.unit_score:.2f}", score.unit, score.meaning)
+def with_code(text: str) -> Markup:
+    """Return text as HTML, with `code` for what is in backticks."""
+    return render("components/with_code.html", text=text)
 
 
 def photo_grid(
@@ -109,9 +136,20 @@ def photo_grid(
     text: PhotoText,
     *,
     chosen: int | None = None,
-    kind: str = "grid",
-) -> str:
-    """Return results as photos to click, best first, each with its bar.
+) -> Markup:
+    """Return results as a grid of photos to click; see `hit_cards`."""
+    cards = hit_cards(hits, score, address, text, chosen)
+    return render("components/photo_cards.html", cards=cards, kind="grid")
+
+
+def hit_cards(
+    hits: Sequence[Hit],
+    score: Score,
+    address: PhotoAddress,
+    text: PhotoText,
+    chosen: int | None = None,
+) -> list[PhotoCard]:
+    """Return the photos of results, best first, each with its score.
 
     Args:
         hits: The results.
@@ -119,16 +157,18 @@ def photo_grid(
         address: Addresses of photos.
         text: Alternative texts of photos.
         chosen: Number of the photo that is marked.
-        kind: CSS class, "grid" or "strip".
     """
-    cards = []
-    for hit in hits:
-        label = f"Photo {hit.rank}, {score.unit} {hit.unit_score:.2f}: {text(hit.number)}"
-        button = _photo_button(
-            hit.number, address, label, text(hit.number), is_chosen=hit.number == chosen
+    return [
+        PhotoCard(
+            number=hit.number,
+            address=address(hit.number, "small"),
+            label=f"Photo {hit.rank}, {score.unit} {hit.unit_score:.2f}: {text(hit.number)}",
+            alt=text(hit.number),
+            current=hit.number == chosen,
+            bar=Bar.of_hit(hit, score),
         )
-        cards.append(f'<li class="card">{button}{score_bar(hit, score)}</li>')
-    return f'<ul class="{kind}">{"".join(cards)}</ul>'
+        for hit in hits
+    ]
 
 
 def photo_picks(
@@ -139,7 +179,7 @@ def photo_picks(
     label: str,
     chosen: int | None = None,
     kind: str = "picks",
-) -> str:
+) -> Markup:
     """Return photos to click, without a score.
 
     Args:
@@ -150,78 +190,24 @@ def photo_picks(
         chosen: Number of the photo that is marked.
         kind: CSS class, "picks" or "grid".
     """
-    cards = []
-    for number in numbers:
-        button = _photo_button(
-            number,
-            address,
-            f"{label}: {text(number)}",
-            text(number),
-            is_chosen=number == chosen,
+    cards = [
+        PhotoCard(
+            number=number,
+            address=address(number, "small"),
+            label=f"{label}: {text(number)}",
+            alt=text(number),
+            current=number == chosen,
         )
-        cards.append(f'<li class="card">{button}</li>')
-    return f'<ul class="{kind}">{"".join(cards)}</ul>'
-
-
-def _photo_button(
-    number: int, address: PhotoAddress, label: str, text: str, *, is_chosen: bool
-) -> str:
-    current = ' aria-current="true"' if is_chosen else ""
-    return (
-        f'<button type="button" class="frame" data-event="select" '
-        f'data-number="{number}"{current} aria-label="{escape(label)}">'
-        f'<img src="{address(number, "small")}" alt="{escape(text)}" '
-        'loading="lazy" decoding="async"></button>'
-    )
-
-
-def photo_detail(
-    photo: str,
-    captions: Sequence[str],
-    *,
-    score: str,
-    nearest: str,
-    address: Mapping[str, str],
-) -> str:
-    """Return one large photo with its captions and what to do with it.
-
-    Args:
-        photo: Address of the photo.
-        captions: Captions of this photo, to click.
-        score: HTML of its score for the query; may be empty.
-        nearest: HTML of the nearest photos; may be empty.
-        address: What the address bar of the browser shows.
-    """
-    items = "".join(f"<li>{sentence_button(i, c)}</li>" for i, c in enumerate(captions))
-    captions_html = (
-        f'<h3>Written for this photo</h3><ul class="written">{items}</ul>' if items else ""
-    )
-    nearest_html = f"<h3>Nearest photos</h3>{nearest}" if nearest else ""
-    alt = captions[0] if captions else "The selected photo"
-    return (
-        f'<article class="detail" data-address="{escape(urlencode(address))}">'
-        f'<div class="large"><img src="{photo}" alt="{escape(alt)}"></div>'
-        f'<div class="action-row">{score}'
-        '<button type="button" class="action-button" data-event="apply">Align</button>'
-        '<button type="button" class="action-button" data-event="submit">Describe</button>'
-        '<button type="button" class="action-button" data-event="expand">Hierarchy</button></div>'
-        f"{captions_html}{nearest_html}</article>"
-    )
-
-
-def sentence_button(number: int, text: str) -> str:
-    """Return a sentence that searches for photos when it is clicked."""
-    return (
-        f'<button type="button" class="sentence" data-event="click" data-number="{number}" '
-        f'title="Find photos for this sentence">{escape(tidy(text))}</button>'
-    )
+        for number in numbers
+    ]
+    return render("components/photo_cards.html", cards=cards, kind=kind)
 
 
 def ranked_sentences(
     hits: Sequence[Hit], score: Score, own: Collection[str], address: Mapping[str, str]
-) -> str:
+) -> Markup:
     """Return results as sentences to click, best first; see `sentence_list`."""
-    bars = [score_bar(hit, score) for hit in hits]
+    bars = [Bar.of_hit(hit, score) for hit in hits]
     return sentence_list([hit.item for hit in hits], own, address, bars)
 
 
@@ -229,25 +215,15 @@ def sentence_list(
     texts: Sequence[str],
     own: Collection[str],
     address: Mapping[str, str],
-    bars: Sequence[str] = (),
-) -> str:
+    bars: Sequence[Bar] = (),
+) -> Markup:
     """Return sentences to click, each with a button that aligns it with the photo.
 
     Args:
         texts: The sentences.
         own: Captions of the photo itself, which are marked.
         address: What the address bar of the browser shows.
-        bars: HTML of their bars; may be empty.
+        bars: Their scores, if there are any.
     """
-    rows = []
-    for i, (text, bar_html) in enumerate(zip_longest(texts, bars, fillvalue="")):
-        mark = '<span class="mark">written for this photo</span>' if text in own else ""
-        align = (
-            f'<button type="button" class="text-button" data-event="apply" data-number="{i}" '
-            f'aria-label="Align with the photo: {escape(tidy(text))}">Align</button>'
-        )
-        rows.append(
-            f"<li>{sentence_button(i, text)}{mark}"
-            f'<div class="score-row">{bar_html}{align}</div></li>'
-        )
-    return f'<ol class="sentences" data-address="{escape(urlencode(address))}">{"".join(rows)}</ol>'
+    rows = [SentenceRow(tidy(text), text in own, bar) for text, bar in zip_longest(texts, bars)]
+    return render("components/sentence_list.html", rows=rows, address=address)

@@ -15,14 +15,15 @@ from vsdemo.search.engine import MAX_K, Engine
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.html import Bar, PhotoCard
 from vsdemo.ui.components.widgets import chip, clickable_html, note_html, one_line
 from vsdemo.ui.library import Library
+from vsdemo.ui.search import view
 from vsdemo.ui.search.state import SearchState
 from vsdemo.ui.search.tree import TreePanel
 
 ABOUT = "Type a sentence and see the photos it describes."
 NEAREST = 6
-MAX_UNKNOWN = 5  # unknown words in a note
 
 
 class SearchTab:
@@ -156,7 +157,7 @@ class SearchTab:
     def _results(self, engine: Engine, state: SearchState) -> Update:
         """Return the grid of hits, with what is around it."""
         return {
-            self.note: html.note(_summary(engine, state)),
+            self.note: html.note(view.summary(engine, state)),
             self.more: gr.update(interactive=len(state.hits) < min(len(engine.photos), MAX_K)),
             self.grid: html.photo_grid(
                 state.hits,
@@ -190,36 +191,21 @@ class SearchTab:
     ) -> Update:
         """Return the large photo; with an engine, also its score and the nearest photos."""
         address, number = self._address(state.gallery), state.photo or 0
-        score, nearest = "", ""
+        bar: Bar | None = None
+        nearest: list[PhotoCard] = []
         if engine:
             hit = next((hit for hit in state.hits if hit.number == number), None)
-            score = html.score_bar(hit, engine.score) if hit else ""
-            nearest = html.photo_grid(
-                engine.similar_photos(number, NEAREST),
-                engine.score,
-                address,
-                html.photo_text(captions),
-                kind="strip",
-            )
-        detail = html.photo_detail(
+            bar = Bar.of_hit(hit, engine.score) if hit else None
+            similar = engine.similar_photos(number, NEAREST)
+            nearest = html.hit_cards(similar, engine.score, address, html.photo_text(captions))
+        detail = view.detail(
             address(number, "large"),
             captions.own_captions(number),
-            score=score,
+            bar=bar,
             nearest=nearest,
             address=state.address,
         )
         return {self.detail: detail, self.state: state}
-
-
-def _summary(engine: Engine, state: SearchState) -> str:
-    text = f"Best {len(state.hits):,} of {len(engine.photos):,} photos."
-    if engine.unreadable:
-        text += f" {len(engine.unreadable):,} files could not be read."
-    if unknown := list(dict.fromkeys(engine.unknown_words(state.text))):
-        words = ", ".join(f"“{word}”" for word in unknown[:MAX_UNKNOWN])
-        them = "it" if len(unknown) == 1 else "them"
-        text += f" The model does not know {words} and ignored {them}."
-    return text
 
 
 def build(library: Library) -> SearchTab:

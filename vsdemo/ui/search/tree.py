@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Protocol
 
 import gradio as gr
 
 from vsdemo.core.errors import UserError
 from vsdemo.data.text import parser
-from vsdemo.plots import tree_svg
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import LATEST, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import note_html
+from vsdemo.ui.search import view
 
 LABEL = "Dependency tree of the sentence"
 PARSING = "Parsing the sentence"
 LEGEND = "Arrows point from a word to its dependents."
 NO_SENTENCE = "There is no sentence yet."
-HINT = "Hover over or focus a word to see its role."
 
 
 class HasText(Protocol):
@@ -71,10 +69,8 @@ class TreePanel:
         except UserError:
             yield {self.tree: "", self.parsed: None}  # not the tree of another sentence
             raise
-        label = escape(f"Dependency tree of “{state.text}”")
         yield {
             self.note: html.note(LEGEND),
-            self.tree: f'<div class="wide" role="region" tabindex="0" aria-label="{label}">'
-            f'{tree_svg(tree)}</div><p class="note status" aria-hidden="true">{HINT}</p>',
+            self.tree: view.tree(state.text, tree),
             self.parsed: state.text,
         }

@@ -1,0 +1,62 @@
+"""What the tab Search shows, as values of its templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from markupsafe import Markup
+
+from vsdemo.core.sentences import Tree
+from vsdemo.plots import tree_svg
+from vsdemo.search.engine import Engine
+from vsdemo.ui.components.html import Bar, PhotoCard, tidy
+from vsdemo.ui.components.templates import render
+from vsdemo.ui.search.state import SearchState
+
+TREE_HINT = "Hover over or focus a word to see its role."
+MAX_UNKNOWN = 5  # unknown words in a note
+
+
+def detail(
+    photo: str,
+    captions: Sequence[str],
+    *,
+    bar: Bar | None,
+    nearest: Sequence[PhotoCard],
+    address: Mapping[str, str],
+) -> Markup:
+    """Return one large photo with its captions and what to do with it.
+
+    Args:
+        photo: Address of the photo.
+        captions: Captions of this photo, to click.
+        bar: Its score for the query, if there is one.
+        nearest: The nearest photos.
+        address: What the address bar of the browser shows.
+    """
+    return render(
+        "search/detail.html",
+        photo=photo,
+        captions=[tidy(caption) for caption in captions],
+        bar=bar,
+        nearest=nearest,
+        address=address,
+    )
+
+
+def tree(sentence: str, parsed: Tree) -> Markup:
+    """Return the dependency tree of a sentence."""
+    svg = Markup(tree_svg(parsed))  # escaped by the plot
+    return render("search/tree.html", sentence=sentence, tree=svg, hint=TREE_HINT)
+
+
+def summary(engine: Engine, state: SearchState) -> str:
+    """Return how many photos were searched, and which words were ignored."""
+    text = f"Best {len(state.hits):,} of {len(engine.photos):,} photos."
+    if engine.unreadable:
+        text += f" {len(engine.unreadable):,} files could not be read."
+    if unknown := list(dict.fromkeys(engine.unknown_words(state.text))):
+        words = ", ".join(f"“{word}”" for word in unknown[:MAX_UNKNOWN])
+        them = "it" if len(unknown) == 1 else "them"
+        text += f" The model does not know {words} and ignored {them}."
+    return text
