@@ -92,6 +92,11 @@ def photo_text(photos: CaptionSet) -> PhotoText:
     return text
 
 
+def about(text: str) -> Markup:
+    """Return the line that says what a tab shows."""
+    return render("components/about.html", text=text)
+
+
 def note(text: str) -> Markup:
     """Return a quiet line."""
     return render("components/note.html", text=text, is_problem=False)
