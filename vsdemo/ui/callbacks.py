@@ -8,11 +8,11 @@ import logging
 import random
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import wait
-from html import escape
 from time import monotonic
 from typing import Any, TypeVar
 
 import gradio as gr
+from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
@@ -68,8 +68,8 @@ def report_errors(note: gr.HTML) -> Callable[[Callable[..., Updates]], Callable[
     return decorate
 
 
-def _warn(sentence: str) -> str:
-    gr.Warning(escape(sentence), title="Please note")
+def _warn(sentence: str) -> Markup:
+    gr.Warning(html.toast(sentence), title="Please note")
     return html.problem(sentence)
 
 

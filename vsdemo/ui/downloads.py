@@ -12,6 +12,7 @@ from functools import partial
 from threading import Event, Lock, Thread
 
 import gradio as gr
+from markupsafe import Markup
 
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.data.downloads import fetch
@@ -172,7 +173,8 @@ class DownloadPanel:
         return update
 
 
-def _line(name: str, state: Download) -> str:
+def _line(name: str, state: Download) -> Markup:
+    """Return how far a download is, or what it would bring."""
     item = fetch.find_download(name)
     if not state.ended:
         stage = "Stopping" if state.cancel.is_set() else state.stage
@@ -180,5 +182,5 @@ def _line(name: str, state: Download) -> str:
     if not item.missing:
         return html.note(f"{item.title} is available.")
     received = f"; {format_size(item.received)} downloaded" if item.received else ""
-    problem = html.problem(state.problem) if state.problem else ""
-    return html.note(f"{item}{received}.") + problem
+    line = html.note(f"{item}{received}.")
+    return line + html.problem(state.problem) if state.problem else line

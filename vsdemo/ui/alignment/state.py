@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from vsdemo.plots import overlay_png
 from vsdemo.plots.region_marks import phrase
 
 NOT_ALIGNED = "Nothing is aligned yet; type a sentence first."
+SHORT_CAPTION = 12  # words
 
 
 @dataclass(frozen=True)
@@ -106,3 +108,9 @@ class AlignState:
             save_image(overlay_png(image, self.alignment), png_path)
             write_text(json_path, text)
         return str(png_path), str(json_path)
+
+
+def default_caption(captions: Sequence[str]) -> str:
+    """Return the longest short caption; else the first, if there is one."""
+    short = [text for text in captions if len(text.split()) <= SHORT_CAPTION]
+    return max(short or captions[:1], key=len, default="")

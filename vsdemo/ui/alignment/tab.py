@@ -20,7 +20,7 @@ from vsdemo.data.text import parser
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.alignment import view
 from vsdemo.ui.alignment.regions import RegionsPanel
-from vsdemo.ui.alignment.state import AlignState
+from vsdemo.ui.alignment.state import AlignState, default_caption
 from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import (
@@ -34,7 +34,6 @@ from vsdemo.ui.library import Library
 
 ABOUT = "Choose a photo and type a sentence to see which words describe which region."
 PICKS = 8
-SHORT_CAPTION = 12  # words
 SIDE = 1280  # pixels
 OFF = gr.update(interactive=False)
 
@@ -44,7 +43,7 @@ class AlignTab:
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        gr.HTML(f'<p class="about">{ABOUT}</p>')
+        gr.HTML(html.about(ABOUT))
         with gr.Row(elem_classes="results", elem_id="align"):
             with gr.Column(scale=6, min_width=320, elem_classes="side-column"):
                 self.photo = clickable_html("figure")
@@ -137,7 +136,7 @@ class AlignTab:
     def show(self, state: AlignState) -> Updates:
         """Show the photo and its captions at once, and the rest when it is aligned."""
         captions = yield from self._captions(state)
-        text = state.text or html.tidy(_default_caption(captions))
+        text = state.text or html.tidy(default_caption(captions))
         state = replace(state, text=text, opened=True, alignment=None)
         yield {
             **self._photo(state, captions),
@@ -196,10 +195,7 @@ class AlignTab:
             self.png: OFF,
             self.json: OFF,
             **self.regions.empty,
-            self.note: html.note(
-                f"Only the tree of the sentence: {state.model} has one embedding for a whole "
-                "photo, and no other model here has regions."
-            ),
+            self.note: html.note(view.only_tree_summary(state.model)),
         }
 
     def _captions(self, state: AlignState) -> Generator[Update, None, list[str]]:
@@ -229,12 +225,6 @@ class AlignTab:
     def _path(self, state: AlignState) -> Path | str:
         photos = self.library.galleries[state.gallery].photos
         return state.upload or photos[min(state.photo or 0, len(photos) - 1)]
-
-
-def _default_caption(captions: list[str]) -> str:
-    """Return the longest short caption; else the first, if there is one."""
-    short = [text for text in captions if len(text.split()) <= SHORT_CAPTION]
-    return max(short or captions[:1], key=len, default="")
 
 
 def _tree(alignment: Alignment, text: str) -> Tree | None:

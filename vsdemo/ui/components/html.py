@@ -107,6 +107,11 @@ def problem(text: str) -> Markup:
     return render("components/note.html", text=text, is_problem=True)
 
 
+def toast(text: str) -> Markup:
+    """Return the text of a toast, which Gradio shows as HTML."""
+    return render("components/toast.html", text=text)
+
+
 def progress(
     label: str, done: int = 0, total: int = 0, number: Callable[[int], str] = "{:,}".format
 ) -> Markup:

@@ -13,9 +13,9 @@ from markupsafe import Markup
 FOLDER = Path(__file__).parents[1] / "templates"
 
 
-def _percent(value: float) -> str:
+def _percent(value: float, digits: int = 1) -> str:
     """Return a share as a CSS length, such as "12.5%"."""
-    return f"{value:.1%}"
+    return f"{value:.{digits}%}"
 
 
 def _code_spans(text: str) -> list[tuple[bool, str]]:

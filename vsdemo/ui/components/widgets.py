@@ -6,11 +6,18 @@ from typing import Any
 
 import gradio as gr
 
+from vsdemo.ui.components.templates import render
+
 
 def clickable_html(elem_id: str, value: str = "", **options: Any) -> gr.HTML:
     """Return HTML that reports clicks on its buttons with `data-event` as events."""
     script = "vsdemo.reportClicks(element, trigger, watch)"
     return gr.HTML(value, elem_id=elem_id, js_on_load=script, **options)
+
+
+def examples_label() -> gr.HTML:
+    """Return the word in front of example queries."""
+    return gr.HTML(render("components/examples_label.html"), elem_classes="examples-label")
 
 
 def note_html(value: str = "") -> gr.HTML:

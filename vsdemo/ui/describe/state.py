@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from vsdemo.core.hits import Hit
 
 
 @dataclass(frozen=True)
@@ -28,3 +31,20 @@ class DescribeState:
         """What the address bar of the browser shows; never a visitor's photo."""
         values = {"tab": "describe", "model": self.model, "gallery": self.gallery}
         return values if self.photo is None else {**values, "photo": str(self.photo)}
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Sentences ranked for a photo.
+
+    Attributes:
+        hits: The best of them, best first.
+        total: How many were ranked.
+        model: Key of the model that ranked them, which may not be the chosen one.
+        own: Captions of the photo itself.
+    """
+
+    hits: Sequence[Hit]
+    total: int
+    model: str
+    own: Sequence[str] = ()

@@ -13,15 +13,16 @@ from gradio.data_classes import ImageData
 from PIL import Image
 
 from vsdemo.core.errors import UserError
-from vsdemo.core.hits import Hit
 from vsdemo.core.images import open_photo
 from vsdemo.data import datasets
-from vsdemo.search.engine import MAX_K, Reader
+from vsdemo.models.scores import Score
+from vsdemo.search.engine import MAX_K
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import chip, clickable_html, note_html
-from vsdemo.ui.describe.state import DescribeState
+from vsdemo.ui.describe import view
+from vsdemo.ui.describe.state import DescribeState, Ranking
 from vsdemo.ui.library import Library
 
 ABOUT = "Choose a photo and read the sentences that describe it."
@@ -54,7 +55,7 @@ class DescribeTab:
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        gr.HTML(f'<p class="about">{ABOUT}</p>')
+        gr.HTML(html.about(ABOUT))
         with gr.Row(elem_classes="results"):
             with gr.Column(scale=6, min_width=320):
                 self.photo = PhotoInput(
@@ -69,7 +70,7 @@ class DescribeTab:
                     height=360,
                 )
                 with gr.Row(elem_classes="pick"):
-                    gr.HTML('<span class="examples-label">or pick one from the gallery</span>')
+                    gr.HTML(view.pick_label())
                     self.other = chip("Other photos")
                 self.picks = clickable_html("picks")
             with gr.Column(scale=7, min_width=320):
@@ -154,32 +155,26 @@ class DescribeTab:
         else:
             hits = engine.describe_photo(state.photo, count)
             own = engine.gallery.own_captions(state.photo)
-        yield self._ranked(state, engine, hits, own=own, total=len(captions))
+        ranking = Ranking(hits, len(captions), state.model, own)
+        yield self._ranked(state, engine.score, ranking)
 
     def _rank_shipped_sentences(
         self, state: DescribeState, image: Image.Image, count: int
     ) -> Updates:
         """Rank the sentences that ship with vsdemo."""
         named = yield from callbacks.wait_for(self.note, self.library.describer(state.model))
-        model, reader = named.model, named.reader
         yield {self.note: html.progress(LOOKING)}
-        hits, total = reader.describe(image, count), len(reader.captions)
-        update = self._ranked(state, reader, hits, own=[], total=total)
-        if model != state.model:
-            update[self.note] = html.note(
-                f"Best {len(hits):,} of {total:,} sentences by {model}, because {state.model} has "
-                "only seen drawings."
-            )
-        yield update
+        hits = named.reader.describe(image, count)
+        ranking = Ranking(hits, len(named.reader.captions), named.model)
+        yield self._ranked(state, named.reader.score, ranking)
 
-    def _ranked(
-        self, state: DescribeState, reader: Reader, hits: list[Hit], *, own: list[str], total: int
-    ) -> Update:
+    def _ranked(self, state: DescribeState, score: Score, ranking: Ranking) -> Update:
+        hits = ranking.hits
         state = replace(state, sentences=tuple(hit.item for hit in hits))
         return {
-            self.note: html.note(f"Best {len(hits):,} of {total:,} sentences."),
-            self.sentences: html.ranked_sentences(hits, reader.score, own, state.address),
-            self.more: gr.update(interactive=len(hits) < min(total, MAX_K)),
+            self.note: html.note(view.summary(ranking, state.model)),
+            self.sentences: html.ranked_sentences(hits, score, ranking.own, state.address),
+            self.more: gr.update(interactive=len(hits) < min(ranking.total, MAX_K)),
             self.state: state,
         }
 
@@ -188,9 +183,7 @@ class DescribeTab:
         captions = yield from callbacks.wait_for(self.note, self.library.photos(state.gallery))
         state = replace(state, sentences=tuple(captions.own_captions(photo)))
         yield {
-            self.note: html.note(
-                f"Written for this photo. Other sentences are not available: {error}"
-            ),
+            self.note: html.note(view.own_captions_summary(error)),
             self.sentences: html.sentence_list(state.sentences, (), state.address),
             self.more: gr.update(interactive=False),
             self.state: state,

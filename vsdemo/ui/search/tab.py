@@ -16,7 +16,13 @@ from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.html import Bar, PhotoCard
-from vsdemo.ui.components.widgets import chip, clickable_html, note_html, one_line
+from vsdemo.ui.components.widgets import (
+    chip,
+    clickable_html,
+    examples_label,
+    note_html,
+    one_line,
+)
 from vsdemo.ui.library import Library
 from vsdemo.ui.search import view
 from vsdemo.ui.search.state import SearchState
@@ -31,12 +37,12 @@ class SearchTab:
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        gr.HTML(f'<p class="about">{ABOUT}</p>')
+        gr.HTML(html.about(ABOUT))
         with gr.Row(elem_classes="query-row"):
             self.query = one_line("Sentence", "What should the photos show?", elem_id="query")
             self.find = gr.Button("Find photos", variant="primary", scale=0, elem_id="find")
         with gr.Row(elem_classes="examples"):
-            gr.HTML("<span>try</span>", elem_classes="examples-label")
+            examples_label()
             first = next(iter(library.galleries.values()))
             self.examples = [chip(example) for example in first.examples]
         self.note = note_html(html.progress("Opening the gallery"))

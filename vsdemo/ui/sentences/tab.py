@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,17 +10,19 @@ import gradio as gr
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
-from vsdemo.search.engine import Reader
-from vsdemo.search.sentence_comparison import SentenceComparison, compare_sentences
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import LATEST, Update, Updates
 from vsdemo.ui.components import html
-from vsdemo.ui.components.widgets import chip, clickable_html, note_html, one_line
+from vsdemo.ui.components.widgets import (
+    chip,
+    clickable_html,
+    examples_label,
+    note_html,
+    one_line,
+)
 from vsdemo.ui.library import Library
-from vsdemo.ui.library.galleries import TITLES
 from vsdemo.ui.sentences import view
-from vsdemo.ui.sentences.state import PairState
-from vsdemo.ui.sentences.view import Row
+from vsdemo.ui.sentences.state import Comparisons, PairState
 
 ABOUT = "Type two sentences to see how similar they are, and whether one follows from the other."
 EXAMPLES = (
@@ -40,13 +42,13 @@ class SentencesTab:
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        gr.HTML(f'<p class="about">{ABOUT}</p>')
+        gr.HTML(html.about(ABOUT))
         with gr.Row(elem_classes="query-row two"):
             self.first = one_line("First sentence", "First sentence")
             self.second = one_line("Second sentence", "Second sentence")
             self.go = gr.Button("Compare", variant="primary", scale=0, elem_id="compare")
         with gr.Row(elem_classes="examples"):
-            gr.HTML("<span>try</span>", elem_classes="examples-label")
+            examples_label()
             self.examples = [chip(" / ".join(pair)) for pair in EXAMPLES]
         self.note = note_html(html.note(""))
         with gr.Row(elem_classes="results", elem_id="compared"):
@@ -99,7 +101,7 @@ class SentencesTab:
             return
         readers = yield from callbacks.wait_for(self.note, self.library.all_readers())
         yield {
-            **self._comparisons(state, readers),
+            **self._comparisons(state, Comparisons.of(state, readers)),
             self.nearest: html.grey_lines(NEAREST),
             self.captions: None,
         }
@@ -109,27 +111,18 @@ class SentencesTab:
             yield {self.nearest: ""}  # not the captions of other sentences
             raise
 
-    def _comparisons(self, state: PairState, readers: Mapping[str, Reader | str]) -> Update:
-        rows = [_row(name, reader, state.texts) for name, reader in readers.items()]
-        comparisons = {
-            row.model: row.comparison
-            for row in rows
-            if isinstance(row.comparison, SentenceComparison)
-        }
-        # The chosen model where it has an order (reads characters), else the first that does.
-        names = sorted(comparisons, key=lambda name: name != state.model)
-        by_order = next((name for name in names if comparisons[name].excess), None)
-        by_letters = next((name for name in names if comparisons[name].attention), None)
+    def _comparisons(self, state: PairState, comparisons: Comparisons) -> Update:
+        by_model = comparisons.by_model
         entailment, strips = "", ""
-        if by_order:
-            entailment = view.entailment(comparisons[by_order], by_order)
-        if by_letters:
-            strips = view.strips(state.texts, comparisons[by_letters], by_letters)
+        if model := comparisons.by_order:
+            entailment = view.entailment(by_model[model], model)
+        if model := comparisons.by_letters:
+            strips = view.strips(state.texts, by_model[model], model)
         return {
-            self.rows: view.rows(rows, state.model, state.address),
+            self.rows: view.rows(comparisons.rows, state.model, state.address),
             self.entailment: entailment,
             self.strips: strips,
-            self.note: html.note(f"By {len(comparisons)} of {len(readers)} models."),
+            self.note: html.note(comparisons.summary),
         }
 
     def _nearest(self, state: PairState) -> Updates:
@@ -149,23 +142,6 @@ def _check(text: str, which: str) -> str:
         return Sentence.from_user(text).text
     except UserError as error:
         raise UserError(str(error).replace("The sentence", f"The {which} sentence")) from None
-
-
-def _row(name: str, reader: Reader | str, texts: tuple[str, str]) -> Row:
-    if isinstance(reader, str):
-        return Row(name, name, "unknown data", reader)
-    dataset = reader.spec.dataset
-    comparison: SentenceComparison | str
-    try:
-        comparison = compare_sentences(reader, *texts)
-    except UserError as error:
-        comparison = str(error)
-    return Row(
-        model=name,
-        title=name.removeprefix(f"{dataset} "),
-        trained_on=TITLES.get(dataset, dataset),
-        comparison=comparison,
-    )
 
 
 def build(library: Library) -> SentencesTab:

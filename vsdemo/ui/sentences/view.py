@@ -1,17 +1,19 @@
-"""The HTML of two sentences compared: similarity by model, entailment, characters."""
+"""What the tab Sentences shows, as values of its templates."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from urllib.parse import urlencode
+
+from markupsafe import Markup
 
 from vsdemo.core.hits import Hit
 from vsdemo.plots import profile_svg
 from vsdemo.search.sentence_comparison import SentenceComparison
-from vsdemo.ui.components.html import bar, sentence_button
+from vsdemo.ui.components.html import Bar, SentenceRow, tidy
+from vsdemo.ui.components.templates import render
+from vsdemo.ui.sentences.state import Row
 
 COSINE = (
     "Cosine of the angle between both embeddings; 1 is the same direction. Scales differ between "
@@ -20,120 +22,155 @@ COSINE = (
 ORDER_FIT = "1 minus the order violation; 1 means that no dimension is violated."
 CLEAR = 0.01  # least difference of two violations that the bars can show
 NAMES = ("the first", "the second")
+HEAVIEST = 3  # words
 
 
 @dataclass(frozen=True)
-class Row:
-    """A model and its comparison of the sentences, or the reason why it has none.
+class ModelRow:
+    """The row of a model.
 
     Attributes:
-        model: Key of the model.
-        title: Name of the model within its group.
-        trained_on: Title of its training set, by which rows are grouped.
-        comparison: The comparison, or the reason.
+        title: Name of the model.
+        is_chosen: Whether it is the chosen model.
+        bar: How similar the sentences are by it; None if it could not compare them.
+        explanation: Why it could not, or which words it ignores; may be empty.
     """
 
-    model: str
     title: str
-    trained_on: str
-    comparison: SentenceComparison | str
+    is_chosen: bool
+    bar: Bar | None
+    explanation: str
 
 
-def rows(all_rows: Sequence[Row], chosen: str, address: Mapping[str, str]) -> str:
+@dataclass(frozen=True)
+class Direction:
+    """Whether one sentence follows from the other.
+
+    Attributes:
+        claim: That it does.
+        bar: How well the model's order fits the claim.
+        explanation: In how many dimensions the order is violated.
+    """
+
+    claim: str
+    bar: Bar
+    explanation: str
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A character, its weight, and the weight as a share of the largest one."""
+
+    text: str
+    weight: float
+    darkness: float
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The characters of a sentence, and the words with the most weight."""
+
+    letters: Sequence[Letter]
+    heaviest_words: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """The captions nearest to a sentence; buttons are numbered from `first_number`."""
+
+    name: str
+    first_number: int
+    rows: Sequence[SentenceRow]
+
+
+def rows(all_rows: Sequence[Row], chosen: str, address: Mapping[str, str]) -> Markup:
     """Return a bar for each model, grouped by training set; the chosen model is marked."""
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, list[ModelRow]] = {}
     for row in all_rows:
-        line = _row(row, ' aria-current="true"' if row.model == chosen else "")
+        line = _model_row(row, is_chosen=row.model == chosen)
         groups.setdefault(row.trained_on, []).append(line)
-    sections = "".join(
-        f"<h3>Trained on {escape(group)}</h3><ul>{''.join(lines)}</ul>"
-        for group, lines in groups.items()
-    )
-    return (
-        f'<section class="similarity" data-address="{escape(urlencode(address))}">'
-        f"{sections}</section>"
-    )
+    return render("sentences/rows.html", groups=groups, address=address)
 
 
-def _row(row: Row, current: str) -> str:
-    name = f"<b>{escape(row.title)}</b>"
+def _model_row(row: Row, *, is_chosen: bool) -> ModelRow:
     if isinstance(row.comparison, str):
-        return f'<li{current}>{name}<span class="explanation">{escape(row.comparison)}</span></li>'
+        return ModelRow(row.title, is_chosen=is_chosen, bar=None, explanation=row.comparison)
     unknown = dict.fromkeys(word for words in row.comparison.unknown for word in words)
     words = ", ".join(f"“{word}”" for word in unknown)
-    ignored = f'<span class="explanation">ignores {escape(words)}</span>' if words else ""
-    return f"<li{current}>{name}{_bar(row.comparison.cosine, 'cosine', COSINE)}{ignored}</li>"
+    return ModelRow(
+        row.title,
+        is_chosen=is_chosen,
+        bar=Bar.of(row.comparison.cosine, "cosine", COSINE),
+        explanation=f"ignores {words}" if words else "",
+    )
 
 
-def _bar(value: float, unit: str, meaning: str) -> str:
-    return bar(value, f"{value:.2f}", unit, meaning)
-
-
-def entailment(comparison: SentenceComparison, model: str) -> str:
+def entailment(comparison: SentenceComparison, model: str) -> Markup:
     """Return whether one sentence follows from the other, both ways and by dimension."""
+    verdict = _verdict(*comparison.violations)
+    title = f"{verdict} Differences of both embeddings by dimension."
+    return render(
+        "sentences/entailment.html",
+        model=model,
+        verdict=verdict,
+        directions=_directions(comparison),
+        figure=Markup(profile_svg(comparison.excess, title)),  # escaped by the plot
+    )
+
+
+def _directions(comparison: SentenceComparison) -> list[Direction]:
+    """Return whether the second follows from the first, and the first from the second."""
     dim = len(comparison.excess)
-    lines = []
-    directions = zip(comparison.violations, comparison.violated, strict=True)
-    for i, (violation, violated) in enumerate(directions):
-        lines.append(
-            f"<li><span>{NAMES[1 - i].capitalize()} follows from {NAMES[i]}</span>"
-            f"{_bar(1 - violation, 'order fit', ORDER_FIT)}"
-            f'<span class="explanation">violated in {violated:,} of {dim:,} dimensions</span></li>'
+    directions = []
+    numbers = zip(comparison.violations, comparison.violated, strict=True)
+    for i, (violation, violated) in enumerate(numbers):
+        direction = Direction(
+            claim=f"{NAMES[1 - i].capitalize()} follows from {NAMES[i]}",
+            bar=Bar.of(1 - violation, "order fit", ORDER_FIT),
+            explanation=f"violated in {violated:,} of {dim:,} dimensions",
         )
-    from_first, from_second = comparison.violations
+        directions.append(direction)
+    return directions
+
+
+def _verdict(from_first: float, from_second: float) -> str:
+    """Return which sentence is the more general one, by the violations of both directions."""
     if abs(from_first - from_second) < CLEAR:
-        verdict = "Neither is clearly the more general one."
-    else:
-        general = NAMES[1] if from_first < from_second else NAMES[0]
-        verdict = f"{general.capitalize()} is the more general one: its violation is smaller."
-    figure = profile_svg(
-        comparison.excess, f"{verdict} Differences of both embeddings by dimension."
-    )
-    return (
-        f'<section class="entailment"><h3>Does one follow from the other? By {escape(model)}</h3>'
-        f"<p>{verdict}</p><ul>{''.join(lines)}</ul><figure>{figure}<figcaption>"
-        "Violation in each dimension, largest first: "
-        '<span class="over">above the line</span> if the second does not follow from the first, '
-        '<span class="below">below it</span> if the first does not follow from the second.'
-        "</figcaption></figure></section>"
-    )
+        return "Neither is clearly the more general one."
+    general = NAMES[1] if from_first < from_second else NAMES[0]
+    return f"{general.capitalize()} is the more general one: its violation is smaller."
 
 
-def strips(texts: Sequence[str], comparison: SentenceComparison, model: str) -> str:
+def strips(texts: Sequence[str], comparison: SentenceComparison, model: str) -> Markup:
     """Return each sentence with its characters as dark as their weight."""
-    lines = (
-        _strip(text, weights) for text, weights in zip(texts, comparison.attention, strict=True)
-    )
-    return (
-        f'<section class="strips"><h3>Which characters count? By {escape(model)}</h3>'
-        f"{''.join(lines)}</section>"
-    )
+    both = zip(texts, comparison.attention, strict=True)
+    lines = [_strip(text, weights) for text, weights in both]
+    return render("sentences/strips.html", strips=lines, model=model)
 
 
-def _strip(text: str, weights: Sequence[float]) -> str:
+def _strip(text: str, weights: Sequence[float]) -> Strip:
     largest = max(weights)
-    letters = "".join(
-        f'<span style="--w:{weight / largest:.2f}" title="{weight:.1%}">{escape(letter)}</span>'
-        for letter, weight in zip(text, weights, strict=True)
-    )
     words = [
         (match[0], sum(weights[match.start() : match.end()])) for match in re.finditer(r"\S+", text)
     ]
-    heaviest = sorted(words, key=lambda word: -word[1])[:3]
-    summary = ", ".join(f"“{escape(word)}” {weight:.0%}" for word, weight in heaviest)
-    return (
-        f'<p class="character-strip">{letters}</p><p class="note">Most of the weight: {summary}</p>'
+    heaviest = sorted(words, key=lambda word: -word[1])[:HEAVIEST]
+    return Strip(
+        letters=[
+            Letter(letter, weight, darkness=weight / largest)
+            for letter, weight in zip(text, weights, strict=True)
+        ],
+        heaviest_words=", ".join(f"“{word}” {weight:.0%}" for word, weight in heaviest),
     )
 
 
-def nearest(captions: Sequence[Sequence[Hit]], unit: str) -> str:
+def nearest(captions: Sequence[Sequence[Hit]], unit: str) -> Markup:
     """Return the captions nearest to each sentence, to find photos for."""
-    number, columns = 0, []
+    columns, number = [], 0
     for name, hits in zip(NAMES, captions, strict=True):
-        items = ""
-        for hit in hits:
-            score_bar = _bar(hit.unit_score, unit, f"Similarity to {name} sentence.")
-            items += f"<li>{sentence_button(number, hit.item)}{score_bar}</li>"
-            number += 1
-        columns.append(f"<div><h3>Nearest to {name}</h3><ul>{items}</ul></div>")
-    return f'<section class="nearest-captions">{"".join(columns)}</section>'
+        meaning = f"Similarity to {name} sentence."
+        cells = [
+            SentenceRow(tidy(hit.item), bar=Bar.of(hit.unit_score, unit, meaning)) for hit in hits
+        ]
+        columns.append(Column(name, number, cells))
+        number += len(cells)
+    return render("sentences/nearest.html", columns=columns)

@@ -1,0 +1,163 @@
+"""Every template shows hostile captions, file names, sentences and names of models as text."""
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.support.markup import Markup
+from vsdemo.core.alignment import Alignment, Fragment
+from vsdemo.core.hits import Hit, RegionHit
+from vsdemo.core.sentences import Tree
+from vsdemo.models.scores import SCORES
+from vsdemo.search.sentence_comparison import SentenceComparison
+from vsdemo.ui.alignment import view as alignment
+from vsdemo.ui.components import html, templates
+from vsdemo.ui.components.html import Bar, PhotoCard
+from vsdemo.ui.search import view as search
+from vsdemo.ui.sentences import view as sentences
+from vsdemo.ui.sentences.state import Row
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "<script>alert(1)</script>",
+    "\"><svg onload=alert(1)>'&amp;",
+    "' onmouseover='alert(1)",
+    "{{ 7*7 }} {% include 'x' %} ${7*7}",
+    "`<b>` and `",
+]
+FOLDERS = ("alignment", "components", "describe", "search", "sentences")
+WITHOUT_TEXTS = {
+    "components/examples_label.html",
+    "components/grey_lines.html",
+    "components/skeleton.html",
+    "describe/pick_label.html",
+}
+BOX = (0.0, 0.0, 1.0, 1.0)
+
+
+def aligned(text):
+    """Return an alignment with a grounded fragment and one that is not, of hostile words."""
+    words = (text, text)
+    return Alignment(
+        words=words,
+        tree=Tree(words, (0, 1), ("root", text)),
+        fragments=(Fragment(text, (0, 1)), Fragment(text, (1, 1))),
+        boxes=(BOX,),
+        scores=((0.5,), (-0.5,)),
+        parts=(0.5, 0.0),
+        total=0.5,
+    )
+
+
+def hit(text):
+    return Hit(1, 0, text, 0.5, 0.5)
+
+
+def weights(text):
+    """Return a comparison of two equal texts, each with equal characters."""
+    return SentenceComparison(0.5, attention=((1 / len(text),) * len(text),) * 2)
+
+
+def photo_cards(text):
+    card = PhotoCard(0, text, text, text, current=True, bar=Bar(0.5, text, text, text))
+    return templates.render("components/photo_cards.html", cards=[card], kind="grid")
+
+
+def photo_detail(text):
+    card = PhotoCard(0, text, text, text)
+    bar = Bar(0.5, text, text, text)
+    return search.detail(text, [text], bar=bar, nearest=[card], address={"q": text})
+
+
+def sentence_list(text):
+    return html.sentence_list([text], [text], {"q": text}, [Bar(0.5, text, text, text)])
+
+
+def ranked_sentences(text):
+    return html.ranked_sentences([hit(text)], SCORES["order"], [text], {"q": text})
+
+
+def photo_grid(text):
+    return html.photo_grid([hit(text)], SCORES["order"], lambda n, s: text, lambda n: text)
+
+
+def photo_picks(text):
+    return html.photo_picks([0], lambda n, s: text, lambda n: text, label=text)
+
+
+def region_grid(text):
+    hits = [RegionHit(1, 0, text, BOX, 1.0)]
+    return alignment.region_grid(hits, {0: (4, 3)}, lambda n, s: text, label=text)
+
+
+def model_rows(text):
+    ignoring = SentenceComparison(0.5, unknown=((text,), ()))
+    rows = [Row(text, text, text, text), Row(text, text, text, ignoring)]
+    return sentences.rows(rows, text, {"a": text})
+
+
+CASES = [
+    ("components/about.html", html.about),
+    ("components/message.html", html.message),
+    ("components/note.html", html.note),
+    ("components/note.html", html.problem),
+    ("components/photo_cards.html", photo_cards),
+    ("components/photo_cards.html", photo_grid),
+    ("components/photo_cards.html", photo_picks),
+    ("components/progress.html", html.progress),
+    ("components/progress.html", lambda t: html.progress(t, 1, 2)),
+    ("components/progress.html", lambda t: html.progress(t, 1, 2, lambda n: t)),
+    ("components/sentence_list.html", sentence_list),
+    ("components/sentence_list.html", ranked_sentences),
+    ("components/toast.html", html.toast),
+    ("components/with_code.html", html.with_code),
+    ("alignment/captions.html", lambda t: alignment.captions([t], t)),
+    ("alignment/only_tree.html", lambda t: alignment.only_tree(aligned(t).tree)),
+    ("alignment/parts.html", lambda t: alignment.parts(aligned(t), aligned(t).tree)),
+    ("alignment/parts.html", lambda t: alignment.parts(aligned(t), None)),
+    ("alignment/photo.html", lambda t: alignment.photo(t, (4, 3), t, {"q": t}, aligned(t))),
+    ("alignment/regions.html", region_grid),
+    ("search/detail.html", photo_detail),
+    ("search/tree.html", lambda t: search.tree(t, aligned(t).tree)),
+    (
+        "sentences/entailment.html",
+        lambda t: sentences.entailment(SentenceComparison(0.5, (0.1, -0.2)), t),
+    ),
+    ("sentences/nearest.html", lambda t: sentences.nearest([[hit(t)], [hit(t)]], t)),
+    ("sentences/rows.html", model_rows),
+    ("sentences/strips.html", lambda t: sentences.strips([t, t], weights(t), t)),
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize(
+    ("template", "show"), CASES, ids=[f"{i}-{name}" for i, (name, _) in enumerate(CASES)]
+)
+def test_hostile_texts_are_only_texts(template, show, text, monkeypatch):
+    rendered, load = [], templates.ENVIRONMENT.get_template
+    monkeypatch.setattr(
+        templates.ENVIRONMENT,
+        "get_template",
+        lambda name, *parent: rendered.append(name) or load(name, *parent),
+    )
+    page, harmless = Markup(show(text)), Markup(show(re.sub(r"[^\s`]", "a", text)))
+    assert template in rendered
+    assert page.outline == harmless.outline
+    if template in ("components/message.html", "components/with_code.html"):
+        text = text.replace("`", "")
+        assert "".join(page.texts).endswith(text)
+    else:
+        assert any(text in shown for shown in page.texts)
+
+
+def test_the_address_of_a_page_is_encoded():
+    address = {"q": HOSTILE[0]}
+    assert urlencode(address) in Markup(sentence_list(HOSTILE[0])).texts
+
+
+def test_every_template_with_texts_is_tested():
+    paths = (path for folder in FOLDERS for path in (templates.FOLDER / folder).glob("*.html"))
+    names = {path.relative_to(templates.FOLDER).as_posix() for path in paths}
+    macros = {name for name in names if name.endswith("/macros.html")}  # rendered by the others
+    assert names - macros - WITHOUT_TEXTS == {name for name, _ in CASES}
