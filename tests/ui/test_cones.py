@@ -6,10 +6,11 @@ from html import unescape
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from playwright.sync_api import expect
 
+from tests.support.hostile import HOSTILE
 from vsdemo.core.errors import UserError
 from vsdemo.ui import theme
 from vsdemo.ui.hierarchy.cones import Toy, cones
@@ -46,6 +47,7 @@ def test_the_record_has_the_points_and_every_true_pair():
 
 
 @given(st.lists(st.text().filter(str.strip), min_size=2, max_size=4, unique_by=str.strip))
+@example([HOSTILE, "b"])
 def test_names_are_escaped_within_the_attribute(names):
     toy = Toy(tuple(names), ((0, 0),) * len(names), tuple(pairwise(range(len(names)))))
     html = cones(toy)
@@ -88,7 +90,7 @@ def show(browser, tmp_path):
     start = f'<!doctype html><meta charset="utf-8"><style>{theme.css()}</style>{theme.head()}'
 
     def show(toy=TOY, **options):
-        path.write_text(start + body + cones(toy), encoding="utf-8")
+        path.write_text(f"{start}{body}{cones(toy)}", encoding="utf-8")
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
         page.on("request", lambda request: requests.append(request.url))

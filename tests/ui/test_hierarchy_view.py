@@ -8,14 +8,15 @@ from urllib.parse import parse_qsl
 import pytest
 import torch
 
+from tests.support.hostile import check_escaped
 from vsdemo.hierarchy.nodes import Node
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item, Step
 from vsdemo.models.scores import SCORES
 from vsdemo.ui.hierarchy import navigation, view
 from vsdemo.ui.hierarchy.loader import HierarchyGallery
+from vsdemo.ui.hierarchy.map import plotly_map
 from vsdemo.ui.hierarchy.state import HierarchyState
 
-HOSTILE = "<img src=x onerror=alert(1)>\"'&"
 KINDS = (ROOT, CONCEPT, CAPTION, PHOTO, PHOTO)
 POINTS = torch.tensor([[0, 0], [1, 0], [1, 1], [1, 2], [2, 2.0]])
 
@@ -30,8 +31,13 @@ def of(*texts) -> Hierarchy:
 
 
 HIERARCHY = of("entity", "dog.n.01", "A dog , wet , runs .", "wet.jpg", "dry.jpg")
-BAD = of(*[HOSTILE] * 5)
 STEPS = [Step(1, 0.0), Step(2, 0.5), Step(0, 0.25)]
+NEAREST = {CONCEPT: STEPS, PHOTO: [Step(3, 0)]}
+
+
+def same(text: str) -> Hierarchy:
+    """Return a hierarchy whose items all have this text."""
+    return of(*[text] * len(KINDS))
 
 
 def text(html):
@@ -39,23 +45,30 @@ def text(html):
 
 
 @pytest.mark.parametrize(
-    "html",
+    "page",
     [
-        view.trail(BAD, [0, 1, 2], HOSTILE, {"q": HOSTILE}),
-        view.steps(BAD, STEPS, title=HOSTILE, empty=""),
-        view.steps(BAD, [], title="", empty=HOSTILE),
-        view.photos(BAD, [3, 4], address, title=HOSTILE),
-        view.here(HOSTILE, CONCEPT, "", HOSTILE),
-        view.here(HOSTILE, PHOTO, HOSTILE, HOSTILE),
-        view.selection(BAD, range(5), address),
-        view.tray([HOSTILE]),
-        view.joined(BAD, {CONCEPT: STEPS, PHOTO: [Step(3, 0)]}, address, title=HOSTILE),
+        lambda text: view.trail(same(text), [0, 1, 2], "here", {"q": text}),
+        lambda text: view.trail(same("x"), [0], text, {"q": "x"}),
+        lambda text: view.steps(same(text), STEPS, title="Above", empty=""),
+        lambda text: view.steps(same("x"), STEPS, title=text, empty=""),
+        lambda text: view.steps(same("x"), [], title="Above", empty=text),
+        lambda text: view.photos(same(text), [3, 4], address, title="Photos"),
+        lambda text: view.photos(same("x"), [3], address, title=text),
+        lambda text: view.photos(same("x"), [3], lambda number, size: text, title="Photos"),
+        lambda text: view.here(text, CONCEPT, "", "length 1.00"),
+        lambda text: view.here("dog", text, "", text),
+        lambda text: view.here(text, PHOTO, "p.jpg", ""),
+        lambda text: view.here("photo", PHOTO, text, ""),
+        lambda text: view.selection(same(text), range(5), address),
+        lambda text: view.selection(same(text), range(3), address),
+        lambda text: view.tray([text]),
+        lambda text: view.joined(same(text), NEAREST, address, title="Compose"),
+        lambda text: view.joined(same("x"), NEAREST, address, title=text),
+        lambda text: plotly_map(text).html_template,
     ],
 )
-def test_html_is_escaped(html):
-    assert "<img src=x" not in html
-    assert 'alert(1)>"' not in html
-    assert "alert" in html
+def test_html_is_escaped(page):
+    check_escaped(page)
 
 
 def test_a_trail_lists_the_path_and_the_address():
@@ -66,12 +79,13 @@ def test_a_trail_lists_the_path_and_the_address():
     assert parse_qsl(address) == [("tab", "hierarchy"), ("q", "a&b")]
 
 
-def test_bars_of_violations_are_relative_to_the_largest():
+def test_bars_are_longest_where_the_order_holds_best():
     html = view.steps(HIERARCHY, STEPS, title="Above", empty="nothing")
     assert re.findall(r'data-number="(\d)"', html) == ["1", "2", "0"]
-    assert re.findall(r"width:([\d.]+%)", html) == ["0.0%", "100.0%", "50.0%"]
+    assert re.findall(r"width:([\d.]+%)", html) == ["100.0%", "0.0%", "50.0%"]
     assert re.findall(r'"number">([\d.]+)', html) == ["0.000", "0.500", "0.250"]
-    assert "width:0.0%" in view.steps(HIERARCHY, STEPS[:1], title="", empty="")
+    assert html.count("0 is a perfect fit") == 3
+    assert "width:100.0%" in view.steps(HIERARCHY, STEPS[:1], title="", empty="")
     assert (
         text(view.steps(HIERARCHY, [], title="Above", empty="Nothing here."))
         == "Above Nothing here."

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
 import gradio as gr
+from markupsafe import Markup
 
 from vsdemo.plots.embedding_map import SCRIPT
+from vsdemo.ui.components.templates import render
 
 HERE = Path(__file__).parent
 
 
-def plotly_widget(script: Path, content: str, *, label: str, name: str | None) -> gr.HTML:
+def plotly_widget(script: Path, content: Markup, *, label: str, name: str | None) -> gr.HTML:
     """Return a component with some HTML, drawn by a script that loads plotly.js on first use.
 
     Args:
@@ -25,10 +26,11 @@ def plotly_widget(script: Path, content: str, *, label: str, name: str | None) -
     gr.set_static_paths([SCRIPT])
     plotly_address = f"gradio_api/file={quote(SCRIPT.as_posix())}"  # relative, for any root path
     code = [file.read_text(encoding="utf-8") for file in (HERE / "plotly.js", script)]
-    return gr.HTML(
-        "",
-        html_template=f'<div class="{script.stem}" role="region" aria-label="{escape(label)}" '
-        f'data-script="{plotly_address}">{content}</div>',
-        js_on_load="".join(code),
-        elem_id=name,
+    page = render(
+        "components/plotly.html",
+        kind=script.stem,
+        label=label,
+        plotly=plotly_address,
+        content=content,
     )
+    return gr.HTML("", html_template=page, js_on_load="".join(code), elem_id=name)

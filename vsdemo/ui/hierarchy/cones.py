@@ -1,4 +1,4 @@
-"""The HTML of a small order-embedding in the plane, whose concepts can be moved.
+"""A small order-embedding in the plane, whose concepts can be moved.
 
 Vendrov et al. 2016, section 2.1 and Figure 2: x is a kind of y if x_k >= y_k in each coordinate, so
 all kinds of y lie in the cone with its apex at y, and everything lies in the cone of the origin.
@@ -11,32 +11,11 @@ import json
 import math
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from html import escape
+
+from markupsafe import Markup
 
 from vsdemo.core.errors import UserError
-
-HINT = (
-    "Select a concept to see its cone, which contains its kinds, or select two to compose them. "
-    "Drag a concept or use the arrow keys to move it."
-)
-LEGEND = {
-    "holds": "true pair that holds",
-    "violated": "violated",
-    "spurious": "spurious pair: in the cone, but not a kind of it",
-}
-BUTTONS = (  # action in cones.js, label, tooltip
-    (
-        "max",
-        "Compose",
-        "Take the larger value of each coordinate of the last two selected concepts",
-    ),
-    (
-        "min",
-        "Common",
-        "Take the smaller value of each coordinate of the last two selected concepts",
-    ),
-    ("reset", "Reset", "Move all concepts back to their original positions"),
-)
+from vsdemo.ui.components.templates import render
 
 
 @dataclass(frozen=True)
@@ -91,7 +70,7 @@ class Toy:
         return sorted((general, i) for i, ancestors in above.items() for general in ancestors)
 
 
-def cones(toy: Toy) -> str:
+def cones(toy: Toy) -> Markup:
     """Return the figure with its legend, status line and buttons."""
     record = {
         "names": toy.names,
@@ -99,21 +78,4 @@ def cones(toy: Toy) -> str:
         "edges": toy.edges,
         "pairs": toy.pairs(),
     }
-    legend = "".join(
-        f'<span><svg viewBox="0 0 30 10" aria-hidden="true"><path class="line {kind}" d="M1 5H30"/>'
-        f"</svg>{text}</span>"
-        for kind, text in LEGEND.items()
-    )
-    buttons = "".join(
-        f'<button type="button" class="action-button" data-action="{action}" '
-        f'title="{tooltip}">{label}</button>'
-        for action, label, tooltip in BUTTONS
-    )
-    return (
-        f'<section class="cones" data-cones="{escape(json.dumps(record))}">'
-        '<svg class="plane" role="group" aria-label="Concepts; more general ones are higher"></svg>'
-        f'<p class="note legend">{legend}</p>'
-        f'<div aria-live="polite"><p class="status" data-hint="{HINT}">{HINT}</p>'
-        f'<p class="note total"></p></div><div class="tools">{buttons}</div>'
-        '<p class="note spurious-pairs"></p></section>'
-    )
+    return render("hierarchy/cones.html", record=json.dumps(record))

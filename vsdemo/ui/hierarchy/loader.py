@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 
 import numpy as np
+from markupsafe import Markup
 
 from vsdemo.core.errors import UserError
 from vsdemo.data import caption_bank
@@ -110,7 +111,7 @@ class Hierarchies:
                 self._maps[key] = pending
             return pending
 
-    def toy(self) -> str:
+    def toy(self) -> Markup:
         """Return the smallest two-dimensional model of concepts as an interactive figure."""
         for folder in reversed(concept_models()):
             spec = checkpoint.read_spec(folder)

@@ -9,11 +9,7 @@ import gradio as gr
 
 from vsdemo.plots.embedding_map import Figure
 from vsdemo.ui.components.plotly import plotly_widget
-
-CONTENT = (
-    '<div class="plot"></div><img class="photo-preview" alt="" hidden>'
-    '<p class="note" role="status"></p>'
-)
+from vsdemo.ui.components.templates import render
 
 
 def plotly_map(label: str, name: str | None = None) -> gr.HTML:
@@ -27,7 +23,7 @@ def plotly_map(label: str, name: str | None = None) -> gr.HTML:
         name: The component's elem_id.
     """
     script = Path(__file__).with_name("map.js")
-    return plotly_widget(script, CONTENT, label=label, name=name)
+    return plotly_widget(script, render("hierarchy/map.html"), label=label, name=name)
 
 
 def to_json(figure: Figure, source: str = "") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from markupsafe import Markup
 
 from vsdemo.hierarchy import walks
 from vsdemo.hierarchy.nodes import Node
@@ -23,9 +24,9 @@ MAX_TEXTS, MAX_PHOTOS = 7, 12  # listed above or below
 class Levels:
     """The items around a node, as HTML."""
 
-    above: str
-    below: str
-    photos: str
+    above: Markup
+    below: Markup
+    photos: Markup
 
 
 def node_of(gallery: HierarchyGallery, number: int) -> Node:
@@ -55,7 +56,7 @@ def arrive(state: HierarchyState, gallery: HierarchyGallery, node: Node) -> Hier
     return replace(state, node=node, trail=trail, target=target)
 
 
-def trail(state: HierarchyState, gallery: HierarchyGallery) -> str:
+def trail(state: HierarchyState, gallery: HierarchyGallery) -> Markup:
     """Return the path from the root to the node as HTML."""
     here = ""
     if state.node:
@@ -108,7 +109,7 @@ def _items_below(gallery: HierarchyGallery, node: Node) -> set[int]:
     return {step.number for steps in _below(gallery, node) for step in steps}
 
 
-def here(gallery: HierarchyGallery, node: Node, photo: str) -> str:
+def here(gallery: HierarchyGallery, node: Node, photo: str) -> Markup:
     """Return the node itself as HTML; `photo` is its address if it is a photo."""
     meaning = ""
     if node.kind != PHOTO:

@@ -45,7 +45,7 @@ class HierarchyTab:
 
     def __init__(self, library: Library) -> None:
         self.library, self.hierarchies = library, Hierarchies(library)
-        gr.HTML(f'<p class="about">{ABOUT}</p>')
+        gr.HTML(html.about(ABOUT))
         with gr.Row(elem_classes="query-row"):
             self.query = one_line("Where to go", "A word or a sentence", elem_id="hierarchy-query")
             self.go = gr.Button("Go there", variant="primary", scale=0, elem_id="hierarchy-go")

@@ -1,27 +1,37 @@
-"""The HTML of the tab Hierarchy.
-
-Each link to an item is a button that reports the item's number.
-"""
+"""What the tab Hierarchy shows, as values of its templates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
-from urllib.parse import urlencode
+from dataclasses import dataclass
+
+from markupsafe import Markup
 
 from vsdemo.encoders.concepts import SENSE
-from vsdemo.hierarchy.order import PHOTO, ROOT, Hierarchy, Item, Step
-from vsdemo.ui.components.html import PhotoAddress, bar, tidy
+from vsdemo.hierarchy.order import PHOTO, ROOT, Hierarchy, Step
+from vsdemo.ui.components.html import Bar, PhotoAddress, PhotoCard, tidy
+from vsdemo.ui.components.templates import render
 
 VIOLATION = (
-    "Order violation: how far the more general item is from lying above the other one; 0 if it "
-    "does."
-)
-NOTHING_KEPT = (
-    '<p class="note">Keep two or more items. Then click Compose to find what combines them (the '
-    "larger value of each coordinate) or Common to find what they share (the smaller value).</p>"
+    "Order violation: how far the more general item is from lying above the other one; 0 is a "
+    "perfect fit."
 )
 MAX_SELECTED = 24  # items of a selection on the page
+
+
+@dataclass(frozen=True)
+class Link:
+    """A button that goes to an item.
+
+    Attributes:
+        number: Number of the item, which a click reports.
+        kind: Its kind, such as "concept".
+        text: Its text in plain words.
+    """
+
+    number: int
+    kind: str
+    text: str
 
 
 def spoken(text: str) -> str:
@@ -32,27 +42,17 @@ def spoken(text: str) -> str:
 
 def trail(
     hierarchy: Hierarchy, numbers: Sequence[int], here: str, address: Mapping[str, str]
-) -> str:
+) -> Markup:
     """Return breadcrumbs from the root to the node."""
-    steps = "".join(
-        f'<li class="{hierarchy.items[number].kind}">{_item_button(hierarchy, number)}</li>'
-        for number in numbers
-    )
-    return (
-        f'<nav class="trail" aria-label="Path from the root" '
-        f'data-address="{escape(urlencode(address))}"><ol>{steps}'
-        f'<li aria-current="location">{escape(tidy(here))}</li></ol></nav>'
+    return render(
+        "hierarchy/trail.html",
+        links=_links(hierarchy, numbers),
+        here=tidy(here),
+        address=address,
     )
 
 
-def _item_button(hierarchy: Hierarchy, number: int) -> str:
-    return (
-        f'<button type="button" class="sentence" data-event="select" data-keep-scroll '
-        f'data-number="{number}">{escape(spoken(hierarchy.items[number].text))}</button>'
-    )
-
-
-def steps(hierarchy: Hierarchy, items: Sequence[Step], *, title: str, empty: str) -> str:
+def steps(hierarchy: Hierarchy, items: Sequence[Step], *, title: str, empty: str) -> Markup:
     """Return items above or below, the nearest first, each with its violation.
 
     Args:
@@ -61,38 +61,36 @@ def steps(hierarchy: Hierarchy, items: Sequence[Step], *, title: str, empty: str
         title: Heading.
         empty: Text to show if there are none.
     """
-    largest = max((step.violation for step in items), default=0) or 1
-    rows = "".join(
-        f'<li class="{hierarchy.items[step.number].kind}">{_item_button(hierarchy, step.number)}'
-        f"{bar(step.violation / largest, f'{step.violation:.3f}', '', VIOLATION)}</li>"
-        for step in items
+    links = _links(hierarchy, [step.number for step in items])
+    bars = violation_bars([step.violation for step in items])
+    return render(
+        "hierarchy/steps.html",
+        title=title,
+        steps=list(zip(links, bars, strict=True)),
+        empty=empty,
     )
-    content = f"<ul>{rows}</ul>" if rows else f'<p class="note">{escape(empty)}</p>'
-    return f'<section class="steps"><h3>{escape(title)}</h3>{content}</section>'
+
+
+def violation_bars(violations: Sequence[float]) -> list[Bar]:
+    """Return a bar for each violation: full at 0, empty at the largest one."""
+    largest = max(violations, default=0) or 1
+    return [
+        Bar(share=1 - violation / largest, number=f"{violation:.3f}", meaning=VIOLATION)
+        for violation in violations
+    ]
 
 
 def photos(
     hierarchy: Hierarchy, numbers: Sequence[int], address: PhotoAddress, *, title: str
-) -> str:
+) -> Markup:
     """Return photos to go to; empty if there are none."""
     if not numbers:
-        return ""
-    cards = "".join(_photo(hierarchy.items[number], number, address) for number in numbers)
-    strip = f'<ul class="strip">{cards}</ul>'
-    return f'<section class="steps"><h3>{escape(title)}</h3>{strip}</section>'
+        return Markup()
+    cards = _cards(hierarchy, numbers, address)
+    return render("hierarchy/photos.html", title=title, cards=cards)
 
 
-def _photo(item: Item, number: int, address: PhotoAddress) -> str:
-    label = escape(f"Go to the photo {item.text}")
-    return (
-        '<li class="card"><button type="button" class="frame" data-event="select" '
-        f'data-keep-scroll data-number="{number}" aria-label="{label}">'
-        f'<img src="{address(item.number, "small")}" '
-        f'alt="{escape(item.text)}" loading="lazy" decoding="async"></button></li>'
-    )
-
-
-def here(text: str, kind: str, photo: str, meaning: str) -> str:
+def here(text: str, kind: str, photo: str, meaning: str) -> Markup:
     """Return the node itself.
 
     Args:
@@ -101,53 +99,36 @@ def here(text: str, kind: str, photo: str, meaning: str) -> str:
         photo: Address of its photo; empty for words and sentences.
         meaning: How general the node is, in words.
     """
-    content = f'<p class="node-text">{escape(tidy(text))}</p>'
-    if photo:
-        content = f'<div class="large"><img src="{escape(photo)}" alt="{escape(text)}"></div>'
-    keep = ""
-    if kind != ROOT:
-        keep = (
-            '<button type="button" class="action-button" data-event="apply" '
-            "data-keep-scroll>Keep</button>"
-        )
-    return (
-        f'<section class="here"><h3>Here: {escape(kind)}</h3>{content}'
-        f'<div class="action-row"><span class="note">{escape(meaning)}</span>{keep}</div></section>'
+    return render(
+        "hierarchy/here.html",
+        text=tidy(text),
+        kind=kind,
+        photo=photo,
+        meaning=meaning,
+        can_be_kept=kind != ROOT,
     )
 
 
-def selection(hierarchy: Hierarchy, numbers: Sequence[int], address: PhotoAddress) -> str:
+def selection(hierarchy: Hierarchy, numbers: Sequence[int], address: PhotoAddress) -> Markup:
     """Return the items selected on the map: photos as a strip, words as a list."""
     if not numbers:
-        return ""
+        return Markup()
     photo_numbers = [number for number in numbers if hierarchy.items[number].kind == PHOTO]
     texts = [number for number in numbers if hierarchy.items[number].kind != PHOTO]
     title = (
         f"Selected on the map: {len(photo_numbers):,} photos, {len(texts):,} words and sentences"
     )
-    if photo_numbers:
-        heading = photos(hierarchy, photo_numbers[:MAX_SELECTED], address, title=title)
-    else:
-        heading = f'<section class="steps"><h3>{title}</h3></section>'
-    return heading + (_words(hierarchy, texts[:MAX_SELECTED]) if texts else "")
-
-
-def _words(hierarchy: Hierarchy, numbers: Sequence[int]) -> str:
-    items = "".join(f"<li>{_item_button(hierarchy, number)}</li>" for number in numbers)
-    return f'<ul class="words">{items}</ul>'
-
-
-def tray(texts: Sequence[str]) -> str:
-    """Return the kept items, each with a button that removes it."""
-    if not texts:
-        return NOTHING_KEPT
-    items = "".join(
-        f'<li>{escape(tidy(text))} <button type="button" class="text-button" data-event="click" '
-        f'data-keep-scroll data-number="{i}" aria-label="Remove {escape(text)}">Remove</button>'
-        "</li>"
-        for i, text in enumerate(texts)
+    return render(
+        "hierarchy/selection.html",
+        title=title,
+        cards=_cards(hierarchy, photo_numbers[:MAX_SELECTED], address),
+        words=_links(hierarchy, texts[:MAX_SELECTED]),
     )
-    return f'<ul class="tray">{items}</ul>'
+
+
+def tray(texts: Sequence[str]) -> Markup:
+    """Return the kept items, each with a button that removes it."""
+    return render("hierarchy/tray.html", texts=[tidy(text) for text in texts])
 
 
 def joined(
@@ -156,7 +137,7 @@ def joined(
     address: PhotoAddress,
     *,
     title: str,
-) -> str:
+) -> Markup:
     """Return the items nearest to a join of several items.
 
     Args:
@@ -167,7 +148,31 @@ def joined(
     """
     texts = [step.number for kind, of in nearest.items() if kind != PHOTO for step in of]
     photo_numbers = [step.number for step in nearest.get(PHOTO, ())]
-    return (
-        f'<section class="steps"><h3>{escape(title)}</h3>{_words(hierarchy, texts)}</section>'
-        + photos(hierarchy, photo_numbers, address, title="Nearest photos")
+    return render(
+        "hierarchy/joined.html",
+        title=title,
+        words=_links(hierarchy, texts),
+        cards=_cards(hierarchy, photo_numbers, address),
     )
+
+
+def _links(hierarchy: Hierarchy, numbers: Sequence[int]) -> list[Link]:
+    items = [hierarchy.items[number] for number in numbers]
+    return [
+        Link(number, item.kind, spoken(item.text))
+        for number, item in zip(numbers, items, strict=True)
+    ]
+
+
+def _cards(hierarchy: Hierarchy, numbers: Sequence[int], address: PhotoAddress) -> list[PhotoCard]:
+    items = [hierarchy.items[number] for number in numbers]
+    return [
+        PhotoCard(
+            number=number,
+            address=address(item.number, "small"),
+            label=f"Go to the photo {item.text}",
+            alt=item.text,
+            keep_scroll=True,
+        )
+        for number, item in zip(numbers, items, strict=True)
+    ]
