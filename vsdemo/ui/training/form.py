@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import gradio as gr
+from markupsafe import Markup
 
 from vsdemo.core.config import (
     Config,
@@ -24,6 +26,7 @@ from vsdemo.core.config import (
 from vsdemo.core.errors import UserError
 from vsdemo.ui.callbacks import event_data
 from vsdemo.ui.components import html
+from vsdemo.ui.components.templates import render
 from vsdemo.vision.backbones import BACKBONES, is_available
 
 BASIC = ("epochs", "batch_size", "learning_rate", "dim", "margin", "seed")  # changed most often
@@ -31,6 +34,46 @@ CODE = Path(__file__).with_name("form.js")
 MAX_LENGTH = 100  # of the reported settings, and of a name or a value
 MISSING = "The weights of this default are missing: choose another network or fetch them first."
 STALE = "The form is out of date; reload the page."
+Control = Literal["select", "checkbox", "number", "text"]
+
+
+@dataclass(frozen=True)
+class FormField:
+    """A setting with its input and the texts around it.
+
+    Attributes:
+        name: Name of the setting.
+        default: The preset's value, in the format of `--set`.
+        description: What it sets.
+        control: Kind of its input.
+        choices: The choices of a select.
+        is_fixed: Whether only one value is valid.
+        minimum: Least valid number.
+        maximum: Largest valid number.
+        step: Distance of valid numbers.
+        valid: Which numbers are valid; shown while the input is invalid.
+        warning: Why the default cannot be used; empty if it can.
+    """
+
+    name: str
+    default: str
+    description: Markup
+    control: Control
+    choices: Sequence[str]
+    is_fixed: bool
+    minimum: float | None
+    maximum: float | None
+    step: str
+    valid: str
+    warning: str
+
+
+@dataclass(frozen=True)
+class FieldGroup:
+    """Fields that are folded away under a title."""
+
+    title: str
+    fields: list[FormField]
 
 
 def form_widget(name: str, value: str = "") -> gr.HTML:
@@ -42,7 +85,7 @@ def form_widget(name: str, value: str = "") -> gr.HTML:
     """
     return gr.HTML(
         value,
-        html_template='<div class="preset"></div>',
+        html_template=render("training/form_frame.html"),
         js_on_load=CODE.read_text(encoding="utf-8"),
         elem_id=name,
     )
@@ -82,86 +125,57 @@ def available_networks(config: Config) -> tuple[str, ...]:
     return (own, *(name for name in BACKBONES if name != own and is_available(name)))
 
 
-def form(config: Config, basic: Sequence[str] = BASIC) -> str:
+def form(config: Config, basic: Sequence[str] = BASIC) -> Markup:
     """Return every field of a preset's configuration once: those of `basic`, then groups."""
     all_groups = grouped_settings(config)
     fields = {f.name: f for group in all_groups.values() for f in group}
-    first = "".join(_field(fields[name], config) for name in basic if name in fields)
-    rest = (
-        (title, [f for f in group if f.name not in basic]) for title, group in all_groups.items()
-    )
-    more = "".join(_group(title, group, config) for title, group in rest if group)
+    first = [_field(fields[name], config) for name in basic if name in fields]
+    groups = [
+        FieldGroup(title, [_field(f, config) for f in group if f.name not in basic])
+        for title, group in all_groups.items()
+    ]
     # Presets of two models may share all names and values, so the key has the class too.
     key = f"{type(config).__module__}.{type(config).__qualname__} {describe(config)}"
-    return (
-        f'<div data-preset="{escape(key)}"><div class="fields">{first}</div>{more}'
-        '<p class="note changes"><span role="status"></span>'
-        '<button type="button" class="reset" data-reset hidden>reset all to default</button>'
-        "</p></div>"
+    return render(
+        "training/form.html",
+        key=key,
+        first=first,
+        groups=[group for group in groups if group.fields],
+        max_length=MAX_LENGTH,
     )
 
 
-def _group(title: str, fields: Sequence[Setting], config: Config) -> str:
-    names = " ".join(f.name for f in fields)
-    rows = "".join(_field(f, config) for f in fields)
-    return (
-        f'<details data-group="{escape(title)}"><summary><span>{escape(title)}</span>'
-        f'<span class="count"></span><code aria-hidden="true">{escape(names)}</code></summary>'
-        f'<div class="fields">{rows}</div></details>'
+def _field(setting: Setting, config: Config) -> FormField:
+    is_backbone = setting.name == "backbone"
+    choices = available_networks(config) if is_backbone else setting.choices
+    control = _control(setting, choices)
+    is_missing = is_backbone and config.material == "photos" and not is_available(config.backbone)
+    return FormField(
+        name=setting.name,
+        default=text_of(setting.value),
+        description=html.with_code(setting.description),
+        control=control,
+        choices=choices,
+        is_fixed=_is_fixed(setting, control, choices),
+        minimum=setting.minimum,
+        maximum=setting.maximum,
+        step="1" if setting.kind is int else "any",
+        valid=f"Enter {setting.valid}." if control == "number" else "",
+        warning=MISSING if is_missing else "",
     )
 
 
-def _field(field: Setting, config: Config) -> str:
-    """Return a field: name, input, help, default and a button to reset it."""
-    name, default = escape(field.name), escape(text_of(field.value))
-    note = f'<p class="note input-error">{_range(field)}</p>' if _is_free_number(field) else ""
-    needs_backbone = field.name == "backbone" and config.material == "photos"
-    if needs_backbone and not is_available(config.backbone):
-        note = f'<p class="note">{MISSING}</p>'
-    return (
-        f'<div class="setting-field" data-field="{name}">'
-        f'<label for="set-{name}"><code>{name}</code></label>{_control(field, config)}'
-        f'<p class="note" id="about-{name}">{html.with_code(field.description)}</p>{note}'
-        f'<p class="note"><span id="default-{name}">default {default or "empty"}</span> '
-        f'<button type="button" class="reset" data-reset="{name}" hidden '
-        f'aria-label="reset to default: {name}">reset to default</button></p></div>'
-    )
-
-
-def _control(field: Setting, config: Config) -> str:
-    """Return the input of a field, with the preset's value in it."""
-    name, value = escape(field.name), field.value
-    text = escape(text_of(value))
-    common = (
-        f'id="set-{name}" name="{name}" data-default="{text}" autocomplete="off" '
-        f'aria-describedby="about-{name} default-{name}"'
-    )
-    choices = available_networks(config) if field.name == "backbone" else field.choices
+def _control(setting: Setting, choices: Sequence[str]) -> Control:
+    """Return the kind of input of a setting with these choices."""
     if choices:
-        fixed = " disabled" if len(choices) == 1 else ""
-        options = "".join(_option(str(choice), str(value)) for choice in choices)
-        return f"<select {common}{fixed}>{options}</select>"
-    if isinstance(value, bool):
-        return f'<input type="checkbox" {common}{" checked" if value else ""}>'
-    if not _is_free_number(field):
-        return f'<input type="text" {common} value="{text}" maxlength="{MAX_LENGTH}">'
-    step = 1 if field.kind is int else "any"
-    fixed = " disabled" if field.minimum == field.maximum else ""
-    return (
-        f'<input type="number" {common} value="{text}" min="{field.minimum}" '
-        f'max="{field.maximum}" step="{step}" required{fixed}>'
-    )
+        return "select"
+    if isinstance(setting.value, bool):
+        return "checkbox"
+    return "number" if setting.is_number else "text"
 
 
-def _option(name: str, chosen: str) -> str:
-    selected = " selected" if name == chosen else ""
-    return f'<option value="{escape(name)}"{selected}>{escape(name)}</option>'
-
-
-def _is_free_number(field: Setting) -> bool:
-    return field.is_number and not field.choices
-
-
-def _range(field: Setting) -> str:
-    kind = "a whole number" if field.kind is int else "a number"
-    return f"Enter {kind} from {field.minimum:,} to {field.maximum:,}."
+def _is_fixed(setting: Setting, control: Control, choices: Sequence[str]) -> bool:
+    """Return whether only one value is valid."""
+    if control == "select":
+        return len(choices) == 1
+    return control == "number" and setting.minimum == setting.maximum

@@ -20,10 +20,12 @@ from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import clickable_html
 from vsdemo.ui.library import Library
-from vsdemo.ui.training import view
+from vsdemo.ui.training import view, watched
 from vsdemo.ui.training.curves import curves_widget, to_json
 from vsdemo.ui.training.plan import FIRST_DATASET, FIRST_PRESET, PlanPanel, Request
+from vsdemo.ui.training.run_table import run_table
 from vsdemo.ui.training.state import TrainState
+from vsdemo.ui.training.status import log, status
 
 ABOUT = "Train a model, and watch its search results improve."
 MAX_SHOWN = 6  # runs whose curves are drawn together
@@ -51,7 +53,7 @@ class TrainTab:
             spec = JobSpec(FIRST_PRESET, FIRST_DATASET)
             gr.HTML(view.closed(spec.command(Path("runs/lesson"))))
             return
-        gr.HTML(f'<p class="about">{ABOUT}</p>')
+        gr.HTML(html.about(ABOUT))
         self.note = gr.HTML("", elem_classes="notes", render=False)
         self.plan = PlanPanel(self.note)
         self.state = gr.State(TrainState())
@@ -110,7 +112,7 @@ class TrainTab:
             shown = [current] if current else runs[:1]
         names = tuple(run.name for run in shown)
         events = {run.name: run.events for run in shown}
-        values: Update = {self.list: view.run_table(runs, names)}
+        values: Update = {self.list: run_table(runs, names)}
         values |= self._first_run(shown[0], state.sentence) if shown else self._no_run()
         if gone := [name for name in state.shown if name not in by_name]:
             text = f"No longer available: {', '.join(gone)}; choose another one."
@@ -136,15 +138,13 @@ class TrainTab:
     def _first_run(self, run: jobs.Run, sentence: int) -> Update:
         """Return the run that is shown in full."""
         events, run_state = run.events, run.state
-        gallery = self.library.dev(run.spec.dataset or "") if view.watched(events) else None
+        gallery = self.library.dev(run.spec.dataset or "") if watched.sentences(events) else None
         address = images.addresses(gallery.token if gallery else "")
         is_alive = run_state in jobs.ALIVE
         return {
-            self.status: view.status(run, run_state, time.time()),
-            self.watched_results: view.watched_results(
-                events, sentence, address, is_alive=is_alive
-            ),
-            self.log: view.log(run),
+            self.status: status(run, run_state, time.time()),
+            self.watched_results: watched.results(events, sentence, address, is_alive=is_alive),
+            self.log: log(run),
         }
 
     def _no_run(self) -> Update:
@@ -205,7 +205,7 @@ class TrainTab:
                 f"{name} was not trained on photos; it is offered in Sentences or Hierarchy now."
             )
         run = jobs.get_run(name)
-        sentences = view.watched(run.events)[state.sentence :]
+        sentences = watched.sentences(run.events)[state.sentence :]
         galleries = (
             gallery.key
             for gallery in self.library.galleries.values()

@@ -1,0 +1,69 @@
+"""The progress of the run that is shown in full, as values of its templates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from vsdemo.core.event_reader import last_lines, parse_progress_bar
+from vsdemo.core.events import Event
+from vsdemo.training.jobs.jobs import Run
+from vsdemo.ui.components import html
+from vsdemo.ui.components.templates import render
+from vsdemo.ui.training.facts import STATE_NAMES, facts, total_steps
+
+KILLED = (
+    "Its process was killed, or the machine ran out of memory. "
+    "It can be resumed from what it saved."
+)
+LOG_LINES = 12
+
+
+def status(run: Run, state: str, now: float) -> Markup:
+    """Return the progress of a run, and buttons to control it.
+
+    Args:
+        run: The run.
+        state: Its state.
+        now: Seconds since 1970.
+    """
+    events, is_alive = run.events, run.alive
+    return render(
+        "training/status.html",
+        name=run.name,
+        address={"tab": "train", "run": run.name},
+        state=state,
+        state_name=STATE_NAMES[state],
+        reason=_reason(run, state),
+        progress=_progress(run, events, state),
+        facts=facts(events, state, now),
+        can_stop=is_alive,
+        can_resume=not is_alive and state in ("stopped", "failed", "killed"),
+        can_use=(run.folder / "model.safetensors").exists(),
+    )
+
+
+def _reason(run: Run, state: str) -> str:
+    """Return why a run ended before it was done; empty if it was stopped by a visitor."""
+    if state == "failed":
+        return run.problem
+    return KILLED if state == "killed" else ""
+
+
+def _progress(run: Run, events: Sequence[Event], state: str) -> Markup:
+    """Return a progress bar; empty for a run that does nothing at the moment."""
+    if state == "training" and events:
+        return render("training/steps.html", done=events[-1]["step"], total=total_steps(events))
+    if state in ("preparing", "measuring"):
+        lines = last_lines(run.folder / "log.txt", 1)
+        if lines and (bar := parse_progress_bar(lines[0])):
+            return html.progress(bar.label, bar.done, bar.total)
+        return html.progress("Starting" if state == "preparing" else "Evaluating")
+    return Markup()
+
+
+def log(run: Run) -> Markup:
+    """Return the end of the trainer's log; empty if there is none."""
+    lines = last_lines(run.folder / "log.txt", LOG_LINES)
+    return render("training/log.html", text="\n".join(lines)) if lines else Markup()

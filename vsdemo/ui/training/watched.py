@@ -1,0 +1,100 @@
+"""The photos that a run retrieves for its watched sentences, as values of a template."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from markupsafe import Markup
+
+from vsdemo.core.events import Event
+from vsdemo.ui.components import html
+from vsdemo.ui.components.html import PhotoAddress
+from vsdemo.ui.components.templates import render
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Photo:
+    """A retrieved photo, and whether the watched sentence is its caption."""
+
+    address: str
+    is_right: bool
+
+
+@dataclass(frozen=True)
+class Search:
+    """The photos retrieved at one evaluation.
+
+    Attributes:
+        when: When it was, such as "epoch 3".
+        photos: The photos, best first.
+        rank: Rank of the photo that the sentence describes; None if there is no such photo.
+    """
+
+    when: str
+    photos: list[Photo]
+    rank: int | None
+
+
+def sentences(events: Sequence[Event]) -> list[str]:
+    """Return the sentences that a run searches photos for at each evaluation."""
+    searches = _searches(events)
+    return [str(item.get("sentence", "")) for item in searches[-1][1]] if searches else []
+
+
+def results(
+    events: Sequence[Event], sentence: int, address: PhotoAddress, *, is_alive: bool
+) -> Markup:
+    """Return the photos that a run retrieves for a watched sentence, newest evaluation first.
+
+    Args:
+        events: The events of the run.
+        sentence: Number of the sentence.
+        address: Addresses of photos.
+        is_alive: Whether the run is still training.
+    """
+    searches = [
+        (when, items[sentence]) for when, items in _searches(events) if sentence < len(items)
+    ]
+    if not searches:
+        return html.note("Photos appear after the first evaluation.") if is_alive else Markup()
+    return render(
+        "training/watched.html",
+        sentences=[html.tidy(text) for text in sentences(events)],
+        chosen=sentence,
+        searches=[_search(when, item, address) for when, item in reversed(thin_out(searches))],
+    )
+
+
+def thin_out(searches: Sequence[T]) -> list[T]:
+    """Return the first four, the last, and others at growing distances: most is learned early."""
+    last = len(searches) - 1
+    return [
+        search
+        for i, search in enumerate(searches)
+        if i < 4 or i == last or (i & (i - 1)) == 0  # powers of two
+    ]
+
+
+def _searches(events: Sequence[Event]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return (when, result for each watched sentence) of each evaluation."""
+    searches = []
+    for event in events:
+        items = event.get("watched")
+        if isinstance(items, list) and items:
+            when = f"epoch {event['epoch']}" if "epoch" in event else "before training"
+            searches.append((when, [item for item in items if isinstance(item, dict)]))
+    return searches
+
+
+def _search(when: str, item: dict[str, Any], address: PhotoAddress) -> Search:
+    """Return what was retrieved for one watched sentence."""
+    own = item.get("own") or {}
+    photos = [
+        Photo(address=address(int(number), "small"), is_right=number == own.get("photo"))
+        for number in item.get("photos", [])
+    ]
+    return Search(when=when, photos=photos, rank=own.get("rank"))
