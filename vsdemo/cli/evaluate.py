@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from vsdemo.cli.options import Checkpoint, Gallery, Json, Split, StsDir
-from vsdemo.cli.output import print_json
+from vsdemo.cli.options import Checkpoint, Gallery, Json, Record, Split, StsDir
+from vsdemo.cli.output import command_line, print_json
 from vsdemo.evaluation.tasks import TASKS
 
 
@@ -20,6 +20,7 @@ def evaluate(  # noqa: PLR0913 (a command's parameters are its options)
         str | None, typer.Option(help=f"{', '.join(TASKS)}; default: what it was trained for.")
     ] = None,
     sts_dir: StsDir = None,
+    record: Record = None,
     *,
     folds: Annotated[bool, typer.Option(help="Average over blocks of 1,000 photos.")] = False,
     as_json: Json = False,
@@ -30,15 +31,11 @@ def evaluate(  # noqa: PLR0913 (a command's parameters are its options)
     """
     from vsdemo.data.text import parser
     from vsdemo.evaluation import evaluate as evaluation
+    from vsdemo.evaluation.report import records
     from vsdemo.evaluation.tasks import task as task_named
 
     if parser.is_pipeline(checkpoint):
-        from vsdemo.recipes.parsing import score
-
-        if data == "storybook":
-            print_json(score.on_storybook(checkpoint, split))
-        else:
-            print_json(score.evaluate(checkpoint, split))
+        _evaluate_parser(checkpoint, split, data, record)
         return
     options: dict[str, Any] = {}
     if folds:
@@ -51,6 +48,24 @@ def evaluate(  # noqa: PLR0913 (a command's parameters are its options)
         print_json(metrics)
     else:
         print(measured.table({split: metrics}))
+    if record:
+        result = records.of_evaluation(checkpoint, metrics, command=command_line())
+        records.write(record, result)
+
+
+def _evaluate_parser(folder: Path, split: str, data: str | None, record: Path | None) -> None:
+    from vsdemo.evaluation.report import records
+    from vsdemo.recipes.parsing import score
+
+    metrics: dict[str, Any]
+    if data == "storybook":
+        metrics = score.on_storybook(folder, split)
+    else:
+        metrics, data = score.evaluate(folder, split), "UD English EWT"
+    print_json(metrics)
+    if record:
+        result = records.of_parser(folder, metrics, data=data, split=split, command=command_line())
+        records.write(record, result)
 
 
 def difference(
@@ -58,11 +73,17 @@ def difference(
     b: Annotated[Path, typer.Argument(help="Checkpoint folder to subtract.")],
     split: Split = "test",
     data: Gallery = None,
+    record: Record = None,
 ) -> None:
     """Print the metrics of checkpoint A minus those of B, as JSON.
 
     The 95% confidence intervals are paired.
     """
     from vsdemo.evaluation import evaluate as evaluation
+    from vsdemo.evaluation.report import records
 
-    print_json(evaluation.difference(a, b, split, data))
+    metrics = evaluation.difference(a, b, split, data)
+    print_json(metrics)
+    if record:
+        result = records.of_difference(a, b, metrics, data=data, command=command_line())
+        records.write(record, result)

@@ -35,6 +35,10 @@ Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the figure
 ImageFile = Annotated[
     Path | None, typer.Option("--to", metavar="FILE", help="Write the result to an image file.")
 ]
+Record = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the figures and this command to a JSON for `report`."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,16 @@ NUMERIC = set("0123456789.,-+%")
 def print_json(result: Any) -> None:
     """Print a result as indented JSON."""
     print(json.dumps(result, indent=1, ensure_ascii=False))
+
+
+def command_line() -> str:
+    """Return the command that runs, without the option --record."""
+    words = sys.argv[1:]
+    if "--record" in words:
+        place = words.index("--record")
+        del words[place : place + 2]
+    words = [word for word in words if not word.startswith("--record=")]
+    return shlex.join(["python", "-m", "vsdemo", *words])
 
 
 def print_table(

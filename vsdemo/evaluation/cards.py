@@ -103,17 +103,22 @@ def _origin(name: str, spec: Spec, measured: Task, log: Sequence[Mapping[str, An
     if spec.members:
         return _ensemble_origin(name, spec, log)
     text = measured.card or GENERIC
-    own_data = "sentences" in measured.needs
-    data = "" if own_data else f" --data {spec.dataset}"
-    settings = "".join(f" --set {key}={value}" for key, value in spec.changed.items())
     done = [event for event in log if event["kind"] == "done"]
     minutes = f"{done[-1]['seconds'] / 60:.1f} minutes" if done else "an unknown time"
     return [
         text.description(spec),
-        f"    python -m vsdemo train {spec.preset}{data} --out {name}{settings}",
+        f"    {train_command(spec, out=name)}",
         f"Seed {spec.config.seed}; training and dev evaluations took {minutes} on "
         f"{platform.machine()}, threads: {torch.get_num_threads()}.",
     ]
+
+
+def train_command(spec: Spec, *, out: str) -> str:
+    """Return the command that trains a checkpoint into the folder `out`."""
+    own_data = "sentences" in task(spec.config.task).needs
+    data = "" if own_data else f" --data {spec.dataset}"
+    settings = "".join(f" --set {key}={value}" for key, value in spec.changed.items())
+    return f"python -m vsdemo train {spec.preset}{data} --out {out}{settings}"
 
 
 def _ensemble_origin(name: str, spec: Spec, log: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -72,12 +72,20 @@ def report(
 
 
 def markdown(results: Results) -> str:
+    """Return the result of `report` as a Markdown table."""
+    return table({f"`{label}`": metrics for label, metrics in results.items()})
+
+
+def table(results: Results) -> str:
     """Return Pearson's r x 100 with its 95% interval as a Markdown table.
 
     A row for each set, a column for each model, then those of the paper.
+
+    Args:
+        results: Title of a column -> metrics of each set.
     """
-    sets = next(iter(results.values()))
-    header = ["set", "pairs", *(f"`{label}`" for label in results), *COLUMNS]
+    sets = {name: m for name, m in next(iter(results.values())).items() if isinstance(m, Mapping)}
+    header = ["set", "pairs", *results, *COLUMNS]
     rows = []
     for name, metrics in sets.items():
         cells = [_cell(of_model[name]) for of_model in results.values()]

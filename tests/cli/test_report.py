@@ -1,0 +1,105 @@
+"""`python -m vsdemo report`, and `--record` of `evaluate` and `difference`."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """Set VSDEMO_CHECKPOINTS to a copy of everything that the page is made from."""
+    folder = tmp_path / "checkpoints"
+    for path in CHECKPOINTS.rglob("*"):
+        if path.suffix in (".json", ".jsonl") and path.name not in ("vocab.json", "config.json"):
+            copy = folder / path.relative_to(CHECKPOINTS)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(folder))
+    return folder
+
+
+def test_report_writes_the_page(run, root):
+    code, printed, errors = run("report")
+    assert (code, printed, errors) == (0, f"{root / 'README.md'}\n", "")
+    assert (root / "README.md").read_bytes() == (CHECKPOINTS / "README.md").read_bytes()
+    assert [path for path in root.iterdir() if path.name.startswith(".")] == []
+
+
+def test_check_prints_the_lines_that_differ(run, root):
+    shutil.copy(CHECKPOINTS / "README.md", root)
+    code, printed, _ = run("report", "--check")
+    assert (code, printed) == (0, f"{root / 'README.md'} is up to date.\n")
+    path = root / "results" / "times" / "drawing.json"
+    path.write_text(path.read_text().replace("8.0", "7.5"))
+    before = (root / "README.md").read_bytes()
+    code, printed, errors = run("report", "--check")
+    assert (code, errors) == (1, "")
+    assert printed.splitlines()[-2:] == [
+        "-| drawing 500 pictures of Storybook † | 8.0 s |",
+        "+| drawing 500 pictures of Storybook † | 7.5 s |",
+    ]
+    assert (root / "README.md").read_bytes() == before
+    assert run("report")[0] == 0
+    assert run("report", "--check")[0] == 0
+
+
+def test_check_of_a_page_that_is_missing(run, root):
+    code, printed, _ = run("report", "--check")
+    assert code == 1
+    assert "+# Results" in printed
+    assert not (root / "README.md").exists()
+
+
+def test_a_record_that_is_not_on_the_page_is_listed(run, root):
+    extra = root / "results" / "times" / "extra.json"
+    shutil.copy(root / "results" / "times" / "drawing.json", extra)
+    code, _, errors = run("report")
+    assert (code, errors) == (0, f"Not on the page: {extra}\n")
+
+
+def test_a_damaged_record_is_one_sentence(run, root):
+    path = root / "results" / "times" / "drawing.json"
+    path.write_text("{")
+    code, printed, errors = run("report")
+    assert (code, printed) == (2, "")
+    assert errors.startswith(f"vsdemo: {path} is no record of results")
+    assert errors.count("\n") == 1
+    assert not (root / "README.md").exists()
+
+
+@pytest.mark.parametrize("option", [["--record", "{}"], ["--record={}"]], ids=["two", "one"])
+def test_evaluate_writes_a_record(run, toy_checkpoint, tmp_path, option):
+    file = tmp_path / "results" / "toy.json"
+    words = [word.format(file) for word in option]
+    code, _, _ = run("evaluate", toy_checkpoint, *words, "--task", "lengths", "--split", "dev")
+    assert code == 0
+    record = json.loads(file.read_text())
+    assert record["command"].endswith(
+        f" && python -m vsdemo evaluate {toy_checkpoint} --task lengths --split dev"
+    )
+    assert (record["data"], record["split"], record["source"]) == ("toy", "dev", "measured")
+    assert record["figures"]["ci95"]["t2i"][0] <= record["figures"]["t2i"]
+
+
+def test_difference_writes_a_record(run, toy_checkpoint, tmp_path):
+    file = tmp_path / "difference.json"
+    code, printed, _ = run("difference", toy_checkpoint, toy_checkpoint, "--record", file)
+    assert code == 0
+    record = json.loads(file.read_text())
+    assert record["title"].count(" minus ") == 1
+    assert record["command"] == f"python -m vsdemo difference {toy_checkpoint} {toy_checkpoint}"
+    assert (record["data"], record["split"], record["seeds"]) == ("toy", "test", [0, 0])
+    assert record["figures"]["retrieval"] == json.loads(printed)["retrieval"]
+
+
+def test_no_other_file_is_overwritten(run, toy_checkpoint, tmp_path):
+    file = tmp_path / "notes.json"
+    file.write_text("my notes")
+    code, _, errors = run("evaluate", toy_checkpoint, "--split", "dev", "--record", file)
+    assert code == 2
+    assert f"{file} is no record of results" in errors
+    assert file.read_text() == "my notes"

@@ -1,0 +1,279 @@
+"""checkpoints/README.md is what the records and the shipped metrics say."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from vsdemo.core.errors import UserError
+from vsdemo.evaluation import evaluate
+from vsdemo.evaluation.report import records
+from vsdemo.evaluation.report.figures import Figure, MissingFigure, fill, find
+from vsdemo.evaluation.report.page import Page
+from vsdemo.evaluation.report.records import Record
+
+CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
+FILES = sorted((CHECKPOINTS / "results").rglob("*.json"))
+FIGURES = {
+    "rsum": 304.3,
+    "n": 5000,
+    "relations": "det, case",
+    "t2i": {"r1": 22.6, "meanr": -2.4},
+    "SICK": {"accuracy": 81.7, "ci95": {"accuracy": [80.6, 82.7]}},
+    "over": {"runs": {"mean": 4.2, "sd": 0.8, "ci95": None}},
+    "ci95": {"rsum": [292.3, 315.5], "t2i": {"r1": [20.9, 24.4], "meanr": [-3.7, -1.1]}},
+}
+RECORD = Record(
+    title="`bow`",
+    command="python -m vsdemo evaluate runs/bow",
+    data="flickr8k",
+    split="test",
+    seeds=[0],
+    commit=None,
+    minutes=2.0,
+    date=date(2026, 1, 31),
+    checkpoint=None,
+    figures=FIGURES,
+    paper={"t2i": {"r1": 20.0}},
+    source="from an earlier run",
+)
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Return a folder of checkpoints with the record results/words/bow."""
+    records.write(tmp_path / "results" / "words" / "bow.json", RECORD)
+    return tmp_path
+
+
+def test_the_page_is_the_one_that_report_writes() -> None:
+    assert Page(CHECKPOINTS).render() == (CHECKPOINTS / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_page_uses_every_record() -> None:
+    page = Page(CHECKPOINTS)
+    page.render()
+    assert page.unused() == []
+    assert sum(path.stat().st_size for path in FILES) < 400_000
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(CHECKPOINTS).as_posix())
+def test_every_record_is_complete_and_names_a_checkpoint_that_ships(path) -> None:
+    record = records.read(path)
+    assert record.figures or record.paper or record.minutes
+    if record.checkpoint is not None:
+        assert (CHECKPOINTS / record.checkpoint / "metrics.json").exists()
+    if record.source == "measured":
+        assert record.command
+        assert record.date
+
+
+def test_a_record_is_written_as_it_is_read(tmp_path) -> None:
+    path = tmp_path / "topic" / "bow.json"
+    records.write(path, RECORD)
+    assert records.read(path) == RECORD
+    assert path.read_text(encoding="utf-8").endswith("}\n")
+
+
+def test_a_record_measured_again_keeps_its_title_and_the_papers_figures(root) -> None:
+    path = root / "results" / "words" / "bow.json"
+    again = {"title": "`bow dim=512`", "paper": None, "source": "measured", "figures": {"n": 1}}
+    records.write(path, RECORD.model_copy(update=again))
+    record = records.read(path)
+    assert (record.title, record.paper) == (RECORD.title, RECORD.paper)
+    assert (record.source, record.figures) == ("measured", {"n": 1})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"source": "hearsay"}, "source"),
+        ({"minutes": -1}, "minutes"),
+        ({"figures": [1]}, "figures"),
+        ({"seeds": ["first"]}, "seeds.0"),
+        ({"date": "yesterday"}, "date"),
+        ({"title": ""}, "title"),
+        ({"colour": "red"}, "colour"),
+        ({"figures": None}, "figures"),
+    ],
+)
+def test_a_damaged_record_is_refused_by_its_name(root, change, message) -> None:
+    path = root / "results" / "words" / "bow.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(UserError, match=f"{path} is no record of results .{message}: "):
+        Page(root).row("results/words/bow")
+
+
+def test_a_record_without_a_field_is_refused(root) -> None:
+    path = root / "results" / "words" / "bow.json"
+    values = json.loads(path.read_text())
+    del values["command"]
+    path.write_text(json.dumps(values))
+    with pytest.raises(UserError, match="command: Field required"):
+        records.read(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"title": NaN}'])
+def test_a_file_that_is_no_record_is_refused(root, content) -> None:
+    path = root / "results" / "words" / "bow.json"
+    path.write_bytes(content)
+    with pytest.raises(UserError) as caught:
+        records.read(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '"text"'])
+def test_damaged_metrics_of_a_checkpoint_are_refused(root, content) -> None:
+    path = root / "flickr8k" / "bow" / "metrics.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    with pytest.raises(UserError, match=f"{path} is damaged"):
+        Page(root).row("flickr8k/bow")
+
+
+@pytest.mark.parametrize(
+    ("key", "file"),
+    [
+        ("results/words/gru", "results/words/gru.json"),
+        ("flickr8k/gru", "flickr8k/gru/metrics.json"),
+    ],
+)
+def test_a_missing_record_is_reported(root, key, file) -> None:
+    with pytest.raises(UserError, match=f"{root / file} is missing"):
+        Page(root).row(key)
+
+
+def test_a_quoted_figure_that_is_missing_is_reported() -> None:
+    page = Page(CHECKPOINTS)
+    with pytest.raises(UserError, match="checkpoints/flickr8k/gru has no figure test r2"):
+        page.quote("flickr8k/gru", "{test rsum:.1f}, {test r2}")
+    with pytest.raises(UserError, match="checkpoints/flickr8k/gru has no figure test task"):
+        page.figure("flickr8k/gru", "test task")
+
+
+@pytest.mark.parametrize("table", ["retrieval", "hypernyms", "sts"])
+def test_a_record_of_another_task_is_reported(root, table) -> None:
+    figures = {"SICK": {"accuracy": 81.7}, "clean": {"accuracy": 97.8}}
+    path = root / "results" / "words" / "other.json"
+    records.write(path, RECORD.model_copy(update={"figures": figures}))
+    with pytest.raises(UserError, match="checkpoints/results/words/other has no figure"):
+        getattr(Page(root), table)(["results/words/other"])
+
+
+def test_a_checkpoint_that_ships_is_read_from_its_own_metrics() -> None:
+    row = Page(CHECKPOINTS).row("flickr8k/gru")
+    metrics = json.loads((CHECKPOINTS / "flickr8k" / "gru" / "metrics.json").read_text())
+    assert (row.title, row.record.figures) == ("`flickr8k/gru`", metrics)
+    assert row.record.minutes == pytest.approx(986.4 / 60)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("rsum", Figure(304.3, interval=[292.3, 315.5])),
+        ("t2i r1", Figure(22.6, interval=[20.9, 24.4])),
+        ("SICK accuracy", Figure(81.7, interval=[80.6, 82.7])),
+        ("over runs", Figure(4.2, deviation=0.8)),
+        ("n", Figure(5000)),
+        ("relations", "det, case"),
+        ("t2i", None),
+        ("t2i r5", None),
+        ("n r1", None),
+    ],
+)
+def test_figures_are_found_with_their_intervals(name, value) -> None:
+    assert find(FIGURES, name.split()) == value
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("{n}", "5,000"),
+        ("{rsum}", "304.3 (292.3-315.5)"),
+        ("{rsum:.0f} of {n:,}", "304 of 5,000"),
+        ("{rsum:bounds}", "292.3-315.5"),
+        ("{over runs}", "4.2 ± 0.8"),
+        ("{relations:.1f}", "det, case"),
+        ("{t2i meanr:to}", "-2.4 (-3.7 to -1.1)"),
+        ("{t2i meanr:less}", "2.4 better (1.1 to 3.7)"),
+        ("{t2i meanr:more.0f}", "2 worse (1 to 4)"),
+        ("{t2i r1:more}", "22.6 better (20.9 to 24.4)"),
+        ("{t2i r1:less}", "22.6 worse (20.9 to 24.4)"),
+        ("{n:to}", "5000.0"),
+    ],
+)
+def test_patterns_are_filled(pattern, text) -> None:
+    assert fill(pattern, lambda name: find(FIGURES, name.split())) == text
+
+
+def test_a_pattern_with_a_missing_figure_is_refused() -> None:
+    with pytest.raises(MissingFigure, match="t2i r5"):
+        fill("{t2i r1} {t2i r5}", lambda name: find(FIGURES, name.split()))
+
+
+def test_rows_of_earlier_runs_are_marked(root) -> None:
+    page = Page(root)
+    assert page.rows("words", ["bow"])[0].title == "`bow` †"
+    assert page.row("results/words/bow", title="bags").title == "bags †"
+    assert page.cell("results/words/bow", "{n}") == "5,000 †"
+    assert page.quote("results/words/bow", "{n}") == "5,000"
+    again = RECORD.model_copy(update={"source": "measured"})
+    records.write(root / "results" / "words" / "again.json", again)
+    assert page.row("results/words/again").title == "`bow`"
+
+
+def test_a_table_has_the_papers_figures_in_brackets(root) -> None:
+    page = Page(root)
+    rows = [page.row("results/words/bow"), page.row("results/words/bow", "SICK", note="part")]
+    columns = {
+        "row": "{title}",
+        "R@1": "{t2i r1:.1f}",
+        "accuracy": "{accuracy:.1f}",
+        "minutes": "{minutes:.0f}",
+        "note": "{note}",
+        "paper": "{reported t2i r1}",
+    }
+    assert page.table(rows, columns, paper=True).splitlines()[2:] == [
+        "| `bow` † | 22.6 (20.0) |  | 2 |  | 20.0 |",
+        "| `bow` † |  | 81.7 | 2 | part |  |",
+    ]
+
+
+def test_sets_with_a_higher_correlation_are_counted() -> None:
+    page = Page(CHECKPOINTS)
+    assert page.sts_wins("results/sts/char_gru", "BOW (GloVe)") == 18
+    assert page.sts_wins("results/sts/char_gru", "results/sts/char_gru") == 0
+
+
+def test_a_run_is_recorded_with_the_command_that_trains_it(toy_checkpoint) -> None:
+    result = evaluate.evaluate(toy_checkpoint, "dev")
+    record = records.of_evaluation(toy_checkpoint, result, command="python -m vsdemo evaluate X")
+    train, measure = record.command.split(" && ")
+    assert train.startswith(f"python -m vsdemo train gru --data toy --out {toy_checkpoint} --set ")
+    assert measure == "python -m vsdemo evaluate X"
+    assert record.title.startswith("`gru backbone=")
+    assert (record.data, record.split, record.seeds) == ("toy", "dev", [0])
+    assert (record.checkpoint, record.source, record.date) == (None, "measured", date.today())
+    assert record.minutes > 0
+    assert record.figures["rsum"] == result["rsum"]
+    assert record.figures["ci95"] == result["ci95"]
+    assert not {"task", "split", "dataset", "checkpoint"} & record.figures.keys()
+
+
+def test_a_checkpoint_that_ships_is_recorded_by_its_name(toy_checkpoint, monkeypatch) -> None:
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(toy_checkpoint.parent))
+    result = {"task": "lengths", "split": "test", "t2i": 3.5, "worst": [{"rank": 1}]}
+    record = records.of_evaluation(toy_checkpoint, result, command="evaluate")
+    name = toy_checkpoint.name
+    assert (record.title, record.checkpoint, record.command) == (f"`{name}`", name, "evaluate")
+    assert record.figures == {"t2i": 3.5}
+
+
+def test_without_git_the_commit_is_unknown(monkeypatch) -> None:
+    def fail(*args, **options):
+        raise FileNotFoundError("git")
+
+    monkeypatch.setattr("subprocess.run", fail)
+    assert records.commit() is None
