@@ -139,6 +139,12 @@ def test_code_is_escaped_too():
     assert html.with_code("a `<b>` & c") == "a <code>&lt;b&gt;</code> &amp; c"
 
 
+def test_single_characters_are_escaped():
+    strips = sentences.strips(["<&"], SentenceComparison(0.5, attention=((0.5, 0.5),)), "")
+    assert ">&lt;</span>" in strips
+    assert ">&amp;</span>" in strips
+
+
 def test_every_template_with_texts_is_tested():
     paths = (path for folder in FOLDERS for path in (templates.FOLDER / folder).glob("*.html"))
     names = {path.relative_to(templates.FOLDER).as_posix() for path in paths}
