@@ -1,4 +1,4 @@
-"""`python -m vsdemo report`, and `--record` of `evaluate` and `difference`."""
+"""`python -m vsdemo report`, and the option `--record` of commands that measure."""
 
 import json
 import shutil
@@ -91,9 +91,48 @@ def test_difference_writes_a_record(run, toy_checkpoint, tmp_path):
     assert code == 0
     record = json.loads(file.read_text())
     assert record["title"].count(" minus ") == 1
-    assert record["command"] == f"python -m vsdemo difference {toy_checkpoint} {toy_checkpoint}"
+    assert record["command"].startswith("python -m vsdemo train ")
+    assert record["command"].endswith(
+        f" && python -m vsdemo difference {toy_checkpoint} {toy_checkpoint}"
+    )
     assert (record["data"], record["split"], record["seeds"]) == ("toy", "test", [0, 0])
     assert record["figures"]["retrieval"] == json.loads(printed)["retrieval"]
+
+
+def test_table_writes_a_record_of_one_row(run, toy_checkpoint, toy_order, tmp_path):
+    file = tmp_path / "row.json"
+    code, _, _ = run("table", toy_checkpoint, "--task", "similarity", "--record", file)
+    assert code == 0
+    record = json.loads(file.read_text())
+    assert record["command"].endswith(f"vsdemo table {toy_checkpoint} --task similarity")
+    assert record["figures"]["meanr"]["sd"] is None
+    code, printed, errors = run("table", toy_checkpoint, toy_order, "--record", file)
+    assert (code, printed) == (2, "")
+    assert "A record is of one row of the table" in errors
+
+
+def test_lab_writes_a_record_of_one_checkpoint(run, toy_checkpoint, tmp_path, monkeypatch):
+    figures = {"test": {"voices": {"voice": 50.0}}}
+    result = {"claims": {}, "figures": {"toy": figures}}
+    monkeypatch.setattr("vsdemo.evaluation.lab.report", lambda folders: result)
+    file = tmp_path / "toy.json"
+    assert run("lab", toy_checkpoint, "--record", file)[0] == 0
+    assert json.loads(file.read_text())["figures"] == figures
+    for folders in ([], [toy_checkpoint, toy_checkpoint]):
+        code, _, errors = run("lab", *folders, "--record", file)
+        assert (code, errors) == (2, "vsdemo: A record is of one checkpoint; give one folder.\n")
+
+
+def test_a_parser_is_recorded(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("vsdemo.data.text.parser.is_pipeline", lambda folder: True)
+    scores = {"las": 97.4}
+    monkeypatch.setattr("vsdemo.recipes.parsing.score.on_storybook", lambda *words: scores)
+    monkeypatch.setattr("vsdemo.recipes.parsing.score.evaluate", lambda *words: scores)
+    file = tmp_path / "parser.json"
+    assert run("evaluate", tmp_path, "--data", "storybook", "--record", file)[0] == 0
+    assert json.loads(file.read_text())["data"] == "storybook"
+    assert run("evaluate", tmp_path, "--record", file)[0] == 0
+    assert json.loads(file.read_text())["data"] == "UD English EWT"
 
 
 def test_no_other_file_is_overwritten(run, toy_checkpoint, tmp_path):

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from vsdemo.core.errors import UserError
-from vsdemo.evaluation import evaluate
 from vsdemo.evaluation.report import records
 from vsdemo.evaluation.report.figures import Figure, MissingFigure, fill, find
 from vsdemo.evaluation.report.page import Page
@@ -245,35 +244,3 @@ def test_sets_with_a_higher_correlation_are_counted() -> None:
     page = Page(CHECKPOINTS)
     assert page.sts_wins("results/sts/char_gru", "BOW (GloVe)") == 18
     assert page.sts_wins("results/sts/char_gru", "results/sts/char_gru") == 0
-
-
-def test_a_run_is_recorded_with_the_command_that_trains_it(toy_checkpoint) -> None:
-    result = evaluate.evaluate(toy_checkpoint, "dev")
-    record = records.of_evaluation(toy_checkpoint, result, command="python -m vsdemo evaluate X")
-    train, measure = record.command.split(" && ")
-    assert train.startswith(f"python -m vsdemo train gru --data toy --out {toy_checkpoint} --set ")
-    assert measure == "python -m vsdemo evaluate X"
-    assert record.title.startswith("`gru backbone=")
-    assert (record.data, record.split, record.seeds) == ("toy", "dev", [0])
-    assert (record.checkpoint, record.source, record.date) == (None, "measured", date.today())
-    assert record.minutes > 0
-    assert record.figures["rsum"] == result["rsum"]
-    assert record.figures["ci95"] == result["ci95"]
-    assert not {"task", "split", "dataset", "checkpoint"} & record.figures.keys()
-
-
-def test_a_checkpoint_that_ships_is_recorded_by_its_name(toy_checkpoint, monkeypatch) -> None:
-    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(toy_checkpoint.parent))
-    result = {"task": "lengths", "split": "test", "t2i": 3.5, "worst": [{"rank": 1}]}
-    record = records.of_evaluation(toy_checkpoint, result, command="evaluate")
-    name = toy_checkpoint.name
-    assert (record.title, record.checkpoint, record.command) == (f"`{name}`", name, "evaluate")
-    assert record.figures == {"t2i": 3.5}
-
-
-def test_without_git_the_commit_is_unknown(monkeypatch) -> None:
-    def fail(*args, **options):
-        raise FileNotFoundError("git")
-
-    monkeypatch.setattr("subprocess.run", fail)
-    assert records.commit() is None

@@ -31,7 +31,7 @@ def evaluate(  # noqa: PLR0913 (a command's parameters are its options)
     """
     from vsdemo.data.text import parser
     from vsdemo.evaluation import evaluate as evaluation
-    from vsdemo.evaluation.report import records
+    from vsdemo.evaluation.report import recording, records
     from vsdemo.evaluation.tasks import task as task_named
 
     if parser.is_pipeline(checkpoint):
@@ -49,12 +49,12 @@ def evaluate(  # noqa: PLR0913 (a command's parameters are its options)
     else:
         print(measured.table({split: metrics}))
     if record:
-        result = records.of_evaluation(checkpoint, metrics, command=command_line())
+        result = recording.of_evaluation(checkpoint, metrics, command=command_line())
         records.write(record, result)
 
 
 def _evaluate_parser(folder: Path, split: str, data: str | None, record: Path | None) -> None:
-    from vsdemo.evaluation.report import records
+    from vsdemo.evaluation.report import recording, records
     from vsdemo.recipes.parsing import score
 
     metrics: dict[str, Any]
@@ -64,7 +64,9 @@ def _evaluate_parser(folder: Path, split: str, data: str | None, record: Path | 
         metrics, data = score.evaluate(folder, split), "UD English EWT"
     print_json(metrics)
     if record:
-        result = records.of_parser(folder, metrics, data=data, split=split, command=command_line())
+        result = recording.of_parser(
+            folder, metrics, data=data, split=split, command=command_line()
+        )
         records.write(record, result)
 
 
@@ -80,10 +82,10 @@ def difference(
     The 95% confidence intervals are paired.
     """
     from vsdemo.evaluation import evaluate as evaluation
-    from vsdemo.evaluation.report import records
+    from vsdemo.evaluation.report import recording, records
 
     metrics = evaluation.difference(a, b, split, data)
     print_json(metrics)
     if record:
-        result = records.of_difference(a, b, metrics, data=data, command=command_line())
+        result = recording.of_difference(a, b, metrics, data=data, command=command_line())
         records.write(record, result)

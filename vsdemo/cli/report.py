@@ -17,7 +17,7 @@ def report(
 ) -> None:
     """Write checkpoints/README.md from the metrics of checkpoints and from checkpoints/results.
 
-    A record below checkpoints/results is written by `evaluate --record` or `difference --record`.
+    `evaluate`, `difference`, `table` and `lab` write the records with --record.
     """
     from vsdemo.core.paths import checkpoints_root, write_text
     from vsdemo.evaluation.report.page import Page

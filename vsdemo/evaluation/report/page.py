@@ -7,7 +7,7 @@ record without its ".json", below checkpoints/.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +35,14 @@ class Row:
         record: Where its figures are from.
         path: Names of the group of figures that it is about.
         texts: Cells that are no figures, by name.
+        beside: Records of other tasks; the first name of their figures is the key here.
     """
 
     key: str
     record: Record
     path: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    beside: Mapping[str, Record] = field(default_factory=dict)
 
     @property
     def mark(self) -> str:
@@ -64,10 +66,15 @@ class Row:
         if name == "minutes":
             minutes = self.record.minutes
             return None if minutes is None else Figure(minutes)
-        names = name.split()
-        if names[0] == "reported":
-            return find(self.record.paper or {}, [*self.path, *names[1:]])
-        return find(self.record.figures, [*self.path, *names])
+        first, *names = name.split()
+        reported = first == "reported"
+        if reported:
+            first, *names = names
+        if first in self.beside:
+            record, path = self.beside[first], names
+        else:
+            record, path = self.record, [*self.path, first, *names]
+        return find((record.paper or {}) if reported else record.figures, path)
 
     def cell(self, pattern: str, *, paper: bool) -> str:
         """Return a pattern with the row's figures, or "" where one is missing.
@@ -152,9 +159,25 @@ class Page:
         """
         return Row(key=key, record=self.record(key), path=tuple(path.split()), texts=texts)
 
-    def rows(self, topic: str, names: Sequence[str]) -> list[Row]:
-        """Return a row for each of these records of a topic."""
-        return [self.row(f"{RESULTS}/{topic}/{name}") for name in names]
+    def rows(self, topic: str, names: Sequence[str], **beside: str) -> list[Row]:
+        """Return a row for each of these records of a topic.
+
+        Args:
+            topic: Folder of the records.
+            names: Of the records.
+            **beside: First name of figures -> topic of the records, with the same names, that they
+                are in.
+        """
+        return [
+            replace(
+                self.row(f"{RESULTS}/{topic}/{name}"),
+                beside={
+                    first: self.record(f"{RESULTS}/{other}/{name}")
+                    for first, other in beside.items()
+                },
+            )
+            for name in names
+        ]
 
     def table(self, rows: Sequence[Row], columns: Mapping[str, str], *, paper: bool = False) -> str:
         """Return a Markdown table.

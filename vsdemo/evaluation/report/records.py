@@ -6,8 +6,6 @@ The metrics of a checkpoint that ships are in its own metrics.json and not repea
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -16,9 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vsdemo.core import events
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import ROOT, checkpoints_root, write_text
-from vsdemo.evaluation import cards
-from vsdemo.models import checkpoint
+from vsdemo.core.paths import write_text
 
 MEASURED: Final = "measured"
 EARLIER: Final = "from an earlier run"
@@ -29,7 +25,7 @@ class Record(BaseModel):
 
     Attributes:
         title: How tables call it, in Markdown.
-        command: The command that measures it.
+        command: The command that measures it, behind those that train what does not ship.
         data: Name of the data set.
         split: Name of the split; None where the figures are grouped by split.
         seeds: Of the runs that the figures are about.
@@ -57,96 +53,6 @@ class Record(BaseModel):
     figures: dict[str, Any]
     paper: dict[str, Any] | None = None
     source: Literal["measured", "from an earlier run"]
-
-
-def of_evaluation(folder: Path, result: Mapping[str, Any], *, command: str) -> Record:
-    """Return the result of measuring a checkpoint as a record.
-
-    Args:
-        folder: The checkpoint.
-        result: As `evaluate.evaluate` returns it.
-        command: The command that has measured it. For a checkpoint that does not ship, the one
-            that trains it is put before it.
-    """
-    spec = checkpoint.read_spec(folder)
-    name = shipped_name(folder)
-    if name is None and not spec.members:
-        command = f"{cards.train_command(spec, out=str(folder))} && {command}"
-    return _measured(
-        title=f"`{name or spec.label}`",
-        command=command,
-        data=result.get("dataset"),
-        split=result.get("split"),
-        seeds=[member.config.seed for member in spec.members or (spec,)],
-        minutes=training_minutes(folder),
-        checkpoint=name,
-        figures=result,
-    )
-
-
-def of_parser(
-    folder: Path, result: Mapping[str, Any], *, data: str, split: str, command: str
-) -> Record:
-    """Return the result of measuring a parser as a record."""
-    name = shipped_name(folder)
-    return _measured(
-        title=f"`{name or folder.name}`",
-        command=command,
-        data=data,
-        split=split,
-        checkpoint=name,
-        figures=result,
-    )
-
-
-def of_difference(
-    a: Path, b: Path, result: Mapping[str, Any], *, data: str | None, command: str
-) -> Record:
-    """Return the difference between two checkpoints, a minus b, as a record.
-
-    Args:
-        a: The checkpoint that b is subtracted from.
-        b: The other.
-        result: As `evaluate.difference` returns it.
-        data: Name of the data set; that of a's training by default.
-        command: The command that has measured it.
-    """
-    titles = [shipped_name(folder) or checkpoint.read_spec(folder).label for folder in (a, b)]
-    return _measured(
-        title=f"`{titles[0]}` minus `{titles[1]}`",
-        command=command,
-        data=data or checkpoint.read_spec(a).dataset,
-        split=result["split"],
-        seeds=[checkpoint.read_spec(folder).config.seed for folder in (a, b)],
-        figures=result,
-    )
-
-
-def _measured(*, figures: Mapping[str, Any], **values: Any) -> Record:
-    """Return a record of today, with the numbers of a result and without its texts and examples."""
-    numbers = {k: v for k, v in figures.items() if isinstance(v, Mapping | int | float)}
-    empty: dict[str, Any] = {"seeds": [], "minutes": None, "checkpoint": None}
-    return Record(
-        **{**empty, **values}, commit=commit(), date=date.today(), figures=numbers, source=MEASURED
-    )
-
-
-def shipped_name(folder: Path) -> str | None:
-    """Return the path of a checkpoint below checkpoints/, such as "flickr8k/gru"."""
-    root, path = checkpoints_root().resolve(), folder.resolve()
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else None
-
-
-def commit() -> str | None:
-    """Return the commit of this checkout, with "-dirty" behind it if files differ from it."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=40", "--dirty"]
-    try:
-        result = subprocess.run(
-            [*command, "--exclude=*"], capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):  # no git, or an installed package
-        return None
-    return result.stdout.strip()
 
 
 def write(path: Path, record: Record) -> None:
