@@ -73,8 +73,16 @@ def test_the_same_command_again_changes_nothing(good, tmp_path):
 
 def test_search_prints_a_table_or_json(good, toy_checkpoint):
     printed = json.loads(good("search", toy_checkpoint, "a red wug", "-k", "2", "--json"))
-    assert printed.keys() == {"sentence", "unknown_words", "unit", "hits"}
+    assert printed.keys() == {
+        "sentence",
+        "unknown_words",
+        "suggestions",
+        "matches",
+        "unit",
+        "hits",
+    }
     assert (printed["sentence"], printed["unknown_words"]) == ("a red wug", ["wug"])
+    assert (printed["suggestions"], printed["matches"]) == ({"wug": []}, True)
     lines = good("search", toy_checkpoint, "a red wug", "-k", "2").splitlines()
     assert len(lines) == 3
     assert [line.split()[2] for line in lines[:2]] == [h["photo"] for h in printed["hits"]]
@@ -85,6 +93,32 @@ def test_search_lists_unknown_words_on_stderr(run, toy_checkpoint):
     _, _, errors = run("search", toy_checkpoint, "a red wug")
     assert errors == "Words this model does not know: wug\n"
     assert run("search", toy_checkpoint, "a red circle")[2] == ""
+
+
+def test_search_suggests_near_words_on_stderr(run, toy_checkpoint):
+    _, _, errors = run("search", toy_checkpoint, "a red trianlge and a wug")
+    assert errors.splitlines() == [
+        "Words this model does not know: trianlge, and, wug",
+        "Instead of 'trianlge' try: triangle",
+    ]
+
+
+def test_search_says_when_nothing_matches(good, toy_checkpoint):
+    message = "Nothing in this gallery matches this sentence well; the nearest photos are shown."
+    nonsense = "a wug blicks the dax under seven zorps"
+    assert good("search", toy_checkpoint, nonsense, "-k", 2).splitlines()[0] == message
+    printed = json.loads(good("search", toy_checkpoint, nonsense, "-k", 2, "--json"))
+    assert printed["matches"] is False
+    assert len(printed["hits"]) == 2
+    assert message not in good("search", toy_checkpoint, "a red circle on a blue ground")
+
+
+def test_calibrate_stores_a_threshold(good, toy_checkpoint, tmp_path):
+    folder = shutil.copytree(toy_checkpoint, tmp_path / "gru")
+    printed = good("calibrate", folder)
+    values = json.loads((folder / "matching.json").read_text())
+    assert (values["dataset"], values["split"]) == ("toy", "dev")
+    assert printed == f"{folder}, by number of photos: 8: {values['scores']['8']:.3f}\n"
 
 
 def test_search_in_a_folder_of_photos(good, toy_checkpoint, toy_root, tmp_path):

@@ -38,6 +38,15 @@ def test_a_checkpoint_survives_saving_and_loading(toy_checkpoint, tmp_path):
     assert torch.equal(model.encode_text(sentences).x, again.encode_text(sentences).x)
 
 
+def test_stored_training_words_are_those_of_the_text_encoder(copy):
+    assert checkpoint.load(copy)[0].text.training_words is None
+    content_hash = checkpoint.content_hash(copy)
+    checkpoint.save_training_words(copy, ["dog", "kötü"])
+    assert json.loads((copy / "words.json").read_text("utf-8")) == ["dog", "kötü"]
+    assert checkpoint.load(copy)[0].text.training_words.words == ("dog", "kötü")
+    assert checkpoint.content_hash(copy) == content_hash
+
+
 def test_changed_lists_settings_that_differ_from_the_preset(toy_checkpoint):
     spec = checkpoint.read_spec(toy_checkpoint)
     preset = dataclasses.replace(spec, config=models.preset(spec.preset)[1])
@@ -111,6 +120,8 @@ DAMAGES = {
     "vocab.json cut": lambda f: (f / "vocab.json").write_text('["<pad>", "<un'),
     "vocab.json null": lambda f: (f / "vocab.json").write_text("null"),
     "vocab.json too short": lambda f: (f / "vocab.json").write_text('["<pad>", "<unk>", "<eos>"]'),
+    "words.json cut": lambda f: (f / "words.json").write_text('["a", "do'),
+    "words.json null": lambda f: (f / "words.json").write_text("null"),
     "no weights": lambda f: (f / "model.safetensors").unlink(),
     "weights cut": lambda f: (f / "model.safetensors").write_bytes(
         (f / "model.safetensors").read_bytes()[:5000]

@@ -62,6 +62,7 @@ COMMANDS = (
     sts.sts,
     checkpoints.curve,
     checkpoints.ensemble,
+    checkpoints.calibrate,
     parsing.relations,
     fetch.fetch,
     parsing.train_parser,

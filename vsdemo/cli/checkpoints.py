@@ -1,4 +1,4 @@
-"""`models`, `curve` and `ensemble`: presets, checkpoints, and what to make of trained runs."""
+"""`models`, `curve`, `ensemble`, `calibrate`: presets, checkpoints, and what to make of runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from vsdemo.cli.options import Json, Svg
+from vsdemo.cli.options import Checkpoints, Json, Split, Svg
 from vsdemo.cli.output import print_json, print_table
 
 
@@ -78,3 +78,18 @@ def ensemble(
     metrics = cards.finish(out)
     print(cards.table(checkpoint.read_spec(out), metrics))
     print(f'\nNext: python -m vsdemo search {out} "a brown dog runs" -k 5')
+
+
+def calibrate(checkpoints: Checkpoints, split: Split = "dev") -> None:
+    """Store in checkpoints from which score on a search reports a match.
+
+    The threshold is chosen on captions of the data set of the training: few of them may be said to
+    match nothing. `search` uses it in that data set and in photos without captions; train a model
+    again, and it is out of date.
+    """
+    from vsdemo.search import calibration
+
+    for folder in checkpoints:
+        threshold = calibration.calibrate(folder, split)
+        of_sizes = [f"{size:,}: {score:.3f}" for size, score in threshold.scores.items()]
+        print(f"{folder}, by number of photos: {', '.join(of_sizes)}")

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from vsdemo.search.engine import Reader
 
 
+NO_MATCH = "Nothing in this gallery matches this sentence well; the nearest photos are shown."
+
+
 def search(
     checkpoint: Checkpoint,
     sentence: Annotated[str, typer.Argument(help="Sentence to search for.")],
@@ -27,7 +30,8 @@ def search(
 ) -> None:
     """Find the photos that a sentence describes.
 
-    In JSON, `score` is the model's own and `unit_score` the same mapped to 0..1.
+    In JSON, `score` is the model's own and `unit_score` the same mapped to 0..1; `matches` is false
+    if nothing in the gallery matches well, and `suggestions` has words for those unknown.
     """
     from vsdemo.core.sentences import Sentence
     from vsdemo.search.engine import check_k
@@ -35,10 +39,22 @@ def search(
     count, text = check_k(k), Sentence.from_user(sentence).text
     engine = load_engine(checkpoint, gallery, split)
     hits = engine.search(text, count)
-    unknown = engine.unknown_words(text)
-    if unknown and not as_json:
-        print(f"Words this model does not know: {', '.join(unknown)}", file=sys.stderr)
-    query = {"sentence": text, "unknown_words": unknown}
+    unknown, suggestions = engine.unknown_words(text), engine.suggestions(text)
+    matches = engine.matches(text, hits)
+    if not as_json:
+        if unknown:
+            print(f"Words this model does not know: {', '.join(unknown)}", file=sys.stderr)
+        for word, offered in suggestions.items():
+            if offered:
+                print(f"Instead of {word!r} try: {', '.join(offered)}", file=sys.stderr)
+        if not matches:
+            print(NO_MATCH)
+    query = {
+        "sentence": text,
+        "unknown_words": unknown,
+        "suggestions": suggestions,
+        "matches": matches,
+    }
     print_hits(hits, kind="photo", unit=engine.score.unit, query=query, as_json=as_json)
 
 

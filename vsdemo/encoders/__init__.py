@@ -20,6 +20,8 @@ from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
+from vsdemo.data.text.near_words import WordList
+from vsdemo.data.text.vocab import CHARACTERS
 
 
 class Encoder(nn.Module):
@@ -58,7 +60,31 @@ class Encoder(nn.Module):
 
 
 class TextEncoder(Encoder):
-    """Base class of encoders of sentences."""
+    """Base class of encoders of sentences.
+
+    Attributes:
+        training_words: Words of the training captions, for an encoder that reads characters and so
+            has no list of words; None if they are not stored.
+    """
+
+    training_words: WordList | None = None
+
+    @property
+    def reads_characters(self) -> bool:
+        """Whether it reads characters, so that hardly any word is unknown to it."""
+        return self.needs >= CHARACTERS
+
+    def known_share(self, sentence: Sentence) -> float:
+        """Return the share of a sentence's words that the encoder knows, 0..1.
+
+        Of the words that an encoder of characters can read, those known are the training words, if
+        these are stored, and words that may be misspelt or inflected ones.
+        """
+        known, unknown = self.unknown(sentence)
+        words = len(known) + len(unknown)
+        if (training_words := self.training_words) is not None:
+            known = [word for word in known if training_words.covers(word)]
+        return len(known) / max(1, words)
 
     def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
         """Return the (known, unknown) words of a sentence; the encoder ignores unknown words."""

@@ -1,7 +1,8 @@
 """Checkpoints: folders with a model's configuration, vocabulary, weights, metrics, events and card.
 
 The files are config.json, vocab.json, model*.safetensors, metrics.json, events.jsonl and README.md.
-There is no pickle.
+`vsdemo.search.calibration` adds matching.json, and words.json for models that read characters. There
+is no pickle.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from vsdemo.core.config import Config
 from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import checkpoints_root, write_text
+from vsdemo.data.text.near_words import WordList
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.mean import MeanEncoder
 from vsdemo.models import migrations
@@ -34,6 +36,7 @@ from vsdemo.vision.features import FeatureCache
 
 FORMAT = 1  # of the folder; config.json has a version of its own
 SNAPSHOT = "snapshot-"
+TRAINING_WORDS = "words.json"
 MAX_FILE = 9_500_000  # bytes; Hugging Face Spaces refuse 10 MB outside LFS
 ENSEMBLE = "ensemble"
 
@@ -243,9 +246,25 @@ def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
             vocabs = [Vocab.from_json(words)]
             model = _build(spec, vocabs[0])
         model.load_state_dict({name: tensor.float() for name, tensor in state.items()})
+        training_words = _training_words(folder)
     except (OSError, ValueError, LookupError, TypeError, RuntimeError, SafetensorError) as error:
         raise UserError(f"The checkpoint {folder} is damaged: {_shorten(error)}") from None
+    text: Any = model.text
+    text.training_words = training_words
     return model.to(device()).eval(), spec, vocabs[0]
+
+
+def save_training_words(folder: Path, words: Sequence[str]) -> None:
+    """Store the words of the training captions of a model that reads characters."""
+    write_text(folder / TRAINING_WORDS, json.dumps(list(words), ensure_ascii=False) + "\n")
+
+
+def _training_words(folder: Path) -> WordList | None:
+    """Return what `save_training_words` stored; None for most models."""
+    file = folder / TRAINING_WORDS
+    if not file.exists():
+        return None
+    return WordList(map(str, json.loads(file.read_text(encoding="utf-8"))))
 
 
 def _shorten(error: Exception) -> str:

@@ -23,13 +23,18 @@ from vsdemo.core.paths import home
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets
+from vsdemo.data.text.near_words import WordList
 from vsdemo.data.text.sentences import add_trees, parser_version
+from vsdemo.evaluation import matching
 from vsdemo.models import checkpoint
+from vsdemo.search import calibration
 from vsdemo.search.index import Index
+from vsdemo.search.suggestions import Suggestions, misspelt, suggest, word_list
 from vsdemo.vision.features import FeatureCache, UnreadablePhotos
 
 MAX_K = 1000
 SHOWN_WORDS = 3  # in the message about unknown words
+CALIBRATION = 500  # captions of a gallery, to be embedded before the first answer
 
 
 def check_k(k: Any, most: int = MAX_K) -> int:
@@ -74,6 +79,7 @@ class Reader:
         self.score = self.model.score
         self._text: Any = self.model.text
         self._hash = checkpoint.content_hash(folder)
+        self._stored_threshold = calibration.stored(folder, self._hash)
         self._progress = progress
 
     @cached_property
@@ -110,6 +116,21 @@ class Reader:
         """Return the words of a sentence that the model ignores."""
         unknown: list[str] = self._text.unknown(self._parse(text))[1]
         return unknown
+
+    def suggestions(self, text: str) -> Suggestions:
+        """Return up to three known words to offer for each word of a sentence that seems wrong.
+
+        These are the `unknown_words`; to a model that reads characters also misspelt words. A word
+        without a near one has an empty tuple.
+        """
+        words = self.unknown_words(text)
+        if self._text.reads_characters:
+            words += misspelt(self._word_list, text)
+        return suggest(self._word_list, words)
+
+    @cached_property
+    def _word_list(self) -> WordList:
+        return word_list(self._text, self.vocab, self.spec)
 
     def encode_photo(self, photo: Image.Image) -> Embeddings:
         """Return the embedding of a photo, (1, D), or of its regions, (1, K, D)."""
@@ -252,6 +273,51 @@ class Engine(Reader):
     def search(self, text: str, k: int = 10) -> list[Hit]:
         """Return the k photos that a sentence describes best."""
         return self.photos.top_specific(self.encode(text), check_k(k))
+
+    @cached_property
+    def match_threshold(self) -> float | None:
+        """The match score below which nothing in the gallery matches a sentence; None if unknown.
+
+        It is that of the checkpoint if this was calibrated on the gallery's data set. Otherwise it
+        is calibrated on the gallery's captions, if possible those of photos in the dev split, and
+        without captions that of the checkpoint is used. See `vsdemo.evaluation.matching`.
+        """
+        stored = self._stored_threshold
+        if stored and (stored.dataset == self.gallery.name or not self.gallery.captions):
+            return stored.at(len(self.photos))
+        if not self.gallery.captions:
+            return None
+        result = matching.calibrate(
+            self.model,
+            self.gallery,
+            self.photos.embeddings,
+            captions=matching.spread(self._captions_of_dev(), CALIBRATION),
+        )
+        return result.at(len(self.photos))
+
+    def _captions_of_dev(self) -> list[int]:
+        """Return the captions of photos in the dev split, all captions if there are none."""
+        try:
+            dev = set(datasets.photos(self.gallery.name, "dev"))
+        except UserError:
+            dev = set()
+        photos = self.gallery.photos
+        owners = enumerate(self.gallery.photo_of)
+        of_dev = [caption for caption, photo in owners if photos[photo] in dev]
+        return of_dev or list(range(len(self.gallery.captions)))
+
+    def matches(self, text: str, hits: Sequence[Hit]) -> bool:
+        """Return whether anything in the gallery matches a sentence.
+
+        Args:
+            text: The sentence.
+            hits: Its hits among the photos, the best one first.
+        """
+        threshold = self.match_threshold
+        if threshold is None or not hits:
+            return True
+        known = float(self._text.known_share(self._parse(text)))
+        return hits[0].unit_score * known >= threshold
 
     def describe_photo(self, number: int, k: int = 10) -> list[Hit]:
         """Return the k sentences that describe a photo of the gallery best."""

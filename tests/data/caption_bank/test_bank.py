@@ -12,6 +12,7 @@ from vsdemo.core.paths import ROOT
 from vsdemo.data import caption_bank
 from vsdemo.data.caption_bank.english import PERSONS, participle, third_person
 from vsdemo.data.caption_bank.grammar import ARTICLES, NUMBER, largest_choice
+from vsdemo.data.text.vocab import tokenize
 
 PLAN = caption_bank.read_file("plan")
 COUNTS = {topic: count for counts in PLAN.values() for topic, count in counts.items()}
@@ -128,3 +129,10 @@ def test_scenes_name_known_subjects_and_all_are_named():
         assert own <= here <= own | shared, topic
         called |= here
     assert shared <= called
+
+
+def test_words_are_those_of_the_sentences_frequent_ones_first():
+    words = caption_bank.words()
+    assert len(words) == len(set(words)) > 2000
+    assert {"a", "the", "dog"} <= set(words[:60])
+    assert set(words) == {w for text in caption_bank.sentences() for w in tokenize(text)}

@@ -2,14 +2,17 @@
 
 import json
 import shutil
+from collections import Counter
 
 import pytest
 
 from tests.support import small_concepts
 from vsdemo.core.errors import UserError
-from vsdemo.data import datasets
+from vsdemo.data import caption_bank, datasets
 from vsdemo.data.overview import overview
 from vsdemo.data.pairs import wordnet
+from vsdemo.data.storybook.lexicon import load_lexicon
+from vsdemo.data.text.vocab import tokenize
 
 
 def test_a_captions_file_below_vsdemo_data_is_found_by_its_folder_s_name(toy_root):
@@ -33,6 +36,22 @@ def test_a_folder_of_photos_has_no_captions(toy_root):
     split = datasets.load(str(toy_root / "toy" / "images"), "all")
     assert len(split.photos) == 40
     assert split.captions == split.photo_of == ()
+
+
+def test_words_are_those_that_training_captions_repeat(toy_root):
+    words = datasets.find("toy").words()
+    assert set(words) >= {"a", "circle", "red", "ground"}
+    assert words[0] == "a"
+    train = datasets.load("toy", "train").captions
+    counts = Counter(word for caption in train for word in tokenize(caption))
+    assert set(words) == {word for word, count in counts.items() if count > 1}
+    assert datasets.find("storybook").words() == load_lexicon().words()
+
+
+def test_words_are_those_of_the_caption_bank_without_training_captions(toy_root, monkeypatch):
+    assert datasets.find(str(toy_root / "toy" / "images")).words() == caption_bank.words()
+    monkeypatch.delenv("VSDEMO_DATA")
+    assert datasets.find("flickr8k").words() == caption_bank.words()
 
 
 def test_unknown_names_and_splits_list_the_valid_ones(tmp_path):

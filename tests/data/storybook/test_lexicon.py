@@ -1,3 +1,4 @@
+import json
 import re
 from itertools import product
 
@@ -5,7 +6,11 @@ import pytest
 
 from tests.support.storybook_wordnet import Nouns
 from vsdemo.core.errors import UserError
+from vsdemo.core.paths import ROOT
 from vsdemo.data.storybook import lexicon
+from vsdemo.data.storybook.pictures import generate_picture
+from vsdemo.data.storybook.store import captions_of
+from vsdemo.data.text.vocab import SPECIAL, tokenize
 
 WORDS = lexicon.load_lexicon()
 KINDS, ACTIONS = WORDS.kinds.values(), WORDS.actions.values()
@@ -162,3 +167,13 @@ def test_a_damaged_file_is_a_user_error(text, tmp_path, monkeypatch):
     monkeypatch.setattr(lexicon, "FILE", tmp_path / "lexicon.toml")
     with pytest.raises(UserError, match="is damaged"):
         lexicon.load_lexicon.__wrapped__()
+
+
+def test_words_are_all_words_of_captions():
+    words = WORDS.words()
+    assert len(words) == len(set(words))
+    scenes = [generate_picture(number).scene for number in range(60)]
+    captions = [caption.text for scene in scenes for caption in captions_of(scene)]
+    assert {word for text in captions for word in tokenize(text)} <= set(words)
+    file = ROOT / "checkpoints" / "storybook" / "gru" / "vocab.json"
+    assert set(json.loads(file.read_text())[len(SPECIAL) :]) <= set(words)

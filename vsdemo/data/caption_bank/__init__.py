@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import random
 import tomllib
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from vsdemo.data.caption_bank.grammar import Dealer, parse_topic
+from vsdemo.data.text.vocab import tokenize
 
-__all__ = ["sentences", "topics"]
+__all__ = ["sentences", "topics", "words"]
 
 FOLDER = Path(__file__).parent
 SEED = 0
@@ -42,6 +44,13 @@ def topics() -> dict[str, tuple[str, ...]]:
             dealer = Dealer(random.Random(f"{SEED} {topic}"))
             result[topic] = tuple(parse_topic(read_file(topic), shared, dealer, seen).write(count))
     return result
+
+
+@cache
+def words() -> tuple[str, ...]:
+    """Return the words of all sentences, the most frequent first."""
+    counts = Counter(word for text in sentences() for word in tokenize(text))
+    return tuple(word for word, _ in counts.most_common())
 
 
 def sentences() -> tuple[str, ...]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.progress import Progress
+from vsdemo.data import caption_bank
+from vsdemo.data.text.vocab import tokenize
 
 SPLITS = ("train", "dev", "test", "all")
 
@@ -62,6 +65,19 @@ class Dataset(ABC):
     def photos(self, split: str) -> tuple[Path, ...]:
         """Return the photos of a split, which need not have been generated yet."""
         return self.read(split).photos
+
+    def words(self) -> tuple[str, ...]:
+        """Return the words that occur at least twice in the training captions, frequent ones first.
+
+        Without such captions they are those of the caption bank.
+        """
+        try:
+            captions = self.read("train").captions
+        except UserError:
+            captions = ()
+        counts = Counter(word for caption in captions for word in tokenize(caption))
+        repeated = tuple(word for word, count in counts.most_common() if count > 1)
+        return repeated or caption_bank.words()
 
     def check(self) -> Report:
         """Return facts and problems that only this data set can have."""

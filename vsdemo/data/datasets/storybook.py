@@ -8,6 +8,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.progress import Progress
 from vsdemo.data import storybook
 from vsdemo.data.datasets.base import Dataset, Report
+from vsdemo.data.storybook.lexicon import load_lexicon
 
 
 class Storybook(Dataset):
@@ -32,6 +33,10 @@ class Storybook(Dataset):
     def check(self) -> Report:
         """Return facts and problems of the scenes."""
         return Report(*storybook.check())
+
+    def words(self) -> tuple[str, ...]:
+        """Return all words of captions."""
+        return load_lexicon().words()
 
     def summary(self) -> str:
         """Return that the pictures can always be drawn."""

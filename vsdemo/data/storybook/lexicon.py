@@ -23,6 +23,7 @@ from vsdemo.data.storybook.lexicon_entries import (
 )
 
 FILE = Path(__file__).with_name("lexicon.toml")
+FUNCTION_WORDS = ("a", "an", "and", "are", "being", "is", "some", "there")  # of captions
 MEDIUM = {"fly": "air", "swim": "water", "float": "surface"}  # by pose; of others: ground
 
 Entry = TypeVar("Entry")
@@ -85,6 +86,24 @@ class Lexicon:
             not entry.object_affordance or entry.object_affordance in self.kinds[object].affordances
         )
         return entry.takes_object and is_object and affords
+
+    def words(self) -> tuple[str, ...]:
+        """Return all words of captions, each once."""
+        phrases = [*FUNCTION_WORDS, *self.counts, *self.colours]
+        for concept in self.concepts.values():
+            phrases += [concept.pronoun, *concept.nouns, *map(self.plural, concept.nouns)]
+        for action in self.actions.values():
+            for wording in action.wordings:
+                phrases += [*wording.verb, wording.preposition]
+        for setting in self.settings.values():
+            phrases += [*setting.ground, *setting.air, *setting.water]
+            phrases += [*setting.surface, *setting.along]
+        for size in self.sizes.values():
+            phrases += size.words
+        for adverbial in (*self.times.values(), *self.weathers.values()):
+            phrases += adverbial.phrases
+        phrases += [phrase for side in self.sides.values() for phrase in side]
+        return tuple(dict.fromkeys(word for phrase in phrases for word in phrase.split()))
 
     def posture(self, kind: str, pose: str) -> str | None:
         """Return the action that a pose alone shows, such as `sits`."""

@@ -17,6 +17,7 @@ TASKS = {  # name -> "module:Class"; add an entry to register a task
     "verbs": "vsdemo.evaluation.tasks.verbs:Verbs",
     "paraphrases": "vsdemo.evaluation.tasks.paraphrases:Paraphrases",
     "typos": "vsdemo.evaluation.tasks.typos:Typos",
+    "absent": "vsdemo.evaluation.tasks.absent:Absent",
     "voices": "vsdemo.evaluation.tasks.active_passive:ActivePassive",
     "detail": "vsdemo.evaluation.tasks.caption_detail:CaptionDetail",
     "entailment": "vsdemo.evaluation.tasks.entailment:Entailment",

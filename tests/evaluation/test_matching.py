@@ -1,0 +1,118 @@
+"""The threshold below which nothing in a gallery matches a sentence."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.small_runs import trainer
+from vsdemo.core.sentences import Sentence
+from vsdemo.data.text.near_words import WordList
+from vsdemo.evaluation import matching
+from vsdemo.evaluation.evaluate import load_photos
+from vsdemo.evaluation.matching import MatchThreshold
+from vsdemo.models import checkpoint
+
+thresholds = st.dictionaries(st.integers(1, 9000), st.floats(0, 1), min_size=1, max_size=6)
+
+
+def of(scores) -> MatchThreshold:
+    return MatchThreshold(dict(sorted(scores.items())), "toy", "dev", sentences=7)
+
+
+@pytest.fixture(scope="module")
+def toy(toy_checkpoint):
+    """Return the model, the split with all photos, and the photos' embeddings."""
+    model, spec, _ = checkpoint.load(toy_checkpoint)
+    data = load_photos(spec, "all")
+    return model, data.split, model.encode_image(data.features)
+
+
+def test_the_threshold_is_linear_in_the_logarithm_of_the_size():
+    threshold = of({100: 0.2, 1000: 0.5})
+    assert threshold.at(100) == pytest.approx(0.2)
+    assert threshold.at(316) == pytest.approx(0.35, abs=1e-3)
+    assert threshold.at(1000) == pytest.approx(0.5)
+
+
+def test_the_slope_is_the_same_below_all_sizes_and_half_of_it_above():
+    threshold = of({100: 0.2, 1000: 0.25, 10_000: 0.35})
+    assert threshold.at(10) == pytest.approx(0.15)
+    assert threshold.at(100_000) == pytest.approx(0.4)
+    assert of({100: 0.1, 1000: 0.5}).at(1) == 0
+
+
+@given(thresholds, st.integers(0, 100_000))
+def test_thresholds_are_never_negative_and_exact_at_their_sizes(scores, photos):
+    threshold = of(scores)
+    assert threshold.at(photos) >= 0
+    for size, score in scores.items():
+        assert threshold.at(size) == pytest.approx(score, abs=1e-6)
+
+
+@given(thresholds)
+def test_thresholds_survive_their_file(scores):
+    again = MatchThreshold.from_json(json.loads(json.dumps(of(scores).to_json())))
+    assert again.scores == pytest.approx(of(scores).scores, abs=1e-4)
+    assert list(again.scores) == sorted(scores)
+    assert replace(again, scores={}) == replace(of(scores), scores={})
+
+
+@given(st.lists(st.integers(), max_size=50), st.integers(1, 60))
+def test_spread_takes_numbers_in_order_from_end_to_end(captions, count):
+    taken = matching.spread(captions, count)
+    assert len(taken) == min(count, len(captions))
+    if count >= len(captions):
+        assert taken == captions
+    elif count > 1:
+        assert (taken[0], taken[-1]) == (captions[0], captions[-1])
+
+
+def test_a_match_score_is_the_best_unit_score_times_the_known_share(toy):
+    model, _, photos = toy
+    texts = ["a red circle", "a red wug", "wug dax"]
+    scores = matching.match_scores(model, texts, photos)
+    sentences = [Sentence(text) for text in texts]
+    best = model.score.to_unit(model.score(model.encode_text(sentences), photos)).amax(1)
+    assert scores.tolist() == pytest.approx((best * torch.tensor([1, 2 / 3, 0])).tolist())
+
+
+def test_characters_know_the_stored_words_and_words_like_them(own_folders, tmp_path):
+    trainer(tmp_path / "run", "epochs=1", preset="char_gru").run()
+    model, _, _ = checkpoint.load(tmp_path / "run")
+    texts = ["a red circle", "a rde circles 3", "red wug blick dax", "犬"]
+    assert matching.known_shares(model, texts).tolist() == [1, 1, 1, 0]
+    model.text.training_words = WordList(["red", "circle"])
+    assert matching.known_shares(model, texts).tolist() == [1, 1, 0.25, 0]
+
+
+def test_few_captions_of_the_calibration_are_below_the_threshold(toy):
+    model, split, photos = toy
+    captions = range(len(split.captions))
+    threshold = matching.calibrate(model, split, photos, captions=captions).at(len(photos))
+    scores = matching.match_scores(model, split.captions, photos).numpy()
+    assert np.quantile(scores, matching.QUANTILE) == pytest.approx(threshold, abs=1e-6)
+    assert (scores < threshold - 1e-6).mean() <= matching.FALSE_ALARMS
+
+
+def test_larger_galleries_have_higher_thresholds(toy):
+    model, split, photos = toy
+    captions = range(len(split.captions))
+    result = matching.calibrate(model, split, photos, captions=captions, sizes=(2, 10, 20, 99))
+    assert list(result.scores) == [2, 10, 20, 40]
+    values = list(result.scores.values())
+    assert values == sorted(values)
+    assert (result.dataset, result.split, result.sentences) == ("toy", "all", 200)
+
+
+def test_a_caption_counts_with_its_own_photo(toy):
+    """In a gallery of one photo, the score is that of the caption's own or of the drawn photo."""
+    model, split, photos = toy
+    result = matching.calibrate(model, split, photos, captions=[7], sizes=[1])
+    own = photos[split.photo_of[7] : split.photo_of[7] + 1]
+    score = matching.match_scores(model, [split.captions[7]], own)
+    assert result.scores[1] >= float(score) - 1e-6

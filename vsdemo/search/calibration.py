@@ -1,0 +1,67 @@
+"""Calibrate checkpoints: store from which match score on a search reports a match."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from vsdemo.core.errors import UserError
+from vsdemo.core.paths import write_text
+from vsdemo.data import datasets
+from vsdemo.evaluation import matching
+from vsdemo.evaluation.evaluate import load_photos
+from vsdemo.evaluation.matching import MatchThreshold
+from vsdemo.models import checkpoint
+
+FILE = "matching.json"  # in the folder of a checkpoint
+VERSION = 1  # of the file; to be raised when match scores are computed in another way
+
+
+def calibrate(folder: Path, split: str = "dev") -> MatchThreshold:
+    """Calibrate a checkpoint on captions of the data set of its training, and store the result.
+
+    The file is for galleries without captions, and for the same data set. For a model that reads
+    characters, the words of the training captions are stored, too, because unknown words count.
+
+    Raises:
+        UserError: The checkpoint is damaged or without photos, or the data set is missing or has no
+            captions.
+    """
+    spec = checkpoint.read_spec(folder)
+    checkpoint.check_photos(spec)
+    model, _, _ = checkpoint.load(folder)
+    text: Any = model.text
+    if text.reads_characters:
+        checkpoint.save_training_words(folder, datasets.find(spec.dataset).words())
+        model, _, _ = checkpoint.load(folder)
+    data = load_photos(spec, split)
+    if not data.split.captions:
+        raise UserError(f"{data.split.name} has no captions, which a calibration needs.")
+    result = matching.calibrate(
+        model,
+        data.split,
+        model.encode_image(data.features),
+        captions=matching.spread(range(len(data.split.captions))),
+        sizes=matching.SIZES,
+    )
+    values = {"version": VERSION, "checkpoint": checkpoint.content_hash(folder)}
+    content = json.dumps(values | result.to_json(), indent=1)
+    write_text(folder / FILE, content + "\n")
+    return result
+
+
+def stored(folder: Path, content_hash: str) -> MatchThreshold | None:
+    """Return what `calibrate` wrote; None if it is missing, damaged or out of date.
+
+    Args:
+        folder: The checkpoint.
+        content_hash: Its `checkpoint.content_hash`.
+    """
+    try:
+        values = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        if values["version"] != VERSION or values["checkpoint"] != content_hash:
+            return None
+        return MatchThreshold.from_json(values)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
