@@ -80,7 +80,7 @@ def ensemble(
     print(f'\nNext: python -m vsdemo search {out} "a brown dog runs" -k 5')
 
 
-def calibrate(checkpoints: Checkpoints, split: Split = "dev") -> None:
+def calibrate(checkpoints: Checkpoints, split: Split = "dev", *, as_json: Json = False) -> None:
     """Store in checkpoints from which score on a search reports a match.
 
     The threshold is chosen on captions of the data set of the training: few of them may be said to
@@ -89,7 +89,10 @@ def calibrate(checkpoints: Checkpoints, split: Split = "dev") -> None:
     """
     from vsdemo.search import calibration
 
-    for folder in checkpoints:
-        threshold = calibration.calibrate(folder, split)
+    thresholds = {str(folder): calibration.calibrate(folder, split) for folder in checkpoints}
+    if as_json:
+        print_json({folder: threshold.to_json() for folder, threshold in thresholds.items()})
+        return
+    for folder, threshold in thresholds.items():
         of_sizes = [f"{size:,}: {score:.3f}" for size, score in threshold.scores.items()]
         print(f"{folder}, by number of photos: {', '.join(of_sizes)}")

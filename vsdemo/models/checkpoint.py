@@ -1,8 +1,8 @@
 """Checkpoints: folders with a model's configuration, vocabulary, weights, metrics, events and card.
 
 The files are config.json, vocab.json, model*.safetensors, metrics.json, events.jsonl and README.md.
-`vsdemo.search.calibration` adds matching.json, and words.json for models that read characters. There
-is no pickle.
+`vsdemo.search.calibration` adds matching.json, and words.json for models that read characters.
+There is no pickle.
 """
 
 from __future__ import annotations
