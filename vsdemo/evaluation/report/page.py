@@ -31,14 +31,12 @@ class Row:
     """A row of a table: a record, or a part of one.
 
     Args:
-        key: Of the record.
         record: Where its figures are from.
         path: Names of the group of figures that it is about.
         texts: Cells that are no figures, by name.
         beside: Records of other tasks; the first name of their figures is the key here.
     """
 
-    key: str
     record: Record
     path: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -157,7 +155,7 @@ class Page:
             path: Names of a group of its figures, joined by spaces.
             **texts: Cells that are no figures, by name; `title` instead of the record's.
         """
-        return Row(key=key, record=self.record(key), path=tuple(path.split()), texts=texts)
+        return Row(record=self.record(key), path=tuple(path.split()), texts=texts)
 
     def rows(self, topic: str, names: Sequence[str], **beside: str) -> list[Row]:
         """Return a row for each of these records of a topic.
