@@ -82,6 +82,10 @@ def test_a_record_measured_again_keeps_its_title_and_the_papers_figures(root) ->
     record = records.read(path)
     assert (record.title, record.paper) == (RECORD.title, RECORD.paper)
     assert (record.source, record.figures) == ("measured", {"n": 1})
+    records.write(path, RECORD.model_copy(update={"data": None}))
+    assert records.read(path).data == "flickr8k"
+    records.write(path, RECORD.model_copy(update={"data": "storybook"}))
+    assert records.read(path).data == "storybook"
 
 
 @pytest.mark.parametrize(

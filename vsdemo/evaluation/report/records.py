@@ -56,14 +56,18 @@ class Record(BaseModel):
 
 
 def write(path: Path, record: Record) -> None:
-    """Write a record atomically; title and paper of a record that it replaces stay.
+    """Write a record atomically.
+
+    The title and the paper's figures of a record that it replaces stay, and its data where a task
+    brings its own.
 
     Raises:
         UserError: The file that it would replace is no record.
     """
     if path.exists():
         earlier = read(path)
-        record = record.model_copy(update={"title": earlier.title, "paper": earlier.paper})
+        kept = {"title": earlier.title, "paper": earlier.paper, "data": record.data or earlier.data}
+        record = record.model_copy(update=kept)
     write_text(path, record.model_dump_json(indent=1) + "\n")
 
 
