@@ -144,18 +144,26 @@ const hidePreview = () => {
 };
 
 // Plotly adds `on` to the element when it draws for the first time.
+// One object for all events: Gradio resends the first one for events during a running callback, so
+// it must hold the latest.
+const payload = { numbers: [] };
+const select = (numbers) => {
+  payload.numbers = numbers;
+  trigger("select", payload);
+};
+
 const addListeners = () => {
   if (hasListeners) return;
   hasListeners = true;
   plot.on("plotly_click", ({ points }) => {
     const numbers = itemNumbers(points.slice(0, 1));
     if (!numbers.length) return;
-    trigger("select", { numbers });
+    select(numbers);
     moveRing(points[0]);
   });
   plot.on("plotly_selected", (event) => {
     const numbers = event ? itemNumbers(event.points) : [];
-    if (numbers.length) trigger("select", { numbers });
+    if (numbers.length) select(numbers);
   });
   plot.on("plotly_hover", showPreview);
   plot.on("plotly_unhover", hidePreview);

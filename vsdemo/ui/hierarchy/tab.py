@@ -118,7 +118,9 @@ class HierarchyTab:
             raise UserError("Type a word or a sentence; to use a photo, click the button below.")
         gallery = yield from self._hierarchy(state)
         node = nodes.find_node(gallery.hierarchy, gallery.reader, text)
-        yield from self._arrive(replace(state, upload=""), gallery, node)
+        for update in self._arrive(replace(state, upload=""), gallery, node):
+            del update[self.query]  # the next text may be typed already
+            yield update
 
     def use_upload(self, path: str | None, state: HierarchyState | None) -> Updates:
         """Go to a visitor's photo."""
