@@ -3,6 +3,7 @@
 import errno
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -218,3 +219,22 @@ def test_find_returns_nothing_before_the_first_save(tmp_path):
     progress, state = resume.find(tmp_path, run.material.matches)
     assert progress["step"] == 15
     assert "model.image.linear.weight" in state
+
+
+def test_a_removed_folder_is_reported_to_the_user(tmp_path):
+    log = EventLog(tmp_path / "run" / "events.jsonl")
+    log.write("start", 0)
+    shutil.rmtree(log.path.parent)
+    message = "run was removed, so training ended at step 7"
+    with pytest.raises(UserError, match=message), resume.report_errors(log, lambda: 7):
+        log.write("step", 7)
+
+
+def test_another_missing_file_is_an_error_of_the_program(tmp_path):
+    log = EventLog(tmp_path / "run" / "events.jsonl")
+    log.write("start", 0)
+    with pytest.raises(FileNotFoundError), resume.report_errors(log, lambda: 7):
+        (tmp_path / "absent").read_text()
+    *_, last = read(log.path)
+    assert last["kind"] == "error"
+    assert last["message"].startswith("FileNotFoundError")
