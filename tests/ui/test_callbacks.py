@@ -13,6 +13,7 @@ from PIL import Image
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from tests.support.pages import PAGE
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import Hit
 from vsdemo.models.scores import SCORES
@@ -65,7 +66,7 @@ def test_errors_become_one_sentence(error, message, monkeypatch):
         yield {"a": 1}
         raise error
 
-    last = list(callbacks.report_errors("note")(callback)())[-1]
+    last = list(callbacks.report_errors("note")(callback)(PAGE))[-1]
     assert last["a"] == 1
     assert message in last["note"]
     assert message in toasts[0]
@@ -76,7 +77,7 @@ def test_a_callback_without_updates_changes_nothing():
     def callback():
         yield from ()
 
-    (update,) = callbacks.report_errors("note")(callback)()
+    (update,) = callbacks.report_errors("note")(callback)(PAGE)
     assert update["note"] == {"__type__": "update"}
 
 

@@ -103,7 +103,7 @@ def test_without_weights_photos_are_browsed(offline):
     tab = tab_of(offline())
     updates = list(tab.open_gallery("", *KEY, 4))
     assert any("Drawing the pictures" in u.get(tab.note, "") for u in updates)
-    last = updates[-1]
+    last = next(update for update in updates if tab.grid in update)
     assert last[tab.grid].count("<img") == 4
     assert last[tab.detail].count('class="sentence"') == 5
     assert [last[b] for b in tab.examples][2] == "an animal in the snow"
@@ -119,14 +119,13 @@ def test_without_weights_photos_are_browsed(offline):
 
 def test_without_weights_the_page_says_what_is_missing(offline):
     tab = tab_of(offline())
-    state = list(tab.open_gallery("", *KEY, 4))[-1][tab.state]
-    last = list(tab.answer(state))[-1]
+    last = list(tab.open_gallery("", *KEY, 4))[-1]
     assert tab.grid not in last
     assert re.search(f"Search is not available: .*{BACKBONE}", last[tab.note])
     with pytest.raises(UserError, match="could not be downloaded"):
         list(tab.run("a red ball", *KEY, 4))
     with pytest.raises(UserError, match="could not be downloaded"):
-        list(tab.answer(list(tab.open_gallery("a red ball", *KEY, 4))[-1][tab.state]))
+        list(tab.open_gallery("a red ball", *KEY, 4))
 
 
 def test_without_weights_a_picture_has_its_captions(offline):
@@ -144,11 +143,11 @@ def test_without_weights_a_picture_has_its_captions(offline):
 def test_with_weights_storybook_is_searched_and_described(few):
     library = few()
     tab = tab_of(library)
-    opened = list(tab.open_gallery("", *KEY, 4))[-1]
+    updates = [update for update in tab.open_gallery("", *KEY, 4) if tab.state in update]
+    opened, answered = updates
     assert opened[tab.query] == "a girl flying a kite on the beach"
     assert tab.grid not in opened  # photos would be replaced at once
-    state = list(tab.answer(opened[tab.state]))[-1][tab.state]
-    assert len(state.hits) == 4
+    assert len(answered[tab.state].hits) == 4
     with gr.Blocks():
         describe_tab = describe.build(library, gr.Dropdown(), gr.Dropdown())
     described = list(describe_tab.show(DescribeState(*KEY, photo=2)))[-1][describe_tab.state]
@@ -183,13 +182,12 @@ def test_photos_are_browsed_until_they_can_be_searched(few, monkeypatch):
     library = few()
     tab = tab_of(library)
     monkeypatch.setattr(callbacks, "is_ready_soon", lambda *_, **__: False)
-    state = list(tab.open_gallery("", *KEY, 4))[-1][tab.state]
-    last = list(tab.answer(state))[-1]
-    assert "6 photos. Type a sentence" in last[tab.note]
-    assert tab.grid not in last
+    updates = list(tab.open_gallery("", *KEY, 4))
+    assert len([update for update in updates if tab.grid in update]) == 1
+    assert "6 photos. Type a sentence" in updates[-1][tab.note]
+    assert tab.grid not in updates[-1]
     assert library.engine(*KEY).status.label == "Looking at the photos"
-    opened = list(tab.open_gallery("a red ball", *KEY, 4))[-1][tab.state]
-    state = list(tab.answer(opened))[-1][tab.state]
+    state = list(tab.open_gallery("a red ball", *KEY, 4))[-1][tab.state]
     assert state.photo == state.hits[0].number
 
 

@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.pages import PAGE
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
 from vsdemo.plots import tree_svg, universal_dependencies
@@ -59,7 +60,7 @@ def state(text):
 
 def run(panel, callback, *inputs):
     """Return all updates of a callback."""
-    return list(callbacks.report_errors(panel.note)(callback)(*inputs))
+    return list(callbacks.report_errors(panel.note)(callback)(PAGE, *inputs))
 
 
 def test_a_closed_panel_parses_nothing(panel, words):

@@ -62,7 +62,8 @@ class Reader:
 
     Args:
         folder: The checkpoint.
-        progress: Called with the numbers of photos or sentences that are encoded, and of all.
+        progress: Called with the numbers of photos or sentences that are encoded, and of all,
+            unless a method is given another one.
 
     Attributes:
         model: The model.
@@ -81,6 +82,7 @@ class Reader:
         self._hash = checkpoint.content_hash(folder)
         self._stored_threshold = calibration.stored(folder, self._hash)
         self._progress = progress
+        self._captions: Index | None = None
 
     @cached_property
     def _features(self) -> FeatureCache:
@@ -136,10 +138,19 @@ class Reader:
         """Return the embedding of a photo, (1, D), or of its regions, (1, K, D)."""
         return self.model.encode_image(self._features.encode(photo)[None])
 
-    @cached_property
+    @property
     def captions(self) -> Index:
         """The sentences that photos are described with: those of the caption bank."""
-        return self.index_texts(caption_bank.sentences())
+        return self.load_captions()
+
+    def load_captions(self, progress: Progress | None = None) -> Index:
+        """Return `captions`; the first time, encode them and report the progress."""
+        if self._captions is None:
+            self._captions = self.index_texts(self._caption_texts(), progress)
+        return self._captions
+
+    def _caption_texts(self) -> Sequence[str]:
+        return caption_bank.sentences()
 
     def describe(self, photo: Image.Image, k: int = 10) -> list[Hit]:
         """Return the k sentences that describe a photo best."""
@@ -150,14 +161,16 @@ class Reader:
         """Return the k sentences most similar to a sentence."""
         return self.captions.top_similar(self.encode(text), check_k(k))
 
-    def index_texts(self, texts: Sequence[str]) -> Index:
+    def index_texts(self, texts: Sequence[str], progress: Progress | None = None) -> Index:
         """Return an index of sentences, which are encoded once and cached below VSDEMO_HOME."""
         version = self._hash + parser_version(self.model.text.needs)
         key = hashlib.sha256("\n".join([version, *texts]).encode()).hexdigest()[:32]
         path = home() / "captions" / f"{key}.safetensors"
         if cached := Index.load(path, self.score):
             return cached
-        embeddings = self.model.encode_text([Sentence(text) for text in texts], self._progress)
+        embeddings = self.model.encode_text(
+            [Sentence(text) for text in texts], progress or self._progress
+        )
         index = Index(embeddings.to(device()), list(texts), self.score)
         index.save(path)
         return index
@@ -223,7 +236,8 @@ class Engine(Reader):
         gallery: Name of a data set, captions.json or folder; the data set of the training by
             default.
         split: Name of the split.
-        progress: Called with the numbers of photos or sentences that are encoded, and of all.
+        progress: Called with the numbers of photos or sentences that are encoded, and of all,
+            unless a method is given another one.
 
     Attributes:
         gallery: The photos and captions.
@@ -264,11 +278,9 @@ class Engine(Reader):
             self.gallery = replace(self.gallery, photos=readable)
             return self._features.get(readable)
 
-    @cached_property
-    def captions(self) -> Index:
-        """The captions of the gallery, each once; those of the caption bank if it has none."""
-        texts = list(dict.fromkeys(self.gallery.captions))
-        return self.index_texts(texts) if texts else super().captions
+    def _caption_texts(self) -> Sequence[str]:
+        """Return the captions of the gallery, each once; the caption bank if it has none."""
+        return list(dict.fromkeys(self.gallery.captions)) or super()._caption_texts()
 
     def search(self, text: str, k: int = 10) -> list[Hit]:
         """Return the k photos that a sentence describes best."""

@@ -55,7 +55,7 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
     library = Library(gallery)
     port = port or int(os.environ.get("GRADIO_SERVER_PORT", DEFAULT_PORT))
     if not library.problem:  # load the first engine while the browser opens
-        library.engine(next(iter(library.models)), next(iter(library.galleries)))
+        library.engine(next(iter(library.models)), next(iter(library.galleries)), keep=True)
     demo = build(library)
     settings = {"server_port": port, "max_file_size": MAX_UPLOAD, "show_error": False}
     try:

@@ -6,7 +6,7 @@ import functools
 import inspect
 import logging
 import random
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import wait
 from time import monotonic
 from typing import Any, TypeVar
@@ -22,50 +22,97 @@ from vsdemo.ui import images
 from vsdemo.ui.components import html
 from vsdemo.ui.library import Library
 from vsdemo.ui.library.pending import Pending
+from vsdemo.ui.requests import Requests
 
 T = TypeVar("T")
 Update = dict[Any, Any]  # widget -> its new value
-Updates = Iterator[Update]
-# Options of event listeners: without Gradio's spinner and its API; LATEST also handles an event
-# that arrives while the previous one is being handled.
+Updates = Generator[Update, None, None]
+# Options of event listeners, without Gradio's spinner and its API. An event that arrives while the
+# previous one is being handled is ignored (QUIET), handled after it (LATEST), or handled at once
+# (NEWEST): then the callback's requests need a channel, in which only the newest is answered.
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 LATEST: dict[str, Any] = {**QUIET, "trigger_mode": "always_last"}
+NEWEST: dict[str, Any] = {**QUIET, "trigger_mode": "multiple"}
 AT_ONCE = 0.1  # seconds without a progress line, so that a value that is ready does not flicker
+REPEAT = 1  # seconds in which a value is sent again with later ones
 TICK = 0.25  # seconds between two updates of the progress
 PATIENCE = 1  # seconds that a page may wait before it shows something
 UNEXPECTED = "Something went wrong in the app. The previous results are still here."
 GONE = "That item is no longer on the page; choose another one."
+STOPPED = "Stopped."
+REQUESTS = Requests()
 log = logging.getLogger(__name__)
 
 
-def report_errors(note: gr.HTML) -> Callable[[Callable[..., Updates]], Callable[..., Updates]]:
+def report_errors(
+    note: gr.HTML, channel: str = ""
+) -> Callable[[Callable[..., Updates]], Callable[..., Updates]]:
     """Return a decorator that shows a callback's errors in `note` and in a toast.
 
-    All other widgets stay as they are.
+    All other widgets stay as they are. The decorated callback takes the request of the page first.
+
+    Args:
+        note: Where errors are shown.
+        channel: What the callback fills on the page. A newer request of the same page and channel
+            ends an older one: nothing of the older one arrives any more, and its work is cancelled
+            unless another request wants it. Empty for a callback that always goes on to its end.
     """
 
     def decorate(callback: Callable[..., Updates]) -> Callable[..., Updates]:
         @functools.wraps(callback)
-        def run(*args: Any) -> Updates:
-            current: Update = {note: gr.skip()}  # Gradio empties widgets that get no value
+        def run(page: gr.Request, *args: Any) -> Updates:
+            request = REQUESTS.begin((str(page.session_hash), channel)) if channel else None
+            nothing: Update = {note: gr.skip()}  # Gradio empties widgets that get no value
+            updates, recent = callback(*args), _Recent()
             try:
-                yield current
-                for update in callback(*args):
-                    # Repeat earlier values: of updates in quick succession the page drops some.
-                    current = {**current, **update}
-                    yield current
-            except UserError as error:
-                yield {**current, note: _warn(str(error))}
-            except Exception:
-                log.exception("%s failed", callback.__qualname__)
-                yield {**current, note: _warn(UNEXPECTED)}
+                yield nothing
+                for update in updates:
+                    if request and not request.is_newest:
+                        yield nothing  # Gradio repeats the last values of a callback at its end
+                        return
+                    yield recent.add(update)
+            except Exception as error:
+                if request and not request.is_newest:
+                    yield nothing
+                    return
+                if not isinstance(error, UserError):
+                    log.exception("%s failed", callback.__qualname__)
+                text = str(error) if isinstance(error, UserError) else UNEXPECTED
+                yield recent.add({note: _warn(text)})
+            finally:
+                updates.close()
 
         # Gradio finds arguments such as gr.EventData by their annotations, which are strings here.
         signature = inspect.signature(callback, eval_str=True)
-        run.__signature__ = signature  # type: ignore[attr-defined]
+        page = inspect.Parameter(
+            "page", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=gr.Request
+        )
+        parameters = [page, *signature.parameters.values()]
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         return run
 
     return decorate
+
+
+class _Recent:
+    """The values of the last second: of updates in quick succession the page drops some.
+
+    Older values are not repeated, for the page may have got others by another request.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[Any, tuple[Any, float]] = {}  # widget -> value and when it was set
+
+    def add(self, update: Update) -> Update:
+        """Return the update together with other recent values."""
+        now = monotonic()
+        self._values |= {widget: (value, now) for widget, value in update.items()}
+        self._values = {
+            widget: (value, since)
+            for widget, (value, since) in self._values.items()
+            if now - since < REPEAT
+        }
+        return {widget: value for widget, (value, _) in self._values.items()}
 
 
 def _warn(sentence: str) -> Markup:
@@ -74,13 +121,34 @@ def _warn(sentence: str) -> Markup:
 
 
 def wait_for(note: gr.HTML, pending: Pending[T]) -> Generator[Update, None, T]:
-    """Wait for a value, showing its status in `note`, and return it."""
-    wait([pending.future], AT_ONCE)
-    while not pending.future.done():
-        status = pending.status
-        yield {note: html.progress(status.label, status.done, status.total)}
-        wait([pending.future], TICK)
-    return pending.result()
+    """Wait for a value, showing its status in `note`, and return it.
+
+    The value is wanted until then, or until the generator is closed.
+    """
+    with pending.wanted():
+        wait([pending.future], AT_ONCE)
+        while not pending.future.done():
+            status = pending.status
+            yield {
+                note: html.progress(
+                    status.label,
+                    status.done,
+                    status.total,
+                    seconds_left=status.seconds_left,
+                    can_stop=True,
+                )
+            }
+            wait([pending.future], TICK)
+        return pending.result()
+
+
+def stop(note: gr.HTML) -> Callable[[], Updates]:
+    """Return a callback that takes the place of an unfinished request, and does nothing else."""
+
+    def callback() -> Updates:
+        yield {note: html.note(STOPPED)}
+
+    return callback
 
 
 def load_engine(

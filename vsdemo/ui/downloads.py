@@ -178,7 +178,7 @@ def _line(name: str, state: Download) -> Markup:
     item = fetch.find_download(name)
     if not state.ended:
         stage = "Stopping" if state.cancel.is_set() else state.stage
-        return html.progress(f"{stage} {item.title}", state.done, state.total, format_size)
+        return html.progress(f"{stage} {item.title}", state.done, state.total, number=format_size)
     if not item.missing:
         return html.note(f"{item.title} is available.")
     received = f"; {format_size(item.received)} downloaded" if item.received else ""

@@ -10,7 +10,7 @@ import gradio as gr
 from vsdemo.ui import callbacks
 from vsdemo.ui.alignment import tab as alignment
 from vsdemo.ui.alignment.state import AlignState
-from vsdemo.ui.callbacks import QUIET, Update, Updates
+from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.describe import tab as describe
 from vsdemo.ui.describe.state import DescribeState
@@ -196,54 +196,50 @@ class Page:
         tab = self.search
         inputs, run = [tab.query, *self.settings], tab.guard(tab.run)
         for event in (tab.find.click, tab.query.submit):
-            event(run, inputs, tab.outputs, **QUIET)
+            event(run, inputs, tab.outputs, **NEWEST)
         for button in tab.examples:
-            button.click(run, [button, *self.settings], tab.outputs, **QUIET)
-        opened = [
-            event(tab.guard(tab.open_gallery), inputs, tab.outputs, **QUIET)
-            for event in (self.model.input, self.gallery.input)
-        ]
-        opened.append(demo.load(tab.guard(self.load_search), None, tab.outputs, **QUIET))
+            button.click(run, [button, *self.settings], tab.outputs, **NEWEST)
+        for event in (self.model.input, self.gallery.input):
+            event(tab.guard(tab.open_gallery), inputs, tab.outputs, **NEWEST)
+        demo.load(tab.guard(self.load_search), None, tab.outputs, **QUIET)
         if self.train.open:
             widgets = SearchWidgets(self.model, self.gallery, tab.query, self.tabs)
             used = self.train.connect(self.train_tab, widgets)
-            opened.append(used.then(tab.guard(tab.open_gallery), inputs, tab.outputs, **QUIET))
-        for event in opened:
-            event.then(tab.guard(tab.answer), [tab.state], tab.outputs, **QUIET)
+            used.then(tab.guard(tab.open_gallery), inputs, tab.outputs, **NEWEST)
 
     def _connect_describe(self, demo: gr.Blocks) -> None:
         tab, search_tab = self.describe, self.search
         self._on_settings(tab, tab.outputs)
         demo.load(tab.guard(self.load_describe), None, tab.outputs, **QUIET)
         search_tab.detail.submit(
-            tab.guard(self.describe_photo), [search_tab.state], tab.outputs, **QUIET
+            tab.guard(self.describe_photo), [search_tab.state], tab.outputs, **NEWEST
         )
         search_tab.detail.submit(lambda: gr.Tabs(selected="describe"), None, self.tabs, **QUIET)
         search_sentence = search_tab.guard(self.search_sentence)
-        tab.sentences.click(search_sentence, [tab.state, self.k], search_tab.outputs, **QUIET)
+        tab.sentences.click(search_sentence, [tab.state, self.k], search_tab.outputs, **NEWEST)
         tab.sentences.click(lambda: gr.Tabs(selected="search"), None, self.tabs, **QUIET)
 
     def _connect_align(self) -> None:
         tab, outputs = self.align, [self.align.state, self.tabs]
         self.search.detail.apply(self.align_photo, [self.search.state], outputs, **QUIET)
         self.describe.sentences.apply(self.align_sentence, [self.describe.state], outputs, **QUIET)
-        self.align_tab.select(tab.guard(tab.open), [tab.state], tab.outputs, **QUIET)
+        self.align_tab.select(tab.guard(tab.open), [tab.state], tab.outputs, **NEWEST)
         self._on_settings(tab, tab.outputs)
 
     def _connect_sentences(self) -> None:
         tab, search_tab = self.sentences, self.search
-        self.sentences_tab.select(tab.guard(tab.open), [tab.state], tab.questions, **QUIET)
+        self.sentences_tab.select(tab.guard(tab.open), [tab.state], tab.questions, **NEWEST)
         self._on_settings(tab, tab.questions)
         search_caption = search_tab.guard(self.search_caption)
         tab.nearest.click(
-            search_caption, [tab.captions, *self.settings], search_tab.outputs, **QUIET
+            search_caption, [tab.captions, *self.settings], search_tab.outputs, **NEWEST
         )
         tab.nearest.click(lambda: gr.Tabs(selected="search"), None, self.tabs, **QUIET)
 
     def _connect_hierarchy(self) -> None:
         tab, outputs = self.hierarchy, [self.hierarchy.state, self.tabs]
         self.search.detail.expand(self.walk_from_photo, [self.search.state], outputs, **QUIET)
-        self.hierarchy_tab.select(tab.guard(tab.open), [tab.state], tab.outputs, **QUIET)
+        self.hierarchy_tab.select(tab.guard(tab.open), [tab.state], tab.outputs, **NEWEST)
         self._on_settings(tab, tab.outputs)
 
     def _connect_addresses(self) -> None:
@@ -262,7 +258,7 @@ class Page:
         """Let a tab follow another model or gallery."""
         inputs = [tab.state, self.model, self.gallery]
         for event in (self.model.input, self.gallery.input):
-            event(tab.guard(tab.change_settings), inputs, outputs, **QUIET)
+            event(tab.guard(tab.change_settings), inputs, outputs, **NEWEST)
 
 
 def _setting(choices: Sequence[Any], label: str) -> gr.Dropdown:

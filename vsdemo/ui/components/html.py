@@ -112,11 +112,42 @@ def toast(text: str) -> Markup:
     return render("components/toast.html", text=text)
 
 
-def progress(
-    label: str, done: int = 0, total: int = 0, number: Callable[[int], str] = "{:,}".format
+def duration(seconds: float) -> str:
+    """Return a duration, rounded to a readable unit."""
+    whole = round(seconds)
+    if whole < 90:
+        return f"{whole} s"
+    return f"{whole // 60} min" if whole < 5400 else f"{whole / 3600:.1f} h"
+
+
+def progress(  # noqa: PLR0913 -- what a line shows, keyword-only
+    label: str,
+    done: int = 0,
+    total: int = 0,
+    *,
+    number: Callable[[int], str] = "{:,}".format,
+    seconds_left: float | None = None,
+    can_stop: bool = False,
 ) -> Markup:
-    """Return a progress line, with a bar if `total` is known; `number` formats its numbers."""
-    return render("components/progress.html", label=label, done=done, total=total, number=number)
+    """Return a progress line.
+
+    Args:
+        label: What the app is doing.
+        done: Items that are done.
+        total: All items; 0 while it is unknown, then there is no bar.
+        number: Formats the numbers of items.
+        seconds_left: The remaining seconds, if known.
+        can_stop: Whether the line has a button that reports a `stop` event.
+    """
+    return render(
+        "components/progress.html",
+        label=label,
+        done=done,
+        total=total,
+        number=number,
+        left="" if seconds_left is None else duration(seconds_left),
+        can_stop=can_stop,
+    )
 
 
 def message(text: str) -> Markup:

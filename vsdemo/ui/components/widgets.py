@@ -8,11 +8,12 @@ import gradio as gr
 
 from vsdemo.ui.components.templates import render
 
+REPORT_CLICKS = "vsdemo.reportClicks(element, trigger, watch)"
+
 
 def clickable_html(elem_id: str, value: str = "", **options: Any) -> gr.HTML:
     """Return HTML that reports clicks on its buttons with `data-event` as events."""
-    script = "vsdemo.reportClicks(element, trigger, watch)"
-    return gr.HTML(value, elem_id=elem_id, js_on_load=script, **options)
+    return gr.HTML(value, elem_id=elem_id, js_on_load=REPORT_CLICKS, **options)
 
 
 def examples_label() -> gr.HTML:
@@ -21,8 +22,8 @@ def examples_label() -> gr.HTML:
 
 
 def note_html(value: str = "") -> gr.HTML:
-    """Return HTML for notes, progress and errors."""
-    return gr.HTML(value, elem_classes="notes")
+    """Return HTML for notes, progress and errors; its button Cancel reports a `stop` event."""
+    return gr.HTML(value, elem_classes="notes", js_on_load=REPORT_CLICKS)
 
 
 def chip(label: str, **options: Any) -> gr.Button:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Semaphore
 from typing import Any, TypeVar
 
 from vsdemo.core.caption_set import CaptionSet
@@ -23,6 +23,8 @@ from vsdemo.ui.library.pending import Pending, Status
 T = TypeVar("T")
 EngineKey = tuple[str, str]  # model and gallery
 MAX_ENGINES = 6  # each holds up to 200 MB, most of it embedded captions
+MAX_THREADS = 64
+MAX_PREPARATIONS = 2  # at once; each uses all cores
 LOADING = "Loading the model"
 READING = "Reading sentences"
 NO_MODEL = (
@@ -42,7 +44,8 @@ class NamedReader:
 class Library:
     """Models and galleries by key, and engines cached by (model, gallery).
 
-    A page never waits for a model: it gets a `Pending` value and shows its status meanwhile.
+    A page never waits for a model: it gets a `Pending` value and shows its status meanwhile. However
+    many pages want a value, it is loaded once; what is loaded already is not behind what takes long.
 
     Args:
         own: A data set, captions file or folder of photos to offer first.
@@ -53,7 +56,9 @@ class Library:
 
     def __init__(self, own: str | None = None) -> None:
         self._own = own
-        self._pool = ThreadPoolExecutor(4, "vsdemo")
+        # Enough threads for every model: those that compute for long wait for a slot first.
+        self._pool = ThreadPoolExecutor(MAX_THREADS, "vsdemo")
+        self._slots = Semaphore(MAX_PREPARATIONS)
         self._lock = Lock()
         self._photos: dict[str, Pending[CaptionSet]] = {}
         self._engines: OrderedDict[EngineKey, Pending[Engine]] = OrderedDict()
@@ -113,27 +118,36 @@ class Library:
             pending = self._photos.get(gallery)
             if pending is None or pending.failed:
                 is_drawn = datasets.is_generated(chosen.name)
-                status = Status("Drawing the pictures" if is_drawn else "Opening the gallery")
+                status = self._status("Drawing the pictures" if is_drawn else "Opening the gallery")
                 pending = self._submit(
                     status, datasets.load, chosen.name, chosen.split, status.report
                 )
                 self._photos[gallery] = pending
             return pending
 
-    def engine(self, model: str, gallery: str) -> Pending[Engine]:
-        """Return the engine of a model over a gallery; it loads on first use."""
+    def engine(self, model: str, gallery: str, *, keep: bool = False) -> Pending[Engine]:
+        """Return the engine of a model over a gallery; it loads on first use.
+
+        Args:
+            model: Key of the model.
+            gallery: Key of the gallery.
+            keep: Load it to the end, also if no page wants it any more.
+        """
         folder, photos = _find(model, self.models), self.photos(gallery)
         key = (model, gallery)
         with self._lock:
             pending = self._engines.get(key)
             if pending is None or pending.failed:
                 self._drop_engine(key)
-                status = Status(LOADING)
-                pending = self._submit(status, self._load_engine, folder, photos, gallery, status)
+                status = self._status(LOADING)
+                pending = self._submit(
+                    status, self._load_engine, folder, photos, gallery, status, keep=keep
+                )
                 self._engines[key] = pending
             self._engines.move_to_end(key)
-            while len(self._engines) > MAX_ENGINES:
-                self._drop_engine(next(iter(self._engines)))
+            loaded = [key for key, engine in self._engines.items() if engine.future.done()]
+            for oldest in loaded[: len(self._engines) - MAX_ENGINES]:
+                self._drop_engine(oldest)
             return pending
 
     def captions(self, model: str, gallery: str) -> Pending[Index]:
@@ -143,8 +157,8 @@ class Library:
         with self._lock:
             pending = self._captions.get(key)
             if pending is None or pending.failed:
-                engine.status.begin(READING)
-                pending = self._submit(engine.status, lambda: engine.result().captions)
+                status = self._status(READING)
+                pending = self._submit(status, self._load_captions, engine, status)
                 self._captions[key] = pending
             return pending
 
@@ -175,13 +189,30 @@ class Library:
         with self._lock:
             pending = self._all_readers
             if pending is None or pending.failed:
-                status = Status("Loading the models")
+                status = self._status("Loading the models")
                 pending = self._submit(status, _load_readers, dict(self.models), status)
                 self._all_readers = pending
             return pending
 
-    def _submit(self, status: Status, function: Callable[..., T], *args: Any) -> Pending[T]:
-        return Pending(status, self._pool.submit(function, *args))
+    def _status(self, label: str) -> Status:
+        return Status(label, self._slots)
+
+    def _submit(
+        self, status: Status, function: Callable[..., T], *args: Any, keep: bool = False
+    ) -> Pending[T]:
+        """Call a function in the background; its long work reports to `status`."""
+        pending: Pending[T] = Pending(status, keep=keep)
+
+        def run() -> None:
+            try:
+                pending.future.set_result(function(*args))
+            except BaseException as error:
+                pending.future.set_exception(error)
+            finally:
+                status.release()
+
+        self._pool.submit(run)
+        return pending
 
     def _drop_engine(self, key: EngineKey) -> None:
         self._engines.pop(key, None)
@@ -196,7 +227,7 @@ class Library:
         with self._lock:
             pending = self._readers.get(key)
             if pending is None or pending.failed:
-                status = Status(LOADING)
+                status = self._status(LOADING)
                 pending = self._submit(status, load, self.models, names, status)
                 self._readers[key] = pending
             return pending
@@ -204,7 +235,7 @@ class Library:
     def _load_engine(
         self, folder: Path, photos: Pending[CaptionSet], gallery: str, status: Status
     ) -> Engine:
-        photos.result()  # so that Storybook is not drawn twice
+        photos.result(unless=status.cancelled)  # so that Storybook is not drawn twice
         chosen = self.galleries[gallery]
 
         def report(done: int, total: int) -> None:
@@ -222,12 +253,16 @@ class Library:
         return engine
 
 
+    def _load_captions(self, engine: Pending[Engine], status: Status) -> Index:
+        return engine.result(unless=status.cancelled).load_captions(status.report)
+
+
 def _load_describer(models: Mapping[str, Path], names: list[str], status: Status) -> NamedReader:
     (name,) = names
     reader = Reader(models[name], status.report)
     reader.check_backbone()
     status.begin(READING)
-    _ = reader.captions
+    reader.load_captions(status.report)
     return NamedReader(name, reader)
 
 

@@ -1,43 +1,147 @@
-"""Values that load in the background."""
+"""Values that load in the background, wanted by any number of requests."""
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from threading import Event, Lock, Semaphore, Timer
+from time import monotonic
 from typing import Generic, TypeVar
 
+from vsdemo.core.errors import Cancelled
+
 T = TypeVar("T")
+MIN_SECONDS = 2.0  # of work before the remaining time is estimated
+GRACE = 2.0  # seconds after which work that nobody wants is cancelled
+POLL = 0.2  # seconds between two looks at whether to go on waiting
+QUEUED = "Waiting for other preparations"
 
 
-@dataclass
 class Status:
-    """What the app is doing, and how far it is; `total` is 0 while it is unknown."""
+    """What the app is doing, and how far it is.
 
-    label: str
-    done: int = 0
-    total: int = 0
+    Long work, which reports its progress, needs one of `slots`: it waits for one at its first
+    report, so that short work is never behind it.
+
+    Args:
+        label: What the app is doing.
+        slots: How much long work may be done at once.
+
+    Attributes:
+        label: What the app is doing.
+        done: Items that are done.
+        total: All items, 0 while it is unknown.
+        cancelled: Set to stop the work at its next report.
+    """
+
+    def __init__(self, label: str, slots: Semaphore | None = None) -> None:
+        self.label, self.done, self.total = label, 0, 0
+        self.cancelled = Event()
+        self._slots = slots
+        self._has_slot = False
+        self._started = monotonic()
 
     def begin(self, label: str) -> None:
         """Start another piece of work."""
         self.label, self.done, self.total = label, 0, 0
+        self._started = monotonic()
 
     def report(self, done: int, total: int) -> None:
-        """Set the progress; a `vsdemo.core.progress.Progress`."""
+        """Set the progress; a `vsdemo.core.progress.Progress`.
+
+        Raises:
+            Cancelled: Nobody wants the result any more.
+        """
+        if self._slots and not self._has_slot:
+            self._wait_for_slot(self._slots)
+        if self.cancelled.is_set():
+            raise Cancelled
         self.done, self.total = done, total
 
+    def _wait_for_slot(self, slots: Semaphore) -> None:
+        label = self.label
+        if not slots.acquire(blocking=False):
+            self.begin(QUEUED)
+            while not slots.acquire(timeout=POLL):
+                if self.cancelled.is_set():
+                    raise Cancelled
+            self.begin(label)
+        self._has_slot = True
 
-@dataclass
+    def release(self) -> None:
+        """Give the slot back when the work has ended; later reports need none."""
+        slots, self._slots = self._slots, None
+        if slots and self._has_slot:
+            slots.release()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The remaining seconds at the pace so far; None while it is unknown."""
+        seconds = monotonic() - self._started
+        if not self.done or seconds < MIN_SECONDS:
+            return None
+        return (self.total - self.done) * seconds / self.done
+
+
 class Pending(Generic[T]):
-    """A value that loads in the background; several may share one status."""
+    """A value that loads in the background.
 
-    status: Status
-    future: Future[T] = field(default_factory=Future)
+    Work that requests wanted, and that no request has wanted for `GRACE` seconds, is cancelled.
+
+    Args:
+        status: The progress of the work.
+        keep: Never cancel the work.
+
+    Attributes:
+        status: What to show of the work.
+        future: The value.
+    """
+
+    def __init__(self, status: Status, *, keep: bool = False) -> None:
+        self.status = status
+        self.future: Future[T] = Future()
+        self.cancelled = status.cancelled
+        self._keep = keep
+        self._requests = 0
+        self._lock = Lock()
 
     @property
     def failed(self) -> bool:
-        """Whether to start again: the cause may be gone since."""
-        return self.future.done() and self.future.exception() is not None
+        """Whether to start again: it was cancelled, or its cause may be gone since."""
+        if self.future.done():
+            return self.future.exception() is not None
+        return self.cancelled.is_set()
 
-    def result(self) -> T:
-        """Wait for the value, and return it or raise the error of loading it."""
-        return self.future.result()
+    @contextmanager
+    def wanted(self) -> Iterator[None]:
+        """Want the value while the block runs."""
+        with self._lock:
+            self._requests += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._requests -= 1
+                is_unwanted = not self._requests and not self._keep
+            if is_unwanted and not self.future.done():
+                timer = Timer(GRACE, self._cancel_if_unwanted)
+                timer.daemon = True
+                timer.start()
+
+    def _cancel_if_unwanted(self) -> None:
+        with self._lock:
+            if not self._requests and not self.future.done():
+                self.cancelled.set()
+
+    def result(self, unless: Event | None = None) -> T:
+        """Wait for the value, and return it or raise the error of loading it.
+
+        Raises:
+            Cancelled: `unless` was set meanwhile.
+        """
+        with self.wanted():
+            while not wait([self.future], POLL).done:
+                if unless is not None and unless.is_set():
+                    raise Cancelled
+            return self.future.result()

@@ -13,7 +13,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.search.engine import MAX_K, Engine
 from vsdemo.ui import callbacks, images
-from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
+from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.html import Bar, PhotoCard
 from vsdemo.ui.components.widgets import (
@@ -61,17 +61,16 @@ class SearchTab:
         results = [self.note, self.grid, self.more, self.detail, self.state]
         return [self.query, *self.examples, *results]
 
-    def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
+    def guard(
+        self, callback: Callable[..., Updates], channel: str = "search"
+    ) -> Callable[..., Updates]:
         """Return a callback that shows its errors below the query."""
-        return callbacks.report_errors(self.note)(callback)
+        return callbacks.report_errors(self.note, channel)(callback)
 
     def open_gallery(
         self, text: str, model: str, gallery: str, k: int, photo: int | None = None
     ) -> Updates:
-        """Show the photos of a gallery in order, unless they can be searched at once.
-
-        `answer` continues from here, so that a click on a photo meanwhile is not undone.
-        """
+        """Show the photos of a gallery in order until they can be searched."""
         since = monotonic()
         captions = yield from callbacks.wait_for(self.note, self.library.photos(gallery))
         examples = self.library.galleries[gallery].examples
@@ -81,13 +80,13 @@ class SearchTab:
             state = replace(state, text=state.text or examples[0])
             yield {self.query: state.text, self.state: state, **chips}
         else:
-            yield {self.query: state.text, **chips, **self._browse(captions, state)}
+            update = self._browse(captions, state)
+            yield {self.query: state.text, **chips, **update}
+            state = update[self.state]
+        yield from self._search_when_ready(captions, state)
 
-    def answer(self, state: SearchState | None) -> Updates:
+    def _search_when_ready(self, captions: CaptionSet, state: SearchState) -> Updates:
         """Search as soon as the engine is loaded, or say why the photos cannot be searched."""
-        if state is None:
-            return
-        captions = yield from callbacks.wait_for(self.note, self.library.photos(state.gallery))
         count = len(captions.photos)
         try:
             if state.text:
@@ -217,9 +216,11 @@ class SearchTab:
 def build(library: Library) -> SearchTab:
     """Create the tab, and connect the events that concern only this tab."""
     tab = SearchTab(library)
-    tab.more.click(tab.guard(tab.show_more), [tab.state], tab.outputs, **QUIET)
-    tab.grid.select(tab.guard(tab.select), [tab.state], tab.outputs, **LATEST)
-    tab.detail.select(tab.guard(tab.select), [tab.state], tab.outputs, **LATEST)
-    tab.detail.click(tab.guard(tab.search_caption), [tab.state], tab.outputs, **LATEST)
+    tab.more.click(tab.guard(tab.show_more), [tab.state], tab.outputs, **NEWEST)
+    select = tab.guard(tab.select, "search photo")
+    tab.grid.select(select, [tab.state], tab.outputs, **NEWEST)
+    tab.detail.select(select, [tab.state], tab.outputs, **NEWEST)
+    tab.detail.click(tab.guard(tab.search_caption), [tab.state], tab.outputs, **NEWEST)
+    tab.note.stop(tab.guard(callbacks.stop(tab.note)), None, tab.note, **NEWEST)
     tab.tree.follow(tab.state)
     return tab

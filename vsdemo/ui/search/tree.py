@@ -9,7 +9,7 @@ import gradio as gr
 from vsdemo.core.errors import UserError
 from vsdemo.data.text import parser
 from vsdemo.ui import callbacks
-from vsdemo.ui.callbacks import LATEST, Updates
+from vsdemo.ui.callbacks import LATEST, NEWEST, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import note_html
 from vsdemo.ui.search import view
@@ -41,10 +41,10 @@ class TreePanel:
     def follow(self, state: gr.State) -> None:
         """Draw the sentence of a tab's state whenever it changes."""
         outputs = [self.note, self.tree, self.open, self.parsed]
-        guard = callbacks.report_errors(self.note)
-        self.panel.expand(guard(self.unfold), [state, self.parsed], outputs, **LATEST)
+        guard = callbacks.report_errors(self.note, channel="tree")
+        self.panel.expand(guard(self.unfold), [state, self.parsed], outputs, **NEWEST)
         self.panel.collapse(lambda: False, None, self.open, **LATEST)
-        state.change(guard(self.draw), [state, self.open, self.parsed], outputs, **LATEST)
+        state.change(guard(self.draw), [state, self.open, self.parsed], outputs, **NEWEST)
 
     def unfold(self, state: HasText | None, parsed: str | None) -> Updates:
         """Draw the sentence when the panel is opened."""

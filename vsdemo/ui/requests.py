@@ -1,0 +1,53 @@
+"""Requests of pages: only the newest of a page and channel is answered."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+
+MAX_CHANNELS = 50_000  # remembered, a few a visitor
+Channel = tuple[str, str]  # session of the page, and what on it a request fills
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request of a page; a newer one of the same channel takes its place.
+
+    Attributes:
+        requests: The requests of all pages.
+        channel: The session of the page, and what on it the request fills.
+        number: The place among all requests.
+    """
+
+    requests: Requests
+    channel: Channel
+    number: int
+
+    @property
+    def is_newest(self) -> bool:
+        """Whether the page still waits for this answer."""
+        return self.requests.newest(self.channel) == self.number
+
+
+class Requests:
+    """The newest request of each channel."""
+
+    def __init__(self) -> None:
+        self._newest: OrderedDict[Channel, int] = OrderedDict()
+        self._count = 0
+        self._lock = Lock()
+
+    def begin(self, channel: Channel) -> Request:
+        """Return a new request, which is the newest of its channel."""
+        with self._lock:
+            self._count += 1
+            self._newest[channel] = self._count
+            self._newest.move_to_end(channel)
+            if len(self._newest) > MAX_CHANNELS:
+                self._newest.popitem(last=False)
+            return Request(self, channel, self._count)
+
+    def newest(self, channel: Channel) -> int:
+        """Return the number of the newest request of a channel; 0 if there was none."""
+        return self._newest.get(channel, 0)
