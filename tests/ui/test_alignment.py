@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from tests.support.fake_alignment import alignment, install
+from tests.support.pages import PAGE
 from vsdemo.core.errors import UserError
 from vsdemo.plots.region_marks import marks
 from vsdemo.search import engine
@@ -42,7 +43,7 @@ def tab(able):
 
 def last(tab, callback, *inputs):
     """Return the last update of a callback."""
-    return list(tab.guard(callback)(*inputs))[-1]
+    return list(tab.guard(callback)(PAGE, *inputs))[-1]
 
 
 def clicked(number):

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.support import small_orders
+from tests.support.pages import PAGE
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import hypernyms
 from vsdemo.hierarchy import projection
@@ -51,7 +52,7 @@ def tab(library):
 
 def last(tab, callback, *inputs):
     """Return the last update of a callback."""
-    return list(tab.guard(callback)(*inputs))[-1]
+    return list(tab.guard(callback)(PAGE, *inputs))[-1]
 
 
 def opened(tab, **other):
@@ -189,14 +190,16 @@ def kept(tab, *texts):
 
 def test_nodes_are_kept_removed_and_joined(tab):
     state, tray = kept(tab, "a dog", "a cat")
-    again = list(callbacks.report_errors(tab.join.note)(tab.join.keep)(state, tray))[-1]
+    again = list(callbacks.report_errors(tab.join.note)(tab.join.keep)(PAGE, state, tray))[-1]
     assert "kept already" in again[tab.join.note]
     update = last(tab, tab.join.join, state, tray, "Compose")
     assert "Compose: a dog + a cat" in text(update[tab.join.joined])
     assert "Nearest photos" in text(update[tab.join.joined])
     fewer = last(tab, tab.join.remove, state, tray, clicked(0))[tab.join.kept]
     assert [node.text for node in fewer[1]] == ["a cat"]
-    one = list(callbacks.report_errors(tab.join.note)(tab.join.join)(state, fewer, "Common"))[-1]
+    one = list(callbacks.report_errors(tab.join.note)(tab.join.join)(PAGE, state, fewer, "Common"))[
+        -1
+    ]
     assert "Keep at least two" in one[tab.join.note]
 
 

@@ -108,8 +108,8 @@ class Work:
 
     def __init__(self, library, name="work", **options):
         self.done, self.go_on = 0, threading.Event()
-        self.status = library._status(name)
-        self.pending = library._submit(self.status, self.run, **options)
+        self.status = library.status(name)
+        self.pending = library.submit(self.status, self.run, **options)
 
     def run(self):
         for step in range(100):
@@ -179,8 +179,8 @@ def test_work_to_be_kept_is_not_cancelled(library, fast):
 
 def test_a_waiting_work_is_cancelled_with_what_it_waits_for(library, fast):
     inner = Work(library, "inner")
-    status = library._status("outer")
-    outer = library._submit(status, lambda: inner.pending.result(unless=status.cancelled))
+    status = library.status("outer")
+    outer = library.submit(status, lambda: inner.pending.result(waiting=status))
     with outer.wanted():
         time.sleep(0.05)
     wait_until(outer.future.done)
@@ -195,7 +195,7 @@ def test_two_preparations_at_once_and_short_work_beside_them(library, fast):
     queued = [work for work in works if not work.done]
     assert [work.status.label for work in queued] == [QUEUED] * 2
     started = time.monotonic()
-    assert library._submit(library._status("short"), lambda: 5).result() == 5
+    assert library.submit(library.status("short"), lambda: 5).result() == 5
     assert time.monotonic() - started < 0.5
     with queued[0].pending.wanted():
         pass  # wanted by nobody any more while it is queued

@@ -8,6 +8,7 @@ import gradio as gr
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.pages import PAGE
 from tests.support.small_runs import trainer
 from vsdemo.evaluation import cards
 from vsdemo.search.sentence_comparison import SentenceComparison
@@ -49,7 +50,7 @@ def pair(*texts, model="gru", **other):
 
 def last(tab, callback, *inputs):
     """Return the last update of a callback."""
-    return list(tab.guard(callback)(*inputs))[-1]
+    return list(tab.guard(callback)(PAGE, *inputs))[-1]
 
 
 def text(html):

@@ -10,9 +10,10 @@ from tests.support.hostile import HOSTILE, check_escaped
 from vsdemo.training.jobs.jobs import Run
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.requirements import Check
+from vsdemo.ui.components.html import duration
 from vsdemo.ui.training import view, watched
 from vsdemo.ui.training.curves import curves_widget
-from vsdemo.ui.training.facts import duration, facts
+from vsdemo.ui.training.facts import facts
 from vsdemo.ui.training.run_table import run_table
 from vsdemo.ui.training.status import KILLED, log, status
 

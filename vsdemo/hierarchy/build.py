@@ -6,6 +6,7 @@ from typing import cast
 
 import torch
 
+from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank
 from vsdemo.data.storybook import lexicon
@@ -48,10 +49,17 @@ def from_concepts(reader: Reader) -> Hierarchy:
     return Hierarchy(items, x, score, limit=reader.spec.config.margin)
 
 
-def from_gallery(engine: Engine, max_captions: int = MAX_CAPTIONS) -> Hierarchy:
+def from_gallery(
+    engine: Engine, max_captions: int = MAX_CAPTIONS, progress: Progress | None = None
+) -> Hierarchy:
     """Return the origin, the concepts that a model knows, and a gallery's captions and photos.
 
     A gallery without captions gets the sentences of the caption bank.
+
+    Args:
+        engine: A model and a gallery.
+        max_captions: At most so many captions, spread evenly.
+        progress: Called with the numbers of captions that are encoded, and of all.
 
     Raises:
         UserError: If the model has no order.
@@ -60,7 +68,7 @@ def from_gallery(engine: Engine, max_captions: int = MAX_CAPTIONS) -> Hierarchy:
     concepts = [phrase for phrase in concept_phrases() if not engine.unknown_words(phrase)]
     sentences = list(dict.fromkeys(engine.gallery.captions)) or caption_bank.sentences()
     stride = max(1, -(-len(sentences) // max_captions))
-    captions = engine.index_texts(sentences[::stride])
+    captions = engine.index_texts(sentences[::stride], progress)
     items = [Item(ROOT, ROOT_TEXT)]
     items += [Item(CONCEPT, phrase) for phrase in concepts]
     items += [Item(CAPTION, text) for text in captions.items]

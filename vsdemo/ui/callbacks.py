@@ -82,13 +82,14 @@ def report_errors(
             finally:
                 updates.close()
 
-        # Gradio finds arguments such as gr.EventData by their annotations, which are strings here.
+        # Gradio finds gr.Request and gr.EventData by their annotations, which are strings here.
         signature = inspect.signature(callback, eval_str=True)
         page = inspect.Parameter(
             "page", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=gr.Request
         )
         parameters = [page, *signature.parameters.values()]
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run
 
     return decorate

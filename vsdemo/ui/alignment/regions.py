@@ -8,7 +8,7 @@ from vsdemo.core.images import open_photo
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.alignment import view
 from vsdemo.ui.alignment.state import AlignState
-from vsdemo.ui.callbacks import LATEST, Update, Updates
+from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import clickable_html, note_html
 from vsdemo.ui.library import Library
@@ -31,8 +31,8 @@ class RegionsPanel:
 
     def follow(self, parts: gr.HTML, state: gr.State) -> None:
         """Search for the selection in `parts` when its button is clicked."""
-        find_regions = callbacks.report_errors(self.note)(self.find_regions)
-        parts.apply(find_regions, [state], [*self.empty], **LATEST)
+        find_regions = callbacks.report_errors(self.note, "regions")(self.find_regions)
+        parts.apply(find_regions, [state], [*self.empty], **NEWEST)
 
     def find_regions(self, state: AlignState | None, event: gr.EventData) -> Updates:
         """Find regions for the selected fragment or word, or for the whole sentence."""

@@ -21,7 +21,7 @@ from vsdemo.ui import callbacks, images
 from vsdemo.ui.alignment import view
 from vsdemo.ui.alignment.regions import RegionsPanel
 from vsdemo.ui.alignment.state import AlignState, default_caption
-from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
+from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import (
     chip,
@@ -73,7 +73,7 @@ class AlignTab:
 
     def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
         """Return a callback that shows its errors below the sentence."""
-        return callbacks.report_errors(self.note)(callback)
+        return callbacks.report_errors(self.note, "align")(callback)
 
     def open(self, state: AlignState | None) -> Updates:
         """Align what waits for the tab to be opened."""
@@ -242,12 +242,14 @@ def build(library: Library, gallery: gr.Dropdown) -> AlignTab:
     """Create the tab, and connect the events that concern only this tab."""
     tab = AlignTab(library)
     for event in (tab.go.click, tab.query.submit):
-        event(tab.guard(tab.run), [tab.query, tab.state], tab.outputs, **LATEST)
-    tab.other.click(tab.guard(tab.offer), [gallery], tab.outputs, **QUIET)
-    tab.picks.select(tab.guard(tab.pick), [tab.state], tab.outputs, **LATEST)
-    tab.regions.hits.select(tab.guard(tab.change_photo), [tab.state], tab.outputs, **LATEST)
-    tab.captions.click(tab.guard(tab.use_caption), [tab.state], tab.outputs, **LATEST)
+        event(tab.guard(tab.run), [tab.query, tab.state], tab.outputs, **NEWEST)
+    offer = callbacks.report_errors(tab.note, "align photos")(tab.offer)
+    tab.other.click(offer, [gallery], tab.outputs, **NEWEST)
+    tab.picks.select(tab.guard(tab.pick), [tab.state], tab.outputs, **NEWEST)
+    tab.regions.hits.select(tab.guard(tab.change_photo), [tab.state], tab.outputs, **NEWEST)
+    tab.captions.click(tab.guard(tab.use_caption), [tab.state], tab.outputs, **NEWEST)
     upload_inputs = [tab.upload, tab.state]
-    tab.upload.upload(tab.guard(tab.use_upload), upload_inputs, tab.outputs, **LATEST)
+    tab.upload.upload(tab.guard(tab.use_upload), upload_inputs, tab.outputs, **NEWEST)
     tab.regions.follow(tab.parts, tab.state)
+    tab.note.stop(tab.guard(callbacks.stop(tab.note)), None, tab.note, **NEWEST)
     return tab

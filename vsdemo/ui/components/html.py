@@ -120,7 +120,7 @@ def duration(seconds: float) -> str:
     return f"{whole // 60} min" if whole < 5400 else f"{whole / 3600:.1f} h"
 
 
-def progress(  # noqa: PLR0913 -- what a line shows, keyword-only
+def progress(
     label: str,
     done: int = 0,
     total: int = 0,

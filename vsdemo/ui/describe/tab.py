@@ -18,7 +18,7 @@ from vsdemo.data import datasets
 from vsdemo.models.scores import Score
 from vsdemo.search.engine import MAX_K
 from vsdemo.ui import callbacks, images
-from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
+from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import chip, clickable_html, note_html
 from vsdemo.ui.describe import view
@@ -86,7 +86,7 @@ class DescribeTab:
 
     def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
         """Return a callback that shows its errors beside the photo."""
-        return callbacks.report_errors(self.note)(callback)
+        return callbacks.report_errors(self.note, "describe")(callback)
 
     def offer(self, gallery: str) -> Updates:
         """Show some photos of the gallery to pick from."""
@@ -203,10 +203,12 @@ def build(library: Library, model: gr.Dropdown, gallery: gr.Dropdown) -> Describ
     """Create the tab, and connect the events that concern only this tab."""
     tab = DescribeTab(library)
     settings = [model, gallery]
-    tab.other.click(tab.guard(tab.offer), [gallery], tab.outputs, **QUIET)
-    tab.picks.select(tab.guard(tab.pick), settings, tab.outputs, **LATEST)
+    offer = callbacks.report_errors(tab.note, "describe photos")(tab.offer)
+    tab.other.click(offer, [gallery], tab.outputs, **NEWEST)
+    tab.picks.select(tab.guard(tab.pick), settings, tab.outputs, **NEWEST)
     # `upload` also fires for the webcam; `input` would fire when a photo is removed, too.
     inputs = [tab.photo, tab.state, *settings]
-    tab.photo.upload(tab.guard(tab.upload), inputs, tab.outputs, **LATEST)
-    tab.more.click(tab.guard(tab.show_more), [tab.state], tab.outputs, **QUIET)
+    tab.photo.upload(tab.guard(tab.upload), inputs, tab.outputs, **NEWEST)
+    tab.more.click(tab.guard(tab.show_more), [tab.state], tab.outputs, **NEWEST)
+    tab.note.stop(tab.guard(callbacks.stop(tab.note)), None, tab.note, **NEWEST)
     return tab

@@ -14,7 +14,7 @@ from vsdemo.hierarchy import nodes as hierarchy_nodes
 from vsdemo.hierarchy import order
 from vsdemo.hierarchy.nodes import Node
 from vsdemo.ui import callbacks
-from vsdemo.ui.callbacks import LATEST, Update, Updates
+from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import chip, clickable_html, note_html
 from vsdemo.ui.hierarchy import view
@@ -47,18 +47,18 @@ class JoinPanel:
 
     def follow(self, here: gr.HTML, state: gr.State) -> None:
         """Connect the button "Keep" in `here`, and the panel's own buttons."""
-        guard = callbacks.report_errors(self.note)
+        guard = callbacks.report_errors(self.note, "join")
         inputs = [state, self.kept]
         outputs = [self.note, self.tray, self.joined, self.kept]
-        here.apply(guard(self.keep), inputs, outputs, **LATEST)
-        state.change(guard(self.change_hierarchy), inputs, outputs, **LATEST)
-        self.tray.click(guard(self.remove), inputs, outputs, **LATEST)
+        here.apply(guard(self.keep), inputs, outputs, **NEWEST)
+        state.change(guard(self.change_hierarchy), inputs, outputs, **NEWEST)
+        self.tray.click(guard(self.remove), inputs, outputs, **NEWEST)
         for name, button in self.buttons.items():
 
             def join(state: HierarchyState | None, kept: Kept | None, name: str = name) -> Updates:
                 yield from self.join(state, kept, name)
 
-            button.click(guard(join), inputs, outputs, **LATEST)
+            button.click(guard(join), inputs, outputs, **NEWEST)
 
     def keep(self, state: HierarchyState | None, kept: Kept | None) -> Updates:
         """Keep the current node."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -83,7 +82,6 @@ class Hierarchies:
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        self._pool = ThreadPoolExecutor(2, "vsdemo-hierarchy")
         self._lock = Lock()
         self._hierarchies: dict[HierarchyKey, Pending[HierarchyGallery]] = {}
         self._maps: dict[HierarchyKey, Pending[np.ndarray]] = {}
@@ -96,8 +94,8 @@ class Hierarchies:
         with self._lock:
             pending = self._hierarchies.get(key)
             if pending is None or pending.failed:
-                pending = Pending(Status(LOADING))
-                pending.future = self._pool.submit(self._load, pending, key)
+                status = self.library.status(LOADING)
+                pending = self.library.submit(status, self._load, status, key)
                 self._hierarchies[key] = pending
             return pending
 
@@ -106,8 +104,8 @@ class Hierarchies:
         with self._lock:
             pending = self._maps.get(key)
             if pending is None or pending.failed:
-                status = Status("Drawing the map")
-                pending = Pending(status, self._pool.submit(_project, gallery, status))
+                status = self.library.status("Drawing the map")
+                pending = self.library.submit(status, _project, gallery, status)
                 self._maps[key] = pending
             return pending
 
@@ -125,7 +123,7 @@ class Hierarchies:
                 return cones(toy)
         return html.message("The two-dimensional model, checkpoints/wordnet/toy, is not available.")
 
-    def _load(self, pending: Pending[HierarchyGallery], key: HierarchyKey) -> HierarchyGallery:
+    def _load(self, status: Status, key: HierarchyKey) -> HierarchyGallery:
         model, gallery = key
         if not gallery:
             return _load_concepts()
@@ -134,11 +132,10 @@ class Hierarchies:
         candidates = dict.fromkeys((model, *others))
         name = next((n for n in candidates if _has_order(models[n], n)), model)
         check_order(Reader(models[name]).score, name)
-        engine_pending = self.library.engine(name, gallery)
-        pending.status = engine_pending.status  # both now wait for the same work
-        engine = engine_pending.result()
-        pending.status.begin(READING)
-        return HierarchyGallery(name, models[name], engine, build.from_gallery(engine))
+        engine = self.library.engine(name, gallery).result(waiting=status)
+        status.begin(READING)
+        hierarchy = build.from_gallery(engine, progress=status.report)
+        return HierarchyGallery(name, models[name], engine, hierarchy)
 
 
 def _has_order(folder: Path, name: str) -> bool:

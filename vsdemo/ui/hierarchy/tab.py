@@ -17,7 +17,7 @@ from vsdemo.hierarchy import nodes
 from vsdemo.hierarchy.nodes import Node
 from vsdemo.hierarchy.order import PHOTO
 from vsdemo.ui import callbacks, images
-from vsdemo.ui.callbacks import LATEST, Update, Updates
+from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import clickable_html, note_html, one_line, upload_chip
 from vsdemo.ui.hierarchy import navigation, view
@@ -85,7 +85,7 @@ class HierarchyTab:
 
     def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
         """Return a callback that shows its errors below the query."""
-        return callbacks.report_errors(self.note)(callback)
+        return callbacks.report_errors(self.note, "hierarchy")(callback)
 
     def open(self, state: HierarchyState | None) -> Updates:
         """Show the target, or the first example, when the tab opens."""
@@ -229,14 +229,15 @@ def build(library: Library) -> HierarchyTab:
     """Create the tab, and connect the events that concern only this tab."""
     tab = HierarchyTab(library)
     for event in (tab.go.click, tab.query.submit):
-        event(tab.guard(tab.run), [tab.query, tab.state], tab.outputs, **LATEST)
+        event(tab.guard(tab.run), [tab.query, tab.state], tab.outputs, **NEWEST)
     for widget in (tab.trail, tab.above, tab.here, tab.below, tab.map_selection, tab.join.joined):
-        widget.select(tab.guard(tab.go_to_item), [tab.state], tab.outputs, **LATEST)
-    tab.map.select(tab.guard(tab.select), [tab.state], tab.outputs, **LATEST)
-    tab.scope.input(tab.guard(tab.choose), [tab.scope, tab.state], tab.outputs, **LATEST)
-    tab.upload.upload(tab.guard(tab.use_upload), [tab.upload, tab.state], tab.outputs, **LATEST)
+        widget.select(tab.guard(tab.go_to_item), [tab.state], tab.outputs, **NEWEST)
+    tab.map.select(tab.guard(tab.select), [tab.state], tab.outputs, **NEWEST)
+    tab.scope.input(tab.guard(tab.choose), [tab.scope, tab.state], tab.outputs, **NEWEST)
+    tab.upload.upload(tab.guard(tab.use_upload), [tab.upload, tab.state], tab.outputs, **NEWEST)
     tab.join.follow(tab.here, tab.state)
-    draw = callbacks.report_errors(tab.map_note)(tab.draw)
+    draw = callbacks.report_errors(tab.map_note, "map")(tab.draw)
     map_outputs = [tab.map, tab.map_note, tab.drawn]
-    tab.state.change(draw, [tab.state, tab.drawn], map_outputs, **LATEST)
+    tab.state.change(draw, [tab.state, tab.drawn], map_outputs, **NEWEST)
+    tab.note.stop(tab.guard(callbacks.stop(tab.note)), None, tab.note, **NEWEST)
     return tab

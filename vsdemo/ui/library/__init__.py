@@ -44,8 +44,9 @@ class NamedReader:
 class Library:
     """Models and galleries by key, and engines cached by (model, gallery).
 
-    A page never waits for a model: it gets a `Pending` value and shows its status meanwhile. However
-    many pages want a value, it is loaded once; what is loaded already is not behind what takes long.
+    A page never waits for a model: it gets a `Pending` value and shows its status meanwhile.
+    However many pages want a value, it is loaded once. Long work waits for a slot, so that short
+    work is never behind it.
 
     Args:
         own: A data set, captions file or folder of photos to offer first.
@@ -111,6 +112,34 @@ class Library:
         known = (*self.galleries.values(), *filter(None, self._dev.values()))
         return next((gallery.photos for gallery in known if gallery.token == token), ())
 
+    def status(self, label: str) -> Status:
+        """Return the status of new work in the background."""
+        return Status(label, self._slots)
+
+    def submit(
+        self, status: Status, function: Callable[..., T], *args: Any, keep: bool = False
+    ) -> Pending[T]:
+        """Call a function in the background.
+
+        Args:
+            status: A new status, to which the function reports where it takes long.
+            function: The function.
+            *args: Its arguments.
+            keep: Let it end, also if no page wants its result any more.
+        """
+        pending: Pending[T] = Pending(status, keep=keep)
+
+        def run() -> None:
+            try:
+                pending.future.set_result(function(*args))
+            except BaseException as error:
+                pending.future.set_exception(error)
+            finally:
+                status.release()
+
+        self._pool.submit(run)
+        return pending
+
     def photos(self, gallery: str) -> Pending[CaptionSet]:
         """Return the photos and captions of a gallery; Storybook's are drawn on first use."""
         chosen = _find(gallery, self.galleries)
@@ -118,8 +147,8 @@ class Library:
             pending = self._photos.get(gallery)
             if pending is None or pending.failed:
                 is_drawn = datasets.is_generated(chosen.name)
-                status = self._status("Drawing the pictures" if is_drawn else "Opening the gallery")
-                pending = self._submit(
+                status = self.status("Drawing the pictures" if is_drawn else "Opening the gallery")
+                pending = self.submit(
                     status, datasets.load, chosen.name, chosen.split, status.report
                 )
                 self._photos[gallery] = pending
@@ -139,8 +168,8 @@ class Library:
             pending = self._engines.get(key)
             if pending is None or pending.failed:
                 self._drop_engine(key)
-                status = self._status(LOADING)
-                pending = self._submit(
+                status = self.status(LOADING)
+                pending = self.submit(
                     status, self._load_engine, folder, photos, gallery, status, keep=keep
                 )
                 self._engines[key] = pending
@@ -157,8 +186,8 @@ class Library:
         with self._lock:
             pending = self._captions.get(key)
             if pending is None or pending.failed:
-                status = self._status(READING)
-                pending = self._submit(status, self._load_captions, engine, status)
+                status = self.status(READING)
+                pending = self.submit(status, self._load_captions, engine, status)
                 self._captions[key] = pending
             return pending
 
@@ -189,30 +218,10 @@ class Library:
         with self._lock:
             pending = self._all_readers
             if pending is None or pending.failed:
-                status = self._status("Loading the models")
-                pending = self._submit(status, _load_readers, dict(self.models), status)
+                status = self.status("Loading the models")
+                pending = self.submit(status, _load_readers, dict(self.models), status)
                 self._all_readers = pending
             return pending
-
-    def _status(self, label: str) -> Status:
-        return Status(label, self._slots)
-
-    def _submit(
-        self, status: Status, function: Callable[..., T], *args: Any, keep: bool = False
-    ) -> Pending[T]:
-        """Call a function in the background; its long work reports to `status`."""
-        pending: Pending[T] = Pending(status, keep=keep)
-
-        def run() -> None:
-            try:
-                pending.future.set_result(function(*args))
-            except BaseException as error:
-                pending.future.set_exception(error)
-            finally:
-                status.release()
-
-        self._pool.submit(run)
-        return pending
 
     def _drop_engine(self, key: EngineKey) -> None:
         self._engines.pop(key, None)
@@ -227,15 +236,16 @@ class Library:
         with self._lock:
             pending = self._readers.get(key)
             if pending is None or pending.failed:
-                status = self._status(LOADING)
-                pending = self._submit(status, load, self.models, names, status)
+                status = self.status(LOADING)
+                pending = self.submit(status, load, self.models, names, status)
                 self._readers[key] = pending
             return pending
 
     def _load_engine(
         self, folder: Path, photos: Pending[CaptionSet], gallery: str, status: Status
     ) -> Engine:
-        photos.result(unless=status.cancelled)  # so that Storybook is not drawn twice
+        photos.result(waiting=status)  # so that Storybook is not drawn twice
+        status.begin(LOADING)
         chosen = self.galleries[gallery]
 
         def report(done: int, total: int) -> None:
@@ -252,9 +262,10 @@ class Library:
             self._photos[gallery] = resolved
         return engine
 
-
     def _load_captions(self, engine: Pending[Engine], status: Status) -> Index:
-        return engine.result(unless=status.cancelled).load_captions(status.report)
+        loaded = engine.result(waiting=status)
+        status.begin(READING)
+        return loaded.load_captions(status.report)
 
 
 def _load_describer(models: Mapping[str, Path], names: list[str], status: Status) -> NamedReader:

@@ -69,6 +69,17 @@ class Status:
             self.begin(label)
         self._has_slot = True
 
+    def follow(self, other: Status) -> None:
+        """Show what other work does that this one waits for.
+
+        Raises:
+            Cancelled: Nobody wants the result any more.
+        """
+        if self.cancelled.is_set():
+            raise Cancelled
+        self.label, self.done, self.total = other.label, other.done, other.total
+        self._started = other._started
+
     def release(self) -> None:
         """Give the slot back when the work has ended; later reports need none."""
         slots, self._slots = self._slots, None
@@ -134,14 +145,17 @@ class Pending(Generic[T]):
             if not self._requests and not self.future.done():
                 self.cancelled.set()
 
-    def result(self, unless: Event | None = None) -> T:
+    def result(self, waiting: Status | None = None) -> T:
         """Wait for the value, and return it or raise the error of loading it.
 
+        Args:
+            waiting: The status of work that waits for this value.
+
         Raises:
-            Cancelled: `unless` was set meanwhile.
+            Cancelled: Nobody wants that work any more.
         """
         with self.wanted():
             while not wait([self.future], POLL).done:
-                if unless is not None and unless.is_set():
-                    raise Cancelled
+                if waiting is not None:
+                    waiting.follow(self.status)
             return self.future.result()

@@ -11,7 +11,7 @@ import gradio as gr
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.ui import callbacks
-from vsdemo.ui.callbacks import LATEST, Update, Updates
+from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import (
     chip,
@@ -72,7 +72,7 @@ class SentencesTab:
 
     def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
         """Return a callback that shows its errors below the sentences."""
-        return callbacks.report_errors(self.note)(callback)
+        return callbacks.report_errors(self.note, "sentences")(callback)
 
     def open(self, state: PairState | None) -> Updates:
         """Compare what waits for the tab to be opened, or the first example."""
@@ -149,12 +149,14 @@ def build(library: Library) -> SentencesTab:
     tab = SentencesTab(library)
     inputs = [tab.first, tab.second, tab.state]
     for event in (tab.go.click, tab.first.submit, tab.second.submit):
-        event(tab.guard(tab.run), inputs, tab.questions, **LATEST)
+        event(tab.guard(tab.run), inputs, tab.questions, **NEWEST)
     for button, pair in zip(tab.examples, EXAMPLES, strict=True):
 
         def run_example(state: PairState | None, texts: tuple[str, str] = pair) -> Updates:
             yield from tab.run(*texts, state)
 
-        button.click(tab.guard(run_example), [tab.state], tab.questions, **LATEST)
-    tab.state.change(tab.guard(tab.answer), [tab.state], tab.outputs, **LATEST)
+        button.click(tab.guard(run_example), [tab.state], tab.questions, **NEWEST)
+    guard = callbacks.report_errors(tab.note, "comparison")
+    tab.state.change(guard(tab.answer), [tab.state], tab.outputs, **NEWEST)
+    tab.note.stop(guard(callbacks.stop(tab.note)), None, tab.note, **NEWEST)
     return tab

@@ -8,6 +8,7 @@ from vsdemo.core import event_reader
 from vsdemo.core.event_reader import seconds_left
 from vsdemo.core.events import Event
 from vsdemo.training.jobs.jobs import ALIVE
+from vsdemo.ui.components.html import duration
 
 STATE_NAMES = {  # state of a run: how the page calls it
     "preparing": "preparing",
@@ -57,11 +58,3 @@ def best(events: Sequence[Event]) -> str:
     """Return the best metric on dev so far, such as "rsum 312.4"."""
     metric = event_reader.best_metric(events)
     return f"{metric[0]} {metric[1]:.1f}" if metric else ""
-
-
-def duration(seconds: float) -> str:
-    """Return a duration, rounded to a readable unit."""
-    whole = round(seconds)
-    if whole < 90:
-        return f"{whole} s"
-    return f"{whole // 60} min" if whole < 5400 else f"{whole / 3600:.1f} h"
