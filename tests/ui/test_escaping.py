@@ -98,7 +98,7 @@ CASES = [
     ("components/photo_cards.html", photo_picks),
     ("components/progress.html", html.progress),
     ("components/progress.html", lambda t: html.progress(t, 1, 2)),
-    ("components/progress.html", lambda t: html.progress(t, 1, 2, lambda n: t)),
+    ("components/progress.html", lambda t: html.progress(t, 1, 2, number=lambda n: t)),
     ("components/sentence_list.html", sentence_list),
     ("components/sentence_list.html", ranked_sentences),
     ("components/toast.html", html.toast),

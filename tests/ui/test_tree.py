@@ -71,7 +71,7 @@ def test_a_closed_panel_parses_nothing(panel, words):
 
 def test_an_opened_panel_shows_progress_first(panel, words):
     updates = run(panel, panel.unfold, state("a dog & cat"), None)
-    assert any("Parsing the sentence" in str(u[panel.note]) for u in updates[:-1])
+    assert any("Parsing the sentence" in str(u.get(panel.note)) for u in updates[:-1])
     last = updates[-1]
     assert last[panel.open] is True
     assert last[panel.parsed] == "a dog & cat"
