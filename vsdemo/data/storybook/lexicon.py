@@ -100,8 +100,10 @@ class Lexicon:
             phrases += [*setting.surface, *setting.along]
         for size in self.sizes.values():
             phrases += size.words
-        for adverbial in (*self.times.values(), *self.weathers.values()):
-            phrases += adverbial.phrases
+        for time in self.times.values():
+            phrases += time.phrases
+        for weather in self.weathers.values():
+            phrases += weather.phrases
         phrases += [phrase for side in self.sides.values() for phrase in side]
         return tuple(dict.fromkeys(word for phrase in phrases for word in phrase.split()))
 
