@@ -112,7 +112,6 @@ class Pending(Generic[T]):
     def __init__(self, status: Status, *, keep: bool = False) -> None:
         self.status = status
         self.future: Future[T] = Future()
-        self.cancelled = status.cancelled
         self._keep = keep
         self._requests = 0
         self._lock = Lock()
@@ -122,7 +121,7 @@ class Pending(Generic[T]):
         """Whether to start again: it was cancelled, or its cause may be gone since."""
         if self.future.done():
             return self.future.exception() is not None
-        return self.cancelled.is_set()
+        return self.status.cancelled.is_set()
 
     @contextmanager
     def wanted(self) -> Iterator[None]:
@@ -143,7 +142,7 @@ class Pending(Generic[T]):
     def _cancel_if_unwanted(self) -> None:
         with self._lock:
             if not self._requests and not self.future.done():
-                self.cancelled.set()
+                self.status.cancelled.set()
 
     def result(self, waiting: Status | None = None) -> T:
         """Wait for the value, and return it or raise the error of loading it.
