@@ -20,8 +20,12 @@ from vsdemo.models import checkpoint
 thresholds = st.dictionaries(st.integers(1, 9000), st.floats(0, 1), min_size=1, max_size=6)
 
 
-def of(scores) -> MatchThreshold:
-    return MatchThreshold(dict(sorted(scores.items())), "toy", "dev", sentences=7)
+LONG, SHORT = "a red circle on a blue ground", "a circle"
+
+
+def of(scores, short_scores=None) -> MatchThreshold:
+    long, short = (dict(sorted(s.items())) for s in (scores, short_scores or scores))
+    return MatchThreshold(long, short, dataset="toy", split="dev", sentences=7)
 
 
 @pytest.fixture(scope="module")
@@ -34,24 +38,24 @@ def toy(toy_checkpoint):
 
 def test_the_threshold_is_linear_in_the_logarithm_of_the_size():
     threshold = of({100: 0.2, 1000: 0.5})
-    assert threshold.at(100) == pytest.approx(0.2)
-    assert threshold.at(316) == pytest.approx(0.35, abs=1e-3)
-    assert threshold.at(1000) == pytest.approx(0.5)
+    assert threshold.at(100, LONG) == pytest.approx(0.2)
+    assert threshold.at(316, LONG) == pytest.approx(0.35, abs=1e-3)
+    assert threshold.at(1000, LONG) == pytest.approx(0.5)
 
 
 def test_the_slope_is_the_same_below_all_sizes_and_half_of_it_above():
     threshold = of({100: 0.2, 1000: 0.25, 10_000: 0.35})
-    assert threshold.at(10) == pytest.approx(0.15)
-    assert threshold.at(100_000) == pytest.approx(0.4)
-    assert of({100: 0.1, 1000: 0.5}).at(1) == 0
+    assert threshold.at(10, LONG) == pytest.approx(0.15)
+    assert threshold.at(100_000, LONG) == pytest.approx(0.4)
+    assert of({100: 0.1, 1000: 0.5}).at(1, LONG) == 0
 
 
 @given(thresholds, st.integers(0, 100_000))
 def test_thresholds_are_never_negative_and_exact_at_their_sizes(scores, photos):
     threshold = of(scores)
-    assert threshold.at(photos) >= 0
+    assert threshold.at(photos, LONG) >= 0
     for size, score in scores.items():
-        assert threshold.at(size) == pytest.approx(score, abs=1e-6)
+        assert threshold.at(size, LONG) == pytest.approx(score, abs=1e-6)
 
 
 @given(thresholds)
@@ -59,7 +63,10 @@ def test_thresholds_survive_their_file(scores):
     again = MatchThreshold.from_json(json.loads(json.dumps(of(scores).to_json())))
     assert again.scores == pytest.approx(of(scores).scores, abs=1e-4)
     assert list(again.scores) == sorted(scores)
-    assert replace(again, scores={}) == replace(of(scores), scores={})
+    assert again.short_scores == again.scores
+    assert replace(again, scores={}, short_scores={}) == replace(
+        of(scores), scores={}, short_scores={}
+    )
 
 
 @given(st.lists(st.integers(), max_size=50), st.integers(1, 60))
@@ -90,13 +97,39 @@ def test_characters_know_the_stored_words_and_words_like_them(own_folders, tmp_p
     assert matching.known_shares(model, texts).tolist() == [1, 1, 0.25, 0]
 
 
+@pytest.mark.parametrize(
+    ("caption", "start"),
+    [
+        ("A man in a red shirt.", "a man"),
+        ("Two dogs play.", "two dogs play"),
+        ("A dog.", "a dog"),
+        ("There is a dog", ""),
+        ("Dogs", ""),
+        ("The and of a", ""),
+        ("", ""),
+    ],
+)
+def test_an_opening_is_a_short_query(caption, start):
+    assert matching.opening(caption) == start
+    assert matching.is_short(start)
+
+
+def test_short_queries_have_a_threshold_of_their_own():
+    threshold = of({10: 0.4, 100: 0.6}, {10: 0.1, 100: 0.2})
+    assert (threshold.at(10, LONG), threshold.at(10, SHORT)) == (0.4, 0.1)
+    assert (threshold.at(100, LONG), threshold.at(100, SHORT)) == pytest.approx((0.6, 0.2))
+
+
 def test_few_captions_of_the_calibration_are_below_the_threshold(toy):
     model, split, photos = toy
-    captions = range(len(split.captions))
-    threshold = matching.calibrate(model, split, photos, captions=captions).at(len(photos))
-    scores = matching.match_scores(model, split.captions, photos).numpy()
-    assert np.quantile(scores, matching.QUANTILE) == pytest.approx(threshold, abs=1e-6)
-    assert (scores < threshold - 1e-6).mean() <= matching.FALSE_ALARMS
+    result = matching.calibrate(model, split, photos, captions=range(len(split.captions)))
+    long = [text for text in split.captions if not matching.is_short(text)]
+    short = [start for text in split.captions if (start := matching.opening(text))]
+    for texts in (long, short):
+        threshold = result.at(len(photos), texts[0])
+        scores = matching.match_scores(model, texts, photos).numpy()
+        assert np.quantile(scores, matching.QUANTILE) == pytest.approx(threshold, abs=1e-6)
+        assert (scores < threshold - 1e-6).mean() <= matching.FALSE_ALARMS
 
 
 def test_larger_galleries_have_higher_thresholds(toy):
@@ -104,8 +137,8 @@ def test_larger_galleries_have_higher_thresholds(toy):
     captions = range(len(split.captions))
     result = matching.calibrate(model, split, photos, captions=captions, sizes=(2, 10, 20, 99))
     assert list(result.scores) == [2, 10, 20, 40]
-    values = list(result.scores.values())
-    assert values == sorted(values)
+    for scores in (result.scores, result.short_scores):
+        assert list(scores.values()) == sorted(scores.values())
     assert (result.dataset, result.split, result.sentences) == ("toy", "all", 200)
 
 

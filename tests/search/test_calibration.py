@@ -13,7 +13,7 @@ from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
 from vsdemo.search import calibration
 
-THRESHOLD = MatchThreshold({8: 0.5}, dataset="toy", split="dev", sentences=7)
+THRESHOLD = MatchThreshold({8: 0.5}, {8: 0.4}, dataset="toy", split="dev", sentences=7)
 
 
 def test_a_checkpoint_is_calibrated_on_dev_and_remembers(toy_checkpoint, tmp_path):
@@ -22,7 +22,7 @@ def test_a_checkpoint_is_calibrated_on_dev_and_remembers(toy_checkpoint, tmp_pat
     assert calibration.stored(folder, content_hash) is None
     result = calibration.calibrate(folder)
     assert (result.dataset, result.split, list(result.scores)) == ("toy", "dev", [8])
-    assert calibration.stored(folder, content_hash).at(8) == pytest.approx(result.at(8), abs=1e-4)
+    assert calibration.stored(folder, content_hash).scores == pytest.approx(result.scores, abs=1e-4)
     assert checkpoint.content_hash(folder) == content_hash
     assert not (folder / "words.json").exists()  # its vocabulary has the words
 
@@ -44,6 +44,7 @@ def test_a_model_of_characters_gets_the_words_of_its_captions(own_folders, tmp_p
         {"scores": {"0": 0.1}},
         {"scores": {"many": 0.1}},
         {"scores": None},
+        {"short_scores": None},
         {"sentences": None},
     ],
 )

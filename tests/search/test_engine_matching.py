@@ -42,7 +42,7 @@ def test_the_threshold_is_that_of_captions_in_dev(engine):
     split = engine.gallery
     dev = [c for c, photo in enumerate(split.photo_of) if 24 <= photo < 32]
     result = matching.calibrate(engine.model, split, engine.photos.embeddings, captions=dev)
-    assert engine.match_threshold == pytest.approx(result.at(40))
+    assert engine.match_threshold == result
 
 
 def test_a_gallery_without_dev_photos_uses_all_its_captions(toy_checkpoint):
@@ -50,13 +50,13 @@ def test_a_gallery_without_dev_photos_uses_all_its_captions(toy_checkpoint):
     split = engine.gallery
     captions = range(len(split.captions))
     result = matching.calibrate(engine.model, split, engine.photos.embeddings, captions=captions)
-    assert engine.match_threshold == pytest.approx(result.at(8))
+    assert engine.match_threshold == result
 
 
 def test_the_stored_threshold_is_used_in_the_same_data_set(calibrated, monkeypatch):
     stored = calibration.calibrate(calibrated)
     monkeypatch.setattr(matching, "calibrate", None)
-    assert Engine(calibrated).match_threshold == pytest.approx(stored.at(40), abs=1e-4)
+    assert Engine(calibrated).match_threshold.scores == pytest.approx(stored.scores, abs=1e-4)
 
 
 def test_another_data_set_with_captions_is_calibrated_on_these(calibrated, toy_root, monkeypatch):
@@ -67,13 +67,13 @@ def test_another_data_set_with_captions_is_calibrated_on_these(calibrated, toy_r
     expected = matching.calibrate(
         engine.model, engine.gallery, engine.photos.embeddings, captions=captions
     )
-    assert engine.match_threshold == pytest.approx(expected.at(40))
+    assert engine.match_threshold == expected
 
 
 def test_a_folder_of_photos_has_the_stored_threshold(calibrated, own_photos):
     engine = Engine(calibrated, str(own_photos))
     stored = calibration.stored(calibrated, checkpoint.content_hash(calibrated))
-    assert engine.match_threshold == stored.at(40)
+    assert engine.match_threshold == stored
     assert not engine.matches(ABSENT, engine.search(ABSENT))
 
 
@@ -86,5 +86,7 @@ def test_without_captions_and_calibration_everything_matches(toy_checkpoint, own
 def test_the_score_of_the_best_hit_decides(engine):
     text = "a red circle on a blue ground"
     hits = engine.search(text, 5)
-    assert engine.matches(text, hits) == (hits[0].unit_score >= engine.match_threshold)
+    assert engine.matches(text, hits) == (
+        hits[0].unit_score >= engine.match_threshold.at(len(engine.photos), text)
+    )
     assert engine.matches(text, [])

@@ -26,6 +26,7 @@ from vsdemo.data import caption_bank, datasets
 from vsdemo.data.text.near_words import WordList
 from vsdemo.data.text.sentences import add_trees, parser_version
 from vsdemo.evaluation import matching
+from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
 from vsdemo.search import calibration
 from vsdemo.search.index import Index
@@ -287,8 +288,8 @@ class Engine(Reader):
         return self.photos.top_specific(self.encode(text), check_k(k))
 
     @cached_property
-    def match_threshold(self) -> float | None:
-        """The match score below which nothing in the gallery matches a sentence; None if unknown.
+    def match_threshold(self) -> MatchThreshold | None:
+        """From which match score on anything matches a sentence; None if unknown.
 
         It is that of the checkpoint if this was calibrated on the gallery's data set. Otherwise it
         is calibrated on the gallery's captions, if possible those of photos in the dev split, and
@@ -296,16 +297,15 @@ class Engine(Reader):
         """
         stored = self._stored_threshold
         if stored and (stored.dataset == self.gallery.name or not self.gallery.captions):
-            return stored.at(len(self.photos))
+            return stored
         if not self.gallery.captions:
             return None
-        result = matching.calibrate(
+        return matching.calibrate(
             self.model,
             self.gallery,
             self.photos.embeddings,
             captions=matching.spread(self._captions_of_dev(), CALIBRATION),
         )
-        return result.at(len(self.photos))
 
     def _captions_of_dev(self) -> list[int]:
         """Return the captions of photos in the dev split, all captions if there are none."""
@@ -329,7 +329,7 @@ class Engine(Reader):
         if threshold is None or not hits:
             return True
         known = float(self._text.known_share(self._parse(text)))
-        return hits[0].unit_score * known >= threshold
+        return hits[0].unit_score * known >= threshold.at(len(self.photos), text)
 
     def describe_photo(self, number: int, k: int = 10) -> list[Hit]:
         """Return the k sentences that describe a photo of the gallery best."""

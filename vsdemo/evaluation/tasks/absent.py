@@ -2,8 +2,9 @@
 
 The threshold of `vsdemo.evaluation.matching` is calibrated on captions of every other photo of the
 split. Over the gallery of all its photos, `false_alarms` is the share of the other photos' captions
-that are said to match nothing, and `recall` that of the sentences about what no photo shows, see
-`vsdemo.data.absent`. The threshold knows none of these sentences.
+that are said to match nothing, `short_false_alarms` that of the first words of these captions, and
+`recall` that of the sentences about what no photo shows, see `vsdemo.data.absent`. The threshold
+knows none of these sentences.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from vsdemo.core.errors import UserError
 from vsdemo.data import absent
 from vsdemo.evaluation import matching
+from vsdemo.evaluation.matching import opening
 from vsdemo.evaluation.metrics.accuracy import Accuracy
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
 from vsdemo.evaluation.task import PhotoData, Result, Task
@@ -31,10 +33,10 @@ class Absent(Task):
     name: ClassVar[str] = "absent"
     needs: ClassVar[frozenset[str]] = frozenset({"photos"})
     primary: ClassVar[str] = "recall"
-    columns: ClassVar[tuple[str, ...]] = ("recall", "false_alarms")
+    columns: ClassVar[tuple[str, ...]] = ("recall", "false_alarms", "short_false_alarms")
 
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
-        """Return false_alarms and recall in percent, the threshold, counts, and ci95.
+        """Return false_alarms, short_false_alarms and recall in percent, counts, and ci95.
 
         The intervals are over sentences.
 
@@ -49,13 +51,16 @@ class Absent(Task):
             raise UserError(f"{split.name} has too few photos with captions; two are needed.")
         chosen, measured = (matching.spread(half, CAPTIONS) for half in halves)
         photos = model.encode_image(data.features)
-        threshold = matching.calibrate(model, split, photos, captions=chosen).at(len(photos))
+        threshold = matching.calibrate(model, split, photos, captions=chosen)
+        captions = [split.captions[caption] for caption in measured]
         sentences = {
-            "false_alarms": [split.captions[caption] for caption in measured],
+            "false_alarms": captions,
+            "short_false_alarms": [start for text in captions if (start := opening(text))],
             "recall": list(absent.sentences(split.name)),
         }
         answers = {
-            name: matching.match_scores(model, texts, photos).numpy() < threshold
+            name: matching.match_scores(model, texts, photos).numpy()
+            < [threshold.at(len(photos), text) for text in texts]
             for name, texts in sentences.items()
         }
         accuracy = Accuracy.of(
@@ -64,7 +69,6 @@ class Absent(Task):
         )
         return {
             **with_intervals(accuracy),
-            "threshold": round(threshold, matching.DIGITS),
             "n_captions": len(measured),
             "n_absent": len(sentences["recall"]),
         }
