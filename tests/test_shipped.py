@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from vsdemo.evaluation.tasks.hypernyms import Hypernyms
 from vsdemo.evaluation.tasks.retrieval import Retrieval
 from vsdemo.models import checkpoint
 from vsdemo.recipes.parsing import score
+from vsdemo.recipes.pocket import card as pocket_card
 
 ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = sorted(p.parent for p in (ROOT / "checkpoints").glob("**/config.json"))
@@ -38,12 +40,40 @@ def test_documented_checkpoints_exist() -> None:
     assert flickr8k | pocket | storybook | {"pascal1k/sdt_rnn"} <= {name(f) for f in SHIPPED}
 
 
-def test_card_of_pocket_states_its_metrics() -> None:
+def test_card_of_pocket_equals_the_output_of_its_writer() -> None:
     folder = ROOT / "checkpoints" / "pocket"
-    metrics = json.loads((folder / "metrics.json").read_text())["dev_rsum"]
-    card = " ".join((folder / "README.md").read_text().split())
-    expected = "rsum {flickr8k} on Flickr8k dev, {storybook} on Storybook dev"
-    assert expected.format(**metrics) in card
+    metrics = json.loads((folder / "metrics.json").read_text())
+    text = (folder / "README.md").read_text()
+    rsum = "rsum {flickr8k} on Flickr8k dev, {storybook} on Storybook dev"
+    assert rsum.format(**metrics["dev_rsum"]) in " ".join(text.split())
+    counts = {n: int(c.replace(",", "")) for c, n in re.findall(r"([\d,]+) photos of (\w+)", text)}
+    settings = SimpleNamespace(epochs=int(re.search(r"--epochs (\d+)", text)[1]), seed=0)
+    assert pocket_card.card(settings, counts, metrics) == text
+
+
+def test_card_of_the_parser_equals_the_output_of_its_writer() -> None:
+    folder = ROOT / "checkpoints" / "stanza-en"
+    metrics = json.loads((folder / "metrics.json").read_text())
+    text = (folder / "README.md").read_text()
+    silver = int(re.search(r"([\d,]+) silver trees", text)[1].replace(",", ""))
+    assert score.card(metrics, silver=silver) == text
+
+
+@pytest.mark.parametrize(
+    "folder", [*SHIPPED, ROOT / "checkpoints/pocket", ROOT / "checkpoints/stanza-en"], ids=name
+)
+def test_metadata_of_cards_names_the_licence(folder: Path) -> None:
+    """As the Hugging Face Hub wants it: a known name, or `other` with a name and a link."""
+    metadata = (folder / "README.md").read_text().split("---")[1]
+    fields = dict(line.split(": ", 1) for line in metadata.strip().splitlines())
+    assert fields["license"] in {"mit", "other"}
+    research = folder.parent.name != "wordnet" and fields["license"] == "other"
+    if fields["license"] == "other":
+        assert re.fullmatch(r"[a-z0-9.-]+", fields["license_name"])
+        assert fields["license_link"].startswith("https://")
+    assert research == (
+        "Licence of the weights: research only" in (folder / "README.md").read_text()
+    )
 
 
 def test_models_over_pocket_reach_most_of_the_rsum_over_densenet() -> None:

@@ -155,7 +155,7 @@ def test_model_card_describes_run_and_metrics(toy_checkpoint, measured):
             low, high = measured["ci95"][way][k]
             assert f"{measured[way][k]:.1f} ({low:.1f}-{high:.1f})" in card
     assert f"**{measured['rsum']:.1f}**" in card
-    assert "Licence of the training data: " in card
+    assert "Licence of the weights: see its data" in card
 
 
 def test_command_on_the_card_reproduces_the_config(toy_checkpoint):

@@ -1,6 +1,6 @@
 """Model cards, and the final measurement of a checkpoint that they report.
 
-What differs between tasks (tags, description, table, legend, licence) is declared by the task; see
+What differs between tasks (tags, description, table, legend) is declared by the task; see
 `task.CardText`.
 """
 
@@ -21,14 +21,14 @@ from vsdemo.data import datasets
 from vsdemo.evaluation.evaluate import evaluate
 from vsdemo.evaluation.task import CardText, Result, Task
 from vsdemo.evaluation.tasks import task
-from vsdemo.models import checkpoint
+from vsdemo.models import checkpoint, licences
 from vsdemo.models.checkpoint import Spec
+from vsdemo.models.licences import Licence
 
 SPLITS = ("dev", "test")
 GENERIC = CardText(
     tags=("visual-semantic-embeddings",),
     description=lambda spec: f"Preset `{spec.preset}` of vsdemo ({spec.model}).",
-    licence=lambda spec: "see the data set's own terms",
     legend="",
 )
 
@@ -86,16 +86,36 @@ def card(name: str, spec: Spec, metrics: Mapping[str, Result], log: Path) -> str
         "Matrices are stored in half precision, and the metrics are measured with these.",
         measured.table(metrics),
         text.legend,
-        f"Licence of the training data: {text.licence(spec)}.\n{text.contents}",
+        f"{_licence(spec)}\n{text.contents}",
     ]
-    return document(name, tags=text.tags, paragraphs=paragraphs)
+    return document(name, tags=text.tags, licence=licences.of(spec), paragraphs=paragraphs)
 
 
-def document(name: str, *, tags: Sequence[str], paragraphs: Sequence[str]) -> str:
-    """Return a model card with its metadata and title; empty paragraphs are left out."""
-    metadata = f"---\nlibrary_name: vsdemo\ntags: [{', '.join(tags)}]\n---"
+def document(
+    title: str,
+    *,
+    tags: Sequence[str],
+    licence: Licence,
+    paragraphs: Sequence[str],
+    library: str = "vsdemo",
+) -> str:
+    """Return a model card.
+
+    Args:
+        title: Of the card.
+        tags: Of the Hugging Face Hub.
+        licence: Of the weights.
+        paragraphs: Empty ones are left out.
+        library: That loads the weights.
+    """
+    metadata = {
+        "library_name": library,
+        **licence.metadata(),
+        "tags": f"[{', '.join(tags)}]",
+    }
+    lines = "\n".join(f"{key}: {value}" for key, value in metadata.items())
     body = "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
-    return f"{metadata}\n# {name}\n\n{body}\n"
+    return f"---\n{lines}\n---\n# {title}\n\n{body}\n"
 
 
 def _origin(name: str, spec: Spec, measured: Task, log: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -144,6 +164,15 @@ def _features(spec: Spec) -> str:
     )
 
 
+def _licence(spec: Spec) -> str:
+    """Return the sentences on how the weights may be used."""
+    own, backbone = licences.of(spec), licences.of_backbone(spec)
+    text = f"Licence of the weights: {own.label}. They learned from {own.terms}."
+    if backbone is not None:
+        text += f"\nLicence of the backbone: {backbone.label} ({backbone.terms})."
+    return text
+
+
 def _vectors(spec: Spec) -> str:
     """Return the paragraph on pretrained word vectors; empty if they were learned."""
     if spec.config.vectors == "learned":
@@ -151,6 +180,5 @@ def _vectors(spec: Spec) -> str:
     return (
         "Word vectors: our own (PPMI and SVD), from captions of Flickr30k without dev and test "
         "photos of\nFlickr8k, and from the train split; "
-        f"they are then {spec.config.vectors}. Licence of that text: non-commercial\nresearch and "
-        "education."
+        f"they are then {spec.config.vectors}."
     )

@@ -72,14 +72,12 @@ class CardText:
     Args:
         tags: Of the Hugging Face Hub.
         description: The first paragraph.
-        licence: Of the training data.
         legend: Explains the table.
         contents: What the checkpoint holds.
     """
 
     tags: tuple[str, ...]
     description: Callable[[Spec], str]
-    licence: Callable[[Spec], str]
     legend: str
     contents: str = "The checkpoint holds weights and a list of words, no sentence and no photo."
 

@@ -35,10 +35,6 @@ from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 
 SPLITS = ("dev", "test")
-LICENCES = {
-    "wordnet": "WordNet 3.0, copyright Princeton University, free to use with this notice",
-    "toy": "MIT, as part of vsdemo",
-}
 
 
 def embed_concepts(model: DualEncoder, split: Split) -> Embeddings:
@@ -98,10 +94,6 @@ def _description(spec: Spec) -> str:
     )
 
 
-def _licence(spec: Spec) -> str:
-    return LICENCES.get(spec.dataset, "the hierarchy's own terms")
-
-
 @dataclass(frozen=True)
 class Hypernyms(Task):
     """Accuracy on pairs of concepts, by protocol."""
@@ -112,7 +104,6 @@ class Hypernyms(Task):
     card: ClassVar[CardText | None] = CardText(
         tags=("order-embeddings", "hypernymy", "wordnet"),
         description=_description,
-        licence=_licence,
         legend="Percent of right answers with 95% bootstrap intervals over pairs; thresholds are "
         "chosen on dev.\n`seen`: share of the true pairs that are in train. `oracle`: knows the "
         "whole hierarchy.",

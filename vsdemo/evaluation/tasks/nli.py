@@ -109,10 +109,6 @@ def _description(spec: Spec) -> str:
     )
 
 
-def _licence(spec: Spec) -> str:
-    return "SNLI CC BY-SA 4.0, SICK CC BY-NC-SA 3.0"
-
-
 @dataclass(frozen=True)
 class Inference(Task):
     """Accuracy on SNLI and SICK in two classes."""
@@ -123,7 +119,6 @@ class Inference(Task):
     card: ClassVar[CardText | None] = CardText(
         tags=("textual-entailment",),
         description=_description,
-        licence=_licence,
         legend="Percent of right answers with 95% bootstrap intervals over pairs; thresholds are "
         "chosen on dev.",
         contents="The checkpoint holds weights and a list of words, no sentence.",

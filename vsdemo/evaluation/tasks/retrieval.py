@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 from vsdemo.core import markdown
 from vsdemo.core.errors import UserError
 from vsdemo.core.nested import combine
-from vsdemo.data import datasets
 from vsdemo.evaluation.metrics import bootstrap, retrieval
 from vsdemo.evaluation.metrics.ranks import RECALLS
 from vsdemo.evaluation.metrics.retrieval import DIRECTIONS, Ranks
@@ -22,11 +21,6 @@ from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 
 FOLD = 1000  # photos in a block of the 1k protocol (Vendrov 2016, section 4.5)
-LICENCES = {
-    "flickr8k": "non-commercial research and education; cite Hodosh et al. 2013",
-    "pascal1k": "Flickr's terms of use",
-    "storybook": "MIT, as part of vsdemo",
-}
 
 
 def _description(spec: Spec) -> str:
@@ -34,10 +28,6 @@ def _description(spec: Spec) -> str:
         f"Preset `{spec.preset}` of vsdemo ({spec.model}), trained on the train split of "
         f"{spec.dataset};\nthe epoch was chosen on its dev split."
     )
-
-
-def _licence(spec: Spec) -> str:
-    return LICENCES.get(datasets.base_name(spec.dataset), "see the data set's own terms")
 
 
 @dataclass(frozen=True)
@@ -59,7 +49,6 @@ class Retrieval(PairedTask):
     card: ClassVar[CardText | None] = CardText(
         tags=("visual-semantic-embeddings", "image-retrieval"),
         description=_description,
-        licence=_licence,
         legend="Recalls in percent with 95% bootstrap intervals over photos; `i2t` finds captions "
         "for a photo,\n`t2i` photos for a caption. A tie counts half.",
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from vsdemo.evaluation import cards
+from vsdemo.models.licences import POCKET
 
 BODY = """\
 The image network of vsdemo that needs no download: a residual network of 4.7 million parameters
@@ -20,9 +21,8 @@ trained on {photos}, and on no photo of a dev or test split of these.
 With the text encoder of its own training: rsum {flickr8k} on Flickr8k dev, {storybook} on Storybook
 dev, on whole photos at 224 x 224 pixels. The results of models over it are in their own cards.
 
-Licence of the training data: photos of Flickr8k, Pascal1K and VOC2008 are under Flickr's terms, for
-research; ImageNet's for non-commercial research; Storybook is part of vsdemo (MIT). The checkpoint
-holds weights and no photo."""
+Licence of the weights: {licence.label}. They learned from {licence.terms}.
+The checkpoint holds weights and no photo."""
 
 
 def card(settings: Any, counts: Mapping[str, int], metrics: Mapping[str, Any]) -> str:
@@ -38,9 +38,13 @@ def card(settings: Any, counts: Mapping[str, int], metrics: Mapping[str, Any]) -
         epochs=settings.epochs,
         seed=settings.seed,
         hours=metrics["hours"],
+        licence=POCKET,
         photos=photos,
         **metrics["dev_rsum"],
     )
     return cards.document(
-        "pocket", tags=["image-feature-extraction", "distillation"], paragraphs=[body]
+        "pocket",
+        tags=["image-feature-extraction", "distillation"],
+        licence=POCKET,
+        paragraphs=[body],
     )

@@ -1,0 +1,68 @@
+"""The licence of a checkpoint follows from what its weights learned from."""
+
+from dataclasses import replace
+
+import pytest
+
+from vsdemo import models
+from vsdemo.core.paths import ROOT
+from vsdemo.models import checkpoint, licences
+
+
+def shipped(name):
+    return checkpoint.read_spec(ROOT / "checkpoints" / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("flickr8k/gru", "research only"),
+        ("flickr8k/char_gru-ensemble", "research only"),
+        ("flickr8k/order-pocket", "research only"),
+        ("pascal1k/sdt_rnn", "research only"),
+        ("storybook/gru", "MIT; its image network: research only"),
+        ("storybook/kcca", "research only"),  # word vectors from captions of Flickr30k
+        ("wordnet/order", "WordNet licence"),
+        ("wordnet/toy", "MIT"),
+    ],
+)
+def test_label_of_a_shipped_checkpoint(name, label):
+    assert licences.label(shipped(name)) == label
+
+
+def test_a_seeded_split_has_the_licence_of_its_data_set():
+    spec = shipped("pascal1k/sdt_rnn")
+    assert licences.of(replace(spec, dataset="pascal1k:3")) == licences.of(spec)
+
+
+def test_own_data_have_their_own_terms():
+    spec = replace(shipped("storybook/gru"), dataset="holiday")
+    assert licences.of(spec).terms == "the data set's own terms"
+    assert licences.of(spec).metadata() == {}
+
+
+def test_pretrained_word_vectors_are_research_only():
+    spec = replace(shipped("storybook/kcca"), dataset="holiday")
+    licence = licences.of(spec)
+    assert licence.label == "research only"
+    assert "the data set's own terms; word vectors from captions of Flickr30k" in licence.terms
+
+
+@pytest.mark.parametrize(
+    ("backbone", "label"),
+    [
+        ("torchvision/densenet169", "MIT; its image network: BSD-3-Clause"),
+        ("open_clip/ViT-B-32/openai", "MIT; its image network: see its source"),
+    ],
+)
+def test_label_names_another_licence_of_the_backbone(backbone, label):
+    spec = shipped("storybook/gru")
+    config = spec.config.model_copy(update={"backbone": backbone})
+    assert licences.label(replace(spec, config=config)) == label
+
+
+def test_sentence_pairs_have_the_licence_of_their_corpora():
+    model, config = models.preset("order/entailment")
+    spec = replace(shipped("wordnet/toy"), model=model, config=config, dataset="snli")
+    assert licences.label(spec) == "CC BY-SA 4.0"
+    assert licences.label(replace(spec, dataset="sick+snli-dev")) == "CC BY-NC-SA 3.0"

@@ -1,0 +1,136 @@
+"""Under which terms weights may be used: the code is MIT, weights follow what they learned from.
+
+`of` answers for a checkpoint, `of_backbone` for the image network that it needs beside it, and
+`label` sums both up in a few words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from vsdemo.data import datasets
+from vsdemo.models.checkpoint import Spec
+
+RESEARCH_ONLY = "research only"
+
+
+@dataclass(frozen=True)
+class Licence:
+    """The terms of weights.
+
+    Attributes:
+        label: In two or three words, such as "MIT" or "research only".
+        terms: In a clause: what the weights learned from, and its terms.
+        hub: The field `license` of a model card on the Hugging Face Hub; empty if unknown.
+        hub_name: The field `license_name`, for the licence `other`.
+        link: The field `license_link`, for the licence `other`.
+    """
+
+    label: str
+    terms: str
+    hub: str = ""
+    hub_name: str = ""
+    link: str = ""
+
+    def metadata(self) -> dict[str, str]:
+        """Return the fields of a model card's metadata; none for an unknown licence."""
+        fields = {
+            "license": self.hub,
+            "license_name": self.hub_name,
+            "license_link": self.link,
+        }
+        return {key: value for key, value in fields.items() if value}
+
+
+UNKNOWN = Licence("see its data", "the data set's own terms")
+DATA = {  # (task, data set) -> licence of weights that learned from it
+    ("retrieval", "storybook"): Licence("MIT", "Storybook, MIT as part of vsdemo", "mit"),
+    ("retrieval", "flickr8k"): Licence(
+        RESEARCH_ONLY,
+        "Flickr8k, for non-commercial research and education; cite Hodosh et al. 2013",
+        "other",
+        "flickr8k-research-only",
+        "https://hockenmaier.cs.illinois.edu/8k-pictures.html",
+    ),
+    ("retrieval", "pascal1k"): Licence(
+        RESEARCH_ONLY,
+        "Pascal1K, whose photos are under Flickr's terms of use; cite Rashtchian et al. 2010",
+        "other",
+        "pascal1k-research-only",
+        "https://vision.cs.uiuc.edu/pascal-sentences/",
+    ),
+    ("nli", "snli"): Licence("CC BY-SA 4.0", "SNLI, CC BY-SA 4.0", "cc-by-sa-4.0"),
+    ("nli", "sick+snli-dev"): Licence(
+        "CC BY-NC-SA 3.0", "SICK, CC BY-NC-SA 3.0, and SNLI, CC BY-SA 4.0", "cc-by-nc-sa-3.0"
+    ),
+    ("hypernyms", "toy"): Licence("MIT", "a hierarchy of vsdemo, MIT", "mit"),
+    ("hypernyms", "wordnet"): Licence(
+        "WordNet licence",
+        "WordNet 3.0, copyright Princeton University, free to use with this notice",
+        "other",
+        "wordnet-3.0",
+        "https://wordnet.princeton.edu/license-and-commercial-use",
+    ),
+}
+VECTORS = Licence(  # of pretrained word vectors, see `vsdemo.data.text.vectors`
+    RESEARCH_ONLY,
+    "word vectors from captions of Flickr30k, for non-commercial research and education",
+    "other",
+    "flickr30k-research-only",
+    "https://shannon.cs.illinois.edu/DenotationGraph/",
+)
+POCKET = Licence(
+    RESEARCH_ONLY,
+    "photos of Flickr8k, Pascal1K and VOC2008, under Flickr's terms, for research; of ImageNet, "
+    "for non-commercial research; Storybook, MIT as part of vsdemo",
+    "other",
+    "flickr8k-research-only",
+    "https://hockenmaier.cs.illinois.edu/8k-pictures.html",
+)
+PARSER = Licence(
+    RESEARCH_ONLY,
+    'UD English EWT (Silveira et al., "A gold standard dependency corpus for English", LREC 2014), '
+    "CC BY-SA 4.0; captions of Flickr8k and Flickr30k, for non-commercial research and education; "
+    "WordNet 3.0, Princeton's licence",
+    "other",
+    "flickr8k-research-only",
+    "https://hockenmaier.cs.illinois.edu/8k-pictures.html",
+)
+BACKBONES = {  # family -> licence
+    "pocket": POCKET,
+    "torchvision": Licence(
+        "BSD-3-Clause",
+        "torchvision, BSD-3-Clause; its networks learned from ImageNet, whose photos are for "
+        "non-commercial research",
+        "bsd-3-clause",
+    ),
+}
+
+
+def of(spec: Spec) -> Licence:
+    """Return the terms of a checkpoint's own weights."""
+    licence = DATA.get((spec.config.task, datasets.base_name(spec.dataset)), UNKNOWN)
+    if spec.config.vectors == "learned":
+        return licence
+    strictest = licence if licence.label == RESEARCH_ONLY else VECTORS
+    return replace(strictest, terms=f"{licence.terms}; {VECTORS.terms}")
+
+
+def of_backbone(spec: Spec) -> Licence | None:
+    """Return the terms of the image network that a checkpoint needs; None without photos."""
+    if not spec.features:
+        return None
+    family = spec.config.backbone.partition("/")[0]
+    return BACKBONES.get(family, Licence("see its source", "the network's own terms"))
+
+
+def label(spec: Spec) -> str:
+    """Return the licence of a checkpoint in a few words.
+
+    Such as "research only", or "MIT; its image network: research only" if the weights are free and
+    the network that they need is not.
+    """
+    own, backbone = of(spec), of_backbone(spec)
+    if backbone is None or own.label == RESEARCH_ONLY:
+        return own.label
+    return f"{own.label}; its image network: {backbone.label}"
