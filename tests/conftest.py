@@ -185,6 +185,7 @@ def own_folders(toy_root, tmp_path_factory):
         patch.setenv("TORCH_HOME", str(cache / "torch"))
         patch.setenv("HF_HOME", str(cache / "hf"))
         patch.setenv("HF_HUB_OFFLINE", "1")
+        patch.setenv("VSDEMO_OPEN_BROWSER", "0")  # the app does not open on the desktop
         yield
 
 

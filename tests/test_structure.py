@@ -22,6 +22,7 @@ HOMES = {
     "plotly": ("plots.*",),
     "psutil": ("training.jobs.*",),
 }
+ICONS = ("apple-touch-icon", "icon-192", "icon-512", "maskable-512")
 MODULES = {
     ".".join(p.relative_to(ROOT / "vsdemo").with_suffix("").parts).removesuffix(".__init__"): p
     for p in (ROOT / "vsdemo").rglob("*.py")
@@ -71,7 +72,11 @@ def test_git_holds_no_photo_and_no_large_file():
     tracked = [ROOT / name for name in listed.split("\0") if name and (ROOT / name).exists()]
     assert ROOT / "app.py" in tracked
     photos = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
-    drawn = ROOT / "vsdemo" / "data" / "storybook" / "sheet.jpg"  # by vsdemo, for the README
-    assert [p for p in tracked if p.suffix.lower() in photos] == [drawn]
+    drawn = {  # by vsdemo; no photo of a data set
+        "vsdemo/data/storybook/sheet.jpg",
+        *(f"vsdemo/ui/static/icons/{name}.png" for name in ICONS),
+    }
+    found = {p.relative_to(ROOT).as_posix() for p in tracked if p.suffix.lower() in photos}
+    assert found == drawn
     assert [p for p in tracked if p.stat().st_size > 10_000_000] == []
     assert sum(p.stat().st_size for p in tracked) <= 140_000_000

@@ -13,7 +13,8 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.core.errors import UserError
-from vsdemo.ui import api, images, theme
+from vsdemo.serving import desktop
+from vsdemo.ui import api, images, installation, theme
 from vsdemo.ui.components import html
 from vsdemo.ui.layout import SUBTITLE, TITLE, Page
 from vsdemo.ui.library import Library
@@ -57,7 +58,17 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
     if not library.problem:  # load the first engine while the browser opens
         library.engine(next(iter(library.models)), next(iter(library.galleries)), keep=True)
     demo = build(library)
-    settings = {"server_port": port, "max_file_size": MAX_UPLOAD, "show_error": False}
+    settings = {
+        "server_port": port,
+        "max_file_size": MAX_UPLOAD,
+        "show_error": False,
+        "inbrowser": desktop.opens_browser(),
+    }
+    routes = [
+        images.route(library.photo_files),
+        export.route(),
+        *installation.routes(name=TITLE, description=SUBTITLE),
+    ]
     try:
         demo.launch(
             **{**settings, **options},
@@ -68,7 +79,9 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
             enable_monitoring=False,
             run_history=False,
             footer_links=[],
-            app_kwargs={"routes": [images.route(library.photo_files), export.route()]},
+            pwa=True,
+            favicon_path=installation.FAVICON,
+            app_kwargs={"routes": routes},
         )
     except OSError:
         raise UserError(f"Port {port} is taken; choose another one with --port.") from None

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import gradio as gr
+from markupsafe import Markup
+
+from vsdemo.ui.components.templates import render
 
 TOKENS = {  # name: (light, dark); text has a contrast of at least 4.5
     "paper": ("#faf8f4", "#161614"),
@@ -86,6 +89,6 @@ def css() -> str:
 
 
 def head() -> str:
-    """Return the scripts of the page, for its head."""
-    scripts = ((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)
-    return "".join(f"<script>{script}</script>" for script in scripts)
+    """Return the icons and the scripts of the page, for its head."""
+    scripts = [Markup((HERE / name).read_text(encoding="utf-8")) for name in SCRIPTS]
+    return render("page/head.html", scripts=scripts)
