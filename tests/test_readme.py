@@ -1,22 +1,39 @@
-"""Commands in the README must exist, and its directory tree must list every package."""
+"""What the READMEs state is true: commands, files, links, figures, and the licence."""
 
+import json
 import re
 import shlex
 from pathlib import Path
 
 import click
 import pytest
+from PIL import Image
 from typer.main import get_command
 
+from vsdemo import models
 from vsdemo.cli import cli
+from vsdemo.core import images, sentences
+from vsdemo.data.storybook import store
+from vsdemo.evaluation.metrics import bootstrap
+from vsdemo.models import checkpoint, licences
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^ {4}python -m vsdemo (.+)$", README, re.MULTILINE)
+ALL_COMMANDS = (ROOT / "vsdemo" / "cli" / "README.md").read_text(encoding="utf-8")
+SERVING = (ROOT / "vsdemo" / "serving" / "README.md").read_text(encoding="utf-8")
+COMMAND = re.compile(r"^ {4}python -m vsdemo (.+)$", re.MULTILINE)
+COMMANDS = COMMAND.findall(README + ALL_COMMANDS + SERVING)
+PICTURE = ".github/search.png"
 
 
-def test_readme_shows_every_verb() -> None:
-    assert set(get_command(cli).commands) - {"app"} <= {c.split()[0] for c in COMMANDS}
+def section(title: str) -> str:
+    """Return a section of the README without its title."""
+    return README.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def test_every_verb_has_an_example() -> None:
+    verbs = {command.split()[0] for command in COMMAND.findall(ALL_COMMANDS)}
+    assert set(get_command(cli).commands) == verbs
 
 
 @pytest.mark.parametrize("line", COMMANDS)
@@ -32,15 +49,40 @@ def test_command_line_is_accepted(line: str) -> None:
     command.make_context(name, words)
 
 
+@pytest.mark.parametrize("line", COMMANDS)
+def test_checkpoints_of_a_command_ship(line: str) -> None:
+    named = re.findall(r"checkpoints/\S+", line)
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 def test_setup_commands() -> None:
     assert "pip install -r requirements.txt && python app.py" in README
     assert "pip install -r tests/requirements.txt && python -m pytest" in README
 
 
-def test_architecture_names_every_package() -> None:
-    tree = README.split("## Architecture")[1].split("## Developing")[0]
+def test_the_tree_names_every_package() -> None:
+    tree = section("Folders")
     packages = [p.parent.name for p in (ROOT / "vsdemo").glob("*/__init__.py")]
     assert [p for p in packages if f"vsdemo/{p}/" not in tree] == []
+    named = re.findall(r"^ {4}(\S+) ", tree, re.MULTILINE)
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_files_named_in_the_text_exist() -> None:
+    named = re.findall(r"`((?:vsdemo|checkpoints|tests|\.ci)/[\w./]*)`", README + SERVING)
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("folder", [ROOT, ROOT / "vsdemo/cli", ROOT / "vsdemo/serving"])
+def test_links_lead_somewhere(folder: Path) -> None:
+    """To a file, and to a title in it."""
+    for link in re.findall(r"\]\(([^)]+)\)", (folder / "README.md").read_text(encoding="utf-8")):
+        name, _, anchor = link.partition("#")
+        target = folder / name
+        assert target.is_file(), link
+        titles = re.findall(r"^#+ (.+)$", target.read_text() if anchor else "", re.MULTILINE)
+        assert not anchor or anchor in {title.lower().replace(" ", "-") for title in titles}
 
 
 def test_readme_is_for_newcomers() -> None:
@@ -52,3 +94,81 @@ def test_the_python_example_runs(toy_checkpoint, capsys) -> None:
     code = re.search(r"^```python\n(.+?)^```", README, re.MULTILINE | re.DOTALL)[1]
     exec(code.replace("checkpoints/storybook/gru", str(toy_checkpoint)))
     assert len(capsys.readouterr().out.splitlines()) == 5
+
+
+def test_the_picture_is_wide_and_small() -> None:
+    assert PICTURE in README
+    with Image.open(ROOT / PICTURE) as picture:
+        assert 1200 <= picture.width <= 1300
+    assert (ROOT / PICTURE).stat().st_size < 300_000
+
+
+def recall(dataset: str, model: str) -> str:
+    """Return R@10 of a shipped checkpoint as the table of results has it."""
+    path = ROOT / "checkpoints" / dataset / model / "metrics.json"
+    if not path.exists():
+        return ""
+    test = json.loads(path.read_text())["test"]
+    return bootstrap.cell(test["t2i"]["r10"], test["ci95"]["t2i"]["r10"])
+
+
+def test_the_table_of_results_is_that_of_the_checkpoints() -> None:
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in re.findall(r"^\| `.+$", section("Results"), re.MULTILINE)
+    ]
+    of_photos = {m for m, config in models.presets().values() if config.material == "photos"}
+    assert {name.strip("`") for name, *_ in rows} == of_photos
+    assert len(rows) == len(of_photos)
+    for name, _, *cells in rows:
+        model = name.strip("`")
+        assert cells == [recall("storybook", model), recall("flickr8k", model)]
+
+
+def test_every_other_figure_of_the_results_is_backed() -> None:
+    text = re.sub(r"^\|.+$", "", section("Results"), flags=re.MULTILINE)
+    facts = {"10", "95"}  # R@10, the intervals
+    for dataset in ("storybook", "flickr8k"):
+        metrics = json.loads((ROOT / f"checkpoints/{dataset}/gru/metrics.json").read_text())
+        facts |= {f"{metrics['test'][count]:,}" for count in ("n_images", "n_captions")}
+    backbone = checkpoint.read_spec(ROOT / "checkpoints/flickr8k/gru").config.backbone
+    assert backbone == "torchvision/densenet169"
+    assert set(re.findall(r"(?<!\w)\d[\d,]*", text)) == facts | {"169"}
+
+
+def test_counts_of_storybook() -> None:
+    text = " ".join(README.split())
+    count = {name: f"{len(numbers):,}" for name, numbers in store.SPLITS.items()}
+    assert f"draws its {count['all']} scenes with five captions each" in text
+    assert f"(train {count['train']}, dev {count['dev']}, test {count['test']}, and " in text
+    assert f"and {count['compositional']} `compositional` ones" in text
+
+
+def test_limits_of_a_server() -> None:
+    from vsdemo.search.engine import MAX_K
+    from vsdemo.serving import access
+    from vsdemo.ui import MAX_UPLOAD
+    from vsdemo.ui.library import MAX_ENGINES, MAX_PREPARATIONS
+
+    assert f"{MAX_UPLOAD.removesuffix('mb')} MB" in SERVING
+    assert f"{images.MAX_MEGAPIXELS} megapixels" in SERVING
+    assert f"{sentences.MAX_CHARACTERS:,} characters" in SERVING
+    assert f"1 to {MAX_K:,}" in SERVING
+    assert f"{MAX_ENGINES} pairs of model and gallery" in SERVING
+    assert f"{MAX_PREPARATIONS} preparations" in SERVING
+    assert f"by default {access.DEFAULT_MINUTES:g}" in SERVING
+    assert all(f"`{name}`" in SERVING for name in access.PUBLIC)
+
+
+def test_the_licence_is_not_only_that_of_the_code() -> None:
+    """MIT would be wrong for most of the weights, and the header must say so."""
+    header = README.split("---")[1]
+    assert "\nlicense: other\n" in header
+    assert "\nlicense_link: LICENSE\n" in header
+    assert "**Licence.** The code is MIT." in README
+    specs = [checkpoint.read_spec(folder) for folder in checkpoint.shipped()]
+    research = [spec for spec in specs if licences.of(spec).label == licences.RESEARCH_ONLY]
+    assert 2 * len(research) > len(specs)
+    assert "most are\nfor research only" in README
+    assert (ROOT / "LICENSE").read_text().startswith("MIT License\n")
+    assert "most of them may be used for non-commercial research" in (ROOT / "LICENSE").read_text()

@@ -73,6 +73,7 @@ def test_git_holds_no_photo_and_no_large_file():
     assert ROOT / "app.py" in tracked
     photos = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
     drawn = {  # by vsdemo; no photo of a data set
+        ".github/search.png",
         "vsdemo/data/storybook/sheet.jpg",
         *(f"vsdemo/ui/static/icons/{name}.png" for name in ICONS),
     }

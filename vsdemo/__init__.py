@@ -1,3 +1,3 @@
 """vsdemo: visual-semantic embeddings, sentences and photos in one space."""
 
-__version__ = "0.9.0"
+__version__ = "0.10.0"

@@ -15,7 +15,7 @@ def models() -> None:
     """List presets, their settings and the available checkpoints."""
     from vsdemo import models as registry
     from vsdemo.core.config import describe
-    from vsdemo.models import checkpoint
+    from vsdemo.models import checkpoint, licences
 
     print("Presets (python -m vsdemo train PRESET --out DIR [--set key=value]):")
     rows = [(name, registry.get(model).summary) for name, (model, _) in registry.presets().items()]
@@ -23,9 +23,12 @@ def models() -> None:
     print("\nSettings (--set key=value), with the defaults of each model's first preset:")
     for model in registry.MODELS:
         print(f"  {model}: {describe(next(iter(registry.get(model).presets.values())))}")
-    print("\nCheckpoints:")
-    for folder in checkpoint.shipped():
-        print(f"  {folder}")
+    print("\nCheckpoints, and the licence of their weights:")
+    rows = [
+        (str(folder), licences.label(checkpoint.read_spec(folder)))
+        for folder in checkpoint.shipped()
+    ]
+    print_table(rows, indent=2)
 
 
 def curve(

@@ -21,6 +21,8 @@ from vsdemo.evaluation.report.figures import Figure, MissingFigure, Value, fill,
 from vsdemo.evaluation.report.records import EARLIER, Record
 from vsdemo.evaluation.tasks.hypernyms import Hypernyms
 from vsdemo.evaluation.tasks.retrieval import Retrieval
+from vsdemo.models import checkpoint, licences
+from vsdemo.models.licences import Licence
 
 RESULTS = "results"  # folder of records below checkpoints/
 MARK = " †"  # behind what an earlier run has measured
@@ -127,6 +129,7 @@ class Page:
             "quote": self.quote,
             "cell": self.cell,
             "figure": self.figure,
+            "licences": self.licences,
         }
         return environment.get_template("template.md").render()
 
@@ -261,6 +264,18 @@ class Page:
             others = [self.figure(over, f"{name} pearson") for name in sets]
         own = [self.figure(key, f"{name} pearson") for name in sets]
         return sum(a > b for a, b in zip(own, others, strict=True))
+
+    def licences(self) -> str:
+        """Return the table of the licences of all shipped weights, a row for each licence."""
+        weights: dict[Licence, list[str]] = {}
+        for path in sorted(self.root.glob("*/*/config.json")):
+            licence = licences.of(checkpoint.read_spec(path.parent))
+            weights.setdefault(licence, []).append(f"`{self._key(path.parent)}`")
+        weights |= {licences.POCKET: ["`pocket`"], licences.PARSER: ["`stanza-en`"]}
+        rows = [
+            [licence.label, ", ".join(names), licence.terms] for licence, names in weights.items()
+        ]
+        return markdown.table(["licence", "weights", "learned from"], rows)
 
 
 def _missing(key: str, name: object) -> str:
