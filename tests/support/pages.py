@@ -1,5 +1,44 @@
-"""A page for callbacks that are called without a browser."""
+"""A page for callbacks and tabs that are used without a browser."""
 
 from types import SimpleNamespace
 
+import gradio as gr
+
+from vsdemo.ui.components.widgets import address_html
+from vsdemo.ui.library import Library
+from vsdemo.ui.tabs import Context, Selection, Visit
+from vsdemo.ui.uploads import Uploads
+
 PAGE = SimpleNamespace(session_hash="page")  # in place of a gr.Request
+
+
+def tab_of(kind, library=None):
+    """Return a tab outside of a page."""
+    with gr.Blocks():
+        context = Context(
+            library=library or Library(),
+            model=gr.Dropdown(),
+            gallery=gr.Dropdown(),
+            k=gr.Slider(),
+            selection=gr.State(Selection()),
+            address=address_html(),
+            tabs=gr.Tabs(),
+            uploads=Uploads(),
+        )
+        return kind(context)
+
+
+def show(tab, visit, state=None, *values):
+    """Return all updates of showing something in a tab, one after the other."""
+    return list(tab.context.guard(tab)(tab.show)(PAGE, visit, state, *values))
+
+
+def last(tab, callback, *inputs):
+    """Return the last update of a callback."""
+    return list(tab.context.guard(tab)(callback)(PAGE, *inputs))[-1]
+
+
+def visit(model, gallery, text="", photo=None, upload=None, **other):
+    """Return the visit of a tab with a selection."""
+    selection = Selection(text, photo, gallery, upload, other=tuple(other.items()))
+    return Visit(model, gallery, selection=selection)

@@ -8,6 +8,7 @@ import os
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
+from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
@@ -15,25 +16,46 @@ import gradio as gr
 from vsdemo.core.errors import UserError
 from vsdemo.serving import desktop
 from vsdemo.ui import api, images, installation, theme
+from vsdemo.ui.alignment.tab import AlignTab
 from vsdemo.ui.components import html
+from vsdemo.ui.describe.tab import DescribeTab
+from vsdemo.ui.hierarchy.tab import HierarchyTab
 from vsdemo.ui.layout import SUBTITLE, TITLE, Page
 from vsdemo.ui.library import Library
+from vsdemo.ui.search.tab import SearchTab
+from vsdemo.ui.sentences.tab import SentencesTab
+from vsdemo.ui.tabs import Tab
 from vsdemo.ui.training import export
+from vsdemo.ui.training.tab import TrainTab
 
+# In the order in which they are shown; see `vsdemo.ui.tabs.Tab`.
+TABS: tuple[type[Tab], ...] = (
+    SearchTab,
+    DescribeTab,
+    AlignTab,
+    SentencesTab,
+    HierarchyTab,
+    TrainTab,
+)
 DEFAULT_PORT = 7860
 MAX_UPLOAD = "20mb"
 IDLE = 0.02  # seconds
 
 
-def build(library: Library) -> gr.Blocks:
-    """Return the whole page; without a model, a message with instructions."""
+def build(library: Library, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
+    """Return the whole page; without a model, a message with instructions.
+
+    Args:
+        library: Models, galleries and engines.
+        tabs: The tabs, in the order in which they are shown.
+    """
     demo: gr.Blocks
     with gr.Blocks(title=TITLE, analytics_enabled=False) as demo:
         if library.problem:
             gr.HTML(f"<h1>{TITLE}</h1><p>{SUBTITLE}</p>", elem_classes="title")
             gr.HTML(html.message(library.problem))
         else:
-            Page(library).connect(demo)
+            Page(library, tabs).connect(demo)
             api.build(library)
     demo.queue(default_concurrency_limit=8)
     # Gradio polls its queue a thousand times a second, which costs a tenth of a core that a

@@ -6,7 +6,7 @@ import functools
 import inspect
 import logging
 import random
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import wait
 from time import monotonic
 from typing import Any, TypeVar
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 
 def report_errors(
-    note: gr.HTML, channel: str = ""
+    note: gr.HTML, channel: str = "", *, tab: str = "", place: Sequence[Any] = ()
 ) -> Callable[[Callable[..., Updates]], Callable[..., Updates]]:
     """Return a decorator that shows a callback's errors in `note` and in a toast.
 
@@ -56,6 +56,8 @@ def report_errors(
         channel: What the callback fills on the page. A newer request of the same page and channel
             ends an older one: nothing of the older one arrives any more, and its work is cancelled
             unless another request wants it. Empty for a callback that always goes on to its end.
+        tab: Key of the tab that the callback belongs to.
+        place: Widgets that only callbacks of the open tab may change.
     """
 
     def decorate(callback: Callable[..., Updates]) -> Callable[..., Updates]:
@@ -70,6 +72,8 @@ def report_errors(
                     if request and not request.is_newest:
                         yield nothing  # Gradio repeats the last values of a callback at its end
                         return
+                    if place and not REQUESTS.is_open(str(page.session_hash), tab):
+                        update = {w: value for w, value in update.items() if w not in place}
                     yield recent.add(update)
             except Exception as error:
                 if request and not request.is_newest:

@@ -31,10 +31,11 @@ class Request:
 
 
 class Requests:
-    """The newest request of each channel."""
+    """The newest request of each channel, and the open tab of each page."""
 
     def __init__(self) -> None:
         self._newest: OrderedDict[Channel, int] = OrderedDict()
+        self._open: OrderedDict[str, str] = OrderedDict()  # session of a page -> key of its tab
         self._count = 0
         self._lock = Lock()
 
@@ -51,3 +52,15 @@ class Requests:
     def newest(self, channel: Channel) -> int:
         """Return the number of the newest request of a channel; 0 if there was none."""
         return self._newest.get(channel, 0)
+
+    def open_tab(self, session: str, tab: str) -> None:
+        """Note which tab of a page is open."""
+        with self._lock:
+            self._open[session] = tab
+            self._open.move_to_end(session)
+            if len(self._open) > MAX_CHANNELS:
+                self._open.popitem(last=False)
+
+    def is_open(self, session: str, tab: str) -> bool:
+        """Whether a tab of a page is open, as far as it is known."""
+        return self._open.get(session, tab) == tab

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from PIL import Image
@@ -16,6 +16,7 @@ from vsdemo.core.images import save_image
 from vsdemo.core.paths import write_text
 from vsdemo.plots import overlay_png
 from vsdemo.plots.region_marks import phrase
+from vsdemo.ui.tabs import Selection
 
 NOT_ALIGNED = "Nothing is aligned yet; type a sentence first."
 SHORT_CAPTION = 12  # words
@@ -31,9 +32,9 @@ class AlignState:
         gallery: Key of the gallery.
         photo: Number of the photo in the gallery; None for an upload.
         upload: File of a visitor's photo.
-        opened: Whether the tab has shown this state; before, it waits for a visitor.
         aligned_by: Key of the model that aligned them, which may be another one.
         alignment: The alignment; None before there is one.
+        selection: What the visitor has selected.
     """
 
     text: str
@@ -41,9 +42,9 @@ class AlignState:
     gallery: str
     photo: int | None = None
     upload: str | None = None
-    opened: bool = False
     aligned_by: str = ""
     alignment: Alignment | None = None
+    selection: Selection = field(default_factory=Selection)
 
     @property
     def address(self) -> dict[str, str]:

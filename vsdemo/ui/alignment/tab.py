@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 import gradio as gr
@@ -30,7 +30,7 @@ from vsdemo.ui.components.widgets import (
     one_line,
     upload_chip,
 )
-from vsdemo.ui.library import Library
+from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
 ABOUT = "Choose a photo and type a sentence to see which words describe which region."
 PICKS = 8
@@ -41,8 +41,11 @@ OFF = gr.update(interactive=False)
 class AlignTab:
     """The widgets of the tab, and their callbacks."""
 
-    def __init__(self, library: Library) -> None:
-        self.library = library
+    key: ClassVar = "align"
+    title: ClassVar = "Align"
+
+    def __init__(self, context: Context) -> None:
+        self.context, self.library = context, context.library
         gr.HTML(html.about(ABOUT))
         with gr.Row(elem_classes="results", elem_id="align"):
             with gr.Column(scale=6, min_width=320, elem_classes="side-column"):
@@ -62,24 +65,44 @@ class AlignTab:
                 self.parts = clickable_html("parts")
                 with gr.Row(elem_classes="downloads"):
                     self.png, self.json = _download_button("PNG"), _download_button("JSON")
-        self.regions = RegionsPanel(library)
+        self.regions = RegionsPanel(self.library)
         self.state = gr.State(None)
+        self._connect()
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The widgets whose values `show` takes after the visit."""
+        return [self.state]
 
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
         photo = [self.photo, self.picks, self.query, self.captions, self.note, self.parts]
-        return [*photo, self.png, self.json, *self.regions.empty, self.state]
+        files = [self.png, self.json]
+        return [*photo, *files, *self.regions.empty, self.state, *self.context.place]
 
-    def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
-        """Return a callback that shows its errors below the sentence."""
-        return callbacks.report_errors(self.note, "align")(callback)
+    def _connect(self) -> None:
+        guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
+        for event in (self.go.click, self.query.submit):
+            event(guard(self.run), [self.query, *state], outputs, **NEWEST)
+        offer = self.context.guard(self, channel="align photos")(self.offer)
+        self.other.click(offer, [self.context.gallery], outputs, **NEWEST)
+        self.picks.select(guard(self.pick), state, outputs, **NEWEST)
+        self.regions.hits.select(guard(self.change_photo), state, outputs, **NEWEST)
+        self.captions.click(guard(self.use_caption), state, outputs, **NEWEST)
+        self.upload.upload(guard(self.use_upload), [self.upload, *state], outputs, **NEWEST)
+        self.regions.follow(self.parts, self.state)
+        self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
 
-    def open(self, state: AlignState | None) -> Updates:
-        """Align what waits for the tab to be opened."""
-        if state is not None and not state.opened:
-            yield from self.offer(state.gallery)
-            yield from self.show(state)
+    def show(self, visit: Visit, state: AlignState | None) -> Updates:
+        """Align what is selected; without a sentence, the photo with one of its captions."""
+        if state is not None and is_shown(visit, state):
+            yield self.context.record(state)
+            return
+        is_same_gallery = state is not None and state.gallery == visit.gallery
+        if not is_same_gallery:
+            yield from self.offer(visit.gallery)
+        yield from self.align(_start(visit, state))
 
     def offer(self, gallery: str) -> Updates:
         """Show some photos of the gallery to pick from."""
@@ -87,20 +110,6 @@ class AlignTab:
             self.library, self.note, gallery, PICKS
         )
         yield {self.picks: html.photo_picks(numbers, address, text, label="Align this photo")}
-
-    def change_settings(self, state: AlignState | None, model: str, gallery: str) -> Updates:
-        """Align the same with another model, or the first photo of another gallery."""
-        if state is None:
-            return
-        is_other_gallery = state.gallery != gallery
-        if is_other_gallery and state.upload is None:
-            state = replace(state, photo=0, text="")
-        state = replace(state, model=model, gallery=gallery)
-        yield {self.state: state}
-        if state.opened:
-            if is_other_gallery:
-                yield from self.offer(gallery)
-            yield from self.show(state)
 
     def pick(self, state: AlignState | None, event: gr.EventData) -> Updates:
         """Align another photo of the gallery with one of its captions."""
@@ -112,18 +121,20 @@ class AlignTab:
         if state is not None:
             count = len(self.library.galleries[state.gallery].photos)
             number = callbacks.clicked_number(event, count)
-            yield from self.show(replace(state, photo=number, upload=None))
+            selection = replace(state.selection, photo=number, gallery=state.gallery, upload=None)
+            yield from self.align(replace(state, photo=number, upload=None, selection=selection))
 
     def use_upload(self, path: str | None, state: AlignState | None) -> Updates:
         """Align a visitor's photo with the sentence on the page."""
         if path is not None and state is not None:
             open_photo(path)  # an unreadable photo changes nothing
-            yield from self.show(replace(state, upload=str(path), photo=None))
+            selection = Selection(state.selection.text, upload=str(path))
+            yield from self.align(replace(state, upload=str(path), photo=None, selection=selection))
 
     def run(self, text: str, state: AlignState | None) -> Updates:
         """Align the photo on the page with a typed sentence."""
         if state is not None:
-            yield from self._align(replace(state, text=Sentence.from_user(text).text))
+            yield from self._align(_with_sentence(state, Sentence.from_user(text).text))
 
     def use_caption(self, state: AlignState | None, event: gr.EventData) -> Updates:
         """Align the photo on the page with one of its captions."""
@@ -131,17 +142,18 @@ class AlignTab:
             captions = yield from self._captions(state)
             text = html.tidy(captions[callbacks.clicked_number(event, len(captions))])
             yield {self.query: text}
-            yield from self._align(replace(state, text=text))
+            yield from self._align(_with_sentence(state, text))
 
-    def show(self, state: AlignState) -> Updates:
+    def align(self, state: AlignState) -> Updates:
         """Show the photo and its captions at once, and the rest when it is aligned."""
         captions = yield from self._captions(state)
         text = state.text or html.tidy(default_caption(captions))
-        state = replace(state, text=text, opened=True, alignment=None)
+        state = replace(state, text=text, alignment=None)
         yield {
             **self._photo(state, captions),
             self.query: text,
             self.state: state,
+            **self.context.record(state),
             **self.regions.empty,
             self.parts: view.waiting(),
         }
@@ -176,6 +188,7 @@ class AlignTab:
         yield {
             **self._photo(state, captions),
             self.state: state,
+            **self.context.record(state),
             **self.regions.empty,
             self.parts: view.parts(alignment, _tree(alignment, state.text)),
             self.note: html.note(state.summary),
@@ -192,6 +205,7 @@ class AlignTab:
             **self._photo(state, captions),
             self.parts: view.only_tree(tree),
             self.state: state,
+            **self.context.record(state),
             self.png: OFF,
             self.json: OFF,
             **self.regions.empty,
@@ -215,7 +229,7 @@ class AlignTab:
             address = f"gradio_api/file={quote(path)}"
         alt = captions[0] if captions else "The photo to align"
         return {
-            self.photo: view.photo(address, image.size, alt, state.address, state.alignment),
+            self.photo: view.photo(address, image.size, alt, state.alignment),
             self.captions: view.captions(captions, state.text),
         }
 
@@ -227,6 +241,30 @@ class AlignTab:
         return state.upload or photos[min(state.photo or 0, len(photos) - 1)]
 
 
+def _start(visit: Visit, state: AlignState | None) -> AlignState:
+    """Return what to align: what is selected, else what was aligned before."""
+    selection, photo, text = visit.selection, visit.selection.photo_in(visit.gallery), ""
+    if photo is None and not selection.upload:
+        photo = state.photo if state is not None and state.gallery == visit.gallery else 0
+    if state is None or selection != state.selection:
+        text = selection.text
+    if state and not text and _photo_of(state) == (selection.upload or (visit.gallery, photo)):
+        text = state.text
+    return AlignState(
+        text, visit.model, visit.gallery, photo, selection.upload, selection=selection
+    )
+
+
+def _photo_of(state: AlignState) -> str | tuple[str, int | None]:
+    """Return which photo is on the page."""
+    return state.upload or (state.gallery, state.photo)
+
+
+def _with_sentence(state: AlignState, text: str) -> AlignState:
+    """Return the state with a sentence that was chosen."""
+    return replace(state, text=text, selection=replace(state.selection, text=text))
+
+
 def _tree(alignment: Alignment, text: str) -> Tree | None:
     """Return the tree of an alignment or, without a parser, none."""
     with suppress(UserError):
@@ -236,20 +274,3 @@ def _tree(alignment: Alignment, text: str) -> Tree | None:
 
 def _download_button(kind: str) -> gr.DownloadButton:
     return gr.DownloadButton(f"Download {kind}", interactive=False, size="sm", elem_classes="chip")
-
-
-def build(library: Library, gallery: gr.Dropdown) -> AlignTab:
-    """Create the tab, and connect the events that concern only this tab."""
-    tab = AlignTab(library)
-    for event in (tab.go.click, tab.query.submit):
-        event(tab.guard(tab.run), [tab.query, tab.state], tab.outputs, **NEWEST)
-    offer = callbacks.report_errors(tab.note, "align photos")(tab.offer)
-    tab.other.click(offer, [gallery], tab.outputs, **NEWEST)
-    tab.picks.select(tab.guard(tab.pick), [tab.state], tab.outputs, **NEWEST)
-    tab.regions.hits.select(tab.guard(tab.change_photo), [tab.state], tab.outputs, **NEWEST)
-    tab.captions.click(tab.guard(tab.use_caption), [tab.state], tab.outputs, **NEWEST)
-    upload_inputs = [tab.upload, tab.state]
-    tab.upload.upload(tab.guard(tab.use_upload), upload_inputs, tab.outputs, **NEWEST)
-    tab.regions.follow(tab.parts, tab.state)
-    tab.note.stop(tab.guard(callbacks.stop(tab.note)), None, tab.note, **NEWEST)
-    return tab

@@ -90,7 +90,6 @@ def photo(
     address: str,
     size: tuple[int, int],
     alt: str,
-    page_address: Mapping[str, str],
     alignment: Alignment | None = None,
 ) -> Markup:
     """Return the photo; with an alignment, its regions as buttons and a canvas for the heat map.
@@ -99,7 +98,6 @@ def photo(
         address: Address of the photo.
         size: Width and height in pixels.
         alt: Alternative text.
-        page_address: What the address bar of the browser shows.
         alignment: The alignment, if there is one.
     """
     return render(
@@ -107,7 +105,6 @@ def photo(
         address=address,
         ratio=size[0] / size[1],
         alt=tidy(alt),
-        page_address=page_address,
         heat_cells=HEAT_CELLS,
         boxes=Markup(boxes_svg(alignment, size)) if alignment else None,  # escaped by the plot
     )

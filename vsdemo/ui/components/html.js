@@ -1,4 +1,4 @@
-// The first script of the page: reports clicks on results to the app and keeps the address bar
+// The first script of the page: reports clicks on results to the app, and keeps the address bar
 // up to date.
 window.vsdemo = {
   NARROW_WIDTH: 900, // pixels; a narrower page shows one column
@@ -6,17 +6,37 @@ window.vsdemo = {
 
   isNarrow: () => window.innerWidth < vsdemo.NARROW_WIDTH,
 
-  // The page can be bookmarked and shared without being reloaded.
-  updateAddressBar(element) {
-    const source = element && element.querySelector("[data-address]");
-    if (!source || !element.offsetParent) return; // empty, or in a hidden tab
-    const query = new URLSearchParams(source.dataset.address);
-    const theme = new URLSearchParams(location.search).get("__theme");
-    if (theme) query.set("__theme", theme);
-    history.replaceState(null, "", "?" + query);
+  isRestoring: true, // the page shows what the address names, until its first results
+
+  // Each page that a visitor has seen can be bookmarked, and Back and Forward lead to it. A
+  // visitor's photo is not in the address: its token stays in the history of this browser.
+  followAddress(element, trigger, watch) {
+    const payload = {};
+    let seen = null;
+    watch("value", () => {
+      const source = element.querySelector("[data-address]");
+      if (!source || source.dataset.number === seen) return;
+      seen = source.dataset.number;
+      const query = new URLSearchParams(source.dataset.address);
+      const theme = new URLSearchParams(location.search).get("__theme");
+      if (theme) query.set("__theme", theme);
+      const { upload } = source.dataset;
+      const isSame = `?${query}` === location.search && upload === (history.state?.upload ?? "");
+      const method = vsdemo.isRestoring || isSame ? "replaceState" : "pushState";
+      history[method]({ upload }, "", `?${query}`);
+      vsdemo.isRestoring = false;
+    });
+    window.addEventListener("popstate", () => {
+      vsdemo.isRestoring = true;
+      Object.assign(payload, {
+        query: [...new URLSearchParams(location.search)],
+        upload: history.state?.upload ?? "",
+      });
+      trigger("select", payload);
+    });
   },
 
-  reportClicks(element, trigger, watch) {
+  reportClicks(element, trigger) {
     // One object per event name: Gradio resends the first object for clicks during a running
     // callback, so it must hold the latest click.
     const payloads = {};
@@ -31,8 +51,6 @@ window.vsdemo = {
       Object.assign(payloads[name], { number, name: button.dataset.name });
       trigger(name, payloads[name]);
     });
-    watch("value", () => vsdemo.updateAddressBar(element));
-    vsdemo.updateAddressBar(element);
   },
 
   // The frame moves at once; the server's response follows.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import count, zip_longest
 
 from markupsafe import Markup
 
@@ -15,6 +15,7 @@ from vsdemo.models.scores import Score
 from vsdemo.ui.components.templates import render
 
 PhotoAddress = Callable[[int, str], str]  # (number of a photo, "small" or "large") -> its address
+ADDRESSES = count()  # tells an address that Gradio sends twice from a new one
 PhotoText = Callable[[int], str]  # number of a photo -> its alternative text
 
 
@@ -90,6 +91,17 @@ def photo_text(photos: CaptionSet) -> PhotoText:
         return tidy(captions[0]) if captions else photos.photos[number].stem
 
     return text
+
+
+def address(values: Mapping[str, str], upload: str = "") -> Markup:
+    """Return what the address bar of the browser is to show.
+
+    Args:
+        values: The parts of the address.
+        upload: Token of a visitor's photo, which the address leaves out.
+    """
+    number = next(ADDRESSES)
+    return render("components/address.html", address=values, upload=upload, number=number)
 
 
 def about(text: str) -> Markup:
@@ -244,18 +256,15 @@ def photo_picks(
     return render("components/photo_cards.html", cards=cards, kind=kind)
 
 
-def ranked_sentences(
-    hits: Sequence[Hit], score: Score, own: Collection[str], address: Mapping[str, str]
-) -> Markup:
+def ranked_sentences(hits: Sequence[Hit], score: Score, own: Collection[str]) -> Markup:
     """Return results as sentences to click, best first; see `sentence_list`."""
     bars = [Bar.of_hit(hit, score) for hit in hits]
-    return sentence_list([hit.item for hit in hits], own, address, bars)
+    return sentence_list([hit.item for hit in hits], own, bars)
 
 
 def sentence_list(
     texts: Sequence[str],
     own: Collection[str],
-    address: Mapping[str, str],
     bars: Sequence[Bar] = (),
 ) -> Markup:
     """Return sentences to click, each with a button that aligns it with the photo.
@@ -263,8 +272,7 @@ def sentence_list(
     Args:
         texts: The sentences.
         own: Captions of the photo itself, which are marked.
-        address: What the address bar of the browser shows.
         bars: Their scores, if there are any.
     """
     rows = [SentenceRow(tidy(text), text in own, bar) for text, bar in zip_longest(texts, bars)]
-    return render("components/sentence_list.html", rows=rows, address=address)
+    return render("components/sentence_list.html", rows=rows)

@@ -8,12 +8,18 @@ import gradio as gr
 
 from vsdemo.ui.components.templates import render
 
-REPORT_CLICKS = "vsdemo.reportClicks(element, trigger, watch)"
+REPORT_CLICKS = "vsdemo.reportClicks(element, trigger)"
+FOLLOW_ADDRESS = "vsdemo.followAddress(element, trigger, watch)"
 
 
 def clickable_html(elem_id: str, value: str = "", **options: Any) -> gr.HTML:
     """Return HTML that reports clicks on its buttons with `data-event` as events."""
     return gr.HTML(value, elem_id=elem_id, js_on_load=REPORT_CLICKS, **options)
+
+
+def address_html() -> gr.HTML:
+    """Return what keeps the address bar up to date; Back and Forward report a `select` event."""
+    return gr.HTML(elem_id="address", js_on_load=FOLLOW_ADDRESS, padding=False)
 
 
 def examples_label() -> gr.HTML:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vsdemo.core.hits import Hit
+from vsdemo.ui.tabs import Selection
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class DescribeState:
         photo: Number of the photo in the gallery; None for an upload.
         upload: File of a visitor's photo.
         sentences: The sentences on the page.
+        selection: What the visitor has selected.
     """
 
     model: str
@@ -25,6 +27,7 @@ class DescribeState:
     photo: int | None = None
     upload: str | None = None
     sentences: tuple[str, ...] = ()
+    selection: Selection = field(default_factory=Selection)
 
     @property
     def address(self) -> dict[str, str]:

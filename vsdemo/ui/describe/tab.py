@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gradio as gr
 from gradio.data_classes import ImageData
@@ -18,12 +17,12 @@ from vsdemo.data import datasets
 from vsdemo.models.scores import Score
 from vsdemo.search.engine import MAX_K
 from vsdemo.ui import callbacks, images
-from vsdemo.ui.callbacks import NEWEST, Update, Updates
+from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import chip, clickable_html, note_html
 from vsdemo.ui.describe import view
 from vsdemo.ui.describe.state import DescribeState, Ranking
-from vsdemo.ui.library import Library
+from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
 ABOUT = "Choose a photo and read the sentences that describe it."
 PICKS = 8
@@ -53,8 +52,11 @@ PhotoInput = ABCMeta.__new__(
 class DescribeTab:
     """The widgets of the tab, and their callbacks."""
 
-    def __init__(self, library: Library) -> None:
-        self.library = library
+    key: ClassVar = "describe"
+    title: ClassVar = "Describe"
+
+    def __init__(self, context: Context) -> None:
+        self.context, self.library = context, context.library
         gr.HTML(html.about(ABOUT))
         with gr.Row(elem_classes="results"):
             with gr.Column(scale=6, min_width=320):
@@ -78,15 +80,45 @@ class DescribeTab:
                 self.sentences = clickable_html("sentences", html.grey_lines(SENTENCES))
                 self.more = gr.Button("Show more", elem_classes="more", interactive=False)
         self.state = gr.State(None)
+        self._connect()
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The widgets whose values `show` takes after the visit."""
+        return [self.state]
 
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
-        return [self.photo, self.picks, self.note, self.sentences, self.more, self.state]
+        results = [self.note, self.sentences, self.more, self.state, *self.context.place]
+        return [self.photo, self.picks, *results]
 
-    def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
-        """Return a callback that shows its errors beside the photo."""
-        return callbacks.report_errors(self.note, "describe")(callback)
+    def _connect(self) -> None:
+        context, outputs = self.context, self.outputs
+        guard, inputs = context.guard(self), [self.state, context.model, context.gallery]
+        offer = context.guard(self, channel="describe photos")(self.offer)
+        self.other.click(offer, [context.gallery], outputs, **NEWEST)
+        self.picks.select(guard(self.pick), inputs, outputs, **NEWEST)
+        # `upload` also fires for the webcam; `input` would fire when a photo is removed, too.
+        self.photo.upload(guard(self.upload), [self.photo, *inputs], outputs, **NEWEST)
+        self.more.click(guard(self.show_more), [self.state], outputs, **NEWEST)
+        self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
+        way = context.guard(self, channel="")
+        self.sentences.click(way(self.search_sentence), [self.state], context.way, **QUIET)
+        self.sentences.apply(way(self.align_sentence), [self.state], context.way, **QUIET)
+
+    def search_sentence(self, state: DescribeState | None, event: gr.EventData) -> Updates:
+        """Search for the photos that the clicked sentence describes."""
+        if state is not None:
+            text = _clicked_sentence(state, event)
+            yield self.context.go("search", replace(state.selection, text=text, photo=None))
+
+    def align_sentence(self, state: DescribeState | None, event: gr.EventData) -> Updates:
+        """Align the clicked sentence with the photo."""
+        if state is not None:
+            text = _clicked_sentence(state, event)
+            selection = Selection(text, state.photo, state.gallery, state.upload)
+            yield self.context.go("align", selection)
 
     def offer(self, gallery: str) -> Updates:
         """Show some photos of the gallery to pick from."""
@@ -95,19 +127,30 @@ class DescribeTab:
         )
         yield {self.picks: html.photo_picks(numbers, address, text, label="Describe this photo")}
 
-    def change_settings(self, state: DescribeState | None, model: str, gallery: str) -> Updates:
-        """Describe the same photo with another model, or the first photo of another gallery."""
-        yield from self.offer(gallery)
-        if state is None:
+    def show(self, visit: Visit, state: DescribeState | None) -> Updates:
+        """Describe the selected photo, else the same as before or the first of the gallery."""
+        if state is not None and is_shown(visit, state):
+            yield self.context.record(state)
             return
-        if state.gallery != gallery and state.upload is None:
-            state = DescribeState(model, gallery, photo=0)
-        yield from self.show(replace(state, model=model, gallery=gallery))
+        selection, photo = visit.selection, visit.selection.photo_in(visit.gallery)
+        upload = selection.upload
+        is_same_gallery = state is not None and state.gallery == visit.gallery
+        if not is_same_gallery:
+            yield from self.offer(visit.gallery)
+        if upload is None and photo is None:
+            photo = state.photo if state is not None and is_same_gallery else 0
+        yield from self.describe(
+            DescribeState(visit.model, visit.gallery, photo, upload, selection=selection)
+        )
 
-    def pick(self, model: str, gallery: str, event: gr.EventData) -> Updates:
+    def pick(
+        self, state: DescribeState | None, model: str, gallery: str, event: gr.EventData
+    ) -> Updates:
         """Describe the clicked photo of the gallery."""
         number = callbacks.clicked_number(event, len(self.library.galleries[gallery].photos))
-        yield from self.show(DescribeState(model, gallery, photo=number))
+        text = state.selection.text if state else ""
+        selection = Selection(text, number, gallery)
+        yield from self.describe(DescribeState(model, gallery, number, selection=selection))
 
     def upload(
         self, path: str | None, state: DescribeState | None, model: str, gallery: str
@@ -120,12 +163,16 @@ class DescribeTab:
         except UserError:
             yield {self.photo: self._save(self._open(state)) if state else None}
             raise
-        yield from self.show(DescribeState(model, gallery, upload=path), image)
+        text = state.selection.text if state else ""
+        selection = Selection(text, upload=path)
+        yield from self.describe(
+            DescribeState(model, gallery, upload=path, selection=selection), image
+        )
 
-    def show(self, state: DescribeState, image: Image.Image | None = None) -> Updates:
+    def describe(self, state: DescribeState, image: Image.Image | None = None) -> Updates:
         """Show the photo at once, and its sentences when they are ranked."""
         image = image or self._open(state)
-        yield {self.photo: self._save(image), self.state: state}
+        yield {self.photo: self._save(image), self.state: state, **self.context.record(state)}
         try:
             yield from self._rank(state, image, SENTENCES)
         except UserError as error:
@@ -173,7 +220,7 @@ class DescribeTab:
         state = replace(state, sentences=tuple(hit.item for hit in hits))
         return {
             self.note: html.note(view.summary(ranking, state.model)),
-            self.sentences: html.ranked_sentences(hits, score, ranking.own, state.address),
+            self.sentences: html.ranked_sentences(hits, score, ranking.own),
             self.more: gr.update(interactive=len(hits) < min(ranking.total, MAX_K)),
             self.state: state,
         }
@@ -184,7 +231,7 @@ class DescribeTab:
         state = replace(state, sentences=tuple(captions.own_captions(photo)))
         yield {
             self.note: html.note(view.own_captions_summary(error)),
-            self.sentences: html.sentence_list(state.sentences, (), state.address),
+            self.sentences: html.sentence_list(state.sentences, ()),
             self.more: gr.update(interactive=False),
             self.state: state,
         }
@@ -199,16 +246,5 @@ class DescribeTab:
         return open_photo(photos[state.photo or 0])
 
 
-def build(library: Library, model: gr.Dropdown, gallery: gr.Dropdown) -> DescribeTab:
-    """Create the tab, and connect the events that concern only this tab."""
-    tab = DescribeTab(library)
-    settings = [model, gallery]
-    offer = callbacks.report_errors(tab.note, "describe photos")(tab.offer)
-    tab.other.click(offer, [gallery], tab.outputs, **NEWEST)
-    tab.picks.select(tab.guard(tab.pick), settings, tab.outputs, **NEWEST)
-    # `upload` also fires for the webcam; `input` would fire when a photo is removed, too.
-    inputs = [tab.photo, tab.state, *settings]
-    tab.photo.upload(tab.guard(tab.upload), inputs, tab.outputs, **NEWEST)
-    tab.more.click(tab.guard(tab.show_more), [tab.state], tab.outputs, **NEWEST)
-    tab.note.stop(tab.guard(callbacks.stop(tab.note)), None, tab.note, **NEWEST)
-    return tab
+def _clicked_sentence(state: DescribeState, event: gr.EventData) -> str:
+    return html.tidy(state.sentences[callbacks.clicked_number(event, len(state.sentences))])

@@ -61,7 +61,7 @@ def trail(state: HierarchyState, gallery: HierarchyGallery) -> Markup:
     here = ""
     if state.node:
         here = "this photo" if state.node.kind == PHOTO else view.spoken(state.node.text)
-    return view.trail(gallery.hierarchy, state.trail, here, state.address)
+    return view.trail(gallery.hierarchy, state.trail, here)
 
 
 def depth(gallery: HierarchyGallery, node: Node) -> float:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vsdemo.hierarchy.nodes import Node
 from vsdemo.hierarchy.order import PHOTO
+from vsdemo.ui.tabs import Selection
 
 HierarchyKey = tuple[str, str]  # model and gallery; both empty for concepts
 
@@ -18,10 +19,11 @@ class HierarchyState:
         model: Key of the model.
         gallery: Key of the gallery.
         concepts: Whether the hierarchy is WordNet's concepts, without photos.
-        target: The node to show when the tab opens: a text or the number of a photo.
-        node: The node on the page; None until the tab is opened.
+        target: The node to show: a text or the number of a photo.
+        node: The node on the page; None until it is there.
         upload: File of a visitor's photo.
         trail: Item numbers from the root to the node, without it.
+        selection: What the visitor has selected.
     """
 
     model: str
@@ -31,6 +33,7 @@ class HierarchyState:
     node: Node | None = None
     upload: str = ""
     trail: tuple[int, ...] = ()
+    selection: Selection = field(default_factory=Selection)
 
     @property
     def key(self) -> HierarchyKey:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 import gradio as gr
@@ -25,7 +25,7 @@ from vsdemo.ui.hierarchy.compose import JoinPanel
 from vsdemo.ui.hierarchy.loader import Hierarchies, HierarchyGallery
 from vsdemo.ui.hierarchy.map import plotly_map
 from vsdemo.ui.hierarchy.state import HierarchyKey, HierarchyState
-from vsdemo.ui.library import Library
+from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
 ABOUT = (
     "Start from a word, a sentence or a photo, and explore what an order-embedding has learned to "
@@ -43,8 +43,12 @@ SIDE = 1280  # pixels
 class HierarchyTab:
     """The widgets of the tab, and their callbacks."""
 
-    def __init__(self, library: Library) -> None:
-        self.library, self.hierarchies = library, Hierarchies(library)
+    key: ClassVar = "hierarchy"
+    title: ClassVar = "Hierarchy"
+
+    def __init__(self, context: Context) -> None:
+        self.context, self.library = context, context.library
+        self.hierarchies = Hierarchies(self.library)
         gr.HTML(html.about(ABOUT))
         with gr.Row(elem_classes="query-row"):
             self.query = one_line("Where to go", "A word or a sentence", elem_id="hierarchy-query")
@@ -76,39 +80,61 @@ class HierarchyTab:
             gr.HTML(self.hierarchies.toy(), elem_id="toy")
         self.state = gr.State(None)
         self.drawn = gr.State(None)  # key of the hierarchy whose map is on the page
+        self._connect()
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The widgets whose values `show` takes after the visit."""
+        return [self.state]
 
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change; the map follows changes of `state`."""
         levels = [self.trail, self.above, self.here, self.below, self.map_selection]
-        return [self.query, self.scope, self.note, *levels, self.state]
+        return [self.query, self.scope, self.note, *levels, self.state, *self.context.place]
 
-    def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
-        """Return a callback that shows its errors below the query."""
-        return callbacks.report_errors(self.note, "hierarchy")(callback)
+    def _connect(self) -> None:
+        guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
+        for event in (self.go.click, self.query.submit):
+            event(guard(self.run), [self.query, *state], outputs, **NEWEST)
+        for widget in (
+            self.trail,
+            self.above,
+            self.here,
+            self.below,
+            self.map_selection,
+            self.join.joined,
+        ):
+            widget.select(guard(self.go_to_item), state, outputs, **NEWEST)
+        self.map.select(guard(self.select), state, outputs, **NEWEST)
+        self.scope.input(guard(self.choose), [self.scope, *state], outputs, **NEWEST)
+        self.upload.upload(guard(self.use_upload), [self.upload, *state], outputs, **NEWEST)
+        self.join.follow(self.here, self.state)
+        draw = self.context.guard(self, note=self.map_note, channel="map")(self.draw)
+        map_outputs = [self.map, self.map_note, self.drawn]
+        self.state.change(draw, [self.state, self.drawn], map_outputs, **NEWEST)
+        self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
 
-    def open(self, state: HierarchyState | None) -> Updates:
-        """Show the target, or the first example, when the tab opens."""
-        if state is not None and state.node is None:
-            yield from self._start(state)
-
-    def change_settings(self, state: HierarchyState | None, model: str, gallery: str) -> Updates:
-        """Use another model or gallery, once the tab has been opened."""
-        if state is None:
+    def show(self, visit: Visit, state: HierarchyState | None) -> Updates:
+        """Show the place of what is selected, else the same node as before."""
+        if state is not None and is_shown(visit, state):
+            yield self.context.record(state)
             return
-        if state.node is None or state.concepts:
-            yield {self.state: replace(state, model=model, gallery=gallery)}
-            return
-        target: str | int = state.node.text
-        if state.node.kind == PHOTO:
-            target = state.target if gallery == state.gallery else ""
-        yield from self._start(HierarchyState(model, gallery, target=target))
+        selection = visit.selection
+        state = _start(visit, state)
+        if selection.upload and not state.concepts:
+            yield from self._arrive_upload(state, selection.upload)
+        else:
+            yield from self._arrive_target(state)
 
     def choose(self, scope: str, state: HierarchyState | None) -> Updates:
         """Switch between WordNet's concepts, and photos and sentences."""
         concepts = scope == CONCEPTS
         if state is not None and state.concepts != concepts:
-            yield from self._start(HierarchyState(state.model, state.gallery, concepts=concepts))
+            selection = Selection()
+            yield from self._arrive_target(
+                HierarchyState(state.model, state.gallery, concepts=concepts, selection=selection)
+            )
 
     def run(self, text: str, state: HierarchyState | None) -> Updates:
         """Go to the typed text."""
@@ -118,7 +144,7 @@ class HierarchyTab:
             raise UserError("Type a word or a sentence; to use a photo, click the button below.")
         gallery = yield from self._hierarchy(state)
         node = nodes.find_node(gallery.hierarchy, gallery.reader, text)
-        for update in self._arrive(replace(state, upload=""), gallery, node):
+        for update in self._go_to(state, gallery, node):
             del update[self.query]  # the next text may be typed already
             yield update
 
@@ -126,20 +152,17 @@ class HierarchyTab:
         """Go to a visitor's photo."""
         if path is None or state is None:
             return
-        image = open_photo(path)
-        state = HierarchyState(state.model, state.gallery, upload=str(path))
-        gallery = yield from self._hierarchy(state)
-        embedding = gallery.reader.encode_photo(image).x.float().cpu()  # (1, D)
-        yield {self.scope: GALLERY, self.map_selection: ""}
-        yield from self._arrive(state, gallery, Node("your photo", PHOTO, embedding))
+        selection = Selection(state.selection.text, upload=str(path))
+        yield from self._arrive_upload(
+            HierarchyState(state.model, state.gallery, selection=selection), str(path)
+        )
 
     def go_to_item(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
         """Go to the clicked item."""
         if state is not None and state.node is not None:
             gallery = yield from self._hierarchy(state)
             number = callbacks.clicked_number(event, len(gallery.hierarchy))
-            node = navigation.node_of(gallery, number)
-            yield from self._arrive(replace(state, upload=""), gallery, node)
+            yield from self._go_to(state, gallery, navigation.node_of(gallery, number))
 
     def select(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
         """Go to the item clicked on the map, or list the selected items."""
@@ -150,14 +173,31 @@ class HierarchyTab:
         numbers = callbacks.event_data(event).get("numbers", ())
         items = [gallery.map_items[number] for number in numbers if number in indices]
         if len(items) == 1:
-            node = navigation.node_of(gallery, items[0])
-            yield from self._arrive(replace(state, upload=""), gallery, node)
+            yield from self._go_to(state, gallery, navigation.node_of(gallery, items[0]))
         elif items:
             yield {
                 self.map_selection: view.selection(gallery.hierarchy, items, self._address(state))
             }
 
-    def _start(self, state: HierarchyState) -> Updates:
+    def _go_to(self, state: HierarchyState, gallery: HierarchyGallery, node: Node) -> Updates:
+        """Go to a node that was chosen."""
+        selection = Selection(node.text)
+        if node.kind == PHOTO and node.number is not None:
+            number = gallery.hierarchy.items[node.number].number
+            selection = Selection(state.selection.text, number, state.gallery)
+        state = replace(state, upload="", selection=selection)
+        yield from self._arrive(state, gallery, node)
+
+    def _arrive_upload(self, state: HierarchyState, path: str) -> Updates:
+        """Show a visitor's photo."""
+        image = open_photo(path)
+        state = replace(state, upload=path)
+        gallery = yield from self._hierarchy(state)
+        embedding = gallery.reader.encode_photo(image).x.float().cpu()  # (1, D)
+        yield {self.scope: GALLERY, self.map_selection: ""}
+        yield from self._arrive(state, gallery, Node("your photo", PHOTO, embedding))
+
+    def _arrive_target(self, state: HierarchyState) -> Updates:
         """Show the target if it exists, else the first example."""
         yield {self.scope: CONCEPTS if state.concepts else GALLERY, self.map_selection: ""}
         gallery = yield from self._hierarchy(state)
@@ -178,6 +218,7 @@ class HierarchyTab:
             self.query: "" if node.kind == PHOTO else view.spoken(node.text),
             self.note: html.note(f"By {gallery.name}, over {len(gallery.hierarchy):,} items."),
             self.state: state,
+            **self.context.record(state),
         }
 
     def draw(self, state: HierarchyState | None, drawn: HierarchyKey | None) -> Updates:
@@ -211,6 +252,24 @@ class HierarchyTab:
         return f"gradio_api/file={quote(images.save_jpeg(open_photo(state.upload), SIDE, folder))}"
 
 
+def _start(visit: Visit, state: HierarchyState | None) -> HierarchyState:
+    """Return where to begin: what is selected, else the node on the page."""
+    selection = visit.selection
+    concepts = state.concepts if state else False
+    target: str | int = ""
+    if state is None or selection != state.selection:
+        concepts = selection.value("of") == "concepts"
+        photo = selection.photo_in(visit.gallery)
+        target = selection.text if photo is None or concepts else photo
+    if target == "" and state is not None and state.node is not None:
+        target = state.node.text
+        if state.node.kind == PHOTO:
+            target = state.target if state.gallery == visit.gallery else ""
+    return HierarchyState(
+        visit.model, visit.gallery, concepts=concepts, target=target, selection=selection
+    )
+
+
 def _target_node(state: HierarchyState, gallery: HierarchyGallery) -> Node:
     if isinstance(state.target, int) and gallery.has_photos:
         return navigation.node_of(gallery, gallery.photo(state.target))
@@ -223,21 +282,3 @@ def _target_node(state: HierarchyState, gallery: HierarchyGallery) -> Node:
 def _column(elem_id: str) -> gr.HTML:
     with gr.Column(scale=4, min_width=280):
         return clickable_html(elem_id)
-
-
-def build(library: Library) -> HierarchyTab:
-    """Create the tab, and connect the events that concern only this tab."""
-    tab = HierarchyTab(library)
-    for event in (tab.go.click, tab.query.submit):
-        event(tab.guard(tab.run), [tab.query, tab.state], tab.outputs, **NEWEST)
-    for widget in (tab.trail, tab.above, tab.here, tab.below, tab.map_selection, tab.join.joined):
-        widget.select(tab.guard(tab.go_to_item), [tab.state], tab.outputs, **NEWEST)
-    tab.map.select(tab.guard(tab.select), [tab.state], tab.outputs, **NEWEST)
-    tab.scope.input(tab.guard(tab.choose), [tab.scope, tab.state], tab.outputs, **NEWEST)
-    tab.upload.upload(tab.guard(tab.use_upload), [tab.upload, tab.state], tab.outputs, **NEWEST)
-    tab.join.follow(tab.here, tab.state)
-    draw = callbacks.report_errors(tab.map_note, "map")(tab.draw)
-    map_outputs = [tab.map, tab.map_note, tab.drawn]
-    tab.state.change(draw, [tab.state, tab.drawn], map_outputs, **NEWEST)
-    tab.note.stop(tab.guard(callbacks.stop(tab.note)), None, tab.note, **NEWEST)
-    return tab

@@ -40,15 +40,12 @@ def spoken(text: str) -> str:
     return word.replace("_", " ") if sense else tidy(text)
 
 
-def trail(
-    hierarchy: Hierarchy, numbers: Sequence[int], here: str, address: Mapping[str, str]
-) -> Markup:
+def trail(hierarchy: Hierarchy, numbers: Sequence[int], here: str) -> Markup:
     """Return breadcrumbs from the root to the node."""
     return render(
         "hierarchy/trail.html",
         links=_links(hierarchy, numbers),
         here=tidy(here),
-        address=address,
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vsdemo.core.hits import Hit
+from vsdemo.ui.tabs import Selection
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class SearchState:
         hits: The results; empty while the gallery is browsed without a search.
         browsed: How many photos of the gallery are on the page where there are no hits.
         photo: Number of the large photo; None for the first.
+        selection: What the visitor has selected.
     """
 
     text: str
@@ -28,6 +30,7 @@ class SearchState:
     hits: tuple[Hit, ...] = ()
     browsed: int = 0
     photo: int | None = None
+    selection: Selection = field(default_factory=Selection)
 
     @property
     def address(self) -> dict[str, str]:

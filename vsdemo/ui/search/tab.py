@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import replace
+from functools import partial
 from time import monotonic
-from typing import Any
+from typing import Any, ClassVar
 
 import gradio as gr
 
@@ -13,7 +14,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.search.engine import MAX_K, Engine
 from vsdemo.ui import callbacks, images
-from vsdemo.ui.callbacks import NEWEST, Update, Updates
+from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.html import Bar, PhotoCard
 from vsdemo.ui.components.widgets import (
@@ -23,10 +24,10 @@ from vsdemo.ui.components.widgets import (
     note_html,
     one_line,
 )
-from vsdemo.ui.library import Library
 from vsdemo.ui.search import view
 from vsdemo.ui.search.state import SearchState
 from vsdemo.ui.search.tree import TreePanel
+from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
 ABOUT = "Type a sentence and see the photos it describes."
 NEAREST = 6
@@ -35,8 +36,12 @@ NEAREST = 6
 class SearchTab:
     """The widgets of the tab, and their callbacks."""
 
-    def __init__(self, library: Library) -> None:
-        self.library = library
+    key: ClassVar = "search"
+    title: ClassVar = "Search"
+
+    def __init__(self, context: Context) -> None:
+        self.context, self.library = context, context.library
+        library = self.library
         gr.HTML(html.about(ABOUT))
         with gr.Row(elem_classes="query-row"):
             self.query = one_line("Sentence", "What should the photos show?", elem_id="query")
@@ -54,29 +59,73 @@ class SearchTab:
                 self.detail = clickable_html("detail", padding=False)
         self.tree = TreePanel()
         self.state = gr.State(None)
+        self._connect()
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The widgets whose values `show` takes after the visit."""
+        return [self.state, self.query]
 
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
-        results = [self.note, self.grid, self.more, self.detail, self.state]
+        results = [self.note, self.grid, self.more, self.detail, self.state, *self.context.place]
         return [self.query, *self.examples, *results]
 
-    def guard(
-        self, callback: Callable[..., Updates], channel: str = "search"
-    ) -> Callable[..., Updates]:
-        """Return a callback that shows its errors below the query."""
-        return callbacks.report_errors(self.note, channel)(callback)
+    def _connect(self) -> None:
+        guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
+        settings = self.context.settings
+        for event in (self.find.click, self.query.submit):
+            event(guard(self.run), [self.query, *settings], outputs, **NEWEST)
+        for button in self.examples:
+            button.click(guard(self.run), [button, *settings], outputs, **NEWEST)
+        self.more.click(guard(self.show_more), state, outputs, **NEWEST)
+        select = self.context.guard(self, channel="search photo")(self.select)
+        self.grid.select(select, state, outputs, **NEWEST)
+        self.detail.select(select, state, outputs, **NEWEST)
+        self.detail.click(guard(self.search_caption), state, outputs, **NEWEST)
+        self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
+        for event, tab in (
+            (self.detail.submit, "describe"),
+            (self.detail.apply, "align"),
+            (self.detail.expand, "hierarchy"),
+        ):
+            event(partial(self.go, tab), state, self.context.way, **QUIET)
+        self.tree.follow(self.state)
 
-    def open_gallery(
-        self, text: str, model: str, gallery: str, k: int, photo: int | None = None
-    ) -> Updates:
+    def go(self, tab: str, state: SearchState | None) -> Update:
+        """Open another tab with the large photo and the sentence."""
+        if state is None:
+            return {self.context.selection: gr.skip()}
+        photo = state.photo or 0
+        return self.context.go(tab, Selection(state.text, photo, state.gallery))
+
+    def show(self, visit: Visit, state: SearchState | None, query: str) -> Updates:
+        """Search for what is selected, or for what was typed before the settings changed."""
+        if state is not None and is_shown(visit, state):
+            yield self.context.record(state)
+            return
+        selection = visit.selection
+        if state and selection == state.selection and query.strip() not in ("", state.text):
+            selection = replace(selection, text=query.strip())
+        yield from self._open_gallery(
+            SearchState(
+                selection.text.strip(),
+                visit.model,
+                visit.gallery,
+                visit.k,
+                photo=selection.photo_in(visit.gallery),
+                selection=selection,
+            )
+        )
+
+    def _open_gallery(self, state: SearchState) -> Updates:
         """Show the photos of a gallery in order until they can be searched."""
         since = monotonic()
-        captions = yield from callbacks.wait_for(self.note, self.library.photos(gallery))
-        examples = self.library.galleries[gallery].examples
+        captions = yield from callbacks.wait_for(self.note, self.library.photos(state.gallery))
+        examples = self.library.galleries[state.gallery].examples
         chips = dict(zip(self.examples, examples, strict=True))
-        state = SearchState(text.strip(), model, gallery, k, photo=photo)
-        if callbacks.is_ready_soon(self.library, model, gallery, since=since):
+        if callbacks.is_ready_soon(self.library, state.model, state.gallery, since=since):
             state = replace(state, text=state.text or examples[0])
             yield {self.query: state.text, self.state: state, **chips}
         else:
@@ -90,7 +139,7 @@ class SearchTab:
         count = len(captions.photos)
         try:
             if state.text:
-                yield from self.show(state)
+                yield from self.search(state)
             else:
                 engine = yield from self._engine(state)
                 if engine.unreadable:
@@ -106,9 +155,10 @@ class SearchTab:
 
     def run(self, text: str, model: str, gallery: str, k: int) -> Updates:
         """Search for the photos that a sentence describes."""
-        yield from self.show(SearchState(text, model, gallery, k))
+        selection = Selection(text.strip())
+        yield from self.search(SearchState(text, model, gallery, k, selection=selection))
 
-    def show(self, state: SearchState) -> Updates:
+    def search(self, state: SearchState) -> Updates:
         """Search, and fill the page."""
         engine = yield from self._engine(state)
         hits = tuple(engine.search(state.text, state.k))
@@ -116,6 +166,8 @@ class SearchTab:
         if photo is None or photo >= len(engine.photos):
             photo = hits[0].number
         state = replace(state, hits=hits, photo=photo)
+        if state.selection.text:
+            state = _select(state, photo)
         yield {
             self.query: state.text,
             **self._results(engine, state),
@@ -133,7 +185,7 @@ class SearchTab:
         engine = yield from self._engine(state)
         count = min(len(state.hits) + state.k, MAX_K)
         state = replace(state, hits=tuple(engine.search(state.text, count)))
-        yield {self.state: state, **self._results(engine, state)}
+        yield {self.state: state, **self._results(engine, state), **self.context.record(state)}
 
     def select(self, state: SearchState | None, event: gr.EventData) -> Updates:
         """Show the clicked photo large."""
@@ -142,7 +194,7 @@ class SearchTab:
         engine = (yield from self._engine(state)) if state.hits else None
         captions = yield from callbacks.wait_for(self.note, self.library.photos(state.gallery))
         number = callbacks.clicked_number(event, len(captions.photos))
-        yield self._detail(captions, replace(state, photo=number), engine)
+        yield self._detail(captions, _select(state, number), engine)
 
     def search_caption(self, state: SearchState | None, event: gr.EventData) -> Updates:
         """Search for the clicked caption."""
@@ -151,7 +203,7 @@ class SearchTab:
         captions = yield from callbacks.wait_for(self.note, self.library.photos(state.gallery))
         own = captions.own_captions(state.photo or 0)
         text = html.tidy(own[callbacks.clicked_number(event, len(own))])
-        yield from self.show(replace(state, text=text, photo=None))
+        yield from self.run(text, state.model, state.gallery, state.k)
 
     def _engine(self, state: SearchState) -> Generator[Update, None, Engine]:
         return callbacks.load_engine(self.library, self.note, state.model, state.gallery)
@@ -208,19 +260,11 @@ class SearchTab:
             captions.own_captions(number),
             bar=bar,
             nearest=nearest,
-            address=state.address,
         )
-        return {self.detail: detail, self.state: state}
+        return {self.detail: detail, self.state: state, **self.context.record(state)}
 
 
-def build(library: Library) -> SearchTab:
-    """Create the tab, and connect the events that concern only this tab."""
-    tab = SearchTab(library)
-    tab.more.click(tab.guard(tab.show_more), [tab.state], tab.outputs, **NEWEST)
-    select = tab.guard(tab.select, "search photo")
-    tab.grid.select(select, [tab.state], tab.outputs, **NEWEST)
-    tab.detail.select(select, [tab.state], tab.outputs, **NEWEST)
-    tab.detail.click(tab.guard(tab.search_caption), [tab.state], tab.outputs, **NEWEST)
-    tab.note.stop(tab.guard(callbacks.stop(tab.note)), None, tab.note, **NEWEST)
-    tab.tree.follow(tab.state)
-    return tab
+def _select(state: SearchState, photo: int) -> SearchState:
+    """Return the state with a photo that was selected."""
+    selection = replace(state.selection, photo=photo, gallery=state.gallery, upload=None)
+    return replace(state, photo=photo, selection=selection)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
@@ -23,7 +23,6 @@ def detail(
     *,
     bar: Bar | None,
     nearest: Sequence[PhotoCard],
-    address: Mapping[str, str],
 ) -> Markup:
     """Return one large photo with its captions and what to do with it.
 
@@ -32,7 +31,6 @@ def detail(
         captions: Captions of this photo, to click.
         bar: Its score for the query, if there is one.
         nearest: The nearest photos.
-        address: What the address bar of the browser shows.
     """
     return render(
         "search/detail.html",
@@ -40,7 +38,6 @@ def detail(
         captions=[tidy(caption) for caption in captions],
         bar=bar,
         nearest=nearest,
-        address=address,
     )
 
 

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vsdemo.core.errors import UserError
 from vsdemo.search.engine import Reader
 from vsdemo.search.sentence_comparison import SentenceComparison, compare_sentences
 from vsdemo.ui.library.galleries import TITLES
+from vsdemo.ui.tabs import Selection
 
 
 @dataclass(frozen=True)
 class PairState:
-    """Two sentences, the model and the gallery.
+    """Two sentences to compare.
 
-    `active` is true once the tab has been opened; before, the sentences wait.
+    Attributes:
+        texts: The sentences.
+        model: Key of the model.
+        gallery: Key of the gallery.
+        selection: What the visitor has selected.
     """
 
     texts: tuple[str, str]
     model: str
     gallery: str
-    active: bool = False
+    selection: Selection = field(default_factory=Selection)
 
     @property
     def address(self) -> dict[str, str]:

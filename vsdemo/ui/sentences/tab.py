@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import gradio as gr
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.ui import callbacks
-from vsdemo.ui.callbacks import NEWEST, Update, Updates
+from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import (
     chip,
@@ -20,9 +19,9 @@ from vsdemo.ui.components.widgets import (
     note_html,
     one_line,
 )
-from vsdemo.ui.library import Library
 from vsdemo.ui.sentences import view
 from vsdemo.ui.sentences.state import Comparisons, PairState
+from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
 ABOUT = "Type two sentences to see how similar they are, and whether one follows from the other."
 EXAMPLES = (
@@ -36,12 +35,14 @@ NEAREST = 4
 class SentencesTab:
     """The widgets of the tab, and their callbacks.
 
-    A question changes `state`; `answer` follows each change of `state`, one after the other, so
-    that an older answer never replaces a newer one.
+    A question changes `state`, and `answer` follows each change of `state`.
     """
 
-    def __init__(self, library: Library) -> None:
-        self.library = library
+    key: ClassVar = "sentences"
+    title: ClassVar = "Sentences"
+
+    def __init__(self, context: Context) -> None:
+        self.context, self.library = context, context.library
         gr.HTML(html.about(ABOUT))
         with gr.Row(elem_classes="query-row two"):
             self.first = one_line("First sentence", "First sentence")
@@ -59,30 +60,60 @@ class SentencesTab:
                 self.nearest = clickable_html("nearest-captions")
         self.state = gr.State(None)
         self.captions = gr.State(None)  # the nearest captions on the page
+        self._connect()
 
     @property
-    def questions(self) -> list[Any]:
-        """Every widget that a question may change."""
-        return [self.first, self.second, self.note, self.state]
+    def inputs(self) -> list[Any]:
+        """The widgets whose values `show` takes after the visit."""
+        return [self.state]
 
     @property
     def outputs(self) -> list[Any]:
+        """Every widget that a question may change."""
+        return [self.first, self.second, self.note, self.state, *self.context.place]
+
+    @property
+    def answers(self) -> list[Any]:
         """Every widget that an answer may change."""
         return [self.note, self.rows, self.entailment, self.strips, self.nearest, self.captions]
 
-    def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
-        """Return a callback that shows its errors below the sentences."""
-        return callbacks.report_errors(self.note, "sentences")(callback)
+    def _connect(self) -> None:
+        context, outputs = self.context, self.outputs
+        guard, inputs = context.guard(self), [self.first, self.second, self.state]
+        for event in (self.go.click, self.first.submit, self.second.submit):
+            event(guard(self.run), inputs, outputs, **NEWEST)
+        for button, pair in zip(self.examples, EXAMPLES, strict=True):
 
-    def open(self, state: PairState | None) -> Updates:
-        """Compare what waits for the tab to be opened, or the first example."""
-        if state is not None and not state.active:
-            yield self._ask(state if any(state.texts) else replace(state, texts=EXAMPLES[0]))
+            def run_example(state: PairState | None, texts: tuple[str, str] = pair) -> Updates:
+                yield from self.run(*texts, state)
 
-    def change_settings(self, state: PairState | None, model: str, gallery: str) -> Updates:
-        """Compare the same with another model, or with captions of another gallery."""
+            button.click(guard(run_example), [self.state], outputs, **NEWEST)
+        guard = context.guard(self, channel="comparison")
+        self.state.change(guard(self.answer), [self.state], self.answers, **NEWEST)
+        self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
+        search_caption = context.guard(self, channel="")(self.search_caption)
+        self.nearest.click(search_caption, [self.captions, self.state], context.way, **QUIET)
+
+    def show(self, visit: Visit, state: PairState | None) -> Updates:
+        """Compare the sentences of the address, else the same as before or the first example."""
+        if state is not None and is_shown(visit, state):
+            yield self.context.record(state)
+            return
+        first, second = visit.selection.value("a"), visit.selection.value("b")
+        texts = state.texts if state else EXAMPLES[0]
+        is_new = state is None or visit.selection != state.selection
+        if is_new and first is not None and second is not None:
+            texts = (first, second)
+        yield self._ask(PairState(texts, visit.model, visit.gallery, visit.selection))
+
+    def search_caption(
+        self, captions: tuple[str, ...] | None, state: PairState | None, event: gr.EventData
+    ) -> Updates:
+        """Search for the photos that the clicked caption describes."""
+        captions = captions or ()
+        text = html.tidy(captions[callbacks.clicked_number(event, len(captions))])
         if state is not None:
-            yield {self.state: replace(state, model=model, gallery=gallery)}
+            yield self.context.go("search", Selection(text))
 
     def run(self, first: str, second: str, state: PairState | None) -> Updates:
         """Compare what was typed."""
@@ -92,12 +123,13 @@ class SentencesTab:
     def _ask(self, state: PairState) -> Update:
         first = _check(state.texts[0], "first")
         second = _check(state.texts[1], "second")
-        state = replace(state, texts=(first, second), active=True)
-        return {self.first: first, self.second: second, self.state: state}
+        state = replace(state, texts=(first, second))
+        texts = {self.first: first, self.second: second}
+        return {**texts, self.state: state, **self.context.record(state)}
 
     def answer(self, state: PairState | None) -> Updates:
         """Show the models' comparisons as soon as they are loaded, then the nearest captions."""
-        if state is None or not state.active:
+        if state is None:
             return
         readers = yield from callbacks.wait_for(self.note, self.library.all_readers())
         yield {
@@ -119,7 +151,7 @@ class SentencesTab:
         if model := comparisons.by_letters:
             strips = view.strips(state.texts, by_model[model], model)
         return {
-            self.rows: view.rows(comparisons.rows, state.model, state.address),
+            self.rows: view.rows(comparisons.rows, state.model),
             self.entailment: entailment,
             self.strips: strips,
             self.note: html.note(comparisons.summary),
@@ -142,21 +174,3 @@ def _check(text: str, which: str) -> str:
         return Sentence.from_user(text).text
     except UserError as error:
         raise UserError(str(error).replace("The sentence", f"The {which} sentence")) from None
-
-
-def build(library: Library) -> SentencesTab:
-    """Create the tab, and connect the events that concern only this tab."""
-    tab = SentencesTab(library)
-    inputs = [tab.first, tab.second, tab.state]
-    for event in (tab.go.click, tab.first.submit, tab.second.submit):
-        event(tab.guard(tab.run), inputs, tab.questions, **NEWEST)
-    for button, pair in zip(tab.examples, EXAMPLES, strict=True):
-
-        def run_example(state: PairState | None, texts: tuple[str, str] = pair) -> Updates:
-            yield from tab.run(*texts, state)
-
-        button.click(tab.guard(run_example), [tab.state], tab.questions, **NEWEST)
-    guard = callbacks.report_errors(tab.note, "comparison")
-    tab.state.change(guard(tab.answer), [tab.state], tab.outputs, **NEWEST)
-    tab.note.stop(guard(callbacks.stop(tab.note)), None, tab.note, **NEWEST)
-    return tab

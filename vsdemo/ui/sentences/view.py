@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -83,13 +83,13 @@ class Column:
     rows: Sequence[SentenceRow]
 
 
-def rows(all_rows: Sequence[Row], chosen: str, address: Mapping[str, str]) -> Markup:
+def rows(all_rows: Sequence[Row], chosen: str) -> Markup:
     """Return a bar for each model, grouped by training set; the chosen model is marked."""
     groups: dict[str, list[ModelRow]] = {}
     for row in all_rows:
         line = _model_row(row, is_chosen=row.model == chosen)
         groups.setdefault(row.trained_on, []).append(line)
-    return render("sentences/rows.html", groups=groups, address=address)
+    return render("sentences/rows.html", groups=groups)
 
 
 def _model_row(row: Row, *, is_chosen: bool) -> ModelRow:

@@ -32,7 +32,6 @@ def status(run: Run, state: str, now: float) -> Markup:
     return render(
         "training/status.html",
         name=run.name,
-        address={"tab": "train", "run": run.name},
         state=state,
         state_name=STATE_NAMES[state],
         reason=_reason(run, state),

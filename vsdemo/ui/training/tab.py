@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import gradio as gr
 
@@ -19,7 +19,7 @@ from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import clickable_html
-from vsdemo.ui.library import Library
+from vsdemo.ui.tabs import Context, Selection, Visit
 from vsdemo.ui.training import view, watched
 from vsdemo.ui.training.curves import curves_widget, to_json
 from vsdemo.ui.training.plan import FIRST_DATASET, FIRST_PRESET, PlanPanel, Request
@@ -34,29 +34,28 @@ FAST_TICK, SLOW_TICK = 1, 5  # seconds between two updates, while a run trains a
 Seen = dict[Any, Any]  # hashes of what a page has drawn, so that nothing is drawn twice
 
 
-class SearchWidgets(NamedTuple):
-    """Widgets of other tabs that change when a trained model is used."""
-
-    model: gr.Dropdown
-    gallery: gr.Dropdown
-    query: gr.Textbox
-    tabs: gr.Tabs
-
-
 class TrainTab:
     """The widgets of the tab and their callbacks; where training is off, a message."""
 
-    def __init__(self, library: Library) -> None:
-        self.library = library
-        self.open = access.training_allowed()
-        if not self.open:
+    key: ClassVar = "train"
+    title: ClassVar = "Train"
+
+    def __init__(self, context: Context) -> None:
+        self.context, self.library = context, context.library
+        self.state = gr.State(TrainState())
+        self.is_open = access.training_allowed()
+        if self.is_open:
+            self._build()
+            self._connect()
+        else:
             spec = JobSpec(FIRST_PRESET, FIRST_DATASET)
-            gr.HTML(view.closed(spec.command(Path("runs/lesson"))))
-            return
+            self.note = gr.HTML(view.closed(spec.command(Path("runs/lesson"))))
+
+    def _build(self) -> None:
+        """Create the widgets."""
         gr.HTML(html.about(ABOUT))
         self.note = gr.HTML("", elem_classes="notes", render=False)
         self.plan = PlanPanel(self.note)
-        self.state = gr.State(TrainState())
         self.seen = gr.State({})
         self.status = clickable_html("status")
         with gr.Row(elem_classes="watching"):
@@ -76,15 +75,41 @@ class TrainTab:
         return [*widgets, self.state, self.seen, self.timer]
 
     @property
+    def inputs(self) -> list[Any]:
+        """The widgets whose values `show` takes after the visit."""
+        return [self.state, self.seen, *self.plan.inputs] if self.is_open else [self.state]
+
+    @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
-        return [*self.updated, self.note]
+        if not self.is_open:
+            return [self.note, self.state, *self.context.place]
+        panel = [self.plan.command, self.plan.checks]
+        return [*self.updated, *panel, self.note, *self.context.place]
 
-    def guard(self, callback: Callable[..., Updates]) -> Callable[..., Updates]:
-        """Return a callback that shows its errors below the command."""
-        return callbacks.report_errors(self.note)(callback)
+    def show(self, visit: Visit, state: TrainState, *values: Any) -> Updates:
+        """Show the runs, first that of the address, and what the next one needs."""
+        run = visit.selection.value("run") if visit.selection != state.selection else None
+        state = replace(
+            state,
+            shown=(run,) if run else state.shown,
+            model=visit.model,
+            gallery=visit.gallery,
+            selection=visit.selection,
+        )
+        if not self.is_open:
+            yield {self.state: state, **self.context.record(state)}
+            return
+        seen, *plan = values
+        yield self._shown(state, seen)
+        yield from self.plan.preview(*plan)
 
-    def train(self, seen: Seen, *inputs: Any) -> Updates:
+    def _shown(self, state: TrainState, seen: Seen) -> Update:
+        """Return the update of all runs, with the address of what is shown."""
+        update = self.update(state, seen)
+        return {**update, **self.context.record(update[self.state])}
+
+    def train(self, state: TrainState, seen: Seen, *inputs: Any) -> Updates:
         """Start a training, and show it."""
         spec = self.plan.spec(Request(*inputs))
         yield {self.note: html.progress("Checking the requirements")}
@@ -93,9 +118,10 @@ class TrainTab:
             run = jobs.start(spec)
         except UserError:
             if busy := jobs.current():  # another visitor was first: show that run
-                yield self.update(TrainState((busy.name,)), seen)
+                yield self._shown(replace(state, shown=(busy.name,), sentence=0), seen)
             raise
-        yield {self.note: "", **self.update(TrainState((run.name,)), seen)}
+        state = replace(state, shown=(run.name,), sentence=0)
+        yield {self.note: "", **self._shown(state, seen)}
 
     def update(self, state: TrainState, seen: Seen) -> Update:
         """Return the state of all runs, without what the page shows already.
@@ -131,7 +157,7 @@ class TrainTab:
         if tick != seen.get("tick"):
             update[self.timer] = gr.Timer(tick, active=True)
         # If no run is left the page waits for a choice: no button acts on a run nobody chose.
-        update[self.state] = state._replace(shown=names or state.shown)
+        update[self.state] = replace(state, shown=names or state.shown)
         update[self.seen] = hashes
         return update
 
@@ -165,11 +191,11 @@ class TrainTab:
     def choose_sentence(self, state: TrainState, seen: Seen, event: gr.EventData) -> Updates:
         """Show the photos of another watched sentence."""
         number = callbacks.clicked_number(event, MAX_WATCHED)
-        yield self.update(state._replace(sentence=number), seen)
+        yield self.update(replace(state, sentence=number), seen)
 
-    def show(self, state: TrainState, seen: Seen, event: gr.EventData) -> Updates:
+    def show_run(self, state: TrainState, seen: Seen, event: gr.EventData) -> Updates:
         """Show one run, and no other."""
-        yield self.update(TrainState((_clicked_run(event).name,), state.sentence), seen)
+        yield self._shown(replace(state, shown=(_clicked_run(event).name,)), seen)
 
     def compare(self, state: TrainState, seen: Seen, event: gr.EventData) -> Updates:
         """Show one run more, or no longer, beside the others."""
@@ -180,7 +206,7 @@ class TrainTab:
             raise UserError(f"At most {MAX_SHOWN} runs are shown at once; remove one first.")
         else:
             shown = (*state.shown, name)
-        yield self.update(state._replace(shown=shown), seen)
+        yield self._shown(replace(state, shown=shown), seen)
 
     def delete(self, state: TrainState, seen: Seen, event: gr.EventData) -> Updates:
         """Delete a run, with its checkpoint."""
@@ -189,13 +215,7 @@ class TrainTab:
         self.library.forget(name)
         yield self.update(state, seen)
 
-    def from_address(self, address: Mapping[str, str]) -> Update:
-        """Return the state of an address that names a run, for the next update."""
-        if not self.open or "run" not in address:
-            return {}
-        return {self.state: TrainState((address["run"],))}
-
-    def use(self, state: TrainState, widgets: SearchWidgets) -> Updates:
+    def use(self, state: TrainState) -> Updates:
         """Offer the model of the run wherever a model is chosen, and search with it."""
         name = next(iter(state.shown), "")
         jobs.keep(name)
@@ -212,39 +232,36 @@ class TrainTab:
             if gallery.name == run.spec.dataset
         )
         gallery = next(galleries, None)
+        text = html.tidy(sentences[0]) if sentences else state.selection.text
+        context = self.context
         yield {
             self.note: "",
-            widgets.model: gr.update(choices=list(self.library.models), value=name),
-            widgets.gallery: gr.update(value=gallery) if gallery else gr.skip(),
-            widgets.query: html.tidy(sentences[0]) if sentences else gr.skip(),
-            widgets.tabs: gr.Tabs(selected="search"),
+            context.model: gr.update(choices=list(self.library.models), value=name),
+            context.gallery: gr.update(value=gallery) if gallery else gr.skip(),
+            **context.go("search", Selection(text)),
         }
 
-    def connect(self, tab: gr.Tab, widgets: SearchWidgets) -> Any:
-        """Connect the events of the tab, and return the event of using a trained model."""
-        plan, inputs = self.plan, [self.state, self.seen]
+    def _connect(self) -> None:
+        context, plan, inputs = self.context, self.plan, [self.state, self.seen]
+        guard = context.guard(self, channel="")
         for event in (plan.preset.input, plan.dataset.input):
-            event(self.guard(plan.choose), plan.choices, plan.outputs, **QUIET)
-        plan.form.input(self.guard(plan.change_form), plan.choices, plan.outputs, **LATEST)
-        for event in (plan.sentence.blur, plan.sentence.submit, plan.board.input, tab.select):
-            event(self.guard(plan.preview), plan.inputs, plan.outputs, **QUIET)
-        plan.go.click(self.guard(self.train), [self.seen, *plan.inputs], self.outputs, **QUIET)
-        for event in (tab.select, self.timer.tick):
-            event(self.update, inputs, self.updated, **QUIET)
+            event(guard(plan.choose), plan.choices, plan.outputs, **QUIET)
+        plan.form.input(guard(plan.change_form), plan.choices, plan.outputs, **LATEST)
+        for event in (plan.sentence.blur, plan.sentence.submit, plan.board.input):
+            event(guard(plan.preview), plan.inputs, plan.outputs, **QUIET)
+        plan.go.click(guard(self.train), [*inputs, *plan.inputs], self.outputs, **QUIET)
+        self.timer.tick(self.update, inputs, self.updated, **QUIET)
         for event, callback in (
             (self.status.stop, self.stop),
             (self.status.play, self.resume),
             (self.watched_results.select, self.choose_sentence),
             (self.list.select, self.compare),
-            (self.list.apply, self.show),
+            (self.list.apply, self.show_run),
             (self.list.delete, self.delete),
         ):
-            event(self.guard(callback), inputs, self.outputs, **QUIET)
-
-        def use(state: TrainState) -> Updates:
-            yield from self.use(state, widgets)
-
-        return self.status.apply(self.guard(use), [self.state], [self.note, *widgets], **QUIET)
+            event(guard(callback), inputs, self.outputs, **QUIET)
+        used = [self.note, context.model, context.gallery, *context.way]
+        self.status.apply(guard(self.use), [self.state], used, **QUIET)
 
 
 def _clicked_run(event: gr.EventData) -> jobs.Run:

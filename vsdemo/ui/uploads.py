@@ -1,0 +1,46 @@
+"""Names of visitors' photos, so that a page that is loaded again can show them again."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from pathlib import Path
+from threading import Lock
+
+from vsdemo.core.errors import UserError
+
+MAX_UPLOADS = 10_000  # remembered
+GONE = "Your photo is no longer on the server; choose it again."
+
+
+class Uploads:
+    """Tokens of uploaded photos, which nobody can guess, for the history of a browser."""
+
+    def __init__(self) -> None:
+        self._paths: OrderedDict[str, str] = OrderedDict()
+        self._tokens: dict[str, str] = {}
+        self._lock = Lock()
+
+    def token(self, path: str) -> str:
+        """Return the token of an uploaded photo."""
+        with self._lock:
+            token = self._tokens.get(path)
+            if token is None:
+                token = self._tokens[path] = secrets.token_urlsafe(16)
+                self._paths[token] = path
+            self._paths.move_to_end(token)
+            if len(self._paths) > MAX_UPLOADS:
+                _, oldest = self._paths.popitem(last=False)
+                del self._tokens[oldest]
+            return token
+
+    def path(self, token: str) -> str:
+        """Return the path of an uploaded photo.
+
+        Raises:
+            UserError: If the token is unknown or the file was deleted.
+        """
+        path = self._paths.get(token)
+        if path is None or not Path(path).exists():
+            raise UserError(GONE)
+        return path
