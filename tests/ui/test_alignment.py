@@ -8,19 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-import gradio as gr
 import pytest
 from PIL import Image
 
 from tests.support.fake_alignment import alignment, install
-from tests.support.pages import PAGE
+from tests.support.pages import last, show, tab_of, visit
 from vsdemo.core.errors import UserError
 from vsdemo.plots.region_marks import marks
 from vsdemo.search import engine
 from vsdemo.ui import callbacks
-from vsdemo.ui.alignment import tab as tabs
-from vsdemo.ui.alignment.state import AlignState
+from vsdemo.ui.alignment.tab import AlignTab
 from vsdemo.ui.library import Library
+from vsdemo.ui.tabs import Visit
 
 KEY = ("gru", "toy-test")
 TEXT = "a small dog runs after one red ball"
@@ -36,22 +35,15 @@ def able(checkpoints, monkeypatch, fake_parser):
 
 @pytest.fixture
 def tab(able):
-    library = Library()
-    with gr.Blocks():
-        return tabs.build(library, gr.Dropdown())
-
-
-def last(tab, callback, *inputs):
-    """Return the last update of a callback."""
-    return list(tab.guard(callback)(PAGE, *inputs))[-1]
+    return tab_of(AlignTab)
 
 
 def clicked(number):
     return SimpleNamespace(_data={"number": number})
 
 
-def opened(tab, **other):
-    return last(tab, tab.open, replace(AlignState(TEXT, *KEY, photo=2), **other))
+def opened(tab, text=TEXT):
+    return show(tab, visit(*KEY, text, photo=2))[-1]
 
 
 def record(parts):
@@ -73,11 +65,13 @@ def test_opening_the_tab_aligns_once(tab):
     assert len(data["scores"]) == len(expected.fragments)
     assert data["numbers"] == {str(r): m.number for r, m in marks(expected).items()}
     assert f"of {len(expected.fragments)} fragments" in update[tab.note]
-    assert tab.parts not in last(tab, tab.open, update[tab.state])
+    again = replace(visit(*KEY), selection=update[tab.state].selection)
+    (nothing, recorded) = show(tab, again, update[tab.state])
+    assert recorded.keys() == {tab.note, *tab.context.place}
 
 
 def test_the_photo_is_shown_before_its_alignment(tab):
-    first = next(u for u in tab.show(AlignState("", *KEY, photo=3)) if tab.photo in u)
+    first = next(u for u in show(tab, visit(*KEY, photo=3)) if tab.photo in u)
     assert "waiting" in first[tab.parts]
     assert "canvas" not in first[tab.photo]
     assert first[tab.state].text == first[tab.query] != ""  # of its own captions
@@ -139,14 +133,25 @@ def test_an_uploaded_photo_is_aligned_and_not_in_the_address(tab, tmp_path):
     assert tab.photo not in bad
 
 
-def test_the_tab_follows_model_and_gallery_once_it_is_open(tab):
-    waiting = AlignState(TEXT, *KEY, photo=2)
-    moved = last(tab, tab.change_settings, waiting, "gru", "toy-all")
-    assert tab.parts not in moved
-    assert (moved[tab.state].gallery, moved[tab.state].photo) == ("toy-all", 0)
-    update = last(tab, tab.change_settings, opened(tab)[tab.state], "gru", "toy-all")
-    assert update[tab.state].alignment is not None
-    assert update[tab.state].text != TEXT
+def test_the_tab_follows_model_and_gallery(tab):
+    state = opened(tab)[tab.state]
+    other = Visit("gru", "toy-all", selection=state.selection)
+    moved = show(tab, other, state)[-1][tab.state]
+    assert moved.alignment is not None
+    assert (moved.gallery, moved.photo, moved.text == TEXT) == ("toy-all", 0, False)
+    used = last(tab, tab.use_caption, state, clicked(2))[tab.state]
+    other = Visit("other", "toy-test", selection=used.selection)
+    first = next(u for u in show(tab, other, used) if tab.state in u)[tab.state]
+    assert (first.model, first.photo, first.text) == ("other", 2, used.text)
+
+
+def test_what_is_selected_elsewhere_is_aligned(tab):
+    state = opened(tab)[tab.state]
+    other = show(tab, visit(*KEY, "one red bar", photo=5), state)[-1][tab.state]
+    assert (other.photo, other.text) == (5, "one red bar")
+    only_photo = show(tab, visit(*KEY, photo=6), other)[-1][tab.state]
+    assert only_photo.photo == 6
+    assert only_photo.text not in ("", "one red bar")  # a caption of its own
 
 
 def test_the_downloads_hold_the_alignment(tab):
@@ -206,8 +211,7 @@ def test_another_model_aligns_if_the_chosen_one_cannot(able, checkpoints, tmp_pa
     monkeypatch.setattr(engine.Reader, "can_align", None, raising=False)
     monkeypatch.setattr("vsdemo.ui.library.Reader", read)
     library = Library()
-    with gr.Blocks():
-        tab = tabs.build(library, gr.Dropdown())
+    tab = tab_of(AlignTab, library)
     update = opened(tab)
     assert (
         "Aligned by regions, because gru has one embedding for a whole photo." in update[tab.note]

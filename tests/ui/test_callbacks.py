@@ -13,7 +13,7 @@ from PIL import Image
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from tests.support.pages import PAGE
+from tests.support.pages import PAGE, tab_of
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import Hit
 from vsdemo.models.scores import SCORES
@@ -21,6 +21,7 @@ from vsdemo.ui import build, callbacks, images
 from vsdemo.ui.components import html as page
 from vsdemo.ui.library import Library
 from vsdemo.ui.search.state import SearchState
+from vsdemo.ui.search.tab import SearchTab
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def library(checkpoints, monkeypatch):
 
 def test_a_bar_states_number_unit_and_meaning():
     score = SCORES["order"]
-    html = page.ranked_sentences([Hit(1, 0, "x", -0.25, 0.75)], score, [], {})
+    html = page.ranked_sentences([Hit(1, 0, "x", -0.25, 0.75)], score, [])
     assert "width:75.0%" in html
     assert ">0.75<" in html
     assert score.unit in html
@@ -151,13 +152,8 @@ def test_an_unknown_gallery_has_no_photos(library):
 
 def test_search_shows_hits_and_more_hits(library):
     assert build(library).config["title"] == "vsdemo"
-    import gradio as gr
-
-    from vsdemo.ui.search import tab as search
-
-    with gr.Blocks():
-        tab = search.build(library)
-    updates = list(tab.show(SearchState("one red bar", "gru", "toy-test", 4)))
+    tab = tab_of(SearchTab, library)
+    updates = list(tab.search(SearchState("one red bar", "gru", "toy-test", 4)))
     state = updates[-1][tab.state]
     assert [h.rank for h in state.hits] == [1, 2, 3, 4]
     assert state.address == {"q": "one red bar", "model": "gru", "gallery": "toy-test"}

@@ -5,22 +5,21 @@ import re
 import shutil
 from types import SimpleNamespace
 
-import gradio as gr
 import pytest
 from PIL import Image
 
 from tests.support import small_orders
-from tests.support.pages import PAGE
+from tests.support.pages import PAGE, last, show, tab_of, visit
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import hypernyms
 from vsdemo.hierarchy import projection
 from vsdemo.hierarchy.order import PHOTO, ROOT
 from vsdemo.ui import callbacks
 from vsdemo.ui.hierarchy import loader
-from vsdemo.ui.hierarchy import tab as hierarchy
 from vsdemo.ui.hierarchy.loader import Hierarchies
-from vsdemo.ui.hierarchy.state import HierarchyState
+from vsdemo.ui.hierarchy.tab import CONCEPTS, HierarchyTab
 from vsdemo.ui.library import Library
+from vsdemo.ui.tabs import Visit
 
 
 def text(html):
@@ -46,17 +45,11 @@ def library(several, monkeypatch):
 
 @pytest.fixture
 def tab(library):
-    with gr.Blocks():
-        return hierarchy.build(library)
+    return tab_of(HierarchyTab, library)
 
 
-def last(tab, callback, *inputs):
-    """Return the last update of a callback."""
-    return list(tab.guard(callback)(PAGE, *inputs))[-1]
-
-
-def opened(tab, **other):
-    return last(tab, tab.open, HierarchyState("order", "toy-test", **other))
+def opened(tab, *selection, **other):
+    return show(tab, visit("order", "toy-test", *selection, **other))[-1]
 
 
 def clicked(number):
@@ -67,7 +60,7 @@ def test_another_model_is_used_if_the_chosen_one_has_no_order(tab, library):
     hierarchies = Hierarchies(library)
     for model in ("gru", "order"):
         assert hierarchies.get((model, "toy-test")).result().name == "order"
-    update = last(tab, tab.open, HierarchyState("gru", "toy-test"))
+    update = show(tab, visit("gru", "toy-test"))[-1]
     assert re.search(r"By order, over \d+ items", update[tab.note])
 
 
@@ -107,18 +100,19 @@ def test_the_tab_starts_at_the_first_example(tab):
     assert "Here: concept" in text(update[tab.here])
     assert "Photos below" in text(update[tab.here])
     assert update[tab.state].node.text == "a dog"
-    assert "q=a+dog" in update[tab.trail]
-    assert tab.trail not in last(tab, tab.open, update[tab.state])  # only the first time
+    assert "q=a+dog" in update[tab.context.address]
+    again = show(tab, visit("order", "toy-test"), update[tab.state])[-1]
+    assert tab.trail not in again or again[tab.trail] == update[tab.trail]
 
 
 def test_the_tab_starts_at_the_photo_of_the_address(tab):
-    update = opened(tab, target=5)
+    update = opened(tab, photo=5)
     assert "/5/large" in update[tab.here]
-    assert "photo=5" in update[tab.trail]
+    assert "photo=5" in update[tab.context.address]
     assert update[tab.query] == ""
     assert "Similar photos" in text(update[tab.here])
     assert update[tab.state].target == 5
-    far = opened(tab, target=999)
+    far = opened(tab, photo=999)
     assert far[tab.state].target == 7  # the last
 
 
@@ -171,12 +165,22 @@ def test_a_click_on_the_map_goes_there_and_a_lasso_lists(tab):
 
 def test_another_model_or_gallery_keeps_the_node(tab):
     state = last(tab, tab.run, "a cat", opened(tab)[tab.state])[tab.state]
-    update = last(tab, tab.change_settings, state, "gru", "toy-all")
+    other = Visit("gru", "toy-all", selection=state.selection)
+    update = show(tab, other, state)[-1]
     assert update[tab.state].node.text == "a cat"
     assert (update[tab.state].model, update[tab.state].gallery) == ("gru", "toy-all")
-    assert tab.state not in last(tab, tab.change_settings, None, "gru", "toy-all")
-    early = last(tab, tab.change_settings, HierarchyState("order", "toy-test"), "gru", "toy-all")
-    assert early[tab.state].node is None  # the tab has not been opened yet
+
+
+def test_what_is_selected_elsewhere_is_shown_and_the_other_way_round(tab):
+    state = opened(tab)[tab.state]
+    photo = show(tab, visit("order", "toy-test", "a cat", photo=3), state)[-1]
+    assert "/3/large" in photo[tab.here]
+    sentence = show(tab, visit("order", "toy-test", "a cat"), photo[tab.state])[-1]
+    assert sentence[tab.state].node.text == "a cat"
+    chosen = last(tab, tab.run, "a dog", sentence[tab.state])
+    assert chosen[tab.context.selection].text == "a dog"
+    concepts = show(tab, visit("order", "toy-test", "dog", of="concepts"), chosen[tab.state])[-1]
+    assert concepts[tab.state].concepts
 
 
 def kept(tab, *texts):
@@ -218,7 +222,7 @@ def test_two_uploads_can_be_kept(tab, tmp_path):
 def test_another_hierarchy_clears_the_panels(tab):
     state, tray = kept(tab, "a dog", "a cat")
     assert tab.join.joined not in last(tab, tab.join.change_hierarchy, state, tray)
-    words = last(tab, tab.choose, hierarchy.CONCEPTS, state)
+    words = last(tab, tab.choose, CONCEPTS, state)
     assert words[tab.map_selection] == ""
     assert words[tab.query] == "dog"
     update = last(tab, tab.join.change_hierarchy, words[tab.state], tray)

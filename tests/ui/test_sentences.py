@@ -4,20 +4,18 @@ import re
 import shutil
 from dataclasses import replace
 
-import gradio as gr
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.pages import PAGE
+from tests.support.pages import last, show, tab_of
+from tests.support.pages import visit as visit_of
 from tests.support.small_runs import trainer
 from vsdemo.evaluation import cards
 from vsdemo.search.sentence_comparison import SentenceComparison
 from vsdemo.ui import callbacks
-from vsdemo.ui.library import Library
-from vsdemo.ui.sentences import tab as sentences
 from vsdemo.ui.sentences import view
 from vsdemo.ui.sentences.state import PairState
-from vsdemo.ui.sentences.tab import EXAMPLES, NEAREST
+from vsdemo.ui.sentences.tab import EXAMPLES, NEAREST, SentencesTab
 
 A, B = "one red circle", "there is a circle here"
 PHONE = {"width": 390, "height": 844}
@@ -40,31 +38,25 @@ def several(checkpoints, own_folders, tmp_path_factory):
 def tab(several, monkeypatch):
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(several))
     monkeypatch.setattr(callbacks.gr, "Warning", lambda *_, **__: None)
-    with gr.Blocks():
-        return sentences.build(Library())
+    return tab_of(SentencesTab)
 
 
-def pair(*texts, model="gru", **other):
-    return PairState(texts or (A, B), model, "toy-test", **other)
-
-
-def last(tab, callback, *inputs):
-    """Return the last update of a callback."""
-    return list(tab.guard(callback)(PAGE, *inputs))[-1]
+def pair(*texts, model="gru"):
+    return PairState(texts or (A, B), model, "toy-test")
 
 
 def text(html):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html))
 
 
-def answered(tab, state):
+def answered(tab, first=A, second=B, model="gru"):
     """Return all updates after a comparison."""
-    update = last(tab, tab.open, state)
+    update = show(tab, visit_of(model, "toy-test", a=first, b=second))[-1]
     return update | last(tab, tab.answer, update[tab.state])
 
 
 def test_every_model_has_a_row(tab):
-    update = answered(tab, pair())
+    update = answered(tab)
     rows = re.findall(r"<li.*?</li>", update[tab.rows])
     assert len(rows) == 4
     assert sum("cosine" in row for row in rows) == 3
@@ -75,26 +67,22 @@ def test_every_model_has_a_row(tab):
     assert "By order" in update[tab.entailment]
     assert "By char_gru" in update[tab.strips]
     assert update[tab.nearest].count("<button") == 2 * NEAREST == len(update[tab.captions])
-    assert update[tab.state].active
-    assert tab.state not in last(tab, tab.open, update[tab.state])  # only the first time
+    again = show(tab, visit_of("gru", "toy-test", a=A, b=B), update[tab.state])[-1]
+    assert tab.state not in again  # only the first time
+    elsewhere = show(tab, visit_of("gru", "toy-test", "a dog"), update[tab.state])[-1]
+    assert elsewhere[tab.state].texts == (A, B)
 
 
 def test_without_sentences_the_first_example_is_compared(tab):
-    update = last(tab, tab.open, pair("", ""))
+    update = show(tab, visit_of("gru", "toy-test"))[-1]
     assert (update[tab.first], update[tab.second]) == EXAMPLES[0] == update[tab.state].texts
 
 
-def test_nothing_is_compared_before_the_tab_opens(tab):
-    update = last(tab, tab.change_settings, pair(), "order", "toy-test")
-    assert update[tab.state] == pair(model="order")
-    assert tab.rows not in last(tab, tab.answer, update[tab.state])
-
-
 def test_the_model_can_change_during_an_answer(tab):
-    first = last(tab, tab.open, pair())[tab.state]
+    first = show(tab, visit_of("gru", "toy-test", a=A, b=B))[-1][tab.state]
     answer = tab.answer(first)
     next(answer)
-    update = last(tab, tab.change_settings, first, "char_gru", "toy-test")
+    update = show(tab, visit_of("char_gru", "toy-test", a=A, b=B), first)[-1]
     assert tab.state not in {key for update in answer for key in update}
     update = last(tab, tab.answer, update[tab.state])
     assert re.search(r'aria-current="true"><b>char_gru', update[tab.rows])
@@ -110,7 +98,7 @@ def test_bad_input_names_the_sentence_and_changes_nothing_else(tab, bad):
 
 
 def test_other_scripts_are_refused_by_each_model(tab):
-    update = answered(tab, pair("犬が走る", B, model="order"))
+    update = answered(tab, "犬が走る", B, model="order")
     assert text(update[tab.rows]).count("knows no word of the sentence") == 3
     assert update[tab.entailment] == update[tab.strips] == ""
     assert "knows no word" in text(update[tab.note])
@@ -119,7 +107,7 @@ def test_other_scripts_are_refused_by_each_model(tab):
 
 def test_a_long_sentence_of_characters_is_read(tab):
     long = " ".join(["a red dog"] * 50)
-    update = answered(tab, pair(long, B, model="char_gru"))
+    update = answered(tab, long, B, model="char_gru")
     assert update[tab.strips].count("--w") == len(long) + len(B)
 
 

@@ -5,21 +5,21 @@ import shutil
 import urllib.error
 from types import SimpleNamespace
 
-import gradio as gr
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
 from tests.conftest import BACKBONE
+from tests.support.pages import tab_of, visit
 from tests.ui.conftest import served_here
 from vsdemo.core.errors import UserError
 from vsdemo.data import caption_bank
 from vsdemo.data.storybook import store
 from vsdemo.ui import callbacks
-from vsdemo.ui.describe import tab as describe
 from vsdemo.ui.describe.state import DescribeState
+from vsdemo.ui.describe.tab import SENTENCES, DescribeTab
 from vsdemo.ui.library import Library
-from vsdemo.ui.search import tab as search
+from vsdemo.ui.search.tab import SearchTab
 
 GALLERY = "storybook-test"
 KEY = ("gru", GALLERY)
@@ -65,11 +65,6 @@ def few_app(apps, checkpoints, monkeypatch):
         yield "few"
 
 
-def tab_of(library):
-    with gr.Blocks():
-        return search.build(library)
-
-
 def clicked(number):
     return SimpleNamespace(_data={"number": number})
 
@@ -100,8 +95,8 @@ def test_a_gallery_opens_once_and_again_after_a_failure(offline, monkeypatch):
 
 
 def test_without_weights_photos_are_browsed(offline):
-    tab = tab_of(offline())
-    updates = list(tab.open_gallery("", *KEY, 4))
+    tab = tab_of(SearchTab, offline())
+    updates = list(tab.show(visit(*KEY, ""), None, ""))
     assert any("Drawing the pictures" in u.get(tab.note, "") for u in updates)
     last = next(update for update in updates if tab.grid in update)
     assert last[tab.grid].count("<img") == 4
@@ -118,22 +113,21 @@ def test_without_weights_photos_are_browsed(offline):
 
 
 def test_without_weights_the_page_says_what_is_missing(offline):
-    tab = tab_of(offline())
-    last = list(tab.open_gallery("", *KEY, 4))[-1]
+    tab = tab_of(SearchTab, offline())
+    last = list(tab.show(visit(*KEY, ""), None, ""))[-1]
     assert tab.grid not in last
     assert re.search(f"Search is not available: .*{BACKBONE}", last[tab.note])
     with pytest.raises(UserError, match="could not be downloaded"):
         list(tab.run("a red ball", *KEY, 4))
     with pytest.raises(UserError, match="could not be downloaded"):
-        list(tab.open_gallery("a red ball", *KEY, 4))
+        list(tab.show(visit(*KEY, "a red ball"), None, ""))
 
 
 def test_without_weights_a_picture_has_its_captions(offline):
     library = offline()
-    with gr.Blocks():
-        tab = describe.build(library, gr.Dropdown(), gr.Dropdown())
+    tab = tab_of(DescribeTab, library)
     list(tab.offer(GALLERY))
-    last = list(tab.show(DescribeState(*KEY, photo=2)))[-1]
+    last = list(tab.describe(DescribeState(*KEY, photo=2)))[-1]
     own = library.photos(GALLERY).result().own_captions(2)
     assert last[tab.state].sentences == tuple(own)
     assert last[tab.sentences].count('class="sentence"') == 5
@@ -142,15 +136,14 @@ def test_without_weights_a_picture_has_its_captions(offline):
 
 def test_with_weights_storybook_is_searched_and_described(few):
     library = few()
-    tab = tab_of(library)
-    updates = [update for update in tab.open_gallery("", *KEY, 4) if tab.state in update]
+    tab = tab_of(SearchTab, library)
+    updates = [update for update in tab.show(visit(*KEY, ""), None, "") if tab.state in update]
     opened, answered = updates
     assert opened[tab.query] == "a girl flying a kite on the beach"
     assert tab.grid not in opened  # photos would be replaced at once
     assert len(answered[tab.state].hits) == 4
-    with gr.Blocks():
-        describe_tab = describe.build(library, gr.Dropdown(), gr.Dropdown())
-    described = list(describe_tab.show(DescribeState(*KEY, photo=2)))[-1][describe_tab.state]
+    describe_tab = tab_of(DescribeTab, library)
+    described = list(describe_tab.describe(DescribeState(*KEY, photo=2)))[-1][describe_tab.state]
     captions = library.photos(GALLERY).result().captions
     assert set(described.sentences) <= set(captions)
 
@@ -164,14 +157,13 @@ def test_an_upload_is_described_by_a_model_that_has_seen_photos(
     (painter / "config.json").write_text(spec.replace('"dataset": "toy"', '"dataset": "storybook"'))
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(own))
     library = few()
-    with gr.Blocks():
-        tab = describe.build(library, gr.Dropdown(), gr.Dropdown())
+    tab = tab_of(DescribeTab, library)
     photo = next((toy_root / "toy" / "images").iterdir())
     notes = {}
     for model in ("gru", "painter"):
-        last = list(tab.show(DescribeState(model, GALLERY, upload=str(photo))))[-1]
+        last = list(tab.describe(DescribeState(model, GALLERY, upload=str(photo))))[-1]
         assert set(last[tab.state].sentences) <= set(caption_bank.sentences())
-        assert last[tab.sentences].count('class="sentence"') == describe.SENTENCES
+        assert last[tab.sentences].count('class="sentence"') == SENTENCES
         notes[model] = last[tab.note]
     assert "by gru, because painter has only seen drawings" in notes["painter"]
     assert "drawings" not in notes["gru"]
@@ -180,14 +172,14 @@ def test_an_upload_is_described_by_a_model_that_has_seen_photos(
 
 def test_photos_are_browsed_until_they_can_be_searched(few, monkeypatch):
     library = few()
-    tab = tab_of(library)
+    tab = tab_of(SearchTab, library)
     monkeypatch.setattr(callbacks, "is_ready_soon", lambda *_, **__: False)
-    updates = list(tab.open_gallery("", *KEY, 4))
+    updates = list(tab.show(visit(*KEY, ""), None, ""))
     assert len([update for update in updates if tab.grid in update]) == 1
     assert "6 photos. Type a sentence" in updates[-1][tab.note]
     assert tab.grid not in updates[-1]
     assert library.engine(*KEY).status.label == "Looking at the photos"
-    state = list(tab.open_gallery("a red ball", *KEY, 4))[-1][tab.state]
+    state = list(tab.show(visit(*KEY, "a red ball"), None, ""))[-1][tab.state]
     assert state.photo == state.hits[0].number
 
 
