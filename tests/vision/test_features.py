@@ -16,8 +16,8 @@ from tqdm import tqdm
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
-from vsdemo.vision import features
-from vsdemo.vision.features import MAP, FeatureCache, UnreadablePhotos
+from vsdemo.vision import features, proposals
+from vsdemo.vision.features import MAP, PROBE, FeatureCache, UnreadablePhotos
 
 BACKBONE = "torchvision/mobilenet_v3_small"
 DRIVER = """
@@ -232,3 +232,48 @@ def test_grey_photo_and_long_photo(tmp_path):
     vectors = FeatureCache(BACKBONE, "ten").get([tmp_path / "grey.png", tmp_path / "long.png"])
     assert vectors.isfinite().all()
     assert not torch.equal(vectors[0], vectors[1])
+
+
+def test_a_photo_that_changed_in_place_has_another_key(tmp_path):
+    photo = tmp_path / "photo.png"
+    Image.new("RGB", (9, 9), "red").save(photo)
+    first = features.photo_key(photo)
+    assert features.photo_key(photo) == first
+    Image.new("RGB", (9, 9), "blue").save(photo)
+    assert features.photo_key(photo) != first
+    photo.unlink()
+    with pytest.raises(UserError, match="cannot be read"):
+        features.photo_key(photo)
+
+
+def test_missing_photos_are_counted_by_content(photos, tmp_path):
+    cache = FeatureCache(BACKBONE)
+    cache.get(photos[:2])
+    copy = shutil.copy(photos[3], tmp_path / "copy.png")
+    wanted = [*photos[:4], copy, tmp_path / "gone.png"]
+    keys = features.photo_keys(wanted)
+    assert set(keys) == {*photos[:4], copy}
+    assert cache.missing(wanted, keys) == [photos[2], photos[3], tmp_path / "gone.png"]
+
+
+def test_the_seconds_of_a_photo_are_measured_by_network_and_crops(photos):
+    cache, other = FeatureCache(BACKBONE), FeatureCache(BACKBONE, "mirror")
+    cache.get(photos[: PROBE - 1])
+    assert cache.seconds_per_photo is None  # too few
+    cache.measure(photos[10:])
+    measured = cache.seconds_per_photo
+    assert 0 < measured < 10
+    assert len(cache.missing(photos, features.photo_keys(photos))) == len(photos) - 2 * PROBE
+    cache.get(photos[10 : 10 + PROBE])  # cached: nothing to measure
+    assert cache.seconds_per_photo == measured
+    assert other.seconds_per_photo is None
+
+
+def test_availability_counts_the_detector_too(monkeypatch):
+    assert features.is_available(BACKBONE, "center")
+    assert features.is_available(BACKBONE, "windows")
+    assert not features.is_available("torchvision/resnet50", "center")
+    monkeypatch.setitem(proposals.NETWORKS, "detector", lambda: False)
+    assert not features.is_available(BACKBONE, "detector")
+    monkeypatch.setitem(proposals.NETWORKS, "detector", lambda: True)
+    assert features.is_available(BACKBONE, "detector")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from contextlib import suppress
+from functools import cache, lru_cache
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -15,13 +17,15 @@ from PIL import Image
 from torch import Tensor
 from tqdm import tqdm
 
+from vsdemo.core import rates
+from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.core.paths import home
 from vsdemo.core.progress import Progress
-from vsdemo.vision import regions, shards
+from vsdemo.vision import backbones, proposals, regions, shards
 from vsdemo.vision.backbones import find_weights
-from vsdemo.vision.backbones.weights import Weights
+from vsdemo.vision.backbones.weights import Weights, file_version
 from vsdemo.vision.crops import CROPS, REGIONS
 from vsdemo.vision.proposals import PROPOSALS
 
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
 SHARD = 256  # photos a file, the most that an interrupted run computes again
 DETECTION_SIDE = 1024  # pixels of a photo's long side when regions are proposed
 BATCH_VIEWS = 20  # views through the network at a time; more are slower on a CPU
+PROBE = 4  # photos, enough to measure how long one takes
+MAX_KEYS = 100_000  # photos whose keys are remembered
 VERSION = 1  # to be raised when views or features are computed in another way
 VECTOR, MAP = "vector", "map"  # kinds of features
 FEATURES, BOXES = "features", "boxes"  # tensors of a file
@@ -61,13 +67,41 @@ class UnreadablePhotos(UserError):
 def photo_key(path: Path) -> str:
     """Return the key of a photo's content, the first 32 hexadecimal digits of its SHA-256.
 
+    An unchanged file is read once a process.
+
     Raises:
         UserError: If the file cannot be read.
     """
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+        return _content_key(path, file_version(path))
     except OSError as error:
         raise UserError(f"The photo {path} cannot be read ({error.strerror}).") from None
+
+
+@lru_cache(maxsize=MAX_KEYS)
+def _content_key(path: Path, version: tuple[int, int, int]) -> str:
+    del version  # only part of the key of this cache
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+
+
+def photo_keys(photos: Sequence[Path]) -> dict[Path, str]:
+    """Return the `photo_key` of each photo; those that cannot be read are left out."""
+
+    def keys(part: Sequence[Path]) -> dict[Path, str]:
+        result = {}
+        for path in part:
+            with suppress(UserError):
+                result[path] = photo_key(path)
+        return result
+
+    parts = [photos[start : start + SHARD] for start in range(0, len(photos), SHARD)]
+    with ThreadPoolExecutor() as pool:
+        return {path: key for part in pool.map(keys, parts) for path, key in part.items()}
+
+
+def is_available(backbone: str, crops: str) -> bool:
+    """Return whether all networks of some features are known to be available without a download."""
+    return backbones.is_available(backbone) and proposals.is_available(crops)
 
 
 class _Photo(NamedTuple):
@@ -156,6 +190,43 @@ class FeatureCache:
         names = frozenset({FEATURES, BOXES} if has_boxes else {FEATURES})
         return shards.find_rows(self._folder(kind), names)
 
+    def missing(self, photos: Sequence[Path], keys: Mapping[Path, str]) -> list[Path]:
+        """Return the photos whose features are not cached, one of each content.
+
+        Args:
+            photos: Files, which need not exist yet.
+            keys: Their `photo_keys`.
+        """
+        known = self.known()
+        contents: dict[str, Path] = {}
+        for photo in photos:
+            key = keys.get(photo, str(photo))
+            if key not in known:
+                contents.setdefault(key, photo)
+        return list(contents.values())
+
+    @property
+    def seconds_per_photo(self) -> float | None:
+        """How long a photo took lately on this machine; None if that was never measured."""
+        return rates.seconds_per_item(self._work)
+
+    def measure(self, photos: Sequence[Path]) -> None:
+        """Measure `seconds_per_photo` with the first photos, whose features are cached.
+
+        Args:
+            photos: Some without cached features, at least PROBE + 1. The first one is not
+                measured, as it waits for the network to be loaded.
+
+        Raises:
+            UserError: As `get`.
+        """
+        self.get(photos[:1])
+        self.get(photos[1 : PROBE + 1])
+
+    @property
+    def _work(self) -> str:
+        return f"features {self.weights.name} {self.crops} {device().type}"
+
     def encode(self, photo: Image.Image) -> Tensor:
         """Compute the vector of a photo in memory, (D,), or those of its regions, (K, D).
 
@@ -202,6 +273,7 @@ class FeatureCache:
             Key -> reason, for the photos that cannot be read.
         """
         network = load_backbone(self.weights)
+        started = monotonic()
         keys = list(missing)
         broken: dict[str, str] = {}
         description = f"{self.weights.name} {self._folder(kind).name}"
@@ -219,6 +291,8 @@ class FeatureCache:
                 if stored:
                     joined = {name: torch.cat([v[name] for v in values]) for name in values[0]}
                     shards.write(self._folder(kind), stored, joined)
+        if kind == VECTOR:
+            rates.record(self._work, len(keys), monotonic() - started)
         return broken
 
     def _batches(

@@ -88,6 +88,16 @@ PROPOSALS: dict[str, Callable[[], Proposals]] = {
     "detector": DetectedBoxes,
     "entities": DrawnBoxes,
 }
+NETWORKS: dict[
+    str, Callable[[], bool]
+] = {  # name -> whether the network that it needs is available
+    "detector": detectors.is_available,
+}
+
+
+def is_available(name: str) -> bool:
+    """Return whether regions, or views, need no network that would have to be downloaded."""
+    return name not in NETWORKS or NETWORKS[name]()
 
 
 @cache

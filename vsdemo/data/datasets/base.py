@@ -66,6 +66,10 @@ class Dataset(ABC):
         """Return the photos of a split, which need not have been generated yet."""
         return self.read(split).photos
 
+    def seconds_per_photo(self) -> float | None:
+        """Return how long generating a photo takes on this machine; None if that is not known."""
+        return None
+
     def words(self) -> tuple[str, ...]:
         """Return the words that occur at least twice in the training captions, frequent ones first.
 

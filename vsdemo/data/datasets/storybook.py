@@ -8,6 +8,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.progress import Progress
 from vsdemo.data import storybook
 from vsdemo.data.datasets.base import Dataset, Report
+from vsdemo.data.storybook import store
 from vsdemo.data.storybook.lexicon import load_lexicon
 
 
@@ -29,6 +30,10 @@ class Storybook(Dataset):
     def photos(self, split: str) -> tuple[Path, ...]:
         """Return where the pictures are, or will be once they are drawn."""
         return storybook.photos(split)
+
+    def seconds_per_photo(self) -> float | None:
+        """Return how long drawing a picture took lately; None if none was drawn here."""
+        return store.seconds_per_picture()
 
     def check(self) -> Report:
         """Return facts and problems of the scenes."""

@@ -11,10 +11,12 @@ from multiprocessing import parent_process
 from pathlib import Path
 from random import Random
 from threading import Thread
+from time import monotonic
 from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
+from vsdemo.core import rates
 from vsdemo.core.paths import atomic, home, write_text
 from vsdemo.core.progress import Progress
 from vsdemo.data.storybook import plausibility
@@ -34,6 +36,7 @@ SPLITS = {
 # tests/data/storybook/test_store.py notices.
 VERSION = "4889aec129ee"
 CHUNK = 8  # pictures that a process draws at a time
+WORK = "drawing storybook"  # name of its rate, see `vsdemo.core.rates`
 
 
 class Example(NamedTuple):
@@ -67,6 +70,17 @@ def draw(numbers: Sequence[int], progress: Progress | None = None) -> None:
     missing = [number for number in numbers if photo(number).name not in existing]
     if not missing:
         return
+    started = monotonic()
+    _draw_all(missing, progress)
+    rates.record(WORK, len(missing), monotonic() - started)
+
+
+def seconds_per_picture() -> float | None:
+    """Return how long a picture took lately on this machine; None if that was never measured."""
+    return rates.seconds_per_item(WORK)
+
+
+def _draw_all(missing: Sequence[int], progress: Progress | None) -> None:
     plausibility.all_actions()  # cached, so that forked processes need not compute it again
     workers = min(os.cpu_count() or 1, -(-len(missing) // CHUNK))
     if workers == 1:  # another process would be no faster

@@ -23,6 +23,7 @@ from vsdemo.vision.backbones.weights import (
     Weights,
     content_hash,
     hub_file,
+    hub_folder,
     local_file,
     misfit,
     read,
@@ -65,6 +66,14 @@ def find_weights() -> Weights:
             "choose other regions."
         ) from None
     return Weights(f"torchvision/{SSDLITE}", file, content_hash(file))
+
+
+def is_available() -> bool:
+    """Return whether `find_weights` finds a file without a download."""
+    root = data_root()
+    if root and (root / "models" / f"{YOLOX}.onnx").is_file():
+        return True
+    return bool(local_file(SSDLITE)) or any(hub_folder().glob(f"{SSDLITE}*.pth"))
 
 
 def _download() -> Path:

@@ -6,6 +6,7 @@ import hashlib
 import pickle
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from http.client import HTTPException
 from pathlib import Path
 
@@ -52,7 +53,27 @@ def read(path: Path) -> dict[str, Tensor]:
 
 
 def content_hash(path: Path) -> str:
-    """Return the first 16 hexadecimal digits of a file's SHA-256."""
+    """Return the first 16 hexadecimal digits of a file's SHA-256; an unchanged file is read once.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    return _content_hash(path, file_version(path))
+
+
+def file_version(path: Path) -> tuple[int, int, int]:
+    """Return what changes when a file is written: its inode, size in bytes and time in ns.
+
+    Raises:
+        OSError: The file does not exist.
+    """
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+@lru_cache(maxsize=64)
+def _content_hash(path: Path, version: tuple[int, int, int]) -> str:
+    del version  # only part of the key
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 

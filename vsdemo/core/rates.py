@@ -1,0 +1,69 @@
+"""How long work takes on this machine: seconds an item, measured each time it is done.
+
+rates.json in VSDEMO_HOME has the items and seconds of each kind of work.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from filelock import FileLock
+
+from vsdemo.core.paths import home, write_text
+
+MIN_ITEMS = 4  # fewer say little about the others
+RECENT = 500  # items of earlier work that count beside the latest
+ITEMS, SECONDS = "items", "seconds"
+
+
+def record(work: str, items: int, seconds: float) -> None:
+    """Add a measurement; those of fewer than MIN_ITEMS items are ignored.
+
+    Args:
+        work: What was done, such as "features pocket whole cpu".
+        items: How many items it was done for.
+        seconds: How long that took.
+    """
+    if items < MIN_ITEMS:
+        return
+    home().mkdir(parents=True, exist_ok=True)
+    with FileLock(home() / ".rates.lock"):
+        rates = _read()
+        earlier_items, earlier_seconds = rates.get(work, (0.0, 0.0))
+        kept = min(1.0, RECENT / earlier_items) if earlier_items else 0.0
+        rates[work] = (kept * earlier_items + items, kept * earlier_seconds + seconds)
+        stored = {
+            name: {ITEMS: round(count, 3), SECONDS: round(total, 6)}
+            for name, (count, total) in sorted(rates.items())
+        }
+        write_text(_file(), json.dumps(stored, indent=1) + "\n")
+
+
+def seconds_per_item(work: str) -> float | None:
+    """Return the mean over recent work; None if it was never measured."""
+    if work not in (rates := _read()):
+        return None
+    items, seconds = rates[work]
+    return seconds / items
+
+
+def _file() -> Path:
+    return home() / "rates.json"
+
+
+def _read() -> dict[str, tuple[float, float]]:
+    """Return work -> (items, seconds); empty if the file is missing or damaged."""
+    try:
+        stored = json.loads(_file().read_text(encoding="utf-8"))
+        rates = {
+            str(work): (float(values[ITEMS]), float(values[SECONDS]))
+            for work, values in stored.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return {
+        work: (items, seconds)
+        for work, (items, seconds) in rates.items()
+        if items > 0 and seconds >= 0
+    }
