@@ -82,6 +82,19 @@ class CardText:
     contents: str = "The checkpoint holds weights and a list of words, no sentence and no photo."
 
 
+@dataclass(frozen=True)
+class Quality:
+    """How good a model is, in one figure.
+
+    Args:
+        value: Higher is better.
+        text: The figure with its task, to follow the model's name in a sentence.
+    """
+
+    value: float
+    text: str
+
+
 class Task(Protocol):
     """Something that models are measured on.
 
@@ -113,6 +126,14 @@ class Task(Protocol):
             data: PhotoData, SentenceData or ConceptData, as `needs` says.
         """
         ...
+
+    def quality(self, result: Result) -> Quality | None:
+        """Return one figure for people who choose a model; None if the task has none.
+
+        Args:
+            result: What `evaluate` returned, of one split.
+        """
+        return None
 
     def table(self, results: Mapping[str, Result]) -> str:
         """Return results by split or model as a Markdown table."""

@@ -70,4 +70,7 @@ BOW = Model(
         ),
     },
     build=build,
+    kind="bag of words: a sentence is the mean of its words",
+    paper="Socher et al.",
+    year=2014,
 )

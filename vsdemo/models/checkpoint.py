@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import Tensor
 
@@ -219,6 +219,25 @@ def read_spec(folder: Path) -> Spec:
         reason = _shorten(error)
         raise UserError(f"The checkpoint {folder} is damaged: config.json ({reason}).") from None
     raise UserError(f"{folder} has format {number}; this vsdemo reads {FORMAT}.")
+
+
+def check_files(folder: Path) -> None:
+    """Look for missing and cut off files, without reading the weights.
+
+    Raises:
+        UserError: The checkpoint is missing or damaged.
+    """
+    spec = read_spec(folder)
+    try:
+        for place in (folder, *_members_elsewhere(folder, spec).values()):
+            files = sorted(place.glob("model*.safetensors"))
+            if not files or not (place / "vocab.json").is_file():
+                raise FileNotFoundError("a file is missing")
+            for file in files:
+                with safe_open(file, "pt"):
+                    pass
+    except (OSError, SafetensorError) as error:
+        raise UserError(f"The checkpoint {folder} is damaged: {_shorten(error)}.") from None
 
 
 def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:

@@ -114,4 +114,7 @@ DT_LSTM = Model(
         ),
     },
     build=build,
+    kind="LSTM over the dependency tree",
+    paper="Dufour et al.",
+    year=2015,
 )

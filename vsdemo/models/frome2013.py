@@ -66,4 +66,7 @@ DEVISE = Model(
     config=DeviseConfig,
     presets={"devise": DeviseConfig(), "devise/paper": DeviseConfig(score="inner", **PAPER)},
     build=build,
+    kind="mean of the words against mean of the photo's parts",
+    paper="Frome et al.",
+    year=2013,
 )

@@ -59,4 +59,11 @@ def build(config: GruConfig, vocab: Vocab, features: int) -> DualEncoder:
     return DualEncoder(text, image, SCORES["cosine"])
 
 
-GRU = Model(config=GruConfig, presets={"gru": GruConfig()}, build=build)
+GRU = Model(
+    config=GruConfig,
+    presets={"gru": GruConfig()},
+    build=build,
+    kind="recurrent network over words, in both directions",
+    paper="Kiros et al.",
+    year=2014,
+)

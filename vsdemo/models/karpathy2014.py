@@ -146,4 +146,7 @@ FRAGMENTS = Model(
         ),
     },
     build=build,
+    kind="parts of a sentence matched with parts of a photo",
+    paper="Karpathy et al.",
+    year=2014,
 )

@@ -145,4 +145,7 @@ KCCA = Model(
         "kcca/paper": KccaConfig(word_dim=50, dim=50, power=0.0, score="inner", min_count=1),
     },
     build=build,
+    kind="correlation analysis of words and photos, solved instead of trained",
+    paper="Hodosh et al.",
+    year=2013,
 )

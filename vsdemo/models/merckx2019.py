@@ -160,4 +160,7 @@ CHAR_GRU = Model(
         "char_gru/4096": CharGruConfig(dim=4096, **PAPER),
     },
     build=build,
+    kind="recurrent network over characters, so it can read any word",
+    paper="Merckx & Frank",
+    year=2019,
 )

@@ -23,11 +23,17 @@ class Model:
         build: Builds a new, untrained model from a configuration, a vocabulary and the length of
             a photo's (or region's) feature vector, 0 without photos. Its docstring describes the
             model: citation, equations and numbered departures.
+        kind: What it does, in a few plain words for visitors; may be empty.
+        paper: Its authors, such as "Vendrov et al."; may be empty.
+        year: When the paper appeared; None if unknown.
     """
 
     config: type[Config]
     presets: Mapping[str, Config]
     build: Callable[[Any, Vocab, int], DualEncoder]
+    kind: str = ""
+    paper: str = ""
+    year: int | None = None
 
     @property
     def description(self) -> str:

@@ -228,6 +228,9 @@ RNN = Model(
         "rnn/squared": ChainConfig(**SQUARED),
     },
     build=build_rnn,
+    kind="plain recurrent network over words",
+    paper="Socher et al.",
+    year=2014,
 )
 CT_RNN = Model(
     config=ConstituentsConfig,
@@ -237,6 +240,9 @@ CT_RNN = Model(
         "ct_rnn/squared": ConstituentsConfig(**SQUARED),
     },
     build=build_ct_rnn,
+    kind="recursive network over phrases within phrases",
+    paper="Socher et al.",
+    year=2014,
 )
 DT_RNN = Model(
     config=PositionsConfig,
@@ -246,6 +252,9 @@ DT_RNN = Model(
         "dt_rnn/squared": PositionsConfig(**SQUARED),
     },
     build=build_dt_rnn,
+    kind="recursive network over the dependency tree, by the place of a word",
+    paper="Socher et al.",
+    year=2014,
 )
 SDT_RNN = Model(
     config=RelationsConfig,
@@ -255,4 +264,7 @@ SDT_RNN = Model(
         "sdt_rnn/squared": RelationsConfig(**SQUARED),
     },
     build=build_sdt_rnn,
+    kind="recursive network over the dependency tree, by grammatical relation",
+    paper="Socher et al.",
+    year=2014,
 )

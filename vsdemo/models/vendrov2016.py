@@ -150,6 +150,9 @@ ORDER = Model(
         "order/entailment_symmetric": OrderConfig(score="cosine", **ENTAILMENT),
     },
     build=build_order,
+    kind="order-embedding: sentences stand above the photos they describe",
+    paper="Vendrov et al.",
+    year=2016,
 )
 
 
@@ -261,4 +264,7 @@ HYPERNYMS = Model(
         ),
     },
     build=build_hypernyms,
+    kind="order-embedding of concepts: general ones stand above special ones",
+    paper="Vendrov et al.",
+    year=2016,
 )

@@ -16,7 +16,7 @@ from vsdemo.core.nested import combine
 from vsdemo.evaluation.metrics import bootstrap, retrieval
 from vsdemo.evaluation.metrics.ranks import RECALLS
 from vsdemo.evaluation.metrics.retrieval import DIRECTIONS, Ranks
-from vsdemo.evaluation.task import CardText, PairedTask, PhotoData, Result
+from vsdemo.evaluation.task import CardText, PairedTask, PhotoData, Quality, Result
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 
@@ -69,6 +69,15 @@ class Retrieval(PairedTask):
         ranks = self.measure(model, data)
         sizes = {"n_images": len(data.features), "n_captions": len(data.split.captions)}
         return {**bootstrap.with_intervals(ranks), **sizes}
+
+    def quality(self, result: Result) -> Quality | None:
+        """Return the share of sentences whose photo is ranked first."""
+        recall = float(result["t2i"]["r1"])
+        return Quality(
+            recall,
+            f"finds the right one of {result['n_images']:,} photos first for {recall:.0f}% of "
+            f"{result['n_captions']:,} sentences",
+        )
 
     def table(self, results: Mapping[str, Result]) -> str:
         """Return recalls and ranks with intervals, a row for each split or model."""

@@ -16,8 +16,10 @@ from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.index import Index
+from vsdemo.ui.library import offers
 from vsdemo.ui.library.galleries import Gallery, galleries, open_gallery
 from vsdemo.ui.library.models import has_seen_photos, rank_models
+from vsdemo.ui.library.offers import ModelOffer, OfferGroup
 from vsdemo.ui.library.pending import Pending, Status
 
 T = TypeVar("T")
@@ -66,6 +68,7 @@ class Library:
         self._captions: dict[EngineKey, Pending[Index]] = {}
         self._readers: dict[tuple[str, ...], Pending[NamedReader]] = {}
         self._all_readers: Pending[dict[str, Reader | str]] | None = None
+        self._measurements: dict[str, Pending[None]] = {}
         self._dev: dict[str, Gallery | None] = {}
         self.galleries: dict[str, Gallery] = {}
         self.refresh()
@@ -189,6 +192,35 @@ class Library:
                 status = self.status(READING)
                 pending = self.submit(status, self._load_captions, engine, status)
                 self._captions[key] = pending
+            return pending
+
+    def offers(self, gallery: str) -> list[ModelOffer]:
+        """Return every model with what it costs to search a gallery with it."""
+        chosen = _find(gallery, self.galleries)
+        with self._lock:
+            engines = {
+                model: engine for (model, key), engine in self._engines.items() if key == gallery
+            }
+        return offers.list_offers(self.models, chosen, engines)
+
+    def groups(self, gallery: str) -> list[OfferGroup]:
+        """Return the models for a gallery in groups, the most useful first."""
+        return offers.group_offers(self.offers(gallery), _find(gallery, self.galleries))
+
+    def default_model(self, gallery: str) -> str:
+        """Return the model to begin with in a gallery; see `offers.default_offer`."""
+        return offers.default_offer(self.groups(gallery)) or next(iter(self.models))
+
+    def measure(self, gallery: str) -> Pending[None]:
+        """Measure the rates that are unknown, of image networks that a gallery may need."""
+        chosen = _find(gallery, self.galleries)
+        with self._lock:
+            pending = self._measurements.get(gallery)
+            if pending is None or pending.failed or pending.future.done():
+                status = self.status("Measuring")
+                folders = list(self.models.values())
+                pending = self.submit(status, offers.measure, folders, chosen, status.report)
+                self._measurements[gallery] = pending
             return pending
 
     def describer(self, model: str) -> Pending[NamedReader]:

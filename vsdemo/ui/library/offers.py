@@ -1,0 +1,362 @@
+"""The models that a gallery can be searched with: what each one is, and what it costs.
+
+The state of a model is asked of the same code as the engine uses (checkpoint, image network, keys
+of cached features), without loading any weights.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+
+from vsdemo import models
+from vsdemo.core.errors import Cancelled, UserError
+from vsdemo.core.progress import Progress
+from vsdemo.data import datasets
+from vsdemo.evaluation.task import Quality
+from vsdemo.evaluation.tasks import task
+from vsdemo.models import checkpoint, licences
+from vsdemo.models.checkpoint import Spec
+from vsdemo.search.engine import Engine
+from vsdemo.ui.library.galleries import TITLES, Gallery
+from vsdemo.ui.library.pending import Pending
+from vsdemo.vision import features
+from vsdemo.vision.crops import CROPS
+from vsdemo.vision.features import PROBE, FeatureCache
+
+Networks = dict[tuple[str, str], "Network"]  # backbone and crops -> what is known of its features
+
+
+class State(Enum):
+    """What choosing a model costs."""
+
+    READY = "ready"  # it answers in about a second
+    PREPARING = "preparing"
+    COSTS = "costs"  # `ModelOffer.seconds`
+    UNMEASURED = "unmeasured"
+    FAILED = "failed"  # choosing it tries again
+    UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True)
+class ModelOffer:
+    """A model for a gallery.
+
+    Attributes:
+        key: Name of the model in the app.
+        state: What choosing it costs.
+        kind: What it does, in plain words; empty if unknown, as all others below.
+        paper: Authors of the paper.
+        year: Year of the paper.
+        dataset: Name of the data set that it was trained on.
+        network: Its image network, and how it looks at a photo.
+        effort: Views of a photo, and vectors kept of it: what a photo costs where nothing was
+            measured.
+        quality: How good it is, in one figure.
+        licence: How its weights may be used.
+        photos: Photos of the gallery without cached features.
+        seconds: How long these take; None if that is not measured yet.
+        reason: Why it is not available, or could not be opened, in a sentence.
+    """
+
+    key: str
+    state: State
+    kind: str = ""
+    paper: str = ""
+    year: int | None = None
+    dataset: str = ""
+    network: str = ""
+    effort: tuple[int, int] = (0, 0)
+    quality: Quality | None = None
+    licence: str = ""
+    photos: int = 0
+    seconds: float | None = None
+    reason: str = ""
+
+    @property
+    def can_be_chosen(self) -> bool:
+        """Whether a visitor can choose it."""
+        return self.state is not State.UNAVAILABLE
+
+    @property
+    def data(self) -> str:
+        """Title of the data set that it was trained on."""
+        return TITLES.get(self.dataset, self.dataset)
+
+
+@dataclass(frozen=True)
+class OfferGroup:
+    """Models with something in common, the best first.
+
+    Attributes:
+        title: A heading.
+        description: One line.
+        offers: The models.
+        fits: Whether they were trained on photos like those of the gallery.
+    """
+
+    title: str
+    description: str
+    offers: tuple[ModelOffer, ...]
+    fits: bool
+
+
+@dataclass(frozen=True)
+class Network:
+    """The features of a gallery's photos by an image network, for the models that share it.
+
+    Attributes:
+        missing: Photos without cached features.
+        seconds_per_photo: How long such a photo takes; None if that was never measured.
+    """
+
+    missing: tuple[Path, ...]
+    seconds_per_photo: float | None
+
+
+def list_offers(
+    folders: Mapping[str, Path],
+    gallery: Gallery,
+    engines: Mapping[str, Pending[Engine]],
+) -> list[ModelOffer]:
+    """Return every model for a gallery, in the order of `folders`.
+
+    Args:
+        folders: Key of a model -> its checkpoint.
+        gallery: The gallery.
+        engines: Key of a model -> its engine over the gallery, if that was wanted before.
+    """
+    keys = features.photo_keys(gallery.photos)
+    drawing = _drawing_seconds(gallery, len(gallery.photos) - len(keys))
+    networks: Networks = {}
+    offers = []
+    for key, folder in folders.items():
+        try:
+            offer = _describe(key, folder)
+            checkpoint.check_files(folder)
+            network = _network(checkpoint.read_spec(folder), gallery.photos, keys, networks)
+        except UserError as error:
+            described = _describe_or_nothing(key, folder)
+            offers.append(replace(described, state=State.UNAVAILABLE, reason=str(error)))
+            continue
+        offers.append(_with_state(offer, network, engines.get(key), drawing))
+    return offers
+
+
+def measure(folders: Iterable[Path], gallery: Gallery, progress: Progress) -> None:
+    """Measure how long a photo takes by each image network for which that is unknown.
+
+    Args:
+        folders: Checkpoints of the models.
+        gallery: The gallery, whose first photos without cached features are used.
+        progress: Called with image networks done and all of them.
+    """
+    keys = features.photo_keys(gallery.photos)
+    caches: dict[tuple[str, str], FeatureCache] = {}
+    for folder in folders:
+        try:
+            spec = checkpoint.read_spec(folder)
+            if features.is_available(spec.config.backbone, spec.config.crops):
+                key = (spec.config.backbone, spec.config.crops)
+                caches[key] = caches.get(key) or checkpoint.feature_cache(spec)
+        except UserError:
+            continue
+    unmeasured = [cache for cache in caches.values() if cache.seconds_per_photo is None]
+    for done, cache in enumerate(unmeasured):
+        progress(done, len(unmeasured))
+        photos = [photo for photo in cache.missing(gallery.photos, keys) if photo in keys]
+        if len(photos) > PROBE:
+            try:
+                cache.measure(photos[: PROBE + 1])
+            except UserError:
+                continue
+
+
+def group_offers(offers: Sequence[ModelOffer], gallery: Gallery) -> list[OfferGroup]:
+    """Return the models in groups: trained on the gallery's data set, on its kind, on another.
+
+    The last group has those that are not available. Groups without models are left out.
+    """
+    dataset = datasets.base_name(gallery.name)
+    is_drawn = datasets.is_generated(dataset)
+    title = TITLES.get(dataset, dataset)
+    pictures = "drawings" if is_drawn else "photos"
+    groups = [
+        OfferGroup(
+            f"For {title}",
+            f"Trained on {pictures} of {title}, so they know its words and scenes.",
+            _best_first(o for o in offers if o.can_be_chosen and o.dataset == dataset),
+            fits=True,
+        ),
+        *(
+            _group_of_kind(
+                [o for o in offers if o.can_be_chosen and o.dataset != dataset],
+                of_drawings=of_drawings,
+                for_drawings=is_drawn,
+            )
+            for of_drawings in (is_drawn, not is_drawn)
+        ),
+        OfferGroup(
+            "Not available",
+            "The reason stands with each one.",
+            _best_first(o for o in offers if not o.can_be_chosen),
+            fits=False,
+        ),
+    ]
+    return [group for group in groups if group.offers]
+
+
+def default_offer(groups: Sequence[OfferGroup]) -> str | None:
+    """Return the key of the model to begin with; None if none is available.
+
+    It is the first model that is ready in a group that fits the gallery: of the gallery's own data
+    set before others, the best one first. If none is ready, it is one that will be soon: of the
+    first group that fits, that which looks at a photo least often and at the fewest places, and the
+    best of these. (How long that takes is not known on a new machine.) If no model fits, the same
+    holds for all groups.
+    """
+    usable = [group for group in groups if any(offer.can_be_chosen for offer in group.offers)]
+    usable = [group for group in usable if group.fits] or usable
+    for group in usable:
+        for offer in group.offers:
+            if offer.state is State.READY:
+                return offer.key
+    for group in usable:
+        offers = [offer for offer in group.offers if offer.state is not State.FAILED]
+        if offers:
+            return min(offers, key=lambda offer: offer.effort).key
+    return None
+
+
+def _group_of_kind(
+    offers: Sequence[ModelOffer], *, of_drawings: bool, for_drawings: bool
+) -> OfferGroup:
+    """Return the models that were trained on photos, or on drawings."""
+    kind = "drawings" if of_drawings else "photos"
+    if of_drawings == for_drawings:
+        description = f"Trained on other {kind}; words that are rare there are guessed."
+    else:
+        gallery_kind = "drawings" if for_drawings else "photos"
+        description = f"Trained on {kind} only: on {gallery_kind} they mostly guess."
+    return OfferGroup(
+        f"For {kind}",
+        description,
+        _best_first(o for o in offers if datasets.is_generated(o.dataset) == of_drawings),
+        fits=of_drawings == for_drawings,
+    )
+
+
+def _best_first(offers: Iterable[ModelOffer]) -> tuple[ModelOffer, ...]:
+    """Return models by quality; those without a figure come last.
+
+    Figures of different data sets are not compared: larger data sets come first, in the order of
+    `datasets.DATASETS`.
+    """
+    known = list(datasets.DATASETS)
+
+    def place(offer: ModelOffer) -> tuple[int, bool, float]:
+        position = known.index(offer.dataset) if offer.dataset in known else len(known)
+        return position, offer.quality is None, -offer.quality.value if offer.quality else 0.0
+
+    return tuple(sorted(offers, key=place))
+
+
+def _describe_or_nothing(key: str, folder: Path) -> ModelOffer:
+    try:
+        return _describe(key, folder)
+    except UserError:
+        return ModelOffer(key, State.UNAVAILABLE)
+
+
+def _describe(key: str, folder: Path) -> ModelOffer:
+    """Return what a model is. Raises UserError if its configuration is damaged."""
+    spec = checkpoint.read_spec(folder)
+    model = models.get(spec.members[0].model if spec.members else spec.model)
+    together = f"{len(spec.members)} networks together: " if spec.members else ""
+    crops = CROPS[spec.config.crops]
+    return ModelOffer(
+        key=key,
+        state=State.UNMEASURED,
+        kind=f"{together}{model.kind}" if model.kind else "",
+        paper=model.paper,
+        year=model.year,
+        dataset=datasets.base_name(spec.dataset),
+        network=_network_label(spec),
+        effort=(crops.views, crops.vectors),
+        quality=_quality(spec, folder),
+        licence=licences.label(spec),
+    )
+
+
+def _network_label(spec: Spec) -> str:
+    """Return the image network and how it looks at a photo, such as "densenet169, 10 views"."""
+    crops = CROPS[spec.config.crops]
+    name = spec.config.backbone.rpartition("/")[2]
+    if crops.vectors > 1:
+        return f"{name}, {crops.vectors} places a photo"
+    return f"{name}, {crops.views} views a photo" if crops.views > 1 else name
+
+
+def _quality(spec: Spec, folder: Path) -> Quality | None:
+    """Return the figure of the test split, or of dev where there is no test split."""
+    try:
+        metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+        result = metrics.get("test") or metrics["dev"]
+        return task(spec.config.task).quality(result)
+    except (UserError, OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _network(
+    spec: Spec, photos: Sequence[Path], keys: Mapping[Path, str], networks: Networks
+) -> Network:
+    """Return what is known of the features that a model needs.
+
+    Raises:
+        UserError: They are not available.
+    """
+    backbone, crops = spec.config.backbone, spec.config.crops
+    if not features.is_available(backbone, crops):
+        raise UserError(f"Its image network {backbone.rpartition('/')[2]} is not downloaded.")
+    cache = checkpoint.feature_cache(spec)
+    if (backbone, crops) not in networks:
+        missing = tuple(cache.missing(photos, keys))
+        networks[backbone, crops] = Network(missing, cache.seconds_per_photo)
+    return networks[backbone, crops]
+
+
+def _drawing_seconds(gallery: Gallery, photos: int) -> float | None:
+    """Return how long the photos that vsdemo has yet to draw take; None if that is unknown."""
+    if not photos or not datasets.is_generated(gallery.name):
+        return 0.0
+    rate = datasets.find(gallery.name).seconds_per_photo()
+    return None if rate is None else photos * rate
+
+
+def _with_state(
+    offer: ModelOffer, network: Network, engine: Pending[Engine] | None, drawing: float | None
+) -> ModelOffer:
+    """Return an offer with its state and cost.
+
+    Args:
+        offer: The model.
+        network: Of the features that it needs.
+        engine: Its engine, if that was wanted before.
+        drawing: Seconds that generating missing photos takes first; None if unknown.
+    """
+    missing, rate = len(network.missing), network.seconds_per_photo
+    seconds = None if rate is None or drawing is None else missing * rate + drawing
+    offer = replace(offer, photos=missing, seconds=seconds)
+    if engine is not None and not engine.failed:
+        if engine.future.done():
+            return replace(offer, state=State.READY, photos=0, seconds=0.0)
+        return replace(offer, state=State.PREPARING, seconds=engine.status.seconds_left)
+    error = engine.future.exception() if engine is not None and engine.future.done() else None
+    if isinstance(error, UserError) and not isinstance(error, Cancelled):
+        return replace(offer, state=State.FAILED, reason=str(error))
+    if not missing:
+        return replace(offer, state=State.READY, seconds=0.0)
+    return replace(offer, state=State.UNMEASURED if seconds is None else State.COSTS)
