@@ -68,6 +68,13 @@ def test_the_tree_names_every_package() -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+def test_tabs_are_those_of_the_app() -> None:
+    from vsdemo.ui import TABS
+
+    rows = re.findall(r"^\| (\w+) \|", section("Run"), re.MULTILINE)
+    assert rows == ["tab", *(tab.title for tab in TABS)]
+
+
 def test_files_named_in_the_text_exist() -> None:
     named = re.findall(r"`((?:vsdemo|checkpoints|tests|\.ci)/[\w./]*)`", README + SERVING)
     assert named

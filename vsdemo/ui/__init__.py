@@ -20,7 +20,7 @@ from vsdemo.ui.alignment.tab import AlignTab
 from vsdemo.ui.components import html
 from vsdemo.ui.describe.tab import DescribeTab
 from vsdemo.ui.hierarchy.tab import HierarchyTab
-from vsdemo.ui.layout import SUBTITLE, TITLE, Page
+from vsdemo.ui.layout import SUBTITLE, TITLE, Page, page_title
 from vsdemo.ui.library import Library
 from vsdemo.ui.search.tab import SearchTab
 from vsdemo.ui.sentences.tab import SentencesTab
@@ -52,7 +52,7 @@ def build(library: Library, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
     demo: gr.Blocks
     with gr.Blocks(title=TITLE, analytics_enabled=False) as demo:
         if library.problem:
-            gr.HTML(f"<h1>{TITLE}</h1><p>{SUBTITLE}</p>", elem_classes="title")
+            page_title()
             gr.HTML(html.message(library.problem))
         else:
             Page(library, tabs).connect(demo)

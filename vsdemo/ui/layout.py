@@ -10,6 +10,7 @@ import gradio as gr
 from vsdemo.core.errors import UserError
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import NEWEST, QUIET, REQUESTS, Update, Updates
+from vsdemo.ui.components.templates import render
 from vsdemo.ui.components.widgets import address_html
 from vsdemo.ui.downloads import DownloadPanel
 from vsdemo.ui.library import Library
@@ -19,6 +20,12 @@ from vsdemo.ui.uploads import Uploads
 TITLE = "vsdemo"
 SUBTITLE = "Sentences and photos in one space"
 SHARED = ("tab", "model", "gallery", "q", "photo")  # parts of an address that concern every tab
+
+
+def page_title() -> gr.HTML:
+    """Return the title of the page as a widget."""
+    title = render("page/title.html", title=TITLE, subtitle=SUBTITLE)
+    return gr.HTML(title, elem_classes="title")
 
 
 class Page:
@@ -38,7 +45,7 @@ class Page:
         self._containers: dict[str, gr.Tab] = {}
         self._visits: dict[str, gr.State] = {}
         with gr.Row(elem_classes="top"):
-            gr.HTML(f"<h1>{TITLE}</h1><p>{SUBTITLE}</p>", elem_classes="title")
+            page_title()
             model = _setting(list(library.models), "Model")
             gallery = _setting(library.labels, "Gallery")
             with gr.Accordion("More", open=False, elem_classes="more-settings") as self._more:
