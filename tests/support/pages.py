@@ -38,7 +38,7 @@ def last(tab, callback, *inputs):
     return list(tab.context.guard(tab)(callback)(PAGE, *inputs))[-1]
 
 
-def visit(model, gallery, text="", photo=None, upload=None, **other):
+def visit(model, gallery, text="", photo=None, upload=None, k=12, **other):
     """Return the visit of a tab with a selection."""
     selection = Selection(text, photo, gallery, upload, other=tuple(other.items()))
-    return Visit(model, gallery, selection=selection)
+    return Visit(model, gallery, k, selection)

@@ -58,15 +58,15 @@ def photo_cards(text):
 def photo_detail(text):
     card = PhotoCard(0, text, text, text)
     bar = Bar(0.5, text, text, text)
-    return search.detail(text, [text], bar=bar, nearest=[card], address={"q": text})
+    return search.detail(text, [text], bar=bar, nearest=[card])
 
 
 def sentence_list(text):
-    return html.sentence_list([text], [text], {"q": text}, [Bar(0.5, text, text, text)])
+    return html.sentence_list([text], [text], [Bar(0.5, text, text, text)])
 
 
 def ranked_sentences(text):
-    return html.ranked_sentences([hit(text)], SCORES["order"], [text], {"q": text})
+    return html.ranked_sentences([hit(text)], SCORES["order"], [text])
 
 
 def photo_grid(text):
@@ -85,10 +85,11 @@ def region_grid(text):
 def model_rows(text):
     ignoring = SentenceComparison(0.5, unknown=((text,), ()))
     rows = [Row(text, text, text, text), Row(text, text, text, ignoring)]
-    return sentences.rows(rows, text, {"a": text})
+    return sentences.rows(rows, text)
 
 
 CASES = [
+    ("components/address.html", lambda t: html.address({t: t}, t)),
     ("components/about.html", html.about),
     ("components/message.html", html.message),
     ("components/note.html", html.note),
@@ -107,7 +108,7 @@ CASES = [
     ("alignment/only_tree.html", lambda t: alignment.only_tree(aligned(t).tree)),
     ("alignment/parts.html", lambda t: alignment.parts(aligned(t), aligned(t).tree)),
     ("alignment/parts.html", lambda t: alignment.parts(aligned(t), None)),
-    ("alignment/photo.html", lambda t: alignment.photo(t, (4, 3), t, {"q": t}, aligned(t))),
+    ("alignment/photo.html", lambda t: alignment.photo(t, (4, 3), t, aligned(t))),
     ("alignment/regions.html", region_grid),
     ("search/detail.html", photo_detail),
     ("search/tree.html", lambda t: search.tree(t, aligned(t).tree)),

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from types import SimpleNamespace
-from urllib.parse import parse_qsl
 
 import pytest
 import torch
@@ -47,8 +46,8 @@ def text(html):
 @pytest.mark.parametrize(
     "page",
     [
-        lambda text: view.trail(same(text), [0, 1, 2], "here", {"q": text}),
-        lambda text: view.trail(same("x"), [0], text, {"q": "x"}),
+        lambda text: view.trail(same(text), [0, 1, 2], "here"),
+        lambda text: view.trail(same("x"), [0], text),
         lambda text: view.steps(same(text), STEPS, title="Above", empty=""),
         lambda text: view.steps(same("x"), STEPS, title=text, empty=""),
         lambda text: view.steps(same("x"), [], title="Above", empty=text),
@@ -71,12 +70,10 @@ def test_html_is_escaped(page):
     check_escaped(page)
 
 
-def test_a_trail_lists_the_path_and_the_address():
-    html = view.trail(HIERARCHY, [0, 1], "A dog , wet , runs .", {"tab": "hierarchy", "q": "a&b"})
+def test_a_trail_lists_the_path():
+    html = view.trail(HIERARCHY, [0, 1], "A dog , wet , runs .")
     assert re.findall(r'data-number="(\d+)"', html) == ["0", "1"]
     assert text(html) == "entity dog A dog, wet, runs."
-    address = re.search('data-address="([^"]*)"', html)[1].replace("&amp;", "&")
-    assert parse_qsl(address) == [("tab", "hierarchy"), ("q", "a&b")]
 
 
 def test_bars_are_longest_where_the_order_holds_best():

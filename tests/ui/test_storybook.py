@@ -10,7 +10,8 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.conftest import BACKBONE
-from tests.support.pages import tab_of, visit
+from tests.support.pages import tab_of
+from tests.support.pages import visit as visit_of
 from tests.ui.conftest import served_here
 from vsdemo.core.errors import UserError
 from vsdemo.data import caption_bank
@@ -96,7 +97,7 @@ def test_a_gallery_opens_once_and_again_after_a_failure(offline, monkeypatch):
 
 def test_without_weights_photos_are_browsed(offline):
     tab = tab_of(SearchTab, offline())
-    updates = list(tab.show(visit(*KEY, ""), None, ""))
+    updates = list(tab.show(visit_of(*KEY, k=4), None, ""))
     assert any("Drawing the pictures" in u.get(tab.note, "") for u in updates)
     last = next(update for update in updates if tab.grid in update)
     assert last[tab.grid].count("<img") == 4
@@ -114,13 +115,13 @@ def test_without_weights_photos_are_browsed(offline):
 
 def test_without_weights_the_page_says_what_is_missing(offline):
     tab = tab_of(SearchTab, offline())
-    last = list(tab.show(visit(*KEY, ""), None, ""))[-1]
+    last = list(tab.show(visit_of(*KEY, k=4), None, ""))[-1]
     assert tab.grid not in last
     assert re.search(f"Search is not available: .*{BACKBONE}", last[tab.note])
     with pytest.raises(UserError, match="could not be downloaded"):
         list(tab.run("a red ball", *KEY, 4))
     with pytest.raises(UserError, match="could not be downloaded"):
-        list(tab.show(visit(*KEY, "a red ball"), None, ""))
+        list(tab.show(visit_of(*KEY, "a red ball", k=4), None, ""))
 
 
 def test_without_weights_a_picture_has_its_captions(offline):
@@ -137,7 +138,7 @@ def test_without_weights_a_picture_has_its_captions(offline):
 def test_with_weights_storybook_is_searched_and_described(few):
     library = few()
     tab = tab_of(SearchTab, library)
-    updates = [update for update in tab.show(visit(*KEY, ""), None, "") if tab.state in update]
+    updates = [update for update in tab.show(visit_of(*KEY, k=4), None, "") if tab.state in update]
     opened, answered = updates
     assert opened[tab.query] == "a girl flying a kite on the beach"
     assert tab.grid not in opened  # photos would be replaced at once
@@ -174,12 +175,12 @@ def test_photos_are_browsed_until_they_can_be_searched(few, monkeypatch):
     library = few()
     tab = tab_of(SearchTab, library)
     monkeypatch.setattr(callbacks, "is_ready_soon", lambda *_, **__: False)
-    updates = list(tab.show(visit(*KEY, ""), None, ""))
+    updates = list(tab.show(visit_of(*KEY, k=4), None, ""))
     assert len([update for update in updates if tab.grid in update]) == 1
     assert "6 photos. Type a sentence" in updates[-1][tab.note]
     assert tab.grid not in updates[-1]
     assert library.engine(*KEY).status.label == "Looking at the photos"
-    state = list(tab.show(visit(*KEY, "a red ball"), None, ""))[-1][tab.state]
+    state = list(tab.show(visit_of(*KEY, "a red ball", k=4), None, ""))[-1][tab.state]
     assert state.photo == state.hits[0].number
 
 

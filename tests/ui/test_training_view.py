@@ -98,7 +98,6 @@ def test_the_status_states_progress_and_offers_what_is_possible(make_run):
     training = status(run, "training", 100.0)
     assert '<progress max="2000" value="500" aria-label="steps">' in training
     assert "step 500 of 2,000 · best on dev so far: rsum 312.4 · about 5 min left" in training
-    assert 'data-address="tab=train&amp;run=bow-1"' in training
     assert 'href="runs/bow-1/events.csv"' in training
     killed = status(run, "killed", 100.0)
     assert KILLED in killed

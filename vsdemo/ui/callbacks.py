@@ -73,7 +73,8 @@ def report_errors(
                         yield nothing  # Gradio repeats the last values of a callback at its end
                         return
                     if place and not REQUESTS.is_open(str(page.session_hash), tab):
-                        update = {w: value for w, value in update.items() if w not in place}
+                        others = {w: value for w, value in update.items() if w not in place}
+                        update = others or nothing
                     yield recent.add(update)
             except Exception as error:
                 if request and not request.is_newest:

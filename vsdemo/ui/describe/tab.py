@@ -103,9 +103,9 @@ class DescribeTab:
         self.photo.upload(guard(self.upload), [self.photo, *inputs], outputs, **NEWEST)
         self.more.click(guard(self.show_more), [self.state], outputs, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
-        way = context.guard(self, channel="")
-        self.sentences.click(way(self.search_sentence), [self.state], context.way, **QUIET)
-        self.sentences.apply(way(self.align_sentence), [self.state], context.way, **QUIET)
+        guard, way = context.guard(self, channel=""), [self.note, *context.way]
+        self.sentences.click(guard(self.search_sentence), [self.state], way, **QUIET)
+        self.sentences.apply(guard(self.align_sentence), [self.state], way, **QUIET)
 
     def search_sentence(self, state: DescribeState | None, event: gr.EventData) -> Updates:
         """Search for the photos that the clicked sentence describes."""

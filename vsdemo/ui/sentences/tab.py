@@ -92,7 +92,8 @@ class SentencesTab:
         self.state.change(guard(self.answer), [self.state], self.answers, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
         search_caption = context.guard(self, channel="")(self.search_caption)
-        self.nearest.click(search_caption, [self.captions, self.state], context.way, **QUIET)
+        way = [self.note, *context.way]
+        self.nearest.click(search_caption, [self.captions, self.state], way, **QUIET)
 
     def show(self, visit: Visit, state: PairState | None) -> Updates:
         """Compare the sentences of the address, else the same as before or the first example."""
