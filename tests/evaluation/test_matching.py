@@ -132,6 +132,38 @@ def test_few_captions_of_the_calibration_are_below_the_threshold(toy):
         assert (scores < threshold - 1e-6).mean() <= matching.FALSE_ALARMS
 
 
+def test_bars_run_from_photos_of_others_to_the_best_own_photos(toy):
+    model, split, photos = toy
+    result = matching.calibrate(model, split, photos, captions=range(len(split.captions)))
+    pairs = [
+        (text, photo)
+        for text, photo in zip(split.captions, split.photo_of, strict=True)
+        if not matching.is_short(text)
+    ]
+    sentences = model.encode_text([Sentence(text) for text, _ in pairs])
+    unit = model.score.to_unit(model.score(sentences, photos)).numpy()
+    owner = np.array([photo for _, photo in pairs])
+    own = unit[np.arange(len(pairs)), owner]
+    is_own = np.arange(len(photos)) == owner[:, None]
+    scale = result.bar_scale
+    assert (unit[~is_own] <= scale.empty + 1e-4).mean() == pytest.approx(0.5, abs=0.05)
+    assert (own < scale.full - 1e-4).mean() == pytest.approx(0.95, abs=0.03)
+    again = MatchThreshold.from_json(json.loads(json.dumps(result.to_json())))
+    assert again.bar_scale == scale
+
+
+def test_files_without_a_scale_of_bars_are_still_read():
+    values = of({10: 0.4}).to_json()
+    del values["bar_scale"]
+    assert MatchThreshold.from_json(values).bar_scale is None
+
+
+def test_a_photo_alone_gives_no_scale_of_bars(toy):
+    model, split, photos = toy
+    one = replace(split, photos=split.photos[:1], captions=split.captions[:1], photo_of=[0])
+    assert matching.calibrate(model, one, photos[:1], captions=[0]).bar_scale is None
+
+
 def test_larger_galleries_have_higher_thresholds(toy):
     model, split, photos = toy
     captions = range(len(split.captions))

@@ -2,10 +2,12 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.hits import BarScale
 from vsdemo.models.scores import SCORES
 from vsdemo.search.index import Index
 
@@ -52,6 +54,34 @@ def test_top_specific_and_top_general_equal_a_loop_over_all_items(name, seed, co
         unit_scores = [h.unit_score for h in hits]
         assert unit_scores == sorted(unit_scores, reverse=True)
         assert all(0 <= score <= 1 for score in unit_scores)
+
+
+def test_hits_have_the_scale_of_their_index():
+    scale = BarScale(0.1, 0.4)
+    index = Index(random_embeddings(3, seed=0), ["a", "b", "c"], SCORES["cosine"], scale)
+    query = random_embeddings(1, seed=1)
+    assert {h.scale for h in index.top_specific(query, 3)} == {scale}
+    assert {h.scale for h in index.top_general(query, 3)} == {scale}
+    assert {h.scale for h in index.top_similar(query, 3)} == {index.similarity_scale}
+
+
+@pytest.mark.parametrize("name", ["cosine", "order"])
+def test_similarities_run_from_different_items_to_an_item_itself(name):
+    score = SCORES[name]
+    stored = Embeddings(F.normalize(random_embeddings(30, seed=1).x.abs(), dim=-1))
+    scale = Index(stored, [str(i) for i in range(30)], score).similarity_scale
+    unit = score.to_unit(score.symmetric(stored, stored))
+    others = unit[~torch.eye(30, dtype=torch.bool)]
+    assert (others < scale.empty).float().mean() == pytest.approx(0.5, abs=0.01)
+    assert scale.full == pytest.approx(1, abs=1e-6)
+
+
+def test_items_that_are_all_alike_have_no_scale():
+    for count in (1, 4):
+        stored = Embeddings(torch.ones(count, 4) / 2)
+        index = Index(stored, ["x"] * count, SCORES["order"])
+        assert index.similarity_scale is None
+        assert index.top_similar(stored[:1], 1)[0].scale is None
 
 
 @pytest.mark.parametrize("name", SCORES)

@@ -4,6 +4,7 @@ import io
 import os
 import urllib.error
 import urllib.request
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -14,11 +15,13 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from tests.support.pages import PAGE, tab_of
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
-from vsdemo.core.hits import Hit
+from vsdemo.core.hits import BarScale, Hit
 from vsdemo.models.scores import SCORES
 from vsdemo.ui import build, callbacks, images
 from vsdemo.ui.components import html as page
+from vsdemo.ui.components.html import Bar
 from vsdemo.ui.library import Library
 from vsdemo.ui.search.state import SearchState
 from vsdemo.ui.search.tab import SearchTab
@@ -37,6 +40,49 @@ def test_a_bar_states_number_unit_and_meaning():
     assert ">0.75<" in html
     assert score.unit in html
     assert f'title="{score.meaning[:20]}' in html
+
+
+def test_a_bar_has_the_length_on_its_scale_and_the_number_of_the_score():
+    score = SCORES["cosine"]
+    scale = BarScale(empty=0.4, full=0.6)
+    hits = [Hit(1, 0, "x", 0.55, 0.55, scale), Hit(2, 1, "y", 0.45, 0.45, scale)]
+    html = page.ranked_sentences(hits, score, [], {})
+    for text in ("width:75.0%", ">0.55<", "width:25.0%", ">0.45<", "empty at 0.40", "full at 0.60"):
+        assert text in html, text
+    assert 'title="Cosine' in html
+    for value, share in ((0.1, 0.0), (0.4, 0.0), (0.6, 1.0), (0.9, 1.0)):
+        assert Bar.of(value, "cosine", "", scale).share == pytest.approx(share)
+
+
+def test_bars_of_a_narrow_scale_have_numbers_that_differ():
+    scale = BarScale(empty=0.9951, full=0.9982)
+    assert [Bar.of(v, "alignment", "", scale).number for v in (0.9962, 0.9957)] == [
+        "0.9962",
+        "0.9957",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("beach_2019.jpg", "beach 2019, photo 2 of 3"),
+        ("IMG-0042.large.png", "IMG 0042 large, photo 2 of 3"),
+        ("__.png", "photo 2 of 3"),
+    ],
+)
+def test_a_photo_without_captions_is_named_in_words(name, text):
+    photos = (Path("a.png"), Path("folder") / name, Path("b.png"))
+    assert page.photo_text(CaptionSet("own", "all", photos))(1) == text
+
+
+def test_a_photo_with_captions_has_its_first_caption_as_text():
+    photos = CaptionSet("toy", "all", (Path("a.png"),), ("A dog .", "A cat ."), (0, 0))
+    assert page.photo_text(photos)(0) == "A dog."
+
+
+def test_a_photo_of_a_visitor_has_the_sentence_that_describes_it():
+    assert page.upload_text("A dog runs .") == "Your photo: A dog runs."
+    assert page.upload_text() == "Your photo"
 
 
 def test_punctuation_of_data_sets_is_tidied():
@@ -61,7 +107,8 @@ def test_a_click_gives_its_number():
 )
 def test_errors_become_one_sentence(error, message, monkeypatch):
     toasts = []
-    monkeypatch.setattr(callbacks.gr, "Warning", lambda text, **_: toasts.append(text))
+    for name in ("Warning", "Info"):
+        monkeypatch.setattr(callbacks.gr, name, lambda text, **_: toasts.append(text))
 
     def callback():
         yield {"a": 1}
@@ -70,8 +117,9 @@ def test_errors_become_one_sentence(error, message, monkeypatch):
     last = list(callbacks.report_errors("note")(callback)(PAGE))[-1]
     assert last["a"] == 1
     assert message in last["note"]
-    assert message in toasts[0]
-    assert "secret" not in toasts[0] + last["note"]
+    assert 'role="alert"' in last["note"]
+    assert toasts == []
+    assert "secret" not in last["note"]
 
 
 def test_a_callback_without_updates_changes_nothing():

@@ -102,7 +102,6 @@ CASES = [
     ("components/progress.html", lambda t: html.progress(t, 1, 2, number=lambda n: t)),
     ("components/sentence_list.html", sentence_list),
     ("components/sentence_list.html", ranked_sentences),
-    ("components/toast.html", html.toast),
     ("components/with_code.html", html.with_code),
     ("alignment/captions.html", lambda t: alignment.captions([t], t)),
     ("alignment/only_tree.html", lambda t: alignment.only_tree(aligned(t).tree)),

@@ -2,7 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class BarScale:
+    """Where bars of unit scores are empty and where they are full.
+
+    The scores of a model may fill only a small part of 0..1, so that bars of unit scores would all
+    look alike.
+
+    Args:
+        empty: The typical unit score of pairs that have nothing to do with each other.
+        full: The unit score of the best pairs, greater than `empty`.
+    """
+
+    empty: float
+    full: float
+
+    def share(self, unit_score: float) -> float:
+        """Return the length of a bar, 0 to 1."""
+        return min(max((unit_score - self.empty) / (self.full - self.empty), 0.0), 1.0)
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals, at least 2, tell scores on the scale apart."""
+        return max(2, 1 + math.ceil(-math.log10(self.full - self.empty)))
 
 
 @dataclass(frozen=True)
@@ -14,7 +40,8 @@ class Hit:
         number: Index of the photo or caption in its gallery.
         item: File name of the photo, or the caption.
         score: The model's score; higher is better.
-        unit_score: The score mapped to 0..1, for bars.
+        unit_score: The score mapped to 0..1.
+        scale: Scale of the bars of unit scores; None if it is unknown, then it is 0..1.
     """
 
     rank: int
@@ -22,6 +49,7 @@ class Hit:
     item: str
     score: float
     unit_score: float
+    scale: BarScale | None = None
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,16 @@ match scores of captions whose photo is in the gallery, so that few of them are 
 nothing. The more photos there are, the better is the best of them; so the threshold is calibrated
 for galleries of several sizes. Short queries such as "a man" have lower scores than captions, so
 they have a threshold of their own, calibrated on how captions begin.
+
+The calibration also gives the scale of bars on the page: a bar is empty at the median unit score of
+a caption with a photo that is not its own, and full at a high quantile of the scores with its own.
+Between the two it is linear. This changes no score, only how long its bar is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +29,7 @@ from torch import Tensor
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.hits import BarScale
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import add_trees
 from vsdemo.data.text.vocab import tokenize
@@ -32,6 +37,8 @@ from vsdemo.models.dual_encoder import DualEncoder
 
 FALSE_ALARMS = 0.05  # share of matching sentences that may be said to match nothing
 QUANTILE = 0.04  # of the calibration; below FALSE_ALARMS, as other sentences vary
+EMPTY = 0.5  # quantile of the scores of other photos at which a bar is empty
+FULL = 0.95  # quantile of the scores of own photos at which it is full
 SIZES = (30, 100, 250, 500, 1000, 2500)  # photos in a gallery
 BEYOND = 0.5  # slope above the largest size, as a share of that below it: it decreases with size
 SENTENCES = 1000  # of a calibration
@@ -53,6 +60,7 @@ class MatchThreshold:
         dataset: Name of the data set whose captions it was calibrated on.
         split: Its split.
         sentences: Number of captions.
+        bar_scale: Scale of bars; None for a model that scores own photos no higher than others.
     """
 
     scores: Mapping[int, float]
@@ -60,6 +68,7 @@ class MatchThreshold:
     dataset: str
     split: str
     sentences: int
+    bar_scale: BarScale | None = None
 
     def at(self, photos: int, text: str) -> float:
         """Return the threshold of a sentence for a gallery of `photos` photos, at least 0.
@@ -86,6 +95,7 @@ class MatchThreshold:
             "sentences": self.sentences,
             "scores": _to_json(self.scores),
             "short_scores": _to_json(self.short_scores),
+            "bar_scale": self.bar_scale and asdict(self.bar_scale),
         }
 
     @classmethod
@@ -101,7 +111,13 @@ class MatchThreshold:
             dataset=str(values["dataset"]),
             split=str(values["split"]),
             sentences=int(values["sentences"]),
+            bar_scale=_bar_scale(**scale) if (scale := values.get("bar_scale")) else None,
         )
+
+
+def _bar_scale(empty: float, full: float) -> BarScale | None:
+    empty, full = round(float(empty), DIGITS), round(float(full), DIGITS)
+    return BarScale(empty, full) if empty < full else None
 
 
 def _to_json(scores: Mapping[int, float]) -> dict[str, float]:
@@ -178,39 +194,61 @@ def calibrate(
     long = [(text, photo) for text, photo in pairs if not is_short(text)] or pairs
     short = [(start, photo) for text, photo in pairs if (start := opening(text))] or pairs
     all_sizes = sorted({*(size for size in sizes if size < len(photos)), len(photos)})
+    long_pairs = _Pairs.of(model, long, photos)
     return MatchThreshold(
-        scores=_quantiles(model, long, photos, all_sizes),
-        short_scores=_quantiles(model, short, photos, all_sizes),
+        scores=long_pairs.thresholds(model, all_sizes),
+        short_scores=_Pairs.of(model, short, photos).thresholds(model, all_sizes),
         dataset=split.name,
         split=split.split,
         sentences=len(pairs),
+        bar_scale=long_pairs.bar_scale(model),
     )
 
 
-def _quantiles(
-    model: DualEncoder,
-    pairs: Sequence[tuple[str, int]],
-    photos: Embeddings,
-    sizes: Sequence[int],
-) -> dict[int, float]:
-    """Return the quantile of match scores by the size of the gallery.
+@dataclass(frozen=True)
+class _Pairs:
+    """Scores of N sentences, each of one of P photos, with all these photos.
 
     Args:
-        model: The model.
-        pairs: N sentences, each with the number of its photo.
-        photos: Embeddings of the P photos.
-        sizes: From 1 to P.
+        scores: The scores, (N, P).
+        own: For each sentence the number of its photo, (N,).
+        known: For each sentence the share of words that the model knows, (N,).
     """
-    texts = [text for text, _ in pairs]
-    owner = torch.tensor([photo for _, photo in pairs])
-    scores = _scores(model, texts, photos)  # (N, P)
-    own = scores.gather(1, owner[:, None])[:, 0]  # (N,)
-    order = np.random.default_rng(0).permutation(len(photos))
-    best_of_first = scores[:, order].cummax(1).values  # (N, P)
-    known = known_shares(model, texts)  # (N,)
-    result = {}
-    for size in sizes:
-        best = torch.maximum(best_of_first[:, size - 1], own)
-        matched = model.score.to_unit(best) * known
-        result[size] = float(np.quantile(matched.double().numpy(), QUANTILE))
-    return result
+
+    scores: Tensor
+    own: Tensor
+    known: Tensor
+
+    @classmethod
+    def of(cls, model: DualEncoder, pairs: Sequence[tuple[str, int]], photos: Embeddings) -> _Pairs:
+        """Score N sentences, each with the number of its photo."""
+        texts = [text for text, _ in pairs]
+        own = torch.tensor([photo for _, photo in pairs])
+        return cls(_scores(model, texts, photos), own, known_shares(model, texts))
+
+    @property
+    def own_scores(self) -> Tensor:
+        """The score of each sentence with its photo, (N,)."""
+        return self.scores.gather(1, self.own[:, None])[:, 0]
+
+    def thresholds(self, model: DualEncoder, sizes: Sequence[int]) -> dict[int, float]:
+        """Return the quantile of match scores by the size of the gallery, from 1 to P."""
+        order = np.random.default_rng(0).permutation(self.scores.shape[1])
+        best_of_first = self.scores[:, order].cummax(1).values  # (N, P)
+        result = {}
+        for size in sizes:
+            best = torch.maximum(best_of_first[:, size - 1], self.own_scores)
+            matched = model.score.to_unit(best) * self.known
+            result[size] = float(np.quantile(matched.double().numpy(), QUANTILE))
+        return result
+
+    def bar_scale(self, model: DualEncoder) -> BarScale | None:
+        """Return the scale of bars; None if sentences score no higher with their own photo."""
+        is_own = torch.zeros_like(self.scores, dtype=torch.bool).scatter(1, self.own[:, None], True)
+        others = model.score.to_unit(self.scores[~is_own])
+        if not len(others):
+            return None
+        return _bar_scale(
+            empty=float(np.quantile(others.double().numpy(), EMPTY)),
+            full=float(np.quantile(model.score.to_unit(self.own_scores).double().numpy(), FULL)),
+        )

@@ -18,7 +18,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
-from vsdemo.core.hits import Hit, RegionHit
+from vsdemo.core.hits import BarScale, Hit, RegionHit
 from vsdemo.core.paths import home
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
@@ -88,6 +88,11 @@ class Reader:
     @cached_property
     def _features(self) -> FeatureCache:
         return checkpoint.feature_cache(self.spec)
+
+    @property
+    def bar_scale(self) -> BarScale | None:
+        """Scale of the bars of a sentence's score with a photo, as stored with the checkpoint."""
+        return self._stored_threshold.bar_scale if self._stored_threshold else None
 
     def check_backbone(self) -> None:
         """Raise UserError if photos cannot be read, before any sentence is encoded."""
@@ -167,12 +172,12 @@ class Reader:
         version = self._hash + parser_version(self.model.text.needs)
         key = hashlib.sha256("\n".join([version, *texts]).encode()).hexdigest()[:32]
         path = home() / "captions" / f"{key}.safetensors"
-        if cached := Index.load(path, self.score):
+        if cached := Index.load(path, self.score, self.bar_scale):
             return cached
         embeddings = self.model.encode_text(
             [Sentence(text) for text in texts], progress or self._progress
         )
-        index = Index(embeddings.to(device()), list(texts), self.score)
+        index = Index(embeddings.to(device()), list(texts), self.score, self.bar_scale)
         index.save(path)
         return index
 
@@ -262,7 +267,8 @@ class Engine(Reader):
         self.unreadable: dict[Path, str] = {}
         features = self._read_gallery()
         names = [photo.name for photo in self.gallery.photos]
-        self.photos = Index(self.model.encode_image(features).to(device()), names, self.score)
+        embeddings = self.model.encode_image(features).to(device())
+        self.photos = Index(embeddings, names, self.score, self.bar_scale)
 
     def _read_gallery(self) -> Tensor:
         """Return the features of the gallery, (P, F) or (P, K, F).

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -14,8 +15,10 @@ from torch import Tensor
 from vsdemo.core import tensors
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
-from vsdemo.core.hits import Hit
+from vsdemo.core.hits import BarScale, Hit
 from vsdemo.models.scores import Score
+
+SAMPLE = 100  # items whose similarities the scale of bars is made of
 
 
 @dataclass(frozen=True)
@@ -26,22 +29,24 @@ class Index:
         embeddings: (N, D), or sets (N, K, D).
         items: The N items: names of photos, or sentences.
         score: Compares them with queries.
+        scale: Scale of the bars of scores with queries of the other kind.
     """
 
     embeddings: Embeddings
     items: Sequence[str]
     score: Score
+    scale: BarScale | None = None
 
     def __len__(self) -> int:
         return len(self.items)
 
     def top_specific(self, query: Embeddings, k: int) -> list[Hit]:
         """Return the k specific items (photos) that best match one general query (a sentence)."""
-        return self._top(self.score(query.to(device()), self.embeddings)[0], k)
+        return self._top(self.score(query.to(device()), self.embeddings)[0], k, self.scale)
 
     def top_general(self, query: Embeddings, k: int) -> list[Hit]:
         """Return the k general items (sentences) that best match one specific query (a photo)."""
-        return self._top(self.score(self.embeddings, query.to(device()))[:, 0], k)
+        return self._top(self.score(self.embeddings, query.to(device()))[:, 0], k, self.scale)
 
     def top_similar(self, query: Embeddings, k: int, exclude: int | None = None) -> list[Hit]:
         """Return the k items most similar to one query of their own kind.
@@ -55,15 +60,38 @@ class Index:
         if exclude is not None:
             scores[exclude] = -torch.inf
             k = min(k, len(self) - 1)
-        return self._top(scores, k)
+        return self._top(scores, k, self.similarity_scale)
 
-    def _top(self, scores: Tensor, k: int) -> list[Hit]:
+    @cached_property
+    def similarity_scale(self) -> BarScale | None:
+        """Scale of the bars of similarities; None if all items are alike.
+
+        Bars are empty at the median of different items, and full at that of an item with itself.
+        """
+        count = min(len(self), SAMPLE)
+        numbers = torch.linspace(0, len(self) - 1, count).long()
+        sample = self.embeddings[numbers.to(self.embeddings.x.device)]
+        similarity = self.score.to_unit(self.score.symmetric(sample, sample))  # (count, count)
+        different = similarity[~torch.eye(count, dtype=torch.bool, device=similarity.device)]
+        if not len(different):
+            return None
+        empty, full = float(different.median()), float(similarity.diagonal().median())
+        return BarScale(empty, full) if empty < full else None
+
+    def _top(self, scores: Tensor, k: int, scale: BarScale | None) -> list[Hit]:
         """Return the k best of scores (N,); ties keep the order of the items."""
         best, numbers = scores.sort(descending=True, stable=True)
         best, numbers = best[:k], numbers[:k]
         rows = zip(numbers.tolist(), best.tolist(), self.score.to_unit(best).tolist(), strict=True)
         return [
-            Hit(rank=rank, number=number, item=self.items[number], score=score, unit_score=unit)
+            Hit(
+                rank=rank,
+                number=number,
+                item=self.items[number],
+                score=score,
+                unit_score=unit,
+                scale=scale,
+            )
             for rank, (number, score, unit) in enumerate(rows, start=1)
         ]
 
@@ -75,7 +103,7 @@ class Index:
         tensors.write(path, stored, {"items": json.dumps(self.items)})
 
     @classmethod
-    def load(cls, path: Path, score: Score) -> Index | None:
+    def load(cls, path: Path, score: Score, scale: BarScale | None = None) -> Index | None:
         """Read what `save` wrote, for the same score; None if it is missing or damaged."""
         try:
             with safe_open(path, "pt", str(device())) as file:
@@ -85,6 +113,6 @@ class Index:
                     x=file.get_tensor("x"),
                     mask=file.get_tensor("mask") if has_mask else None,
                 )
-                return cls(embeddings, items, score)
+                return cls(embeddings, items, score, scale)
         except (OSError, SafetensorError):
             return None

@@ -12,7 +12,6 @@ from time import monotonic
 from typing import Any, TypeVar
 
 import gradio as gr
-from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
@@ -47,7 +46,7 @@ log = logging.getLogger(__name__)
 def report_errors(
     note: gr.HTML, channel: str = "", *, tab: str = "", place: Sequence[Any] = ()
 ) -> Callable[[Callable[..., Updates]], Callable[..., Updates]]:
-    """Return a decorator that shows a callback's errors in `note` and in a toast.
+    """Return a decorator that shows a callback's errors in `note`, and nowhere else.
 
     All other widgets stay as they are. The decorated callback takes the request of the page first.
 
@@ -83,7 +82,7 @@ def report_errors(
                 if not isinstance(error, UserError):
                     log.exception("%s failed", callback.__qualname__)
                 text = str(error) if isinstance(error, UserError) else UNEXPECTED
-                yield recent.add({note: _warn(text)})
+                yield recent.add({note: html.problem(text)})
             finally:
                 updates.close()
 
@@ -119,11 +118,6 @@ class _Recent:
             if now - since < REPEAT
         }
         return {widget: value for widget, (value, _) in self._values.items()}
-
-
-def _warn(sentence: str) -> Markup:
-    gr.Warning(html.toast(sentence), title="Please note")
-    return html.problem(sentence)
 
 
 def wait_for(note: gr.HTML, pending: Pending[T]) -> Generator[Update, None, T]:

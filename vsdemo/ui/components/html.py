@@ -10,7 +10,7 @@ from itertools import count, zip_longest
 from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
-from vsdemo.core.hits import Hit
+from vsdemo.core.hits import BarScale, Hit
 from vsdemo.models.scores import Score
 from vsdemo.ui.components.templates import render
 
@@ -36,14 +36,28 @@ class Bar:
     meaning: str = ""
 
     @classmethod
-    def of(cls, value: float, unit: str, meaning: str) -> Bar:
-        """Return the bar of a value with two digits; its length is clipped to 0..1."""
-        return cls(min(max(value, 0.0), 1.0), f"{value:.2f}", unit, meaning)
+    def of(cls, value: float, unit: str, meaning: str, scale: BarScale | None = None) -> Bar:
+        """Return the bar of a value from 0 to 1.
+
+        Its length is that on the scale, if there is one; the number is always the value itself.
+        """
+        if scale is None:
+            return cls(min(max(value, 0.0), 1.0), f"{value:.2f}", unit, meaning)
+        empty, full = (f"{end:.{scale.decimals}f}" for end in (scale.empty, scale.full))
+        return cls(
+            share=scale.share(value),
+            number=f"{value:.{scale.decimals}f}",
+            unit=unit,
+            meaning=(
+                f"{meaning} The bar is empty at {empty}, what unrelated pairs score, and full at "
+                f"{full}, what the best pairs score."
+            ),
+        )
 
     @classmethod
     def of_hit(cls, hit: Hit, score: Score) -> Bar:
         """Return the bar of a result."""
-        return cls.of(hit.unit_score, score.unit, score.meaning)
+        return cls.of(hit.unit_score, score.unit, score.meaning, hit.scale)
 
 
 @dataclass(frozen=True)
@@ -84,11 +98,17 @@ def tidy(sentence: str) -> str:
 
 
 def photo_text(photos: CaptionSet) -> PhotoText:
-    """Return a function from a photo's number to its first caption, or to its file name."""
+    """Return a function from a photo's number to what is in it.
+
+    That is its first caption or, without captions, the words of its file name and its number.
+    """
 
     def text(number: int) -> str:
-        captions = photos.own_captions(number)
-        return tidy(captions[0]) if captions else photos.photos[number].stem
+        if captions := photos.own_captions(number):
+            return tidy(captions[0])
+        name = " ".join(re.split(r"[\s_\-.]+", photos.photos[number].stem)).strip()
+        place = f"photo {number + 1:,} of {len(photos.photos):,}"
+        return f"{name}, {place}" if name else place
 
     return text
 
@@ -104,6 +124,11 @@ def address(values: Mapping[str, str], upload: str = "") -> Markup:
     return render("components/address.html", address=values, upload=upload, number=number)
 
 
+def upload_text(sentence: str = "") -> str:
+    """Return the alternative text of a visitor's photo, with the sentence that describes it."""
+    return f"Your photo: {tidy(sentence)}" if sentence else "Your photo"
+
+
 def about(text: str) -> Markup:
     """Return the line that says what a tab shows."""
     return render("components/about.html", text=text)
@@ -117,11 +142,6 @@ def note(text: str) -> Markup:
 def problem(text: str) -> Markup:
     """Return an error message, to show where the input was given."""
     return render("components/note.html", text=text, is_problem=True)
-
-
-def toast(text: str) -> Markup:
-    """Return the text of a toast, which Gradio shows as HTML."""
-    return render("components/toast.html", text=text)
 
 
 def duration(seconds: float) -> str:
@@ -211,17 +231,19 @@ def hit_cards(
         text: Alternative texts of photos.
         chosen: Number of the photo that is marked.
     """
-    return [
-        PhotoCard(
+    cards = []
+    for hit in hits:
+        bar = Bar.of_hit(hit, score)
+        card = PhotoCard(
             number=hit.number,
             address=address(hit.number, "small"),
-            label=f"Photo {hit.rank}, {score.unit} {hit.unit_score:.2f}: {text(hit.number)}",
+            label=f"Photo {hit.rank}, {bar.unit} {bar.number}: {text(hit.number)}",
             alt=text(hit.number),
             current=hit.number == chosen,
-            bar=Bar.of_hit(hit, score),
+            bar=bar,
         )
-        for hit in hits
-    ]
+        cards.append(card)
+    return cards
 
 
 def photo_picks(

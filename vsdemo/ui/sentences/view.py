@@ -169,7 +169,8 @@ def nearest(captions: Sequence[Sequence[Hit]], unit: str) -> Markup:
     for name, hits in zip(NAMES, captions, strict=True):
         meaning = f"Similarity to {name} sentence."
         cells = [
-            SentenceRow(tidy(hit.item), bar=Bar.of(hit.unit_score, unit, meaning)) for hit in hits
+            SentenceRow(tidy(hit.item), bar=Bar.of(hit.unit_score, unit, meaning, hit.scale))
+            for hit in hits
         ]
         columns.append(Column(name, number, cells))
         number += len(cells)
