@@ -25,15 +25,16 @@ def photo(tmp_path):
 def test_align_prints_fragments_and_the_score(run, able, toy_checkpoint, photo):
     code, out, errors = run("align", toy_checkpoint, photo, SENTENCE)
     assert (code, errors) == (0, "")
-    *lines, last = out.splitlines()
+    *lines, function_words, last = out.splitlines()
     expected = alignment(SENTENCE)
-    assert len(lines) == len(expected.fragments)
-    for m, (line, fragment) in enumerate(zip(lines, expected.fragments, strict=True)):
-        assert line.split()[0] == fragment.relation
+    assert len(lines) == len(expected.content_fragments) == len(expected.fragments) - 1
+    assert function_words == "function words: a"
+    for line, m in zip(lines, expected.content_fragments, strict=True):
+        assert line.split()[0] == expected.fragments[m].relation
         assert ("not grounded" in line) == (expected.best_region(m) is None)
-    box = [float(v) for v in lines[1].split()[-4:]]
+    box = [float(v) for v in lines[0].split()[-4:]]
     assert box == pytest.approx(expected.boxes[expected.best_region(1)], abs=0.01)
-    assert last == f"score {expected.total:.2f}, the sum of {len(lines)} parts"
+    assert last == f"score {expected.total:.2f}, the sum of {len(lines) + 1} parts"
 
 
 def test_align_prints_json(run, able, toy_checkpoint, photo):
@@ -44,6 +45,7 @@ def test_align_prints_json(run, able, toy_checkpoint, photo):
     assert printed["tree"]["heads"] == list(expected.tree.heads)
     assert printed["fragments"][0].keys() == {"relation", "words"}
     assert printed["total"] == expected.total
+    assert (printed["function_words"], printed["regions"][0]) == ([0], None)
 
 
 def test_align_draws_an_image(run, able, toy_checkpoint, photo, tmp_path):

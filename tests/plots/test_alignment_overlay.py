@@ -8,12 +8,13 @@ from PIL import Image
 from tests.support.fake_alignment import BEST, alignment
 from vsdemo.core.alignment import Alignment, Fragment
 from vsdemo.plots import boxes_svg, crop, crops_png, overlay_png, tree_svg
-from vsdemo.plots.alignment_overlay import WIDTH, reach
+from vsdemo.plots.alignment_overlay import ROW, WIDTH, reach, sum_of
 from vsdemo.plots.region_marks import (
     COLOURS,
     badge_places,
     contrast,
     decimals,
+    function_phrase,
     mark,
     marks,
     marks_of_words,
@@ -104,6 +105,16 @@ def test_overlay_of_a_sentence_without_regions():
     assert (0x67, 0x62, 0x5A) in {c for _, c in picture.getcolors(1 << 22)}
 
 
+def test_function_words_are_one_row_without_a_region(fake_parser):
+    example = alignment("a small a dog runs a ball")
+    assert len(example.content_fragments) == 3
+    assert sum_of(example) == "the sum of 4 parts"
+    picture = overlay_png(Image.new("RGB", (64, 48)), example)
+    alone = overlay_png(Image.new("RGB", (64, 48)), alignment("small dog runs ball"))
+    assert picture.height == alone.height + ROW
+    assert function_phrase(example) == "function words: a"
+
+
 def test_reach_of_the_running_sum():
     assert reach(small()) == (0.0, 0.8)
     some = small()
@@ -111,17 +122,19 @@ def test_reach_of_the_running_sum():
     assert reach(back) == pytest.approx((-0.2, 0.7))
 
 
-def test_the_tree_has_the_colours_of_its_regions(fake_parser):
+def test_the_tree_has_the_numbers_of_its_regions(fake_parser):
     example = alignment("a small dog runs after one red ball")
     svg = tree_svg(example.tree, marks_of_words(example))
     root = ElementTree.fromstring(svg)
     words = [g for g in root.iter() if g.get("data-word")]
-    assert [g.get("data-word") for g in words] == [str(i) for i in range(8)]
-    for g, region_mark in zip(words, marks_of_words(example), strict=True):
-        disc = [c for c in g if c.get("class") == "disc"]
-        assert [c.get("fill") for c in disc] == ([region_mark.colour] if region_mark else [])
+    assert [g.get("data-word") for g in words] == [str(i) for i in range(1, 8)]  # but "a"
+    for g, region_mark in zip(words, marks_of_words(example)[1:], strict=True):
+        numbers = [c.text for c in g if c.get("class") == "disc-number"]
+        assert numbers == ([str(region_mark.number)] if region_mark else [])
         suffix = f"region {region_mark.number}" if region_mark else "not grounded"
         assert g.get("aria-label").endswith(suffix)
+    (function_word,) = (g for g in root.iter() if g.get("class") == "function")
+    assert function_word.keys() == ["class"]  # no button, and no stop of the keyboard
     assert "data-word" not in tree_svg(example.tree)
 
 

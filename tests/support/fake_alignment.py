@@ -1,5 +1,7 @@
 """A fixed alignment for tests of the interface."""
 
+from dataclasses import replace
+
 from vsdemo.core.alignment import Alignment, Fragment
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import RegionHit
@@ -12,8 +14,13 @@ BEST = (9, 16, 4, 20, 12)  # the best windows of the fragments, in turn
 
 
 def alignment(text: str) -> Alignment:
-    """Align each edge of the sentence's tree with one of `BEST`, every fourth with no window."""
+    """Align each edge of the sentence's tree with one of `BEST`, every fourth with no window.
+
+    "a" is a determiner, and the only function word.
+    """
     (tree,) = parser.load("shipped").parse([Sentence.from_user(text).text])
+    labels = tuple("det" if word.lower() == "a" else "obj" for word in tree.words)
+    tree = replace(tree, labels=labels)
     fragments = tuple(
         Fragment(label, (head - 1, word))
         for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True))

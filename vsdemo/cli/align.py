@@ -42,7 +42,7 @@ def align(
     if to:
         save_image(overlay_png(image, alignment), to)
     if as_json:
-        print_json({"photo": str(photo), "sentence": text, **asdict(alignment)})
+        print_json({"photo": str(photo), "sentence": text, **alignment.to_json()})
     elif to:
         print(to)
     else:
@@ -50,19 +50,21 @@ def align(
 
 
 def _print_alignment(alignment: Alignment) -> None:
-    """Print one line for each fragment, then the total score."""
+    """Print one line for each fragment, one for all function words, then the total score."""
     from vsdemo.plots.alignment_overlay import sum_of
-    from vsdemo.plots.region_marks import decimals, phrase
+    from vsdemo.plots.region_marks import decimals, function_phrase, phrase
 
     rows = []
-    for m, fragment in enumerate(alignment.fragments):
-        region = alignment.best_region(m)
+    for m in alignment.content_fragments:
+        fragment, region = alignment.fragments[m], alignment.best_region(m)
         score, box = "", "not grounded"
         if region is not None:
             score = f"{alignment.scores[m][region]:.2f}"
             box = _box(alignment.boxes[region])
         rows.append((fragment.relation, phrase(alignment, m), score, box))
     print_table(rows)
+    if alignment.function_fragments:
+        print(function_phrase(alignment))
     print(f"score {alignment.total:.{decimals([alignment.total])}f}, {sum_of(alignment)}")
 
 

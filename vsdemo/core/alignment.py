@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
 
-from vsdemo.core.sentences import Tree
+from vsdemo.core.sentences import Tree, is_function_relation
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,9 @@ class Fragment:
 @dataclass(frozen=True)
 class Alignment:
     """The scores of a sentence's M fragments with a photo's K regions.
+
+    Function words such as "the" and "of" are aligned with no region, and neither are fragments that
+    only attach one to its head. Their parts of the total count all the same.
 
     Args:
         words: The words of the sentence, which the fragments index.
@@ -44,8 +49,38 @@ class Alignment:
     parts: tuple[float, ...]
     total: float
 
+    @cached_property
+    def function_words(self) -> frozenset[int]:
+        """Indices of the function words; none without a tree."""
+        return self.tree.function_words if self.tree else frozenset()
+
+    @cached_property
+    def function_fragments(self) -> frozenset[int]:
+        """Numbers of the fragments that are aligned with no region because of a function word."""
+        return frozenset(
+            m
+            for m, fragment in enumerate(self.fragments)
+            if is_function_relation(fragment.relation)
+            or self.function_words.issuperset(fragment.words)
+        )
+
+    @property
+    def content_fragments(self) -> list[int]:
+        """Numbers of the other fragments, in their order."""
+        return [m for m in range(len(self.fragments)) if m not in self.function_fragments]
+
+    @property
+    def function_part(self) -> float:
+        """The share of the total that the fragments with function words have together."""
+        return sum(self.parts[m] for m in sorted(self.function_fragments))
+
     def best_region(self, fragment: int) -> int | None:
-        """Return the region with the fragment's highest score; None if no score is positive."""
+        """Return the region with the highest score of a fragment.
+
+        None if no score is positive, and for fragments with function words.
+        """
+        if fragment in self.function_fragments:
+            return None
         row = self.scores[fragment]
         region = max(range(len(row)), key=row.__getitem__)
         return region if row[region] > 0 else None
@@ -53,3 +88,37 @@ class Alignment:
     def fragments_of(self, region: int) -> list[int]:
         """Return the fragments whose best region this is."""
         return [m for m in range(len(self.fragments)) if self.best_region(m) == region]
+
+    def fragment_of_word(self, word: int) -> int | None:
+        """Return the fragment of a word with the highest score, whose region is the word's too.
+
+        None if no fragment of the word has a region, and for function words.
+        """
+        if word in self.function_words:
+            return None
+        scores = self._best_scores
+        own = (m for m in scores if word in self.fragments[m].words)
+        return max(own, key=scores.__getitem__, default=None)
+
+    @property
+    def best_fragment(self) -> int | None:
+        """The fragment with the highest score of all; None if no fragment has a region."""
+        return max(self._best_scores, key=self._best_scores.__getitem__, default=None)
+
+    @cached_property
+    def _best_scores(self) -> dict[int, float]:
+        """The score of each fragment with its region, for fragments that have one."""
+        regions = {m: self.best_region(m) for m in range(len(self.fragments))}
+        return {m: self.scores[m][k] for m, k in regions.items() if k is not None}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record of an alignment for a file.
+
+        Beside the fields it has `function_words`, and `regions` with the best region of each
+        fragment.
+        """
+        return {
+            **asdict(self),
+            "function_words": sorted(self.function_words),
+            "regions": [self.best_region(m) for m in range(len(self.fragments))],
+        }

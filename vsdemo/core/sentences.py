@@ -7,6 +7,14 @@ from dataclasses import dataclass
 from vsdemo.core.errors import UserError
 
 MAX_CHARACTERS = 1000  # of a query; the longest caption of COCO has about 250
+# Of function words, in Universal Dependencies: no photo shows "the", "of", "is", "and" or ".".
+FUNCTION_TAGS = frozenset({"ADP", "AUX", "CCONJ", "DET", "PART", "PUNCT", "SCONJ"})
+FUNCTION_RELATIONS = frozenset({"aux", "case", "cc", "cop", "det", "expl", "mark", "punct"})
+
+
+def is_function_relation(label: str) -> bool:
+    """Return whether a relation, such as `aux:pass`, is that of a function word to its head."""
+    return label.split(":")[0] in FUNCTION_RELATIONS
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,19 @@ class Tree:
     def root(self) -> int:
         """Index of the root word, counted from 0."""
         return self.heads.index(0)
+
+    @property
+    def function_words(self) -> frozenset[int]:
+        """Indices of determiners, prepositions, auxiliaries, conjunctions and punctuation.
+
+        A word is one of them by its tag or by its relation to its head.
+        """
+        tags = self.tags or ("",) * len(self.words)
+        return frozenset(
+            i
+            for i, (tag, label) in enumerate(zip(tags, self.labels, strict=True))
+            if tag in FUNCTION_TAGS or is_function_relation(label)
+        )
 
     def children(self) -> list[list[int]]:
         """Return each word's dependents from left to right, as indices counted from 0."""

@@ -10,6 +10,7 @@ from vsdemo.plots.region_marks import (
     Mark,
     badge_places,
     decimals,
+    function_phrase,
     marks,
     marks_of_words,
     phrase,
@@ -34,7 +35,8 @@ Box = tuple[float, float, float, float]
 def boxes_svg(alignment: Alignment, size: tuple[int, int]) -> str:
     """Return the marked boxes as SVG, to lie over the photo.
 
-    Each box is a button with `data-region`; smaller ones are above larger ones.
+    Each box is a button with `data-region`; smaller ones are above larger ones. The style sheet of
+    the page draws them in grey, and the selected one in its colour.
 
     Args:
         alignment: Of a sentence and a photo.
@@ -85,14 +87,14 @@ def _box(alignment: Alignment, region: int, mark: Mark, size: tuple[float, float
         "g",
         attributes,
         element("rect", {"class": "casing", **rectangle}),
-        element("rect", {"class": "edge", **rectangle, "stroke": mark.colour}),
+        element("rect", {"class": "edge", **rectangle}),
     )
 
 
 def _badge(region: int, mark: Mark, x: float, y: float) -> Markup:
     """Return the number of a region, above all boxes."""
-    disc = {"cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": 13, "fill": mark.colour}
-    text = {"x": f"{x:.1f}", "y": f"{y + 5.5:.1f}", "fill": mark.ink}
+    disc = {"cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": 13}
+    text = {"x": f"{x:.1f}", "y": f"{y:.1f}"}
     return element(
         "g",
         {"aria-hidden": "true", "data-region": region},
@@ -116,7 +118,7 @@ def overlay_png(photo: Image.Image, alignment: Alignment) -> Image.Image:
     photo = photo.resize((max(1, round(photo.width * scale)), max(1, round(photo.height * scale))))
     _draw_boxes(photo, alignment)
     lines = _sentence_lines(alignment)
-    rows = len(alignment.fragments)
+    rows = len(alignment.content_fragments) + bool(alignment.function_fragments)
     height_below = 2 * MARGIN + len(lines) * LINE_HEIGHT + (2 + rows) * ROW + GAP
     page = Image.new("RGB", (WIDTH + 2 * MARGIN, MARGIN + photo.height + height_below), PAPER)
     page.paste(photo, (MARGIN + (WIDTH - photo.width) // 2, MARGIN))
@@ -198,23 +200,31 @@ def _draw_parts(pen: ImageDraw.ImageDraw, alignment: Alignment, y: float) -> Non
     pen.text((X_BAR - 12, y), "best region", QUIET, font, anchor="rm")
     pen.text((MARGIN + WIDTH, y), "part", QUIET, font, anchor="rm")
     sum_before = 0.0
-    for m, part in enumerate(alignment.parts):
+    for m in alignment.content_fragments:
         y += ROW
+        part = alignment.parts[m]
         _draw_part(pen, alignment, m, y, sum_before)
         ink = QUIET if alignment.best_region(m) is None else INK
         pen.text((MARGIN + WIDTH, y), f"{part:.{digits}f}", ink, font, anchor="rm")
         sum_before += part
+    if alignment.function_fragments:
+        y += ROW
+        part = alignment.function_part
+        text = _shorten(function_phrase(alignment), SMALL, X_BAR - MARGIN - 60)
+        pen.text((MARGIN + 36, y), text, QUIET, font, anchor="lm")
+        _draw_bar(pen, alignment, (sum_before, sum_before + part), y, QUIET)
+        pen.text((MARGIN + WIDTH, y), f"{part:.{digits}f}", QUIET, font, anchor="rm")
 
 
 def _draw_part(
     pen: ImageDraw.ImageDraw, alignment: Alignment, m: int, y: float, sum_before: float
 ) -> None:
     """Draw a fragment, its best region, and its bar, which begins where those before it end."""
-    font, region, (low, span) = _font(SMALL), alignment.best_region(m), reach(alignment)
+    font, region = _font(SMALL), alignment.best_region(m)
     text = f"{phrase(alignment, m)}  ({alignment.fragments[m].relation})"
     text = _shorten(text, SMALL, X_BAR - 130 - MARGIN)
-    pen.line((X_BAR, y, X_BAR + BAR, y), LINE, 1)
     if region is None:
+        pen.line((X_BAR, y, X_BAR + BAR, y), LINE, 1)
         pen.text((MARGIN + 36, y), text, QUIET, font, anchor="lm")
         pen.text((X_BAR - 12, y), "not grounded", QUIET, font, anchor="rm")
         return
@@ -223,22 +233,38 @@ def _draw_part(
     pen.text((MARGIN + 12, y), str(mark.number), mark.ink, _font(SMALL - 3), anchor="mm")
     pen.text((MARGIN + 36, y), text, INK, font, anchor="lm")
     pen.text((X_BAR - 12, y), f"{alignment.scores[m][region]:.2f}", INK, font, anchor="rm")
-    ends = sorted((sum_before, sum_before + alignment.parts[m]))
-    left, right = ((end - low) / span * BAR + X_BAR for end in ends)
-    pen.rectangle((left, y - 8, max(right, left + 1), y + 8), fill=mark.colour)
+    _draw_bar(pen, alignment, (sum_before, sum_before + alignment.parts[m]), y, mark.colour)
+
+
+def _draw_bar(
+    pen: ImageDraw.ImageDraw,
+    alignment: Alignment,
+    ends: tuple[float, float],
+    y: float,
+    colour: str,
+) -> None:
+    """Draw a part between two running sums."""
+    low, span = reach(alignment)
+    left, right = ((end - low) / span * BAR + X_BAR for end in sorted(ends))
+    pen.line((X_BAR, y, X_BAR + BAR, y), LINE, 1)
+    pen.rectangle((left, y - 8, max(right, left + 1), y + 8), fill=colour)
 
 
 def sum_of(alignment: Alignment) -> str:
-    """Return what the total is the sum of, in words."""
-    count = len(alignment.parts)
+    """Return what the total is the sum of, in words; all function words are one part."""
+    count = len(alignment.content_fragments) + bool(alignment.function_fragments)
     return f"the sum of {count} parts" if count != 1 else "its one part"
 
 
 def reach(alignment: Alignment) -> tuple[float, float]:
-    """Return the least running sum of the parts, and the distance from it to the largest."""
+    """Return the least running sum of the parts, and the distance from it to the largest.
+
+    The parts of function words are the last ones, as one.
+    """
     sums = [0.0]
-    for part in alignment.parts:
-        sums.append(sums[-1] + part)
+    for m in alignment.content_fragments:
+        sums.append(sums[-1] + alignment.parts[m])
+    sums.append(sums[-1] + alignment.function_part)
     return min(sums), max(max(sums) - min(sums), 1e-9)
 
 

@@ -53,19 +53,10 @@ def _luminance(colour: str) -> float:
 def regions_of_words(alignment: Alignment) -> list[int | None]:
     """Return for each word the best region of its highest-scoring fragment.
 
-    The region is None if no fragment of the word is grounded.
+    The region is None if no fragment of the word is grounded, and for function words.
     """
-    best: list[tuple[float, int] | None] = [None] * len(alignment.words)
-    for m, fragment in enumerate(alignment.fragments):
-        region = alignment.best_region(m)
-        if region is None:
-            continue
-        score = alignment.scores[m][region]
-        for word in set(fragment.words):
-            previous = best[word]
-            if previous is None or score > previous[0]:
-                best[word] = score, region
-    return [None if pair is None else pair[1] for pair in best]
+    fragments = map(alignment.fragment_of_word, range(len(alignment.words)))
+    return [None if m is None else alignment.best_region(m) for m in fragments]
 
 
 def marks(alignment: Alignment) -> dict[int, Mark]:
@@ -80,6 +71,13 @@ def marks_of_words(alignment: Alignment) -> list[Mark | None]:
     """Return for each word the mark of its region."""
     by_region = marks(alignment)
     return [None if r is None else by_region[r] for r in regions_of_words(alignment)]
+
+
+def function_phrase(alignment: Alignment) -> str:
+    """Return the name of all fragments with function words: "function words: a, of"."""
+    words = (alignment.words[n].lower() for n in sorted(alignment.function_words))
+    named = ", ".join(dict.fromkeys(word for word in words if word[:1].isalnum()))
+    return f"function words: {named}" if named else "function words"
 
 
 def phrase(alignment: Alignment, fragment: int) -> str:

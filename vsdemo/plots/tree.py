@@ -59,7 +59,8 @@ def tree_svg(tree: Tree, regions: Sequence[Mark | None] | None = None) -> str:
     Args:
         tree: Of a sentence of N words.
         regions: For each word the mark of its region in a photo. The words then are buttons with
-            `data-word`, their arcs have `data-arc`, and no other colours are used.
+            `data-word`, except for function words, and their arcs have `data-arc`. The style
+            sheet of the page draws them in grey, and selected ones in the colour of a region.
     """
     return _TreeFigure(tree, regions).svg()
 
@@ -70,6 +71,7 @@ class _TreeFigure:
     def __init__(self, tree: Tree, regions: Sequence[Mark | None] | None) -> None:
         self.tree = tree
         self.regions = regions
+        self.function_words = tree.function_words if regions is not None else frozenset()
         self.layout = tree_layout.place(tree)
         self.arcs = {arc.word: arc for arc in (*self.layout.arcs, self.layout.root)}
         self.ground = STEP * max(arc.level for arc in self.arcs.values()) + MARGIN
@@ -95,10 +97,17 @@ class _TreeFigure:
     def _word(self, i: int) -> str:
         """Return a word with its tag, its label and its own arc, which is shown on focus."""
         mark = self.regions[i] if self.regions is not None else None
-        attributes = 'role="listitem"'
-        if self.regions is not None:
-            attributes = f'role="button" aria-pressed="false" data-word="{i}"'
         description = escape(self._description(i))
+        attributes = f'role="listitem" tabindex="0" aria-label="{description}"'
+        arc_number = ""
+        if i in self.function_words:
+            attributes = 'class="function"'
+        elif self.regions is not None:
+            attributes = (
+                f'role="button" aria-pressed="false" data-word="{i}" tabindex="0" '
+                f'aria-label="{description}"'
+            )
+            arc_number = f' data-arc="{i}"'
         layout, ground = self.layout, self.ground
         x, width = layout.centres[i], layout.widths[i] + 8
         box = f'x="{_number(x - width / 2)}" y="{_number(ground + 2)}" width="{_number(width)}"'
@@ -109,13 +118,13 @@ class _TreeFigure:
         label = layout.labels[i] if self.tree.heads[i] else ROOT
         label_y = ground - STEP * arc.level + 4.5
         return (
-            f'<g {attributes} tabindex="0" aria-label="{description}">'
+            f"<g {attributes}>"
             f"<title>{description}</title>"
-            f'<g class="arc" data-arc="{i}"><path class="touch" d="{self.lines[i]}"/>'
+            f'<g class="arc"{arc_number}><path class="touch" d="{self.lines[i]}"/>'
             f'<g class="own"><path d="{self.lines[i]}"/>'
             f'<path class="tip" d="{self.tips[i]}"/></g>'
             f"{_text('label', label, arc.label, label_y)}</g>"
-            f'<rect class="box" {box} height="{FOOT - 8}" rx="3"{_tint(mark)}/>'
+            f'<rect class="box" {box} height="{FOOT - 8}" rx="3"/>'
             f"{_text('word', layout.words[i], x, ground + BASE)}"
             f"{tag_text}"
             f"{_disc(mark, x, ground + FOOT + DISC_ROW / 2 - 2)}</g>"
@@ -131,6 +140,8 @@ class _TreeFigure:
         word_role = role(self._tag(i), clean(tree.labels[i]), head)
         description = f"{clean(tree.words[i])}, {word_role}"
         if self.regions is None:
+            return description
+        if i in self.function_words:
             return description
         mark = self.regions[i]
         region = f"region {mark.number}" if mark else "not grounded"
@@ -167,18 +178,14 @@ def _style() -> str:
     return re.sub(r"([a-z]+):@([a-z]+)", plain_and_variable, STYLE) + _join(tags)
 
 
-def _tint(mark: Mark | None) -> str:
-    return f' style="fill:{mark.colour};fill-opacity:.22"' if mark else ""
-
-
 def _disc(mark: Mark | None, x: float, y: float) -> str:
     """Return the number of a word's region, below the word."""
     if mark is None:
         return ""
     return (
-        f'<circle class="disc" cx="{_number(x)}" cy="{_number(y)}" r="{DISC}" '
-        f'fill="{mark.colour}"/><text x="{_number(x)}" y="{_number(y + 4.5)}" '
-        f'fill="{mark.ink}" aria-hidden="true">{mark.number}</text>'
+        f'<circle class="disc" cx="{_number(x)}" cy="{_number(y)}" r="{DISC}"/>'
+        f'<text class="disc-number" x="{_number(x)}" y="{_number(y + 4.5)}" '
+        f'data-number-of="{mark.number}" aria-hidden="true">{mark.number}</text>'
     )
 
 

@@ -34,7 +34,7 @@ STYLE_SHEETS = (
     "training/curves.css",
     "training/training.css",
 )
-SCRIPTS = ("components/html.js", "hierarchy/cones.js")
+SCRIPTS = ("components/html.js", "alignment/align.js", "hierarchy/cones.js")
 
 
 def _themed(**names: str) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """What the tab Align shows, as values of its templates.
 
-`html.js` highlights everything related to a selection. It reads the record in `data-alignment`, and
-`data-word`, `data-fragment` and `data-region` of the elements that can be selected.
+Everything is grey but what is related to the selection, at first the phrase with the highest score.
+`align.js` reads the record in `data-alignment`, and `data-word`, `data-fragment` and `data-region`
+of the elements that can be selected.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ from vsdemo.core.hits import RegionHit
 from vsdemo.core.sentences import Tree
 from vsdemo.plots import boxes_svg, tree_svg
 from vsdemo.plots.alignment_overlay import reach, sum_of
-from vsdemo.plots.region_marks import Mark, decimals, marks, marks_of_words, phrase
+from vsdemo.plots.region_marks import (
+    Mark,
+    decimals,
+    function_phrase,
+    marks,
+    marks_of_words,
+    phrase,
+)
 from vsdemo.plots.universal_dependencies import RELATIONS
 from vsdemo.ui.components.html import PhotoAddress, grey_lines, tidy
 from vsdemo.ui.components.templates import render
@@ -28,10 +36,29 @@ FRAME_RATIO = 4 / 3  # of the frame around a region
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the sentence, and the mark of its region if it is grounded."""
+    """A word of the sentence, and the mark of its region if it is grounded.
+
+    Function words cannot be selected.
+    """
 
     text: str
     mark: Mark | None
+    is_function: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the total.
+
+    Attributes:
+        number: The part, as text.
+        left: Where it begins on the scale of all parts end to end, 0 to 1.
+        width: Its length on that scale, 0 to 1.
+    """
+
+    number: str
+    left: float
+    width: float
 
 
 @dataclass(frozen=True)
@@ -39,6 +66,7 @@ class FragmentRow:
     """A fragment, its best region, and its part of the total.
 
     Attributes:
+        number: Its number in the alignment.
         phrase: Its words in the order of the sentence.
         relation: The label of its dependency.
         meaning: The relation in plain words.
@@ -46,19 +74,24 @@ class FragmentRow:
         score: Its score with that region.
         share: The score as a share of the highest one, 0 to 1.
         part: Its part of the total.
-        left: Where the part begins on the scale of all parts end to end, 0 to 1.
-        width: Length of the part on that scale, 0 to 1.
     """
 
+    number: int
     phrase: str
     relation: str
     meaning: str
     mark: Mark | None
     score: str
     share: float
-    part: str
-    left: float
-    width: float
+    part: Part
+
+
+@dataclass(frozen=True)
+class FunctionRow:
+    """All fragments with function words in one row: what they are, and their part together."""
+
+    phrase: str
+    part: Part
 
 
 @dataclass(frozen=True)
@@ -136,11 +169,14 @@ def only_tree_summary(model: str) -> str:
 def parts(alignment: Alignment, tree: Tree | None) -> Markup:
     """Return words, tree, fragments and the total.
 
-    The tree shows the regions' colours if it has the same words as the alignment.
+    The tree shows the regions' numbers if it has the same words as the alignment.
     """
     of_words = marks_of_words(alignment)
     same = tree is not None and len(tree.words) == len(alignment.words)
-    words = [Word(text, mark) for text, mark in zip(alignment.words, of_words, strict=True)]
+    words = [
+        Word(text, mark, i in alignment.function_words)
+        for i, (text, mark) in enumerate(zip(alignment.words, of_words, strict=True))
+    ]
     return render(
         "alignment/parts.html",
         record=json.dumps(record(alignment)),
@@ -148,28 +184,33 @@ def parts(alignment: Alignment, tree: Tree | None) -> Markup:
         tree=_tree(tree, of_words if same else None) if tree else None,
         total=_number(alignment, alignment.total),
         sum=sum_of(alignment),
+        best=alignment.best_fragment,
         fragments=fragment_rows(alignment),
+        function_row=function_row(alignment),
         whole_sentence=len(alignment.fragments) + len(alignment.words),
     )
 
 
 def record(alignment: Alignment) -> dict[str, object]:
-    """Return the record that `html.js` reads from `data-alignment`."""
+    """Return the record that `align.js` reads from `data-alignment`."""
+    by_region = marks(alignment)
     return {
         "words": alignment.words,
+        "wordFragments": [alignment.fragment_of_word(i) for i in range(len(alignment.words))],
         "fragments": [
             {
                 "words": fragment.words,
                 "label": f"{phrase(alignment, m)} ({relation(fragment.relation)})",
                 "phrase": phrase(alignment, m),
                 "best": alignment.best_region(m),
-                "part": _number(alignment, alignment.parts[m]),
+                "isFunction": m in alignment.function_fragments,
             }
             for m, fragment in enumerate(alignment.fragments)
         ],
         "boxes": [[round(v, 4) for v in box] for box in alignment.boxes],
         "scores": [[round(v, 4) for v in row] for row in alignment.scores],
-        "numbers": {region: mark.number for region, mark in marks(alignment).items()},
+        "numbers": {region: mark.number for region, mark in by_region.items()},
+        "colours": {region: (mark.colour, mark.ink) for region, mark in by_region.items()},
     }
 
 
@@ -179,28 +220,46 @@ def relation(label: str) -> str:
 
 
 def fragment_rows(alignment: Alignment) -> list[FragmentRow]:
-    """Return a row for each fragment, whose parts end to end add up to the total."""
+    """Return a row for each fragment, but for those with function words."""
     by_region = marks(alignment)
-    max_score = max((max(row) for row in alignment.scores), default=0)
-    low, span = reach(alignment)
+    best = alignment.best_fragment
+    max_score = 0.0 if best is None else max(alignment.scores[best])
     rows, before = [], 0.0
-    for m, part in enumerate(alignment.parts):
+    for m in alignment.content_fragments:
         label, region = alignment.fragments[m].relation, alignment.best_region(m)
         score = 0 if region is None else alignment.scores[m][region]
         row = FragmentRow(
+            number=m,
             phrase=phrase(alignment, m),
             relation=label,
             meaning=relation(label),
             mark=None if region is None else by_region[region],
             score="not grounded" if region is None else f"{score:.2f}",
             share=score / max_score if max_score > 0 else 0,
-            part=_number(alignment, part),
-            left=(min(before, before + part) - low) / span,
-            width=abs(part) / span,
+            part=_part(alignment, before, alignment.parts[m]),
         )
         rows.append(row)
-        before += part
+        before += alignment.parts[m]
     return rows
+
+
+def function_row(alignment: Alignment) -> FunctionRow | None:
+    """Return the last row, whose part makes up the total with those of the other rows."""
+    if not alignment.function_fragments:
+        return None
+    before = sum(alignment.parts[m] for m in alignment.content_fragments)
+    part = _part(alignment, before, alignment.function_part)
+    return FunctionRow(function_phrase(alignment), part)
+
+
+def _part(alignment: Alignment, before: float, part: float) -> Part:
+    """Return a part that begins where those before it end."""
+    low, span = reach(alignment)
+    return Part(
+        number=_number(alignment, part),
+        left=(min(before, before + part) - low) / span,
+        width=abs(part) / span,
+    )
 
 
 def region_grid(

@@ -8,13 +8,13 @@ import gradio as gr
 
 from vsdemo.ui.components.templates import render
 
-REPORT_CLICKS = "vsdemo.reportClicks(element, trigger)"
+ON_LOAD = "vsdemo.reportClicks(element, trigger); vsdemo.announceUpdates(element, watch)"
 FOLLOW_ADDRESS = "vsdemo.followAddress(element, trigger, watch)"
 
 
 def clickable_html(elem_id: str, value: str = "", **options: Any) -> gr.HTML:
     """Return HTML that reports clicks on its buttons with `data-event` as events."""
-    return gr.HTML(value, elem_id=elem_id, js_on_load=REPORT_CLICKS, **options)
+    return gr.HTML(value, elem_id=elem_id, js_on_load=ON_LOAD, **options)
 
 
 def address_html() -> gr.HTML:
@@ -29,7 +29,7 @@ def examples_label() -> gr.HTML:
 
 def note_html(value: str = "") -> gr.HTML:
     """Return HTML for notes, progress and errors; its button Cancel reports a `stop` event."""
-    return gr.HTML(value, elem_classes="notes", js_on_load=REPORT_CLICKS)
+    return gr.HTML(value, elem_classes="notes", js_on_load=ON_LOAD)
 
 
 def chip(label: str, **options: Any) -> gr.Button:

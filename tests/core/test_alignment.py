@@ -1,0 +1,89 @@
+"""Which words and fragments are aligned with a region."""
+
+import json
+
+import pytest
+
+from vsdemo.core.alignment import Alignment, Fragment
+from vsdemo.core.sentences import Tree
+
+WORDS = ("A", "dog", "sits", "down", "on", "the", "mat", ".")
+HEADS = (2, 3, 0, 3, 7, 7, 3, 3)
+LABELS = ("det", "nsubj", "root", "compound:prt", "case", "det", "obl", "punct")
+TAGS = ("DET", "NOUN", "VERB", "ADP", "ADP", "DET", "NOUN", "PUNCT")
+TREE = Tree(WORDS, HEADS, LABELS, TAGS)
+HALVES = ((0.0, 0.0, 0.5, 1.0), (0.5, 0.0, 1.0, 1.0))
+
+
+def aligned(scores: dict[str, tuple[float, float]], tree: Tree | None = TREE) -> Alignment:
+    """Return the alignment of all edges of the tree but punctuation, by their dependents."""
+    edges = [(2, 2), *((HEADS[i] - 1, i) for i in range(7) if HEADS[i])]
+    fragments = tuple(
+        Fragment("root" if head == word else LABELS[word], (head, word)) for head, word in edges
+    )
+    rows = tuple(scores.get(WORDS[word], (-1.0, -1.0)) for _, word in edges)
+    parts = tuple(max(0.0, *row) / 10 for row in rows)
+    return Alignment(WORDS, tree, fragments, HALVES, rows, parts, sum(parts))
+
+
+@pytest.mark.parametrize(
+    ("tags", "labels", "expected"),
+    [
+        (TAGS, LABELS, {"A", "down", "on", "the", "."}),
+        ((), LABELS, {"A", "on", "the", "."}),  # without tags, by the relations alone
+        (TAGS, ("dep", "dep", "root", *["dep"] * 5), {"A", "down", "on", "the", "."}),
+        (
+            ("X",) * 8,
+            ("det:predet", "expl", "root", "aux:pass", "cc:preconj", "cop", "obl", "mark"),
+            {"A", "dog", "down", "on", "the", "."},
+        ),
+    ],
+)
+def test_function_words_have_such_a_tag_or_relation(tags, labels, expected):
+    tree = Tree(WORDS, HEADS, labels, tags)
+    assert {WORDS[i] for i in tree.function_words} == expected
+
+
+def test_function_words_get_no_region_however_high_their_scores():
+    example = aligned({"A": (9.0, 0.0), "the": (9.0, 0.0), "on": (0.0, 9.0), "dog": (0.2, 0.7)})
+    words = {WORDS[i]: m for i in range(8) if (m := example.fragment_of_word(i)) is not None}
+    (dog,) = {example.fragments[m].words[1] for m in words.values()}
+    assert WORDS[dog] == "dog"
+    assert set(words) == {"dog", "sits"}
+    named = {example.fragments[m].relation for m in example.function_fragments}
+    assert named == {"det", "case"}
+    assert all(example.best_region(m) is None for m in example.function_fragments)
+    assert example.best_region(example.best_fragment) == 1
+
+
+def test_a_particle_is_aligned_with_its_verb_only():
+    example = aligned({"down": (0.1, 0.8)})
+    assert example.fragments[example.fragment_of_word(2)].relation == "compound:prt"
+    assert example.fragment_of_word(3) is None
+
+
+def test_the_parts_of_function_words_count_all_the_same():
+    example = aligned({"A": (9.0, 0.0), "mat": (0.0, 2.0), "sits": (1.0, 0.0)})
+    content = sum(example.parts[m] for m in example.content_fragments)
+    assert content + example.function_part == pytest.approx(example.total)
+    assert example.function_part == pytest.approx(0.9)
+
+
+def test_the_best_fragment_has_the_highest_score_that_a_region_shows():
+    example = aligned({"A": (9.0, 0.0), "mat": (0.0, 2.0), "sits": (1.0, 0.0)})
+    assert example.fragments[example.best_fragment].relation == "obl"
+    assert aligned({}).best_fragment is None
+
+
+def test_without_a_tree_the_relations_of_fragments_count():
+    example = aligned({"A": (9.0, 0.0), "dog": (0.0, 1.0)}, tree=None)
+    assert {example.fragments[m].relation for m in example.function_fragments} == {"det", "case"}
+    assert example.fragment_of_word(1) == example.best_fragment
+
+
+def test_the_record_for_files_says_what_is_aligned():
+    example = aligned({"A": (9.0, 0.0), "dog": (0.2, 0.7)})
+    record = json.loads(json.dumps(example.to_json()))
+    assert record["function_words"] == [0, 3, 4, 5, 7]
+    assert record["regions"] == [example.best_region(m) for m in range(len(example.fragments))]
+    assert record["scores"] == [list(row) for row in example.scores]
