@@ -6,9 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.fake_alignment import alignment, install
+from vsdemo.plots.region_marks import COLOURS, marks, phrase
 
 TEXT = "a small dog runs after one red ball"
 PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1440, "height": 900}
 
 
 @pytest.fixture(autouse=True)
@@ -21,9 +23,118 @@ def rows(page):
     return page.locator("#parts .fragments button")
 
 
+def coloured(page):
+    """Return what is drawn in a colour of regions: the colours, and the texts of words."""
+    return page.evaluate(
+        """(colours) => {
+            const seen = new Set(), words = new Set(), probe = document.createElement("i");
+            document.body.append(probe);
+            const names = Object.fromEntries(colours.map((colour) => {
+                probe.style.color = colour;
+                return [getComputedStyle(probe).color, colour];
+            }));
+            probe.remove();
+            for (const element of document.querySelectorAll("#align *")) {
+                const style = getComputedStyle(element);
+                for (const name of ["color", "backgroundColor", "borderTopColor", "fill", "stroke"])
+                    if (names[style[name]]) {
+                        seen.add(names[style[name]]);
+                        const word = element.closest("[data-word]");
+                        if (word) words.add(Number(word.dataset.word));
+                    }
+            }
+            return [[...seen], [...words].sort()];
+        }""",
+        list(COLOURS),
+    )
+
+
+def aligned(visit, viewport=PHONE, text=TEXT, **options):
+    """Open the tab with a sentence that the fake model has aligned."""
+    page = visit(
+        path=f"?tab=align&photo=3&q={text.replace(' ', '+')}", viewport=viewport, **options
+    )
+    expect(rows(page)).to_have_count(len(alignment(text).content_fragments))
+    expect(page.locator("#figure canvas")).to_have_count(1)
+    return page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_best_phrase_is_in_colour_and_all_else_is_grey(visit, scheme):
+    page = aligned(visit, viewport=DESKTOP, color_scheme=scheme)
+    example = alignment(TEXT)
+    best = example.best_fragment
+    region = example.best_region(best)
+    row = page.locator(f"[data-fragment='{best}']")
+    expect(row).to_have_attribute("aria-pressed", "true")
+    words = sorted(set(example.fragments[best].words))
+    assert coloured(page) == [[marks(example)[region].colour], words]
+    figure = page.locator(f"#figure [data-region='{region}']")
+    for number in (*page.locator("#parts .related [data-number-of]").all(), figure.locator("text")):
+        assert number.text_content() == str(marks(example)[region].number)
+    expect(page.locator("#parts .status")).to_contain_text(phrase(example, best))
+
+
+def test_an_arrow_key_moves_the_colour_to_another_phrase(visit):
+    page = aligned(visit)
+    example = alignment(TEXT)
+    first, second = example.content_fragments[:2]
+    rows(page).first.focus()  # which is selected already
+    seen = []
+    for fragment in (first, second):
+        colour = marks(example)[example.best_region(fragment)].colour
+        words = sorted(set(example.fragments[fragment].words))
+        expect(page.locator(f"[data-fragment='{fragment}']")).to_have_class(re.compile("related"))
+        assert coloured(page) == [[colour], words]
+        seen.append(colour)
+        page.keyboard.press("ArrowDown")
+    assert len(set(seen)) == 2
+    page.keyboard.press("Escape")
+    expect(page.locator("#align .related")).to_have_count(0)
+    assert coloured(page) == [[], []]
+
+
+def test_function_words_are_text_and_no_stop_of_the_keyboard(visit):
+    text = "a small dog runs after a red ball"
+    page = aligned(visit, text=text)
+    words = page.locator("#parts .words")
+    expect(words.get_by_text("a", exact=True)).to_have_count(2)
+    buttons = words.get_by_role("button").evaluate_all(
+        "all => all.map(b => b.lastChild.textContent)"
+    )
+    assert buttons == [word for word in text.split() if word != "a"]
+    words.get_by_role("button").first.focus()
+    page.keyboard.press("Shift+Tab")
+    assert not page.evaluate("document.activeElement.closest('.words')")
+    expect(page.locator("#parts .part.function")).to_contain_text("function words: a")
+    expect(page.locator("#parts .deptree .function")).to_have_count(2)
+    expect(page.locator("#parts .deptree .function [role=button]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [320, 390, 1440])
+def test_nothing_is_cut_off_and_no_labels_overlap(visit, width):
+    page = aligned(visit, viewport={"width": width, "height": 844})
+    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    boxes = page.evaluate(
+        """() => [...document.querySelectorAll(
+            "#figure text, #parts .words .word, #parts .part > :not(.bar), #parts .total, #parts .status"
+        )].filter((element) => element.offsetParent !== null || element.ownerSVGElement)
+          .map((element) => [element.textContent.trim(), element.getBoundingClientRect()])
+          .filter(([text, box]) => text && box.width)
+          .map(([text, {left, top, right, bottom}]) => ({text, left, top, right, bottom}))"""
+    )
+    assert len(boxes) > 20
+    for i, a in enumerate(boxes):
+        assert a["left"] >= 0, a
+        assert a["right"] <= width, a
+        for b in boxes[i + 1 :]:
+            beside = a["right"] <= b["left"] + 0.5 or b["right"] <= a["left"] + 0.5
+            assert beside or a["bottom"] <= b["top"] + 0.5 or b["bottom"] <= a["top"] + 0.5, (a, b)
+
+
 def test_words_and_regions_are_selected_with_the_keyboard(visit):
     page = visit(path=f"?tab=align&photo=3&q={TEXT.replace(' ', '+')}", viewport=PHONE)
-    expect(rows(page)).to_have_count(len(alignment(TEXT).fragments))
+    expect(rows(page)).to_have_count(len(alignment(TEXT).content_fragments))
     assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
     word = page.get_by_role("button", name=re.compile("^small, region 1$"))
     word.focus()
@@ -38,7 +149,7 @@ def test_words_and_regions_are_selected_with_the_keyboard(visit):
     page.locator("#figure g[role=button]").first.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#parts .status")).to_contain_text("Region")
-    rows(page).nth(1).click()
+    rows(page).first.click()
     expect(page.locator("#parts .search-text")).to_have_text("“small dog”")
     page.locator("#parts .region-search button").click()
     expect(page.locator("#region-results .card")).to_have_count(3)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+UNRELATED = 0.9  # quantile of the scores of unrelated pairs at which a bar is empty
+
 
 @dataclass(frozen=True)
 class BarScale:
@@ -14,7 +16,7 @@ class BarScale:
     look alike.
 
     Args:
-        empty: The typical unit score of pairs that have nothing to do with each other.
+        empty: The unit score that 9 of 10 unrelated pairs do not reach.
         full: The unit score of the best pairs, greater than `empty`.
     """
 

@@ -12,8 +12,8 @@ nothing. The more photos there are, the better is the best of them; so the thres
 for galleries of several sizes. Short queries such as "a man" have lower scores than captions, so
 they have a threshold of their own, calibrated on how captions begin.
 
-The calibration also gives the scale of bars on the page: a bar is empty at the median unit score of
-a caption with a photo that is not its own, and full at a high quantile of the scores with its own.
+The calibration also gives the scale of bars on the page: a bar is empty at a unit score that few
+captions reach with a photo that is not their own, and full at one that few exceed with their own.
 Between the two it is linear. This changes no score, only how long its bar is.
 """
 
@@ -29,7 +29,7 @@ from torch import Tensor
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.embeddings import Embeddings
-from vsdemo.core.hits import BarScale
+from vsdemo.core.hits import UNRELATED, BarScale
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import add_trees
 from vsdemo.data.text.vocab import tokenize
@@ -37,8 +37,7 @@ from vsdemo.models.dual_encoder import DualEncoder
 
 FALSE_ALARMS = 0.05  # share of matching sentences that may be said to match nothing
 QUANTILE = 0.04  # of the calibration; below FALSE_ALARMS, as other sentences vary
-EMPTY = 0.5  # quantile of the scores of other photos at which a bar is empty
-FULL = 0.95  # quantile of the scores of own photos at which it is full
+FULL = 0.95  # quantile of the scores of own photos at which a bar is full
 SIZES = (30, 100, 250, 500, 1000, 2500)  # photos in a gallery
 BEYOND = 0.5  # slope above the largest size, as a share of that below it: it decreases with size
 SENTENCES = 1000  # of a calibration
@@ -249,6 +248,6 @@ class _Pairs:
         if not len(others):
             return None
         return _bar_scale(
-            empty=float(np.quantile(others.double().numpy(), EMPTY)),
+            empty=float(np.quantile(others.double().numpy(), UNRELATED)),
             full=float(np.quantile(model.score.to_unit(self.own_scores).double().numpy(), FULL)),
         )

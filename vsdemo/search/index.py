@@ -15,7 +15,7 @@ from torch import Tensor
 from vsdemo.core import tensors
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
-from vsdemo.core.hits import BarScale, Hit
+from vsdemo.core.hits import UNRELATED, BarScale, Hit
 from vsdemo.models.scores import Score
 
 SAMPLE = 100  # items whose similarities the scale of bars is made of
@@ -66,7 +66,8 @@ class Index:
     def similarity_scale(self) -> BarScale | None:
         """Scale of the bars of similarities; None if all items are alike.
 
-        Bars are empty at the median of different items, and full at that of an item with itself.
+        Bars are empty where 9 of 10 pairs of different items are below, and full at the similarity
+        of an item with itself.
         """
         count = min(len(self), SAMPLE)
         numbers = torch.linspace(0, len(self) - 1, count).long()
@@ -75,7 +76,7 @@ class Index:
         different = similarity[~torch.eye(count, dtype=torch.bool, device=similarity.device)]
         if not len(different):
             return None
-        empty, full = float(different.median()), float(similarity.diagonal().median())
+        empty, full = float(different.quantile(UNRELATED)), float(similarity.diagonal().median())
         return BarScale(empty, full) if empty < full else None
 
     def _top(self, scores: Tensor, k: int, scale: BarScale | None) -> list[Hit]:

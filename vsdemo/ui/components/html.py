@@ -49,8 +49,8 @@ class Bar:
             number=f"{value:.{scale.decimals}f}",
             unit=unit,
             meaning=(
-                f"{meaning} The bar is empty at {empty}, what unrelated pairs score, and full at "
-                f"{full}, what the best pairs score."
+                f"{meaning} The bar is empty at {empty}, which 9 of 10 unrelated pairs do not "
+                f"reach, and full at {full}, what the best pairs score."
             ),
         )
 
