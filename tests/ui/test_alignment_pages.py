@@ -117,7 +117,7 @@ def test_nothing_is_cut_off_and_no_labels_overlap(visit, width):
     assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
     boxes = page.evaluate(
         """() => [...document.querySelectorAll(
-            "#figure text, #parts .words .word, #parts .part > :not(.bar), #parts .total, #parts .status"
+            "#figure text, .words .word, .part > :not(.bar), #parts .total, #parts .status"
         )].filter((element) => element.offsetParent !== null || element.ownerSVGElement)
           .map((element) => [element.textContent.trim(), element.getBoundingClientRect()])
           .filter(([text, box]) => text && box.width)

@@ -46,7 +46,7 @@ def test_a_bar_has_the_length_on_its_scale_and_the_number_of_the_score():
     score = SCORES["cosine"]
     scale = BarScale(empty=0.4, full=0.6)
     hits = [Hit(1, 0, "x", 0.55, 0.55, scale), Hit(2, 1, "y", 0.45, 0.45, scale)]
-    html = page.ranked_sentences(hits, score, [], {})
+    html = page.ranked_sentences(hits, score, [])
     for text in ("width:75.0%", ">0.55<", "width:25.0%", ">0.45<", "empty at 0.40", "full at 0.60"):
         assert text in html, text
     assert 'title="Cosine' in html
