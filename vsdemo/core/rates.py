@@ -6,7 +6,10 @@ rates.json in VSDEMO_HOME has the items and seconds of each kind of work.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 
 from filelock import FileLock
 
@@ -15,6 +18,27 @@ from vsdemo.core.paths import home, write_text
 MIN_ITEMS = 4  # fewer say little about the others
 RECENT = 500  # items of earlier work that count beside the latest
 ITEMS, SECONDS = "items", "seconds"
+
+
+class Stopwatch:
+    """The seconds that work takes, without those in which it waits for other work."""
+
+    def __init__(self) -> None:
+        self._started = monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """The seconds so far."""
+        return monotonic() - self._started
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stop the watch while the block runs."""
+        started = monotonic()
+        try:
+            yield
+        finally:
+            self._started += monotonic() - started
 
 
 def record(work: str, items: int, seconds: float) -> None:

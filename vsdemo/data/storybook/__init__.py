@@ -13,7 +13,8 @@ How a picture and its captions come about:
 - `facts.py`: what is true of a scene or a sentence, and entailment.
 - `captions.py`, `realization.py`, `phrases.py`: what captions say, and their sentences with trees.
 - `variants.py`: captions that differ from another in one respect.
-- `store.py`, `contact_sheet.py`: files on disk, and an overview of them.
+- `store.py`, `painters.py`, `contact_sheet.py`: files on disk, processes that draw them, and an
+  overview.
 """
 
 from __future__ import annotations

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import asdict
-from multiprocessing import parent_process
 from pathlib import Path
 from random import Random
-from threading import Thread
-from time import monotonic
 from typing import Any, NamedTuple
 
 from tqdm import tqdm
@@ -19,7 +16,7 @@ from tqdm import tqdm
 from vsdemo.core import rates
 from vsdemo.core.paths import atomic, home, write_text
 from vsdemo.core.progress import Progress
-from vsdemo.data.storybook import plausibility
+from vsdemo.data.storybook import painters
 from vsdemo.data.storybook.captions import write_captions
 from vsdemo.data.storybook.pictures import generate_picture
 from vsdemo.data.storybook.realization import Caption
@@ -35,7 +32,6 @@ SPLITS = {
 # Names the folder of the pictures. Choose another whenever a scene, caption or drawing changes;
 # tests/data/storybook/test_store.py notices.
 VERSION = "4889aec129ee"
-CHUNK = 8  # pictures that a process draws at a time
 WORK = "drawing storybook"  # name of its rate, see `vsdemo.core.rates`
 
 
@@ -62,17 +58,32 @@ def captions_of(scene: Scene) -> tuple[Caption, ...]:
 
 
 def draw(numbers: Sequence[int], progress: Progress | None = None) -> None:
-    """Draw missing pictures on all cores, with a progress bar in the terminal.
+    """Draw missing pictures in their order on all cores, with a progress bar in the terminal.
 
-    A later call continues where a killed process stopped.
+    While `progress` blocks, only a few more pictures are drawn. A later call continues where a
+    killed process stopped.
+
+    Args:
+        numbers: Numbers of the pictures.
+        progress: Called with the pictures drawn and the pictures to draw.
+
+    Raises:
+        UserError: A picture cannot be drawn, for instance because the disk is full.
     """
     existing = {path.name for path in folder().glob("*.png")}
     missing = [number for number in numbers if photo(number).name not in existing]
     if not missing:
         return
-    started = monotonic()
-    _draw_all(missing, progress)
-    rates.record(WORK, len(missing), monotonic() - started)
+    processes = min(os.cpu_count() or 1, -(-len(missing) // painters.CHUNK))
+    # A single other process would be no faster.
+    drawing = painters.draw(missing, processes) if processes > 1 else _draw_here(missing)
+    watch = rates.Stopwatch()
+    with closing(drawing), tqdm(drawing, total=len(missing), desc="drawing") as bar:
+        for done, _ in enumerate(bar, 1):
+            if progress:
+                with watch.paused():
+                    progress(done, len(missing))
+    rates.record(WORK, len(missing), watch.seconds)
 
 
 def seconds_per_picture() -> float | None:
@@ -80,42 +91,13 @@ def seconds_per_picture() -> float | None:
     return rates.seconds_per_item(WORK)
 
 
-def _draw_all(missing: Sequence[int], progress: Progress | None) -> None:
-    plausibility.all_actions()  # cached, so that forked processes need not compute it again
-    workers = min(os.cpu_count() or 1, -(-len(missing) // CHUNK))
-    if workers == 1:  # another process would be no faster
-        for done, number in enumerate(missing, 1):
-            _draw(number)
-            if progress:
-                progress(done, len(missing))
-        return
-    with ProcessPoolExecutor(workers, initializer=_exit_with_parent) as pool:
-        drawn = pool.map(_draw, missing, chunksize=CHUNK)
-        with tqdm(drawn, total=len(missing), desc="drawing") as bar:
-            for done, _ in enumerate(bar, 1):
-                if progress:
-                    progress(done, len(missing))
+def _draw_here(numbers: Iterable[int]) -> Generator[int, None, None]:
+    for number in numbers:
+        draw_picture(number)
+        yield number
 
 
-def read_examples(numbers: Sequence[int], progress: Progress | None = None) -> list[Example]:
-    """Return scenes and captions; missing pictures are drawn first."""
-    draw(numbers, progress)
-    return [_read(number) for number in numbers]
-
-
-def _exit_with_parent() -> None:
-    """End this process once its parent has ended, even by a kill signal."""
-
-    def wait() -> None:
-        parent = parent_process()
-        if parent:
-            parent.join()
-            os._exit(1)
-
-    Thread(target=wait, daemon=True).start()
-
-
-def _draw(number: int) -> None:
+def draw_picture(number: int) -> None:
     """Write a picture after its JSON file, so that an existing picture is complete."""
     picture = generate_picture(number, compositional=number in SPLITS["compositional"])
     captions = [caption.text for caption in captions_of(picture.scene)]
@@ -123,6 +105,12 @@ def _draw(number: int) -> None:
     write_text(photo(number).with_suffix(".json"), json.dumps(example))
     with atomic(photo(number)) as temporary:
         temporary.write_bytes(picture.png())
+
+
+def read_examples(numbers: Sequence[int], progress: Progress | None = None) -> list[Example]:
+    """Return scenes and captions; missing pictures are drawn first."""
+    draw(numbers, progress)
+    return [_read(number) for number in numbers]
 
 
 def _read(number: int) -> Example:

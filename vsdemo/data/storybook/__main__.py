@@ -1,0 +1,24 @@
+"""Draws the pictures whose numbers come in on standard input; see `painters`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+from vsdemo.data.storybook import store
+
+
+def main() -> None:
+    """Draw until the input ends, and answer each number with an empty line or a reason."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program that started it ends it
+    for line in sys.stdin:
+        try:
+            store.draw_picture(int(line))
+        except OSError as error:
+            print(error.strerror or error, flush=True)
+        else:
+            print(flush=True)
+
+
+if __name__ == "__main__":
+    main()
