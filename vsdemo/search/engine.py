@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -244,6 +245,10 @@ class Engine(Reader):
         split: Name of the split.
         progress: Called with the numbers of photos or sentences that are encoded, and of all,
             unless a method is given another one.
+        drawn: The first photos of a gallery whose last ones are still being drawn, again whenever
+            there are more; they are encoded before the complete gallery is loaded.
+        on_partial: Called with an engine over the first n photos whenever n has grown, while the
+            others are being encoded.
 
     Attributes:
         gallery: The photos and captions.
@@ -260,23 +265,49 @@ class Engine(Reader):
         gallery: str | None = None,
         split: str = "all",
         progress: Progress | None = None,
+        drawn: Iterable[CaptionSet] = (),
+        on_partial: Callable[[Engine], None] | None = None,
     ) -> None:
         super().__init__(folder, progress)
         checkpoint.check_photos(self.spec)
-        self.gallery: CaptionSet = datasets.load(gallery or self.spec.dataset, split)
+        self.gallery: CaptionSet
         self.unreadable: dict[Path, str] = {}
-        features = self._read_gallery()
-        names = [photo.name for photo in self.gallery.photos]
-        embeddings = self.model.encode_image(features).to(device())
-        self.photos = Index(embeddings, names, self.score, self.bar_scale)
+        offered = 0
 
-    def _read_gallery(self) -> Tensor:
+        def offer(features: Tensor) -> None:
+            nonlocal offered
+            if on_partial and len(features) > offered:
+                offered = len(features)
+                on_partial(self._over_first(features))
+
+        for self.gallery in drawn:
+            offer(self._read_gallery(offer))
+        self.gallery = datasets.load(gallery or self.spec.dataset, split)
+        self.photos = self._index(self._read_gallery(offer))
+
+    def _index(self, features: Tensor) -> Index:
+        """Return the index of the first photos of the gallery, those that have features."""
+        names = [photo.name for photo in self.gallery.photos[: len(features)]]
+        embeddings = self.model.encode_image(features).to(device())
+        return Index(embeddings, names, self.score, self.bar_scale)
+
+    def _over_first(self, features: Tensor) -> Engine:
+        """Return an engine over the first photos of the gallery, those that have features."""
+        first = copy(self)
+        first.gallery = self.gallery.first(len(features))
+        first.photos = self._index(features)
+        return first
+
+    def _read_gallery(self, offer: Callable[[Tensor], None]) -> Tensor:
         """Return the features of the gallery, (P, F) or (P, K, F).
 
         Unreadable photos of a folder are left out; in a data set with captions they are an error.
+        Meanwhile, `offer` is called with the features of the first photos.
         """
         try:
-            return self._features.get(self.gallery.photos, progress=self._progress)
+            return self._features.get(
+                self.gallery.photos, progress=self._progress, on_partial=offer
+            )
         except UnreadablePhotos as error:
             readable = tuple(photo for photo in self.gallery.photos if photo not in error.why)
             if self.gallery.captions or not readable:

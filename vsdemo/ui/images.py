@@ -19,6 +19,7 @@ from vsdemo.core.paths import atomic
 
 SIDES = {"small": 480, "large": 1280}  # pixels: a card at twice its size, and the page's width
 BROWSER_FORMATS = {".jpg", ".jpeg", ".png", ".webp"}
+MISSING = {"Cache-Control": "no-store"}  # it may still be drawn
 HEADERS = {"Cache-Control": "private, max-age=3600", "X-Content-Type-Options": "nosniff"}
 
 
@@ -78,13 +79,13 @@ def route(photos_of: Callable[[str], Sequence[Path]]) -> Route:
         side = SIDES.get(request.path_params["size"])
         number = request.path_params["number"]
         if side is None or number >= len(photos):
-            return Response(status_code=404)
+            return Response(status_code=404, headers=MISSING)
         try:
             if _is_small(photos[number], side):
                 return FileResponse(photos[number], headers=HEADERS)
             data = _read_jpeg(photos[number], side)
             return Response(data, media_type="image/jpeg", headers=HEADERS)
         except (UserError, OSError, ValueError, Image.DecompressionBombError):
-            return Response(status_code=404)
+            return Response(status_code=404, headers=MISSING)
 
     return Route("/photo/{token}/{number:int}/{size}", photo)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     from vsdemo.vision.backbones.network import Backbone
 
 SHARD = 256  # photos a file, the most that an interrupted run computes again
+FIRST_SHARD = 32  # photos in the first file of a run, so that the first ones are there soon
+GROWTH = 1.25  # factor by which more photos must be there until they are offered again
 DETECTION_SIDE = 1024  # pixels of a photo's long side when regions are proposed
 BATCH_VIEWS = 20  # views through the network at a time; more are slower on a CPU
 PROBE = 4  # photos, enough to measure how long one takes
@@ -118,6 +119,36 @@ class _Photo(NamedTuple):
     views: Tensor
 
 
+class _Beginning:
+    """The first photos whose features are there, while those of others are being computed.
+
+    Args:
+        keys: Of all photos, in order.
+        rows: Where the features of photos are; `add` adds to it.
+        offer: Called with the rows of the first photos, unless these are all or none.
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[str],
+        rows: dict[str, shards.Row],
+        offer: Callable[[Sequence[shards.Row]], None],
+    ) -> None:
+        self._keys, self._rows, self._offer = keys, rows, offer
+        self._count = self._offered = 0
+        self.add({})
+
+    def add(self, rows: dict[str, shards.Row]) -> None:
+        """Add the features of more photos."""
+        self._rows.update(rows)
+        while self._count < len(self._keys) and self._keys[self._count] in self._rows:
+            self._count += 1
+        has_grown = self._count > GROWTH * self._offered
+        if has_grown and self._count < len(self._keys):
+            self._offered = self._count
+            self._offer([self._rows[key] for key in self._keys[: self._count]])
+
+
 class FeatureCache:
     """The features of one backbone and one value of the setting `crops`, in VSDEMO_HOME/features.
 
@@ -153,7 +184,11 @@ class FeatureCache:
         self.folder = home() / "features" / f"{slug}-{self.weights.hash}-v{VERSION}"
 
     def get(
-        self, photos: Sequence[Path], kind: str = VECTOR, progress: Progress | None = None
+        self,
+        photos: Sequence[Path],
+        kind: str = VECTOR,
+        progress: Progress | None = None,
+        on_partial: Callable[[Tensor], None] | None = None,
     ) -> Tensor:
         """Return the features of photos, computing missing ones.
 
@@ -163,6 +198,8 @@ class FeatureCache:
             photos: Files.
             kind: `VECTOR` or `MAP`.
             progress: Called with (photos done, photos to compute).
+            on_partial: Called with the features of the first n photos whenever n has grown by a
+                quarter, while others are missing.
 
         Returns:
             float32: vectors (N, D), of regions (N, K, D), or maps (N, C, h, w).
@@ -171,7 +208,12 @@ class FeatureCache:
             UnreadablePhotos: If photos cannot be read; all others are cached by then.
             UserError: If the backbone cannot be loaded.
         """
-        return shards.read_rows(self._rows(photos, kind, progress), FEATURES)
+
+        def offer(rows: Sequence[shards.Row]) -> None:
+            if on_partial:
+                on_partial(shards.read_rows(rows, FEATURES))
+
+        return shards.read_rows(self._rows(photos, kind, progress, offer), FEATURES)
 
     def boxes(self, photos: Sequence[Path]) -> Tensor:
         """Return the boxes of the regions: (N, K, 4) as fractions, zeros for missing ones.
@@ -246,9 +288,16 @@ class FeatureCache:
         return self.folder / (MAP if kind == MAP else self._vectors)
 
     def _rows(
-        self, photos: Sequence[Path], kind: str, progress: Progress | None
+        self,
+        photos: Sequence[Path],
+        kind: str,
+        progress: Progress | None,
+        offer: Callable[[Sequence[shards.Row]], None] = lambda rows: None,
     ) -> list[shards.Row]:
-        """Return where the features of photos are, after computing missing ones."""
+        """Return where the features of photos are, after computing missing ones.
+
+        Meanwhile, `offer` is called with the rows of the first photos; see `get`.
+        """
         with ThreadPoolExecutor() as pool:
             keys = list(pool.map(photo_key, photos))
         known = self.known(kind)
@@ -257,29 +306,41 @@ class FeatureCache:
             if key not in known:
                 missing.setdefault(key, path)  # the first of several copies
         if missing:
-            broken = self._fill(missing, kind, progress)
+            beginning = _Beginning(keys, known, offer)
+            broken = self._fill(missing, kind, progress, beginning.add)
             if broken:
                 pairs = zip(keys, photos, strict=True)
                 raise UnreadablePhotos({path: broken[key] for key, path in pairs if key in broken})
-            known = self.known(kind)
         return [known[key] for key in keys]
 
     def _fill(
-        self, missing: dict[str, Path], kind: str, progress: Progress | None
+        self,
+        missing: dict[str, Path],
+        kind: str,
+        progress: Progress | None,
+        add: Callable[[dict[str, shards.Row]], None],
     ) -> dict[str, str]:
         """Compute and store the features of photos by key.
+
+        Args:
+            missing: Key -> file.
+            kind: `VECTOR` or `MAP`.
+            progress: As in `get`.
+            add: Called with the rows of each file that is written.
 
         Returns:
             Key -> reason, for the photos that cannot be read.
         """
         network = load_backbone(self.weights)
-        started = monotonic()
+        watch = rates.Stopwatch()
         keys = list(missing)
         broken: dict[str, str] = {}
         description = f"{self.weights.name} {self._folder(kind).name}"
         with tqdm(total=len(keys), desc=description) as bar:
-            for start in range(0, len(keys), SHARD):
-                part = {key: missing[key] for key in keys[start : start + SHARD]}
+            start = 0
+            while start < len(keys):
+                size = min(SHARD, max(FIRST_SHARD, start))
+                part = {key: missing[key] for key in keys[start : start + size]}
                 stored: list[str] = []
                 values: list[dict[str, Tensor]] = []
                 for batch in self._batches(network, part, kind, broken):
@@ -287,12 +348,16 @@ class FeatureCache:
                     stored += batch
                     bar.update(len(batch))
                     if progress:
-                        progress(start + len(stored), len(keys))
+                        with watch.paused():
+                            progress(start + len(stored), len(keys))
                 if stored:
                     joined = {name: torch.cat([v[name] for v in values]) for name in values[0]}
-                    shards.write(self._folder(kind), stored, joined)
+                    rows = shards.write(self._folder(kind), stored, joined)
+                    with watch.paused():
+                        add(rows)
+                start += size
         if kind == VECTOR:
-            rates.record(self._work, len(keys), monotonic() - started)
+            rates.record(self._work, len(keys), watch.seconds)
         return broken
 
     def _batches(

@@ -66,7 +66,8 @@ def read_rows(rows: Sequence[Row], name: str) -> Tensor:
     return result
 
 
-def write(folder: Path, keys: Sequence[str], values: dict[str, Tensor]) -> None:
-    """Write tensors (N, ...) of N keys to a new file."""
+def write(folder: Path, keys: Sequence[str], values: dict[str, Tensor]) -> dict[str, Row]:
+    """Write tensors (N, ...) of N keys to a new file, and return where those of each key are."""
     file = folder / f"{uuid.uuid4().hex}.safetensors"
     tensors.write(file, values, {KEYS: " ".join(keys)})
+    return {key: Row(file, number) for number, key in enumerate(keys)}

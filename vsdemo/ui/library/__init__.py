@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock, Semaphore
@@ -17,6 +17,7 @@ from vsdemo.data import datasets
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.index import Index
 from vsdemo.ui.library import offers
+from vsdemo.ui.library.drawn import DrawnPhotos, load_photos
 from vsdemo.ui.library.galleries import Gallery, galleries, open_gallery
 from vsdemo.ui.library.models import has_seen_photos, rank_models
 from vsdemo.ui.library.offers import ModelOffer, OfferGroup
@@ -29,6 +30,7 @@ MAX_THREADS = 64
 MAX_PREPARATIONS = 2  # at once; each uses all cores
 LOADING = "Loading the model"
 READING = "Reading sentences"
+ENCODING = "Looking at the photos"
 NO_MODEL = (
     "There is no model yet: train one with "
     "`python -m vsdemo train order --out checkpoints/flickr8k/order`, then start the app again."
@@ -131,34 +133,30 @@ class Library:
             keep: Let it end, also if no page wants its result any more.
         """
         pending: Pending[T] = Pending(status, keep=keep)
-
-        def run() -> None:
-            try:
-                pending.future.set_result(function(*args))
-            except BaseException as error:
-                pending.future.set_exception(error)
-            finally:
-                status.release()
-
-        self._pool.submit(run)
+        self._pool.submit(pending.run, function, *args)
         return pending
 
     def photos(self, gallery: str) -> Pending[CaptionSet]:
-        """Return the photos and captions of a gallery; Storybook's are drawn on first use."""
+        """Return the photos and captions of a gallery.
+
+        Storybook's are drawn on first use; meanwhile those that are drawn are the partial value.
+        """
         chosen = _find(gallery, self.galleries)
         with self._lock:
             pending = self._photos.get(gallery)
             if pending is None or pending.failed:
                 is_drawn = datasets.is_generated(chosen.name)
                 status = self.status("Drawing the pictures" if is_drawn else "Opening the gallery")
-                pending = self.submit(
-                    status, datasets.load, chosen.name, chosen.split, status.report
-                )
+                pending = Pending(status)
+                self._pool.submit(pending.run, load_photos, chosen, pending)
                 self._photos[gallery] = pending
             return pending
 
     def engine(self, model: str, gallery: str, *, keep: bool = False) -> Pending[Engine]:
         """Return the engine of a model over a gallery; it loads on first use.
+
+        As long as photos are drawn or encoded, an engine over the first ones is the partial value.
+        Numbers of photos are those of the complete gallery.
 
         Args:
             model: Key of the model.
@@ -171,10 +169,8 @@ class Library:
             pending = self._engines.get(key)
             if pending is None or pending.failed:
                 self._drop_engine(key)
-                status = self.status(LOADING)
-                pending = self.submit(
-                    status, self._load_engine, folder, photos, gallery, status, keep=keep
-                )
+                pending = Pending(self.status(LOADING), keep=keep)
+                self._pool.submit(pending.run, self._load_engine, folder, photos, gallery, pending)
                 self._engines[key] = pending
             self._engines.move_to_end(key)
             loaded = [key for key, engine in self._engines.items() if engine.future.done()]
@@ -274,18 +270,28 @@ class Library:
             return pending
 
     def _load_engine(
-        self, folder: Path, photos: Pending[CaptionSet], gallery: str, status: Status
+        self,
+        folder: Path,
+        photos: Pending[CaptionSet],
+        gallery: str,
+        pending: Pending[Engine],
     ) -> Engine:
-        photos.result(waiting=status)  # so that Storybook is not drawn twice
-        status.begin(LOADING)
-        chosen = self.galleries[gallery]
+        status, chosen = pending.status, self.galleries[gallery]
+        drawn = DrawnPhotos(photos, status)
 
         def report(done: int, total: int) -> None:
-            if status.label == LOADING:
-                status.begin("Looking at the photos")
-            status.report(done, total)
+            if drawn.complete:
+                if status.label != ENCODING:
+                    status.begin(ENCODING)
+                status.report(done, total)
+            else:
+                drawn.pause()
 
-        engine = Engine(folder, chosen.name, chosen.split, report)
+        def offer(partial: Engine) -> None:
+            pending.partial = partial
+
+        with closing(iter(drawn)) as parts:
+            engine = Engine(folder, chosen.name, chosen.split, report, parts, offer)
         # The engine leaves out unreadable photos; numbers of photos are those of the engine.
         resolved: Pending[CaptionSet] = Pending(photos.status)
         resolved.future.set_result(engine.gallery)

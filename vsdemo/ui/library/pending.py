@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from threading import Event, Lock, Semaphore, Timer
 from time import monotonic
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from vsdemo.core.errors import Cancelled
 
@@ -40,6 +40,7 @@ class Status:
         self.cancelled = Event()
         self._slots = slots
         self._has_slot = False
+        self._turn = Lock()
         self._started = monotonic()
 
     def begin(self, label: str) -> None:
@@ -55,9 +56,22 @@ class Status:
         """
         if self._slots and not self._has_slot:
             self._wait_for_slot(self._slots)
+        while not self._turn.acquire(timeout=POLL):
+            if self.cancelled.is_set():
+                raise Cancelled
+        self._turn.release()
         if self.cancelled.is_set():
             raise Cancelled
         self.done, self.total = done, total
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let the work wait at its next report while the block runs, to lend its slot.
+
+        One block runs at a time. It must not wait for a slot itself.
+        """
+        with self._turn:
+            yield
 
     def _wait_for_slot(self, slots: Semaphore) -> None:
         label = self.label
@@ -107,11 +121,14 @@ class Pending(Generic[T]):
     Attributes:
         status: What to show of the work.
         future: The value.
+        partial: A smaller value that can be used until then, such as the first photos; None if
+            there is none. It is replaced as it grows.
     """
 
     def __init__(self, status: Status, *, keep: bool = False) -> None:
         self.status = status
         self.future: Future[T] = Future()
+        self.partial: T | None = None
         self._keep = keep
         self._requests = 0
         self._lock = Lock()
@@ -122,6 +139,25 @@ class Pending(Generic[T]):
         if self.future.done():
             return self.future.exception() is not None
         return self.status.cancelled.is_set()
+
+    @property
+    def newest(self) -> T | None:
+        """The value once it is there, before that the partial one.
+
+        Raises whatever the work has raised.
+        """
+        partial = self.partial
+        return self.future.result() if self.future.done() else partial
+
+    def run(self, function: Callable[..., T], *args: Any) -> None:
+        """Let a function compute the value."""
+        try:
+            self.future.set_result(function(*args))
+        except BaseException as error:
+            self.future.set_exception(error)
+        finally:
+            self.partial = None
+            self.status.release()
 
     @contextmanager
     def wanted(self) -> Iterator[None]:
