@@ -14,10 +14,12 @@ from PIL import Image
 from tests.support.fake_alignment import alignment, install
 from tests.support.pages import last, show, tab_of, visit
 from vsdemo.core.errors import UserError
+from vsdemo.data import datasets
 from vsdemo.plots.region_marks import marks
 from vsdemo.search import engine
 from vsdemo.ui import callbacks
 from vsdemo.ui.alignment.tab import AlignTab
+from vsdemo.ui.components.html import tidy
 from vsdemo.ui.library import Library
 from vsdemo.ui.tabs import Visit
 
@@ -46,6 +48,10 @@ def opened(tab, text=TEXT):
     return show(tab, visit(*KEY, text, photo=2))[-1]
 
 
+def first_caption(photo):
+    return tidy(datasets.load("toy", "test").own_captions(photo)[0])
+
+
 def record(parts):
     (text,) = re.findall(r'data-alignment="([^"]*)"', parts)
     return json.loads(html.unescape(text))
@@ -57,6 +63,7 @@ def test_opening_the_tab_aligns_once(tab):
     assert update[tab.state].alignment == expected
     assert update[tab.query] == TEXT
     assert "/2/large" in update[tab.photo]
+    assert f'alt="{first_caption(2)}"' in update[tab.photo]
     assert update[tab.photo].count('role="button"') == len(marks(expected))
     assert update[tab.captions].count('class="chip"') == 5
     assert update[tab.picks].count("<img") == 8
@@ -67,7 +74,7 @@ def test_opening_the_tab_aligns_once(tab):
     assert update[tab.parts].count("data-word") == 2 * 7  # words and tree
     assert 'data-word="0"' not in update[tab.parts]
     assert data["numbers"] == {str(r): m.number for r, m in marks(expected).items()}
-    assert f"of {len(expected.fragments)} fragments" in update[tab.note]
+    assert f"of {len(expected.content_fragments)} phrases" in update[tab.note]
     again = replace(visit(*KEY), selection=update[tab.state].selection)
     recorded = show(tab, again, update[tab.state])[-1]
     assert tab.parts not in recorded
@@ -130,6 +137,10 @@ def test_an_uploaded_photo_is_aligned_and_not_in_the_address(tab, tmp_path):
     update = last(tab, tab.use_upload, str(tmp_path / "red.png"), state)
     assert "gradio_api/file=" in update[tab.photo]
     assert "--ratio:1.5000" in update[tab.photo]
+    assert 'alt="Your photo"' in update[tab.photo]
+    tab.context.uploads.describe(str(tmp_path / "red.png"), "A red wall .")
+    update = last(tab, tab.use_upload, str(tmp_path / "red.png"), state)
+    assert 'alt="Your photo: A red wall."' in update[tab.photo]
     assert "photo" not in update[tab.state].address
     (tmp_path / "red.png").write_bytes(b"no photo")
     bad = last(tab, tab.use_upload, str(tmp_path / "red.png"), state)
@@ -167,6 +178,10 @@ def test_the_downloads_hold_the_alignment(tab):
     assert (message["sentence"], message["model"]) == (TEXT, "gru")
     assert message["total"] == alignment(TEXT).total
     assert message["photo"].endswith(".png")
+    assert message["function_words"] == [0]  # "a"
+    assert message["regions"] == [
+        alignment(TEXT).best_region(m) for m in range(len(alignment(TEXT).fragments))
+    ]
 
 
 def test_regions_are_found_for_a_fragment_a_word_or_the_sentence(tab):

@@ -11,6 +11,7 @@ from vsdemo.search.sentence_comparison import SentenceComparison
 from vsdemo.ui.alignment import view as alignment
 from vsdemo.ui.components import html, templates
 from vsdemo.ui.components.html import Bar, PhotoCard
+from vsdemo.ui.describe import view as describe
 from vsdemo.ui.search import view as search
 from vsdemo.ui.sentences import view as sentences
 from vsdemo.ui.sentences.state import Row
@@ -58,7 +59,7 @@ def photo_cards(text):
 def photo_detail(text):
     card = PhotoCard(0, text, text, text)
     bar = Bar(0.5, text, text, text)
-    return search.detail(text, [text], bar=bar, nearest=[card])
+    return search.detail(text, [text], text=text, bar=bar, nearest=[card])
 
 
 def sentence_list(text):
@@ -79,7 +80,7 @@ def photo_picks(text):
 
 def region_grid(text):
     hits = [RegionHit(1, 0, text, BOX, 1.0)]
-    return alignment.region_grid(hits, {0: (4, 3)}, lambda n, s: text, label=text)
+    return alignment.region_grid(hits, {0: (4, 3)}, lambda n, s: text, lambda n: text, label=text)
 
 
 def model_rows(text):
@@ -109,6 +110,7 @@ CASES = [
     ("alignment/parts.html", lambda t: alignment.parts(aligned(t), None)),
     ("alignment/photo.html", lambda t: alignment.photo(t, (4, 3), t, aligned(t))),
     ("alignment/regions.html", region_grid),
+    ("describe/photo_text.html", describe.photo_text),
     ("search/detail.html", photo_detail),
     ("search/tree.html", lambda t: search.tree(t, aligned(t).tree)),
     (

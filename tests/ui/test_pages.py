@@ -134,6 +134,50 @@ def test_describe_starts_with_a_photo_and_accepts_others(opened, tmp_path):
     expect(sentences).to_have_count(20)
 
 
+def check_place(page, fault, cause):
+    """Check that an error is said once, in view, near its cause, and covers nothing."""
+    assert in_view(page, fault)
+    assert page.locator(".toast-body, .toast-wrap > *").count() == 0
+    is_floating = """element => {
+        for (; element; element = element.parentElement)
+            if (["fixed", "absolute"].includes(getComputedStyle(element).position)) return true;
+        return false;
+    }"""
+    assert not fault.evaluate(is_floating)
+    box, beside = fault.bounding_box(), cause.bounding_box()
+    above, below = sorted((box, beside), key=lambda each: each["y"])
+    side_by_side = box["x"] >= beside["x"] + beside["width"]
+    assert side_by_side or 0 <= below["y"] - above["y"] - above["height"] < 120
+
+
+def test_a_fault_out_of_sight_is_brought_into_view(visit):
+    page = visit(viewport=PHONE)
+    expect(photos(page).first).to_be_visible()
+    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    page.evaluate("""() => {
+        const box = document.querySelector("#query textarea, #query input");
+        box.value = "";
+        box.dispatchEvent(new Event("input", {bubbles: true}));
+        document.querySelector("#find").click();
+    }""")
+    fault = page.get_by_role("alert").filter(has_text="The sentence is empty")
+    expect(fault).to_be_in_viewport()
+
+
+def test_the_photo_to_describe_says_what_is_in_it(opened, tmp_path):
+    opened.get_by_role("tab", name="Describe").click()
+    pick = opened.locator("#picks button").nth(4)
+    pick.click()
+    image = opened.locator("#photo img")
+    expect(image).to_have_attribute("alt", pick.locator("img").get_attribute("alt"))
+    Image.new("RGB", (90, 60), "red").save(tmp_path / "red.png")
+    opened.locator("#photo button[aria-label='Remove Image']").click()
+    opened.locator("#photo input[type=file]").set_input_files(tmp_path / "red.png")
+    expect(image).to_have_attribute("alt", re.compile("^Your photo: ."))
+    best = opened.locator("#sentences button.sentence").first.text_content()
+    expect(image).to_have_attribute("alt", f"Your photo: {best}")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -147,9 +191,10 @@ def test_describe_starts_with_a_photo_and_accepts_others(opened, tmp_path):
 def test_a_bad_sentence_is_reported_and_results_are_kept(opened, text, message):
     before = numbers(opened)
     search(opened, text)
-    expect(opened.locator(".toast-body")).to_contain_text(message)
-    expect(opened.get_by_role("alert").filter(has_text=message).first).to_be_visible()
-    assert opened.locator(".toast-body img").count() == 0
+    fault = opened.get_by_role("alert").filter(has_text=message)
+    expect(fault).to_have_count(1)
+    check_place(opened, fault, opened.locator("#query"))
+    assert fault.locator("img").count() == 0
     assert numbers(opened) == before
     search(opened, SENTENCE)
     expect(opened).to_have_url(re.compile("q=a\\+red"))
@@ -171,7 +216,9 @@ def test_a_bad_photo_is_reported_and_results_are_kept(opened, tmp_path, name):
         path.write_bytes(b"no photo" if name == "text.png" else b"")
     opened.locator("#photo button[aria-label='Remove Image']").click()
     opened.locator("#photo input[type=file]").set_input_files(path)
-    expect(opened.locator(".toast-body")).to_contain_text(name)
+    fault = opened.get_by_role("alert").filter(has_text=name)
+    expect(fault).to_have_count(1)
+    check_place(opened, fault, opened.locator("#photo"))
     expect(opened.locator("#photo img")).to_be_visible()  # the previous one
     assert sentences.all_text_contents() == before
 

@@ -170,8 +170,8 @@ def test_retrieved_photos_are_listed_by_evaluation():
         *(("true", "A dog, wet."), ("false", "a cat"))
     ]
     assert re.findall('src="(.*?)" alt="(.*?)"', html) == 2 * [
-        ("photo/a/7/small", "A retrieved photo"),
-        ("photo/a/3/small", "The photo of this caption"),
+        ("photo/a/7/small", "Rank 1: another photo"),
+        ("photo/a/3/small", "Rank 2: A dog, wet."),
     ]
     assert html.count('<li class="right">') == 2
     assert html.count("its photo: rank 2") == 2

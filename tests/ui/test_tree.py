@@ -1,9 +1,11 @@
 """The panel with the dependency tree of a sentence, and its layout in a browser."""
 
+import io
 import random
 import re
 
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from tests.support.pages import PAGE
@@ -173,6 +175,46 @@ def test_the_tree_is_opened_and_read_with_the_keyboard(visit, words):
     assert box["x"] + box["width"] <= PHONE["width"]
     assert box["y"] >= 0
     assert box["y"] + box["height"] <= PHONE["height"]
+
+
+LONG = (
+    "a man in a red hat walks a small brown dog past two green trees while three birds fly over "
+    "a big house near the sea"
+)  # 25 words
+
+
+def edge_darkness(page, wide):
+    """Return how much darker the left and the right edge of a tree are than its paper."""
+    strip = Image.open(io.BytesIO(wide.screenshot())).convert("L")
+    row = [strip.getpixel((x, 6)) for x in range(strip.width)]  # above all arcs
+    paper = max(row)
+    return paper - row[1], paper - row[-2]
+
+
+@pytest.mark.parametrize("width", [320, 1440])
+def test_a_long_tree_keeps_its_size_and_scrolls(visit, words, width):
+    page = visit(path="?q=" + LONG.replace(" ", "+"), viewport={"width": width, "height": 844})
+    unfold(page)
+    expect(drawn(page)).to_have_text(LONG.split())
+    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    wide = page.locator(".tree .wide")
+    svg = wide.locator("svg.deptree")
+    natural = float(svg.get_attribute("width"))
+    assert natural > width
+    assert svg.evaluate("e => e.getBoundingClientRect().width") == pytest.approx(natural, abs=1)
+    assert wide.evaluate("e => [e.scrollLeft, e.scrollHeight <= e.clientHeight]") == [0, True]
+    wide.scroll_into_view_if_needed()
+    left, right = edge_darkness(page, wide)
+    assert left <= 2 < 20 < right  # a shadow where there is more
+    wide.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("e => e.scrollLeft > 0", arg=wide.element_handle())
+    drawn(page).last.scroll_into_view_if_needed()
+    wide.evaluate("e => { e.scrollLeft = e.scrollWidth; }")
+    left, right = edge_darkness(page, wide)
+    assert right <= 2 < 20 < left
+    last, frame = drawn(page).last.bounding_box(), wide.bounding_box()
+    assert last["x"] + last["width"] <= frame["x"] + frame["width"]
 
 
 def test_only_an_open_tree_is_updated_by_a_search(visit, words):

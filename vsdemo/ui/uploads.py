@@ -1,4 +1,7 @@
-"""Names of visitors' photos, so that a page that is loaded again can show them again."""
+"""Names of visitors' photos, so that a page that is loaded again can show them again.
+
+The sentence that describes a photo best is remembered with it, as its alternative text.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ class Uploads:
     def __init__(self) -> None:
         self._paths: OrderedDict[str, str] = OrderedDict()
         self._tokens: dict[str, str] = {}
+        self._sentences: dict[str, str] = {}
         self._lock = Lock()
 
     def token(self, path: str) -> str:
@@ -32,7 +36,17 @@ class Uploads:
             if len(self._paths) > MAX_UPLOADS:
                 _, oldest = self._paths.popitem(last=False)
                 del self._tokens[oldest]
+                self._sentences.pop(oldest, None)
             return token
+
+    def describe(self, path: str, sentence: str) -> None:
+        """Remember the sentence that describes an uploaded photo best."""
+        self.token(path)
+        self._sentences[path] = sentence
+
+    def sentence(self, path: str) -> str:
+        """Return the sentence that describes an uploaded photo best; empty before it is known."""
+        return self._sentences.get(path, "")
 
     def path(self, token: str) -> str:
         """Return the path of an uploaded photo.

@@ -47,6 +47,12 @@ class RegionsPanel:
         sizes = {hit.number: open_photo(photos[hit.number]).size for hit in hits}
         address = images.addresses(self.library.galleries[state.gallery].token)
         yield {
-            self.hits: view.region_grid(hits, sizes, address, label=f"Regions that match “{text}”"),
+            self.hits: view.region_grid(
+                hits,
+                sizes,
+                address,
+                html.photo_text(engine.gallery),
+                label=f"Regions that match “{text}”",
+            ),
             self.note: html.note(f"Best {len(hits)} regions of the gallery for “{text}”."),
         }

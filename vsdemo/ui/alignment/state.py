@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from PIL import Image
@@ -54,12 +54,12 @@ class AlignState:
 
     @property
     def summary(self) -> str:
-        """How many fragments are grounded, and by which model."""
+        """How many phrases have a region, and by which model; none of function words."""
         if self.alignment is None:
             return ""
-        count = len(self.alignment.fragments)
-        grounded = sum(self.alignment.best_region(m) is not None for m in range(count))
-        text = f"Grounded in a region: {grounded} of {count} fragments."
+        phrases = self.alignment.content_fragments
+        grounded = sum(self.alignment.best_region(m) is not None for m in phrases)
+        text = f"Grounded in a region: {grounded} of {len(phrases)} phrases."
         if self.aligned_by == self.model:
             return text
         return (
@@ -100,7 +100,7 @@ class AlignState:
             "photo": name,
             "sentence": self.text,
             "model": self.aligned_by,
-            **asdict(self.alignment),
+            **self.alignment.to_json(),
         }
         text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
         key = hashlib.sha256((str(image.size) + text).encode()).hexdigest()[:32]

@@ -13,6 +13,7 @@ import gradio as gr
 from PIL import Image
 
 from vsdemo.core.alignment import Alignment
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.core.sentences import Sentence, Tree
@@ -139,18 +140,18 @@ class AlignTab:
     def use_caption(self, state: AlignState | None, event: gr.EventData) -> Updates:
         """Align the photo on the page with one of its captions."""
         if state is not None:
-            captions = yield from self._captions(state)
+            captions = _captions((yield from self._gallery(state)), state)
             text = html.tidy(captions[callbacks.clicked_number(event, len(captions))])
             yield {self.query: text}
             yield from self._align(_with_sentence(state, text))
 
     def align(self, state: AlignState) -> Updates:
         """Show the photo and its captions at once, and the rest when it is aligned."""
-        captions = yield from self._captions(state)
-        text = state.text or html.tidy(default_caption(captions))
+        gallery = yield from self._gallery(state)
+        text = state.text or html.tidy(default_caption(_captions(gallery, state)))
         state = replace(state, text=text, alignment=None)
         yield {
-            **self._photo(state, captions),
+            **self._photo(state, gallery),
             self.query: text,
             self.state: state,
             **self.context.record(state),
@@ -181,12 +182,12 @@ class AlignTab:
         image = self._open(state)
         yield {self.note: html.progress("Aligning the sentence with the regions of the photo")}
         alignment = named.reader.align(image, state.text)
-        captions = yield from self._captions(state)
+        gallery = yield from self._gallery(state)
         state = replace(state, aligned_by=named.model, alignment=alignment)
         name = "a photo of your own" if state.upload else Path(self._path(state)).name
         png, record = state.write(image, name, Path(self.png.GRADIO_CACHE))
         yield {
-            **self._photo(state, captions),
+            **self._photo(state, gallery),
             self.state: state,
             **self.context.record(state),
             **self.regions.empty,
@@ -199,10 +200,10 @@ class AlignTab:
     def _show_tree(self, state: AlignState) -> Updates:
         """Show the tree of the sentence where no model can align."""
         state = replace(state, alignment=None)
-        captions = yield from self._captions(state)
+        gallery = yield from self._gallery(state)
         tree = parser.load("shipped").parse([state.text])[0]
         yield {
-            **self._photo(state, captions),
+            **self._photo(state, gallery),
             self.parts: view.only_tree(tree),
             self.state: state,
             **self.context.record(state),
@@ -212,14 +213,11 @@ class AlignTab:
             self.note: html.note(view.only_tree_summary(state.model)),
         }
 
-    def _captions(self, state: AlignState) -> Generator[Update, None, list[str]]:
-        """Return the captions of the photo; none for an upload."""
-        photos = yield from callbacks.wait_for(self.note, self.library.photos(state.gallery))
-        if state.photo is None:
-            return []
-        return photos.own_captions(min(state.photo, len(photos.photos) - 1))
+    def _gallery(self, state: AlignState) -> Generator[Update, None, CaptionSet]:
+        """Wait for the photos of the gallery and their captions."""
+        return callbacks.wait_for(self.note, self.library.photos(state.gallery))
 
-    def _photo(self, state: AlignState, captions: list[str]) -> Update:
+    def _photo(self, state: AlignState, gallery: CaptionSet) -> Update:
         image = self._open(state)
         if state.photo is not None:
             token = self.library.galleries[state.gallery].token
@@ -227,10 +225,13 @@ class AlignTab:
         else:
             path = images.save_jpeg(image, SIDE, Path(self.png.GRADIO_CACHE))
             address = f"gradio_api/file={quote(path)}"
-        alt = captions[0] if captions else "The photo to align"
+        if state.photo is not None:
+            text = html.photo_text(gallery)(_number(gallery, state.photo))
+        else:
+            text = html.upload_text(self.context.uploads.sentence(state.upload or ""))
         return {
-            self.photo: view.photo(address, image.size, alt, state.alignment),
-            self.captions: view.captions(captions, state.text),
+            self.photo: view.photo(address, image.size, text, state.alignment),
+            self.captions: view.captions(_captions(gallery, state), state.text),
         }
 
     def _open(self, state: AlignState) -> Image.Image:
@@ -239,6 +240,16 @@ class AlignTab:
     def _path(self, state: AlignState) -> Path | str:
         photos = self.library.galleries[state.gallery].photos
         return state.upload or photos[min(state.photo or 0, len(photos) - 1)]
+
+
+def _number(gallery: CaptionSet, photo: int) -> int:
+    """Return the number of a photo; that of the last one if there are not so many."""
+    return min(photo, len(gallery.photos) - 1)
+
+
+def _captions(gallery: CaptionSet, state: AlignState) -> list[str]:
+    """Return the captions of the photo; none for an upload."""
+    return [] if state.photo is None else gallery.own_captions(_number(gallery, state.photo))
 
 
 def _start(visit: Visit, state: AlignState | None) -> AlignState:

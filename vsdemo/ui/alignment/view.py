@@ -27,7 +27,7 @@ from vsdemo.plots.region_marks import (
     phrase,
 )
 from vsdemo.plots.universal_dependencies import RELATIONS
-from vsdemo.ui.components.html import PhotoAddress, grey_lines, tidy
+from vsdemo.ui.components.html import PhotoAddress, PhotoText, grey_lines, tidy
 from vsdemo.ui.components.templates import render
 
 HEAT_CELLS = 28  # of the heat map in each direction
@@ -101,6 +101,7 @@ class RegionCard:
     Attributes:
         hit: The region.
         address: Address of the large photo.
+        text: What is in the photo.
         ratio: Width of the region by its height.
         full_side: The side that is as long as the frame's, "width" or "height".
         left: Left edge of the photo, in widths of the region.
@@ -111,6 +112,7 @@ class RegionCard:
 
     hit: RegionHit
     address: str
+    text: str
     ratio: float
     full_side: str
     left: float
@@ -137,7 +139,7 @@ def photo(
         "alignment/photo.html",
         address=address,
         ratio=size[0] / size[1],
-        alt=tidy(alt),
+        alt=alt,
         heat_cells=HEAT_CELLS,
         boxes=Markup(boxes_svg(alignment, size)) if alignment else None,  # escaped by the plot
     )
@@ -266,6 +268,7 @@ def region_grid(
     hits: Sequence[RegionHit],
     sizes: Mapping[int, tuple[int, int]],
     address: PhotoAddress,
+    text: PhotoText,
     *,
     label: str,
 ) -> Markup:
@@ -275,19 +278,23 @@ def region_grid(
         hits: The regions.
         sizes: Width and height of each photo in pixels, by its number.
         address: Addresses of photos.
+        text: Alternative texts of photos.
         label: What they are, for screen readers.
     """
-    cards = [_region_card(hit, sizes[hit.number], address) for hit in hits]
+    cards = [_region_card(hit, sizes[hit.number], address, text) for hit in hits]
     return render("alignment/regions.html", cards=cards, label=label)
 
 
-def _region_card(hit: RegionHit, size: tuple[int, int], address: PhotoAddress) -> RegionCard:
+def _region_card(
+    hit: RegionHit, size: tuple[int, int], address: PhotoAddress, text: PhotoText
+) -> RegionCard:
     x0, y0, x1, y1 = hit.box
     width, height = max(x1 - x0, 1e-4), max(y1 - y0, 1e-4)
     ratio = width * size[0] / (height * size[1])
     return RegionCard(
         hit=hit,
         address=address(hit.number, "large"),
+        text=text(hit.number),
         ratio=ratio,
         full_side="width" if ratio > FRAME_RATIO else "height",
         left=-x0 / width,

@@ -63,6 +63,20 @@ window.vsdemo = {
     announce();
   },
 
+  // Give an image its alternative text, also one that was drawn after the text came.
+  nameImage(id, element, watch) {
+    const name = () => {
+      const image = document.querySelector(`#${id} img`);
+      const source = element.querySelector("[data-photo-text]");
+      if (image && source) image.alt = source.dataset.photoText;
+    };
+    watch("value", name);
+    new MutationObserver(name).observe(document.getElementById(id), {
+      childList: true,
+      subtree: true,
+    });
+  },
+
   // The frame moves at once; the server's response follows.
   markSelected(button, number) {
     if (button.closest("#align, #region-results")) {

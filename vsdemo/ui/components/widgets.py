@@ -17,6 +17,15 @@ def clickable_html(elem_id: str, value: str = "", **options: Any) -> gr.HTML:
     return gr.HTML(value, elem_id=elem_id, js_on_load=ON_LOAD, **options)
 
 
+def image_text_html(image: str) -> gr.HTML:
+    """Return what gives the image of a `gr.Image` its alternative text.
+
+    Args:
+        image: The elem_id of the image.
+    """
+    return gr.HTML("", js_on_load=f"vsdemo.nameImage('{image}', element, watch)", padding=False)
+
+
 def address_html() -> gr.HTML:
     """Return what keeps the address bar up to date; Back and Forward report a `select` event."""
     return gr.HTML(elem_id="address", js_on_load=FOLLOW_ADDRESS, padding=False)

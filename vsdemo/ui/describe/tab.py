@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import gradio as gr
 from gradio.data_classes import ImageData
+from markupsafe import Markup
 from PIL import Image
 
 from vsdemo.core.errors import UserError
@@ -19,7 +20,7 @@ from vsdemo.search.engine import MAX_K
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
-from vsdemo.ui.components.widgets import chip, clickable_html, note_html
+from vsdemo.ui.components.widgets import chip, clickable_html, image_text_html, note_html
 from vsdemo.ui.describe import view
 from vsdemo.ui.describe.state import DescribeState, Ranking
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
@@ -71,6 +72,7 @@ class DescribeTab:
                     format="jpeg",
                     height=360,
                 )
+                self.photo_text = image_text_html("photo")
                 with gr.Row(elem_classes="pick"):
                     gr.HTML(view.pick_label())
                     self.other = chip("Other photos")
@@ -91,7 +93,7 @@ class DescribeTab:
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
         results = [self.note, self.sentences, self.more, self.state, *self.context.place]
-        return [self.photo, self.picks, *results]
+        return [self.photo, self.photo_text, self.picks, *results]
 
     def _connect(self) -> None:
         context, outputs = self.context, self.outputs
@@ -172,7 +174,12 @@ class DescribeTab:
     def describe(self, state: DescribeState, image: Image.Image | None = None) -> Updates:
         """Show the photo at once, and its sentences when they are ranked."""
         image = image or self._open(state)
-        yield {self.photo: self._save(image), self.state: state, **self.context.record(state)}
+        yield {
+            self.photo: self._save(image),
+            self.photo_text: self._upload_text(state) if state.upload else "",
+            self.state: state,
+            **self.context.record(state),
+        }
         try:
             yield from self._rank(state, image, SENTENCES)
         except UserError as error:
@@ -190,6 +197,9 @@ class DescribeTab:
         """Rank the captions of the gallery; for an upload, vsdemo's own if those do not fit."""
         library, note = self.library, self.note
         gallery = yield from callbacks.wait_for(note, library.photos(state.gallery))
+        if state.photo is not None:
+            text = html.photo_text(gallery)(state.photo)
+            yield {self.photo_text: view.photo_text(text)}
         if state.photo is None and (datasets.is_generated(gallery.name) or not gallery.captions):
             yield from self._rank_shipped_sentences(state, image, count)
             return
@@ -218,7 +228,12 @@ class DescribeTab:
     def _ranked(self, state: DescribeState, score: Score, ranking: Ranking) -> Update:
         hits = ranking.hits
         state = replace(state, sentences=tuple(hit.item for hit in hits))
+        text: Update = {}
+        if state.upload and hits:
+            self.context.uploads.describe(state.upload, hits[0].item)
+            text = {self.photo_text: self._upload_text(state)}
         return {
+            **text,
             self.note: html.note(view.summary(ranking, state.model)),
             self.sentences: html.ranked_sentences(hits, score, ranking.own),
             self.more: gr.update(interactive=len(hits) < min(ranking.total, MAX_K)),
@@ -235,6 +250,10 @@ class DescribeTab:
             self.more: gr.update(interactive=False),
             self.state: state,
         }
+
+    def _upload_text(self, state: DescribeState) -> Markup:
+        sentence = self.context.uploads.sentence(state.upload or "")
+        return view.photo_text(html.upload_text(sentence))
 
     def _save(self, image: Image.Image) -> str:
         return images.save_jpeg(image, SIDE, Path(self.photo.GRADIO_CACHE))

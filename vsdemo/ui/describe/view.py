@@ -14,6 +14,11 @@ def pick_label() -> Markup:
     return render("describe/pick_label.html")
 
 
+def photo_text(text: str) -> Markup:
+    """Return the alternative text of the photo, which a script gives to it."""
+    return render("describe/photo_text.html", text=text)
+
+
 def summary(ranking: Ranking, chosen: str) -> str:
     """Return how many sentences are on the page; another model than the chosen one is named."""
     text = f"Best {len(ranking.hits):,} of {ranking.total:,} sentences"

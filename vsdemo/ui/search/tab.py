@@ -248,16 +248,18 @@ class SearchTab:
     ) -> Update:
         """Return the large photo; with an engine, also its score and the nearest photos."""
         address, number = self._address(state.gallery), state.photo or 0
+        text = html.photo_text(captions)
         bar: Bar | None = None
         nearest: list[PhotoCard] = []
         if engine:
             hit = next((hit for hit in state.hits if hit.number == number), None)
             bar = Bar.of_hit(hit, engine.score) if hit else None
             similar = engine.similar_photos(number, NEAREST)
-            nearest = html.hit_cards(similar, engine.score, address, html.photo_text(captions))
+            nearest = html.hit_cards(similar, engine.score, address, text)
         detail = view.detail(
             address(number, "large"),
             captions.own_captions(number),
+            text=text(number),
             bar=bar,
             nearest=nearest,
         )

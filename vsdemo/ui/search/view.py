@@ -21,6 +21,7 @@ def detail(
     photo: str,
     captions: Sequence[str],
     *,
+    text: str,
     bar: Bar | None,
     nearest: Sequence[PhotoCard],
 ) -> Markup:
@@ -29,12 +30,14 @@ def detail(
     Args:
         photo: Address of the photo.
         captions: Captions of this photo, to click.
+        text: Alternative text of the photo.
         bar: Its score for the query, if there is one.
         nearest: The nearest photos.
     """
     return render(
         "search/detail.html",
         photo=photo,
+        text=text,
         captions=[tidy(caption) for caption in captions],
         bar=bar,
         nearest=nearest,

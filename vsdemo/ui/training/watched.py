@@ -18,9 +18,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Photo:
-    """A retrieved photo, and whether the watched sentence is its caption."""
+    """A retrieved photo.
+
+    Attributes:
+        address: Its address.
+        text: Its alternative text.
+        is_right: Whether the watched sentence is its caption.
+    """
 
     address: str
+    text: str
     is_right: bool
 
 
@@ -93,8 +100,9 @@ def _searches(events: Sequence[Event]) -> list[tuple[str, list[dict[str, Any]]]]
 def _search(when: str, item: dict[str, Any], address: PhotoAddress) -> Search:
     """Return what was retrieved for one watched sentence."""
     own = item.get("own") or {}
-    photos = [
-        Photo(address=address(int(number), "small"), is_right=number == own.get("photo"))
-        for number in item.get("photos", [])
-    ]
+    photos = []
+    for rank, number in enumerate(item.get("photos", []), start=1):
+        is_right = number == own.get("photo")
+        text = html.tidy(str(item.get("sentence", ""))) if is_right else "another photo"
+        photos.append(Photo(address(int(number), "small"), f"Rank {rank}: {text}", is_right))
     return Search(when=when, photos=photos, rank=own.get("rank"))
