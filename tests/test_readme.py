@@ -127,8 +127,9 @@ def test_the_table_of_results_is_that_of_the_checkpoints() -> None:
     of_photos = {m for m, config in models.presets().values() if config.material == "photos"}
     assert {name.strip("`") for name, *_ in rows} == of_photos
     assert len(rows) == len(of_photos)
-    for name, _, *cells in rows:
+    for name, paper, *cells in rows:
         model = name.strip("`")
+        assert paper == f"{models.get(model).paper} {models.get(model).year}"
         assert cells == [recall("storybook", model), recall("flickr8k", model)]
 
 
