@@ -84,6 +84,11 @@ def test_a_browser_can_install_the_page(visit):
     page.locator('link[rel="apple-touch-icon"]').wait_for(state="attached")
     for link in page.locator('link[rel*="icon"]').all():
         assert page.request.get(link.evaluate("node => node.href")).ok
+    addresses = page.locator('link[rel="manifest"], link[rel*="icon"]').evaluate_all(
+        "links => links.map(link => link.getAttribute('href'))"
+    )
+    assert "manifest.json" in addresses
+    assert [a for a in addresses if a.startswith("/")] == []  # which fail below a path
     devtools = page.context.new_cdp_session(page)
     manifest = devtools.send("Page.getAppManifest")
     assert manifest["url"].endswith("/manifest.json")
