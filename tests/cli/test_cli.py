@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -212,6 +213,22 @@ def test_models_lists_presets_and_checkpoints(good, toy_checkpoint, tmp_path, mo
         assert f"\n  {preset} " in printed
     assert "learning_rate=0.001" in printed
     assert str(tmp_path / "toy" / "gru") in printed
+
+
+def test_models_lists_the_licence_of_each_checkpoint(good, toy_checkpoint, tmp_path, monkeypatch):
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
+    for name, dataset in (("free", "storybook"), ("bound", "flickr8k"), ("damaged", None)):
+        folder = shutil.copytree(toy_checkpoint, tmp_path / name)
+        spec = json.loads((folder / "config.json").read_text())
+        text = json.dumps({**spec, "dataset": dataset}) if dataset else "{"
+        (folder / "config.json").write_text(text)
+    lines = good("models").split("Checkpoints")[1].splitlines()
+    labels = {Path(path).name: label for path, label in (x.split(maxsplit=1) for x in lines[1:])}
+    assert labels == {
+        "free": "MIT; its image network: BSD-3-Clause",
+        "bound": "research only",
+        "damaged": "unknown: its config.json is damaged",
+    }
 
 
 @pytest.mark.parametrize("words", [(), ("--help",)])

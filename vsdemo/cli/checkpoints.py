@@ -9,13 +9,14 @@ import typer
 
 from vsdemo.cli.options import Checkpoints, Json, Split, Svg
 from vsdemo.cli.output import print_json, print_table
+from vsdemo.core.errors import UserError
 
 
 def models() -> None:
     """List presets, their settings and the available checkpoints."""
     from vsdemo import models as registry
     from vsdemo.core.config import describe
-    from vsdemo.models import checkpoint, licences
+    from vsdemo.models import checkpoint
 
     print("Presets (python -m vsdemo train PRESET --out DIR [--set key=value]):")
     rows = [(name, registry.get(model).summary) for name, (model, _) in registry.presets().items()]
@@ -24,11 +25,17 @@ def models() -> None:
     for model in registry.MODELS:
         print(f"  {model}: {describe(next(iter(registry.get(model).presets.values())))}")
     print("\nCheckpoints, and the licence of their weights:")
-    rows = [
-        (str(folder), licences.label(checkpoint.read_spec(folder)))
-        for folder in checkpoint.shipped()
-    ]
-    print_table(rows, indent=2)
+    print_table([(str(folder), _licence(folder)) for folder in checkpoint.shipped()], indent=2)
+
+
+def _licence(folder: Path) -> str:
+    """Return the licence of a checkpoint's weights in a few words."""
+    from vsdemo.models import checkpoint, licences
+
+    try:
+        return licences.label(checkpoint.read_spec(folder))
+    except UserError:
+        return "unknown: its config.json is damaged"
 
 
 def curve(
