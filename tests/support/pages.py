@@ -17,7 +17,7 @@ def tab_of(kind, library=None):
     with gr.Blocks():
         context = Context(
             library=library or Library(),
-            model=gr.Dropdown(),
+            model=gr.State(),
             gallery=gr.Dropdown(),
             k=gr.Slider(),
             selection=gr.State(Selection()),

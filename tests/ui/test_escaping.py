@@ -6,23 +6,27 @@ from tests.support.hostile import HOSTILE, check_escaped
 from vsdemo.core.alignment import Alignment, Fragment
 from vsdemo.core.hits import Hit, RegionHit
 from vsdemo.core.sentences import Tree
+from vsdemo.evaluation.task import Quality
 from vsdemo.models.scores import SCORES
 from vsdemo.search.sentence_comparison import SentenceComparison
 from vsdemo.ui.alignment import view as alignment
 from vsdemo.ui.components import html, templates
 from vsdemo.ui.components.html import Bar, PhotoCard
 from vsdemo.ui.describe import view as describe
+from vsdemo.ui.library.offers import ModelOffer, OfferGroup, State
+from vsdemo.ui.models import view as models
 from vsdemo.ui.search import view as search
 from vsdemo.ui.sentences import view as sentences
 from vsdemo.ui.sentences.state import Row
 
-FOLDERS = ("alignment", "components", "describe", "search", "sentences")
+FOLDERS = ("alignment", "components", "describe", "models", "search", "sentences")
 WITHOUT_TEXTS = {
     "components/examples_label.html",
     "components/grey_lines.html",
     "components/plotly.html",  # only texts of the app itself
     "components/skeleton.html",
     "describe/pick_label.html",
+    "models/waiting.html",
 }
 WITH_CODE = {"components/message.html", "components/with_code.html"}  # they read backticks
 BOX = (0.0, 0.0, 1.0, 1.0)
@@ -89,6 +93,23 @@ def model_rows(text):
     return sentences.rows(rows, text)
 
 
+def model_panel(text):
+    described = ModelOffer(
+        key=text,
+        state=State.READY,
+        kind=text,
+        paper=text,
+        year=2014,
+        dataset=text,
+        network=text,
+        quality=Quality(1.0, text),
+        licence=text,
+    )
+    damaged = ModelOffer(text, State.UNAVAILABLE, reason=text)
+    groups = [OfferGroup(text, text, (described, damaged), fits=True)]
+    return models.panel(groups, chosen=text, gallery=text)
+
+
 CASES = [
     ("components/address.html", lambda t: html.address({t: t}, t)),
     ("components/about.html", html.about),
@@ -111,6 +132,8 @@ CASES = [
     ("alignment/photo.html", lambda t: alignment.photo(t, (4, 3), t, aligned(t))),
     ("alignment/regions.html", region_grid),
     ("describe/photo_text.html", describe.photo_text),
+    ("models/field.html", lambda t: models.field(t, ModelOffer(t, State.READY))),
+    ("models/panel.html", model_panel),
     ("search/detail.html", photo_detail),
     ("search/tree.html", lambda t: search.tree(t, aligned(t).tree)),
     (

@@ -93,7 +93,7 @@ def test_available_data_have_no_button(library):
 
 def test_downloads_by_another_program_are_added_too(library):
     with gr.Blocks() as demo, gr.Accordion() as around:
-        panel = DownloadPanel(library, gr.Dropdown(), gr.Dropdown())
+        panel = DownloadPanel(library, gr.Dropdown())
         panel.connect(demo, around)
     assert panel.update(True, None)[panel.seen] == ()
     fetch.fetch("flickr8k", lambda *_: None, threading.Event())

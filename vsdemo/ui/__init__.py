@@ -78,7 +78,8 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
     library = Library(gallery)
     port = port or int(os.environ.get("GRADIO_SERVER_PORT", DEFAULT_PORT))
     if not library.problem:  # load the first engine while the browser opens
-        library.engine(next(iter(library.models)), next(iter(library.galleries)), keep=True)
+        first = next(iter(library.galleries))
+        library.engine(library.default_model(first), first, keep=True)
     demo = build(library)
     settings = {
         "server_port": port,

@@ -102,12 +102,13 @@ class Downloads:
 class DownloadPanel:
     """A line and buttons for each download that was missing when the app started.
 
-    `model` and `gallery` are the drop-downs that offer what was downloaded.
+    `gallery` is the drop-down that offers what was downloaded. The list of models is made when it
+    is opened.
     """
 
-    def __init__(self, library: Library, model: gr.Dropdown, gallery: gr.Dropdown) -> None:
+    def __init__(self, library: Library, gallery: gr.Dropdown) -> None:
         self.downloads = Downloads(library)
-        self.model, self.gallery = model, gallery
+        self.gallery = gallery
         self.lines: dict[str, gr.HTML] = {}
         self.start_buttons: dict[str, gr.Button] = {}
         self.stop_buttons: dict[str, gr.Button] = {}
@@ -130,7 +131,6 @@ class DownloadPanel:
             *self.stop_buttons.values(),
             self.timer,
             self.seen,
-            self.model,
             self.gallery,
         ]
         inputs = [self.open, self.seen]
@@ -155,7 +155,7 @@ class DownloadPanel:
         return self.update(is_open, seen)
 
     def update(self, is_open: bool, seen: Names | None) -> Update:  # noqa: FBT001 (a widget's value)
-        """Show the progress, and offer what was downloaded in the drop-downs."""
+        """Show the progress, and offer what was downloaded in the drop-down."""
         library, completed = self.downloads.library, self.downloads.completed()
         active = is_open or self.downloads.busy
         update: Update = {self.timer: gr.Timer(active=active), self.seen: completed}
@@ -165,7 +165,6 @@ class DownloadPanel:
             update[self.start_buttons[name]] = gr.update(visible=offered)
             update[self.stop_buttons[name]] = gr.update(visible=not state.ended)
         if seen is not None and seen != completed:
-            update[self.model] = gr.update(choices=list(library.models))
             update[self.gallery] = gr.update(choices=library.labels)
             if not is_open:
                 for name in set(completed).difference(seen):

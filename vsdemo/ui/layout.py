@@ -9,11 +9,12 @@ import gradio as gr
 
 from vsdemo.core.errors import UserError
 from vsdemo.ui import callbacks
-from vsdemo.ui.callbacks import NEWEST, QUIET, REQUESTS, Update, Updates
+from vsdemo.ui.callbacks import LATEST, NEWEST, QUIET, REQUESTS, Update, Updates
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.components.widgets import address_html
 from vsdemo.ui.downloads import DownloadPanel
 from vsdemo.ui.library import Library
+from vsdemo.ui.models.menu import ModelMenu
 from vsdemo.ui.tabs import Context, Selection, Tab, Visit
 from vsdemo.ui.uploads import Uploads
 
@@ -46,18 +47,18 @@ class Page:
         self._visits: dict[str, gr.State] = {}
         with gr.Row(elem_classes="top"):
             page_title()
-            model = _setting(list(library.models), "Model")
+            self._menu = ModelMenu(library, next(iter(library.galleries)))
             gallery = _setting(library.labels, "Gallery")
             with gr.Accordion("More", open=False, elem_classes="more-settings") as self._more:
                 k = gr.Slider(4, 60, 12, step=1, label="Photos at a time")
-                self._downloads = DownloadPanel(library, model, gallery)
+                self._downloads = DownloadPanel(library, gallery)
         self._upload = gr.Textbox(visible=False)  # token of the photo of a page loaded again
         self._first = tabs[0].key
         self._open = gr.State(self._first)  # key of the open tab
         selection, address = gr.State(None), address_html()
         with gr.Tabs(elem_id="tabs") as widget:
             self.context = Context(
-                library, model, gallery, k, selection, address, widget, Uploads()
+                library, self._menu.chosen, gallery, k, selection, address, widget, Uploads()
             )
             for kind in tabs:
                 with gr.Tab(kind.title, id=kind.key, render_children=True) as container:
@@ -69,13 +70,19 @@ class Page:
         """Connect the events that concern all tabs."""
         context, visits = self.context, list(self._visits.values())
         values = [context.selection, *context.settings]
+        settings = [context.model, context.gallery]
         for key, tab in self.tabs.items():
             visit = self._visits[key]
             self._containers[key].select(self.opener(key), values, [self._open, visit], **NEWEST)
             show = context.guard(tab)(_showing(tab))
-            visit.change(show, [visit, *tab.inputs], tab.outputs, **NEWEST)
-        for setting in (context.model, context.gallery):
-            setting.input(self.change_settings, [self._open, *values], visits, **NEWEST)
+            shown = visit.change(show, [visit, *tab.inputs], tab.outputs, **NEWEST)
+            shown.then(self._menu.update_field, settings, self._menu.field, **LATEST)
+        inputs = [self._open, *values]
+        context.gallery.input(self.change_settings, inputs, visits, **NEWEST)
+        choose = callbacks.report_errors(self._menu.panel)(self.choose_model)
+        chosen = [context.model, self._menu.panel, *visits]
+        self._menu.panel.select(choose, inputs, chosen, **NEWEST)
+        self._menu.connect(demo, context.gallery)
         arrived = [context.model, context.gallery, context.selection, context.tabs]
         demo.load(
             self.load,
@@ -109,6 +116,21 @@ class Page:
         """Let the open tab follow another model or gallery."""
         return {self._visits[key]: Visit(model, gallery, k, selection)}
 
+    def choose_model(
+        self,
+        key: str,
+        selection: Selection,
+        model: str,
+        gallery: str,
+        k: int,
+        event: gr.EventData,
+    ) -> Updates:
+        """Let the open tab follow the model that was clicked in the list."""
+        clicked = self._menu.clicked(gallery, event)
+        if clicked != model:
+            update = self.change_settings(key, selection, clicked, gallery, k)
+            yield {self.context.model: clicked, **update}
+
     def load(self, upload: str, key: str, k: int, page: gr.Request) -> Update:
         """Show what the address of a new page names."""
         query = dict(page.query_params)
@@ -141,8 +163,12 @@ class Page:
         context, tab = self.context, query.get("tab", self._first)
         if tab not in self.tabs:
             tab = self._first
-        model = _known(query.get("model"), self.library.models)
-        gallery = _known(query.get("gallery"), self.library.galleries)
+        gallery = query.get("gallery", "")
+        if gallery not in self.library.galleries:
+            gallery = next(iter(self.library.galleries))
+        model = query.get("model", "")
+        if model not in self.library.models:
+            model = self.library.default_model(gallery)
         selection = Selection(
             text=query.get("q", ""),
             photo=self._photo(query.get("photo"), gallery),
@@ -152,7 +178,7 @@ class Page:
         )
         REQUESTS.open_tab(str(page.session_hash), tab)
         update: Update = {
-            context.model: gr.update(choices=list(self.library.models), value=model),
+            context.model: model,
             context.gallery: gr.update(choices=self.library.labels, value=gallery),
             context.selection: selection,
         }
@@ -190,11 +216,6 @@ def _query(pairs: Sequence[Any]) -> dict[str, str]:
     """Return the parts of an address; what a page sent otherwise is left out."""
     valid = (pair for pair in pairs if isinstance(pair, list) and len(pair) == 2)
     return {str(name): str(value) for name, value in valid}
-
-
-def _known(key: str | None, known: Mapping[str, Any]) -> str:
-    """Return the key of an address, or the first one instead of an unknown key."""
-    return key if key in known else next(iter(known))  # type: ignore[return-value]
 
 
 def _setting(choices: Sequence[Any], label: str) -> gr.Dropdown:

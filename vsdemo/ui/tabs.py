@@ -97,7 +97,7 @@ class Context:
 
     Attributes:
         library: Models, galleries and engines.
-        model: Widget with the key of the model.
+        model: Holds the key of the model.
         gallery: Widget with the key of the gallery.
         k: Widget with the number of photos to show at a time.
         selection: Holds the `Selection`.
@@ -107,7 +107,7 @@ class Context:
     """
 
     library: Library
-    model: Any
+    model: gr.State
     gallery: Any
     k: gr.Slider
     selection: gr.State

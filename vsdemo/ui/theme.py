@@ -25,6 +25,7 @@ MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Liberation Mono", "monospace
 HERE = Path(__file__).parent
 STYLE_SHEETS = (
     "static/style.css",
+    "models/models.css",
     "alignment/align.css",
     "sentences/sentences.css",
     "hierarchy/cones.css",
@@ -34,7 +35,7 @@ STYLE_SHEETS = (
     "training/curves.css",
     "training/training.css",
 )
-SCRIPTS = ("components/html.js", "alignment/align.js", "hierarchy/cones.js")
+SCRIPTS = ("components/html.js", "models/models.js", "alignment/align.js", "hierarchy/cones.js")
 
 
 def _themed(**names: str) -> dict[str, str]:

@@ -332,7 +332,6 @@ class FeatureCache:
             Key -> reason, for the photos that cannot be read.
         """
         network = load_backbone(self.weights)
-        watch = rates.Stopwatch()
         keys = list(missing)
         broken: dict[str, str] = {}
         description = f"{self.weights.name} {self._folder(kind).name}"
@@ -341,6 +340,7 @@ class FeatureCache:
             while start < len(keys):
                 size = min(SHARD, max(FIRST_SHARD, start))
                 part = {key: missing[key] for key in keys[start : start + size]}
+                watch = rates.Stopwatch()
                 stored: list[str] = []
                 values: list[dict[str, Tensor]] = []
                 for batch in self._batches(network, part, kind, broken):
@@ -355,9 +355,9 @@ class FeatureCache:
                     rows = shards.write(self._folder(kind), stored, joined)
                     with watch.paused():
                         add(rows)
+                if kind == VECTOR:
+                    rates.record(self._work, len(part), watch.seconds)
                 start += size
-        if kind == VECTOR:
-            rates.record(self._work, len(keys), watch.seconds)
         return broken
 
     def _batches(

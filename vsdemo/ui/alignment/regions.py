@@ -54,5 +54,7 @@ class RegionsPanel:
                 html.photo_text(engine.gallery),
                 label=f"Regions that match “{text}”",
             ),
-            self.note: html.note(f"Best {len(hits)} regions of the gallery for “{text}”."),
+            self.note: html.note(
+                f"Best {len(hits)} regions of the gallery for “{text}” by {state.aligned_by}."
+            ),
         }

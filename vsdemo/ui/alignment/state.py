@@ -59,13 +59,13 @@ class AlignState:
             return ""
         phrases = self.alignment.content_fragments
         grounded = sum(self.alignment.best_region(m) is not None for m in phrases)
-        text = f"Grounded in a region: {grounded} of {len(phrases)} phrases."
-        if self.aligned_by == self.model:
-            return text
-        return (
-            f"{text} Aligned by {self.aligned_by}, because {self.model} has one embedding for a "
-            "whole photo."
+        text = (
+            f"Grounded in a region: {grounded} of {len(phrases)} phrases. "
+            f"Aligned by {self.aligned_by}"
         )
+        if self.aligned_by == self.model:
+            return f"{text}."
+        return f"{text}, because {self.model} has one embedding for a whole photo."
 
     @property
     def choice_count(self) -> int:

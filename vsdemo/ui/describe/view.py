@@ -20,11 +20,11 @@ def photo_text(text: str) -> Markup:
 
 
 def summary(ranking: Ranking, chosen: str) -> str:
-    """Return how many sentences are on the page; another model than the chosen one is named."""
-    text = f"Best {len(ranking.hits):,} of {ranking.total:,} sentences"
+    """Return how many sentences are on the page, by which model; another one has a reason."""
+    text = f"Best {len(ranking.hits):,} of {ranking.total:,} sentences by {ranking.model}"
     if ranking.model == chosen:
         return f"{text}."
-    return f"{text} by {ranking.model}, because {chosen} has only seen drawings."
+    return f"{text}, because {chosen} has only seen drawings."
 
 
 def own_captions_summary(error: UserError) -> str:

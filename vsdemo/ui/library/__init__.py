@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -64,6 +64,7 @@ class Library:
         # Enough threads for every model: those that compute for long wait for a slot first.
         self._pool = ThreadPoolExecutor(MAX_THREADS, "vsdemo")
         self._slots = Semaphore(MAX_PREPARATIONS)
+        self._measuring = Semaphore(1)
         self._lock = Lock()
         self._photos: dict[str, Pending[CaptionSet]] = {}
         self._engines: OrderedDict[EngineKey, Pending[Engine]] = OrderedDict()
@@ -203,6 +204,12 @@ class Library:
         """Return the models for a gallery in groups, the most useful first."""
         return offers.group_offers(self.offers(gallery), _find(gallery, self.galleries))
 
+    def preparations(self, gallery: str) -> list[Future[Engine]]:
+        """Return the engines over a gallery that are being prepared."""
+        with self._lock:
+            engines = [engine for (_, key), engine in self._engines.items() if key == gallery]
+        return [engine.future for engine in engines if not engine.future.done()]
+
     def default_model(self, gallery: str) -> str:
         """Return the model to begin with in a gallery; see `offers.default_offer`."""
         return offers.default_offer(self.groups(gallery)) or next(iter(self.models))
@@ -213,7 +220,8 @@ class Library:
         with self._lock:
             pending = self._measurements.get(gallery)
             if pending is None or pending.failed or pending.future.done():
-                status = self.status("Measuring")
+                # Without a slot: a few photos are done before other preparations would be.
+                status = Status("Measuring", self._measuring)
                 folders = list(self.models.values())
                 pending = self.submit(status, offers.measure, folders, chosen, status.report)
                 self._measurements[gallery] = pending

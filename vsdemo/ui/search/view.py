@@ -51,8 +51,8 @@ def tree(sentence: str, parsed: Tree) -> Markup:
 
 
 def summary(engine: Engine, state: SearchState) -> str:
-    """Return how many photos were searched, and which words were ignored."""
-    text = f"Best {len(state.hits):,} of {len(engine.photos):,} photos."
+    """Return how many photos were searched by which model, and which words were ignored."""
+    text = f"Best {len(state.hits):,} of {len(engine.photos):,} photos by {state.model}."
     if engine.unreadable:
         text += f" {len(engine.unreadable):,} files could not be read."
     if unknown := list(dict.fromkeys(engine.unknown_words(state.text))):

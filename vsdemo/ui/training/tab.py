@@ -236,7 +236,7 @@ class TrainTab:
         context = self.context
         yield {
             self.note: "",
-            context.model: gr.update(choices=list(self.library.models), value=name),
+            context.model: name,
             context.gallery: gr.update(value=gallery) if gallery else gr.skip(),
             **context.go("search", Selection(text)),
         }
