@@ -121,9 +121,8 @@ def test_calibrate_stores_a_threshold(good, toy_checkpoint, tmp_path):
     assert (values["dataset"], values["split"]) == ("toy", "dev")
     assert printed == f"{folder}, by number of photos: 8: {values['scores']['8']:.3f}\n"
     result = json.loads(good("calibrate", folder, "--json"))[str(folder)]
-    assert result == {
-        key: values[key] for key in ("dataset", "split", "sentences", "scores", "short_scores")
-    }
+    printed_keys = ("dataset", "split", "sentences", "scores", "short_scores", "bar_scale")
+    assert result == {key: values[key] for key in printed_keys}
 
 
 def test_search_in_a_folder_of_photos(good, toy_checkpoint, toy_root, tmp_path):
