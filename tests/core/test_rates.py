@@ -1,6 +1,7 @@
 """How long work takes on this machine."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
@@ -54,3 +55,17 @@ def test_threads_lose_no_measurement():
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: rates.record(f"work {n % 4}", 4, 1.0), range(32)))
     assert all(rates.seconds_per_item(f"work {n}") == pytest.approx(0.25) for n in range(4))
+
+
+def test_a_stopwatch_does_not_count_pauses(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(rates, "monotonic", lambda: now[0])
+    watch = rates.Stopwatch()
+    now[0] += 2
+    with watch.paused():
+        now[0] += 50
+    with suppress(ValueError), watch.paused():
+        now[0] += 50
+        raise ValueError
+    now[0] += 3
+    assert watch.seconds == pytest.approx(5)

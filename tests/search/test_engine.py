@@ -14,6 +14,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.data import caption_bank, datasets
 from vsdemo.search.engine import MAX_K, Engine, Reader, check_k
+from vsdemo.vision import features
 from vsdemo.vision.features import UnreadablePhotos
 
 SAME = "a red circle on a blue ground"
@@ -298,6 +299,27 @@ def test_progress_of_features_and_captions(toy_checkpoint, tmp_path, monkeypatch
     reports.clear()
     texts = len(engine.captions)
     assert reports[-1] == (texts, texts)
+
+
+def test_engines_over_the_first_photos_are_offered(toy_checkpoint, engine, tmp_path, monkeypatch):
+    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
+    monkeypatch.setattr(features, "SHARD", 16)
+    monkeypatch.setattr(features, "FIRST_SHARD", 8)
+    gallery, partial = datasets.load("toy", "all"), []
+    drawn = [gallery.first(4), gallery.first(10)]
+    complete = Engine(toy_checkpoint, "toy", drawn=drawn, on_partial=partial.append)
+    counts = [len(part.photos) for part in partial]
+    assert counts == [4, 10, 18, 26]
+    assert all(part.is_partial for part in partial)
+    assert not complete.is_partial
+    assert complete.search(SAME, 40) == engine.search(SAME, 40)
+    for part in partial:
+        count = len(part.photos)
+        assert part.gallery == gallery.first(count)
+        scores = {hit.number: hit.score for hit in engine.search(SAME, 40) if hit.number < count}
+        hits = part.search(SAME, 40)
+        assert [hit.number for hit in hits] == list(scores)
+        assert [hit.score for hit in hits] == pytest.approx(list(scores.values()), abs=1e-5)
 
 
 def test_features_of_another_backbone_are_a_user_error(toy_checkpoint, tmp_path):

@@ -99,10 +99,11 @@ def test_without_weights_photos_are_browsed(offline):
     tab = tab_of(SearchTab, offline())
     updates = list(tab.show(visit_of(*KEY, k=4), None, ""))
     assert any("Drawing the pictures" in u.get(tab.note, "") for u in updates)
-    last = next(update for update in updates if tab.grid in update)
+    last = [update for update in updates if tab.grid in update][-1]
     assert last[tab.grid].count("<img") == 4
     assert last[tab.detail].count('class="sentence"') == 5
-    assert [last[b] for b in tab.examples][2] == "an animal in the snow"
+    chips = next(update for update in updates if tab.examples[2] in update)
+    assert chips[tab.examples[2]] == "an animal in the snow"
     state = last[tab.state]
     assert state.address == {"model": "gru", "gallery": GALLERY}
     more = list(tab.show_more(state))[-1]
@@ -176,7 +177,9 @@ def test_photos_are_browsed_until_they_can_be_searched(few, monkeypatch):
     tab = tab_of(SearchTab, library)
     monkeypatch.setattr(callbacks, "is_ready_soon", lambda *_, **__: False)
     updates = list(tab.show(visit_of(*KEY, k=4), None, ""))
-    assert len([update for update in updates if tab.grid in update]) == 1
+    photos = [update[tab.grid].count("<img") for update in updates if tab.grid in update]
+    assert photos == sorted(photos)  # as they are drawn
+    assert photos[-1] == 4
     assert "6 photos. Type a sentence" in updates[-1][tab.note]
     assert tab.grid not in updates[-1]
     assert library.engine(*KEY).status.label == "Looking at the photos"

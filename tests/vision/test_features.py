@@ -160,6 +160,43 @@ def test_progress_counts_computed_photos(photos, monkeypatch):
     assert calls == [(3, 10), (4, 10), (7, 10), (8, 10), (10, 10)]
 
 
+def test_the_first_photos_are_offered_while_others_are_computed(photos, monkeypatch, tmp_path):
+    monkeypatch.setattr(features, "SHARD", 8)
+    monkeypatch.setattr(features, "FIRST_SHARD", 2)
+    monkeypatch.setattr(features, "BATCH_VIEWS", 2)
+    partial = []
+    complete = FeatureCache(BACKBONE).get(photos[:30], on_partial=partial.append)
+    assert [len(part) for part in partial] == [2, 4, 8, 16, 24]
+    assert all(torch.equal(part, complete[: len(part)]) for part in partial)
+    again = []
+    assert torch.equal(FeatureCache(BACKBONE).get(photos[:30], on_partial=again.append), complete)
+    assert again == []  # as nothing is missing
+
+
+def test_what_a_killed_run_has_computed_is_offered_at_once(photos, monkeypatch):
+    FeatureCache(BACKBONE).get(photos[:10])
+    FeatureCache(BACKBONE).get(photos[20:25])
+    events = []
+    complete = FeatureCache(BACKBONE).get(
+        photos[:30],
+        progress=lambda done, total: events.append((done, total)),
+        on_partial=lambda part: events.append(len(part)),
+    )
+    assert events == [10, (15, 15)]
+    assert len(complete) == 30
+
+
+def test_photos_before_an_unreadable_one_are_offered(photos, monkeypatch, tmp_path):
+    monkeypatch.setattr(features, "FIRST_SHARD", 2)
+    monkeypatch.setattr(features, "SHARD", 2)
+    bad = tmp_path / "bad.png"
+    bad.write_text("no photo")
+    partial = []
+    with pytest.raises(UnreadablePhotos):
+        FeatureCache(BACKBONE).get([*photos[:5], bad, *photos[5:9]], on_partial=partial.append)
+    assert [len(part) for part in partial] == [2, 4, 5]
+
+
 def test_killed_run_keeps_what_it_computed(photos, own_home, monkeypatch, counted):
     killed = start_driver(photos)
     os.kill(killed.pid, signal.SIGKILL)

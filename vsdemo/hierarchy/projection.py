@@ -18,7 +18,6 @@ import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from sklearn.decomposition import PCA
 
 from vsdemo.core import tensors
 from vsdemo.core.errors import Cancelled, UserError
@@ -129,6 +128,8 @@ def _normalized(x: np.ndarray) -> np.ndarray:
 
 def _pca(x: np.ndarray, seed: int) -> np.ndarray:
     """Return `(N, 2)` for a few embeddings `(N, D)`; without a second dimension it is a line."""
+    from sklearn.decomposition import PCA  # takes seconds to import
+
     places = np.zeros((len(x), 2))
     dims = min(2, *x.shape) if len(x) > 1 else 0
     if dims:

@@ -254,6 +254,7 @@ class Engine(Reader):
         gallery: The photos and captions.
         photos: Index of the photos.
         unreadable: Photos of a folder that cannot be read, and why.
+        is_partial: Whether photos of the gallery are missing that are still being encoded.
 
     Raises:
         UserError: The gallery is missing, or as `Reader` for a photo.
@@ -271,6 +272,7 @@ class Engine(Reader):
         super().__init__(folder, progress)
         checkpoint.check_photos(self.spec)
         self.gallery: CaptionSet
+        self.is_partial = False
         self.unreadable: dict[Path, str] = {}
         offered = 0
 
@@ -294,6 +296,7 @@ class Engine(Reader):
     def _over_first(self, features: Tensor) -> Engine:
         """Return an engine over the first photos of the gallery, those that have features."""
         first = copy(self)
+        first.is_partial = True
         first.gallery = self.gallery.first(len(features))
         first.photos = self._index(features)
         return first

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 import gradio as gr
+from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
@@ -20,7 +21,7 @@ from vsdemo.search.index import Index
 from vsdemo.ui import images
 from vsdemo.ui.components import html
 from vsdemo.ui.library import Library
-from vsdemo.ui.library.pending import Pending
+from vsdemo.ui.library.pending import Pending, Status
 from vsdemo.ui.requests import Requests
 
 T = TypeVar("T")
@@ -120,6 +121,17 @@ class _Recent:
         return {widget: value for widget, (value, _) in self._values.items()}
 
 
+def progress(status: Status) -> Markup:
+    """Return the progress line of work in the background."""
+    return html.progress(
+        status.label,
+        status.done,
+        status.total,
+        seconds_left=status.seconds_left,
+        can_stop=True,
+    )
+
+
 def wait_for(note: gr.HTML, pending: Pending[T]) -> Generator[Update, None, T]:
     """Wait for a value, showing its status in `note`, and return it.
 
@@ -128,18 +140,31 @@ def wait_for(note: gr.HTML, pending: Pending[T]) -> Generator[Update, None, T]:
     with pending.wanted():
         wait([pending.future], AT_ONCE)
         while not pending.future.done():
-            status = pending.status
-            yield {
-                note: html.progress(
-                    status.label,
-                    status.done,
-                    status.total,
-                    seconds_left=status.seconds_left,
-                    can_stop=True,
-                )
-            }
+            yield {note: progress(pending.status)}
             wait([pending.future], TICK)
         return pending.result()
+
+
+def wait_for_more(
+    note: gr.HTML,
+    pending: Pending[T],
+    seen: T | None = None,
+    line: Callable[[Status], Markup] = progress,
+) -> Generator[Update, None, T]:
+    """Wait for the value or a partial one other than `seen`, and return it.
+
+    Args:
+        note: Where the status is shown.
+        pending: The value.
+        seen: The last partial value; None to get any.
+        line: Returns what to show of the status meanwhile.
+    """
+    with pending.wanted():
+        wait([pending.future], AT_ONCE)
+        while (value := pending.newest) is None or value is seen:
+            yield {note: line(pending.status)}
+            wait([pending.future], TICK)
+        return value
 
 
 def stop(note: gr.HTML) -> Callable[[], Updates]:
@@ -179,10 +204,13 @@ def sample_photos(
 
 
 def is_ready_soon(library: Library, model: str, gallery: str, *, since: float) -> bool:
-    """Whether an engine is loaded within PATIENCE seconds of `since`, a time of `monotonic`."""
-    future = library.engine(model, gallery).future
-    wait([future], max(0, since + PATIENCE - monotonic()))
-    return future.done() and future.exception() is None
+    """Whether photos can be searched within PATIENCE seconds of `since`, a time of `monotonic`."""
+    pending = library.engine(model, gallery)
+    until = since + PATIENCE
+    while pending.partial is None and (left := until - monotonic()) > 0:
+        if wait([pending.future], min(left, AT_ONCE)).done:
+            break
+    return pending.partial is not None or (pending.future.done() and not pending.failed)
 
 
 def event_data(event: gr.EventData) -> dict[str, Any]:

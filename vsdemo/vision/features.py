@@ -143,7 +143,7 @@ class _Beginning:
         self._rows.update(rows)
         while self._count < len(self._keys) and self._keys[self._count] in self._rows:
             self._count += 1
-        has_grown = self._count > GROWTH * self._offered
+        has_grown = self._count > self._offered and self._count >= GROWTH * self._offered
         if has_grown and self._count < len(self._keys):
             self._offered = self._count
             self._offer([self._rows[key] for key in self._keys[: self._count]])

@@ -2,16 +2,19 @@
 
 import hashlib
 import os
+import subprocess
+import sys
+import time
 
 import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
 from vsdemo.cli import cli
-from vsdemo.core.errors import UserError
+from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.data import datasets, storybook
 from vsdemo.data.overview import overview
-from vsdemo.data.storybook import store
+from vsdemo.data.storybook import painters, store
 from vsdemo.data.storybook.contact_sheet import save_sheet
 from vsdemo.data.storybook.drawing import FOLDER
 from vsdemo.data.storybook.pictures import generate_picture
@@ -71,6 +74,69 @@ def test_load_draws_missing_pictures_once(few):
     assert before[0] == after[0]
     with Image.open(split.photos[0]) as photo:
         assert photo.size == (480, 360)
+
+
+def test_pictures_are_drawn_in_order_and_wait_for_the_caller(few, monkeypatch):
+    """Whoever is called with the progress can stop the drawing for a while."""
+    monkeypatch.setattr(store.os, "cpu_count", lambda: 2)
+    numbers, drawn = range(4000, 4040), []
+
+    def progress(done, total):
+        drawn.append(sum(store.photo(number).exists() for number in numbers[:done]))
+        if done == 4:
+            time.sleep(2)
+            ahead = sum(store.photo(number).exists() for number in numbers)
+            assert ahead <= 4 + 3 * painters.CHUNK
+
+    store.draw(numbers, progress)
+    assert drawn == list(range(1, 41))
+
+
+def test_drawing_ends_with_an_error_of_its_caller(few, monkeypatch):
+    monkeypatch.setattr(store.os, "cpu_count", lambda: 2)
+    processes = []
+    start = subprocess.Popen
+    monkeypatch.setattr(
+        painters.subprocess,
+        "Popen",
+        lambda *a, **o: processes.append(start(*a, **o)) or processes[-1],
+    )
+
+    def progress(done, total):
+        raise Cancelled
+
+    with pytest.raises(Cancelled) as caught:
+        store.draw(range(4000, 4040), progress)
+    assert len(processes) == 2
+    assert [process.returncode for process in processes] == [0, 0]
+    assert caught.traceback  # still refers to what was drawing
+    assert len(list(store.folder().glob("*.png"))) < 40
+
+
+def test_a_picture_that_cannot_be_drawn(few, monkeypatch, tmp_path):
+    monkeypatch.setattr(store.os, "cpu_count", lambda: 2)
+    (tmp_path / "file").write_text("in the place of a folder")
+    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "file" / "home"))
+    with pytest.raises(UserError, match=r"Storybook cannot be drawn \(.+\)\.$"):
+        store.draw(range(4000, 4016))
+    monkeypatch.setattr(painters, "MODULE", "vsdemo.core.paths")  # ends at once
+    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
+    with pytest.raises(UserError, match="process that draws them has ended"):
+        store.draw(range(4000, 4016))
+
+
+def test_painters_end_with_a_killed_program(few):
+    code = (
+        "import os, signal; from vsdemo.data.storybook import painters;"
+        "next(painters.draw(range(4000, 4400), 2)); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=False)
+    time.sleep(3)  # more than a few pictures take
+    count = len(list(store.folder().glob("*.png")))
+    assert 0 < count <= 4 * painters.CHUNK
+    time.sleep(1)
+    assert len(list(store.folder().glob("*.png"))) == count
+    assert list(store.folder().glob(".*.tmp")) == []
 
 
 def test_scenes_are_read_as_they_were_generated(few):

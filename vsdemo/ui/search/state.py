@@ -8,6 +8,19 @@ from vsdemo.core.hits import Hit
 from vsdemo.ui.tabs import Selection
 
 
+@dataclass(eq=False)
+class Ongoing:
+    """A search that is repeated as more photos are there.
+
+    Attributes:
+        hits: The newest results.
+        has_choice: Whether the visitor has clicked a photo of these results, which stays large.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    has_choice: bool = False
+
+
 @dataclass(frozen=True)
 class SearchState:
     """What the page shows; clicks refer to it, not to the drop-downs.
@@ -21,6 +34,7 @@ class SearchState:
         browsed: How many photos of the gallery are on the page where there are no hits.
         photo: Number of the large photo; None for the first.
         selection: What the visitor has selected.
+        ongoing: The search that these results are of.
     """
 
     text: str
@@ -31,6 +45,7 @@ class SearchState:
     browsed: int = 0
     photo: int | None = None
     selection: Selection = field(default_factory=Selection)
+    ongoing: Ongoing = field(default_factory=Ongoing, compare=False)
 
     @property
     def address(self) -> dict[str, str]:

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any, ClassVar
 
 import gradio as gr
+from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
@@ -24,8 +25,9 @@ from vsdemo.ui.components.widgets import (
     note_html,
     one_line,
 )
+from vsdemo.ui.library.pending import Pending, Status
 from vsdemo.ui.search import view
-from vsdemo.ui.search.state import SearchState
+from vsdemo.ui.search.state import Ongoing, SearchState
 from vsdemo.ui.search.tree import TreePanel
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
@@ -122,7 +124,8 @@ class SearchTab:
     def _open_gallery(self, state: SearchState) -> Updates:
         """Show the photos of a gallery in order until they can be searched."""
         since = monotonic()
-        captions = yield from callbacks.wait_for(self.note, self.library.photos(state.gallery))
+        photos = self.library.photos(state.gallery)
+        captions = yield from callbacks.wait_for_more(self.note, photos)
         examples = self.library.galleries[state.gallery].examples
         chips = dict(zip(self.examples, examples, strict=True))
         if callbacks.is_ready_soon(self.library, state.model, state.gallery, since=since):
@@ -131,27 +134,42 @@ class SearchTab:
         else:
             update = self._browse(captions, state)
             yield {self.query: state.text, **chips, **update}
+            with photos.wanted():
+                while len(captions.photos) < min(state.k, self._total(state)):
+                    captions = yield from callbacks.wait_for_more(self.note, photos, captions)
+                    update = self._browse(captions, state)
+                    yield update
             state = update[self.state]
-        yield from self._search_when_ready(captions, state)
+        yield from self._search_when_ready(state)
 
-    def _search_when_ready(self, captions: CaptionSet, state: SearchState) -> Updates:
-        """Search as soon as the engine is loaded, or say why the photos cannot be searched."""
-        count = len(captions.photos)
+    def _search_when_ready(self, state: SearchState) -> Updates:
+        """Search as soon as photos are encoded, or say why they cannot be searched."""
         try:
             if state.text:
                 yield from self.search(state)
             else:
-                engine = yield from self._engine(state)
-                if engine.unreadable:
-                    yield self._browse(engine.gallery, replace(state, browsed=0))
-                yield {self.note: html.note(f"{count:,} photos. Type a sentence to search them.")}
+                yield from self._wait_for_search(state)
         except UserError as error:
+            photos = self.library.photos(state.gallery)
+            captions = yield from callbacks.wait_for(self.note, photos)
             if not state.browsed:
                 yield self._browse(captions, state)
             if state.text:
                 raise
+            count = len(captions.photos)
             text = f"{count:,} photos to browse. Search is not available: {error}"
             yield {self.note: html.note(text)}
+
+    def _wait_for_search(self, state: SearchState) -> Updates:
+        """Wait until all photos of the gallery can be searched."""
+        with self._pending(state).wanted():
+            engine = yield from self._next_engine(state)
+            while engine.is_partial:
+                engine = yield from self._next_engine(state, engine)
+        if engine.unreadable:
+            yield self._browse(engine.gallery, replace(state, browsed=0))
+        count = len(engine.photos)
+        yield {self.note: html.note(f"{count:,} photos. Type a sentence to search them.")}
 
     def run(self, text: str, model: str, gallery: str, k: int) -> Updates:
         """Search for the photos that a sentence describes."""
@@ -160,61 +178,115 @@ class SearchTab:
 
     def search(self, state: SearchState) -> Updates:
         """Search, and fill the page."""
-        engine = yield from self._engine(state)
-        hits = tuple(engine.search(state.text, state.k))
+        state = replace(state, ongoing=Ongoing())
+        with self._pending(state).wanted():
+            engine = yield from self._next_engine(state)
+            shown = self._search(engine, state, state.k)
+            yield {self.query: state.text, **self._page(engine, shown)}
+            yield from self._repeat(engine, state, shown, state.k)
+
+    def _repeat(
+        self, engine: Engine, state: SearchState, shown: SearchState, count: int
+    ) -> Updates:
+        """Repeat a search whenever there are more photos, until all are there.
+
+        Args:
+            engine: The engine of the results.
+            state: What was searched for.
+            shown: What the page shows.
+            count: Hits to show.
+        """
+        while engine.is_partial:
+            engine = yield from self._next_engine(shown, engine)
+            shown = self._search(engine, state, count)
+            if state.ongoing.has_choice:
+                yield self._results(engine, shown)
+            else:
+                yield self._page(engine, shown)
+
+    def _search(self, engine: Engine, state: SearchState, count: int) -> SearchState:
+        """Return the state with hits and a large photo, the best one unless another is wanted."""
+        hits = tuple(engine.search(state.text, count))
+        state.ongoing.hits = hits
         photo = state.photo
         if photo is None or photo >= len(engine.photos):
             photo = hits[0].number
         state = replace(state, hits=hits, photo=photo)
-        if state.selection.text:
-            state = _select(state, photo)
-        yield {
-            self.query: state.text,
-            **self._results(engine, state),
-            **self._detail(engine.gallery, state, engine),
-        }
+        return _select(state, photo) if state.selection.text else state
+
+    def _page(self, engine: Engine, state: SearchState) -> Update:
+        """Return the results and the large photo."""
+        return {**self._results(engine, state), **self._detail(engine.gallery, state, engine)}
 
     def show_more(self, state: SearchState | None) -> Updates:
         """Add `k` more photos."""
         if state is None:
             return
         if not state.hits:
-            captions = yield from callbacks.wait_for(self.note, self.library.photos(state.gallery))
+            photos = self.library.photos(state.gallery)
+            captions = yield from callbacks.wait_for_more(self.note, photos)
             yield self._browse(captions, state)
             return
-        engine = yield from self._engine(state)
-        count = min(len(state.hits) + state.k, MAX_K)
-        state = replace(state, hits=tuple(engine.search(state.text, count)))
-        yield {self.state: state, **self._results(engine, state), **self.context.record(state)}
+        with self._pending(state).wanted():
+            engine = yield from self._next_engine(state)
+            count = min(len(_newest(state).hits) + state.k, MAX_K)
+            state = replace(state, ongoing=Ongoing(has_choice=True))
+            shown = self._search(engine, state, count)
+            yield {self.state: shown, **self._results(engine, shown), **self.context.record(shown)}
+            yield from self._repeat(engine, state, shown, count)
 
     def select(self, state: SearchState | None, event: gr.EventData) -> Updates:
         """Show the clicked photo large."""
         if state is None:
             return
-        engine = (yield from self._engine(state)) if state.hits else None
-        captions = yield from callbacks.wait_for(self.note, self.library.photos(state.gallery))
+        state.ongoing.has_choice = True
+        engine = (yield from self._next_engine(state)) if state.hits else None
+        captions = engine.gallery if engine else (yield from self._photos(state))
         number = callbacks.clicked_number(event, len(captions.photos))
-        yield self._detail(captions, _select(state, number), engine)
+        yield self._detail(captions, _select(_newest(state), number), engine)
 
     def search_caption(self, state: SearchState | None, event: gr.EventData) -> Updates:
         """Search for the clicked caption."""
         if state is None:
             return
-        captions = yield from callbacks.wait_for(self.note, self.library.photos(state.gallery))
+        captions = yield from self._photos(state)
         own = captions.own_captions(state.photo or 0)
         text = html.tidy(own[callbacks.clicked_number(event, len(own))])
         yield from self.run(text, state.model, state.gallery, state.k)
 
-    def _engine(self, state: SearchState) -> Generator[Update, None, Engine]:
-        return callbacks.load_engine(self.library, self.note, state.model, state.gallery)
+    def _next_engine(
+        self, state: SearchState, engine: Engine | None = None
+    ) -> Generator[Update, None, Engine]:
+        """Wait for an engine over more photos than those of `engine`, and return it."""
+
+        def line(status: Status) -> Markup:
+            if engine is None:
+                return callbacks.progress(status)
+            return view.partial_results(engine, state, self._total(state), status.seconds_left)
+
+        pending = self._pending(state)
+        return (yield from callbacks.wait_for_more(self.note, pending, engine, line))
+
+    def _pending(self, state: SearchState) -> Pending[Engine]:
+        return self.library.engine(state.model, state.gallery)
+
+    def _total(self, state: SearchState) -> int:
+        return len(self.library.galleries[state.gallery].photos)
+
+    def _photos(self, state: SearchState) -> Generator[Update, None, CaptionSet]:
+        """Return the photos that are there."""
+        return callbacks.wait_for_more(self.note, self.library.photos(state.gallery))
 
     def _address(self, gallery: str) -> html.PhotoAddress:
         return images.addresses(self.library.galleries[gallery].token)
 
     def _results(self, engine: Engine, state: SearchState) -> Update:
         """Return the grid of hits, with what is around it."""
+        note = html.note(view.summary(engine, state))
+        if engine.is_partial:
+            note = view.partial_results(engine, state, self._total(state), None)
         return {
-            self.note: html.note(view.summary(engine, state)),
+            self.note: note,
             self.more: gr.update(interactive=len(state.hits) < min(len(engine.photos), MAX_K)),
             self.grid: html.photo_grid(
                 state.hits,
@@ -264,6 +336,11 @@ class SearchTab:
             nearest=nearest,
         )
         return {self.detail: detail, self.state: state, **self.context.record(state)}
+
+
+def _newest(state: SearchState) -> SearchState:
+    """Return the state with the newest hits of its search, which more photos may have changed."""
+    return replace(state, hits=state.ongoing.hits or state.hits)
 
 
 def _select(state: SearchState, photo: int) -> SearchState:
