@@ -106,10 +106,10 @@ def test_a_click_on_anything_else_is_refused(models, data):
 
 
 def test_a_click_on_a_model_that_is_not_here_is_refused(models, monkeypatch):
-    gone = ModelOffer("gone", State.UNAVAILABLE, reason="Its image network is not downloaded.")
+    gone = ModelOffer("order", State.UNAVAILABLE, reason="Its image network is not downloaded.")
     monkeypatch.setattr(offers, "list_offers", lambda *_: [gone])
     with pytest.raises(UserError, match="not downloaded"):
-        models.clicked(GALLERY, SimpleNamespace(_data={"name": "gone"}))
+        models.clicked(GALLERY, SimpleNamespace(_data={"name": "order"}))
 
 
 def opened(models, model="gru"):

@@ -338,3 +338,13 @@ def test_listing_reads_no_weights_and_takes_less_than_200_ms(shelf, monkeypatch)
         assert len(library.offers("toy-all")) == 22
         seconds.append(time.perf_counter() - started)
     assert min(seconds) < 0.2
+
+
+def test_one_model_costs_as_much_as_in_the_list(shelf):
+    shelf("gru")
+    shelf("other", backbone=MISSING_NETWORK)
+    library = Library()
+    for offer in library.offers("toy-test"):
+        assert library.offer(offer.key, "toy-test") == offer
+    with pytest.raises(UserError, match="no 'x' here"):
+        library.offer("x", "toy-test")

@@ -193,12 +193,12 @@ class Library:
 
     def offers(self, gallery: str) -> list[ModelOffer]:
         """Return every model with what it costs to search a gallery with it."""
-        chosen = _find(gallery, self.galleries)
-        with self._lock:
-            engines = {
-                model: engine for (model, key), engine in self._engines.items() if key == gallery
-            }
-        return offers.list_offers(self.models, chosen, engines)
+        return self._offers(self.models, gallery)
+
+    def offer(self, model: str, gallery: str) -> ModelOffer:
+        """Return what it costs to search a gallery with a model."""
+        (offer,) = self._offers({model: _find(model, self.models)}, gallery)
+        return offer
 
     def groups(self, gallery: str) -> list[OfferGroup]:
         """Return the models for a gallery in groups, the most useful first."""
@@ -258,6 +258,14 @@ class Library:
                 pending = self.submit(status, _load_readers, dict(self.models), status)
                 self._all_readers = pending
             return pending
+
+    def _offers(self, folders: Mapping[str, Path], gallery: str) -> list[ModelOffer]:
+        chosen = _find(gallery, self.galleries)
+        with self._lock:
+            engines = {
+                model: engine for (model, key), engine in self._engines.items() if key == gallery
+            }
+        return offers.list_offers(folders, chosen, engines)
 
     def _drop_engine(self, key: EngineKey) -> None:
         self._engines.pop(key, None)

@@ -67,8 +67,7 @@ class ModelMenu:
 
     def update_field(self, model: str, gallery: str) -> str:
         """Return the field with what the chosen model costs in a gallery."""
-        offers = {offer.key: offer for offer in self.library.offers(gallery)}
-        return view.field(model, offers.get(model))
+        return view.field(model, self.library.offer(model, gallery))
 
     def open(self, model: str, gallery: str) -> Updates:
         """Fill the panel, and fill it again until nothing changes by itself any more."""
@@ -99,11 +98,11 @@ class ModelMenu:
             UserError: The page sent something else than a model that can be chosen.
         """
         name = callbacks.event_data(event).get("name")
-        offers = {offer.key: offer for offer in self.library.offers(gallery)}
-        if not isinstance(name, str) or name not in offers:
+        if not isinstance(name, str) or name not in self.library.models:
             raise UserError(GONE)
-        if not offers[name].can_be_chosen:
-            raise UserError(offers[name].reason)
+        offer = self.library.offer(name, gallery)
+        if not offer.can_be_chosen:
+            raise UserError(offer.reason)
         return name
 
     def _filled(self, model: str, gallery: str, *, is_measuring: bool = False) -> Update:
