@@ -148,6 +148,12 @@ def test_an_opened_panel_is_filled_again_when_a_preparation_ends(library, models
     assert models.update_field("gru", GALLERY) == last[models.field]
 
 
+def test_the_field_names_a_model_that_was_deleted(models):
+    html = models.update_field("deleted", GALLERY)
+    assert "deleted" in html
+    assert "model-status" not in html
+
+
 def test_a_closed_panel_does_no_work(library, models, monkeypatch):
     library.measure(GALLERY).result()
     monkeypatch.setattr(menu, "TICK", 0.05)

@@ -67,6 +67,8 @@ class ModelMenu:
 
     def update_field(self, model: str, gallery: str) -> str:
         """Return the field with what the chosen model costs in a gallery."""
+        if model not in self.library.models:  # its run was deleted
+            return view.field(model, None)
         return view.field(model, self.library.offer(model, gallery))
 
     def open(self, model: str, gallery: str) -> Updates:
