@@ -129,6 +129,7 @@ def test_describe_starts_with_a_photo_and_accepts_others(opened, tmp_path):
     opened.locator("#photo button[aria-label='Remove Image']").click()
     opened.locator("#photo input[type=file]").set_input_files(tmp_path / "red.png")
     expect(opened).not_to_have_url(re.compile("photo="))
+    expect(opened.locator("#sentences .mark")).to_have_count(0)  # captions of the photo before
     expect(sentences).to_have_count(10)
     opened.get_by_role("button", name="Show more").last.click()
     expect(sentences).to_have_count(20)

@@ -57,13 +57,16 @@ def report_errors(
             ends an older one: nothing of the older one arrives any more, and its work is cancelled
             unless another request wants it. Empty for a callback that always goes on to its end.
         tab: Key of the tab that the callback belongs to.
-        place: Widgets that only callbacks of the open tab may change.
+        place: Widgets that only callbacks of the open tab may change, and none that began before
+            Back or Forward were used.
     """
 
     def decorate(callback: Callable[..., Updates]) -> Callable[..., Updates]:
         @functools.wraps(callback)
         def run(page: gr.Request, *args: Any) -> Updates:
             request = REQUESTS.begin((str(page.session_hash), channel)) if channel else None
+            session = str(page.session_hash)
+            restored = REQUESTS.restored(session)
             nothing: Update = {note: gr.skip()}  # Gradio empties widgets that get no value
             updates, recent = callback(*args), _Recent()
             try:
@@ -72,7 +75,8 @@ def report_errors(
                     if request and not request.is_newest:
                         yield nothing  # Gradio repeats the last values of a callback at its end
                         return
-                    if place and not REQUESTS.is_open(str(page.session_hash), tab):
+                    is_here = REQUESTS.is_open(session, tab)
+                    if place and not (is_here and REQUESTS.restored(session) == restored):
                         others = {w: value for w, value in update.items() if w not in place}
                         update = others or nothing
                     yield recent.add(update)

@@ -10,6 +10,7 @@ import gradio as gr
 from vsdemo.core.errors import UserError
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import LATEST, NEWEST, QUIET, REQUESTS, Update, Updates
+from vsdemo.ui.components import html
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.components.widgets import address_html
 from vsdemo.ui.downloads import DownloadPanel
@@ -55,7 +56,7 @@ class Page:
         self._upload = gr.Textbox(visible=False)  # token of the photo of a page loaded again
         self._first = tabs[0].key
         self._open = gr.State(self._first)  # key of the open tab
-        selection, address = gr.State(None), address_html()
+        selection, address = gr.State(None), address_html()  # None until the address is read
         with gr.Tabs(elem_id="tabs") as widget:
             self.context = Context(
                 library, self._menu.chosen, gallery, k, selection, address, widget, Uploads()
@@ -73,7 +74,9 @@ class Page:
         settings = [context.model, context.gallery]
         for key, tab in self.tabs.items():
             visit = self._visits[key]
-            self._containers[key].select(self.opener(key), values, [self._open, visit], **NEWEST)
+            self._containers[key].select(
+                self.opener(key), [self._open, *values], [self._open, visit], **NEWEST
+            )
             show = context.guard(tab)(_showing(tab))
             shown = visit.change(show, [visit, *tab.inputs], tab.outputs, **NEWEST)
             shown.then(self._menu.update_field, settings, self._menu.field, **LATEST)
@@ -91,7 +94,7 @@ class Page:
             js="(_, open, k) => [history.state?.upload ?? '', open, k]",
             **QUIET,
         )
-        restored = [*arrived, *visits]
+        restored = [*arrived, context.address, *visits]
         context.address.select(self.restore, [self._open, context.k], restored, **NEWEST)
         self._downloads.connect(demo, self._more)
 
@@ -99,14 +102,18 @@ class Page:
         """Return a callback that lets a tab show what is selected when it is opened."""
 
         def open_tab(
-            selection: Selection | None, model: str, gallery: str, k: int, page: gr.Request
+            is_open: str,
+            selection: Selection | None,
+            model: str,
+            gallery: str,
+            k: int,
+            page: gr.Request,
         ) -> Update:
-            if selection is None:  # the address of the page is not read yet
-                if key == self._first:
-                    return {self._open: key}
-                selection = Selection()
+            if is_open == key:  # the first tab of a new page
+                return {self._open: key}
             REQUESTS.open_tab(str(page.session_hash), key)
-            return {self._open: key, self._visits[key]: Visit(model, gallery, k, selection)}
+            visit = Visit(model, gallery, k, selection or Selection())
+            return {self._open: key, self._visits[key]: visit}
 
         return open_tab
 
@@ -146,7 +153,11 @@ class Page:
         data = callbacks.event_data(event)
         pairs = data.get("query")
         query = _query(pairs) if isinstance(pairs, list) else {}
-        return self._arrive(query, str(data.get("upload", "")), key, k, page)
+        REQUESTS.restore(str(page.session_hash))
+        return {
+            self.context.address: html.restore(str(data.get("number"))),
+            **self._arrive(query, str(data.get("upload", "")), key, k, page),
+        }
 
     def _arrive(
         self, query: Mapping[str, str], upload: str, key: str, k: int, page: gr.Request

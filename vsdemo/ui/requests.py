@@ -35,6 +35,7 @@ class Requests:
 
     def __init__(self) -> None:
         self._newest: OrderedDict[Channel, int] = OrderedDict()
+        self._restored: OrderedDict[str, int] = OrderedDict()  # session of a page -> number
         self._open: OrderedDict[str, str] = OrderedDict()  # session of a page -> key of its tab
         self._count = 0
         self._lock = Lock()
@@ -60,6 +61,18 @@ class Requests:
             self._open.move_to_end(session)
             if len(self._open) > MAX_CHANNELS:
                 self._open.popitem(last=False)
+
+    def restore(self, session: str) -> None:
+        """Note that a page restores an address: what began before does not change it."""
+        with self._lock:
+            self._count += 1
+            self._restored[session] = self._count
+            if len(self._restored) > MAX_CHANNELS:
+                self._restored.popitem(last=False)
+
+    def restored(self, session: str) -> int:
+        """Return the number of the last restored address of a page; 0 if there was none."""
+        return self._restored.get(session, 0)
 
     def is_open(self, session: str, tab: str) -> bool:
         """Whether a tab of a page is open, as far as it is known."""

@@ -6,7 +6,9 @@ window.vsdemo = {
 
   isNarrow: () => window.innerWidth < vsdemo.NARROW_WIDTH,
 
-  isRestoring: true, // the page shows what the address names, until its first results
+  isRestoring: true, // until the first results of what the address names
+  restores: 0, // how often Back or Forward were used
+  isWaiting: false, // until the app has begun to restore; what arrives before is older
 
   // Each page that a visitor has seen can be bookmarked, and Back and Forward lead to it. A
   // visitor's photo is not in the address: its token stays in the history of this browser.
@@ -14,9 +16,14 @@ window.vsdemo = {
     const payload = {};
     let seen = null;
     watch("value", () => {
-      const source = element.querySelector("[data-address]");
+      const source = element.querySelector("[data-number]");
       if (!source || source.dataset.number === seen) return;
       seen = source.dataset.number;
+      if (vsdemo.isWaiting) {
+        vsdemo.isWaiting = Number(source.dataset.restore) !== vsdemo.restores;
+        return;
+      }
+      if (!source.dataset.address) return;
       const query = new URLSearchParams(source.dataset.address);
       const theme = new URLSearchParams(location.search).get("__theme");
       if (theme) query.set("__theme", theme);
@@ -28,7 +35,9 @@ window.vsdemo = {
     });
     window.addEventListener("popstate", () => {
       vsdemo.isRestoring = true;
+      vsdemo.isWaiting = true;
       Object.assign(payload, {
+        number: ++vsdemo.restores,
         query: [...new URLSearchParams(location.search)],
         upload: history.state?.upload ?? "",
       });

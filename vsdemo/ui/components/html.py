@@ -121,12 +121,19 @@ def address(values: Mapping[str, str], upload: str = "") -> Markup:
         upload: Token of a visitor's photo, which the address leaves out.
     """
     number = next(ADDRESSES)
-    return render("components/address.html", address=values, upload=upload, number=number)
+    return render(
+        "components/address.html", address=values, upload=upload, number=number, restore=None
+    )
 
 
 def upload_text(sentence: str = "") -> str:
     """Return the alternative text of a visitor's photo, with the sentence that describes it."""
     return f"Your photo: {tidy(sentence)}" if sentence else "Your photo"
+
+
+def restore(name: str) -> Markup:
+    """Return the sign for the page's script that the app has begun to restore an address."""
+    return render("components/address.html", restore=name, number=next(ADDRESSES))
 
 
 def about(text: str) -> Markup:
