@@ -138,23 +138,26 @@ class Page:
             update = self.change_settings(key, selection, clicked, gallery, k)
             yield {self.context.model: clicked, **update}
 
-    def load(self, upload: str, key: str, k: int, page: gr.Request) -> Update:
-        """Show what the address of a new page names."""
+    def load(self, upload: str, key: str, k: int, page: gr.Request) -> Updates:
+        """Show what the address of a new page names.
+
+        A generator, as `restore`: Gradio sends its values twice, and a busy page drops some.
+        """
         query = dict(page.query_params)
         if "tab" not in query:  # keep the tab if a visitor was faster
             query["tab"] = key
         update = self._arrive(query, upload, key, k, page)
         if key != self._first:
             update.pop(self._visits[key], None)  # it shows something since it was opened
-        return update
+        yield update
 
-    def restore(self, key: str, k: int, event: gr.EventData, page: gr.Request) -> Update:
+    def restore(self, key: str, k: int, event: gr.EventData, page: gr.Request) -> Updates:
         """Show what an address names that Back or Forward have led to."""
         data = callbacks.event_data(event)
         pairs = data.get("query")
         query = _query(pairs) if isinstance(pairs, list) else {}
         REQUESTS.restore(str(page.session_hash))
-        return {
+        yield {
             self.context.address: html.restore(str(data.get("number"))),
             **self._arrive(query, str(data.get("upload", "")), key, k, page),
         }
