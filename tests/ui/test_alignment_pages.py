@@ -99,6 +99,12 @@ def test_an_arrow_key_moves_the_colour_to_another_phrase(visit):
         page.keyboard.press("ArrowDown")
     assert len(set(seen)) == 2
     page.keyboard.press("Escape")
+    number = example.fragments[example.content_fragments[-1]].words[1]
+    page.locator(f".words [data-word='{number}']").click()  # its best phrase
+    best = example.fragment_of_word(number)
+    colour = marks(example)[example.best_region(best)].colour
+    check_coloured(page, [colour], sorted(set(example.fragments[best].words)))
+    page.keyboard.press("Escape")
     expect(page.locator("#align .related")).to_have_count(0)
     check_coloured(page, [], [])
 

@@ -36,7 +36,7 @@ vsdemo.alignment = {
     const regions = fragments.map((m) => data.fragments[m].best).filter((best) => best !== null);
     return {
       fragment: fragments,
-      word: kind === "word" ? [number] : words,
+      word: kind === "word" ? [number, ...words] : words,
       region: kind === "region" ? [number] : regions,
     };
   },

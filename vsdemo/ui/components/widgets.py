@@ -23,7 +23,8 @@ def image_text_html(image: str) -> gr.HTML:
     Args:
         image: The elem_id of the image.
     """
-    return gr.HTML("", js_on_load=f"vsdemo.nameImage('{image}', element, watch)", padding=False)
+    on_load = f"vsdemo.nameImage('{image}', element, watch)"
+    return gr.HTML("", js_on_load=on_load, elem_classes="image-text")
 
 
 def address_html() -> gr.HTML:
