@@ -101,6 +101,17 @@ def test_a_click_outside_and_leaving_by_tab_close_the_panel(opened):
     expect(panel(opened)).to_be_hidden()
 
 
+def test_a_click_that_is_refused_says_so_in_the_panel(opened):
+    rows = open_list(opened)
+    rows.last.evaluate("row => { row.dataset.name = '../order'; }")
+    rows.last.click()
+    expect(panel(opened).get_by_role("alert")).to_contain_text("no longer on the page")
+    expect(chosen_model(opened)).to_have_text("gru")
+    opened.keyboard.press("Escape")
+    expect(panel(opened)).to_be_hidden()
+    expect(open_list(opened)).to_have_count(2)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_list_fits_a_small_screen(visit, scheme):
     page = visit(viewport=SMALL, color_scheme=scheme)

@@ -50,12 +50,19 @@ vsdemo.models = {
       const row = event.target.closest("button[data-name]");
       this.reachedName = row && row.dataset.name;
     });
-    watch("value", () => this.restoreFocus());
+    watch("value", () => {
+      if (element.querySelector("[role=alert]")) this.show(); // why a click was refused
+      this.restoreFocus();
+    });
+  },
+
+  show() {
+    this.menu.classList.add("open");
+    this.markExpanded();
   },
 
   open() {
-    this.menu.classList.add("open");
-    this.markExpanded();
+    this.show();
     this.reachedName = null;
     this.awaitsFocus = true;
     this.restoreFocus(); // in the list of last time; the fresh one follows
