@@ -312,6 +312,16 @@ def test_the_default_is_the_best_model_that_is_ready(models, expected):
     assert offers.default_offer(groups) == expected
 
 
+def test_the_default_is_no_model_that_takes_long_where_another_one_fits():
+    models = [
+        offer("own data, ten views", "pascal1k", State.COSTS, 43, (10, 1)),
+        offer("one view", "flickr8k", State.COSTS, 13, (1, 1)),
+        offer("drawings", "storybook"),
+    ]
+    groups = offers.group_offers(models, gallery("pascal1k"))
+    assert offers.default_offer(groups) == "one view"
+
+
 def test_the_library_has_a_default_even_if_nothing_is_available(shelf):
     shelf("gru", backbone=MISSING_NETWORK)
     assert Library().default_model("toy-test") == "gru"

@@ -213,22 +213,18 @@ def default_offer(groups: Sequence[OfferGroup]) -> str | None:
     """Return the key of the model to begin with; None if none is available.
 
     It is the first model that is ready in a group that fits the gallery: of the gallery's own data
-    set before others, the best one first. If none is ready, it is one that will be soon: of the
-    first group that fits, that which looks at a photo least often and at the fewest places, and the
-    best of these. (How long that takes is not known on a new machine.) If no model fits, the same
-    holds for all groups.
+    set before others, the best one first. If none is ready, it is one that will be soon: that
+    which looks at a photo least often and at the fewest places, and of these the first one. (How
+    long that takes is not known on a new machine.) If no model fits, the same holds for all groups.
     """
     usable = [group for group in groups if any(offer.can_be_chosen for offer in group.offers)]
     usable = [group for group in usable if group.fits] or usable
-    for group in usable:
-        for offer in group.offers:
-            if offer.state is State.READY:
-                return offer.key
-    for group in usable:
-        offers = [offer for offer in group.offers if offer.state is not State.FAILED]
-        if offers:
-            return min(offers, key=lambda offer: offer.effort).key
-    return None
+    offers = [offer for group in usable for offer in group.offers if offer.can_be_chosen]
+    for offer in offers:
+        if offer.state is State.READY:
+            return offer.key
+    promising = [offer for offer in offers if offer.state is not State.FAILED]
+    return min(promising, key=lambda offer: offer.effort).key if promising else None
 
 
 def _group_of_kind(
