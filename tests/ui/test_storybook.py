@@ -86,6 +86,8 @@ def test_a_gallery_opens_once_and_again_after_a_failure(offline, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(store, "draw", fail)
         with pytest.raises(UserError, match="disk"):
+            library.photos(GALLERY).result()
+        with pytest.raises(UserError):
             library.engine(*KEY).result()
     pending = library.photos(GALLERY)
     assert len(pending.result().photos) == 6

@@ -246,7 +246,8 @@ class Engine(Reader):
         progress: Called with the numbers of photos or sentences that are encoded, and of all,
             unless a method is given another one.
         drawn: The first photos of a gallery whose last ones are still being drawn, again whenever
-            there are more; they are encoded before the complete gallery is loaded.
+            there are more; they are encoded before the complete gallery is loaded. None if all
+            photos are there.
         on_partial: Called with an engine over the first n photos whenever n has grown, while the
             others are being encoded.
 
@@ -266,7 +267,7 @@ class Engine(Reader):
         gallery: str | None = None,
         split: str = "all",
         progress: Progress | None = None,
-        drawn: Iterable[CaptionSet] = (),
+        drawn: Iterable[CaptionSet] | None = None,
         on_partial: Callable[[Engine], None] | None = None,
     ) -> None:
         super().__init__(folder, progress)
@@ -282,8 +283,10 @@ class Engine(Reader):
                 offered = len(features)
                 on_partial(self._over_first(features))
 
-        for self.gallery in drawn:
-            offer(self._read_gallery(offer))
+        if drawn is not None:
+            self._features.load()  # while the first photos are drawn
+            for self.gallery in drawn:
+                offer(self._read_gallery(offer))
         self.gallery = datasets.load(gallery or self.spec.dataset, split)
         self.photos = self._index(self._read_gallery(offer))
 

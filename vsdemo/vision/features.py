@@ -183,6 +183,14 @@ class FeatureCache:
         slug = backbone.replace("/", "--")
         self.folder = home() / "features" / f"{slug}-{self.weights.hash}-v{VERSION}"
 
+    def load(self) -> None:
+        """Load the backbone, which the first photo would wait for.
+
+        Raises:
+            UserError: If it cannot be loaded.
+        """
+        load_backbone(self.weights)
+
     def get(
         self,
         photos: Sequence[Path],

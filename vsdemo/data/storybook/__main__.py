@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
 from vsdemo.data.storybook import store
 
+NICENESS = 5  # so that a search among the first pictures does not wait for the others
+
 
 def main() -> None:
     """Draw until the input ends, and answer each number with an empty line or a reason."""
+    if sys.platform != "win32":
+        os.nice(NICENESS)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program that started it ends it
     for line in sys.stdin:
         try:

@@ -293,7 +293,7 @@ class Library:
         pending: Pending[Engine],
     ) -> Engine:
         status, chosen = pending.status, self.galleries[gallery]
-        drawn = DrawnPhotos(photos, status)
+        drawn = DrawnPhotos(photos, status, complete=chosen.is_complete)
 
         def report(done: int, total: int) -> None:
             if drawn.complete:
@@ -306,8 +306,17 @@ class Library:
         def offer(partial: Engine) -> None:
             pending.partial = partial
 
-        with closing(iter(drawn)) as parts:
-            engine = Engine(folder, chosen.name, chosen.split, report, parts, offer)
+        with photos.wanted(), closing(iter(drawn)) as parts:
+            if drawn.complete:
+                photos.result(waiting=status)
+            engine = Engine(
+                folder,
+                chosen.name,
+                chosen.split,
+                progress=report,
+                drawn=None if drawn.complete else parts,
+                on_partial=offer,
+            )
         # The engine leaves out unreadable photos; numbers of photos are those of the engine.
         resolved: Pending[CaptionSet] = Pending(photos.status)
         resolved.future.set_result(engine.gallery)

@@ -38,16 +38,17 @@ class DrawnPhotos:
     Args:
         photos: The gallery.
         status: Of loading the engine.
+        complete: Whether no photo is missing.
 
     Attributes:
         complete: Whether no photo is missing any more.
     """
 
-    def __init__(self, photos: Pending[CaptionSet], status: Status) -> None:
+    def __init__(self, photos: Pending[CaptionSet], status: Status, *, complete: bool) -> None:
         self._photos, self._status = photos, status
         self._pause = ExitStack()
         self._is_paused = False
-        self.complete = False
+        self.complete = complete
 
     def pause(self) -> None:
         """Let drawing wait until the next photos are wanted, for it would compete for the cores.
@@ -67,14 +68,13 @@ class DrawnPhotos:
             Cancelled: Nobody wants the engine any more.
         """
         due = FIRST
-        with self._photos.wanted():
-            while not wait([self._photos.future], POLL).done:
-                self._status.follow(self._photos.status)
-                partial = self._photos.partial
-                if partial and len(partial.photos) >= due:
-                    self._is_paused = False
-                    with self._pause:
-                        yield partial
-                    due = 2 * len(partial.photos)
-            self._photos.future.result()
+        while not wait([self._photos.future], POLL).done:
+            self._status.follow(self._photos.status)
+            partial = self._photos.partial
+            if partial and len(partial.photos) >= due:
+                self._is_paused = False
+                with self._pause:
+                    yield partial
+                due = 2 * len(partial.photos)
+        self._photos.future.result()
         self.complete = True

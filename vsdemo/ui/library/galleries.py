@@ -40,6 +40,11 @@ class Gallery:
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     @property
+    def is_complete(self) -> bool:
+        """Whether no photo has to be drawn first."""
+        return not datasets.is_generated(self.name) or all(map(Path.exists, self.photos))
+
+    @property
     def examples(self) -> tuple[str, ...]:
         """Sentences to try."""
         return EXAMPLES_OF.get(self.name, EXAMPLES)

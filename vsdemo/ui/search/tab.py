@@ -125,21 +125,21 @@ class SearchTab:
         """Show the photos of a gallery in order until they can be searched."""
         since = monotonic()
         photos = self.library.photos(state.gallery)
-        captions = yield from callbacks.wait_for_more(self.note, photos)
-        examples = self.library.galleries[state.gallery].examples
-        chips = dict(zip(self.examples, examples, strict=True))
-        if callbacks.is_ready_soon(self.library, state.model, state.gallery, since=since):
-            state = replace(state, text=state.text or examples[0])
-            yield {self.query: state.text, self.state: state, **chips}
-        else:
-            update = self._browse(captions, state)
-            yield {self.query: state.text, **chips, **update}
-            with photos.wanted():
+        with photos.wanted():
+            captions = yield from callbacks.wait_for_more(self.note, photos)
+            examples = self.library.galleries[state.gallery].examples
+            chips = dict(zip(self.examples, examples, strict=True))
+            if callbacks.is_ready_soon(self.library, state.model, state.gallery, since=since):
+                state = replace(state, text=state.text or examples[0])
+                yield {self.query: state.text, self.state: state, **chips}
+            else:
+                update = self._browse(captions, state)
+                yield {self.query: state.text, **chips, **update}
                 while len(captions.photos) < min(state.k, self._total(state)):
                     captions = yield from callbacks.wait_for_more(self.note, photos, captions)
                     update = self._browse(captions, state)
                     yield update
-            state = update[self.state]
+                state = update[self.state]
         yield from self._search_when_ready(state)
 
     def _search_when_ready(self, state: SearchState) -> Updates:
@@ -311,7 +311,7 @@ class SearchTab:
                 chosen=photo or 0,
                 kind="grid",
             ),
-            self.more: gr.update(interactive=state.browsed < count),
+            self.more: gr.update(interactive=state.browsed < self._total(state)),
             **self._detail(captions, state),
         }
 
