@@ -116,7 +116,7 @@ def test_curves_are_drawn_when_visible_and_grow(visit):
     points(page, 60, "throughput")
     assert page.evaluate(LINES, "dev") == [[3, 36, "#0072B2", "solid"]]
     assert page.locator(".panels").bounding_box() == before
-    titles = page.locator(".curves h3").all_inner_texts()
+    titles = page.locator(".curves h2").all_inner_texts()
     assert titles == ["Loss", "Dev", "Learning rate", "Throughput"]
 
 

@@ -45,7 +45,7 @@ def test_a_visitor_goes_down_back_and_returns_by_the_address(visit):
     expect_node(page, "a dog")
     titles = {"above": "Above", "here": "Here: concept", "below": "Below"}
     for elem_id, title in titles.items():
-        expect(page.locator(f"#{elem_id} h3").first).to_contain_text(title)
+        expect(page.locator(f"#{elem_id} h2").first).to_contain_text(title)
     expect(page.get_by_role("status").filter(has_text="By order, over").first).to_be_visible()
     expect(page.locator("#map .map")).to_have_attribute("data-drawn", re.compile(r"\d"))
     crumbs(page).first.click()
@@ -94,7 +94,7 @@ def test_two_nodes_are_joined_and_removed_with_their_hierarchy(visit):
     keep.click()
     expect(page.locator("#tray li")).to_have_count(2)
     page.locator("#compose").click()
-    expect(page.locator("#joined h3").first).to_have_text("Compose: a dog + a cat")
+    expect(page.locator("#joined h2").first).to_have_text("Compose: a dog + a cat")
     result = page.locator("#joined .words button").first
     text = result.text_content()
     result.click()
@@ -138,7 +138,7 @@ def test_the_map_opens_an_item_and_lists_a_selection(visit):
     page.evaluate(EMIT, ["plotly_click", [0]])
     expect_node(page, "anything")
     page.evaluate(EMIT, ["plotly_selected", [0, 1, 2]])
-    expect(page.locator("#map-selection h3")).to_contain_text("0 photos, 3 words and sentences")
+    expect(page.locator("#map-selection h2")).to_contain_text("0 photos, 3 words and sentences")
     page.locator("#map-selection button").nth(1).click()
     expect_node(page, "an animal")
 

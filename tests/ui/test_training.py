@@ -65,12 +65,12 @@ def test_a_model_is_trained_and_used_in_search(app, visit):
     train(page)
     expect_state(page, "done", "bow-lesson-1")  # it may have trained between two updates
     rows = page.locator("#watched-results .watched-results > li")
-    expect(rows.first.locator("h3")).to_contain_text("epoch 60")
-    expect(rows.last.locator("h3")).to_contain_text("before training")
+    expect(rows.first.locator("h2")).to_contain_text("epoch 60")
+    expect(rows.last.locator("h2")).to_contain_text("before training")
     images = page.locator("#watched-results img")
     expect(images).to_have_count(5 * rows.count())
     assert images.first.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
-    ranks = page.locator("#watched-results h3 .note")
+    ranks = page.locator("#watched-results h2 .note")
     assert ranks.count() == 0  # a visitor's own sentence belongs to no photo
     page.locator("#watched-results .chip").nth(1).click()
     expect(ranks.first).to_contain_text("its photo: rank")

@@ -165,7 +165,7 @@ def test_retrieved_photos_are_listed_by_evaluation():
     first = {**evaluation(1, "A dog , wet .", "a cat")}
     del first["epoch"]
     html = retrieved(first, {"kind": "step"}, evaluation(1, "A dog , wet .", "a cat"))
-    assert re.findall("<h3>([^<]*)<", html) == ["epoch 1", "before training"]
+    assert re.findall("<h2>([^<]*)<", html) == ["epoch 1", "before training"]
     assert re.findall('aria-pressed="(.*?)">(.*?)<', html) == [
         *(("true", "A dog, wet."), ("false", "a cat"))
     ]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
-from functools import partial
 from time import monotonic
 from typing import Any, ClassVar
 
@@ -87,20 +86,24 @@ class SearchTab:
         self.detail.select(select, state, outputs, **NEWEST)
         self.detail.click(guard(self.search_caption), state, outputs, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
+        guard_way = self.context.guard(self, channel="")
         for event, tab in (
             (self.detail.submit, "describe"),
             (self.detail.apply, "align"),
             (self.detail.expand, "hierarchy"),
         ):
-            event(partial(self.go, tab), state, self.context.way, **QUIET)
+            event(guard_way(self._way_to(tab)), state, [self.note, *self.context.way], **QUIET)
         self.tree.follow(self.state)
 
-    def go(self, tab: str, state: SearchState | None) -> Update:
-        """Open another tab with the large photo and the sentence."""
-        if state is None:
-            return {self.context.selection: gr.skip()}
-        photo = state.photo or 0
-        return self.context.go(tab, Selection(state.text, photo, state.gallery))
+    def _way_to(self, tab: str) -> Callable[..., Updates]:
+        """Return a callback that opens another tab with the large photo and the sentence."""
+
+        def go(state: SearchState | None) -> Updates:
+            if state is not None:
+                photo = state.photo or 0
+                yield self.context.go(tab, Selection(state.text, photo, state.gallery))
+
+        return go
 
     def show(self, visit: Visit, state: SearchState | None, query: str) -> Updates:
         """Search for what is selected, or for what was typed before the settings changed."""

@@ -291,7 +291,7 @@ const exportImage = async () => {
     const x = GAP + (i % 2) * (PANEL_WIDTH + GAP);
     const y = height + Math.floor(i / 2) * (PANEL_HEIGHT + HEAD_HEIGHT + GAP);
     const metric = metricSelect && !metricSelect.hidden && metricSelect.value;
-    const title = [box.querySelector("h3").textContent, metric].filter(Boolean).join(" · ");
+    const title = [box.querySelector("h2").textContent, metric].filter(Boolean).join(" · ");
     const end = drawText(title, x + 12, y + 20, "ink", 600);
     drawText(box.querySelector(".unit").textContent, end - 8, y + 20, "quiet");
     if (box.classList.contains("none")) continue;

@@ -1,0 +1,66 @@
+"""Every tab can be used with a screen reader, with large type and on a small screen."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.support import fake_alignment
+
+TABS = {  # key -> what is on the page when the tab shows its results
+    "search": "#grid .score-bar",
+    "describe": "#sentences .score-bar",
+    "align": "#parts svg",
+    "sentences": "#nearest-captions button",
+    "hierarchy": "#here h2",
+    "train": "#command",
+}
+WIDTHS = {1440: 900, 390: 844, 320: 640}
+ALL = [(tab, width, scheme) for tab in TABS for width in WIDTHS for scheme in ("light", "dark")]
+
+
+@pytest.fixture(autouse=True)
+def aligning_models(monkeypatch, fake_parser):
+    """Let every model align."""
+    fake_alignment.install(monkeypatch)
+
+
+def violations(page):
+    """Return what axe-core objects to, with the elements, one line each."""
+    report = Axe().run(page).response
+    return [
+        f"{rule['id']} ({rule['impact']}): {node['html'][:160]}"
+        for rule in report["violations"]
+        for node in rule["nodes"]
+    ]
+
+
+def opened(visit, tab, width, scheme):
+    size = {"width": width, "height": WIDTHS[width]}
+    path = f"?tab={tab}&__theme={scheme}"
+    page = visit(path=path, viewport=size, color_scheme=scheme, reduced_motion="reduce")
+    expect(page.locator(TABS[tab]).first).to_be_visible(timeout=60_000)
+    return page
+
+
+def check(page):
+    assert violations(page) == []
+    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_axe_has_no_objection(visit, tab):
+    check(opened(visit, tab, 1440, "light"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("tab", "width", "scheme"), ALL)
+def test_axe_has_no_objection_on_any_screen(visit, tab, width, scheme):
+    check(opened(visit, tab, width, scheme))
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_nothing_is_cut_off_at_twice_the_size(visit, tab):
+    """A browser at 200% zoom has half as many pixels of CSS."""
+    page = visit(path=f"?tab={tab}", viewport={"width": 720, "height": 450})
+    expect(page.locator(TABS[tab]).first).to_be_visible(timeout=60_000)
+    assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
