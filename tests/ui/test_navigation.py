@@ -247,6 +247,7 @@ def test_a_tab_from_outside_is_part_of_the_page(browser, apps, echo_app):
     page.get_by_role("button", name="Find a red bar").click()
     is_open(page, "Search")
     expect(page.get_by_label("Sentence", exact=True)).to_have_value("a red bar")
+    expect(page).to_have_url(re.compile(r"q=a\+red\+bar"))
     page.go_back()
     is_open(page, "Echo")
     expect(page.locator("#echo")).to_have_text("Echo of two dogs")
