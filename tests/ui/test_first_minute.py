@@ -261,6 +261,7 @@ def test_the_first_search_is_answered_in_15_seconds(apps, visit, tmp_path, monke
             searched = time.monotonic() - started
             expect(page.get_by_role("status").first).to_contain_text("of the first")
             expect(page.get_by_role("status").first).to_contain_text("of 500", timeout=60_000)
+            page.close()  # it would report that the app has ended
         finally:
             app.kill()
             app.wait()
