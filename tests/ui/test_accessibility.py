@@ -5,6 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from tests.support import fake_alignment
+from tests.support.model_menu import open_list
 
 TABS = {  # key -> what is on the page when the tab shows its results
     "search": "#grid .score-bar",
@@ -50,6 +51,13 @@ def check(page):
 @pytest.mark.parametrize("tab", TABS)
 def test_axe_has_no_objection(visit, tab):
     check(opened(visit, tab, 1440, "light"))
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (320, "dark")])
+def test_axe_has_no_objection_to_the_list_of_models(visit, width, scheme):
+    page = opened(visit, "search", width, scheme)
+    expect(open_list(page)).to_have_count(2)
+    check(page)
 
 
 @pytest.mark.long
