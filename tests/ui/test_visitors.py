@@ -1,0 +1,123 @@
+"""Many visitors at once, over HTTP, with engines that take long to open."""
+
+import random
+import re
+import shutil
+import time
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.ui.conftest import served_here
+from vsdemo.search.engine import Engine
+from vsdemo.ui import library
+
+MODELS = tuple(f"model{number}" for number in range(6))  # model N ranks photo N first
+VISITORS, SECONDS = 8, 120
+SLOWEST = 3.0  # seconds until a stand-in opens
+PATIENCE = 60  # seconds after which a visitor who still waits counts as hung
+ANSWER = 1.0  # seconds that an answer of a prepared model may take while others are prepared
+PREPARATIONS = 4
+# What a page shows at one moment: the chosen model, the note, and the first photo.
+STATE = """() => ({
+  chosen: document.querySelector('#model-field').textContent,
+  note: document.querySelector('.notes .note')?.textContent ?? '',
+  first: Number(document.querySelector('#grid button.frame')?.dataset.number ?? -1),
+})"""
+
+
+class SlowEngine(Engine):
+    """An engine that takes long to open, and ranks the photo of its model's number first."""
+
+    def __init__(self, folder, *args, progress, **options):
+        for step in range(100):
+            progress(step, 100)
+            time.sleep(SlowEngine.seconds(folder.name) / 100)
+        super().__init__(folder, *args, progress=progress, **options)
+        self.own = int(folder.name.removeprefix("model"))
+
+    @staticmethod
+    def seconds(name):
+        return random.Random(name).uniform(0.1, SLOWEST)
+
+    def search(self, text, k=12):
+        hits = super().search(text, len(self.photos))
+        return sorted(hits, key=lambda hit: hit.number != self.own)[:k]
+
+
+@pytest.fixture
+def slow_app(apps, toy_checkpoint, tmp_path, monkeypatch):
+    """The app with six models that open slowly."""
+    for name in MODELS:
+        shutil.copytree(toy_checkpoint, tmp_path / "toy" / name)
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
+    monkeypatch.setattr(library, "Engine", SlowEngine)
+    with served_here(apps, "slow"):
+        yield "slow"
+
+
+def named(state):
+    """Return the model that a page names as that of its answer; None while there is none."""
+    match = re.search(r"photos by (model\d)", state["note"])
+    return match[1] if match else None
+
+
+def choose(page, name):
+    """Choose a model from the list, as fast as a script can."""
+    page.evaluate("document.querySelector('#model-field').click()")
+    button = page.locator(f'#models button[data-name="{name}"]')
+    button.wait_for(state="attached", timeout=PATIENCE * 1000)
+    button.evaluate("button => button.click()")
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_no_visitor_gets_an_answer_under_a_wrong_name(visit, slow_app):
+    choices = random.Random(0)
+    pages = [visit(slow_app, "?q=one+yellow+bar") for _ in range(VISITORS)]
+    wanted = [None] * VISITORS
+    wrong, answers = [], 0
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        number = choices.randrange(VISITORS)
+        wanted[number] = choices.choice(MODELS)
+        choose(pages[number], wanted[number])
+        for page in pages:
+            state = page.evaluate(STATE)
+            name = named(state)
+            if name:
+                answers += 1
+                if state["first"] != int(name[-1]):
+                    wrong.append(state)
+    assert wrong == []
+    assert answers > 100
+    for page, model in zip(pages, wanted, strict=True):
+        if model is None:
+            continue
+        first = page.locator(f"#grid button.frame[data-number='{model[-1]}']").first
+        note = page.locator(".notes .note").first
+        expect(note).to_contain_text(f"photos by {model}.", timeout=PATIENCE * 1000)
+        expect(first).to_be_visible()
+        assert page.evaluate(STATE)["first"] == int(model[-1])
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_a_prepared_model_answers_while_others_are_prepared(visit, slow_app, monkeypatch):
+    page = visit(slow_app, "?q=one+yellow+bar&model=model0")
+    note = page.locator(".notes .note").first
+    expect(note).to_contain_text("photos by model0.", timeout=PATIENCE * 1000)
+    monkeypatch.setattr(SlowEngine, "seconds", staticmethod(lambda name: 60))
+    others = [visit(slow_app, f"?q=a+bar&model={name}") for name in MODELS[1 : 1 + PREPARATIONS]]
+    for other in others:
+        expect(other.locator(".notes .note").first).not_to_contain_text("Opening")
+    seconds = []
+    for number in range(5):
+        text = f"one yellow bar {'and a bar ' * number}".strip()
+        page.get_by_label("Sentence", exact=True).fill(text)
+        began = time.monotonic()
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(re.compile(re.escape(text.replace(" ", "+")) + "&"))
+        seconds.append(time.monotonic() - began)
+    print(f"seconds: {seconds}")
+    assert max(seconds) <= ANSWER, seconds
