@@ -169,13 +169,14 @@ def visit(browser, apps, app_checkpoints, monkeypatch, capfd):
     """
     contexts, requests, errors = [], [], []
 
-    def visit(app="toy", path="", viewport=DESKTOP, **options):
+    def visit(app="toy", path="", viewport=DESKTOP, script="", **options):
         if app == "toy":
             monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
         context = browser.new_context(viewport=viewport, **options)
         context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
+        page.add_init_script(script)
         page.on("request", lambda request: requests.append(request.url))
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
