@@ -88,3 +88,17 @@ def storybook(
 
     save_sheet(split, show, to)
     print(to)
+
+
+@cli.command()
+def examples(name: Name) -> None:
+    """Search for the example sentences of a data set with every shipped checkpoint.
+
+    Which of them have a right first photo is stored with vsdemo; the app offers only these.
+    """
+    from vsdemo.data.examples import examples as sentences
+    from vsdemo.search.examples import check
+
+    total = len(sentences(name))
+    rows = [(model, f"{len(right)} of {total}") for model, right in check(name).items()]
+    print_table(rows)

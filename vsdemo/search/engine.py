@@ -31,7 +31,14 @@ from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
 from vsdemo.search import calibration
 from vsdemo.search.index import Index
-from vsdemo.search.suggestions import Suggestions, misspelt, suggest, word_list
+from vsdemo.search.suggestions import (
+    Suggestions,
+    UnreadWord,
+    misspelt,
+    suggest,
+    unread,
+    word_list,
+)
 from vsdemo.vision.features import FeatureCache, UnreadablePhotos
 
 MAX_K = 1000
@@ -136,6 +143,21 @@ class Reader:
         if self._text.reads_characters:
             words += misspelt(self._word_list, text)
         return suggest(self._word_list, words)
+
+    def unread_words(self, text: str) -> list[UnreadWord]:
+        """Return the words of a sentence that the model has not learned, with words to offer.
+
+        A model that reads characters has read no word of the training captions that is spelt like
+        them, and ignores only words of other scripts.
+        """
+        ignored = self.unknown_words(text)
+        words = [*ignored]
+        if self._text.reads_characters:
+            words += unread(self._word_list, text)
+        return [
+            UnreadWord(word, is_ignored=word in ignored, near=near)
+            for word, near in suggest(self._word_list, words).items()
+        ]
 
     @cached_property
     def _word_list(self) -> WordList:
@@ -338,17 +360,26 @@ class Engine(Reader):
         is calibrated on the gallery's captions, if possible those of photos in the dev split, and
         without captions that of the checkpoint is used. See `vsdemo.evaluation.matching`.
         """
-        stored = self._stored_threshold
-        if stored and (stored.dataset == self.gallery.name or not self.gallery.captions):
-            return stored
-        if not self.gallery.captions:
-            return None
+        if not self._needs_calibration:
+            return self._stored_threshold
         return matching.calibrate(
             self.model,
             self.gallery,
             self.photos.embeddings,
             captions=matching.spread(self._captions_of_dev(), CALIBRATION),
         )
+
+    @property
+    def knows_threshold(self) -> bool:
+        """Whether `match_threshold` is known without a calibration, which may take seconds."""
+        return "match_threshold" in self.__dict__ or not self._needs_calibration
+
+    @property
+    def _needs_calibration(self) -> bool:
+        """Whether the gallery has captions, and the stored threshold is that of another data set."""
+        stored = self._stored_threshold
+        is_own = stored is not None and stored.dataset == self.gallery.name
+        return bool(self.gallery.captions) and not is_own
 
     def _captions_of_dev(self) -> list[int]:
         """Return the captions of photos in the dev split, all captions if there are none."""

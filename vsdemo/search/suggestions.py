@@ -1,8 +1,10 @@
-"""Words to offer in the place of words that a model does not know."""
+"""Words that a model has not learned, and words to offer in their place."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from vsdemo.core.errors import UserError
 from vsdemo.data import caption_bank, datasets
@@ -11,7 +13,23 @@ from vsdemo.data.text.vocab import SPECIAL, Vocab, tokenize
 from vsdemo.encoders import TextEncoder
 from vsdemo.models.checkpoint import Spec
 
+LETTER = r"[^\W_]"
 Suggestions = dict[str, tuple[str, ...]]  # word of a sentence -> words to offer, the nearest first
+
+
+@dataclass(frozen=True)
+class UnreadWord:
+    """A word of a sentence that a model has not learned.
+
+    Attributes:
+        word: The word in lower case.
+        is_ignored: Whether the model leaves it out; a model of characters reads it all the same.
+        near: Known words to offer in its place, the nearest first.
+    """
+
+    word: str
+    is_ignored: bool
+    near: tuple[str, ...] = ()
 
 
 def word_list(encoder: TextEncoder, vocab: Vocab, spec: Spec) -> WordList:
@@ -42,3 +60,43 @@ def misspelt(words: WordList, text: str) -> list[str]:
     """
     candidates = [word for word in tokenize(text) if word not in words]
     return [word for word in candidates if words.near(word) and not words.inflections(word)]
+
+
+def unread(words: WordList, text: str) -> list[str]:
+    """Return the words of a text that no training caption has, also not in another form.
+
+    It is for models of characters. A near spelling makes no difference: the word is misspelt.
+    """
+    return [word for word in tokenize(text) if not words.covers(word) or misspelt(words, word)]
+
+
+def split(text: str, words: Sequence[UnreadWord]) -> Iterator[tuple[str, UnreadWord | None]]:
+    """Yield the parts of a sentence as typed, each unread word with its record.
+
+    Joined, the parts are the sentence.
+    """
+    of_word = {word.word: word for word in words}
+    if not of_word:
+        yield text, None
+        return
+    longest_first = sorted(of_word, key=len, reverse=True)
+    pattern = "|".join(_pattern(word) for word in longest_first)
+    for number, part in enumerate(re.split(f"({pattern})", text, flags=re.IGNORECASE)):
+        if part:
+            yield part, of_word.get(part.lower()) if number % 2 else None
+
+
+def replace_word(text: str, old: str, new: str) -> str:
+    """Return a sentence with another word in the place of each `old`; capitals stay capitals."""
+
+    def put(match: re.Match[str]) -> str:
+        return new.capitalize() if match[0][:1].isupper() else new
+
+    return re.sub(_pattern(old), put, text, flags=re.IGNORECASE)
+
+
+def _pattern(word: str) -> str:
+    """Return a regular expression for a word as a whole."""
+    before = f"(?<!{LETTER})" if word[:1].isalnum() else ""
+    after = f"(?!{LETTER})" if word[-1:].isalnum() else ""
+    return f"{before}{re.escape(word)}{after}"
