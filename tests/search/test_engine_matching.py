@@ -90,3 +90,15 @@ def test_the_score_of_the_best_hit_decides(engine):
         hits[0].unit_score >= engine.match_threshold.at(len(engine.photos), text)
     )
     assert engine.matches(text, [])
+
+
+def test_whether_a_calibration_is_needed_is_known_before_it(
+    calibrated, toy_checkpoint, own_photos, monkeypatch
+):
+    engine = Engine(toy_checkpoint)
+    assert not engine.knows_threshold
+    assert engine.match_threshold is not None
+    assert engine.knows_threshold
+    assert Engine(calibrated).knows_threshold
+    for folder in (calibrated, toy_checkpoint):
+        assert Engine(folder, str(own_photos)).knows_threshold

@@ -1,5 +1,7 @@
 """Every template shows hostile captions, file names, sentences and names of models as text."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from tests.support.hostile import HOSTILE, check_escaped
@@ -9,13 +11,15 @@ from vsdemo.core.sentences import Tree
 from vsdemo.evaluation.task import Quality
 from vsdemo.models.scores import SCORES
 from vsdemo.search.sentence_comparison import SentenceComparison
+from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui.alignment import view as alignment
-from vsdemo.ui.components import html, templates
+from vsdemo.ui.components import html, templates, words
 from vsdemo.ui.components.html import Bar, PhotoCard
 from vsdemo.ui.describe import view as describe
 from vsdemo.ui.library.offers import ModelOffer, OfferGroup, State
 from vsdemo.ui.models import view as models
 from vsdemo.ui.search import view as search
+from vsdemo.ui.search.state import SearchState
 from vsdemo.ui.sentences import view as sentences
 from vsdemo.ui.sentences.state import Row
 
@@ -110,6 +114,19 @@ def model_panel(text):
     return models.panel(groups, chosen=text, gallery=text)
 
 
+def unread(text):
+    """Return a sentence of a hostile word, with a hostile word to try."""
+    word = UnreadWord(text.lower(), is_ignored=True, near=(text,))
+    return words.unread_words(text, [word])
+
+
+def no_match(text):
+    engine = SimpleNamespace(
+        knows_threshold=True, matches=lambda text, hits: False, photos=[0], unreadable={}
+    )
+    return search.summary(engine, SearchState(text, text, text, 1, hits=(hit(text),)))
+
+
 CASES = [
     ("components/address.html", lambda t: html.address({t: t}, t)),
     ("components/about.html", html.about),
@@ -124,6 +141,7 @@ CASES = [
     ("components/progress.html", lambda t: html.progress(t, 1, 2, number=lambda n: t)),
     ("components/sentence_list.html", sentence_list),
     ("components/sentence_list.html", ranked_sentences),
+    ("components/unread_words.html", unread),
     ("components/with_code.html", html.with_code),
     ("alignment/captions.html", lambda t: alignment.captions([t], t)),
     ("alignment/only_tree.html", lambda t: alignment.only_tree(aligned(t).tree)),
@@ -135,6 +153,7 @@ CASES = [
     ("models/field.html", lambda t: models.field(t, ModelOffer(t, State.READY))),
     ("models/panel.html", model_panel),
     ("search/detail.html", photo_detail),
+    ("search/summary.html", no_match),
     ("search/tree.html", lambda t: search.tree(t, aligned(t).tree)),
     (
         "sentences/entailment.html",

@@ -73,7 +73,6 @@ def clicked(number):
 def test_storybook_is_offered_and_not_drawn_before_use(offline):
     (gallery,) = offline().galleries.values()
     assert (gallery.key, gallery.label) == (GALLERY, "Storybook test (6)")
-    assert "kite" in gallery.examples[0]
     assert not store.folder().exists()
 
 
@@ -105,7 +104,7 @@ def test_without_weights_photos_are_browsed(offline):
     assert last[tab.grid].count("<img") == 4
     assert last[tab.detail].count('class="sentence"') == 5
     chips = next(update for update in updates if tab.examples[2] in update)
-    assert chips[tab.examples[2]] == "an animal in the snow"
+    assert not any(chips[chip]["visible"] for chip in tab.examples)  # nothing is known to be right
     state = last[tab.state]
     assert state.address == {"model": "gru", "gallery": GALLERY}
     more = list(tab.show_more(state))[-1]
@@ -141,9 +140,9 @@ def test_without_weights_a_picture_has_its_captions(offline):
 def test_with_weights_storybook_is_searched_and_described(few):
     library = few()
     tab = tab_of(SearchTab, library)
-    updates = [update for update in tab.show(visit_of(*KEY, k=4), None, "") if tab.state in update]
-    opened, answered = updates
-    assert opened[tab.query] == "a girl flying a kite on the beach"
+    shown = tab.show(visit_of(*KEY, "a red circle", k=4), None, "")
+    opened, answered = [update for update in shown if tab.state in update]
+    assert opened[tab.query] == "a red circle"
     assert tab.grid not in opened  # photos would be replaced at once
     assert len(answered[tab.state].hits) == 4
     describe_tab = tab_of(DescribeTab, library)
@@ -234,5 +233,5 @@ def test_storybook_can_be_chosen(few_app, visit):
     page.get_by_role("option", name="Storybook test (16)").click()
     expect(page.locator("#grid button.frame")).to_have_count(12)
     expect(page.locator("#grid .score-bar")).to_have_count(12)
-    page.get_by_role("button", name="two small brown dogs").click()
-    expect(page).to_have_url(re.compile("q=two\\+small.*gallery=storybook-test"))
+    page.get_by_role("button", name="Find photos").click()
+    expect(page).to_have_url(re.compile("q=.*gallery=storybook-test"))

@@ -376,7 +376,7 @@ class Engine(Reader):
 
     @property
     def _needs_calibration(self) -> bool:
-        """Whether the gallery has captions, and the stored threshold is that of another data set."""
+        """Whether the gallery has captions of another data set than the stored threshold."""
         stored = self._stored_threshold
         is_own = stored is not None and stored.dataset == self.gallery.name
         return bool(self.gallery.captions) and not is_own

@@ -33,19 +33,38 @@ def answered(engine: Engine) -> Iterator[tuple[Example, str]]:
     """
     true_photos = examples.true_photos(engine.gallery)
     for example in examples.examples(engine.gallery.name):
-        if not true_photos[example.text]:
-            continue
-        try:
-            hits = engine.search(example.text, 1)
-        except UserError:  # the model knows no word of it
-            continue
-        is_right = hits[0].item in true_photos[example.text]
-        if (
-            is_right
-            and not engine.unread_words(example.text)
-            and engine.matches(example.text, hits)
-        ):
-            yield example, hits[0].item
+        if photo := _answer(engine, example, true_photos[example.text]):
+            yield example, photo
+
+
+def offered(engine: Engine) -> tuple[str, ...]:
+    """Return sentences to offer that an engine answers rightly; none without captions.
+
+    Where the examples are too few, captions of the gallery follow.
+    """
+    right = [example for example, _ in answered(engine)]
+    for example, photo in examples.short_captions(engine.gallery).items():
+        if len(right) >= COUNT:
+            break
+        if _answer(engine, example, {photo}):
+            right.append(example)
+    return choose(right)
+
+
+def _answer(engine: Engine, example: Example, true_photos: Collection[str]) -> str | None:
+    """Return the name of the first photo if an engine answers an example rightly."""
+    if not true_photos:
+        return None
+    try:
+        hits = engine.search(example.text, 1)
+    except UserError:  # the model knows no word of it
+        return None
+    is_right = (
+        hits[0].item in true_photos
+        and not engine.unread_words(example.text)
+        and engine.matches(example.text, hits)
+    )
+    return hits[0].item if is_right else None
 
 
 def choose(answers: Sequence[Example], count: int = COUNT) -> tuple[str, ...]:
@@ -59,7 +78,9 @@ def choose(answers: Sequence[Example], count: int = COUNT) -> tuple[str, ...]:
 def stored(
     folder: Path, dataset: str, split: str, photos: Collection[str] | None = None
 ) -> tuple[str, ...] | None:
-    """Return the sentences to offer by what `check` wrote; None for all that it did not check.
+    """Return the sentences to offer by what `check` wrote; None if it found fewer than COUNT.
+
+    Of some photos there may be fewer.
 
     Args:
         folder: A checkpoint, which must be as it was when it was checked.
@@ -75,7 +96,8 @@ def stored(
             first: dict[str, str] = record["first_photos"]
             # The first of all photos is also the first of some of them.
             right = {text for text, photo in first.items() if photos is None or photo in photos}
-            return choose([e for e in examples.examples(dataset) if e.text in right])
+            chosen = choose([e for e in examples.examples(dataset) if e.text in right])
+            return chosen if photos is not None or len(chosen) == COUNT else None
     return None
 
 

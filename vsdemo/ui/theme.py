@@ -26,6 +26,8 @@ HERE = Path(__file__).parent
 STYLE_SHEETS = (
     "static/style.css",
     "models/models.css",
+    "components/words.css",
+    "search/search.css",
     "alignment/align.css",
     "sentences/sentences.css",
     "hierarchy/cones.css",

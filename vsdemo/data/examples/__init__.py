@@ -12,6 +12,7 @@ them first; `python -m vsdemo data examples NAME` writes them, see `vsdemo.searc
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
@@ -30,6 +31,9 @@ FOLDER = Path(__file__).parent
 DRAWN, EVERYDAY = "storybook", "photos"  # the lists
 TOPICS = ("animal", "people", "scene")
 WITNESSES = 2  # captions of a photo that must state all that a sentence states
+CAPTIONS = 40  # of a gallery, at most
+CAPTION_WORDS = range(4, 9)  # words of such a caption
+PLAIN = re.compile(r"[A-Za-z ]+")
 
 
 @dataclass(frozen=True)
@@ -38,14 +42,14 @@ class Example:
 
     Attributes:
         text: The sentence.
-        topic: One of TOPICS.
+        topic: One of TOPICS; empty for a caption.
         facts: What it states of a drawn scene; None for everyday photos.
         groups: Groups of phrases; a caption with a phrase of each states the same. None for a drawn
             scene.
     """
 
     text: str
-    topic: str
+    topic: str = ""
     facts: Facts | None = None
     groups: tuple[tuple[str, ...], ...] = ()
 
@@ -90,6 +94,25 @@ def true_photos(gallery: CaptionSet) -> dict[str, frozenset[str]]:
     if gallery.name == DRAWN:
         return _of_scenes(gallery)
     return _of_captions(gallery)
+
+
+def short_captions(gallery: CaptionSet) -> dict[Example, str]:
+    """Return short captions that only one photo has, spread over the gallery, with their photos.
+
+    They have no punctuation but a full stop, which is left out. A photo has at most one.
+    """
+    texts: dict[str, str] = {}
+    owners: dict[str, list[int]] = {}
+    for caption, photo in zip(gallery.captions, gallery.photo_of, strict=True):
+        text = caption.strip(" .")
+        if len(text.split()) in CAPTION_WORDS and PLAIN.fullmatch(text):
+            texts[text.lower()] = text
+            owners.setdefault(text.lower(), []).append(photo)
+    of_photo = {photos[0]: texts[key] for key, photos in owners.items() if len(photos) == 1}
+    numbers = sorted(of_photo)
+    step = max(1, len(numbers) // CAPTIONS)
+    spread = numbers[::step][:CAPTIONS]
+    return {Example(of_photo[number]): gallery.photos[number].name for number in spread}
 
 
 def _of_scenes(gallery: CaptionSet) -> dict[str, frozenset[str]]:

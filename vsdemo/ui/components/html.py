@@ -216,10 +216,16 @@ def photo_grid(
     text: PhotoText,
     *,
     chosen: int | None = None,
+    is_nearest: bool = False,
 ) -> Markup:
-    """Return results as a grid of photos to click; see `hit_cards`."""
-    cards = hit_cards(hits, score, address, text, chosen)
-    return render("components/photo_cards.html", cards=cards, kind="grid")
+    """Return results as a grid of photos to click; see `hit_cards`.
+
+    With `is_nearest`, none of them matches, and they are called and marked the nearest photos.
+    """
+    label = "Nearest photo" if is_nearest else "Photo"
+    cards = hit_cards(hits, score, address, text, chosen, label=label)
+    kind = "grid nearest" if is_nearest else "grid"
+    return render("components/photo_cards.html", cards=cards, kind=kind)
 
 
 def hit_cards(
@@ -228,6 +234,8 @@ def hit_cards(
     address: PhotoAddress,
     text: PhotoText,
     chosen: int | None = None,
+    *,
+    label: str = "Photo",
 ) -> list[PhotoCard]:
     """Return the photos of results, best first, each with its score.
 
@@ -237,6 +245,7 @@ def hit_cards(
         address: Addresses of photos.
         text: Alternative texts of photos.
         chosen: Number of the photo that is marked.
+        label: What a photo is; read out before its rank.
     """
     cards = []
     for hit in hits:
@@ -244,7 +253,7 @@ def hit_cards(
         card = PhotoCard(
             number=hit.number,
             address=address(hit.number, "small"),
-            label=f"Photo {hit.rank}, {bar.unit} {bar.number}: {text(hit.number)}",
+            label=f"{label} {hit.rank}, {bar.unit} {bar.number}: {text(hit.number)}",
             alt=text(hit.number),
             current=hit.number == chosen,
             bar=bar,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
+from vsdemo.search import examples
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.index import Index
 from vsdemo.ui.library import offers
@@ -31,6 +32,8 @@ MAX_PREPARATIONS = 2  # at once; each uses all cores
 LOADING = "Loading the model"
 READING = "Reading sentences"
 ENCODING = "Looking at the photos"
+CHECKING = "Checking examples"
+MAX_CHECK = 5  # seconds that a page waits for examples
 NO_MODEL = (
     "There is no model yet: train one with "
     "`python -m vsdemo train order --out checkpoints/flickr8k/order`, then start the app again."
@@ -69,6 +72,7 @@ class Library:
         self._photos: dict[str, Pending[CaptionSet]] = {}
         self._engines: OrderedDict[EngineKey, Pending[Engine]] = OrderedDict()
         self._captions: dict[EngineKey, Pending[Index]] = {}
+        self._examples: dict[EngineKey, Pending[tuple[str, ...]]] = {}
         self._readers: dict[tuple[str, ...], Pending[NamedReader]] = {}
         self._all_readers: Pending[dict[str, Reader | str]] | None = None
         self._measurements: dict[str, Pending[None]] = {}
@@ -164,14 +168,14 @@ class Library:
             gallery: Key of the gallery.
             keep: Load it to the end, also if no page wants it any more.
         """
-        folder, photos = _find(model, self.models), self.photos(gallery)
-        key = (model, gallery)
+        _find(model, self.models)
+        photos, key = self.photos(gallery), (model, gallery)
         with self._lock:
             pending = self._engines.get(key)
             if pending is None or pending.failed:
                 self._drop_engine(key)
                 pending = Pending(self.status(LOADING), keep=keep)
-                self._pool.submit(pending.run, self._load_engine, folder, photos, gallery, pending)
+                self._pool.submit(pending.run, self._load_engine, model, photos, gallery, pending)
                 self._engines[key] = pending
             self._engines.move_to_end(key)
             loaded = [key for key, engine in self._engines.items() if engine.future.done()]
@@ -227,6 +231,39 @@ class Library:
                 self._measurements[gallery] = pending
             return pending
 
+    def known_examples(self, model: str, gallery: str) -> tuple[str, ...]:
+        """Return sentences to try that a model answers rightly in a gallery, as far as known now.
+
+        Those of shipped models are stored for some galleries; others are checked as soon as the
+        engine is loaded.
+        """
+        folder, chosen = _find(model, self.models), _find(gallery, self.galleries)
+        drawn = self._drawn_photos(gallery)
+        stored = examples.stored(folder, chosen.name, chosen.split, drawn)
+        if stored is not None:
+            return stored
+        pending = self._examples.get((model, gallery))
+        if pending is None or not pending.future.done() or pending.failed:
+            return ()
+        return pending.result()
+
+    def _drawn_photos(self, gallery: str) -> set[str] | None:
+        """Return the names of the photos of a gallery that is being drawn; else None."""
+        pending = self._photos.get(gallery)
+        if pending is None or pending.future.done():
+            return None
+        partial = pending.partial
+        return {photo.name for photo in partial.photos} if partial else set()
+
+    def wait_for_examples(self, model: str, gallery: str) -> tuple[str, ...]:
+        """Return `known_examples`; of a loaded engine, wait for the check for a few seconds."""
+        known = self.known_examples(model, gallery)
+        pending = self._examples.get((model, gallery))
+        if not known and pending is not None:
+            wait([pending.future], MAX_CHECK)
+            known = self.known_examples(model, gallery)
+        return known
+
     def describer(self, model: str) -> Pending[NamedReader]:
         """Return a reader that describes a visitor's photo with the sentences of vsdemo.
 
@@ -269,6 +306,7 @@ class Library:
 
     def _drop_engine(self, key: EngineKey) -> None:
         self._engines.pop(key, None)
+        self._examples.pop(key, None)
         self._captions.pop(key, None)
 
     def _reader(
@@ -287,7 +325,7 @@ class Library:
 
     def _load_engine(
         self,
-        folder: Path,
+        model: str,
         photos: Pending[CaptionSet],
         gallery: str,
         pending: Pending[Engine],
@@ -310,7 +348,7 @@ class Library:
             if drawn.complete:
                 photos.result(waiting=status)
             engine = Engine(
-                folder,
+                self.models[model],
                 chosen.name,
                 chosen.split,
                 progress=report,
@@ -323,7 +361,19 @@ class Library:
         with self._lock:
             self.galleries[gallery] = replace(chosen, photos=engine.gallery.photos)
             self._photos[gallery] = resolved
+        self._examples[model, gallery] = self.submit(
+            self.status(CHECKING), self._check, model, engine, chosen, keep=True
+        )
         return engine
+
+    def _check(self, model: str, engine: Engine, gallery: Gallery) -> tuple[str, ...]:
+        """Find out from which score on a photo matches, then which examples are answered rightly.
+
+        Both take up to seconds, so the first answer does not wait for them.
+        """
+        _ = engine.match_threshold
+        stored = examples.stored(self.models[model], gallery.name, gallery.split)
+        return stored or examples.offered(engine)
 
     def _load_captions(self, engine: Pending[Engine], status: Status) -> Index:
         loaded = engine.result(waiting=status)

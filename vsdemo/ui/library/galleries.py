@@ -13,14 +13,6 @@ from vsdemo.core.paths import data_root
 from vsdemo.data import datasets
 
 TITLES = {"flickr8k": "Flickr8k", "pascal1k": "Pascal1K", "storybook": "Storybook"}
-EXAMPLES = ("two dogs play in the snow", "children at the beach", "a man climbs a rock wall")
-EXAMPLES_OF = {
-    "storybook": (
-        "a girl flying a kite on the beach",
-        "two small brown dogs chase a red ball",
-        "an animal in the snow",
-    )
-}
 
 
 @dataclass(frozen=True)
@@ -43,11 +35,6 @@ class Gallery:
     def is_complete(self) -> bool:
         """Whether no photo has to be drawn first."""
         return not datasets.is_generated(self.name) or all(map(Path.exists, self.photos))
-
-    @property
-    def examples(self) -> tuple[str, ...]:
-        """Sentences to try."""
-        return EXAMPLES_OF.get(self.name, EXAMPLES)
 
 
 def open_gallery(name: str, split: str, *, own: bool = False) -> Gallery | None:

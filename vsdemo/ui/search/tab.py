@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.search.engine import MAX_K, Engine
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
-from vsdemo.ui.components import html
+from vsdemo.ui.components import html, words
 from vsdemo.ui.components.html import Bar, PhotoCard
 from vsdemo.ui.components.widgets import (
     chip,
@@ -32,6 +32,7 @@ from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
 ABOUT = "Type a sentence and see the photos it describes."
 NEAREST = 6
+EXAMPLES = 3
 
 
 class SearchTab:
@@ -42,15 +43,14 @@ class SearchTab:
 
     def __init__(self, context: Context) -> None:
         self.context, self.library = context, context.library
-        library = self.library
         gr.HTML(html.about(ABOUT))
         with gr.Row(elem_classes="query-row"):
             self.query = one_line("Sentence", "What should the photos show?", elem_id="query")
             self.find = gr.Button("Find photos", variant="primary", scale=0, elem_id="find")
         with gr.Row(elem_classes="examples"):
-            examples_label()
-            first = next(iter(library.galleries.values()))
-            self.examples = [chip(example) for example in first.examples]
+            self.examples_label = examples_label()
+            self.examples = [chip("", visible=False) for _ in range(EXAMPLES)]
+        self.words = clickable_html("unread-words", padding=False)
         self.note = note_html(html.progress("Opening the gallery"))
         with gr.Row(elem_classes="results"):
             with gr.Column(scale=8, min_width=320):
@@ -70,8 +70,9 @@ class SearchTab:
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
-        results = [self.note, self.grid, self.more, self.detail, self.state, *self.context.place]
-        return [self.query, *self.examples, *results]
+        query = [self.query, self.examples_label, *self.examples, self.words]
+        results = [self.note, self.grid, self.more, self.detail, self.state]
+        return [*query, *results, *self.context.place]
 
     def _connect(self) -> None:
         guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
@@ -80,6 +81,7 @@ class SearchTab:
             event(guard(self.run), [self.query, *settings], outputs, **NEWEST)
         for button in self.examples:
             button.click(guard(self.run), [button, *settings], outputs, **NEWEST)
+        self.words.click(guard(self.correct), state, outputs, **NEWEST)
         self.more.click(guard(self.show_more), state, outputs, **NEWEST)
         select = self.context.guard(self, channel="search photo")(self.select)
         self.grid.select(select, state, outputs, **NEWEST)
@@ -128,22 +130,43 @@ class SearchTab:
         """Show the photos of a gallery in order until they can be searched."""
         since = monotonic()
         photos = self.library.photos(state.gallery)
+        model, gallery = state.model, state.gallery
         with photos.wanted():
             captions = yield from callbacks.wait_for_more(self.note, photos)
-            examples = self.library.galleries[state.gallery].examples
-            chips = dict(zip(self.examples, examples, strict=True))
-            if callbacks.is_ready_soon(self.library, state.model, state.gallery, since=since):
-                state = replace(state, text=state.text or examples[0])
-                yield {self.query: state.text, self.state: state, **chips}
+            examples = self.library.known_examples(model, gallery)
+            if callbacks.is_ready_soon(self.library, model, gallery, since=since):
+                examples = self.library.wait_for_examples(model, gallery)
+                state = replace(state, text=state.text or next(iter(examples), ""))
+                yield {
+                    self.query: state.text,
+                    self.state: state,
+                    self.words: "",
+                    **self._chips(examples),
+                }
             else:
+                yield {self.query: state.text, self.words: "", **self._chips(examples)}
+            if not state.text or not self._pending(state).future.done():
                 update = self._browse(captions, state)
-                yield {self.query: state.text, **chips, **update}
+                yield update
                 while len(captions.photos) < min(state.k, self._total(state)):
                     captions = yield from callbacks.wait_for_more(self.note, photos, captions)
+                    examples = self.library.known_examples(model, gallery)
                     update = self._browse(captions, state)
-                    yield update
+                    yield {**update, **self._chips(examples)}
                 state = update[self.state]
         yield from self._search_when_ready(state)
+        checked = self.library.wait_for_examples(model, gallery)
+        if checked != examples:
+            yield self._chips(checked)
+
+    def _chips(self, examples: Sequence[str]) -> Update:
+        """Return the chips with sentences to try; those without one are hidden."""
+        texts = [*examples, *[""] * EXAMPLES][:EXAMPLES]
+        chips = {
+            button: gr.update(value=text, visible=bool(text))
+            for button, text in zip(self.examples, texts, strict=True)
+        }
+        return {self.examples_label: gr.update(visible=bool(examples)), **chips}
 
     def _search_when_ready(self, state: SearchState) -> Updates:
         """Search as soon as photos are encoded, or say why they cannot be searched."""
@@ -257,6 +280,15 @@ class SearchTab:
         text = html.tidy(own[callbacks.clicked_number(event, len(own))])
         yield from self.run(text, state.model, state.gallery, state.k)
 
+    def correct(self, state: SearchState | None, event: gr.EventData) -> Updates:
+        """Search for the sentence with the clicked word in the place of an unread one."""
+        if state is None:
+            return
+        engine = yield from self._next_engine(state)
+        offered = words.corrections(state.text, engine.unread_words(state.text))
+        text = offered[callbacks.clicked_number(event, len(offered))].text
+        yield from self.run(text, state.model, state.gallery, state.k)
+
     def _next_engine(
         self, state: SearchState, engine: Engine | None = None
     ) -> Generator[Update, None, Engine]:
@@ -285,10 +317,11 @@ class SearchTab:
 
     def _results(self, engine: Engine, state: SearchState) -> Update:
         """Return the grid of hits, with what is around it."""
-        note = html.note(view.summary(engine, state))
+        note = view.summary(engine, state)
         if engine.is_partial:
             note = view.partial_results(engine, state, self._total(state), None)
         return {
+            self.words: words.unread_words(state.text, engine.unread_words(state.text)),
             self.note: note,
             self.more: gr.update(interactive=len(state.hits) < min(len(engine.photos), MAX_K)),
             self.grid: html.photo_grid(
@@ -297,6 +330,7 @@ class SearchTab:
                 self._address(state.gallery),
                 html.photo_text(engine.gallery),
                 chosen=state.photo,
+                is_nearest=view.nothing_matches(engine, state),
             ),
         }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import shorten
 
 from markupsafe import Markup
 
@@ -14,7 +15,7 @@ from vsdemo.ui.components.templates import render
 from vsdemo.ui.search.state import SearchState
 
 TREE_HINT = "Hover over or focus a word to see its role."
-MAX_UNKNOWN = 5  # unknown words in a note
+MAX_TEXT = 120  # characters of a sentence in a note
 
 
 def detail(
@@ -50,6 +51,15 @@ def tree(sentence: str, parsed: Tree) -> Markup:
     return render("search/tree.html", sentence=sentence, tree=svg, hint=TREE_HINT)
 
 
+def nothing_matches(engine: Engine, state: SearchState) -> bool:
+    """Return whether the photos are only the nearest ones.
+
+    It is False as long as that is unknown, or other photos follow.
+    """
+    is_known = engine.knows_threshold and not engine.is_partial
+    return is_known and not engine.matches(state.text, state.hits)
+
+
 def partial_results(engine: Engine, state: SearchState, total: int, left: float | None) -> Markup:
     """Return the note of a search over the first photos of a gallery.
 
@@ -65,23 +75,19 @@ def partial_results(engine: Engine, state: SearchState, total: int, left: float 
         label = f"{best}; the others follow"
     else:
         label = f"Type a sentence to search the first {count:,} photos; the others follow"
-    sentences = [*_remarks(engine, state.text), label]
-    return progress(" ".join(sentences), count, total, seconds_left=left, can_stop=True)
-
-
-def summary(engine: Engine, state: SearchState) -> str:
-    """Return how many photos were searched by which model, and which words were ignored."""
-    text = f"Best {len(state.hits):,} of {len(engine.photos):,} photos by {state.model}."
-    return " ".join([text, *_remarks(engine, state.text)])
-
-
-def _remarks(engine: Engine, text: str) -> list[str]:
-    """Return sentences about files that could not be read and words that were ignored."""
-    remarks = []
     if engine.unreadable:
-        remarks.append(f"{len(engine.unreadable):,} files could not be read.")
-    if text and (unknown := list(dict.fromkeys(engine.unknown_words(text)))):
-        words = ", ".join(f"“{word}”" for word in unknown[:MAX_UNKNOWN])
-        them = "it" if len(unknown) == 1 else "them"
-        remarks.append(f"The model does not know {words} and ignored {them}.")
-    return remarks
+        label = f"{len(engine.unreadable):,} files could not be read. {label}"
+    return progress(label, count, total, seconds_left=left, can_stop=True)
+
+
+def summary(engine: Engine, state: SearchState) -> Markup:
+    """Return how many photos were searched by which model, and whether any matches."""
+    return render(
+        "search/summary.html",
+        text=shorten(state.text, MAX_TEXT, placeholder=" …"),
+        model=state.model,
+        nothing_matches=nothing_matches(engine, state),
+        hits=len(state.hits),
+        photos=len(engine.photos),
+        unreadable=len(engine.unreadable),
+    )
