@@ -122,7 +122,11 @@ def unread(text):
 
 def no_match(text):
     engine = SimpleNamespace(
-        knows_threshold=True, matches=lambda text, hits: False, photos=[0], unreadable={}
+        knows_threshold=True,
+        is_partial=False,
+        matches=lambda text, hits: False,
+        photos=[0],
+        unreadable={},
     )
     return search.summary(engine, SearchState(text, text, text, 1, hits=(hit(text),)))
 

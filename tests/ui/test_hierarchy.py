@@ -96,12 +96,19 @@ def test_hierarchies_and_maps_load_once(library):
 
 def test_the_tab_starts_at_the_first_example(tab):
     update = opened(tab)
+    assert update[tab.query] == "a brown dog runs"
+    assert "Here: caption" in text(update[tab.here])
+    assert "q=a+brown+dog+runs" in update[tab.context.address]
+
+
+def test_the_tab_starts_at_the_concept_of_the_address(tab):
+    update = opened(tab, text="a dog")
     assert update[tab.query] == "a dog"
     assert "Here: concept" in text(update[tab.here])
     assert "Photos below" in text(update[tab.here])
     assert update[tab.state].node.text == "a dog"
     assert "q=a+dog" in update[tab.context.address]
-    again = show(tab, visit("order", "toy-test"), update[tab.state])[-1]
+    again = show(tab, visit("order", "toy-test", "a dog"), update[tab.state])[-1]
     assert tab.trail not in again or again[tab.trail] == update[tab.trail]
 
 
@@ -142,7 +149,7 @@ def test_a_click_on_an_unknown_item_is_refused(tab, data):
 
 
 def test_the_map_is_drawn_once_and_then_only_what_changes(tab):
-    state = opened(tab)[tab.state]
+    state = opened(tab, text="a dog")[tab.state]
     whole = last(tab, tab.draw, state, None)
     figure = json.loads(whole[tab.map])
     assert figure["source"].endswith("/{number}/small")

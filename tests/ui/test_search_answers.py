@@ -54,7 +54,7 @@ def test_where_nothing_matches_the_note_says_so_and_photos_are_the_nearest(tab):
 def test_where_photos_match_there_is_no_such_note(tab):
     update = searched(tab, "a red circle on a blue ground")
     assert "Nothing here matches" not in update[tab.note]
-    assert "Best 4 of 8 photos." in update[tab.note]
+    assert "Best 4 of 8 photos by gru." in update[tab.note]
     assert 'class="grid"' in update[tab.grid]
     assert 'aria-label="Photo 1, ' in update[tab.grid]
 

@@ -36,7 +36,7 @@ ABOUT_MAP = (
     "are more general."
 )
 GALLERY, CONCEPTS = "Photos and sentences", "Concepts of WordNet"
-FIRST_SENTENCE, FIRST_CONCEPT = "a dog", "dog"
+FIRST_SENTENCE, FIRST_CONCEPT = "a brown dog runs", "dog"
 SIDE = 1280  # pixels
 
 

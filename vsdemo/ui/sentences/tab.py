@@ -25,9 +25,9 @@ from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
 ABOUT = "Type two sentences to see how similar they are, and whether one follows from the other."
 EXAMPLES = (
-    ("A brown dog runs on the beach.", "An animal is outside."),
-    ("A dog chases a cat.", "A cat chases a dog."),
-    ("Two children play in the water.", "Kids are swimming."),
+    ("A boy in red is riding a bicycle on the street.", "A person is riding a bicycle."),
+    ("A man looks at a dog.", "A dog looks at a man."),
+    ("A woman is riding a bike.", "A lady rides a bicycle."),
 )
 NEAREST = 4
 

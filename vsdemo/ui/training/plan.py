@@ -11,6 +11,7 @@ import gradio as gr
 from vsdemo import models
 from vsdemo.core.config import Config, override
 from vsdemo.core.errors import UserError
+from vsdemo.data.datasets import base_name
 from vsdemo.serving import access
 from vsdemo.training import preflight
 from vsdemo.training.jobs import jobs
@@ -19,7 +20,8 @@ from vsdemo.ui.callbacks import Updates
 from vsdemo.ui.training import form, view
 
 FIRST_PRESET, FIRST_DATASET = "bow/lesson", "storybook"
-FIRST_SENTENCE = "two small brown dogs chase a red ball"
+# A sentence that several photos of the dev split show, by data set.
+SENTENCES = {"storybook": "a camel in the desert", "flickr8k": "a dog runs through the snow"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,9 @@ class PlanPanel:
         with gr.Row(elem_classes="plan"):
             self.preset = gr.Dropdown([*models.presets()], value=FIRST_PRESET, label="Preset")
             self.dataset = gr.Dropdown(datasets, value=datasets[0], label="Data")
-            self.sentence = gr.Textbox(FIRST_SENTENCE, label="A sentence to watch", scale=2)
+            self.sentence = gr.Textbox(
+                first_sentence(next(iter(datasets), None)), label="A sentence to watch", scale=2
+            )
             self.go = gr.Button("Train", variant="primary", elem_id="train", scale=0)
         self.command = gr.HTML("", elem_id="command")
         self.note = note
@@ -106,14 +110,17 @@ class PlanPanel:
         dataset = request.dataset
         if dataset not in datasets:
             dataset = next(iter(datasets), None)
+        sentence = request.sentence
+        if sentence in ("", *SENTENCES.values()):  # not one of the visitor
+            sentence = first_sentence(dataset)
         yield {
             self.dataset: gr.update(choices=datasets, value=dataset, interactive=bool(datasets)),
-            self.sentence: gr.update(interactive=config.material == "photos"),
+            self.sentence: gr.update(value=sentence, interactive=config.material == "photos"),
             self.form: form.form(_default_config(request.preset, dataset)),
             self.changed: (),
             self.note: "",
         }
-        yield from self.preview(request.preset, dataset, request.sentence, request.board, ())
+        yield from self.preview(request.preset, dataset, sentence, request.board, ())
 
     def change_form(
         self,
@@ -134,6 +141,11 @@ class PlanPanel:
         spec = self.spec(Request(*inputs))
         yield {self.command: view.command(spec.command(jobs.new_folder(spec)))}
         yield {self.checks: view.checks(preflight.check(spec))}
+
+
+def first_sentence(dataset: str | None) -> str:
+    """Return the sentence to watch that the form begins with; empty if none is known to fit."""
+    return SENTENCES.get(base_name(dataset), "") if dataset else ""
 
 
 def _default_config(preset: str, dataset: str | None) -> Config:

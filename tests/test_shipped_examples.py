@@ -1,0 +1,182 @@
+"""What the app shows a new visitor is answered rightly by every shipped model."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.images import open_photo
+from vsdemo.data import datasets, storybook
+from vsdemo.data import examples as sentences
+from vsdemo.data.storybook import store
+from vsdemo.data.storybook.pictures import generate_picture
+from vsdemo.hierarchy import build, nodes
+from vsdemo.hierarchy.walks import climb
+from vsdemo.models import checkpoint
+from vsdemo.search import engine as engines
+from vsdemo.search import examples
+from vsdemo.search.engine import Engine, Reader
+from vsdemo.search.sentence_comparison import compare_sentences
+from vsdemo.ui.alignment.state import default_caption
+from vsdemo.ui.hierarchy.tab import FIRST_CONCEPT, FIRST_SENTENCE
+from vsdemo.ui.sentences.tab import EXAMPLES
+from vsdemo.ui.sentences.view import CLEAR
+from vsdemo.ui.training.plan import SENTENCES
+
+ROOT = Path(__file__).resolve().parent.parent / "checkpoints"
+NAMES = sorted(
+    path.parent.relative_to(ROOT).as_posix()
+    for path in ROOT.glob("**/config.json")
+    if checkpoint.read_spec(path.parent).features
+)
+CASES = [(dataset, name) for dataset in examples.CHECKED for name in NAMES]
+EVERY = 50  # of the other photos one in so many, so that ten crops of each do not take minutes
+
+
+def record(dataset: str) -> dict:
+    return json.loads(examples.file(dataset).read_text())
+
+
+def offered(dataset: str, name: str) -> dict[str, str]:
+    """Return the sentences that are offered, with the photo that must be the first."""
+    first = record(dataset)["checkpoints"][name]["first_photos"]
+    return {text: first[text] for text in examples.stored(ROOT / name, dataset, "test") or ()}
+
+
+def check(engine: Engine, dataset: str, name: str) -> None:
+    photos = record(dataset)["photos"]
+    for text, photo in offered(dataset, name).items():
+        hits = engine.search(text, 1)
+        assert hits[0].item == photo, text
+        assert photo in photos[text]
+        assert engine.matches(text, hits), text
+        assert engine.unread_words(text) == []
+
+
+def test_every_shipped_model_is_checked_as_it_is() -> None:
+    for dataset in examples.CHECKED:
+        records = record(dataset)["checkpoints"]
+        assert sorted(records) == NAMES
+        for name, values in records.items():
+            assert values["checkpoint"] == checkpoint.content_hash(ROOT / name), name
+
+
+@pytest.mark.parametrize(("dataset", "name"), CASES, ids=lambda value: value)
+def test_a_model_has_three_different_examples_in_the_data_set_of_its_training(dataset, name):
+    if name.startswith(dataset):
+        topics = {e.text: e.topic for e in sentences.examples(dataset)}
+        assert {topics[text] for text in offered(dataset, name)} == set(sentences.TOPICS)
+
+
+@pytest.fixture
+def few(monkeypatch, real_data):
+    """Let engines have the first photos of all examples, and some others."""
+
+    def load(name: str, split: str) -> CaptionSet:
+        whole = datasets.load(name, split)
+        first = {photo for model in NAMES for photo in offered(name, model).values()}
+        kept = [n for n, photo in enumerate(whole.photos) if photo.name in first or n % EVERY == 0]
+        return replace(whole, photos=tuple(whole.photos[n] for n in kept), captions=(), photo_of=())
+
+    class FewPhotos:
+        load = staticmethod(load)
+        photos = staticmethod(datasets.photos)
+
+    monkeypatch.setattr(engines, "datasets", FewPhotos)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(("dataset", "name"), CASES, ids=lambda value: value)
+def test_examples_have_a_right_first_photo(dataset: str, name: str) -> None:
+    """Among the first photos of all examples and some others; `long` tests take all photos."""
+    if offered(dataset, name):
+        check(Engine(ROOT / name, dataset, "test"), dataset, name)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+@pytest.mark.usefixtures("real_data")
+@pytest.mark.parametrize(("dataset", "name"), CASES, ids=lambda value: value)
+def test_examples_have_a_right_first_photo_among_all_photos(dataset: str, name: str) -> None:
+    engine = Engine(ROOT / name, dataset, "test")
+    check(engine, dataset, name)
+    first = record(dataset)["checkpoints"][name]["first_photos"]
+    assert {example.text: photo for example, photo in examples.answered(engine)} == first
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pairs_of_sentences_are_compared_sensibly(name: str) -> None:
+    """The same in other words is more similar than something else; the general one follows."""
+    reader = Reader(ROOT / name)
+    entailed, swapped, reworded = (compare_sentences(reader, *pair) for pair in EXAMPLES)
+    other = compare_sentences(reader, EXAMPLES[0][0], EXAMPLES[1][0])
+    assert reworded.cosine > other.cosine + 0.2
+    assert entailed.cosine > other.cosine + 0.2
+    for comparison in (entailed, swapped, reworded):
+        assert comparison.unknown == ((), ())
+    if entailed.excess:
+        second_from_first, first_from_second = entailed.violations
+        assert first_from_second - second_from_first > 2 * CLEAR
+
+
+def test_the_sentence_to_watch_describes_pictures_of_dev(monkeypatch) -> None:
+    text = SENTENCES["storybook"]
+    (example,) = (e for e in sentences.examples("storybook") if e.text == text)
+    numbers = store.SPLITS["dev"]
+    scenes = [store.Example(generate_picture(n, compositional=False).scene, ()) for n in numbers]
+    monkeypatch.setattr(store, "read_examples", lambda numbers: scenes)
+    photos = tuple(store.photo(number) for number in numbers)
+    true = sentences.true_photos(CaptionSet("storybook", "dev", photos, (), ()))
+    assert len(true[example.text]) >= 3
+
+
+@pytest.mark.usefixtures("real_data")
+def test_the_sentence_to_watch_describes_photos_of_flickr8k_dev() -> None:
+    true = sentences.true_photos(datasets.load("flickr8k", "dev"))
+    assert len(true[SENTENCES["flickr8k"]]) >= 3
+
+
+def test_the_first_alignment_points_at_what_the_words_name() -> None:
+    """The nouns of the first picture's default caption point at their drawings."""
+    number = store.SPLITS["test"][0]
+    (drawn,) = store.read_examples([number])
+    text = default_caption(storybook.drawn([number]).captions)
+    reader = Reader(ROOT / "storybook" / "fragments")
+    alignment = reader.align(open_photo(store.photo(number)), text)
+    pointed = 0
+    for group in drawn.scene.groups:
+        for m, fragment in enumerate(alignment.fragments):
+            region = alignment.best_region(m)
+            if alignment.words[fragment.words[1]] != group.kind or region is None:
+                continue
+            left, top, right, bottom = alignment.boxes[region]
+            x, y = (left + right) / 2, (top + bottom) / 2
+            assert any(b[0] <= x <= b[2] and b[1] <= y <= b[3] for b in group.boxes), group.kind
+            pointed += 1
+    assert pointed >= 2
+
+
+@pytest.mark.usefixtures("real_data")
+@pytest.mark.parametrize("name", ["storybook/order", "flickr8k/order", "flickr8k/order-pocket"])
+def test_what_stands_above_the_first_sentence_of_the_hierarchy_is_true(name, monkeypatch) -> None:
+    monkeypatch.setitem(store.SPLITS, "test", range(4500, 4508))
+    engine = Engine(ROOT / name, "storybook", "test")
+    hierarchy = build.from_gallery(engine)
+    node = nodes.find_node(hierarchy, engine, FIRST_SENTENCE)
+    hierarchy, entailments = build.add_generalizations(hierarchy, engine, node)
+    steps = climb(hierarchy, node.embedding, node.kind, entailments=entailments)
+    above = [hierarchy.items[step.number].text.lower().strip(".") for step in steps]
+    assert above[-1] == "anything"
+    assert set(above) <= {"anything", "an animal", "a dog", "a brown dog", "a dog runs"}
+
+
+def test_what_stands_above_the_first_concept_of_the_hierarchy_is_true() -> None:
+    reader = Reader(ROOT / "wordnet" / "order")
+    hierarchy = build.from_concepts(reader)
+    node = nodes.find_node(hierarchy, reader, FIRST_CONCEPT)
+    steps = climb(hierarchy, node.embedding, node.kind)
+    true = ["canine.n.02", "carnivore.n.01", "mammal.n.01", "vertebrate.n.01", "animal.n.01"]
+    true += ["organism.n.01", "entity.n.01"]  # hypernyms of dog.n.01 in WordNet
+    assert [hierarchy.items[step.number].text for step in steps] == true
