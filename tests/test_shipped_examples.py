@@ -125,8 +125,11 @@ def test_the_sentence_to_watch_describes_pictures_of_dev(monkeypatch) -> None:
     text = SENTENCES["storybook"]
     (example,) = (e for e in sentences.examples("storybook") if e.text == text)
     numbers = store.SPLITS["dev"]
-    scenes = [store.Example(generate_picture(n, compositional=False).scene, ()) for n in numbers]
-    monkeypatch.setattr(store, "read_examples", lambda numbers: scenes)
+
+    def read(photo: Path) -> store.Example:
+        return store.Example(generate_picture(int(photo.stem), compositional=False).scene, ())
+
+    monkeypatch.setattr(store, "read_example", read)
     photos = tuple(store.photo(number) for number in numbers)
     true = sentences.true_photos(CaptionSet("storybook", "dev", photos, (), ()))
     assert len(true[example.text]) >= 3

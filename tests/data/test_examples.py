@@ -64,10 +64,10 @@ def stored_photos(dataset):
 
 
 def test_stored_photos_of_storybook_follow_from_its_scenes(monkeypatch):
-    def read(numbers):
-        return [store.Example(generate_picture(n, compositional=False).scene, ()) for n in numbers]
+    def read(photo):
+        return store.Example(generate_picture(int(photo.stem), compositional=False).scene, ())
 
-    monkeypatch.setattr(store, "read_examples", read)
+    monkeypatch.setattr(store, "read_example", read)
     photos = tuple(store.photo(number) for number in store.SPLITS["test"])
     gallery = CaptionSet("storybook", "test", photos, (), ())
     assert examples.true_photos(gallery) == stored_photos("storybook")

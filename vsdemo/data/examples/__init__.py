@@ -116,9 +116,7 @@ def short_captions(gallery: CaptionSet) -> dict[Example, str]:
 
 
 def _of_scenes(gallery: CaptionSet) -> dict[str, frozenset[str]]:
-    drawn = store.read_examples([int(photo.stem) for photo in gallery.photos])
-    scenes = [facts_of(example.scene) for example in drawn]
-    photos = list(zip(gallery.photos, scenes, strict=True))
+    photos = [(photo, facts_of(store.read_example(photo).scene)) for photo in gallery.photos]
     return {
         example.text: frozenset(
             photo.name

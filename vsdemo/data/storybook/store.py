@@ -110,11 +110,12 @@ def draw_picture(number: int) -> None:
 def read_examples(numbers: Sequence[int], progress: Progress | None = None) -> list[Example]:
     """Return scenes and captions; missing pictures are drawn first."""
     draw(numbers, progress)
-    return [_read(number) for number in numbers]
+    return [read_example(photo(number)) for number in numbers]
 
 
-def _read(number: int) -> Example:
-    example = json.loads(photo(number).with_suffix(".json").read_text(encoding="utf-8"))
+def read_example(path: Path) -> Example:
+    """Return the scene and the captions of a picture that is drawn, by its file."""
+    example = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     fields: dict[str, Any] = example["scene"]
     groups = []
     for group in fields.pop("groups"):
