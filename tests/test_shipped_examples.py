@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -51,7 +52,8 @@ def check(engine: Engine, dataset: str, name: str) -> None:
         hits = engine.search(text, 1)
         assert hits[0].item == photo, text
         assert photo in photos[text]
-        assert engine.matches(text, hits), text
+        if name.startswith(dataset):  # else the threshold is calibrated on the gallery's captions
+            assert engine.matches(text, hits), text
         assert engine.unread_words(text) == []
 
 
@@ -74,17 +76,14 @@ def test_a_model_has_three_different_examples_in_the_data_set_of_its_training(da
 def few(monkeypatch, real_data):
     """Let engines have the first photos of all examples, and some others."""
 
-    def load(name: str, split: str) -> CaptionSet:
+    def load_few(name: str, split: str) -> CaptionSet:
         whole = datasets.load(name, split)
         first = {photo for model in NAMES for photo in offered(name, model).values()}
         kept = [n for n, photo in enumerate(whole.photos) if photo.name in first or n % EVERY == 0]
         return replace(whole, photos=tuple(whole.photos[n] for n in kept), captions=(), photo_of=())
 
-    class FewPhotos:
-        load = staticmethod(load)
-        photos = staticmethod(datasets.photos)
-
-    monkeypatch.setattr(engines, "datasets", FewPhotos)
+    few = SimpleNamespace(load=load_few, photos=datasets.photos)
+    monkeypatch.setattr(engines, "datasets", few)
 
 
 @pytest.mark.usefixtures("few")
