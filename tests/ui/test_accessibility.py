@@ -19,6 +19,24 @@ WIDTHS = {1440: 900, 390: 844, 320: 640}
 ALL = [(tab, width, scheme) for tab in TABS for width in WIDTHS for scheme in ("light", "dark")]
 
 
+CUT_OFF = """() => {
+  const scrolls = (element) => {
+    for (let box = element.parentElement; box; box = box.parentElement) {
+      const style = getComputedStyle(box);
+      if (["auto", "scroll"].includes(style.overflowX) && box !== document.body
+          && box !== document.documentElement) return true;
+      if (style.clipPath !== "none" || style.visibility === "hidden") return true;
+    }
+    return false;
+  };
+  return [...document.querySelectorAll("button, input, textarea, a, [role=button]")]
+    .filter((element) => element.tabIndex >= 0 && element.checkVisibility() && !scrolls(element))
+    .map((element) => [element.getBoundingClientRect(), element])
+    .filter(([box]) => box.width > 1 && (box.right > innerWidth + 1 || box.left < -1))
+    .map(([box, element]) => `${element.outerHTML.slice(0, 120)} at ${box.left}, ${box.right}`);
+}"""
+
+
 @pytest.fixture(autouse=True)
 def aligning_models(monkeypatch, fake_parser):
     """Let every model align."""
@@ -40,11 +58,18 @@ def opened(visit, tab, width, scheme):
     path = f"?tab={tab}&__theme={scheme}"
     page = visit(path=path, viewport=size, color_scheme=scheme, reduced_motion="reduce")
     expect(page.locator(TABS[tab]).first).to_be_visible(timeout=60_000)
+    page.wait_for_timeout(500)  # a button that is enabled changes its colours slowly
     return page
+
+
+def cut_off(page):
+    """Return the controls that reach out of the page, where nothing can be scrolled sideways."""
+    return page.evaluate(CUT_OFF)
 
 
 def check(page):
     assert violations(page) == []
+    assert cut_off(page) == []
     assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
 
 
@@ -71,4 +96,5 @@ def test_nothing_is_cut_off_at_twice_the_size(visit, tab):
     """A browser at 200% zoom has half as many pixels of CSS."""
     page = visit(path=f"?tab={tab}", viewport={"width": 720, "height": 450})
     expect(page.locator(TABS[tab]).first).to_be_visible(timeout=60_000)
+    assert cut_off(page) == []
     assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
