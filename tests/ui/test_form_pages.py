@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from tests.ui.conftest import free_port
 from vsdemo import models
 from vsdemo.core.errors import UserError
-from vsdemo.ui import theme
+from vsdemo.ui import installation, theme
 from vsdemo.ui.training.form import BASIC, form, form_widget, settings
 
 PRESETS = {name: config for name, (_, config) in models.presets().items()}
@@ -60,6 +60,7 @@ def apps():
             css=theme.css(),
             head=theme.head(),
             footer_links=[],
+            app_kwargs={"routes": installation.routes(name="form", description="a form")},
         )
     yield {"toy": f"http://127.0.0.1:{port}/"}
     demo.close()

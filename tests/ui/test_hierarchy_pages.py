@@ -12,7 +12,7 @@ from vsdemo.ui.hierarchy import loader
 
 PHONE = {"width": 390, "height": 844}
 WORDS = "Concepts of WordNet"
-PATH = "?tab=hierarchy"
+PATH = "?tab=hierarchy&q=a+dog"
 EMIT = """([event, numbers]) => document.querySelector("#map .plot").emit(
     event, {points: numbers.map((n) => ({customdata: n, x: 0, y: 0}))})"""
 
@@ -106,7 +106,7 @@ def test_two_nodes_are_joined_and_removed_with_their_hierarchy(visit):
 
 
 def test_concepts_are_shown_without_photos(visit):
-    page = visit(path=f"{PATH}&of=concepts&q=puppy")
+    page = visit(path="?tab=hierarchy&of=concepts&q=puppy")
     expect_node(page, "puppy")
     expect(crumbs(page)).to_have_text(["entity", "living thing", "animal", "dog"])
     expect(page.locator("#below")).to_contain_text("No word or sentence is below.")

@@ -64,6 +64,7 @@ def test_a_typed_sentence_changes_the_photos_and_the_address(opened):
 
 def test_a_click_on_an_example_finds_its_photo(opened):
     example = opened.locator(".examples button.chip").nth(1)
+    expect(example).not_to_have_text("")
     text = example.text_content().strip()
     example.click()
     expect(opened.get_by_label("Sentence", exact=True)).to_have_value(text)

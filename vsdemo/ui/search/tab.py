@@ -112,12 +112,16 @@ class SearchTab:
         if state is not None and is_shown(visit, state):
             yield self.context.record(state)
             return
-        selection = visit.selection
-        if state and selection == state.selection and query.strip() not in ("", state.text):
-            selection = replace(selection, text=query.strip())
+        selection, text = visit.selection, visit.selection.text.strip()
+        if state and selection == state.selection:
+            if query.strip() not in ("", state.text):
+                text = query.strip()
+                selection = replace(selection, text=text)
+            elif state.gallery == visit.gallery:
+                text = state.text
         yield from self._open_gallery(
             SearchState(
-                selection.text.strip(),
+                text,
                 visit.model,
                 visit.gallery,
                 visit.k,
