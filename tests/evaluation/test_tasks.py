@@ -8,6 +8,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.evaluation import cards, evaluate
 from vsdemo.evaluation.task import NEEDS
 from vsdemo.evaluation.tasks import TASKS, task
+from vsdemo.models.licences import UNKNOWN
 
 
 @pytest.fixture
@@ -70,5 +71,6 @@ def test_unknown_option_names_the_tasks_that_have_it(count_task):
 
 
 def test_document_leaves_out_empty_paragraphs():
-    text = cards.document("name", tags=["a", "b"], paragraphs=["One.", "", "Two."])
+    paragraphs = ["One.", "", "Two."]
+    text = cards.document("name", tags=["a", "b"], licence=UNKNOWN, paragraphs=paragraphs)
     assert text == "---\nlibrary_name: vsdemo\ntags: [a, b]\n---\n# name\n\nOne.\n\nTwo.\n"

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from html import unescape
 from itertools import pairwise
 
@@ -12,7 +13,7 @@ from playwright.sync_api import expect
 
 from tests.support.hostile import HOSTILE
 from vsdemo.core.errors import UserError
-from vsdemo.ui import theme
+from vsdemo.ui import installation, theme
 from vsdemo.ui.hierarchy.cones import Toy, cones
 
 NAMES = ("entity", "animal", "plant", "bird", "cat", "dog", "rose", "oak", "puppy", "kitten")
@@ -86,6 +87,7 @@ def show(browser, tmp_path):
     """Open a page with only the figure; it makes no other request and raises no error."""
     contexts, requests, errors = [], [], []
     path = tmp_path / "cones.html"
+    shutil.copytree(installation.FAVICON.parent, tmp_path / "icons")
     body = '<body class="gradio-container"><main class="prose">'
     start = f'<!doctype html><meta charset="utf-8"><style>{theme.css()}</style>{theme.head()}'
 
@@ -102,7 +104,8 @@ def show(browser, tmp_path):
     yield show
     for context in contexts:
         context.close()
-    assert set(requests) == {path.as_uri()}
+    icon = tmp_path / "icons" / "icon.svg"
+    assert set(requests) <= {path.as_uri(), icon.as_uri()}
     assert errors == []
 
 

@@ -62,6 +62,8 @@ def visit(browser):
 def test_a_model_is_trained_and_used_in_search(app, visit):
     page = visit(app)
     ready(page)
+    page.get_by_label("A sentence to watch").fill("one red bar")
+    page.get_by_label("A sentence to watch").press("Tab")
     train(page)
     expect_state(page, "done", "bow-lesson-1")  # it may have trained between two updates
     rows = page.locator("#watched-results .watched-results > li")

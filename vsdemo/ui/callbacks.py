@@ -75,7 +75,7 @@ def report_errors(
                     if request and not request.is_newest:
                         yield nothing  # Gradio repeats the last values of a callback at its end
                         return
-                    is_here = REQUESTS.is_open(session, tab)
+                    is_here = REQUESTS.tab(session) in (None, tab)
                     if place and not (is_here and REQUESTS.restored(session) == restored):
                         others = {w: value for w, value in update.items() if w not in place}
                         update = others or nothing

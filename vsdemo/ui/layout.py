@@ -144,6 +144,7 @@ class Page:
         A generator, as `restore`: Gradio sends its values twice, and a busy page drops some.
         """
         query = dict(page.query_params)
+        key = REQUESTS.tab(str(page.session_hash)) or key
         if "tab" not in query:  # keep the tab if a visitor was faster
             query["tab"] = key
         update = self._arrive(query, upload, key, k, page)

@@ -74,6 +74,6 @@ class Requests:
         """Return the number of the last restored address of a page; 0 if there was none."""
         return self._restored.get(session, 0)
 
-    def is_open(self, session: str, tab: str) -> bool:
-        """Whether a tab of a page is open, as far as it is known."""
-        return self._open.get(session, tab) == tab
+    def tab(self, session: str) -> str | None:
+        """Return which tab of a page is open; None while that is unknown."""
+        return self._open.get(session)
