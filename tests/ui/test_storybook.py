@@ -142,7 +142,7 @@ def test_with_weights_storybook_is_searched_and_described(few):
     tab = tab_of(SearchTab, library)
     shown = tab.show(visit_of(*KEY, "a red circle", k=4), None, "")
     opened, answered = [update for update in shown if tab.state in update]
-    assert opened[tab.query] == "a red circle"
+    assert opened[tab.state].text == "a red circle"
     assert tab.grid not in opened  # photos would be replaced at once
     assert len(answered[tab.state].hits) == 4
     describe_tab = tab_of(DescribeTab, library)

@@ -72,7 +72,7 @@ def choose(page, name):
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_no_visitor_gets_an_answer_under_a_wrong_name(visit, slow_app):
+def test_no_visitor_gets_an_answer_under_a_wrong_name(slow_app, visit):
     choices = random.Random(0)
     pages = [visit(slow_app, "?q=one+yellow+bar") for _ in range(VISITORS)]
     wanted = [None] * VISITORS
@@ -103,7 +103,7 @@ def test_no_visitor_gets_an_answer_under_a_wrong_name(visit, slow_app):
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_a_prepared_model_answers_while_others_are_prepared(visit, slow_app, monkeypatch):
+def test_a_prepared_model_answers_while_others_are_prepared(slow_app, visit, monkeypatch):
     page = visit(slow_app, "?q=one+yellow+bar&model=model0")
     note = page.locator(".notes .note").first
     expect(note).to_contain_text("photos by model0.", timeout=PATIENCE * 1000)

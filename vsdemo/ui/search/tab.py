@@ -80,7 +80,7 @@ class SearchTab:
         for event in (self.find.click, self.query.submit):
             event(guard(self.run), [self.query, *settings], outputs, **NEWEST)
         for button in self.examples:
-            button.click(guard(self.run), [button, *settings], outputs, **NEWEST)
+            button.click(guard(self.run_other), [button, *settings], outputs, **NEWEST)
         self.words.click(guard(self.correct), state, outputs, **NEWEST)
         self.more.click(guard(self.show_more), state, outputs, **NEWEST)
         select = self.context.guard(self, channel="search photo")(self.select)
@@ -127,11 +127,17 @@ class SearchTab:
                 visit.k,
                 photo=selection.photo_in(visit.gallery),
                 selection=selection,
-            )
+            ),
+            query,
         )
 
-    def _open_gallery(self, state: SearchState) -> Updates:
-        """Show the photos of a gallery in order until they can be searched."""
+    def _open_gallery(self, state: SearchState, query: str) -> Updates:
+        """Show the photos of a gallery in order until they can be searched.
+
+        Args:
+            state: What to search for.
+            query: What is typed; it is replaced only if it differs, as a visitor may type on.
+        """
         since = monotonic()
         photos = self.library.photos(state.gallery)
         model, gallery = state.model, state.gallery
@@ -141,14 +147,11 @@ class SearchTab:
             if callbacks.is_ready_soon(self.library, model, gallery, since=since):
                 examples = self.library.wait_for_examples(model, gallery)
                 state = replace(state, text=state.text or next(iter(examples), ""))
-                yield {
-                    self.query: state.text,
-                    self.state: state,
-                    self.words: "",
-                    **self._chips(examples),
-                }
+                yield {self.state: state, self.words: "", **self._chips(examples)}
             else:
-                yield {self.query: state.text, self.words: "", **self._chips(examples)}
+                yield {self.words: "", **self._chips(examples)}
+            if state.text != query.strip():
+                yield {self.query: state.text}
             if not state.text or not self._pending(state).future.done():
                 update = self._browse(captions, state)
                 yield update
@@ -206,13 +209,18 @@ class SearchTab:
         selection = Selection(text.strip())
         yield from self.search(SearchState(text, model, gallery, k, selection=selection))
 
+    def run_other(self, text: str, model: str, gallery: str, k: int) -> Updates:
+        """Search for a sentence that was not typed."""
+        yield {self.query: text}
+        yield from self.run(text, model, gallery, k)
+
     def search(self, state: SearchState) -> Updates:
         """Search, and fill the page."""
         state = replace(state, ongoing=Ongoing())
         with self._pending(state).wanted():
             engine = yield from self._next_engine(state)
             shown = self._search(engine, state, state.k)
-            yield {self.query: state.text, **self._page(engine, shown)}
+            yield self._page(engine, shown)
             yield from self._repeat(engine, state, shown, state.k)
 
     def _repeat(
@@ -282,7 +290,7 @@ class SearchTab:
         captions = yield from self._photos(state)
         own = captions.own_captions(state.photo or 0)
         text = html.tidy(own[callbacks.clicked_number(event, len(own))])
-        yield from self.run(text, state.model, state.gallery, state.k)
+        yield from self.run_other(text, state.model, state.gallery, state.k)
 
     def correct(self, state: SearchState | None, event: gr.EventData) -> Updates:
         """Search for the sentence with the clicked word in the place of an unread one."""
@@ -291,7 +299,7 @@ class SearchTab:
         engine = yield from self._next_engine(state)
         offered = words.corrections(state.text, engine.unread_words(state.text))
         text = offered[callbacks.clicked_number(event, len(offered))].text
-        yield from self.run(text, state.model, state.gallery, state.k)
+        yield from self.run_other(text, state.model, state.gallery, state.k)
 
     def _next_engine(
         self, state: SearchState, engine: Engine | None = None
