@@ -75,6 +75,8 @@ def choose(page, name):
 def test_no_visitor_gets_an_answer_under_a_wrong_name(slow_app, visit):
     choices = random.Random(0)
     pages = [visit(slow_app, "?q=one+yellow+bar") for _ in range(VISITORS)]
+    for page in pages:
+        expect(page.locator("#model-field")).to_be_visible(timeout=PATIENCE * 1000)
     wanted = [None] * VISITORS
     wrong, answers = [], 0
     until = time.monotonic() + SECONDS
