@@ -77,7 +77,7 @@ def test_git_holds_no_photo_and_no_large_file():
         "vsdemo/data/storybook/sheet.jpg",
         *(f"vsdemo/ui/static/icons/{name}.png" for name in ICONS),
     }
-    found = {p.relative_to(ROOT).as_posix() for p in tracked if p.suffix.lower() in photos}
-    assert found == drawn
+    pictures = {p.relative_to(ROOT).as_posix() for p in tracked if p.suffix.lower() in photos}
+    assert pictures == drawn
     assert [p for p in tracked if p.stat().st_size > 10_000_000] == []
     assert sum(p.stat().st_size for p in tracked) <= 140_000_000

@@ -115,15 +115,16 @@ def test_short_captions_are_plain_and_of_one_photo(tmp_path):
         ["A cat on a mat", "A cat lies there"],
         ["a cat on a mat.", "Two birds"],
     )
-    found = {e.text: photo for e, photo in examples.short_captions(gallery).items()}
-    assert found == {"A dog runs over grass": "0.jpg", "A cat lies there": "2.jpg"}
+    captions = {e.text: photo for e, photo in examples.short_captions(gallery).items()}
+    assert captions == {"A dog runs over grass": "0.jpg", "A cat lies there": "2.jpg"}
 
 
 def test_short_captions_are_spread_over_a_gallery(tmp_path):
     names = ["".join(chr(97 + int(digit)) for digit in f"{n:03}") for n in range(400)]
-    found = examples.short_captions(gallery_of(tmp_path, *([f"a dog called {n}"] for n in names)))
-    assert len(found) == examples.CAPTIONS
-    assert max(int(photo.removesuffix(".jpg")) for photo in found.values()) > 350
+    gallery = gallery_of(tmp_path, *([f"a dog called {n}"] for n in names))
+    captions = examples.short_captions(gallery)
+    assert len(captions) == examples.CAPTIONS
+    assert max(int(photo.removesuffix(".jpg")) for photo in captions.values()) > 350
 
 
 def test_without_captions_no_sentence_is_true_of_a_photo(tmp_path):

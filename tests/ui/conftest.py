@@ -21,6 +21,7 @@ from playwright.sync_api import expect
 from vsdemo import ui
 from vsdemo.core.paths import ROOT
 from vsdemo.data.storybook import store
+from vsdemo.ui import theme
 
 HERE = Path(__file__).parent
 # app.py as it is, with fewer pictures of Storybook, and a fake web if there is one.
@@ -95,6 +96,29 @@ def served_here(apps, name):
         yield
     finally:
         del apps[name]
+        demo.close()
+
+
+@contextmanager
+def served_page(make, **options):
+    """Serve a page that a test makes in this process, in the theme of the app."""
+    port = free_port()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        demo = make()
+        demo.launch(
+            server_port=port,
+            prevent_thread_lock=True,
+            quiet=True,
+            ssr_mode=False,
+            theme=theme.theme(),
+            css=theme.css(),
+            footer_links=[],
+            **options,
+        )
+    try:
+        yield f"http://127.0.0.1:{port}/"
+    finally:
         demo.close()
 
 

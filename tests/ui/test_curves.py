@@ -1,7 +1,6 @@
 """Training curves in a browser, on a page without other components."""
 
 import json
-import warnings
 from io import BytesIO
 
 import gradio as gr
@@ -9,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests.ui.conftest import free_port
+from tests.ui.conftest import served_page
 from vsdemo.plots.curves import curves
 from vsdemo.ui import theme
 from vsdemo.ui.training.curves import EMPTY, curves_widget, to_json
@@ -64,21 +63,8 @@ def page_with_curves() -> gr.Blocks:
 @pytest.fixture(scope="module")
 def apps():
     """Replace the app of the other tests by this page."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        demo, port = page_with_curves(), free_port()
-        demo.launch(
-            server_port=port,
-            prevent_thread_lock=True,
-            quiet=True,
-            ssr_mode=False,
-            theme=theme.theme(),
-            css=theme.css(),
-            footer_links=[],
-            run_history=False,
-        )
-    yield {"toy": f"http://127.0.0.1:{port}/"}
-    demo.close()
+    with served_page(page_with_curves, run_history=False) as address:
+        yield {"toy": address}
 
 
 def press(page, name):

@@ -3,13 +3,12 @@
 import json
 import re
 import time
-import warnings
 
 import gradio as gr
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.conftest import free_port
+from tests.ui.conftest import served_page
 from vsdemo import models
 from vsdemo.core.errors import UserError
 from vsdemo.ui import installation, theme
@@ -48,22 +47,9 @@ def page_with_a_form() -> gr.Blocks:
 @pytest.fixture(scope="module")
 def apps():
     """Replace the app of the other tests by this page."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        demo, port = page_with_a_form(), free_port()
-        demo.launch(
-            server_port=port,
-            prevent_thread_lock=True,
-            quiet=True,
-            ssr_mode=False,
-            theme=theme.theme(),
-            css=theme.css(),
-            head=theme.head(),
-            footer_links=[],
-            app_kwargs={"routes": installation.routes(name="form", description="a form")},
-        )
-    yield {"toy": f"http://127.0.0.1:{port}/"}
-    demo.close()
+    routes = installation.routes(name="form", description="a form")
+    with served_page(page_with_a_form, head=theme.head(), app_kwargs={"routes": routes}) as address:
+        yield {"toy": address}
 
 
 def opened(page):

@@ -11,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.support.pages import PAGE
-from tests.ui.conftest import free_port
+from tests.ui.conftest import served_page
 from vsdemo.core.errors import UserError
 from vsdemo.ui import TABS, build, callbacks, theme
 from vsdemo.ui.callbacks import Update
@@ -232,20 +232,13 @@ class EchoTab:
 def echo_app(apps, app_checkpoints, monkeypatch):
     """The app with one tab more."""
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
-    demo, port = build(Library(), (*TABS, EchoTab)), free_port()
-    demo.launch(
-        server_port=port,
-        prevent_thread_lock=True,
-        quiet=True,
-        ssr_mode=False,
-        theme=theme.theme(),
-        css=theme.css(),
-        head=theme.head(),
-    )
-    apps["echo"] = f"http://127.0.0.1:{port}/"
-    yield "echo"
+
+    def page():
+        return build(Library(), (*TABS, EchoTab))
+
+    with served_page(page, head=theme.head()) as apps["echo"]:
+        yield "echo"
     del apps["echo"]
-    demo.close()
 
 
 def test_a_tab_from_outside_is_part_of_the_page(browser, apps, echo_app):

@@ -1,7 +1,6 @@
 """The map in a browser, on a page without other components."""
 
 import json
-import warnings
 
 import gradio as gr
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests.ui.conftest import free_port
+from tests.ui.conftest import served_page
 from vsdemo.core.arrows import Arrow
 from vsdemo.plots.embedding_map import MapView, map_figure, map_overlay
 from vsdemo.ui import images, theme
@@ -65,21 +64,9 @@ def apps(tmp_path_factory):
     photos = [tmp_path_factory.mktemp("photos") / f"{n}.png" for n in range(2)]
     for path in photos:
         Image.new("RGB", (40, 30), "tan").save(path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        demo, port = page_with_a_map(), free_port()
-        demo.launch(
-            server_port=port,
-            prevent_thread_lock=True,
-            quiet=True,
-            ssr_mode=False,
-            theme=theme.theme(),
-            css=theme.css(),
-            footer_links=[],
-            app_kwargs={"routes": [images.route(lambda token: photos)]},
-        )
-    yield {"toy": f"http://127.0.0.1:{port}/"}
-    demo.close()
+    routes = [images.route(lambda token: photos)]
+    with served_page(page_with_a_map, app_kwargs={"routes": routes}) as address:
+        yield {"toy": address}
 
 
 def drawn_times(page, times):

@@ -64,8 +64,8 @@ def report_errors(
     def decorate(callback: Callable[..., Updates]) -> Callable[..., Updates]:
         @functools.wraps(callback)
         def run(page: gr.Request, *args: Any) -> Updates:
-            request = REQUESTS.begin((str(page.session_hash), channel)) if channel else None
             session = str(page.session_hash)
+            request = REQUESTS.begin((session, channel)) if channel else None
             restored = REQUESTS.restored(session)
             nothing: Update = {note: gr.skip()}  # Gradio empties widgets that get no value
             updates, recent = callback(*args), _Recent()

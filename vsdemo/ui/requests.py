@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
+from typing import TypeVar
 
 MAX_CHANNELS = 50_000  # remembered, a few a visitor
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 Channel = tuple[str, str]  # session of the page, and what on it a request fills
 
 
@@ -44,10 +47,7 @@ class Requests:
         """Return a new request, which is the newest of its channel."""
         with self._lock:
             self._count += 1
-            self._newest[channel] = self._count
-            self._newest.move_to_end(channel)
-            if len(self._newest) > MAX_CHANNELS:
-                self._newest.popitem(last=False)
+            _remember(self._newest, channel, self._count)
             return Request(self, channel, self._count)
 
     def newest(self, channel: Channel) -> int:
@@ -57,18 +57,13 @@ class Requests:
     def open_tab(self, session: str, tab: str) -> None:
         """Note which tab of a page is open."""
         with self._lock:
-            self._open[session] = tab
-            self._open.move_to_end(session)
-            if len(self._open) > MAX_CHANNELS:
-                self._open.popitem(last=False)
+            _remember(self._open, session, tab)
 
     def restore(self, session: str) -> None:
         """Note that a page restores an address: what began before does not change it."""
         with self._lock:
             self._count += 1
-            self._restored[session] = self._count
-            if len(self._restored) > MAX_CHANNELS:
-                self._restored.popitem(last=False)
+            _remember(self._restored, session, self._count)
 
     def restored(self, session: str) -> int:
         """Return the number of the last restored address of a page; 0 if there was none."""
@@ -77,3 +72,11 @@ class Requests:
     def tab(self, session: str) -> str | None:
         """Return which tab of a page is open; None while that is unknown."""
         return self._open.get(session)
+
+
+def _remember(values: OrderedDict[Key, Value], key: Key, value: Value) -> None:
+    """Set the newest value, and forget the oldest one beyond MAX_CHANNELS."""
+    values[key] = value
+    values.move_to_end(key)
+    if len(values) > MAX_CHANNELS:
+        values.popitem(last=False)
