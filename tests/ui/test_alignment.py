@@ -74,7 +74,7 @@ def test_opening_the_tab_aligns_once(tab):
     assert update[tab.parts].count("data-word") == 2 * 7  # words and tree
     assert 'data-word="0"' not in update[tab.parts]
     assert data["numbers"] == {str(r): m.number for r, m in marks(expected).items()}
-    assert f"of {len(expected.content_fragments)} phrases" in update[tab.note]
+    assert f"of {len(expected.content_fragments)} phrases" in update[tab.parts]
     again = replace(visit(*KEY), selection=update[tab.state].selection)
     recorded = show(tab, again, update[tab.state])[-1]
     assert tab.parts not in recorded
@@ -205,8 +205,8 @@ def test_regions_are_found_for_a_fragment_a_word_or_the_sentence(tab):
 def test_without_a_model_that_aligns_the_tree_is_shown(tab, monkeypatch):
     monkeypatch.setattr(engine.Reader, "can_align", False)
     update = opened(tab)
-    assert "Only the tree" in update[tab.note]
-    assert "one embedding for a whole photo" in update[tab.note]
+    assert "Only the tree" in update[tab.parts]
+    assert "one embedding for a whole photo" in update[tab.parts]
     assert 'class="deptree"' in update[tab.parts]
     assert "data-alignment" not in update[tab.parts]
     assert update[tab.png]["interactive"] is False
@@ -233,6 +233,6 @@ def test_another_model_aligns_if_the_chosen_one_cannot(able, checkpoints, tmp_pa
     tab = tab_of(AlignTab, library)
     update = opened(tab)
     assert (
-        "Aligned by regions, because gru has one embedding for a whole photo." in update[tab.note]
+        "Aligned by regions, because gru has one embedding for a whole photo." in update[tab.parts]
     )
     assert library.aligner(*KEY) is library.aligner(*KEY)

@@ -173,15 +173,16 @@ def test_the_page_searches_the_first_photos_and_says_so(gate):
     partial_of(tab.library.engine(*KEY), DRAWN)
     updates = tab.run(QUERY, *KEY, 4)
     first = next(update for update in updates if tab.grid in update)
-    assert "Best 4 of the first 8 photos by gru; the others follow: 8 of 24" in first[tab.note]
+    assert "Best 4 of the first 8 photos by gru." in first[tab.grid]
+    assert "Preparing the other photos: 8 of 24" in first[tab.note]
     assert 'data-event="stop"' in first[tab.note]
     assert first[tab.grid].count("<img") == 4
     waiting = next(updates)
-    assert "Best 4 of the first 8 photos" in waiting[tab.note]
+    assert "Preparing the other photos: 8 of 24" in waiting[tab.note]
     assert tab.grid not in waiting
     gate.go_on.set()
     last = [update for update in updates if tab.grid in update][-1]
-    assert "Best 4 of 24 photos by gru." in last[tab.note]
+    assert "Best 4 of 24 photos by gru." in last[tab.grid]
     hits = tab.library.engine(*KEY).result().search(QUERY, 4)
     assert last[tab.state].hits == tuple(hits)
     assert last[tab.state].photo == hits[0].number
@@ -198,7 +199,7 @@ def test_a_clicked_photo_stays_large_while_more_results_come(gate):
     assert f"{second.unit_score:.2f}" in chosen[tab.detail]
     gate.go_on.set()
     last = [update for update in updates if tab.grid in update][-1]
-    assert "of 24 photos by gru." in last[tab.note]
+    assert "of 24 photos by gru." in last[tab.grid]
     assert tab.detail not in last
     assert tab.state not in last
     hits = tab.library.engine(*KEY).result().search(QUERY, 8)
@@ -216,7 +217,7 @@ def test_more_of_the_first_photos_and_then_of_all(gate):
     assert first[tab.more]["interactive"] is False
     gate.go_on.set()
     last = [update for update in updates if tab.grid in update][-1]
-    assert "Best 8 of 24 photos by gru." in last[tab.note]
+    assert "Best 8 of 24 photos by gru." in last[tab.grid]
     assert last[tab.more]["interactive"] is True
 
 

@@ -61,7 +61,7 @@ def test_another_model_is_used_if_the_chosen_one_has_no_order(tab, library):
     for model in ("gru", "order"):
         assert hierarchies.get((model, "toy-test")).result().name == "order"
     update = show(tab, visit("gru", "toy-test"))[-1]
-    assert re.search(r"By order, over \d+ items", update[tab.note])
+    assert re.search(r"By order, over \d+ items", update[tab.here])
 
 
 def test_an_error_is_raised_if_no_model_has_an_order(library, monkeypatch):

@@ -20,7 +20,7 @@ def opened(visit):
 
 
 def note(page):
-    return page.locator(".notes .note").first
+    return page.locator("#grid .note")
 
 
 def panel(page):
@@ -58,9 +58,9 @@ def test_other_tabs_name_the_model_too(opened):
     choose_model(opened, "order")
     expect(note(opened)).to_contain_text("by order")
     opened.get_by_role("tab", name="Describe").click()
-    expect(opened.locator(".notes .note", has_text="sentences by order")).to_be_visible()
+    expect(opened.locator("#sentences .note", has_text="sentences by order")).to_be_visible()
     choose_model(opened, "gru")
-    expect(opened.locator(".notes .note", has_text="sentences by gru")).to_be_visible()
+    expect(opened.locator("#sentences .note", has_text="sentences by gru")).to_be_visible()
 
 
 def test_the_keyboard_opens_walks_chooses_and_closes(opened):

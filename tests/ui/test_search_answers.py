@@ -43,9 +43,9 @@ def test_where_nothing_matches_the_note_says_so_and_photos_are_the_nearest(tab):
     update = searched(tab, NONSENSE)
     assert (
         f"Nothing here matches “{NONSENSE}” by gru; these are the nearest photos."
-        in (update[tab.note])
+        in (update[tab.grid])
     )
-    assert update[tab.note].count(ROLE) == 1
+    assert update[tab.grid].count(ROLE) == 1
     assert 'class="grid nearest"' in update[tab.grid]
     assert update[tab.grid].count("<img") == 4
     assert 'aria-label="Nearest photo 1, ' in update[tab.grid]
@@ -53,8 +53,8 @@ def test_where_nothing_matches_the_note_says_so_and_photos_are_the_nearest(tab):
 
 def test_where_photos_match_there_is_no_such_note(tab):
     update = searched(tab, "a red circle on a blue ground")
-    assert "Nothing here matches" not in update[tab.note]
-    assert "Best 4 of 8 photos by gru." in update[tab.note]
+    assert "Nothing here matches" not in update[tab.grid]
+    assert "Best 4 of 8 photos by gru." in update[tab.grid]
     assert 'class="grid"' in update[tab.grid]
     assert 'aria-label="Photo 1, ' in update[tab.grid]
 
@@ -62,14 +62,14 @@ def test_where_photos_match_there_is_no_such_note(tab):
 def test_as_long_as_the_threshold_is_unknown_nothing_is_said(tab, library):
     engine = library.engine(*KEY).result()
     del engine.match_threshold
-    assert "Nothing here matches" not in searched(tab, NONSENSE)[tab.note]
+    assert "Nothing here matches" not in searched(tab, NONSENSE)[tab.grid]
     assert not engine.knows_threshold  # the answer did not wait for a calibration
     assert engine.match_threshold
-    assert "Nothing here matches" in searched(tab, NONSENSE)[tab.note]
+    assert "Nothing here matches" in searched(tab, NONSENSE)[tab.grid]
 
 
 def test_a_long_sentence_is_shortened_in_the_note(tab):
-    note = searched(tab, "red " + "wug " * 50)[tab.note]
+    note = searched(tab, "red " + "wug " * 50)[tab.grid]
     shown = re.search("“(.*)”", note)[1]
     assert len(shown) <= 120
     assert shown.endswith("wug …")
@@ -114,7 +114,7 @@ def test_a_model_of_characters_marks_misspelt_words_too(checkpoints, tmp_path, m
 
 def test_a_hostile_sentence_is_only_text(tab):
     update = searched(tab, f"red {HOSTILE}")
-    for shown in (update[tab.words], update[tab.note]):
+    for shown in (update[tab.words], update[tab.grid]):
         assert "<img src=x" not in shown
         assert "{% raw %}" in shown or "[" not in shown
 

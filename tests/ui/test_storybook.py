@@ -134,7 +134,7 @@ def test_without_weights_a_picture_has_its_captions(offline):
     own = library.photos(GALLERY).result().own_captions(2)
     assert last[tab.state].sentences == tuple(own)
     assert last[tab.sentences].count('class="sentence"') == 5
-    assert "Written for this photo" in last[tab.note]
+    assert "Written for this photo" in last[tab.sentences]
 
 
 def test_with_weights_storybook_is_searched_and_described(few):
@@ -167,7 +167,7 @@ def test_an_upload_is_described_by_a_model_that_has_seen_photos(
         last = list(tab.describe(DescribeState(model, GALLERY, upload=str(photo))))[-1]
         assert set(last[tab.state].sentences) <= set(caption_bank.sentences())
         assert last[tab.sentences].count('class="sentence"') == SENTENCES
-        notes[model] = last[tab.note]
+        notes[model] = last[tab.sentences]
     assert "by gru, because painter has only seen drawings" in notes["painter"]
     assert "drawings" not in notes["gru"]
     assert library.describer("painter") is library.describer("gru")

@@ -21,7 +21,7 @@ PREPARATIONS = 4
 # What a page shows at one moment: the chosen model, the note, and the first photo.
 STATE = """() => ({
   chosen: document.querySelector('#model-field').textContent,
-  note: document.querySelector('.notes .note')?.textContent ?? '',
+  note: document.querySelector('#grid .note')?.textContent ?? '',
   first: Number(document.querySelector('#grid button.frame')?.dataset.number ?? -1),
 })"""
 
@@ -97,7 +97,7 @@ def test_no_visitor_gets_an_answer_under_a_wrong_name(slow_app, visit):
         if model is None:
             continue
         first = page.locator(f"#grid button.frame[data-number='{model[-1]}']").first
-        note = page.locator(".notes .note").first
+        note = page.locator("#grid .note").first
         expect(note).to_contain_text(f"photos by {model}.", timeout=PATIENCE * 1000)
         expect(first).to_be_visible()
         assert page.evaluate(STATE)["first"] == int(model[-1])
@@ -107,7 +107,7 @@ def test_no_visitor_gets_an_answer_under_a_wrong_name(slow_app, visit):
 @pytest.mark.timeout(600)
 def test_a_prepared_model_answers_while_others_are_prepared(slow_app, visit, monkeypatch):
     page = visit(slow_app, "?q=one+yellow+bar&model=model0")
-    note = page.locator(".notes .note").first
+    note = page.locator("#grid .note").first
     expect(note).to_contain_text("photos by model0.", timeout=PATIENCE * 1000)
     monkeypatch.setattr(SlowEngine, "seconds", staticmethod(lambda name: 60))
     others = [visit(slow_app, f"?q=a+bar&model={name}") for name in MODELS[1 : 1 + PREPARATIONS]]

@@ -191,8 +191,9 @@ class AlignTab:
             self.state: state,
             **self.context.record(state),
             **self.regions.empty,
-            self.parts: view.parts(alignment, _tree(alignment, state.text)),
-            self.note: html.note(state.summary),
+            self.parts: html.note(state.summary)
+            + view.parts(alignment, _tree(alignment, state.text)),
+            self.note: "",
             self.png: gr.update(value=png, interactive=True),
             self.json: gr.update(value=record, interactive=True),
         }
@@ -204,13 +205,13 @@ class AlignTab:
         tree = parser.load("shipped").parse([state.text])[0]
         yield {
             **self._photo(state, gallery),
-            self.parts: view.only_tree(tree),
+            self.parts: view.only_tree(tree, state.model),
+            self.note: "",
             self.state: state,
             **self.context.record(state),
             self.png: OFF,
             self.json: OFF,
             **self.regions.empty,
-            self.note: html.note(view.only_tree_summary(state.model)),
         }
 
     def _gallery(self, state: AlignState) -> Generator[Update, None, CaptionSet]:

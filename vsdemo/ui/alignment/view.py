@@ -155,17 +155,9 @@ def waiting() -> Markup:
     return grey_lines(8)
 
 
-def only_tree(tree: Tree) -> Markup:
+def only_tree(tree: Tree, model: str) -> Markup:
     """Return the tree alone, where the model cannot align."""
-    return render("alignment/only_tree.html", tree=_tree(tree))
-
-
-def only_tree_summary(model: str) -> str:
-    """Return why there is only a tree."""
-    return (
-        f"Only the tree of the sentence: {model} has one embedding for a whole photo, and no other "
-        "model here has regions."
-    )
+    return render("alignment/only_tree.html", tree=_tree(tree), model=model)
 
 
 def parts(alignment: Alignment, tree: Tree | None) -> Markup:

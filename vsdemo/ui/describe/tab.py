@@ -234,8 +234,8 @@ class DescribeTab:
             text = {self.photo_text: self._upload_text(state)}
         return {
             **text,
-            self.note: html.note(view.summary(ranking, state.model)),
-            self.sentences: html.ranked_sentences(hits, score, ranking.own),
+            self.note: "",
+            self.sentences: view.ranked_sentences(ranking, score, state.model),
             self.more: gr.update(interactive=len(hits) < min(ranking.total, MAX_K)),
             self.state: state,
         }
@@ -245,8 +245,8 @@ class DescribeTab:
         captions = yield from callbacks.wait_for(self.note, self.library.photos(state.gallery))
         state = replace(state, sentences=tuple(captions.own_captions(photo)))
         yield {
-            self.note: html.note(view.own_captions_summary(error)),
-            self.sentences: html.sentence_list(state.sentences, ()),
+            self.note: "",
+            self.sentences: view.own_captions(state.sentences, error),
             self.more: gr.update(interactive=False),
             self.state: state,
         }

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from markupsafe import Markup
 
 from vsdemo.core.errors import UserError
+from vsdemo.models.scores import Score
+from vsdemo.ui.components import html
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.describe.state import Ranking
 
@@ -19,14 +23,14 @@ def photo_text(text: str) -> Markup:
     return render("describe/photo_text.html", text=text)
 
 
-def summary(ranking: Ranking, chosen: str) -> str:
-    """Return how many sentences are on the page, by which model; another one has a reason."""
+def ranked_sentences(ranking: Ranking, score: Score, chosen: str) -> Markup:
+    """Return the sentences, and which model ranked them; the reason if it is not the chosen one."""
     text = f"Best {len(ranking.hits):,} of {ranking.total:,} sentences by {ranking.model}"
-    if ranking.model == chosen:
-        return f"{text}."
-    return f"{text}, because {chosen} has only seen drawings."
+    reason = "." if ranking.model == chosen else f", because {chosen} has only seen drawings."
+    return html.note(text + reason) + html.ranked_sentences(ranking.hits, score, ranking.own)
 
 
-def own_captions_summary(error: UserError) -> str:
-    """Return why there are only the captions of the photo itself."""
-    return f"Written for this photo. Other sentences are not available: {error}"
+def own_captions(sentences: Sequence[str], error: UserError) -> Markup:
+    """Return the captions of the photo itself, and why there are no others."""
+    text = f"Written for this photo. Other sentences are not available: {error}"
+    return html.note(text) + html.sentence_list(sentences, ())

@@ -210,13 +210,14 @@ class HierarchyTab:
         state = navigation.arrive(state, gallery, node)
         levels = navigation.levels(gallery, node, self._address(state))
         here = navigation.here(gallery, node, self._photo_address(state, gallery))
+        by = html.note(f"By {gallery.name}, over {len(gallery.hierarchy):,} items.")
         yield {
             self.trail: navigation.trail(state, gallery),
             self.above: levels.above,
-            self.here: here + levels.photos,
+            self.here: here + levels.photos + by,
             self.below: levels.below,
             self.query: "" if node.kind == PHOTO else view.spoken(node.text),
-            self.note: html.note(f"By {gallery.name}, over {len(gallery.hierarchy):,} items."),
+            self.note: "",
             self.state: state,
             **self.context.record(state),
         }

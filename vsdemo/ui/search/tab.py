@@ -309,7 +309,7 @@ class SearchTab:
         def line(status: Status) -> Markup:
             if engine is None:
                 return callbacks.progress(status)
-            return view.partial_results(engine, state, self._total(state), status.seconds_left)
+            return view.preparation(engine, state, self._total(state), status.seconds_left)
 
         pending = self._pending(state)
         return (yield from callbacks.wait_for_more(self.note, pending, engine, line))
@@ -329,14 +329,15 @@ class SearchTab:
 
     def _results(self, engine: Engine, state: SearchState) -> Update:
         """Return the grid of hits, with what is around it."""
-        note = view.summary(engine, state)
+        note = Markup()
         if engine.is_partial:
-            note = view.partial_results(engine, state, self._total(state), None)
+            note = view.preparation(engine, state, self._total(state), None)
         return {
             self.words: words.unread_words(state.text, engine.unread_words(state.text)),
             self.note: note,
             self.more: gr.update(interactive=len(state.hits) < min(len(engine.photos), MAX_K)),
-            self.grid: html.photo_grid(
+            self.grid: view.summary(engine, state)
+            + html.photo_grid(
                 state.hits,
                 engine.score,
                 self._address(state.gallery),

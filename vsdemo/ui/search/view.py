@@ -60,8 +60,8 @@ def nothing_matches(engine: Engine, state: SearchState) -> bool:
     return is_known and not engine.matches(state.text, state.hits)
 
 
-def partial_results(engine: Engine, state: SearchState, total: int, left: float | None) -> Markup:
-    """Return the note of a search over the first photos of a gallery.
+def preparation(engine: Engine, state: SearchState, total: int, left: float | None) -> Markup:
+    """Return the progress of a gallery whose first photos can be searched.
 
     Args:
         engine: An engine over the first photos.
@@ -70,18 +70,18 @@ def partial_results(engine: Engine, state: SearchState, total: int, left: float 
         left: Seconds until all can be searched, if known.
     """
     count = len(engine.photos)
-    if state.hits:
-        best = f"Best {len(state.hits):,} of the first {count:,} photos by {state.model}"
-        label = f"{best}; the others follow"
-    else:
+    label = "Preparing the other photos"
+    if not state.hits:
         label = f"Type a sentence to search the first {count:,} photos; the others follow"
-    if engine.unreadable:
-        label = f"{len(engine.unreadable):,} files could not be read. {label}"
     return progress(label, count, total, seconds_left=left, can_stop=True)
 
 
 def summary(engine: Engine, state: SearchState) -> Markup:
-    """Return how many photos were searched by which model, and whether any matches."""
+    """Return how many photos were searched by which model, and whether any matches.
+
+    It belongs into the widget of the photos: a page that gets several updates at once may drop
+    one, and would name the model of other photos.
+    """
     return render(
         "search/summary.html",
         text=shorten(state.text, MAX_TEXT, placeholder=" …"),
@@ -89,5 +89,6 @@ def summary(engine: Engine, state: SearchState) -> Markup:
         nothing_matches=nothing_matches(engine, state),
         hits=len(state.hits),
         photos=len(engine.photos),
+        is_partial=engine.is_partial,
         unreadable=len(engine.unreadable),
     )

@@ -152,10 +152,10 @@ class SentencesTab:
         if model := comparisons.by_letters:
             strips = view.strips(state.texts, by_model[model], model)
         return {
-            self.rows: view.rows(comparisons.rows, state.model),
+            self.rows: html.note(comparisons.summary) + view.rows(comparisons.rows, state.model),
             self.entailment: entailment,
             self.strips: strips,
-            self.note: html.note(comparisons.summary),
+            self.note: "",
         }
 
     def _nearest(self, state: PairState) -> Updates:
@@ -164,8 +164,9 @@ class SentencesTab:
         captions = yield from callbacks.load_captions(library, note, state.model, state.gallery)
         nearest = [engine.similar_sentences(text, NEAREST) for text in state.texts]
         yield {
-            self.nearest: view.nearest(nearest, engine.score.unit),
-            note: html.note(f"Nearest of {len(captions):,} sentences by {state.model}."),
+            self.nearest: html.note(f"Nearest of {len(captions):,} sentences by {state.model}.")
+            + view.nearest(nearest, engine.score.unit),
+            note: "",
             self.captions: tuple(hit.item for hits in nearest for hit in hits),
         }
 
