@@ -25,7 +25,6 @@ from vsdemo.ui.sentences.state import Row
 
 FOLDERS = ("alignment", "components", "describe", "models", "search", "sentences")
 WITHOUT_TEXTS = {
-    "components/examples_label.html",
     "components/grey_lines.html",
     "components/plotly.html",  # only texts of the app itself
     "components/skeleton.html",
@@ -135,6 +134,7 @@ CASES = [
     ("components/address.html", lambda t: html.address({t: t}, t)),
     ("components/about.html", html.about),
     ("components/message.html", html.message),
+    ("components/examples.html", lambda t: html.examples([t])),
     ("components/note.html", html.note),
     ("components/note.html", html.problem),
     ("components/photo_cards.html", photo_cards),
@@ -148,7 +148,7 @@ CASES = [
     ("components/unread_words.html", unread),
     ("components/with_code.html", html.with_code),
     ("alignment/captions.html", lambda t: alignment.captions([t], t)),
-    ("alignment/only_tree.html", lambda t: alignment.only_tree(aligned(t).tree)),
+    ("alignment/only_tree.html", lambda t: alignment.only_tree(aligned(t).tree, t)),
     ("alignment/parts.html", lambda t: alignment.parts(aligned(t), aligned(t).tree)),
     ("alignment/parts.html", lambda t: alignment.parts(aligned(t), None)),
     ("alignment/photo.html", lambda t: alignment.photo(t, (4, 3), t, aligned(t))),

@@ -223,6 +223,12 @@ def event_data(event: gr.EventData) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
+def clicked_name(event: gr.EventData) -> str:
+    """Return the name of what was clicked; empty without one."""
+    name = event_data(event).get("name")
+    return name if isinstance(name, str) else ""
+
+
 def clicked_number(event: gr.EventData, count: int) -> int:
     """Return the number that was clicked. Raises UserError unless it is one of 0 ... count - 1."""
     number = event_data(event).get("number")

@@ -159,6 +159,11 @@ def duration(seconds: float) -> str:
     return f"{whole // 60} min" if whole < 5400 else f"{whole / 3600:.1f} h"
 
 
+def examples(texts: Sequence[str]) -> Markup:
+    """Return texts to try, to click."""
+    return render("components/examples.html", texts=texts)
+
+
 def progress(
     label: str,
     done: int = 0,

@@ -6,8 +6,6 @@ from typing import Any
 
 import gradio as gr
 
-from vsdemo.ui.components.templates import render
-
 ON_LOAD = "vsdemo.reportClicks(element, trigger); vsdemo.announceUpdates(element, watch)"
 FOLLOW_ADDRESS = "vsdemo.followAddress(element, trigger, watch)"
 
@@ -30,11 +28,6 @@ def image_text_html(image: str) -> gr.HTML:
 def address_html() -> gr.HTML:
     """Return what keeps the address bar up to date; Back and Forward report a `select` event."""
     return gr.HTML(elem_id="address", js_on_load=FOLLOW_ADDRESS, padding=False)
-
-
-def examples_label() -> gr.HTML:
-    """Return the word in front of example queries."""
-    return gr.HTML(render("components/examples_label.html"), elem_classes="examples-label")
 
 
 def note_html(value: str = "") -> gr.HTML:

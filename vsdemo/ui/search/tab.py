@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from time import monotonic
 from typing import Any, ClassVar
@@ -17,13 +17,7 @@ from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html, words
 from vsdemo.ui.components.html import Bar, PhotoCard
-from vsdemo.ui.components.widgets import (
-    chip,
-    clickable_html,
-    examples_label,
-    note_html,
-    one_line,
-)
+from vsdemo.ui.components.widgets import clickable_html, note_html, one_line
 from vsdemo.ui.library.pending import Pending, Status
 from vsdemo.ui.search import view
 from vsdemo.ui.search.state import Ongoing, SearchState
@@ -32,7 +26,6 @@ from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
 ABOUT = "Type a sentence and see the photos it describes."
 NEAREST = 6
-EXAMPLES = 3
 
 
 class SearchTab:
@@ -47,9 +40,7 @@ class SearchTab:
         with gr.Row(elem_classes="query-row"):
             self.query = one_line("Sentence", "What should the photos show?", elem_id="query")
             self.find = gr.Button("Find photos", variant="primary", scale=0, elem_id="find")
-        with gr.Row(elem_classes="examples"):
-            self.examples_label = examples_label()
-            self.examples = [chip("", visible=False) for _ in range(EXAMPLES)]
+        self.examples = clickable_html("search-examples", html.examples(()), padding=False)
         self.words = clickable_html("unread-words", padding=False)
         self.note = note_html(html.progress("Opening the gallery"))
         with gr.Row(elem_classes="results"):
@@ -70,7 +61,7 @@ class SearchTab:
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
-        query = [self.query, self.examples_label, *self.examples, self.words]
+        query = [self.query, self.examples, self.words]
         results = [self.note, self.grid, self.more, self.detail, self.state]
         return [*query, *results, *self.context.place]
 
@@ -79,8 +70,7 @@ class SearchTab:
         settings = self.context.settings
         for event in (self.find.click, self.query.submit):
             event(guard(self.run), [self.query, *settings], outputs, **NEWEST)
-        for button in self.examples:
-            button.click(guard(self.run_other), [button, *settings], outputs, **NEWEST)
+        self.examples.click(guard(self.run_example), settings, outputs, **NEWEST)
         self.words.click(guard(self.correct), state, outputs, **NEWEST)
         self.more.click(guard(self.show_more), state, outputs, **NEWEST)
         select = self.context.guard(self, channel="search photo")(self.select)
@@ -147,9 +137,9 @@ class SearchTab:
             if callbacks.is_ready_soon(self.library, model, gallery, since=since):
                 examples = self.library.wait_for_examples(model, gallery)
                 state = replace(state, text=state.text or next(iter(examples), ""))
-                yield {self.state: state, self.words: "", **self._chips(examples)}
+                yield {self.state: state, self.words: "", self.examples: html.examples(examples)}
             else:
-                yield {self.words: "", **self._chips(examples)}
+                yield {self.words: "", self.examples: html.examples(examples)}
             if state.text != query.strip():
                 yield {self.query: state.text}
             if not state.text or not self._pending(state).future.done():
@@ -159,21 +149,12 @@ class SearchTab:
                     captions = yield from callbacks.wait_for_more(self.note, photos, captions)
                     examples = self.library.known_examples(model, gallery)
                     update = self._browse(captions, state)
-                    yield {**update, **self._chips(examples)}
+                    yield {**update, self.examples: html.examples(examples)}
                 state = update[self.state]
         yield from self._search_when_ready(state)
         checked = self.library.wait_for_examples(model, gallery)
         if checked != examples:
-            yield self._chips(checked)
-
-    def _chips(self, examples: Sequence[str]) -> Update:
-        """Return the chips with sentences to try; those without one are hidden."""
-        texts = [*examples, *[""] * EXAMPLES][:EXAMPLES]
-        chips = {
-            button: gr.update(value=text, visible=bool(text))
-            for button, text in zip(self.examples, texts, strict=True)
-        }
-        return {self.examples_label: gr.update(visible=bool(examples)), **chips}
+            yield {self.examples: html.examples(checked)}
 
     def _search_when_ready(self, state: SearchState) -> Updates:
         """Search as soon as photos are encoded, or say why they cannot be searched."""
@@ -208,6 +189,10 @@ class SearchTab:
         """Search for the photos that a sentence describes."""
         selection = Selection(text.strip())
         yield from self.search(SearchState(text, model, gallery, k, selection=selection))
+
+    def run_example(self, model: str, gallery: str, k: int, event: gr.EventData) -> Updates:
+        """Search for the clicked example."""
+        yield from self.run_other(callbacks.clicked_name(event), model, gallery, k)
 
     def run_other(self, text: str, model: str, gallery: str, k: int) -> Updates:
         """Search for a sentence that was not typed."""

@@ -13,9 +13,7 @@ from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import (
-    chip,
     clickable_html,
-    examples_label,
     note_html,
     one_line,
 )
@@ -48,9 +46,8 @@ class SentencesTab:
             self.first = one_line("First sentence", "First sentence")
             self.second = one_line("Second sentence", "Second sentence")
             self.go = gr.Button("Compare", variant="primary", scale=0, elem_id="compare")
-        with gr.Row(elem_classes="examples"):
-            examples_label()
-            self.examples = [chip(" / ".join(pair)) for pair in EXAMPLES]
+        texts = [" / ".join(pair) for pair in EXAMPLES]
+        self.examples = clickable_html("pair-examples", html.examples(texts), padding=False)
         self.note = note_html(html.note(""))
         with gr.Row(elem_classes="results", elem_id="compared"):
             with gr.Column(scale=5, min_width=320):
@@ -82,12 +79,7 @@ class SentencesTab:
         guard, inputs = context.guard(self), [self.first, self.second, self.state]
         for event in (self.go.click, self.first.submit, self.second.submit):
             event(guard(self.run), inputs, outputs, **NEWEST)
-        for button, pair in zip(self.examples, EXAMPLES, strict=True):
-
-            def run_example(state: PairState | None, texts: tuple[str, str] = pair) -> Updates:
-                yield from self.run(*texts, state)
-
-            button.click(guard(run_example), [self.state], outputs, **NEWEST)
+        self.examples.click(guard(self.run_example), [self.state], outputs, **NEWEST)
         guard = context.guard(self, channel="comparison")
         self.state.change(guard(self.answer), [self.state], self.answers, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
@@ -115,6 +107,11 @@ class SentencesTab:
         text = html.tidy(captions[callbacks.clicked_number(event, len(captions))])
         if state is not None:
             yield self.context.go("search", Selection(text))
+
+    def run_example(self, state: PairState | None, event: gr.EventData) -> Updates:
+        """Compare the sentences of the clicked example."""
+        pair = EXAMPLES[callbacks.clicked_number(event, len(EXAMPLES))]
+        yield from self.run(*pair, state)
 
     def run(self, first: str, second: str, state: PairState | None) -> Updates:
         """Compare what was typed."""
