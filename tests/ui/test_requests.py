@@ -66,23 +66,6 @@ def test_an_error_of_an_older_request_is_not_shown():
     assert list(older) == [SKIP]
 
 
-def test_old_values_are_not_repeated(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(callbacks, "monotonic", lambda: now[0])
-
-    def callback():
-        yield {"photo": 1}
-        now[0] += callbacks.REPEAT / 2
-        yield {"label": "half a second"}
-        now[0] += callbacks.REPEAT
-        yield {"label": "later"}  # meanwhile another request may have changed the photo
-
-    _, first, second, third = callbacks.report_errors("note")(callback)(PAGE)
-    assert first == {"photo": 1}
-    assert second == {"photo": 1, "label": "half a second"}
-    assert third == {"label": "later"}
-
-
 def test_the_oldest_channels_are_forgotten(monkeypatch):
     monkeypatch.setattr("vsdemo.ui.requests.MAX_CHANNELS", 3)
     requests = Requests()

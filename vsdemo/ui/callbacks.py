@@ -34,7 +34,6 @@ QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 LATEST: dict[str, Any] = {**QUIET, "trigger_mode": "always_last"}
 NEWEST: dict[str, Any] = {**QUIET, "trigger_mode": "multiple"}
 AT_ONCE = 0.1  # seconds without a progress line, so that a value that is ready does not flicker
-REPEAT = 1  # seconds in which a value is sent again with later ones
 TICK = 0.25  # seconds between two updates of the progress
 PATIENCE = 1  # seconds that a page may wait before it shows something
 UNEXPECTED = "Something went wrong in the app. The previous results are still here."
@@ -68,7 +67,7 @@ def report_errors(
             request = REQUESTS.begin((session, channel)) if channel else None
             restored = REQUESTS.restored(session)
             nothing: Update = {note: gr.skip()}  # Gradio empties widgets that get no value
-            updates, recent = callback(*args), _Recent()
+            updates = callback(*args)
             try:
                 yield nothing
                 for update in updates:
@@ -79,7 +78,7 @@ def report_errors(
                     if place and not (is_here and REQUESTS.restored(session) == restored):
                         others = {w: value for w, value in update.items() if w not in place}
                         update = others or nothing
-                    yield recent.add(update)
+                    yield update
             except Exception as error:
                 if request and not request.is_newest:
                     yield nothing
@@ -87,7 +86,7 @@ def report_errors(
                 if not isinstance(error, UserError):
                     log.exception("%s failed", callback.__qualname__)
                 text = str(error) if isinstance(error, UserError) else UNEXPECTED
-                yield recent.add({note: html.problem(text)})
+                yield {note: html.problem(text)}
             finally:
                 updates.close()
 
@@ -102,27 +101,6 @@ def report_errors(
         return run
 
     return decorate
-
-
-class _Recent:
-    """The values of the last second: of updates in quick succession the page drops some.
-
-    Older values are not repeated, for the page may have got others by another request.
-    """
-
-    def __init__(self) -> None:
-        self._values: dict[Any, tuple[Any, float]] = {}  # widget -> value and when it was set
-
-    def add(self, update: Update) -> Update:
-        """Return the update together with other recent values."""
-        now = monotonic()
-        self._values |= {widget: (value, now) for widget, value in update.items()}
-        self._values = {
-            widget: (value, since)
-            for widget, (value, since) in self._values.items()
-            if now - since < REPEAT
-        }
-        return {widget: value for widget, (value, _) in self._values.items()}
 
 
 def progress(status: Status) -> Markup:

@@ -16,11 +16,14 @@ from vsdemo.ui.components.widgets import address_html
 from vsdemo.ui.downloads import DownloadPanel
 from vsdemo.ui.library import Library
 from vsdemo.ui.models.menu import ModelMenu
-from vsdemo.ui.tabs import Context, Selection, Tab, Visit
+from vsdemo.ui.tabs import Context, Selection, Tab, Visit, is_shown
 from vsdemo.ui.uploads import Uploads
 
 TITLE = "vsdemo"
 SUBTITLE = "Sentences and photos in one space"
+# What the page adds to requests.
+UPLOAD = "(_, k) => [history.state?.upload ?? '', k]"
+RESTORES = "(_, ...values) => [vsdemo.restoresBeforeTab(), ...values]"
 SHARED = ("tab", "model", "gallery", "q", "photo")  # parts of an address that concern every tab
 
 
@@ -54,8 +57,9 @@ class Page:
                 k = gr.Slider(4, 60, 12, step=1, label="Photos at a time")
                 self._downloads = DownloadPanel(library, gallery)
         self._upload = gr.Textbox(visible=False)  # token of the photo of a page loaded again
+        self._restores = gr.Number(visible=False)  # how often Back or Forward were used
+        self._restored = gr.HTML(elem_id="restored", padding=False)
         self._first = tabs[0].key
-        self._open = gr.State(self._first)  # key of the open tab
         selection, address = gr.State(None), address_html()  # None until the address is read
         with gr.Tabs(elem_id="tabs") as widget:
             self.context = Context(
@@ -75,107 +79,102 @@ class Page:
         for key, tab in self.tabs.items():
             visit = self._visits[key]
             self._containers[key].select(
-                self.opener(key), [self._open, *values], [self._open, visit], **NEWEST
+                self.opener(key), [self._restores, *values], visit, js=RESTORES, **NEWEST
             )
-            show = context.guard(tab)(_showing(tab))
-            shown = visit.change(show, [visit, *tab.inputs], tab.outputs, **NEWEST)
+            shown = visit.change(
+                _showing(context, tab), [visit, *tab.inputs], tab.outputs, **NEWEST
+            )
             shown.then(self._menu.update_field, settings, self._menu.field, **LATEST)
-        inputs = [self._open, *values]
-        context.gallery.input(self.change_settings, inputs, visits, **NEWEST)
+        context.gallery.input(self.change_settings, values, visits, **NEWEST)
         choose = callbacks.report_errors(self._menu.panel)(self.choose_model)
         chosen = [context.model, self._menu.panel, *visits]
-        self._menu.panel.select(choose, inputs, chosen, **NEWEST)
+        self._menu.panel.select(choose, values, chosen, **NEWEST)
         self._menu.connect(demo, context.gallery)
         arrived = [context.model, context.gallery, context.selection, context.tabs]
-        demo.load(
-            self.load,
-            [self._upload, self._open, context.k],
-            [*arrived, self._visits[self._first]],
-            js="(_, open, k) => [history.state?.upload ?? '', open, k]",
-            **QUIET,
-        )
-        restored = [*arrived, context.address, *visits]
-        context.address.select(self.restore, [self._open, context.k], restored, **NEWEST)
+        arriving = [*arrived, self._visits[self._first]]
+        demo.load(self.load, [self._upload, context.k], arriving, js=UPLOAD, **QUIET)
+        restored = [*arrived, self._restored, *visits]
+        context.address.select(self.restore, context.k, restored, **NEWEST)
         self._downloads.connect(demo, self._more)
 
     def opener(self, key: str) -> Callable[..., Update]:
         """Return a callback that lets a tab show what is selected when it is opened."""
 
         def open_tab(
-            is_open: str,
+            restores: int,
             selection: Selection | None,
             model: str,
             gallery: str,
             k: int,
             page: gr.Request,
         ) -> Update:
-            if is_open == key:  # the first tab of a new page
-                return {self._open: key}
-            REQUESTS.open_tab(str(page.session_hash), key)
-            visit = Visit(model, gallery, k, selection or Selection())
-            return {self._open: key, self._visits[key]: visit}
+            session = str(page.session_hash)
+            if restores < REQUESTS.restored(session) or key == REQUESTS.tab(session):
+                return {self._visits[key]: gr.skip()}  # opened by the app, or left meanwhile
+            REQUESTS.open_tab(session, key)
+            return {self._visits[key]: Visit(model, gallery, k, selection or Selection())}
 
         return open_tab
 
     def change_settings(
-        self, key: str, selection: Selection, model: str, gallery: str, k: int
+        self, selection: Selection, model: str, gallery: str, k: int, request: gr.Request
     ) -> Update:
         """Let the open tab follow another model or gallery."""
+        key = REQUESTS.tab(str(request.session_hash)) or self._first
         return {self._visits[key]: Visit(model, gallery, k, selection)}
 
     def choose_model(
         self,
-        key: str,
         selection: Selection,
         model: str,
         gallery: str,
         k: int,
         event: gr.EventData,
+        request: gr.Request,
     ) -> Updates:
         """Let the open tab follow the model that was clicked in the list."""
         clicked = self._menu.clicked(gallery, event)
         if clicked != model:
-            update = self.change_settings(key, selection, clicked, gallery, k)
+            update = self.change_settings(selection, clicked, gallery, k, request)
             yield {self.context.model: clicked, **update}
 
-    def load(self, upload: str, key: str, k: int, page: gr.Request) -> Updates:
-        """Show what the address of a new page names.
+    def load(self, upload: str, k: int, page: gr.Request) -> Update:
+        """Show what the address of a new page names."""
+        session, query = str(page.session_hash), dict(page.query_params)
+        opened = REQUESTS.tab(session)
+        if opened:  # a visitor was faster
+            query["tab"] = opened
+        tab, visit = self._visit(query, upload, k)
+        update = self._place(tab, visit)
+        if tab == self._first and not opened:  # to select another tab opens it
+            REQUESTS.open_tab(session, tab)
+            update[self._visits[tab]] = visit
+        return update
 
-        A generator, as `restore`: Gradio sends its values twice, and a busy page drops some.
-        """
-        query = dict(page.query_params)
-        key = REQUESTS.tab(str(page.session_hash)) or key
-        if "tab" not in query:  # keep the tab if a visitor was faster
-            query["tab"] = key
-        update = self._arrive(query, upload, key, k, page)
-        if key != self._first:
-            update.pop(self._visits[key], None)  # it shows something since it was opened
-        yield update
-
-    def restore(self, key: str, k: int, event: gr.EventData, page: gr.Request) -> Updates:
+    def restore(self, k: int, event: gr.EventData, page: gr.Request) -> Update:
         """Show what an address names that Back or Forward have led to."""
-        data = callbacks.event_data(event)
-        pairs = data.get("query")
+        data, session = callbacks.event_data(event), str(page.session_hash)
+        pairs, number = data.get("query"), data.get("number")
         query = _query(pairs) if isinstance(pairs, list) else {}
-        REQUESTS.restore(str(page.session_hash))
-        yield {
-            self.context.address: html.restore(str(data.get("number"))),
-            **self._arrive(query, str(data.get("upload", "")), key, k, page),
+        times = number if isinstance(number, int) else 0
+        tab, visit = self._visit(query, str(data.get("upload", "")), k)
+        REQUESTS.restore(session, times)
+        REQUESTS.open_tab(session, tab)
+        return {
+            self._restored: html.restored(times),
+            **self._place(tab, visit),
+            self._visits[tab]: visit,
         }
 
-    def _arrive(
-        self, query: Mapping[str, str], upload: str, key: str, k: int, page: gr.Request
-    ) -> Update:
-        """Set the settings and the selection of an address, and open its tab.
+    def _visit(self, query: Mapping[str, str], upload: str, k: int) -> tuple[str, Visit]:
+        """Return the key of the tab of an address, and what the tab is to show.
 
         Args:
             query: The parts of the address.
             upload: Token of a visitor's photo; empty if there is none.
-            key: Key of the tab that is open now.
             k: Photos to show at a time.
-            page: The request.
         """
-        context, tab = self.context, query.get("tab", self._first)
+        tab = query.get("tab", self._first)
         if tab not in self.tabs:
             tab = self._first
         gallery = query.get("gallery", "")
@@ -191,15 +190,16 @@ class Page:
             upload=self._uploaded(upload),
             other=tuple((name, value) for name, value in query.items() if name not in SHARED),
         )
-        REQUESTS.open_tab(str(page.session_hash), tab)
-        update: Update = {
-            context.model: model,
-            context.gallery: gr.update(choices=self.library.labels, value=gallery),
-            context.selection: selection,
+        return tab, Visit(model, gallery, k, selection)
+
+    def _place(self, tab: str, visit: Visit) -> Update:
+        """Return the settings and the selection of a visit, and select its tab."""
+        return {
+            self.context.model: visit.model,
+            self.context.gallery: gr.update(choices=self.library.labels, value=visit.gallery),
+            self.context.selection: visit.selection,
+            self.context.tabs: gr.Tabs(selected=tab),
         }
-        if tab == key:
-            return {**update, self._visits[tab]: Visit(model, gallery, k, selection)}
-        return {**update, context.tabs: gr.Tabs(selected=tab)}  # which opens it
 
     def _uploaded(self, token: str) -> str | None:
         if not token:
@@ -217,12 +217,17 @@ class Page:
         return min(int(text), len(self.library.galleries[gallery].photos) - 1)
 
 
-def _showing(tab: Tab) -> Callable[..., Updates]:
-    """Return a callback that lets a tab show what it is to show, if there is anything."""
+def _showing(context: Context, tab: Tab) -> Callable[..., Updates]:
+    """Return a callback that lets a tab show what it is to show, if there is anything.
 
-    def show(visit: Visit | None, *values: Any) -> Updates:
-        if visit is not None:  # Gradio also reports a change when a page gets a first None
-            yield from tab.show(visit, *values)
+    Gradio reports some changes twice, and also that a page gets a first None.
+    """
+
+    def show(page: gr.Request, visit: Visit | None, *values: Any) -> Updates:
+        if visit is not None:
+            # What is on its way to the page already goes on.
+            channel = "" if is_shown(visit, values[0]) else None
+            yield from context.guard(tab, channel=channel)(tab.show)(page, visit, *values)
 
     return show
 

@@ -38,7 +38,7 @@ class Requests:
 
     def __init__(self) -> None:
         self._newest: OrderedDict[Channel, int] = OrderedDict()
-        self._restored: OrderedDict[str, int] = OrderedDict()  # session of a page -> number
+        self._restored: OrderedDict[str, int] = OrderedDict()  # session of a page -> times
         self._open: OrderedDict[str, str] = OrderedDict()  # session of a page -> key of its tab
         self._count = 0
         self._lock = Lock()
@@ -59,14 +59,16 @@ class Requests:
         with self._lock:
             _remember(self._open, session, tab)
 
-    def restore(self, session: str) -> None:
-        """Note that a page restores an address: what began before does not change it."""
+    def restore(self, session: str, number: int) -> None:
+        """Note that Back or Forward were used `number` times on a page.
+
+        What began before does not change the address.
+        """
         with self._lock:
-            self._count += 1
-            _remember(self._restored, session, self._count)
+            _remember(self._restored, session, number)
 
     def restored(self, session: str) -> int:
-        """Return the number of the last restored address of a page; 0 if there was none."""
+        """Return how often Back or Forward were used on a page."""
         return self._restored.get(session, 0)
 
     def tab(self, session: str) -> str | None:

@@ -180,7 +180,7 @@ class Tab(Protocol):
 
     @property
     def inputs(self) -> Sequence[Any]:
-        """The widgets whose values `show` takes after the visit."""
+        """The widgets whose values `show` takes after the visit; first the state of the tab."""
 
     @property
     def outputs(self) -> Sequence[Any]:

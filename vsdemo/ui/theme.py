@@ -37,7 +37,13 @@ STYLE_SHEETS = (
     "training/curves.css",
     "training/training.css",
 )
-SCRIPTS = ("components/html.js", "models/models.js", "alignment/align.js", "hierarchy/cones.js")
+SCRIPTS = (
+    "components/stream.js",
+    "components/html.js",
+    "models/models.js",
+    "alignment/align.js",
+    "hierarchy/cones.js",
+)
 
 
 def _themed(**names: str) -> dict[str, str]:

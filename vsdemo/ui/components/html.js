@@ -8,22 +8,19 @@ window.vsdemo = {
 
   isRestoring: true, // until the first results of what the address names
   restores: 0, // how often Back or Forward were used
-  isWaiting: false, // until the app has begun to restore; what arrives before is older
+  isNew: true, // until Gradio has selected the first tab
 
   // Each page that a visitor has seen can be bookmarked, and Back and Forward lead to it. A
   // visitor's photo is not in the address: its token stays in the history of this browser.
   followAddress(element, trigger, watch) {
     const payload = {};
     let seen = null;
-    watch("value", () => {
-      const source = element.querySelector("[data-number]");
+    const follow = () => {
+      const source = element.querySelector("[data-address]");
       if (!source || source.dataset.number === seen) return;
+      const restored = document.querySelector("#restored [data-times]");
+      if (Number(restored?.dataset.times ?? 0) < vsdemo.restores) return; // of an earlier answer
       seen = source.dataset.number;
-      if (vsdemo.isWaiting) {
-        vsdemo.isWaiting = Number(source.dataset.restore) !== vsdemo.restores;
-        return;
-      }
-      if (!source.dataset.address) return;
       const query = new URLSearchParams(source.dataset.address);
       const theme = new URLSearchParams(location.search).get("__theme");
       if (theme) query.set("__theme", theme);
@@ -32,10 +29,10 @@ window.vsdemo = {
       const method = vsdemo.isRestoring || isSame ? "replaceState" : "pushState";
       history[method]({ upload }, "", `?${query}`);
       vsdemo.isRestoring = false;
-    });
+    };
+    watch("value", follow);
     window.addEventListener("popstate", () => {
       vsdemo.isRestoring = true;
-      vsdemo.isWaiting = true;
       Object.assign(payload, {
         number: ++vsdemo.restores,
         query: [...new URLSearchParams(location.search)],
@@ -43,6 +40,14 @@ window.vsdemo = {
       });
       trigger("select", payload);
     });
+  },
+
+  // Return how often Back or Forward were used before a tab was selected; -1 for the first tab of
+  // a new page, which Gradio selects.
+  restoresBeforeTab() {
+    const restores = vsdemo.isNew ? -1 : vsdemo.restores;
+    vsdemo.isNew = false;
+    return restores;
   },
 
   reportClicks(element, trigger) {

@@ -121,9 +121,7 @@ def address(values: Mapping[str, str], upload: str = "") -> Markup:
         upload: Token of a visitor's photo, which the address leaves out.
     """
     number = next(ADDRESSES)
-    return render(
-        "components/address.html", address=values, upload=upload, number=number, restore=None
-    )
+    return render("components/address.html", address=values, upload=upload, number=number)
 
 
 def upload_text(sentence: str = "") -> str:
@@ -131,9 +129,9 @@ def upload_text(sentence: str = "") -> str:
     return f"Your photo: {tidy(sentence)}" if sentence else "Your photo"
 
 
-def restore(name: str) -> Markup:
-    """Return the sign for the page's script that the app has begun to restore an address."""
-    return render("components/address.html", restore=name, number=next(ADDRESSES))
+def restored(times: int) -> Markup:
+    """Return how often Back or Forward were used until the app restored the newest address."""
+    return render("components/restored.html", times=times)
 
 
 def about(text: str) -> Markup:
