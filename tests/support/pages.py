@@ -33,9 +33,22 @@ def show(tab, visit, state=None, *values):
     return list(tab.context.guard(tab)(tab.show)(PAGE, visit, state, *values))
 
 
+def shown(tab, visit, state=None, *values):
+    """Return what is on the page after something was shown in a tab."""
+    return merged(show(tab, visit, state, *values))
+
+
 def last(tab, callback, *inputs):
-    """Return the last update of a callback."""
-    return list(tab.context.guard(tab)(callback)(PAGE, *inputs))[-1]
+    """Return what is on the page after a callback."""
+    return merged(tab.context.guard(tab)(callback)(PAGE, *inputs))
+
+
+def merged(updates):
+    """Return the values that widgets have after updates."""
+    values = {}
+    for update in updates:
+        values |= {widget: value for widget, value in update.items() if value != gr.skip()}
+    return values
 
 
 def visit(model, gallery, text="", photo=None, upload=None, k=12, **other):

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from tests.support.fake_alignment import alignment, install
-from tests.support.pages import last, show, tab_of, visit
+from tests.support.pages import last, show, shown, tab_of, visit
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.plots.region_marks import marks
@@ -45,7 +45,7 @@ def clicked(number):
 
 
 def opened(tab, text=TEXT):
-    return show(tab, visit(*KEY, text, photo=2))[-1]
+    return shown(tab, visit(*KEY, text, photo=2))
 
 
 def first_caption(photo):
@@ -76,7 +76,7 @@ def test_opening_the_tab_aligns_once(tab):
     assert data["numbers"] == {str(r): m.number for r, m in marks(expected).items()}
     assert f"of {len(expected.content_fragments)} phrases" in update[tab.parts]
     again = replace(visit(*KEY), selection=update[tab.state].selection)
-    recorded = show(tab, again, update[tab.state])[-1]
+    recorded = shown(tab, again, update[tab.state])
     assert tab.parts not in recorded
     assert set(tab.context.place) <= set(recorded)
 
@@ -102,6 +102,14 @@ def test_another_sentence_is_typed_or_a_caption(tab):
     used = last(tab, tab.use_caption, state, clicked(2))
     assert used[tab.query] == used[tab.state].text
     assert used[tab.captions].count("aria-current") == 1
+
+
+def test_an_unread_word_is_marked_and_corrected(tab):
+    update = last(tab, tab.run, "one red trianlge", opened(tab)[tab.state])
+    assert "<mark>trianlge</mark>" in update[tab.words]
+    corrected = last(tab, tab.correct, update[tab.state], clicked(0))
+    assert corrected[tab.query] == corrected[tab.state].text == "one red triangle"
+    assert corrected[tab.words] == ""
 
 
 @pytest.mark.parametrize(
@@ -151,7 +159,7 @@ def test_an_uploaded_photo_is_aligned_and_not_in_the_address(tab, tmp_path):
 def test_the_tab_follows_model_and_gallery(tab):
     state = opened(tab)[tab.state]
     other = Visit("gru", "toy-all", selection=state.selection)
-    moved = show(tab, other, state)[-1][tab.state]
+    moved = shown(tab, other, state)[tab.state]
     assert moved.alignment is not None
     assert (moved.gallery, moved.photo, moved.text == TEXT) == ("toy-all", 0, False)
     used = last(tab, tab.use_caption, state, clicked(2))[tab.state]
@@ -162,9 +170,9 @@ def test_the_tab_follows_model_and_gallery(tab):
 
 def test_what_is_selected_elsewhere_is_aligned(tab):
     state = opened(tab)[tab.state]
-    other = show(tab, visit(*KEY, "one red bar", photo=5), state)[-1][tab.state]
+    other = shown(tab, visit(*KEY, "one red bar", photo=5), state)[tab.state]
     assert (other.photo, other.text) == (5, "one red bar")
-    only_photo = show(tab, visit(*KEY, photo=6), other)[-1][tab.state]
+    only_photo = shown(tab, visit(*KEY, photo=6), other)[tab.state]
     assert only_photo.photo == 6
     assert only_photo.text not in ("", "one red bar")  # a caption of its own
 
@@ -225,6 +233,7 @@ def test_another_model_aligns_if_the_chosen_one_cannot(able, checkpoints, tmp_pa
             raise UserError("The checkpoint is damaged.")
         reader.can_align = folder.name == "regions"
         reader.check_backbone = lambda: None
+        reader.unread_words = lambda text: []
         return reader
 
     monkeypatch.setattr(engine.Reader, "can_align", None, raising=False)

@@ -14,7 +14,7 @@ from PIL import Image
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from tests.support.pages import PAGE, tab_of
+from tests.support.pages import PAGE, merged, tab_of
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import BarScale, Hit
@@ -114,7 +114,7 @@ def test_errors_become_one_sentence(error, message, monkeypatch):
         yield {"a": 1}
         raise error
 
-    last = list(callbacks.report_errors("note")(callback)(PAGE))[-1]
+    last = merged(callbacks.report_errors("note")(callback)(PAGE))
     assert last["a"] == 1
     assert message in last["note"]
     assert 'role="alert"' in last["note"]

@@ -27,6 +27,7 @@ FOLDERS = ("alignment", "components", "describe", "models", "search", "sentences
 WITHOUT_TEXTS = {
     "components/grey_lines.html",
     "components/plotly.html",  # only texts of the app itself
+    "components/restored.html",
     "components/skeleton.html",
     "describe/pick_label.html",
     "models/waiting.html",

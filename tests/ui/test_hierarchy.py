@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.support import small_orders
-from tests.support.pages import PAGE, last, show, tab_of, visit
+from tests.support.pages import PAGE, last, shown, tab_of, visit
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import hypernyms
 from vsdemo.hierarchy import projection
@@ -49,7 +49,7 @@ def tab(library):
 
 
 def opened(tab, *selection, **other):
-    return show(tab, visit("order", "toy-test", *selection, **other))[-1]
+    return shown(tab, visit("order", "toy-test", *selection, **other))
 
 
 def clicked(number):
@@ -60,7 +60,7 @@ def test_another_model_is_used_if_the_chosen_one_has_no_order(tab, library):
     hierarchies = Hierarchies(library)
     for model in ("gru", "order"):
         assert hierarchies.get((model, "toy-test")).result().name == "order"
-    update = show(tab, visit("gru", "toy-test"))[-1]
+    update = shown(tab, visit("gru", "toy-test"))
     assert re.search(r"By order, over \d+ items", update[tab.here])
 
 
@@ -108,8 +108,16 @@ def test_the_tab_starts_at_the_concept_of_the_address(tab):
     assert "Photos below" in text(update[tab.here])
     assert update[tab.state].node.text == "a dog"
     assert "q=a+dog" in update[tab.context.address]
-    again = show(tab, visit("order", "toy-test", "a dog"), update[tab.state])[-1]
+    again = shown(tab, visit("order", "toy-test", "a dog"), update[tab.state])
     assert tab.trail not in again or again[tab.trail] == update[tab.trail]
+
+
+def test_an_unread_word_is_marked_and_corrected(tab):
+    update = last(tab, tab.run, "a red trianlge", opened(tab)[tab.state])
+    assert "<mark>trianlge</mark>" in update[tab.words]
+    corrected = last(tab, tab.correct, update[tab.state], clicked(0))
+    assert corrected[tab.query] == corrected[tab.state].node.text == "a red triangle"
+    assert corrected[tab.words] == ""
 
 
 def test_the_tab_starts_at_the_photo_of_the_address(tab):
@@ -173,20 +181,20 @@ def test_a_click_on_the_map_goes_there_and_a_lasso_lists(tab):
 def test_another_model_or_gallery_keeps_the_node(tab):
     state = last(tab, tab.run, "a cat", opened(tab)[tab.state])[tab.state]
     other = Visit("gru", "toy-all", selection=state.selection)
-    update = show(tab, other, state)[-1]
+    update = shown(tab, other, state)
     assert update[tab.state].node.text == "a cat"
     assert (update[tab.state].model, update[tab.state].gallery) == ("gru", "toy-all")
 
 
 def test_what_is_selected_elsewhere_is_shown_and_the_other_way_round(tab):
     state = opened(tab)[tab.state]
-    photo = show(tab, visit("order", "toy-test", "a cat", photo=3), state)[-1]
+    photo = shown(tab, visit("order", "toy-test", "a cat", photo=3), state)
     assert "/3/large" in photo[tab.here]
-    sentence = show(tab, visit("order", "toy-test", "a cat"), photo[tab.state])[-1]
+    sentence = shown(tab, visit("order", "toy-test", "a cat"), photo[tab.state])
     assert sentence[tab.state].node.text == "a cat"
     chosen = last(tab, tab.run, "a dog", sentence[tab.state])
     assert chosen[tab.context.selection].text == "a dog"
-    concepts = show(tab, visit("order", "toy-test", "dog", of="concepts"), chosen[tab.state])[-1]
+    concepts = shown(tab, visit("order", "toy-test", "dog", of="concepts"), chosen[tab.state])
     assert concepts[tab.state].concepts
 
 

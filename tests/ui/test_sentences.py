@@ -3,11 +3,12 @@
 import re
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.pages import last, show, tab_of
+from tests.support.pages import last, shown, tab_of
 from tests.support.pages import visit as visit_of
 from tests.support.small_runs import trainer
 from vsdemo.evaluation import cards
@@ -51,7 +52,7 @@ def text(html):
 
 def answered(tab, first=A, second=B, model="gru"):
     """Return all updates after a comparison."""
-    update = show(tab, visit_of(model, "toy-test", a=first, b=second))[-1]
+    update = shown(tab, visit_of(model, "toy-test", a=first, b=second))
     return update | last(tab, tab.answer, update[tab.state])
 
 
@@ -67,22 +68,22 @@ def test_every_model_has_a_row(tab):
     assert "By order" in update[tab.entailment]
     assert "By char_gru" in update[tab.strips]
     assert update[tab.nearest].count("<button") == 2 * NEAREST == len(update[tab.captions])
-    again = show(tab, visit_of("gru", "toy-test", a=A, b=B), update[tab.state])[-1]
+    again = shown(tab, visit_of("gru", "toy-test", a=A, b=B), update[tab.state])
     assert tab.state not in again  # only the first time
-    elsewhere = show(tab, visit_of("gru", "toy-test", "a dog"), update[tab.state])[-1]
+    elsewhere = shown(tab, visit_of("gru", "toy-test", "a dog"), update[tab.state])
     assert elsewhere[tab.state].texts == (A, B)
 
 
 def test_without_sentences_the_first_example_is_compared(tab):
-    update = show(tab, visit_of("gru", "toy-test"))[-1]
+    update = shown(tab, visit_of("gru", "toy-test"))
     assert (update[tab.first], update[tab.second]) == EXAMPLES[0] == update[tab.state].texts
 
 
 def test_the_model_can_change_during_an_answer(tab):
-    first = show(tab, visit_of("gru", "toy-test", a=A, b=B))[-1][tab.state]
+    first = shown(tab, visit_of("gru", "toy-test", a=A, b=B))[tab.state]
     answer = tab.answer(first)
     next(answer)
-    update = show(tab, visit_of("char_gru", "toy-test", a=A, b=B), first)[-1]
+    update = shown(tab, visit_of("char_gru", "toy-test", a=A, b=B), first)
     assert tab.state not in {key for update in answer for key in update}
     update = last(tab, tab.answer, update[tab.state])
     assert re.search(r'aria-current="true"><b>char_gru', update[tab.rows])
@@ -103,6 +104,17 @@ def test_other_scripts_are_refused_by_each_model(tab):
     assert update[tab.entailment] == update[tab.strips] == ""
     assert "knows no word" in text(update[tab.note])
     assert update[tab.nearest] == ""
+
+
+def test_unread_words_of_each_sentence_are_marked_and_corrected(tab):
+    update = answered(tab, "a red trianlge", "a red circle")
+    first, second = tab.words
+    assert "<mark>trianlge</mark>" in update[first]
+    assert update[second] == ""
+    event = SimpleNamespace(_data={"number": 0})
+    corrected = last(tab, tab.corrector(0), update[tab.state], event)
+    assert corrected[tab.state].texts == ("a red triangle", "a red circle")
+    assert corrected[tab.first] == "a red triangle"
 
 
 def test_a_long_sentence_of_characters_is_read(tab):

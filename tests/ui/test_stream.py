@@ -4,19 +4,23 @@ import re
 
 from playwright.sync_api import expect
 
-DELAY = 400  # milliseconds that each part of an answer is late
+DELAY = 800  # milliseconds that each part of an answer is late
 LATE = """
 const fetch = window.fetch.bind(window);
 window.fetch = async (resource, options) => {
   const response = await fetch(resource, options);
   if (!String(resource.url ?? resource).includes("/queue/data")) return response;
-  const late = new TransformStream({
-    async transform(chunk, controller) {
-      await new Promise((resolve) => setTimeout(resolve, DELAY));
-      controller.enqueue(chunk);
+  const reader = response.body.getReader();
+  const late = new ReadableStream({
+    async start(controller) {
+      for (;;) {
+        const { value, done } = await reader.read();
+        setTimeout(() => (done ? controller.close() : controller.enqueue(value)), DELAY);
+        if (done) return;
+      }
     },
   });
-  return new Response(response.body.pipeThrough(late), response);
+  return new Response(late, response);
 };
 """.replace("DELAY", str(DELAY))
 

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests.support.pages import PAGE
+from tests.support.pages import PAGE, merged
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
 from vsdemo.plots import tree_svg, universal_dependencies
@@ -74,7 +74,7 @@ def test_a_closed_panel_parses_nothing(panel, words):
 def test_an_opened_panel_shows_progress_first(panel, words):
     updates = run(panel, panel.unfold, state("a dog & cat"), None)
     assert any("Parsing the sentence" in str(u.get(panel.note)) for u in updates[:-1])
-    last = updates[-1]
+    last = merged(updates)
     assert last[panel.open] is True
     assert last[panel.parsed] == "a dog & cat"
     assert 'aria-label="Dependency tree of “a dog &amp; cat”"' in last[panel.tree]
@@ -89,7 +89,7 @@ def test_a_sentence_is_parsed_once(panel, words):
 
 
 def test_a_bad_sentence_removes_the_tree(panel, words):
-    last = run(panel, panel.draw, state("unknown"), True, "a dog runs")[-1]
+    last = merged(run(panel, panel.draw, state("unknown"), True, "a dog runs"))
     assert "The sentence holds no word." in last[panel.note]
     assert last[panel.tree] == ""
     assert last[panel.parsed] is None

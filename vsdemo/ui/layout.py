@@ -145,8 +145,10 @@ class Page:
         if opened:  # a visitor was faster
             query["tab"] = opened
         tab, visit = self._visit(query, upload, k)
-        update = self._place(tab, visit)
-        if tab == self._first and not opened:  # to select another tab opens it
+        update = self._settings(visit)
+        if tab != self._first:
+            update[self.context.tabs] = gr.Tabs(selected=tab)  # which opens it
+        elif not opened:
             REQUESTS.open_tab(session, tab)
             update[self._visits[tab]] = visit
         return update
@@ -162,7 +164,8 @@ class Page:
         REQUESTS.open_tab(session, tab)
         return {
             self._restored: html.restored(times),
-            **self._place(tab, visit),
+            **self._settings(visit),
+            self.context.tabs: gr.Tabs(selected=tab),
             self._visits[tab]: visit,
         }
 
@@ -192,13 +195,12 @@ class Page:
         )
         return tab, Visit(model, gallery, k, selection)
 
-    def _place(self, tab: str, visit: Visit) -> Update:
-        """Return the settings and the selection of a visit, and select its tab."""
+    def _settings(self, visit: Visit) -> Update:
+        """Return the settings and the selection of a visit."""
         return {
             self.context.model: visit.model,
             self.context.gallery: gr.update(choices=self.library.labels, value=visit.gallery),
             self.context.selection: visit.selection,
-            self.context.tabs: gr.Tabs(selected=tab),
         }
 
     def _uploaded(self, token: str) -> str | None:

@@ -23,7 +23,7 @@ from vsdemo.ui.alignment import view
 from vsdemo.ui.alignment.regions import RegionsPanel
 from vsdemo.ui.alignment.state import AlignState, default_caption
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
-from vsdemo.ui.components import html
+from vsdemo.ui.components import html, words
 from vsdemo.ui.components.widgets import (
     chip,
     clickable_html,
@@ -31,6 +31,7 @@ from vsdemo.ui.components.widgets import (
     one_line,
     upload_chip,
 )
+from vsdemo.ui.library import NamedReader
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
 ABOUT = "Choose a photo and type a sentence to see which words describe which region."
@@ -62,6 +63,7 @@ class AlignTab:
                     )
                     self.go = gr.Button("Align", variant="primary", scale=0, elem_id="align-go")
                 self.captions = clickable_html("photo-captions")
+                self.words = clickable_html("align-words", padding=False)
                 self.note = note_html(html.note(""))
                 self.parts = clickable_html("parts")
                 with gr.Row(elem_classes="downloads"):
@@ -78,9 +80,9 @@ class AlignTab:
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
-        photo = [self.photo, self.picks, self.query, self.captions, self.note, self.parts]
-        files = [self.png, self.json]
-        return [*photo, *files, *self.regions.empty, self.state, *self.context.place]
+        photo = [self.photo, self.picks, self.query, self.captions]
+        results = [self.words, self.note, self.parts, self.png, self.json, *self.regions.empty]
+        return [*photo, *results, self.state, *self.context.place]
 
     def _connect(self) -> None:
         guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
@@ -91,6 +93,7 @@ class AlignTab:
         self.picks.select(guard(self.pick), state, outputs, **NEWEST)
         self.regions.hits.select(guard(self.change_photo), state, outputs, **NEWEST)
         self.captions.click(guard(self.use_caption), state, outputs, **NEWEST)
+        self.words.click(guard(self.correct), state, outputs, **NEWEST)
         self.upload.upload(guard(self.use_upload), [self.upload, *state], outputs, **NEWEST)
         self.regions.follow(self.parts, self.state)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
@@ -145,6 +148,15 @@ class AlignTab:
             yield {self.query: text}
             yield from self._align(_with_sentence(state, text))
 
+    def correct(self, state: AlignState | None, event: gr.EventData) -> Updates:
+        """Align the sentence with the clicked word in the place of an unread one."""
+        if state is not None:
+            named = yield from self._aligner(state)
+            offered = words.corrections(state.text, named.reader.unread_words(state.text))
+            text = offered[callbacks.clicked_number(event, len(offered))].text
+            yield {self.query: text}
+            yield from self._align(_with_sentence(state, text))
+
     def align(self, state: AlignState) -> Updates:
         """Show the photo and its captions at once, and the rest when it is aligned."""
         gallery = yield from self._gallery(state)
@@ -156,6 +168,7 @@ class AlignTab:
             self.state: state,
             **self.context.record(state),
             **self.regions.empty,
+            self.words: "",
             self.parts: view.waiting(),
         }
         try:
@@ -167,15 +180,14 @@ class AlignTab:
     def _align(self, state: AlignState) -> Updates:
         if not state.text:
             yield {
+                self.words: "",
                 self.parts: "",
                 self.note: html.note("Type a sentence to align."),
                 self.png: OFF,
                 self.json: OFF,
             }
             return
-        named = yield from callbacks.wait_for(
-            self.note, self.library.aligner(state.model, state.gallery)
-        )
+        named = yield from self._aligner(state)
         if not named.reader.can_align:
             yield from self._show_tree(state)
             return
@@ -191,6 +203,7 @@ class AlignTab:
             self.state: state,
             **self.context.record(state),
             **self.regions.empty,
+            self.words: words.unread_words(state.text, named.reader.unread_words(state.text)),
             self.parts: html.note(state.summary)
             + view.parts(alignment, _tree(alignment, state.text)),
             self.note: "",
@@ -205,6 +218,7 @@ class AlignTab:
         tree = parser.load("shipped").parse([state.text])[0]
         yield {
             **self._photo(state, gallery),
+            self.words: "",
             self.parts: view.only_tree(tree, state.model),
             self.note: "",
             self.state: state,
@@ -213,6 +227,9 @@ class AlignTab:
             self.json: OFF,
             **self.regions.empty,
         }
+
+    def _aligner(self, state: AlignState) -> Generator[Update, None, NamedReader]:
+        return callbacks.wait_for(self.note, self.library.aligner(state.model, state.gallery))
 
     def _gallery(self, state: AlignState) -> Generator[Update, None, CaptionSet]:
         """Wait for the photos of the gallery and their captions."""

@@ -9,8 +9,9 @@ from markupsafe import Markup
 
 from vsdemo.hierarchy import walks
 from vsdemo.hierarchy.nodes import Node
-from vsdemo.hierarchy.order import CONCEPT, PHOTO, Step
+from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, Step
 from vsdemo.plots.embedding_map import MapView, map_figure, map_overlay
+from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui.components.html import PhotoAddress
 from vsdemo.ui.hierarchy import view
 from vsdemo.ui.hierarchy.loader import HierarchyGallery
@@ -69,6 +70,11 @@ def depth(gallery: HierarchyGallery, node: Node) -> float:
     if node.number is not None:
         return float(gallery.hierarchy.depths[node.number])
     return float(gallery.hierarchy.depth(node.embedding))
+
+
+def unread_words(gallery: HierarchyGallery, node: Node) -> list[UnreadWord]:
+    """Return the words of a sentence that the model has not learned."""
+    return gallery.reader.unread_words(node.text) if node.kind == CAPTION else []
 
 
 def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Levels:

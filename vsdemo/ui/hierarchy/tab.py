@@ -18,7 +18,7 @@ from vsdemo.hierarchy.nodes import Node
 from vsdemo.hierarchy.order import PHOTO
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
-from vsdemo.ui.components import html
+from vsdemo.ui.components import html, words
 from vsdemo.ui.components.widgets import clickable_html, note_html, one_line, upload_chip
 from vsdemo.ui.hierarchy import navigation, view
 from vsdemo.ui.hierarchy.compose import JoinPanel
@@ -63,6 +63,7 @@ class HierarchyTab:
                 container=False,
             )
             self.upload = upload_chip()
+        self.words = clickable_html("hierarchy-words", padding=False)
         self.note = note_html(html.note(""))
         self.trail = clickable_html("trail")
         with gr.Row(elem_classes="results", elem_id="levels"):
@@ -91,7 +92,15 @@ class HierarchyTab:
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change; the map follows changes of `state`."""
         levels = [self.trail, self.above, self.here, self.below, self.map_selection]
-        return [self.query, self.scope, self.note, *levels, self.state, *self.context.place]
+        return [
+            self.query,
+            self.scope,
+            self.words,
+            self.note,
+            *levels,
+            self.state,
+            *self.context.place,
+        ]
 
     def _connect(self) -> None:
         guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
@@ -107,6 +116,7 @@ class HierarchyTab:
         ):
             widget.select(guard(self.go_to_item), state, outputs, **NEWEST)
         self.map.select(guard(self.select), state, outputs, **NEWEST)
+        self.words.click(guard(self.correct), state, outputs, **NEWEST)
         self.scope.input(guard(self.choose), [self.scope, *state], outputs, **NEWEST)
         self.upload.upload(guard(self.use_upload), [self.upload, *state], outputs, **NEWEST)
         self.join.follow(self.here, self.state)
@@ -147,6 +157,16 @@ class HierarchyTab:
         for update in self._go_to(state, gallery, node):
             del update[self.query]  # the next text may be typed already
             yield update
+
+    def correct(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
+        """Go to the sentence with the clicked word in the place of an unread one."""
+        if state is not None and state.node is not None:
+            gallery = yield from self._hierarchy(state)
+            text = state.node.text
+            offered = words.corrections(text, navigation.unread_words(gallery, state.node))
+            text = offered[callbacks.clicked_number(event, len(offered))].text
+            node = nodes.find_node(gallery.hierarchy, gallery.reader, text)
+            yield from self._go_to(state, gallery, node)
 
     def use_upload(self, path: str | None, state: HierarchyState | None) -> Updates:
         """Go to a visitor's photo."""
@@ -216,6 +236,7 @@ class HierarchyTab:
             self.above: levels.above,
             self.here: here + levels.photos + by,
             self.below: levels.below,
+            self.words: words.unread_words(node.text, navigation.unread_words(gallery, node)),
             self.query: "" if node.kind == PHOTO else view.spoken(node.text),
             self.note: "",
             self.state: state,

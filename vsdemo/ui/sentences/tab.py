@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -9,9 +10,11 @@ import gradio as gr
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
+from vsdemo.search.engine import Reader
+from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
-from vsdemo.ui.components import html
+from vsdemo.ui.components import html, words
 from vsdemo.ui.components.widgets import (
     clickable_html,
     note_html,
@@ -27,6 +30,7 @@ EXAMPLES = (
     ("A man looks at a dog.", "A dog looks at a man."),
     ("A woman is riding a bike.", "A lady rides a bicycle."),
 )
+NAMES = ("first", "second")
 NEAREST = 4
 
 
@@ -48,6 +52,7 @@ class SentencesTab:
             self.go = gr.Button("Compare", variant="primary", scale=0, elem_id="compare")
         texts = [" / ".join(pair) for pair in EXAMPLES]
         self.examples = clickable_html("pair-examples", html.examples(texts), padding=False)
+        self.words = [clickable_html(f"{name}-words", padding=False) for name in NAMES]
         self.note = note_html(html.note(""))
         with gr.Row(elem_classes="results", elem_id="compared"):
             with gr.Column(scale=5, min_width=320):
@@ -72,7 +77,15 @@ class SentencesTab:
     @property
     def answers(self) -> list[Any]:
         """Every widget that an answer may change."""
-        return [self.note, self.rows, self.entailment, self.strips, self.nearest, self.captions]
+        return [
+            *self.words,
+            self.note,
+            self.rows,
+            self.entailment,
+            self.strips,
+            self.nearest,
+            self.captions,
+        ]
 
     def _connect(self) -> None:
         context, outputs = self.context, self.outputs
@@ -80,6 +93,8 @@ class SentencesTab:
         for event in (self.go.click, self.first.submit, self.second.submit):
             event(guard(self.run), inputs, outputs, **NEWEST)
         self.examples.click(guard(self.run_example), [self.state], outputs, **NEWEST)
+        for number, widget in enumerate(self.words):
+            widget.click(guard(self.corrector(number)), [self.state], outputs, **NEWEST)
         guard = context.guard(self, channel="comparison")
         self.state.change(guard(self.answer), [self.state], self.answers, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
@@ -118,6 +133,25 @@ class SentencesTab:
         if state is not None:
             yield self._ask(replace(state, texts=(first, second)))
 
+    def corrector(self, number: int) -> Callable[..., Updates]:
+        """Return a callback that puts the clicked word in the place of an unread one.
+
+        Args:
+            number: Which of the two sentences has the word, 0 or 1.
+        """
+
+        def correct(state: PairState | None, event: gr.EventData) -> Updates:
+            if state is None:
+                return
+            readers = yield from callbacks.wait_for(self.note, self.library.all_readers())
+            texts = [*state.texts]
+            unread = _unread_words(readers.get(state.model), texts[number])
+            offered = words.corrections(texts[number], unread)
+            texts[number] = offered[callbacks.clicked_number(event, len(offered))].text
+            yield from self.run(texts[0], texts[1], state)
+
+        return correct
+
     def _ask(self, state: PairState) -> Update:
         first = _check(state.texts[0], "first")
         second = _check(state.texts[1], "second")
@@ -130,7 +164,10 @@ class SentencesTab:
         if state is None:
             return
         readers = yield from callbacks.wait_for(self.note, self.library.all_readers())
+        reader = readers.get(state.model)
+        unread = [words.unread_words(text, _unread_words(reader, text)) for text in state.texts]
         yield {
+            **dict(zip(self.words, unread, strict=True)),
             **self._comparisons(state, Comparisons.of(state, readers)),
             self.nearest: html.grey_lines(NEAREST),
             self.captions: None,
@@ -173,3 +210,8 @@ def _check(text: str, which: str) -> str:
         return Sentence.from_user(text).text
     except UserError as error:
         raise UserError(str(error).replace("The sentence", f"The {which} sentence")) from None
+
+
+def _unread_words(reader: Reader | str | None, text: str) -> list[UnreadWord]:
+    """Return the words that a model has not learned; none if it could not be loaded."""
+    return reader.unread_words(text) if isinstance(reader, Reader) else []
