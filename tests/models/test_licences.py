@@ -17,7 +17,7 @@ def shipped(name):
     ("name", "label"),
     [
         ("flickr8k/gru", "research only"),
-        ("flickr8k/char_gru-ensemble", "research only"),
+        ("flickr8k/char_gru", "research only"),
         ("flickr8k/order-pocket", "research only"),
         ("pascal1k/sdt_rnn", "research only"),
         ("storybook/gru", "MIT; its image network: research only"),

@@ -117,6 +117,7 @@ def test_two_visitors_start_one_run(app, visit):
     expect(pages[0].get_by_role("button", name="Resume")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_run_outlives_the_app(checkpoints, visit, tmp_path):
     with serving(tmp_path, checkpoints) as app:
         page = visit(app)
