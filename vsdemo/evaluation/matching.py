@@ -36,7 +36,7 @@ from vsdemo.data.text.vocab import tokenize
 from vsdemo.models.dual_encoder import DualEncoder
 
 FALSE_ALARMS = 0.05  # share of matching sentences that may be said to match nothing
-QUANTILE = 0.04  # of the calibration; below FALSE_ALARMS, as other sentences vary
+QUANTILE = 0.03  # of the calibration; below FALSE_ALARMS, as other sentences vary
 FULL = 0.95  # quantile of the scores of own photos at which a bar is full
 SIZES = (30, 100, 250, 500, 1000, 2500)  # photos in a gallery
 BEYOND = 0.5  # slope above the largest size, as a share of that below it: it decreases with size

@@ -67,9 +67,8 @@ def report_errors(
             request = REQUESTS.begin((session, channel)) if channel else None
             restored = REQUESTS.restored(session)
             nothing: Update = {note: gr.skip()}  # Gradio empties widgets that get no value
-            updates = callback(*args)
+            updates, update = callback(*args), None
             try:
-                yield nothing
                 for update in updates:
                     if request and not request.is_newest:
                         yield nothing  # Gradio repeats the last values of a callback at its end
@@ -79,6 +78,8 @@ def report_errors(
                         others = {w: value for w, value in update.items() if w not in place}
                         update = others or nothing
                     yield update
+                if update is None:
+                    yield nothing
             except Exception as error:
                 if request and not request.is_newest:
                     yield nothing
