@@ -26,6 +26,7 @@ from vsdemo.ui.sentences.tab import EXAMPLES
 from vsdemo.ui.sentences.view import CLEAR
 from vsdemo.ui.training.plan import SENTENCES
 
+pytestmark = pytest.mark.xdist_group("test_shipped.py")  # which has the same features in memory
 ROOT = Path(__file__).resolve().parent.parent / "checkpoints"
 NAMES = sorted(
     path.parent.relative_to(ROOT).as_posix()

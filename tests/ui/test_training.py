@@ -90,6 +90,7 @@ def test_a_model_is_trained_and_used_in_search(app, visit):
     expect(chosen_model(other)).to_have_text("bow-lesson-1")
 
 
+@pytest.mark.long
 def test_two_visitors_start_one_run(app, visit):
     pages = [visit(app), visit(app)]
     for page in pages:
