@@ -58,7 +58,7 @@ def slow_app(apps, toy_checkpoint, tmp_path, monkeypatch):
 
 def named(state):
     """Return the model that a page names as that of its answer; None while there is none."""
-    match = re.search(r"photos by (model\d)", state["note"])
+    match = re.search(r" by (model\d)", state["note"])
     return match[1] if match else None
 
 
@@ -98,7 +98,7 @@ def test_no_visitor_gets_an_answer_under_a_wrong_name(slow_app, visit):
             continue
         first = page.locator(f"#grid button.frame[data-number='{model[-1]}']").first
         note = page.locator("#grid .note").first
-        expect(note).to_contain_text(f"photos by {model}.", timeout=PATIENCE * 1000)
+        expect(note).to_contain_text(f" by {model}.", timeout=PATIENCE * 1000)
         expect(first).to_be_visible()
         assert page.evaluate(STATE)["first"] == int(model[-1])
 
@@ -108,7 +108,7 @@ def test_no_visitor_gets_an_answer_under_a_wrong_name(slow_app, visit):
 def test_a_prepared_model_answers_while_others_are_prepared(slow_app, visit, monkeypatch):
     page = visit(slow_app, "?q=one+yellow+bar&model=model0")
     note = page.locator("#grid .note").first
-    expect(note).to_contain_text("photos by model0.", timeout=PATIENCE * 1000)
+    expect(note).to_contain_text(" by model0.", timeout=PATIENCE * 1000)
     monkeypatch.setattr(SlowEngine, "seconds", staticmethod(lambda name: 60))
     others = [visit(slow_app, f"?q=a+bar&model={name}") for name in MODELS[1 : 1 + PREPARATIONS]]
     for other in others:
