@@ -18,8 +18,9 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.search.engine import Engine
 from vsdemo.search.index import Index
+from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui import images
-from vsdemo.ui.components import html
+from vsdemo.ui.components import html, words
 from vsdemo.ui.library import Library
 from vsdemo.ui.library.pending import Pending, Status
 from vsdemo.ui.requests import Requests
@@ -206,6 +207,15 @@ def clicked_name(event: gr.EventData) -> str:
     """Return the name of what was clicked; empty without one."""
     name = event_data(event).get("name")
     return name if isinstance(name, str) else ""
+
+
+def corrected_text(event: gr.EventData, text: str, unread: Sequence[UnreadWord]) -> str:
+    """Return a sentence with the clicked word in the place of an unread one.
+
+    Raises UserError as `clicked_number` does.
+    """
+    offered = words.corrections(text, unread)
+    return offered[clicked_number(event, len(offered))].text
 
 
 def clicked_number(event: gr.EventData, count: int) -> int:

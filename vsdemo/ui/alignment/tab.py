@@ -152,8 +152,8 @@ class AlignTab:
         """Align the sentence with the clicked word in the place of an unread one."""
         if state is not None:
             named = yield from self._aligner(state)
-            offered = words.corrections(state.text, named.reader.unread_words(state.text))
-            text = offered[callbacks.clicked_number(event, len(offered))].text
+            unread = named.reader.unread_words(state.text)
+            text = callbacks.corrected_text(event, state.text, unread)
             yield {self.query: text}
             yield from self._align(_with_sentence(state, text))
 

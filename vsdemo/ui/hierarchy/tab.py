@@ -162,9 +162,8 @@ class HierarchyTab:
         """Go to the sentence with the clicked word in the place of an unread one."""
         if state is not None and state.node is not None:
             gallery = yield from self._hierarchy(state)
-            text = state.node.text
-            offered = words.corrections(text, navigation.unread_words(gallery, state.node))
-            text = offered[callbacks.clicked_number(event, len(offered))].text
+            unread = navigation.unread_words(gallery, state.node)
+            text = callbacks.corrected_text(event, state.node.text, unread)
             node = nodes.find_node(gallery.hierarchy, gallery.reader, text)
             yield from self._go_to(state, gallery, node)
 

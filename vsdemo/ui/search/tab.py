@@ -282,8 +282,8 @@ class SearchTab:
         if state is None:
             return
         engine = yield from self._next_engine(state)
-        offered = words.corrections(state.text, engine.unread_words(state.text))
-        text = offered[callbacks.clicked_number(event, len(offered))].text
+        unread = engine.unread_words(state.text)
+        text = callbacks.corrected_text(event, state.text, unread)
         yield from self.run_other(text, state.model, state.gallery, state.k)
 
     def _next_engine(

@@ -146,8 +146,7 @@ class SentencesTab:
             readers = yield from callbacks.wait_for(self.note, self.library.all_readers())
             texts = [*state.texts]
             unread = _unread_words(readers.get(state.model), texts[number])
-            offered = words.corrections(texts[number], unread)
-            texts[number] = offered[callbacks.clicked_number(event, len(offered))].text
+            texts[number] = callbacks.corrected_text(event, texts[number], unread)
             yield from self.run(texts[0], texts[1], state)
 
         return correct
