@@ -387,8 +387,11 @@ document.addEventListener("click", (event) => {
   if (button) vsdemo.cones.runAction(button.closest(".cones"), button.dataset.action);
 });
 // Gradio inserts the section after this script has run, and may replace it later.
-new MutationObserver(() => {
+vsdemo.cones.startAll = () => {
+  if (document.readyState === "loading") return; // a section may still lack its last elements
   for (const section of document.querySelectorAll(".cones")) {
     if (!vsdemo.cones.states.has(section)) vsdemo.cones.start(section);
   }
-}).observe(document, { childList: true, subtree: true });
+};
+document.addEventListener("DOMContentLoaded", vsdemo.cones.startAll);
+new MutationObserver(vsdemo.cones.startAll).observe(document, { childList: true, subtree: true });
