@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import quote
 
 from PIL import Image
 from starlette.requests import Request
@@ -45,6 +46,11 @@ def save_jpeg(photo: Image.Image, side: int, folder: Path) -> str:
         with atomic(path) as temporary:
             temporary.write_bytes(data)
     return str(path)
+
+
+def upload_address(path: str, side: int, folder: str) -> str:
+    """Return the address of a copy of a visitor's photo, which is written into `folder`."""
+    return f"gradio_api/file={quote(save_jpeg(open_photo(path), side, Path(folder)))}"
 
 
 @lru_cache(maxsize=512)

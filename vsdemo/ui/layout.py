@@ -188,7 +188,7 @@ class Page:
             model = self.library.default_model(gallery)
         selection = Selection(
             text=query.get("q", ""),
-            photo=self._photo(query.get("photo"), gallery),
+            photo=self.library.galleries[gallery].photo_number(query.get("photo")),
             gallery=gallery,
             upload=self._uploaded(upload),
             other=tuple((name, value) for name, value in query.items() if name not in SHARED),
@@ -211,12 +211,6 @@ class Page:
         except UserError as error:
             gr.Info(str(error))
             return None
-
-    def _photo(self, text: str | None, gallery: str) -> int | None:
-        """Return the number of a photo of an address, at most that of the last photo."""
-        if not (text and text.isascii() and text.isdecimal() and len(text) < 10):
-            return None
-        return min(int(text), len(self.library.galleries[gallery].photos) - 1)
 
 
 def _showing(context: Context, tab: Tab) -> Callable[..., Updates]:

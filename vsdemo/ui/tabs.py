@@ -15,6 +15,9 @@ from vsdemo.ui.components import html
 from vsdemo.ui.library import Library
 from vsdemo.ui.uploads import Uploads
 
+SIMILAR = "similar"  # in addresses: the photo that is the query of a search,
+OWN = "own"  # as its number or, for a visitor's photo, as this word
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -37,6 +40,12 @@ class Selection:
     def photo_in(self, gallery: str) -> int | None:
         """Return the number of the photo if it is of this gallery."""
         return self.photo if self.gallery == gallery and not self.upload else None
+
+    @property
+    def similar(self) -> Selection:
+        """What lets the tab Search show photos that are similar to the selected one."""
+        value = OWN if self.upload else str(self.photo or 0)
+        return Selection("", self.photo, self.gallery, self.upload, other=((SIMILAR, value),))
 
     def value(self, name: str) -> str | None:
         """Return a value of the page's address that concerns one tab only; None without it."""
@@ -130,9 +139,15 @@ class Context:
         """Every widget that `go` changes."""
         return [self.selection, self.tabs]
 
-    def record(self, state: TabState) -> Update:
-        """Return the address of what a tab shows, and what goes along to other tabs."""
-        upload = state.selection.upload
+    def record(self, state: TabState, upload: str | None = None) -> Update:
+        """Return the address of what a tab shows, and what goes along to other tabs.
+
+        Args:
+            state: What the tab shows.
+            upload: File of a visitor's photo that belongs to the address; by default the selected
+                one.
+        """
+        upload = upload or state.selection.upload
         token = self.uploads.token(upload) if upload else ""
         return {self.selection: state.selection, self.address: html.address(state.address, token)}
 

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
-from urllib.parse import quote
 
 import gradio as gr
 from PIL import Image
@@ -240,12 +239,9 @@ class AlignTab:
         if state.photo is not None:
             token = self.library.galleries[state.gallery].token
             address = images.address(token, state.photo, "large")
-        else:
-            path = images.save_jpeg(image, SIDE, Path(self.png.GRADIO_CACHE))
-            address = f"gradio_api/file={quote(path)}"
-        if state.photo is not None:
             text = html.photo_text(gallery)(_number(gallery, state.photo))
         else:
+            address = images.upload_address(state.upload or "", SIDE, self.png.GRADIO_CACHE)
             text = html.upload_text(self.context.uploads.sentence(state.upload or ""))
         return {
             self.photo: view.photo(address, image.size, text, state.alignment),

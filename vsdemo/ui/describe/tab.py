@@ -73,6 +73,7 @@ class DescribeTab:
                     height=360,
                 )
                 self.photo_text = image_text_html("photo")
+                self.similar = chip("Find similar photos")
                 with gr.Row(elem_classes="pick"):
                     gr.HTML(view.pick_label())
                     self.other = chip("Other photos")
@@ -106,6 +107,7 @@ class DescribeTab:
         self.more.click(guard(self.show_more), [self.state], outputs, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
         guard, way = context.guard(self, channel=""), [self.note, *context.way]
+        self.similar.click(guard(self.search_similar), [self.state], way, **QUIET)
         self.sentences.click(guard(self.search_sentence), [self.state], way, **QUIET)
         self.sentences.apply(guard(self.align_sentence), [self.state], way, **QUIET)
 
@@ -114,6 +116,12 @@ class DescribeTab:
         if state is not None:
             text = _clicked_sentence(state, event)
             yield self.context.go("search", replace(state.selection, text=text, photo=None))
+
+    def search_similar(self, state: DescribeState | None) -> Updates:
+        """Search for photos that are similar to this one."""
+        if state is not None:
+            shown = Selection("", state.photo, state.gallery, state.upload)
+            yield self.context.go("search", shown.similar)
 
     def align_sentence(self, state: DescribeState | None, event: gr.EventData) -> Updates:
         """Align the clicked sentence with the photo."""

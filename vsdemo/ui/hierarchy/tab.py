@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
-from urllib.parse import quote
 
 import gradio as gr
 
@@ -269,8 +268,7 @@ class HierarchyTab:
             return ""
         if node.number is not None:
             return self._address(state)(gallery.hierarchy.items[node.number].number, "large")
-        folder = Path(self.note.GRADIO_CACHE)
-        return f"gradio_api/file={quote(images.save_jpeg(open_photo(state.upload), SIDE, folder))}"
+        return images.upload_address(state.upload, SIDE, self.note.GRADIO_CACHE)
 
 
 def _start(visit: Visit, state: HierarchyState | None) -> HierarchyState:

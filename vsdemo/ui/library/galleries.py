@@ -36,6 +36,12 @@ class Gallery:
         """Whether no photo has to be drawn first."""
         return not datasets.is_generated(self.name) or all(map(Path.exists, self.photos))
 
+    def photo_number(self, text: str | None) -> int | None:
+        """Return the number in a part of an address, at most that of the last photo."""
+        if not (text and text.isascii() and text.isdecimal() and len(text) < 10):
+            return None
+        return min(int(text), len(self.photos) - 1)
+
 
 def open_gallery(name: str, split: str, *, own: bool = False) -> Gallery | None:
     """Return a split of a data set; None if it is not available.

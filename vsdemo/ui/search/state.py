@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from vsdemo.core.hits import Hit
-from vsdemo.ui.tabs import Selection
+from vsdemo.ui.tabs import OWN, SIMILAR, Selection
 
 
 @dataclass(eq=False)
@@ -26,11 +26,13 @@ class SearchState:
     """What the page shows; clicks refer to it, not to the drop-downs.
 
     Attributes:
-        text: The sentence.
+        text: The sentence; empty where a photo is the query, or nothing is.
         model: Key of the model.
         gallery: Key of the gallery.
         k: Photos to show at a time.
         hits: The results; empty while the gallery is browsed without a search.
+        similar_to: The photo that is the query: its number in the gallery, or the file of a
+            visitor's photo. None where a sentence is the query, or nothing is.
         browsed: How many photos of the gallery are on the page where there are no hits.
         photo: Number of the large photo; None for the first.
         selection: What the visitor has selected.
@@ -42,15 +44,29 @@ class SearchState:
     gallery: str
     k: int
     hits: tuple[Hit, ...] = ()
+    similar_to: int | str | None = None
     browsed: int = 0
     photo: int | None = None
     selection: Selection = field(default_factory=Selection)
     ongoing: Ongoing = field(default_factory=Ongoing, compare=False)
 
     @property
+    def has_query(self) -> bool:
+        """Whether there is anything to search for."""
+        return bool(self.text) or self.similar_to is not None
+
+    @property
+    def upload(self) -> str | None:
+        """File of a visitor's photo: the query or, without one, the selected photo."""
+        return self.similar_to if isinstance(self.similar_to, str) else self.selection.upload
+
+    @property
     def address(self) -> dict[str, str]:
         """What the address bar of the browser shows."""
         values = {"q": self.text} if self.text else {}
+        if self.similar_to is not None:
+            is_own = isinstance(self.similar_to, str)
+            values[SIMILAR] = OWN if is_own else str(self.similar_to)
         values |= {"model": self.model, "gallery": self.gallery}
         first = self.hits[0].number if self.hits else 0
         if self.photo is not None and self.photo != first:

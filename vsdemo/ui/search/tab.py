@@ -12,6 +12,8 @@ from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
+from vsdemo.core.hits import Hit
+from vsdemo.core.images import open_photo
 from vsdemo.search.engine import MAX_K, Engine
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
@@ -22,7 +24,7 @@ from vsdemo.ui.library.pending import Pending, Status
 from vsdemo.ui.search import view
 from vsdemo.ui.search.state import Ongoing, SearchState
 from vsdemo.ui.search.tree import TreePanel
-from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
+from vsdemo.ui.tabs import OWN, SIMILAR, Context, Selection, Visit, is_shown
 
 ABOUT = "Type a sentence and see the photos it describes."
 NEAREST = 6
@@ -76,6 +78,7 @@ class SearchTab:
         select = self.context.guard(self, channel="search photo")(self.select)
         self.grid.select(select, state, outputs, **NEWEST)
         self.detail.select(select, state, outputs, **NEWEST)
+        self.detail.like(guard(self.search_similar), state, outputs, **NEWEST)
         self.detail.click(guard(self.search_caption), state, outputs, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
         guard_way = self.context.guard(self, channel="")
@@ -115,6 +118,7 @@ class SearchTab:
                 visit.model,
                 visit.gallery,
                 visit.k,
+                similar_to=None if text else self._query_photo(visit, state),
                 photo=selection.photo_in(visit.gallery),
                 selection=selection,
             ),
@@ -136,13 +140,14 @@ class SearchTab:
             examples = self.library.known_examples(model, gallery)
             if callbacks.is_ready_soon(self.library, model, gallery, since=since):
                 examples = self.library.wait_for_examples(model, gallery)
-                state = replace(state, text=state.text or next(iter(examples), ""))
+                if not state.has_query:
+                    state = replace(state, text=next(iter(examples), ""))
                 yield {self.state: state, self.words: "", self.examples: html.examples(examples)}
             else:
                 yield {self.words: "", self.examples: html.examples(examples)}
             if state.text != query.strip():
                 yield {self.query: state.text}
-            if not state.text or not self._pending(state).future.done():
+            if not state.has_query or not self._pending(state).future.done():
                 update = self._browse(captions, state)
                 yield update
                 while len(captions.photos) < min(state.k, self._total(state)):
@@ -159,7 +164,7 @@ class SearchTab:
     def _search_when_ready(self, state: SearchState) -> Updates:
         """Search as soon as photos are encoded, or say why they cannot be searched."""
         try:
-            if state.text:
+            if state.has_query:
                 yield from self.search(state)
             else:
                 yield from self._wait_for_search(state)
@@ -168,7 +173,7 @@ class SearchTab:
             captions = yield from callbacks.wait_for(self.note, photos)
             if not state.browsed:
                 yield self._browse(captions, state)
-            if state.text:
+            if state.has_query:
                 raise
             count = len(captions.photos)
             text = f"{count:,} photos to browse. Search is not available: {error}"
@@ -190,6 +195,24 @@ class SearchTab:
         selection = Selection(text.strip())
         yield from self.search(SearchState(text, model, gallery, k, selection=selection))
 
+    def search_similar(self, state: SearchState | None) -> Updates:
+        """Search for photos that are similar to the large one."""
+        if state is not None:
+            photo = state.photo or 0
+            selection = Selection(photo=photo, gallery=state.gallery).similar
+            yield {self.query: ""}
+            yield from self.search(
+                SearchState(
+                    "",
+                    state.model,
+                    state.gallery,
+                    state.k,
+                    similar_to=photo,
+                    photo=photo,
+                    selection=selection,
+                )
+            )
+
     def run_example(self, model: str, gallery: str, k: int, event: gr.EventData) -> Updates:
         """Search for the clicked example."""
         yield from self.run_other(callbacks.clicked_name(event), model, gallery, k)
@@ -204,6 +227,8 @@ class SearchTab:
         state = replace(state, ongoing=Ongoing())
         with self._pending(state).wanted():
             engine = yield from self._next_engine(state)
+            while engine.is_partial and not _has_query(engine, state):
+                engine = yield from self._next_engine(state, engine)
             shown = self._search(engine, state, state.k)
             yield self._page(engine, shown)
             yield from self._repeat(engine, state, shown, state.k)
@@ -229,7 +254,7 @@ class SearchTab:
 
     def _search(self, engine: Engine, state: SearchState, count: int) -> SearchState:
         """Return the state with hits and a large photo, the best one unless another is wanted."""
-        hits = tuple(engine.search(state.text, count))
+        hits = tuple(_hits(engine, state, count))
         state.ongoing.hits = hits
         photo = state.photo
         if photo is None or photo >= len(engine.photos):
@@ -255,7 +280,7 @@ class SearchTab:
             count = min(len(_newest(state).hits) + state.k, MAX_K)
             state = replace(state, ongoing=Ongoing(has_choice=True))
             shown = self._search(engine, state, count)
-            yield {self.state: shown, **self._results(engine, shown), **self.context.record(shown)}
+            yield {**self._results(engine, shown), **self._place(shown)}
             yield from self._repeat(engine, state, shown, count)
 
     def select(self, state: SearchState | None, event: gr.EventData) -> Updates:
@@ -282,7 +307,7 @@ class SearchTab:
         if state is None:
             return
         engine = yield from self._next_engine(state)
-        unread = engine.unread_words(state.text)
+        unread = view.unread_words(engine, state)
         text = callbacks.corrected_text(event, state.text, unread)
         yield from self.run_other(text, state.model, state.gallery, state.k)
 
@@ -312,16 +337,37 @@ class SearchTab:
     def _address(self, gallery: str) -> html.PhotoAddress:
         return images.addresses(self.library.galleries[gallery].token)
 
+    def _query_address(self, state: SearchState) -> str:
+        """Return the address of the photo that is the query; empty if a sentence is."""
+        match state.similar_to:
+            case None:
+                return ""
+            case int(number):
+                return self._address(state.gallery)(number, "small")
+            case path:
+                return images.upload_address(path, images.SIDES["small"], self.grid.GRADIO_CACHE)
+
+    def _query_photo(self, visit: Visit, state: SearchState | None) -> int | str | None:
+        """Return the photo that is to be the query, by its number or as a file, if there is one."""
+        selection = visit.selection
+        value = selection.value(SIMILAR)
+        if value == OWN:
+            if state is not None and state.selection == selection:
+                return state.upload  # the selected photo may be another one
+            return selection.upload
+        gallery = self.library.galleries[visit.gallery]
+        return gallery.photo_number(value) if selection.gallery == gallery.key else None
+
     def _results(self, engine: Engine, state: SearchState) -> Update:
         """Return the grid of hits, with what is around it."""
         note = Markup()
         if engine.is_partial:
             note = view.preparation(engine, state, self._total(state), None)
         return {
-            self.words: words.unread_words(state.text, engine.unread_words(state.text)),
+            self.words: words.unread_words(state.text, view.unread_words(engine, state)),
             self.note: note,
             self.more: gr.update(interactive=len(state.hits) < min(len(engine.photos), MAX_K)),
-            self.grid: view.summary(engine, state)
+            self.grid: view.summary(engine, state, self._query_address(state))
             + html.photo_grid(
                 state.hits,
                 engine.score,
@@ -370,7 +416,29 @@ class SearchTab:
             bar=bar,
             nearest=nearest,
         )
-        return {self.detail: detail, self.state: state, **self.context.record(state)}
+        return {self.detail: detail, **self._place(state)}
+
+    def _place(self, state: SearchState) -> Update:
+        """Return the state and its address."""
+        return {self.state: state, **self.context.record(state, state.upload)}
+
+
+def _hits(engine: Engine, state: SearchState, count: int) -> list[Hit]:
+    """Return the photos that fit the query best."""
+    match state.similar_to:
+        case None:
+            return engine.search(state.text, count)
+        case int(number):
+            if not _has_query(engine, state):
+                raise UserError("This photo cannot be read; choose another one.")
+            return engine.similar_photos(number, count)
+        case path:
+            return engine.photos_like(open_photo(path), count)
+
+
+def _has_query(engine: Engine, state: SearchState) -> bool:
+    """Return whether the photo that is the query is there, if it is one of the gallery."""
+    return not isinstance(state.similar_to, int) or state.similar_to < len(engine.photos)
 
 
 def _newest(state: SearchState) -> SearchState:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from vsdemo.core.sentences import Tree
 from vsdemo.plots import tree_svg
 from vsdemo.search.engine import Engine
+from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui.components.html import Bar, PhotoCard, progress, tidy
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.search.state import SearchState
@@ -56,6 +57,8 @@ def nothing_matches(engine: Engine, state: SearchState) -> bool:
 
     It is False as long as that is unknown, or other photos follow.
     """
+    if not state.text:
+        return False
     is_known = engine.knows_threshold and not engine.is_partial
     return is_known and not engine.matches(state.text, state.hits)
 
@@ -76,15 +79,26 @@ def preparation(engine: Engine, state: SearchState, total: int, left: float | No
     return progress(label, count, total, seconds_left=left, can_stop=True)
 
 
-def summary(engine: Engine, state: SearchState) -> Markup:
+def unread_words(engine: Engine, state: SearchState) -> list[UnreadWord]:
+    """Return the words of the sentence that the model has not learned; none of a photo."""
+    return engine.unread_words(state.text) if state.text else []
+
+
+def summary(engine: Engine, state: SearchState, query_photo: str) -> Markup:
     """Return how many photos were searched by which model, and whether any matches.
 
     It belongs into the widget of the photos: a page that gets several updates at once may drop
     one, and would name the model of other photos.
+
+    Args:
+        engine: The engine of the results.
+        state: What was searched for.
+        query_photo: Address of the photo that is the query; empty if a sentence is.
     """
     return render(
         "search/summary.html",
         text=shorten(state.text, MAX_TEXT, placeholder=" …"),
+        query_photo=query_photo,
         model=state.model,
         nothing_matches=nothing_matches(engine, state),
         hits=len(state.hits),
