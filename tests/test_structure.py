@@ -1,6 +1,7 @@
 """The house rules: which way imports point, where heavy libraries live, what git may hold."""
 
 import ast
+import os
 import subprocess
 import sys
 from fnmatch import fnmatch
@@ -81,3 +82,9 @@ def test_git_holds_no_photo_and_no_large_file():
     assert pictures == drawn
     assert [p for p in tracked if p.stat().st_size > 10_000_000] == []
     assert sum(p.stat().st_size for p in tracked) <= 140_000_000
+
+
+def test_processes_share_the_tests_by_groups(request):
+    """A process that gets one test of a group gets all; else each starts every fixture again."""
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        assert request.node.nodeid.endswith("@test_structure.py")

@@ -1,6 +1,7 @@
 """Which words and fragments are aligned with a region."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -54,6 +55,18 @@ def test_function_words_get_no_region_however_high_their_scores():
     assert named == {"det", "case"}
     assert all(example.best_region(m) is None for m in example.function_fragments)
     assert example.best_region(example.best_fragment) == 1
+
+
+def test_a_word_that_the_model_does_not_know_points_at_nothing():
+    scores = {"dog": (0.2, 0.7), "sits": (0.9, 0.1), "mat": (0.3, 0.1)}
+    example = replace(aligned(scores), unknown=(WORDS.index("sits"),))
+    of_word = {word: example.fragment_of_word(i) for i, word in enumerate(WORDS)}
+    assert of_word["sits"] is None
+    root = next(m for m, f in enumerate(example.fragments) if f.relation == "root")
+    assert example.best_region(root) is None  # all of its words are unknown
+    assert example.best_region(of_word["dog"]) == 1  # a dependent of "sits"
+    assert example.best_region(of_word["mat"]) == 0
+    assert example.to_json()["unknown"] == (2,)
 
 
 def test_a_particle_is_aligned_with_its_verb_only():

@@ -67,6 +67,13 @@ def test_one_word_is_one_fragment(engine):
     assert alignment.fragments[0].relation == "root"
 
 
+def test_words_that_the_model_does_not_know_are_named(engine):
+    alignment = engine.align_photo(3, "a Wug red circle")
+    assert [alignment.words[i] for i in alignment.unknown] == ["Wug"]
+    assert alignment.fragment_of_word(1) is None
+    assert engine.align_photo(3, TEXT).unknown == ()
+
+
 def test_regions_of_a_phrase_are_ranked_hits(engine):
     hits = engine.regions("red circle", 8)
     assert [h.rank for h in hits] == list(range(1, 9))

@@ -128,7 +128,12 @@ def no_match(text):
         photos=[0],
         unreadable={},
     )
-    return search.summary(engine, SearchState(text, text, text, 1, hits=(hit(text),)))
+    return search.summary(engine, SearchState(text, text, text, 1, hits=(hit(text),)), "")
+
+
+def similar_photos(text):
+    engine = SimpleNamespace(is_partial=False, photos=[0], unreadable={})
+    return search.summary(engine, SearchState("", text, text, 1, similar_to=0), text)
 
 
 CASES = [
@@ -159,6 +164,7 @@ CASES = [
     ("models/panel.html", model_panel),
     ("search/detail.html", photo_detail),
     ("search/summary.html", no_match),
+    ("search/summary.html", similar_photos),
     ("search/tree.html", lambda t: search.tree(t, aligned(t).tree)),
     (
         "sentences/entailment.html",

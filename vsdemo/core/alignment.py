@@ -27,7 +27,8 @@ class Alignment:
     """The scores of a sentence's M fragments with a photo's K regions.
 
     Function words such as "the" and "of" are aligned with no region, and neither are fragments that
-    only attach one to its head. Their parts of the total count all the same.
+    only attach one to its head. Their parts of the total count all the same. So do those of words
+    that the model does not know.
 
     Args:
         words: The words of the sentence, which the fragments index.
@@ -39,6 +40,7 @@ class Alignment:
             not show the fragment.
         parts: `(M,)`, each fragment's share of the total.
         total: The score of the sentence with the photo.
+        unknown: Indices of the words that the model does not know.
     """
 
     words: tuple[str, ...]
@@ -48,11 +50,17 @@ class Alignment:
     scores: tuple[tuple[float, ...], ...]
     parts: tuple[float, ...]
     total: float
+    unknown: tuple[int, ...] = ()
 
     @cached_property
     def function_words(self) -> frozenset[int]:
         """Indices of the function words; none without a tree."""
         return self.tree.function_words if self.tree else frozenset()
+
+    @cached_property
+    def _silent_words(self) -> frozenset[int]:
+        """Indices of the words that point at nothing: function words and unknown ones."""
+        return self.function_words | {*self.unknown}
 
     @cached_property
     def function_fragments(self) -> frozenset[int]:
@@ -77,9 +85,11 @@ class Alignment:
     def best_region(self, fragment: int) -> int | None:
         """Return the region with the highest score of a fragment.
 
-        None if no score is positive, and for fragments with function words.
+        None if no score is positive, for fragments with function words, and for those of which the
+        model knows no other word.
         """
-        if fragment in self.function_fragments:
+        words = self.fragments[fragment].words
+        if fragment in self.function_fragments or self._silent_words.issuperset(words):
             return None
         row = self.scores[fragment]
         region = max(range(len(row)), key=row.__getitem__)
@@ -92,9 +102,9 @@ class Alignment:
     def fragment_of_word(self, word: int) -> int | None:
         """Return the fragment of a word with the highest score, whose region is the word's too.
 
-        None if no fragment of the word has a region, and for function words.
+        None if no fragment of the word has a region, and for function words and unknown ones.
         """
-        if word in self.function_words:
+        if word in self._silent_words:
             return None
         scores = self._best_scores
         own = (m for m in scores if word in self.fragments[m].words)

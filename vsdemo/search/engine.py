@@ -240,6 +240,7 @@ class Reader:
         tree = sentence.tree
         assert tree is not None  # models of fragments need trees
         query, photo = self._encode(sentence), photo.to("cpu")
+        unknown = self._text.unknown(sentence)[1]
         assert photo.mask is not None
         real = photo.mask[0]  # (K,)
         score: Any = self.score
@@ -254,6 +255,7 @@ class Reader:
             scores=tuple(tuple(row) for row in scores[:, real].tolist()),
             parts=tuple(parts.tolist()),
             total=float(self.score.pairs(query, photo)),
+            unknown=tuple(i for i, word in enumerate(tree.words) if word.lower() in unknown),
         )
 
 
