@@ -27,7 +27,6 @@ FOLDERS = ("alignment", "components", "describe", "models", "search", "sentences
 WITHOUT_TEXTS = {
     "components/grey_lines.html",
     "components/plotly.html",  # only texts of the app itself
-    "components/restored.html",
     "components/skeleton.html",
     "describe/pick_label.html",
     "models/waiting.html",
@@ -137,7 +136,7 @@ def similar_photos(text):
 
 
 CASES = [
-    ("components/address.html", lambda t: html.address({t: t}, t)),
+    ("components/address.html", lambda t: html.Address({t: t}, t).render()),
     ("components/about.html", html.about),
     ("components/message.html", html.message),
     ("components/examples.html", lambda t: html.examples([t])),

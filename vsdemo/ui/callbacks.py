@@ -78,7 +78,10 @@ def report_errors(
                     if place and not (is_here and REQUESTS.restored(session) == restored):
                         others = {w: value for w, value in update.items() if w not in place}
                         update = others or nothing
-                    yield update
+                    yield {
+                        widget: value.render(restored) if isinstance(value, html.Address) else value
+                        for widget, value in update.items()
+                    }
                 if update is None:
                     yield nothing
             except Exception as error:

@@ -10,7 +10,6 @@ import gradio as gr
 from vsdemo.core.errors import UserError
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import LATEST, NEWEST, QUIET, REQUESTS, Update, Updates
-from vsdemo.ui.components import html
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.components.widgets import address_html
 from vsdemo.ui.downloads import DownloadPanel
@@ -58,7 +57,6 @@ class Page:
                 self._downloads = DownloadPanel(library, gallery)
         self._upload = gr.Textbox(visible=False)  # token of the photo of a page loaded again
         self._restores = gr.Number(visible=False)  # how often Back or Forward were used
-        self._restored = gr.HTML(elem_id="restored", padding=False)
         self._first = tabs[0].key
         selection, address = gr.State(None), address_html()  # None until the address is read
         with gr.Tabs(elem_id="tabs") as widget:
@@ -93,8 +91,7 @@ class Page:
         arrived = [context.model, context.gallery, context.selection, context.tabs]
         arriving = [*arrived, self._visits[self._first]]
         demo.load(self.load, [self._upload, context.k], arriving, js=UPLOAD, **QUIET)
-        restored = [*arrived, self._restored, *visits]
-        context.address.select(self.restore, context.k, restored, **NEWEST)
+        context.address.select(self.restore, context.k, [*arrived, *visits], **NEWEST)
         self._downloads.connect(demo, self._more)
 
     def opener(self, key: str) -> Callable[..., Update]:
@@ -158,12 +155,10 @@ class Page:
         data, session = callbacks.event_data(event), str(page.session_hash)
         pairs, number = data.get("query"), data.get("number")
         query = _query(pairs) if isinstance(pairs, list) else {}
-        times = number if isinstance(number, int) else 0
         tab, visit = self._visit(query, str(data.get("upload", "")), k)
-        REQUESTS.restore(session, times)
+        REQUESTS.restore(session, number if isinstance(number, int) else 0)
         REQUESTS.open_tab(session, tab)
         return {
-            self._restored: html.restored(times),
             **self._settings(visit),
             self.context.tabs: gr.Tabs(selected=tab),
             self._visits[tab]: visit,

@@ -149,7 +149,7 @@ class Context:
         """
         upload = upload or state.selection.upload
         token = self.uploads.token(upload) if upload else ""
-        return {self.selection: state.selection, self.address: html.address(state.address, token)}
+        return {self.selection: state.selection, self.address: html.Address(state.address, token)}
 
     def go(self, tab: str, selection: Selection) -> Update:
         """Return what opens a tab with a selection."""

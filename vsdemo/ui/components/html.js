@@ -18,8 +18,7 @@ window.vsdemo = {
     const follow = () => {
       const source = element.querySelector("[data-address]");
       if (!source || source.dataset.number === seen) return;
-      const restored = document.querySelector("#restored [data-times]");
-      if (Number(restored?.dataset.times ?? 0) < vsdemo.restores) return; // of an earlier answer
+      if (Number(source.dataset.restored) < vsdemo.restores) return; // of an earlier answer
       seen = source.dataset.number;
       const query = new URLSearchParams(source.dataset.address);
       const theme = new URLSearchParams(location.search).get("__theme");

@@ -84,6 +84,34 @@ class PhotoCard:
 
 
 @dataclass(frozen=True)
+class Address:
+    """What the address bar of the browser is to show.
+
+    Attributes:
+        values: The parts of the address.
+        upload: Token of a visitor's photo, which the address leaves out; empty if there is none.
+    """
+
+    values: Mapping[str, str]
+    upload: str = ""
+
+    def render(self, restored: int = 0) -> Markup:
+        """Return the address for the page.
+
+        Args:
+            restored: How often Back or Forward had been used when the answer began that the address
+                belongs to. The page does not follow the address of an earlier answer.
+        """
+        return render(
+            "components/address.html",
+            address=self.values,
+            upload=self.upload,
+            number=next(ADDRESSES),
+            restored=restored,
+        )
+
+
+@dataclass(frozen=True)
 class SentenceRow:
     """A sentence to click, whether it was written for the photo, and its score."""
 
@@ -113,25 +141,9 @@ def photo_text(photos: CaptionSet) -> PhotoText:
     return text
 
 
-def address(values: Mapping[str, str], upload: str = "") -> Markup:
-    """Return what the address bar of the browser is to show.
-
-    Args:
-        values: The parts of the address.
-        upload: Token of a visitor's photo, which the address leaves out.
-    """
-    number = next(ADDRESSES)
-    return render("components/address.html", address=values, upload=upload, number=number)
-
-
 def upload_text(sentence: str = "") -> str:
     """Return the alternative text of a visitor's photo, with the sentence that describes it."""
     return f"Your photo: {tidy(sentence)}" if sentence else "Your photo"
-
-
-def restored(times: int) -> Markup:
-    """Return how often Back or Forward were used until the app restored the newest address."""
-    return render("components/restored.html", times=times)
 
 
 def about(text: str) -> Markup:
