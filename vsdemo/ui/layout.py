@@ -106,10 +106,11 @@ class Page:
             page: gr.Request,
         ) -> Update:
             session = str(page.session_hash)
-            if restores < REQUESTS.restored(session) or key == REQUESTS.tab(session):
+            restored = REQUESTS.restored(session)
+            if restores < restored or key == REQUESTS.tab(session):
                 return {self._visits[key]: gr.skip()}  # opened by the app, or left meanwhile
             REQUESTS.open_tab(session, key)
-            return {self._visits[key]: Visit(model, gallery, k, selection or Selection())}
+            return {self._visits[key]: Visit(model, gallery, k, selection or Selection(), restored)}
 
         return open_tab
 
@@ -117,8 +118,10 @@ class Page:
         self, selection: Selection, model: str, gallery: str, k: int, request: gr.Request
     ) -> Update:
         """Let the open tab follow another model or gallery."""
-        key = REQUESTS.tab(str(request.session_hash)) or self._first
-        return {self._visits[key]: Visit(model, gallery, k, selection)}
+        session = str(request.session_hash)
+        key = REQUESTS.tab(session) or self._first
+        visit = Visit(model, gallery, k, selection, REQUESTS.restored(session))
+        return {self._visits[key]: visit}
 
     def choose_model(
         self,
@@ -155,8 +158,9 @@ class Page:
         data, session = callbacks.event_data(event), str(page.session_hash)
         pairs, number = data.get("query"), data.get("number")
         query = _query(pairs) if isinstance(pairs, list) else {}
-        tab, visit = self._visit(query, str(data.get("upload", "")), k)
-        REQUESTS.restore(session, number if isinstance(number, int) else 0)
+        restored = number if isinstance(number, int) else 0
+        tab, visit = self._visit(query, str(data.get("upload", "")), k, restored)
+        REQUESTS.restore(session, restored)
         REQUESTS.open_tab(session, tab)
         return {
             **self._settings(visit),
@@ -164,13 +168,16 @@ class Page:
             self._visits[tab]: visit,
         }
 
-    def _visit(self, query: Mapping[str, str], upload: str, k: int) -> tuple[str, Visit]:
+    def _visit(
+        self, query: Mapping[str, str], upload: str, k: int, restored: int = 0
+    ) -> tuple[str, Visit]:
         """Return the key of the tab of an address, and what the tab is to show.
 
         Args:
             query: The parts of the address.
             upload: Token of a visitor's photo; empty if there is none.
             k: Photos to show at a time.
+            restored: How often Back or Forward were used.
         """
         tab = query.get("tab", self._first)
         if tab not in self.tabs:
@@ -188,7 +195,7 @@ class Page:
             upload=self._uploaded(upload),
             other=tuple((name, value) for name, value in query.items() if name not in SHARED),
         )
-        return tab, Visit(model, gallery, k, selection)
+        return tab, Visit(model, gallery, k, selection, restored)
 
     def _settings(self, visit: Visit) -> Update:
         """Return the settings and the selection of a visit."""
@@ -211,11 +218,12 @@ class Page:
 def _showing(context: Context, tab: Tab) -> Callable[..., Updates]:
     """Return a callback that lets a tab show what it is to show, if there is anything.
 
-    Gradio reports some changes twice, and also that a page gets a first None.
+    Gradio reports some changes twice, and also that a page gets a first None. A visit from before
+    Back or Forward were used is over.
     """
 
     def show(page: gr.Request, visit: Visit | None, *values: Any) -> Updates:
-        if visit is not None:
+        if visit and visit.restored == REQUESTS.restored(str(page.session_hash)):
             # What is on its way to the page already goes on.
             channel = "" if is_shown(visit, values[0]) else None
             yield from context.guard(tab, channel=channel)(tab.show)(page, visit, *values)

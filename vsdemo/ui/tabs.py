@@ -61,6 +61,7 @@ class Visit:
         gallery: Key of the gallery.
         k: Photos to show at a time.
         selection: What the visitor has selected.
+        restored: How often Back or Forward had been used when the visit began.
         number: Tells visits apart that are otherwise equal.
     """
 
@@ -68,6 +69,7 @@ class Visit:
     gallery: str
     k: int = 12
     selection: Selection = field(default_factory=Selection)
+    restored: int = 0
     number: int = field(default_factory=count().__next__)
 
 
