@@ -15,7 +15,7 @@ from vsdemo.ui.components.widgets import address_html
 from vsdemo.ui.downloads import DownloadPanel
 from vsdemo.ui.library import Library
 from vsdemo.ui.models.menu import ModelMenu
-from vsdemo.ui.tabs import Context, Selection, Tab, Visit, is_shown
+from vsdemo.ui.tabs import FIRST_K, Context, Selection, Tab, Visit, is_shown
 from vsdemo.ui.uploads import Uploads
 
 TITLE = "vsdemo"
@@ -53,7 +53,7 @@ class Page:
             self._menu = ModelMenu(library, next(iter(library.galleries)))
             gallery = _setting(library.labels, "Gallery")
             with gr.Accordion("More", open=False, elem_classes="more-settings") as self._more:
-                k = gr.Slider(4, 60, 12, step=1, label="Photos at a time")
+                k = gr.Slider(4, 60, FIRST_K, step=1, label="Photos at a time")
                 self._downloads = DownloadPanel(library, gallery)
         self._upload = gr.Textbox(visible=False)  # token of the photo of a page loaded again
         self._restores = gr.Number(visible=False)  # how often Back or Forward were used

@@ -15,6 +15,7 @@ from vsdemo.ui.components import html
 from vsdemo.ui.library import Library
 from vsdemo.ui.uploads import Uploads
 
+FIRST_K = 12  # photos at a time, until a visitor chooses another number
 SIMILAR = "similar"  # in addresses: the photo that is the query of a search,
 OWN = "own"  # as its number or, for a visitor's photo, as this word
 
@@ -67,7 +68,7 @@ class Visit:
 
     model: str
     gallery: str
-    k: int = 12
+    k: int = FIRST_K
     selection: Selection = field(default_factory=Selection)
     restored: int = 0
     number: int = field(default_factory=count().__next__)

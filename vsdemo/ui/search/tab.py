@@ -24,7 +24,7 @@ from vsdemo.ui.library.pending import Pending, Status
 from vsdemo.ui.search import view
 from vsdemo.ui.search.state import Ongoing, SearchState
 from vsdemo.ui.search.tree import TreePanel
-from vsdemo.ui.tabs import OWN, SIMILAR, Context, Selection, Visit, is_shown
+from vsdemo.ui.tabs import FIRST_K, OWN, SIMILAR, Context, Selection, Visit, is_shown
 
 ABOUT = "Type a sentence and see the photos it describes."
 NEAREST = 6
@@ -47,7 +47,9 @@ class SearchTab:
         self.note = note_html(html.progress("Opening the gallery"))
         with gr.Row(elem_classes="results"):
             with gr.Column(scale=8, min_width=320):
-                self.grid = clickable_html("grid", html.skeleton(12), padding=False)
+                first = next(iter(self.library.galleries.values()))
+                cards = min(FIRST_K, len(first.photos))
+                self.grid = clickable_html("grid", html.skeleton(cards), padding=False)
                 self.more = gr.Button("Show more", elem_classes="more", interactive=False)
             with gr.Column(scale=5, min_width=320, elem_classes="side-column"):
                 self.detail = clickable_html("detail", padding=False)
