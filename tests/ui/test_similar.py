@@ -143,7 +143,7 @@ def test_a_visitor_finds_photos_like_an_upload(visit, red):
     page.reload()
     expect(page.locator("#grid .summary")).to_contain_text("most similar of 8 photos by gru")
     assert photos(page).first.get_attribute("data-number") == first
-    page.locator("#detail").get_by_role("button", name="Similar photos").click()
+    page.locator("#detail").get_by_role("button", name="More like this").click()
     expect(page).to_have_url(re.compile(f"similar={first}"))
     page.go_back()
     expect(page).to_have_url(re.compile("similar=own"))

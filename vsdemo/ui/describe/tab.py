@@ -73,7 +73,8 @@ class DescribeTab:
                     height=360,
                 )
                 self.photo_text = image_text_html("photo")
-                self.similar = chip("Find similar photos")
+                with gr.Row(elem_classes="pick"):
+                    self.similar = chip("Find similar photos")
                 with gr.Row(elem_classes="pick"):
                     gr.HTML(view.pick_label())
                     self.other = chip("Other photos")
