@@ -16,7 +16,7 @@ BEST = (9, 16, 4, 20, 12)  # the best windows of the fragments, in turn
 def alignment(text: str) -> Alignment:
     """Align each edge of the sentence's tree with one of `BEST`, every fourth with no window.
 
-    "a" is a determiner, and the only function word.
+    "a" is a determiner, and the only function word. The model does not know "zorp".
     """
     (tree,) = parser.load("shipped").parse([Sentence.from_user(text).text])
     labels = tuple("det" if word.lower() == "a" else "obj" for word in tree.words)
@@ -29,7 +29,8 @@ def alignment(text: str) -> Alignment:
     boxes = tuple(tuple(round(v, 4) for v in box) for box in windows().tolist())
     scores = tuple(row(m, len(boxes)) for m in range(len(fragments)))
     parts = tuple(sum(max(0, s) for s in each) / 10 for each in scores)
-    return Alignment(tree.words, tree, fragments, boxes, scores, parts, sum(parts))
+    unknown = tuple(i for i, word in enumerate(tree.words) if word == "zorp")
+    return Alignment(tree.words, tree, fragments, boxes, scores, parts, sum(parts), unknown)
 
 
 def row(m: int, regions: int) -> tuple[float, ...]:

@@ -109,6 +109,25 @@ def test_an_arrow_key_moves_the_colour_to_another_phrase(visit):
     check_coloured(page, [], [])
 
 
+def test_a_word_that_the_model_does_not_know_is_never_in_colour(visit):
+    text = TEXT.replace("dog", "zorp")
+    page = aligned(visit, viewport=DESKTOP, text=text)
+    zorp, example = text.split().index("zorp"), alignment(text)
+    page.locator(f"#parts .words [data-word='{zorp}']").click()
+    expect(page.locator("#parts .status")).to_contain_text("not grounded")
+    check_coloured(page, [], [])
+    phrases = [
+        m
+        for m in example.content_fragments
+        if zorp in example.fragments[m].words and example.best_region(m) is not None
+    ]
+    assert phrases
+    page.locator(f"#parts .fragments [data-fragment='{phrases[0]}']").click()
+    (other,) = {*example.fragments[phrases[0]].words} - {zorp}
+    mark = marks(example)[example.best_region(phrases[0])]
+    check_coloured(page, [mark.colour], [other])
+
+
 def test_function_words_are_text_and_no_stop_of_the_keyboard(visit):
     text = "a small dog runs after a red ball"
     page = aligned(visit, text=text)

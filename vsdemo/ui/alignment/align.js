@@ -29,10 +29,14 @@ vsdemo.alignment = {
       if (kind === "fragment") return m === number;
       if (kind === "region") return fragment.best === number;
       const best = data.wordFragments[number];
-      return best === null ? fragment.words.includes(number) : m === best;
+      if (best !== null) return m === best;
+      return fragment.best === null && fragment.words.includes(number);
     };
     const fragments = data.fragments.flatMap((fragment, m) => isRelated(fragment, m) ? [m] : []);
-    const words = fragments.flatMap((m) => data.fragments[m].words);
+    // In a phrase with a region, words that point at nothing are left out.
+    const words = fragments.flatMap((m) => data.fragments[m].words.filter((word) => (
+      data.fragments[m].best === null || data.wordFragments[word] !== null
+    )));
     const regions = fragments.map((m) => data.fragments[m].best).filter((best) => best !== null);
     return {
       fragment: fragments,
@@ -50,7 +54,7 @@ vsdemo.alignment = {
     let subject = "";
     if (kind === "word") subject = `“${data.words[number]}”: `;
     if (kind === "region") subject = `Region ${data.numbers[number]}: `;
-    return `${subject}${fragments.join("; ") || "in no fragment"}.`;
+    return `${subject}${fragments.join("; ") || "not grounded"}.`;
   },
 
   // Draw the heat map of `vsdemo.vision.regions.heat`: each region spreads over its area by how
