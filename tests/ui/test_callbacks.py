@@ -1,12 +1,14 @@
 """Helpers of callbacks, shared HTML, the library, photos by number and the endpoint."""
 
 import io
+import json
 import os
 import urllib.error
 import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
 
+import httpx
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
@@ -25,6 +27,8 @@ from vsdemo.ui.components.html import Bar
 from vsdemo.ui.library import Library
 from vsdemo.ui.search.state import SearchState
 from vsdemo.ui.search.tab import SearchTab
+
+FILE = {"meta": {"_type": "gradio.FileData"}}
 
 
 @pytest.fixture
@@ -244,3 +248,30 @@ def test_files_are_not_served_by_path(apps, path):
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(f"{apps['toy']}gradio_api/file={path}")
     assert refused.value.code in (403, 404)
+
+
+@pytest.mark.parametrize("meta", [{}, {"meta": {}}, FILE])
+def test_only_uploaded_photos_can_be_described(apps, toy_root, meta):
+    (server,) = (toy_root / "toy" / "images").glob("00_*.png")
+    with httpx.Client(base_url=apps["toy"] + "gradio_api/", timeout=30) as client:
+        answer = describe_file(client, {"path": str(server), **meta})
+        assert not answer["success"]
+        assert "file=" not in str(answer)
+        files = {"files": ("own.png", server.read_bytes())}
+        (uploaded,) = client.post("upload", files=files).json()
+        assert describe_file(client, {"path": uploaded, **FILE})["success"]
+
+
+def describe_file(client, file):
+    """Ask the tab Describe for sentences about a file, as its page does; return the answer."""
+    config = client.get("../config").json()
+    photo = next(c["id"] for c in config["components"] if c["props"].get("elem_id") == "photo")
+    (event,) = (d for d in config["dependencies"] if [photo, "upload"] in d["targets"])
+    request = {"data": [file, None, "gru", "toy-test"], "fn_index": event["id"]}
+    client.post("queue/join", json={**request, "session_hash": "hostile"})
+    with client.stream("GET", "queue/data", params={"session_hash": "hostile"}) as lines:
+        for line in lines.iter_lines():
+            message = json.loads(line.removeprefix("data: ") or "{}")
+            if message.get("msg") == "process_completed":
+                return message
+    return None

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import gradio as gr
-from gradio.data_classes import ImageData
+from gradio.data_classes import FileData, ImageData
+from gradio.processing_utils import check_all_files_in_cache
 from markupsafe import Markup
 from PIL import Image
 
@@ -33,12 +34,16 @@ LOOKING = "Looking at the photo"
 
 
 def _uploaded_path(self: gr.Image, payload: ImageData | None) -> str | None:
-    """Return the path of an uploaded file, which Gradio has checked to be an upload.
+    """Return the path of an uploaded file. Raises gr.Error for any other file of the server.
 
-    Gradio's own `preprocess` would decode the file first, and answer a broken or too large one
-    with a bare "Error".
+    Gradio checks only what a request marks as a file. Its own `preprocess` would also decode the
+    file first, and answer a broken or too large one with a bare "Error".
     """
-    return payload.path if payload else None
+    if payload is None or payload.path is None:
+        return None
+    file = FileData(path=payload.path, meta={"_type": "gradio.FileData"})
+    check_all_files_in_cache(file.model_dump())  # type: ignore[arg-type] # a dict in truth
+    return file.path
 
 
 # For a class that is declared the usual way, Gradio writes a .pyi beside this file at every start.
