@@ -1,4 +1,6 @@
 import io
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -113,6 +115,57 @@ def test_16_bit_images_keep_their_brightness(tmp_path, kind):
 def test_floats_are_scaled_to_their_maximum_and_nan_is_black():
     grey = np.array([[0, 0.5, 1, np.nan]], np.float32)
     assert [p[0] for p in np.asarray(to_rgb(Image.fromarray(grey)))[0]] == [0, 127, 255, 0]
+
+
+LARGE = {
+    "16 bits": ("PNG", lambda: np.full((7071, 7071), 32768, np.uint16), 127),
+    "floats": ("TIFF", lambda: np.ones((7071, 7071), np.float32), 255),
+}
+# Prints size, a pixel, and by how many megabytes the peak of memory has grown.
+OPEN = """
+import resource, sys
+from vsdemo.core.images import open_photo
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+before = peak()
+photo = open_photo(sys.argv[1])
+print(*photo.size, photo.getpixel((1000, 1000))[0], peak() - before)
+"""
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_a_small_file_with_many_pixels_takes_little_memory(tmp_path, kind):
+    suffix, pixels, level = LARGE[kind]
+    file = tmp_path / f"large.{suffix.lower()}"
+    options = {"compression": "tiff_lzw"} if suffix == "TIFF" else {"compress_level": 1}
+    Image.fromarray(pixels()).save(file, suffix, **options)
+    assert file.stat().st_size < 3_000_000
+    command = [sys.executable, "-c", OPEN, str(file)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    width, height, pixel, megabytes = map(int, printed.split())
+    assert (width, height) == (2357, 2357)
+    assert pixel == level
+    assert megabytes < 400
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF"])
+def test_a_large_photo_is_reduced_and_turned(tmp_path, kind):
+    exif = Image.Exif()
+    exif[0x0112] = 6  # the stored left is above
+    file = tmp_path / "large"
+    file.write_bytes(
+        encoded(picture(4400, 3000), kind, **({} if kind == "GIF" else {"exif": exif}))
+    )
+    photo = open_photo(file)
+    size = (2200, 1500) if kind == "GIF" else (1500, 2200)
+    assert photo.size == size
+    assert near(photo, (100, 100), (255, 0, 0))
+    assert near(photo, (size[0] - 100, size[1] - 100), (0, 0, 255))
+
+
+def test_photos_up_to_twice_the_side_keep_their_size(tmp_path):
+    file = tmp_path / "photo.png"
+    picture(4095, 400).save(file)
+    assert open_photo(file).size == (4095, 400)
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))

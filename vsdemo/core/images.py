@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
+from threading import BoundedSemaphore
 
 import numpy as np
-from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageFile, ImageOps, UnidentifiedImageError
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import atomic
@@ -14,6 +16,10 @@ from vsdemo.core.paths import atomic
 MAX_MEGAPIXELS = 50
 MAX_ASPECT = 20
 MIN_SIDE = 8
+MAX_SIDE = 2048  # pixels; larger photos are reduced, but not below this
+LARGE = 4_000_000  # pixels; of larger photos only a few are decoded at a time
+DECODERS = BoundedSemaphore(2)
+STRIP = 256  # rows
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")  # not EPS: Pillow would run Ghostscript
 SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
 
@@ -36,20 +42,50 @@ def _check_size(width: int, height: int, name: str) -> None:
         )
 
 
-def to_rgb(image: Image.Image) -> Image.Image:
-    """Convert any decoded image to 8-bit RGB, with a white background if it is transparent."""
+def to_rgb(image: Image.Image, factor: int = 1) -> Image.Image:
+    """Convert any decoded image to 8-bit RGB, with a white background if it is transparent.
+
+    Args:
+        image: The image. A large one is converted a few rows at a time, which saves memory.
+        factor: Width and height are divided by it.
+    """
+    width, height = image.size
+    is_large = width * height > LARGE
+    rows = factor * max(1, STRIP // factor) if is_large else height
+    boxes = [(0, top, width, min(top + rows, height)) for top in range(0, height, rows)]
+    largest = 65535.0  # of 16 bits
+    if image.mode == "F":
+        largest = max(_finite(image.crop(box)).max() for box in boxes)
+    if not is_large:
+        return _strip_to_rgb(image, largest).reduce(factor)
+    result = Image.new("RGB", (-(-width // factor), -(-height // factor)))
+    for box in boxes:
+        strip = _strip_to_rgb(image.crop(box), largest)
+        result.paste(strip.reduce(factor), (0, box[1] // factor))
+    return result
+
+
+def _strip_to_rgb(image: Image.Image, largest: float) -> Image.Image:
+    """Convert some rows to 8-bit RGB; `largest` becomes white if they have more bits."""
     if image.mode.startswith("I;16") or image.mode in ("I", "F"):
-        grey = np.nan_to_num(np.asarray(image, dtype=np.float64))
-        scale = 255 / (65535 if image.mode != "F" else max(grey.max(), 1e-9))
-        image = Image.fromarray(np.clip(grey * scale, 0, 255).astype(np.uint8))
+        levels = np.clip(_finite(image) * (255 / max(largest, 1e-9)), 0, 255)
+        image = Image.fromarray(levels.astype(np.uint8))
     if image.has_transparency_data:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
     return image.convert("RGB")
 
 
+def _finite(image: Image.Image) -> np.ndarray:
+    """Return the values of an image with one channel, (H, W), without NaN."""
+    return np.nan_to_num(np.asarray(image, dtype=np.float64))
+
+
 def open_photo(path: Path | str) -> Image.Image:
     """Return a photo in RGB, rotated according to its EXIF data; of an animation, the first frame.
+
+    A photo with a side of 2 MAX_SIDE pixels or more is reduced by a whole factor, so that it takes
+    little memory and time.
 
     Raises:
         UserError: The file is missing, empty, damaged, no photo, or too large or too narrow.
@@ -63,7 +99,14 @@ def open_photo(path: Path | str) -> Image.Image:
             raise UserError(f"{name} is empty (0 bytes); choose another photo.")
         with Image.open(path, formats=FORMATS) as image:
             _check_size(*image.size, name)
-            return to_rgb(ImageOps.exif_transpose(image))
+            with DECODERS if image.width * image.height > LARGE else nullcontext():
+                image.draft(None, (MAX_SIDE, MAX_SIDE))  # a JPEG is decoded at a reduced size
+                factor = max(1, max(image.size) // MAX_SIDE)
+                image.load()
+                photo = to_rgb(image, factor)
+                orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
+                photo.getexif()[ExifTags.Base.Orientation] = orientation
+                return ImageOps.exif_transpose(photo)
     except UserError:
         raise
     except FileNotFoundError:
