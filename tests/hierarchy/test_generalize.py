@@ -1,5 +1,6 @@
 """More general sentences: by hand, by Storybook's facts, and invariants of any tree."""
 
+import time
 from random import Random
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 
 from tests.data.text.test_rewrites import caption as parsed
 from tests.support.random_trees import random_trees
+from vsdemo.core.errors import UserError
 from vsdemo.data.storybook.captions import write_captions
 from vsdemo.data.storybook.facts import Facts, Thing, entails, facts_of
 from vsdemo.data.storybook.lexicon import load_lexicon
@@ -84,6 +86,16 @@ def test_concepts_of_captions_are_true_of_their_scenes():
                     text,
                 )
     assert checked > 300
+
+
+def test_a_sentence_with_too_many_phrases_is_refused_soon():
+    phrases = " ".join(
+        f"near/ADP/{end}/case a/DET/{end}/det thing{end}/NOUN/1/obl" for end in range(4, 184, 3)
+    )
+    since = time.monotonic()
+    with pytest.raises(UserError, match="shorten it"):
+        closure([parsed(f"runs/VERB/0/root {phrases}").tree])
+    assert time.monotonic() - since < 2
 
 
 @given(random_trees())

@@ -112,6 +112,35 @@ def test_the_tab_starts_at_the_concept_of_the_address(tab):
     assert tab.trail not in again or again[tab.trail] == update[tab.trail]
 
 
+@pytest.mark.usefixtures("fake_parser")
+def test_no_visitor_sees_the_sentences_of_another(tab):
+    start = opened(tab, text="a dog")[tab.state]
+    shared = tab.hierarchies.get(start.key).result().hierarchy
+    count = len(shared)
+    own = last(tab, tab.run, "a red circle on a secret ground", start)[tab.state]
+    added = [item.text for item in own.additions.items]
+    assert any("secret" in text for text in added)
+    other = opened(tab, text="a red circle")
+    assert "secret" not in "".join(map(str, other.values()))
+    assert tab.hierarchies.get(start.key).result().hierarchy is shared
+    assert len(shared) == count
+    with pytest.raises(UserError, match="no longer on the page"):
+        list(tab.go_to_item(start, clicked(count + len(start.additions.items))))
+
+
+@pytest.mark.usefixtures("fake_parser")
+def test_a_visitor_walks_among_own_sentences(tab):
+    start = opened(tab)[tab.state]
+    count = len(tab.hierarchies.get(start.key).result().hierarchy)
+    state = last(tab, tab.run, "a red circle on a secret ground", start)[tab.state]
+    for number, item in enumerate(state.additions.items, start=count):
+        update = last(tab, tab.go_to_item, state, clicked(number))
+        assert update[tab.query].lower() == item.text
+        assert item.text in text(update[tab.here]).lower()
+    other = last(tab, tab.run, "a green bar", update[tab.state])[tab.state]
+    assert "secret" not in str(other.additions.items)
+
+
 def test_an_unread_word_is_marked_and_corrected(tab):
     update = last(tab, tab.run, "a red trianlge", opened(tab)[tab.state])
     assert "<mark>trianlge</mark>" in update[tab.words]

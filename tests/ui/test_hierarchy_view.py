@@ -152,7 +152,7 @@ def walked(gallery, *numbers, start=None):
     """Return the state after going to these items in turn."""
     state = start or HierarchyState("order", "g")
     for number in numbers:
-        state = navigation.arrive(state, gallery, navigation.node_of(gallery, number))
+        state, gallery = navigation.arrive(state, gallery, navigation.node_of(gallery, number))
     return state
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.phrases import article
@@ -21,6 +22,10 @@ OUTSIDE_NOUN = {"nsubj", "cop", "aux", "case", "cc", "mark", "expl", "punct"}
 NEGATIONS = {"no", "not", "n't", "never", "nobody", "nothing", "without"}
 PLACES = {"front", "left", "right", "top", "back", "side", "middle", "background", "foreground"}
 DETERMINERS = {"det", "nummod"}
+MAX_SENTENCES = 500  # from one; from the longest captions of Flickr8k follow some hundred
+TOO_MANY = (
+    f"More than {MAX_SENTENCES} more general sentences follow from this sentence; shorten it."
+)
 
 
 def key(text: str) -> str:
@@ -34,12 +39,17 @@ def closure(trees: Sequence[Tree]) -> dict[str, frozenset[str]]:
     Returns:
         The `key` of each tree and of each more general sentence, with the keys of all sentences
         that are more general than it.
+
+    Raises:
+        UserError: There are more than MAX_SENTENCES.
     """
     result: dict[str, frozenset[str]] = {}
 
     def visit(tree: Tree) -> frozenset[str]:
         own = _tree_key(tree)
         if own not in result:
+            if len(result) == MAX_SENTENCES:
+                raise UserError(TOO_MANY)
             result[own] = frozenset()  # ends the recursion if two trees of one text meet
             steps = one_step(tree)
             more_general = {_tree_key(step) for step in steps}.union(*map(visit, steps))

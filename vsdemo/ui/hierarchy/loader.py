@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
+from copy import copy
 from pathlib import Path
 from threading import Lock
 
@@ -13,6 +14,7 @@ from markupsafe import Markup
 from vsdemo.core.errors import UserError
 from vsdemo.data import caption_bank
 from vsdemo.data.pairs import hypernyms
+from vsdemo.data.text import parser
 from vsdemo.data.text.vocab import tokenize
 from vsdemo.hierarchy import build, map_content, nodes, projection
 from vsdemo.hierarchy.nodes import Node
@@ -22,7 +24,7 @@ from vsdemo.models import checkpoint
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.ui.components import html
 from vsdemo.ui.hierarchy.cones import Toy, cones
-from vsdemo.ui.hierarchy.state import HierarchyKey
+from vsdemo.ui.hierarchy.state import Additions, HierarchyKey
 from vsdemo.ui.library import LOADING, READING, Library
 from vsdemo.ui.library.models import concept_models, rank_models
 from vsdemo.ui.library.pending import Pending, Status
@@ -37,34 +39,52 @@ class HierarchyGallery:
         name: Name of the model.
         folder: Folder of the model.
         reader: The model; an `Engine` if the hierarchy has photos.
-        hierarchy: The hierarchy. Sentences reached by visitors are appended, so the numbers of
-            items do not change.
+        hierarchy: The hierarchy. That of a visitor has sentences of their own at its end, so the
+            numbers of items that all visitors see are the same.
+        additions: These sentences.
         map_items: Numbers of the items on the map.
         arrows: The order among the most general concepts.
     """
 
     def __init__(self, name: str, folder: Path, reader: Reader, hierarchy: Hierarchy) -> None:
         self.name, self.folder, self.reader, self.hierarchy = name, folder, reader, hierarchy
+        self.additions, self._shared = Additions(), hierarchy
         words = {word for text in caption_bank.sentences() for word in tokenize(text)}
         self.map_items = map_content.map_items(hierarchy, words)
         concepts = (hierarchy.of_kind[CONCEPT] | hierarchy.of_kind[ROOT]).nonzero()[:, 0]
         most_general = concepts[hierarchy.depths[concepts].argsort()][:MAX_ARROWS]
         self.arrows = map_content.map_arrows(hierarchy, most_general.tolist())
-        self._lock = Lock()
 
-    def reach(self, node: Node) -> Entailments | None:
-        """Return the entailments of a sentence, or of the nearest sentence above a photo.
+    def with_additions(self, additions: Additions) -> HierarchyGallery:
+        """Return the hierarchy that a visitor sees."""
+        result = copy(self)
+        result.additions, result.hierarchy = additions, self._shared
+        if additions.x is not None:
+            result.hierarchy = self._shared.extended(additions.items, additions.x)
+        return result
 
-        None if there is no parser or no photos; then the path to the root is not restricted.
+    def reach(self, node: Node) -> tuple[HierarchyGallery, Entailments | None]:
+        """Return what a visitor sees from a node: in place of earlier additions, what follows.
+
+        Returns:
+            The hierarchy with the sentences that follow from a sentence, or from the nearest
+            sentence above a photo; and its entailments. These are None if there is no parser or no
+            photos; then the path to the root is not restricted.
+
+        Raises:
+            UserError: If too many sentences follow.
         """
-        if not isinstance(self.reader, Engine):
-            return None
-        with self._lock, suppress(UserError):
-            self.hierarchy, entailments = build.add_generalizations(
-                self.hierarchy, self.reader, node
-            )
-            return entailments
-        return None
+        if not isinstance(self.reader, Engine) or not _has_parser():
+            return self.with_additions(Additions()), None
+        hierarchy, entailments = build.add_generalizations(self._shared, self.reader, node)
+        count = len(self._shared)
+        return self.with_additions(
+            Additions(hierarchy.items[count:], hierarchy.x[count:])
+        ), entailments
+
+    def is_shared(self, number: int) -> bool:
+        """Return whether all visitors see an item."""
+        return number < len(self._shared)
 
     def photo(self, number: int) -> int:
         """Return the item of a photo by its number in the gallery, clipped to the last photo."""
@@ -136,6 +156,13 @@ class Hierarchies:
         status.begin(READING)
         hierarchy = build.from_gallery(engine, progress=status.report)
         return HierarchyGallery(name, models[name], engine, hierarchy)
+
+
+def _has_parser() -> bool:
+    with suppress(UserError):
+        parser.load("shipped")
+        return True
+    return False
 
 
 def _has_order(folder: Path, name: str) -> bool:

@@ -36,8 +36,10 @@ def node_of(gallery: HierarchyGallery, number: int) -> Node:
     return Node(item.text, item.kind, gallery.hierarchy.x[[number]], number)
 
 
-def arrive(state: HierarchyState, gallery: HierarchyGallery, node: Node) -> HierarchyState:
-    """Return the state after moving to another node.
+def arrive(
+    state: HierarchyState, gallery: HierarchyGallery, node: Node
+) -> tuple[HierarchyState, HierarchyGallery]:
+    """Return the state after moving to another node, and what the visitor sees there.
 
     The trail is cut at the node if it is on it, and continued if the node is listed below its end;
     otherwise it is the path from the root to the node.
@@ -48,13 +50,16 @@ def arrive(state: HierarchyState, gallery: HierarchyGallery, node: Node) -> Hier
     elif last and last.number is not None and node.number in _items_below(gallery, last):
         trail = (*state.trail, last.number)
     else:
-        entailments = gallery.reach(node)
+        if node.number is not None and not gallery.is_shared(node.number):
+            node = replace(node, number=None)  # an addition that another one will replace
+        gallery, entailments = gallery.reach(node)
         steps = walks.climb(gallery.hierarchy, node.embedding, node.kind, entailments=entailments)
         trail = tuple(step.number for step in reversed(steps))
     target = state.target
     if node.kind == PHOTO and node.number is not None:
         target = gallery.hierarchy.items[node.number].number
-    return replace(state, node=node, trail=trail, target=target)
+    state = replace(state, node=node, trail=trail, target=target, additions=gallery.additions)
+    return state, gallery
 
 
 def trail(state: HierarchyState, gallery: HierarchyGallery) -> Markup:

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from torch import Tensor
+
 from vsdemo.hierarchy.nodes import Node
-from vsdemo.hierarchy.order import PHOTO
+from vsdemo.hierarchy.order import PHOTO, Item
 from vsdemo.ui.tabs import Selection
 
 HierarchyKey = tuple[str, str]  # model and gallery; both empty for concepts
+
+
+@dataclass(frozen=True)
+class Additions:
+    """The sentences that follow from a visitor's sentence, which no other visitor sees.
+
+    Attributes:
+        items: The M sentences.
+        x: Their embeddings, (M, D); None without sentences.
+    """
+
+    items: tuple[Item, ...] = ()
+    x: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -23,6 +38,7 @@ class HierarchyState:
         node: The node on the page; None until it is there.
         upload: File of a visitor's photo.
         trail: Item numbers from the root to the node, without it.
+        additions: What the visitor's hierarchy has at its end, beside the items of all visitors.
         selection: What the visitor has selected.
     """
 
@@ -33,6 +49,7 @@ class HierarchyState:
     node: Node | None = None
     upload: str = ""
     trail: tuple[int, ...] = ()
+    additions: Additions = field(default_factory=Additions, compare=False)
     selection: Selection = field(default_factory=Selection)
 
     @property

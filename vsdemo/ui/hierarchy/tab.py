@@ -222,10 +222,12 @@ class HierarchyTab:
         yield from self._arrive(state, gallery, _target_node(state, gallery))
 
     def _hierarchy(self, state: HierarchyState) -> Generator[Update, None, HierarchyGallery]:
-        return callbacks.wait_for(self.note, self.hierarchies.get(state.key))
+        gallery = yield from callbacks.wait_for(self.note, self.hierarchies.get(state.key))
+        return gallery.with_additions(state.additions)
 
     def _arrive(self, state: HierarchyState, gallery: HierarchyGallery, node: Node) -> Updates:
-        state = navigation.arrive(state, gallery, node)
+        state, gallery = navigation.arrive(state, gallery, node)
+        node = state.node or node
         levels = navigation.levels(gallery, node, self._address(state))
         here = navigation.here(gallery, node, self._photo_address(state, gallery))
         by = html.note(f"By {gallery.name}, over {len(gallery.hierarchy):,} items.")
