@@ -185,21 +185,30 @@ def fresh_app(apps, fresh_machine, checkpoints, monkeypatch):
         yield "fresh"
 
 
+@pytest.fixture(scope="session")
+def desktop(browser):
+    """A browser on a desktop that has opened pages of the app before."""
+    context = browser.new_context(viewport=DESKTOP)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def visit(browser, apps, app_checkpoints, monkeypatch, capfd):
-    """Open a page of an app in a fresh browser context.
+def visit(browser, desktop, apps, app_checkpoints, monkeypatch, capfd):
+    """Open a page of an app; with options in a fresh browser context.
 
     Afterwards no other host was contacted, no script failed, and the app logged no traceback.
     """
-    contexts, requests, errors = [], [], []
+    pages, requests, errors = [], [], []
 
     def visit(app="toy", path="", viewport=DESKTOP, script="", **options):
         if app == "toy":
             monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
-        context = browser.new_context(viewport=viewport, **options)
-        context.set_default_timeout(20_000)
-        contexts.append(context)
+        is_fresh = bool(options) or viewport != DESKTOP
+        context = browser.new_context(viewport=viewport, **options) if is_fresh else desktop
         page = context.new_page()
+        page.set_default_timeout(20_000)
+        pages.append(page)
         page.add_init_script(script)
         page.on("request", lambda request: requests.append(request.url))
         page.on("pageerror", lambda error: errors.append(str(error)))
@@ -208,8 +217,8 @@ def visit(browser, apps, app_checkpoints, monkeypatch, capfd):
         return page
 
     yield visit
-    for context in contexts:
-        context.close()
+    for page in pages:
+        (page if page.context is desktop else page.context).close()
     assert requests
     hosts = {urlsplit(url).hostname for url in requests if not url.startswith(("data:", "blob:"))}
     assert hosts == {"127.0.0.1"}
