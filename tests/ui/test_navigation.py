@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import ClassVar
 
 import gradio as gr
@@ -15,8 +16,10 @@ from tests.support.pages import PAGE
 from tests.ui.conftest import served_page
 from vsdemo.core.errors import UserError
 from vsdemo.ui import TABS, build, callbacks, theme
+from vsdemo.ui import layout as layout_module
 from vsdemo.ui.callbacks import Update
 from vsdemo.ui.components import html
+from vsdemo.ui.layout import Page
 from vsdemo.ui.library import Library
 from vsdemo.ui.requests import Requests
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
@@ -277,3 +280,23 @@ def test_a_tab_from_outside_is_part_of_the_page(browser, apps, echo_app):
     is_open(page, "Echo")
     expect(page.locator("#echo")).to_have_text("Echo of two dogs")
     page.close()
+
+
+@pytest.mark.parametrize("path", [{}, {"tab": "describe"}])
+def test_a_visitor_who_opens_a_tab_while_the_page_loads_stays_there(
+    app_checkpoints, monkeypatch, path
+):
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
+    with gr.Blocks():
+        layout = Page(Library(), TABS)
+    session = SimpleNamespace(session_hash=f"quick {path}", query_params=path)
+
+    def click_meanwhile(gallery):
+        layout_module.REQUESTS.open_tab(session.session_hash, "sentences")
+        return "gru"
+
+    monkeypatch.setattr(layout.library, "default_model", click_meanwhile)
+    update = layout.load("", 12, session)
+    assert layout_module.REQUESTS.tab(session.session_hash) == "sentences"
+    assert layout.context.tabs not in update
+    assert not [value for value in update.values() if isinstance(value, Visit)]

@@ -140,16 +140,14 @@ class Page:
 
     def load(self, upload: str, k: int, page: gr.Request) -> Update:
         """Show what the address of a new page names."""
-        session, query = str(page.session_hash), dict(page.query_params)
-        opened = REQUESTS.tab(session)
-        if opened:  # a visitor was faster
-            query["tab"] = opened
-        tab, visit = self._visit(query, upload, k)
+        session = str(page.session_hash)
+        tab, visit = self._visit(dict(page.query_params), upload, k)
         update = self._settings(visit)
+        # A visitor who has opened a tab meanwhile stays there.
         if tab != self._first:
-            update[self.context.tabs] = gr.Tabs(selected=tab)  # which opens it
-        elif not opened:
-            REQUESTS.open_tab(session, tab)
+            if REQUESTS.tab(session) is None:
+                update[self.context.tabs] = gr.Tabs(selected=tab)  # which opens it
+        elif REQUESTS.open_first_tab(session, tab):
             update[self._visits[tab]] = visit
         return update
 

@@ -59,6 +59,14 @@ class Requests:
         with self._lock:
             _remember(self._open, session, tab)
 
+    def open_first_tab(self, session: str, tab: str) -> bool:
+        """Note the first open tab of a page; return False if a tab is open already."""
+        with self._lock:
+            if session in self._open:
+                return False
+            _remember(self._open, session, tab)
+            return True
+
     def restore(self, session: str, number: int) -> None:
         """Note that Back or Forward were used `number` times on a page.
 
