@@ -211,3 +211,11 @@ def test_a_failed_value_is_loaded_again():
     assert value.failed
     with pytest.raises(UserError, match="disk"):
         value.result()
+
+
+def test_the_newest_step_counts_in_whatever_order_steps_arrive():
+    requests = Requests()
+    assert requests.restore("page", 1, "search")
+    assert requests.restore("page", 3, "align")
+    assert not requests.restore("page", 2, "describe")
+    assert (requests.restored("page"), requests.tab("page")) == (3, "align")

@@ -158,8 +158,8 @@ class Page:
         query = _query(pairs) if isinstance(pairs, list) else {}
         restored = number if isinstance(number, int) else 0
         tab, visit = self._visit(query, str(data.get("upload", "")), k, restored)
-        REQUESTS.restore(session, restored)
-        REQUESTS.open_tab(session, tab)
+        if not REQUESTS.restore(session, restored, tab):
+            return {self._visits[tab]: gr.skip()}
         return {
             **self._settings(visit),
             self.context.tabs: gr.Tabs(selected=tab),

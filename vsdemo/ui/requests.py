@@ -67,13 +67,18 @@ class Requests:
             _remember(self._open, session, tab)
             return True
 
-    def restore(self, session: str, number: int) -> None:
-        """Note that Back or Forward were used `number` times on a page.
+    def restore(self, session: str, number: int, tab: str) -> bool:
+        """Note that Back or Forward were used `number` times on a page and led to a tab.
 
-        What began before does not change the address.
+        What began before does not change the address. Returns False, and notes nothing, if they
+        were used more often by now.
         """
         with self._lock:
+            if number < self._restored.get(session, 0):
+                return False
             _remember(self._restored, session, number)
+            _remember(self._open, session, tab)
+            return True
 
     def restored(self, session: str) -> int:
         """Return how often Back or Forward were used on a page."""
