@@ -33,7 +33,7 @@ NAMES = sorted(
     if checkpoint.read_spec(path.parent).features
 )
 CASES = [(dataset, name) for dataset in examples.CHECKED for name in NAMES]
-EVERY = 100  # of the other photos one in so many, so that ten crops of each do not take minutes
+EVERY = 50  # of the other photos one in so many, so that ten crops of each do not take minutes
 
 
 def record(dataset: str) -> dict:

@@ -76,11 +76,11 @@ class HierarchyGallery:
         """
         if not isinstance(self.reader, Engine) or not _has_parser():
             return self.with_additions(Additions()), None
-        hierarchy, entailments = build.add_generalizations(self._shared, self.reader, node)
-        count = len(self._shared)
-        return self.with_additions(
-            Additions(hierarchy.items[count:], hierarchy.x[count:])
-        ), entailments
+        result, count = copy(self), len(self._shared)
+        result.hierarchy, entailments = build.add_generalizations(self._shared, self.reader, node)
+        x = result.hierarchy.x[count:].clone()  # a view would keep all of it in memory
+        result.additions = Additions(result.hierarchy.items[count:], x)
+        return result, entailments
 
     def is_shared(self, number: int) -> bool:
         """Return whether all visitors see an item."""
