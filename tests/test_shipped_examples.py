@@ -168,7 +168,7 @@ def test_what_stands_above_the_first_sentence_of_the_hierarchy_is_true(name, mon
     monkeypatch.setitem(store.SPLITS, "test", range(4500, 4508))
     engine = Engine(ROOT / name, "storybook", "test")
     hierarchy = build.from_gallery(engine)
-    node = nodes.find_node(hierarchy, engine, FIRST_SENTENCE)
+    node = nodes.text_node(hierarchy, engine, FIRST_SENTENCE)
     hierarchy, entailments = build.add_generalizations(hierarchy, engine, node)
     steps = climb(hierarchy, node.embedding, node.kind, entailments=entailments)
     above = [hierarchy.items[step.number].text.lower().strip(".") for step in steps]
@@ -179,7 +179,7 @@ def test_what_stands_above_the_first_sentence_of_the_hierarchy_is_true(name, mon
 def test_what_stands_above_the_first_concept_of_the_hierarchy_is_true() -> None:
     reader = Reader(ROOT / "wordnet" / "order")
     hierarchy = build.from_concepts(reader)
-    node = nodes.find_node(hierarchy, reader, FIRST_CONCEPT)
+    node = nodes.text_node(hierarchy, reader, FIRST_CONCEPT)
     steps = climb(hierarchy, node.embedding, node.kind)
     true = ["canine.n.02", "carnivore.n.01", "mammal.n.01", "vertebrate.n.01", "animal.n.01"]
     true += ["organism.n.01", "entity.n.01"]  # hypernyms of dog.n.01 in WordNet

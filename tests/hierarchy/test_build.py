@@ -10,7 +10,7 @@ from tests.support.small_hierarchies import texts
 from tests.support.small_runs import trainer
 from vsdemo.core.errors import UserError
 from vsdemo.hierarchy import build
-from vsdemo.hierarchy.nodes import find_node
+from vsdemo.hierarchy.nodes import text_node
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT
 from vsdemo.hierarchy.walks import walk
 from vsdemo.search.engine import Engine
@@ -21,11 +21,11 @@ def test_a_hierarchy_of_concepts_follows_their_order(reader, concepts):
     assert [item.text for item in concepts.items] == list(names)
     assert [i.text for i in concepts.items if i.kind == ROOT] == ["entity"]
     assert concepts.limit == reader.spec.config.margin
-    up, down = walk(concepts, find_node(concepts, reader, "Puppy"))
+    up, down = walk(concepts, text_node(concepts, reader, "Puppy"))
     assert texts(concepts, up) == ["dog", "animal", "living thing", "entity"]
     assert [step.violation for step in up] == [0, 0, 0, 0]
     assert texts(concepts, down) == []
-    up, down = walk(concepts, find_node(concepts, reader, "entity"))
+    up, down = walk(concepts, text_node(concepts, reader, "entity"))
     assert up == []
     assert texts(concepts, down)[0] in ("living thing", "vehicle")
 
@@ -65,7 +65,7 @@ def test_a_model_without_known_concepts_has_captions_and_photos(tmp_path):
     engine = Engine(tmp_path / "order")
     hierarchy = build.from_gallery(engine)
     assert not hierarchy.of_kind[CONCEPT].any()
-    _, down = walk(hierarchy, find_node(hierarchy, engine, "one red circle"))
+    _, down = walk(hierarchy, text_node(hierarchy, engine, "one red circle"))
     assert len(hierarchy) == 1 + len(set(engine.gallery.captions)) + 40
     assert hierarchy.items[down[-1].number].kind == PHOTO
 

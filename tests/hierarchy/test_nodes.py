@@ -16,7 +16,7 @@ from vsdemo.models.scores import SCORES
 
 @pytest.mark.parametrize("text", ["a dog", " A Dog. ", "a dog .", "a  dog"])
 def test_a_typed_concept_is_its_item(engine, gallery, text):
-    node = nodes.find_node(gallery, engine, text)
+    node = nodes.text_node(gallery, engine, text)
     assert (node.text, node.kind) == ("a dog", CONCEPT)
     assert gallery.items[node.number].text == "a dog"
     assert torch.equal(node.embedding, gallery.x[[node.number]])
@@ -35,21 +35,25 @@ def test_find_item_ignores_case_and_punctuation():
     assert nodes.find_item(hierarchy, "?!") is None
 
 
-def test_any_sentence_and_any_photo_have_a_node(engine, gallery, tmp_path):
-    node = nodes.find_node(gallery, engine, "a red dog on a blue ground")
+def test_any_sentence_and_any_photo_have_a_node(engine, gallery):
+    node = nodes.text_node(gallery, engine, "a red dog on a blue ground")
     assert (node.kind, node.number) == (CAPTION, None)
     assert torch.equal(node.embedding, engine.encode("a red dog on a blue ground").x)
     photo = engine.gallery.photos[3]
-    node = nodes.find_node(gallery, engine, str(photo))
+    node = nodes.photo_node(engine, open_photo(photo), str(photo))
     assert (node.kind, node.number) == (PHOTO, None)
     assert torch.equal(node.embedding, engine.encode_photo(open_photo(photo)).x)
     up, down = walk(gallery, node)
     assert gallery.items[up[0].number].kind == CAPTION
     assert gallery.items[down[-1].number].kind == PHOTO
-    (tmp_path / "text.png").write_text("no photo")
-    for name, message in (("text.png", "is not a readable photo"), ("gone.jpg", "no file")):
-        with pytest.raises(UserError, match=message):
-            nodes.find_node(gallery, engine, str(tmp_path / name))
+
+
+def test_a_typed_text_never_opens_a_file(engine, gallery):
+    """A visitor could otherwise ask for any picture of the server."""
+    text = f"a dog {engine.gallery.photos[3]}"
+    node = nodes.text_node(gallery, engine, text)
+    assert (node.kind, node.text) == (CAPTION, text)
+    assert torch.equal(node.embedding, engine.encode(text).x)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +67,7 @@ def test_any_sentence_and_any_photo_have_a_node(engine, gallery, tmp_path):
 )
 def test_an_invalid_sentence_raises(engine, gallery, text, message):
     with pytest.raises(UserError, match=message):
-        nodes.find_node(gallery, engine, text)
+        nodes.text_node(gallery, engine, text)
 
 
 @pytest.mark.parametrize(
@@ -77,11 +81,11 @@ def test_an_invalid_sentence_raises(engine, gallery, text, message):
 )
 def test_an_unknown_word_or_sense_raises(reader, concepts, text, message):
     with pytest.raises(UserError, match=message):
-        nodes.find_node(concepts, reader, text)
+        nodes.text_node(concepts, reader, text)
 
 
 def test_nearest_by_kind_excludes_nodes(reader, concepts):
-    parts = [nodes.find_node(concepts, reader, name) for name in ("dog", "cat")]
+    parts = [nodes.text_node(concepts, reader, name) for name in ("dog", "cat")]
     embedding = torch.cat([node.embedding for node in parts]).amin(0, keepdim=True)
     nearest = nodes.nearest_by_kind(concepts, embedding, parts, 3)
     assert set(nearest) == {CONCEPT}

@@ -1,9 +1,7 @@
 """One app over the toy data set for all page tests, and pages in a browser."""
 
-import gc
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -18,7 +16,7 @@ import pytest
 from gradio_client import Client
 from playwright.sync_api import expect
 
-from vsdemo import ui
+from tests.support.serving import collect_sockets, free_port, served_here
 from vsdemo.core.paths import ROOT
 from vsdemo.data.storybook import store
 from vsdemo.ui import theme
@@ -48,13 +46,6 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
 
 
-def collect_sockets():
-    """Collect sockets and event loops that are garbage, without their warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
-
-
 @pytest.fixture(scope="session", autouse=True)
 def sockets():
     """Collect what the apps left, so that no later test is blamed for it."""
@@ -69,12 +60,6 @@ def sockets_of_module():
     collect_sockets()
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def start(log, **variables):
     """Start the app as a process, and return it with its address."""
     port = free_port()
@@ -84,19 +69,6 @@ def start(log, **variables):
         [sys.executable, "-c", APP], cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT
     )
     return process, f"http://127.0.0.1:{port}/"
-
-
-@contextmanager
-def served_here(apps, name):
-    """Run the app in this process; `visit` finds it by its name."""
-    port = free_port()
-    demo = ui.launch(port, prevent_thread_lock=True, quiet=True)
-    apps[name] = f"http://127.0.0.1:{port}/"
-    try:
-        yield
-    finally:
-        del apps[name]
-        demo.close()
 
 
 @contextmanager

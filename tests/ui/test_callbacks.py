@@ -220,7 +220,7 @@ def client(apps):
 
 
 def test_the_endpoint_returns_hits(client):
-    hits = client.predict("a red circle", "gru", "toy-test", 3, api_name="/search")
+    hits = client.predict("a red circle", "gru", "toy-test", 3, api_name="/search")["hits"]
     assert [h["rank"] for h in hits] == [1, 2, 3]
     assert hits[0]["photo"].endswith(".png")
 

@@ -9,10 +9,10 @@ from PIL import Image
 
 from vsdemo.core import rates
 from vsdemo.core.errors import Cancelled, UserError
+from vsdemo.data.galleries import Gallery
 from vsdemo.evaluation.task import Quality
 from vsdemo.models import checkpoint
 from vsdemo.ui.library import Library, offers
-from vsdemo.ui.library.galleries import Gallery
 from vsdemo.ui.library.offers import ModelOffer, State
 from vsdemo.ui.library.pending import Pending, Status
 

@@ -45,6 +45,7 @@ COMMANDS = (
     search.search,
     search.describe,
     search.similar,
+    search.embed,
     sts.sentences,
     align.align,
     align.regions,

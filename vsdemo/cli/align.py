@@ -34,6 +34,7 @@ def align(
     from vsdemo.core.sentences import Sentence
     from vsdemo.plots import overlay_png
     from vsdemo.search.engine import Reader
+    from vsdemo.serving import answers
 
     text, image = Sentence.from_user(sentence).text, open_photo(photo)
     if to:
@@ -42,7 +43,7 @@ def align(
     if to:
         save_image(overlay_png(image, alignment), to)
     if as_json:
-        print_json({"photo": str(photo), "sentence": text, **alignment.to_json()})
+        print_json(answers.alignment(alignment, text, name=str(photo)).model_dump())
     elif to:
         print(to)
     else:

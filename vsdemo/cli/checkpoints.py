@@ -12,12 +12,20 @@ from vsdemo.cli.output import print_json, print_table
 from vsdemo.core.errors import UserError
 
 
-def models() -> None:
-    """List presets, their settings and the available checkpoints."""
+def models(*, as_json: Json = False) -> None:
+    """List presets, their settings and the available checkpoints.
+
+    JSON lists the checkpoints.
+    """
     from vsdemo import models as registry
     from vsdemo.core.config import describe
     from vsdemo.models import checkpoint
+    from vsdemo.serving import answers
 
+    if as_json:
+        folders = {str(folder): folder for folder in checkpoint.shipped()}
+        print_json([record.model_dump() for record in answers.models(folders)])
+        return
     print("Presets (python -m vsdemo train PRESET --out DIR [--set key=value]):")
     rows = [(name, registry.get(model).summary) for name, (model, _) in registry.presets().items()]
     print_table(rows, indent=2)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from vsdemo.cli.options import Parser, Split
-from vsdemo.cli.output import print_table
+from vsdemo.cli.options import Json, Parser, Split
+from vsdemo.cli.output import print_json, print_table
 
 Name = Annotated[str, typer.Argument(help="Name of a data set.")]
 
@@ -16,12 +16,18 @@ cli = typer.Typer(invoke_without_command=True)
 
 
 @cli.callback()
-def data(context: typer.Context) -> None:
+def data(context: typer.Context, *, as_json: Json = False) -> None:
     """List, check and prepare data sets.
 
-    Without a command, list those below VSDEMO_DATA and where to get the rest.
+    Without a command, list those below VSDEMO_DATA and where to get the rest. JSON lists the
+    galleries: the splits that can be searched.
     """
-    if context.invoked_subcommand is None:
+    if context.invoked_subcommand is None and as_json:
+        from vsdemo.data.galleries import galleries
+        from vsdemo.serving import answers
+
+        print_json([record.model_dump() for record in answers.galleries(galleries(None))])
+    elif context.invoked_subcommand is None:
         from vsdemo.data.overview import overview
 
         for line in overview():

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vsdemo.cli.options import Checkpoint, Gallery, Json, K, Split, load_engine
+from vsdemo.cli.options import Checkpoint, Gallery, Json, K, Split, is_photo, load_engine
 from vsdemo.cli.output import print_json, print_table, table_lines
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from vsdemo.hierarchy.order import Hierarchy, Step
+    from vsdemo.hierarchy.nodes import Node
+    from vsdemo.hierarchy.order import Hierarchy
     from vsdemo.search.engine import Reader
+    from vsdemo.serving.records import WalkStep
 
 Start = Annotated[
     str, typer.Argument(help="Photo file or sentence; for a model of concepts, a word.")
@@ -38,29 +40,17 @@ def walk(
     The walk leads up to the root and down again. The number of each step is its order violation, 0
     if the upper item lies above the lower one.
     """
-    from vsdemo.hierarchy import build, nodes, walks
-    from vsdemo.search.engine import Engine
+    from vsdemo.serving import answers
 
     reader, world = _load(checkpoint, gallery, split)
-    place = nodes.find_node(world, reader, start)
-    follows = None
-    if isinstance(reader, Engine):
-        world, follows = build.add_generalizations(world, reader, place)
-    up, down = walks.walk(world, place, follows)
+    answer = answers.walk_from(reader, world, _node(world, reader, start))
     if as_json:
-        print_json(
-            {
-                "start": place.text,
-                "kind": place.kind,
-                "up": _records(world, up),
-                "down": _records(world, down),
-            }
-        )
+        print_json(answer.model_dump())
         return
-    rows = [("", place.kind, place.text), *_rows(world, up), *_rows(world, down)]
+    rows = [("", answer.kind, answer.start), *_rows(answer.up), *_rows(answer.down)]
     lines = table_lines(rows)
-    if down:
-        lines.insert(1 + len(up), "and down again")
+    if answer.down:
+        lines.insert(1 + len(answer.up), "and down again")
     print("\n".join(lines))
     print("order violation of each step; 0 if the upper item lies above the lower one")
 
@@ -127,19 +117,21 @@ def _print_nearest(
     from vsdemo.core.errors import UserError
     from vsdemo.hierarchy import nodes
     from vsdemo.search.engine import check_k
+    from vsdemo.serving import answers
 
     count = check_k(k)
     if len(parts) < 2:
         raise UserError("One thing alone cannot be joined; give two photos, sentences or words.")
     reader, world = _load(*where)
-    places = [nodes.find_node(world, reader, text) for text in parts]
+    places = [_node(world, reader, text) for text in parts]
     point = join(torch.cat([place.embedding for place in places]))  # (1, D)
     nearest = nodes.nearest_by_kind(world, point, places, count)
+    records = {kind: answers.steps(world, path) for kind, path in nearest.items()}
     if as_json:
-        records = {kind: _records(world, steps) for kind, steps in nearest.items()}
-        print_json({"of": [place.text for place in places], **records})
+        rows = {kind: [step.model_dump() for step in path] for kind, path in records.items()}
+        print_json({"of": [place.text for place in places], **rows})
         return
-    print_table([row for steps in nearest.values() for row in _rows(world, steps)])
+    print_table([row for path in records.values() for row in _rows(path)])
     print("squared distance; 0 for the same point")
 
 
@@ -155,13 +147,14 @@ def _load(checkpoint: Path, gallery: str | None, split: str) -> tuple[Reader, Hi
     return reader, build.build_hierarchy(reader)
 
 
-def _records(world: Hierarchy, steps: Sequence[Step]) -> list[dict[str, Any]]:
-    items = [(world.items[step.number], step.violation) for step in steps]
-    return [{"kind": item.kind, "text": item.text, "violation": v} for item, v in items]
+def _node(world: Hierarchy, reader: Reader, text: str) -> Node:
+    from vsdemo.core.images import open_photo
+    from vsdemo.hierarchy import nodes
+
+    if is_photo(text) and not nodes.has_concepts_only(reader):
+        return nodes.photo_node(reader, open_photo(text), text)
+    return nodes.text_node(world, reader, text)
 
 
-def _rows(world: Hierarchy, steps: Sequence[Step]) -> list[tuple[str, str, str]]:
-    return [
-        (f"{record['violation']:.3f}", record["kind"], record["text"])
-        for record in _records(world, steps)
-    ]
+def _rows(steps: Sequence[WalkStep]) -> list[tuple[str, str, str]]:
+    return [(f"{step.violation:.3f}", step.kind, step.text) for step in steps]

@@ -50,3 +50,10 @@ def load_engine(checkpoint: Path, gallery: str | None, split: str) -> Engine:
     if reasons := list(engine.unreadable.values()):
         print(f"Photos left out: {len(reasons):,}, such as: {reasons[0]}", file=sys.stderr)
     return engine
+
+
+def is_photo(text: str) -> bool:
+    """Return whether an argument names a photo file, and is no sentence."""
+    from vsdemo.core.images import SUFFIXES
+
+    return Path(text[:255]).suffix.lower() in SUFFIXES

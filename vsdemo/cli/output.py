@@ -6,10 +6,15 @@ import json
 import shlex
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from vsdemo.core.hits import Hit
+from vsdemo.serving.records import (
+    DescribeAnswer,
+    PhotoHit,
+    SearchAnswer,
+    SimilarPhotos,
+    SimilarSentences,
+)
 
 NUMERIC = set("0123456789.,-+%")
 
@@ -56,24 +61,12 @@ def table_lines(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) ->
 
 
 def print_hits(
-    hits: Sequence[Hit], *, kind: str, unit: str, query: dict[str, Any], as_json: bool
+    answer: SearchAnswer | DescribeAnswer | SimilarPhotos | SimilarSentences,
 ) -> None:
-    """Print the results of a search, best first.
-
-    Args:
-        hits: The results.
-        kind: Key of a result's item in JSON, "photo" or "sentence".
-        unit: Unit of the scores.
-        query: What was searched for, the first entries of the JSON object.
-        as_json: Whether to print JSON: rank, item, score, and `unit_score`, the score mapped to
-            0..1.
-    """
-    if as_json:
-        rows = [
-            {"rank": hit.rank, kind: hit.item, "score": hit.score, "unit_score": hit.unit_score}
-            for hit in hits
-        ]
-        print_json({**query, "unit": unit, "hits": rows})
-        return
-    print_table([(str(hit.rank), f"{hit.unit_score:.3f}", hit.item) for hit in hits])
-    print(f"{unit}, higher is better")
+    """Print the results of a search as a table, best first."""
+    rows = []
+    for hit in answer.hits:
+        item = hit.photo if isinstance(hit, PhotoHit) else hit.sentence
+        rows.append((str(hit.rank), f"{hit.unit_score:.3f}", item))
+    print_table(rows)
+    print(f"{answer.unit}, higher is better")

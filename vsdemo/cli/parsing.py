@@ -17,6 +17,7 @@ def parse(
     parser: Parser = "shipped",
     *,
     conllu: Annotated[bool, typer.Option("--conllu", help="Print CoNLL-U.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Print the dependency tree of a sentence."""
     from vsdemo.core.paths import write_text
@@ -24,6 +25,7 @@ def parse(
     from vsdemo.data.text import conllu as conllu_format
     from vsdemo.data.text import parser as parsers
     from vsdemo.plots import tree_svg
+    from vsdemo.serving import answers
 
     text = Sentence.from_user(sentence).text
     tree = parsers.load(parser).parse([text])[0]
@@ -32,6 +34,8 @@ def parse(
         print(svg)
     elif conllu:
         print(conllu_format.write(tree, text), end="")
+    elif as_json:
+        print_json(answers.tree(tree, text).model_dump())
     else:
         rows = []
         for i, word in enumerate(tree.words):

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vsdemo.cli.options import Checkpoint, Gallery, Json, K, PhotoFile, Split, load_engine
-from vsdemo.cli.output import print_hits
+from vsdemo.cli.options import (
+    Checkpoint,
+    Gallery,
+    Json,
+    K,
+    PhotoFile,
+    Split,
+    is_photo,
+    load_engine,
+)
+from vsdemo.cli.output import print_hits, print_json, print_table
 from vsdemo.core.errors import UserError
 
 if TYPE_CHECKING:
-    from vsdemo.search.engine import Reader
+    from vsdemo.serving.records import SimilarPhotos, SimilarSentences
 
 
+SHOWN_NUMBERS = 4  # of an embedding
 NO_MATCH = "Nothing in this gallery matches this sentence well; the nearest photos are shown."
 
 
@@ -35,27 +44,55 @@ def search(
     """
     from vsdemo.core.sentences import Sentence
     from vsdemo.search.engine import check_k
+    from vsdemo.serving import answers
 
-    count, text = check_k(k), Sentence.from_user(sentence).text
-    engine = load_engine(checkpoint, gallery, split)
-    hits = engine.search(text, count)
-    unknown, suggestions = engine.unknown_words(text), engine.suggestions(text)
-    matches = engine.matches(text, hits)
-    if not as_json:
-        if unknown:
-            print(f"Words this model does not know: {', '.join(unknown)}", file=sys.stderr)
-        for word, offered in suggestions.items():
-            if offered:
-                print(f"Instead of {word!r} try: {', '.join(offered)}", file=sys.stderr)
-        if not matches:
-            print(NO_MATCH)
-    query = {
-        "sentence": text,
-        "unknown_words": unknown,
-        "suggestions": suggestions,
-        "matches": matches,
-    }
-    print_hits(hits, kind="photo", unit=engine.score.unit, query=query, as_json=as_json)
+    check_k(k)  # before photos are read, which takes long
+    Sentence.from_user(sentence)
+    answer = answers.search(load_engine(checkpoint, gallery, split), sentence, check_k(k))
+    if as_json:
+        print_json(answer.model_dump())
+        return
+    if answer.unknown_words:
+        print(f"Words this model does not know: {', '.join(answer.unknown_words)}", file=sys.stderr)
+    for word, offered in answer.suggestions.items():
+        if offered:
+            print(f"Instead of {word!r} try: {', '.join(offered)}", file=sys.stderr)
+    if not answer.matches:
+        print(NO_MATCH)
+    print_hits(answer)
+
+
+def embed(
+    checkpoint: Checkpoint,
+    items: Annotated[list[str], typer.Argument(help="Sentences, or photo files.")],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Embed sentences or photos.
+
+    In JSON, each has one vector, or a set of vectors by a model of fragments. Without it, their
+    lengths and their first numbers are printed.
+    """
+    from vsdemo.core.images import open_photo
+    from vsdemo.search.engine import Reader
+    from vsdemo.serving import answers
+
+    if len({is_photo(item) for item in items}) > 1:
+        raise UserError("Name either sentences or photo files, not both.")
+    if is_photo(items[0]):
+        photos = [open_photo(item) for item in items]
+        answer = answers.embed_photos(Reader(checkpoint), photos)
+    else:
+        answer = answers.embed_sentences(Reader(checkpoint), items)
+    if as_json:
+        print_json(answer.model_dump())
+        return
+    rows = []
+    for item, embedding in zip(items, answer.embeddings, strict=True):
+        vectors = embedding if isinstance(embedding[0], list) else [embedding]
+        numbers = " ".join(f"{number:.3f}" for number in vectors[0][:SHOWN_NUMBERS])
+        rows.append((f"{len(vectors)} x {answer.dim}", f"{numbers} ...", item))
+    print_table(rows)
 
 
 def describe(
@@ -74,15 +111,17 @@ def describe(
     """
     from vsdemo.core.images import open_photo
     from vsdemo.search.engine import Reader, check_k
+    from vsdemo.serving import answers
 
     if gallery is None and split != "all":
         raise UserError("--split is a part of --gallery; name that too.")
     count, image = check_k(k), open_photo(photo)
-    reader: Reader
     reader = Reader(checkpoint) if gallery is None else load_engine(checkpoint, gallery, split)
-    hits = reader.describe(image, count)
-    query = {"photo": str(photo)}
-    print_hits(hits, kind="sentence", unit=reader.score.unit, query=query, as_json=as_json)
+    answer = answers.describe(reader, image, count, name=str(photo))
+    if as_json:
+        print_json(answer.model_dump())
+    else:
+        print_hits(answer)
 
 
 def similar(
@@ -99,14 +138,18 @@ def similar(
     A photo file finds photos, a sentence finds captions of the gallery. In JSON, `score` is the
     model's own and `unit_score` the same mapped to 0..1.
     """
-    from vsdemo.core.images import SUFFIXES, open_photo
+    from vsdemo.core.images import open_photo
     from vsdemo.search.engine import check_k
+    from vsdemo.serving import answers
 
     count = check_k(k)
     engine = load_engine(checkpoint, gallery, split)
-    if Path(query[:255]).suffix.lower() in SUFFIXES:
-        hits, kind = engine.photos_like(open_photo(query), count), "photo"
+    answer: SimilarPhotos | SimilarSentences
+    if is_photo(query):
+        answer = answers.similar_photos(engine, open_photo(query), count, name=query)
     else:
-        hits, kind = engine.similar_sentences(query, count), "sentence"
-    unit = engine.score.unit
-    print_hits(hits, kind=kind, unit=unit, query={"query": query}, as_json=as_json)
+        answer = answers.similar_sentences(engine, query, count)
+    if as_json:
+        print_json(answer.model_dump())
+    else:
+        print_hits(answer)

@@ -53,23 +53,27 @@ def sentences(
     from vsdemo.core.sentences import Sentence
     from vsdemo.models.checkpoint import shipped
     from vsdemo.search.engine import Reader
-    from vsdemo.search.sentence_comparison import compare_sentences
+    from vsdemo.serving import answers
 
     for text in (first, second):
         Sentence.from_user(text)
-    results: dict[str, dict[str, Any]] = {}
+    readers: dict[str, Reader | str] = {}
     for folder in checkpoints or shipped():
         try:
-            results[str(folder)] = compare_sentences(Reader(folder), first, second).record()
+            readers[str(folder)] = Reader(folder)
         except UserError as error:
             if checkpoints:
                 raise
-            results[str(folder)] = {"problem": str(error)}
+            readers[str(folder)] = str(error)
+    answer = answers.sentences(readers, first, second)
+    problems = [result["problem"] for result in answer.models.values() if "problem" in result]
+    if checkpoints and problems:
+        raise UserError(problems[0])
     if as_json:
-        print_json({"first": first, "second": second, "models": results})
+        print_json(answer.model_dump())
         return
     header = ("cosine", "2 from 1", "1 from 2", "checkpoint")
-    print_table([*map(_row, results.items())], header=header)
+    print_table([*map(_row, answer.models.items())], header=header)
     print('"2 from 1": 1 if the second sentence follows from the first, less otherwise')
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from contextlib import nullcontext
 from pathlib import Path
 from threading import BoundedSemaphore
+from typing import BinaryIO
 
 import numpy as np
 from PIL import ExifTags, Image, ImageFile, ImageOps, UnidentifiedImageError
@@ -91,13 +93,39 @@ def open_photo(path: Path | str) -> Image.Image:
         UserError: The file is missing, empty, damaged, no photo, or too large or too narrow.
     """
     path = Path(path)
-    name = path.name
     try:
         if path.is_dir():
             raise UserError(f"{path} is a folder; choose a photo in it.")
         if path.stat().st_size == 0:
-            raise UserError(f"{name} is empty (0 bytes); choose another photo.")
-        with Image.open(path, formats=FORMATS) as image:
+            raise UserError(f"{path.name} is empty (0 bytes); choose another photo.")
+        with path.open("rb") as file:
+            return _decode(file, path.name)
+    except UserError:
+        raise
+    except FileNotFoundError:
+        raise UserError(f"There is no file {path}.") from None
+    except (OSError, ValueError):  # ValueError: a path with a null byte
+        raise UserError(f"{path.name} is damaged or truncated.") from None
+
+
+def decode_photo(data: bytes, name: str) -> Image.Image:
+    """Return the photo in the bytes of a file, as `open_photo` does.
+
+    Args:
+        data: The bytes.
+        name: How to call the photo in errors.
+
+    Raises:
+        UserError: As `open_photo`.
+    """
+    if not data:
+        raise UserError(f"{name} is empty (0 bytes); choose another photo.")
+    return _decode(io.BytesIO(data), name)
+
+
+def _decode(file: BinaryIO, name: str) -> Image.Image:
+    try:
+        with Image.open(file, formats=FORMATS) as image:
             _check_size(*image.size, name)
             with DECODERS if image.width * image.height > LARGE else nullcontext():
                 image.draft(None, (MAX_SIDE, MAX_SIDE))  # a JPEG is decoded at a reduced size
@@ -109,8 +137,6 @@ def open_photo(path: Path | str) -> Image.Image:
                 return ImageOps.exif_transpose(photo)
     except UserError:
         raise
-    except FileNotFoundError:
-        raise UserError(f"There is no file {path}.") from None
     except UnidentifiedImageError:
         raise UserError(f"{name} is not a readable photo; use JPEG, PNG or WebP.") from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):

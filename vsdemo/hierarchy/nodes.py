@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from PIL import Image
 from torch import Tensor
 
-from vsdemo.core.images import SUFFIXES, open_photo
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import tokenize
 from vsdemo.encoders.concepts import ConceptTable
@@ -66,23 +65,25 @@ def find_item(hierarchy: Hierarchy, text: str) -> int | None:
     return None
 
 
-def find_node(hierarchy: Hierarchy, reader: Reader, text: str) -> Node:
-    """Return the node of a concept, of any sentence, or of a photo file.
+def text_node(hierarchy: Hierarchy, reader: Reader, text: str) -> Node:
+    """Return the node of a concept, or of any sentence.
 
     Raises:
-        UserError: If a word or sense is unknown, or the file is not a photo.
+        UserError: If a word or sense is unknown.
     """
     if has_concepts_only(reader):
         return node_of(hierarchy, concept_table(reader).find(text))
-    if Path(text[:255]).suffix.lower() in SUFFIXES:
-        embedding = reader.encode_photo(open_photo(text)).x.float().cpu()
-        return Node(text=text, kind=PHOTO, embedding=embedding)
     sentence = Sentence.from_user(text).text
     number = find_item(hierarchy, sentence)
     if number is not None:
         return node_of(hierarchy, number)
     embedding = reader.encode(sentence).x.float().cpu()
     return Node(text=sentence, kind=CAPTION, embedding=embedding)
+
+
+def photo_node(reader: Reader, photo: Image.Image, name: str) -> Node:
+    """Return the node of any photo."""
+    return Node(text=name, kind=PHOTO, embedding=reader.encode_photo(photo).x.float().cpu())
 
 
 def nearest_by_kind(

@@ -112,21 +112,30 @@ class Reader:
         Raises:
             UserError: The sentence is blank or too long, or the model knows no word of it.
         """
-        return self._encode(self._parse(text))
+        return self._encode([self._parse(text)])
+
+    def encode_texts(self, texts: Sequence[str]) -> Embeddings:
+        """Return the embeddings of N typed sentences, (N, D), or their sets (N, M, D).
+
+        Raises:
+            UserError: As `encode`.
+        """
+        return self._encode([self._parse(text) for text in texts])
 
     def _parse(self, text: str) -> Sentence:
         """Return a typed sentence with the trees that the model needs."""
         return add_trees([Sentence.from_user(text)], self.model.text.needs)[0]
 
-    def _encode(self, sentence: Sentence) -> Embeddings:
-        known, unknown = self._text.unknown(sentence)
-        if not known:
-            shown = ", ".join(map(repr, unknown[:SHOWN_WORDS])) or repr(sentence.text[:40])
-            raise UserError(
-                f"This model knows no word of the sentence ({shown}); "
-                "use everyday English words, such as 'a dog runs'."
-            )
-        return self.model.encode_text([sentence])
+    def _encode(self, sentences: Sequence[Sentence]) -> Embeddings:
+        for sentence in sentences:
+            known, unknown = self._text.unknown(sentence)
+            if not known:
+                shown = ", ".join(map(repr, unknown[:SHOWN_WORDS])) or repr(sentence.text[:40])
+                raise UserError(
+                    f"This model knows no word of the sentence ({shown}); "
+                    "use everyday English words, such as 'a dog runs'."
+                )
+        return self.model.encode_text(sentences)
 
     def unknown_words(self, text: str) -> list[str]:
         """Return the words of a sentence that the model ignores."""
@@ -165,7 +174,12 @@ class Reader:
 
     def encode_photo(self, photo: Image.Image) -> Embeddings:
         """Return the embedding of a photo, (1, D), or of its regions, (1, K, D)."""
-        return self.model.encode_image(self._features.encode(photo)[None])
+        return self.encode_photos([photo])
+
+    def encode_photos(self, photos: Sequence[Image.Image]) -> Embeddings:
+        """Return the embeddings of N photos, (N, D), or of their regions, (N, K, D)."""
+        features = torch.stack([self._features.encode(photo) for photo in photos])
+        return self.model.encode_image(features)
 
     @property
     def captions(self) -> Index:
@@ -239,7 +253,7 @@ class Reader:
         sentence = self._parse(text)
         tree = sentence.tree
         assert tree is not None  # models of fragments need trees
-        query, photo = self._encode(sentence), photo.to("cpu")
+        query, photo = self._encode([sentence]), photo.to("cpu")
         unknown = self._text.unknown(sentence)[1]
         assert photo.mask is not None
         real = photo.mask[0]  # (K,)

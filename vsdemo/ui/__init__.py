@@ -15,8 +15,10 @@ import gradio as gr
 
 from vsdemo.core.errors import UserError
 from vsdemo.serving import desktop
-from vsdemo.ui import api, images, installation, theme
+from vsdemo.ui import images, installation, theme
 from vsdemo.ui.alignment.tab import AlignTab
+from vsdemo.ui.api import gradio_api, rest
+from vsdemo.ui.api.endpoints import Endpoints
 from vsdemo.ui.components import html
 from vsdemo.ui.describe.tab import DescribeTab
 from vsdemo.ui.hierarchy.tab import HierarchyTab
@@ -40,14 +42,18 @@ TABS: tuple[type[Tab], ...] = (
 DEFAULT_PORT = 7860
 MAX_UPLOAD = "20mb"
 IDLE = 0.02  # seconds
+MAX_QUEUE = 64  # requests; more are refused
 
 
-def build(library: Library, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
+def build(
+    library: Library, tabs: Sequence[type[Tab]] = TABS, endpoints: Endpoints | None = None
+) -> gr.Blocks:
     """Return the whole page; without a model, a message with instructions.
 
     Args:
         library: Models, galleries and engines.
         tabs: The tabs, in the order in which they are shown.
+        endpoints: What programs may call, if anything.
     """
     demo: gr.Blocks
     with gr.Blocks(title=TITLE, analytics_enabled=False) as demo:
@@ -56,8 +62,9 @@ def build(library: Library, tabs: Sequence[type[Tab]] = TABS) -> gr.Blocks:
             gr.HTML(html.message(library.problem))
         else:
             Page(library, tabs).connect(demo)
-            api.build(library)
-    demo.queue(default_concurrency_limit=8)
+            if endpoints:
+                gradio_api.add(endpoints)
+    demo.queue(default_concurrency_limit=8, max_size=MAX_QUEUE)
     # Gradio polls its queue a thousand times a second, which costs a tenth of a core that a
     # training could use. It has no option for that.
     demo._queue.sleep_when_free = IDLE  # noqa: SLF001
@@ -80,7 +87,8 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
     if not library.problem:  # load the first engine while the browser opens
         first = next(iter(library.galleries))
         library.engine(library.default_model(first), first, keep=True)
-    demo = build(library)
+    endpoints = Endpoints(library)
+    demo = build(library, endpoints=endpoints)
     settings = {
         "server_port": port,
         "max_file_size": MAX_UPLOAD,
@@ -90,6 +98,7 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
     routes = [
         images.route(library.photo_files),
         export.route(),
+        rest.mount(endpoints),
         *installation.routes(name=TITLE, description=SUBTITLE),
     ]
     try:
@@ -103,6 +112,7 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
             run_history=False,
             footer_links=[],
             pwa=True,
+            mcp_server=gradio_api.has_mcp(),
             favicon_path=installation.FAVICON,
             app_kwargs={"routes": routes},
         )

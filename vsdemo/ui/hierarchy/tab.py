@@ -152,7 +152,7 @@ class HierarchyTab:
         if Path(text[:255]).suffix.lower() in SUFFIXES:  # never read a path on the server
             raise UserError("Type a word or a sentence; to use a photo, click the button below.")
         gallery = yield from self._hierarchy(state)
-        node = nodes.find_node(gallery.hierarchy, gallery.reader, text)
+        node = nodes.text_node(gallery.hierarchy, gallery.reader, text)
         for update in self._go_to(state, gallery, node):
             del update[self.query]  # the next text may be typed already
             yield update
@@ -163,7 +163,7 @@ class HierarchyTab:
             gallery = yield from self._hierarchy(state)
             unread = navigation.unread_words(gallery, state.node)
             text = callbacks.corrected_text(event, state.node.text, unread)
-            node = nodes.find_node(gallery.hierarchy, gallery.reader, text)
+            node = nodes.text_node(gallery.hierarchy, gallery.reader, text)
             yield from self._go_to(state, gallery, node)
 
     def use_upload(self, path: str | None, state: HierarchyState | None) -> Updates:
@@ -296,7 +296,7 @@ def _target_node(state: HierarchyState, gallery: HierarchyGallery) -> Node:
         return navigation.node_of(gallery, gallery.photo(state.target))
     for text in (state.target, FIRST_CONCEPT if state.concepts else FIRST_SENTENCE):
         with suppress(UserError):
-            return nodes.find_node(gallery.hierarchy, gallery.reader, str(text))
+            return nodes.text_node(gallery.hierarchy, gallery.reader, str(text))
     return navigation.node_of(gallery, 0)
 
 

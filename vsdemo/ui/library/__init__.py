@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
+from vsdemo.data.galleries import Gallery, galleries, open_gallery
 from vsdemo.search import examples
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.index import Index
 from vsdemo.ui.library import offers
 from vsdemo.ui.library.drawn import DrawnPhotos, load_photos
-from vsdemo.ui.library.galleries import Gallery, galleries, open_gallery
 from vsdemo.ui.library.models import has_seen_photos, rank_models
 from vsdemo.ui.library.offers import ModelOffer, OfferGroup
 from vsdemo.ui.library.pending import Pending, Status

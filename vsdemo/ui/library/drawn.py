@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.data import datasets
-from vsdemo.ui.library.galleries import Gallery
+from vsdemo.data.galleries import Gallery
 from vsdemo.ui.library.pending import POLL, Pending, Status
 
 FIRST = 16  # drawn photos for which an engine begins

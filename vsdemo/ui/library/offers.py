@@ -16,12 +16,12 @@ from vsdemo import models
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.progress import Progress
 from vsdemo.data import datasets
+from vsdemo.data.galleries import TITLES, Gallery
 from vsdemo.evaluation.task import Quality
 from vsdemo.evaluation.tasks import task
 from vsdemo.models import checkpoint, licences
 from vsdemo.models.checkpoint import Spec
 from vsdemo.search.engine import Engine
-from vsdemo.ui.library.galleries import TITLES, Gallery
 from vsdemo.ui.library.pending import Pending
 from vsdemo.vision import features
 from vsdemo.vision.crops import CROPS

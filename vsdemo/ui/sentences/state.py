@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from vsdemo.core.errors import UserError
+from vsdemo.data.galleries import TITLES
 from vsdemo.search.engine import Reader
 from vsdemo.search.sentence_comparison import SentenceComparison, compare_sentences
-from vsdemo.ui.library.galleries import TITLES
 from vsdemo.ui.tabs import Selection
 
 

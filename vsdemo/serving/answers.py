@@ -1,0 +1,278 @@
+"""What every front end answers: the same in Python, on the command line and over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from PIL import Image
+
+from vsdemo.core.alignment import Alignment
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.hits import Hit
+from vsdemo.core.sentences import Sentence, Tree
+from vsdemo.data.galleries import Gallery
+from vsdemo.data.text import parser as parsers
+from vsdemo.hierarchy import build, nodes, walks
+from vsdemo.hierarchy.nodes import Node
+from vsdemo.hierarchy.order import Hierarchy, Step
+from vsdemo.models import checkpoint, licences
+from vsdemo.search.engine import Engine, Reader, check_k
+from vsdemo.search.sentence_comparison import compare_sentences
+from vsdemo.serving.records import (
+    AlignAnswer,
+    DescribeAnswer,
+    EmbedAnswer,
+    GalleryRecord,
+    ModelRecord,
+    ParseAnswer,
+    PhotoHit,
+    SearchAnswer,
+    SentenceHit,
+    SentencesAnswer,
+    SimilarPhotos,
+    SimilarSentences,
+    WalkAnswer,
+    WalkStep,
+    Word,
+)
+
+MAX_BATCH = 64  # sentences or photos of a request
+
+
+def search(engine: Engine, sentence: str, k: int = 10) -> SearchAnswer:
+    """Return the k photos that a sentence describes best.
+
+    Raises:
+        UserError: The sentence is blank or too long, k is out of range, or the model knows no word.
+    """
+    count, text = check_k(k), Sentence.from_user(sentence).text
+    hits = engine.search(text, count)
+    return SearchAnswer(
+        sentence=text,
+        unknown_words=engine.unknown_words(text),
+        suggestions={word: [*words] for word, words in engine.suggestions(text).items()},
+        matches=engine.matches(text, hits),
+        unit=engine.score.unit,
+        hits=_photo_hits(hits),
+    )
+
+
+def describe(reader: Reader, photo: Image.Image, k: int = 10, *, name: str = "") -> DescribeAnswer:
+    """Return the k sentences that describe a photo best.
+
+    Args:
+        reader: A model; an `Engine` describes with the captions of its gallery, a `Reader` with the
+            sentences that ship with vsdemo.
+        photo: The photo.
+        k: Number of sentences.
+        name: Name of the photo in the answer.
+
+    Raises:
+        UserError: k is out of range, or the image network is missing.
+    """
+    hits = reader.describe(photo, check_k(k))
+    return DescribeAnswer(photo=name, unit=reader.score.unit, hits=_sentence_hits(hits))
+
+
+def similar_photos(
+    engine: Engine, photo: Image.Image, k: int = 10, *, name: str = ""
+) -> SimilarPhotos:
+    """Return the k photos of a gallery most similar to a photo. Raises as `describe`."""
+    hits = engine.photos_like(photo, check_k(k))
+    return SimilarPhotos(query=name, unit=engine.score.unit, hits=_photo_hits(hits))
+
+
+def similar_sentences(reader: Reader, sentence: str, k: int = 10) -> SimilarSentences:
+    """Return the k sentences most similar to a sentence. Raises as `search`."""
+    text = Sentence.from_user(sentence).text
+    hits = reader.similar_sentences(text, check_k(k))
+    return SimilarSentences(query=text, unit=reader.score.unit, hits=_sentence_hits(hits))
+
+
+def align(reader: Reader, photo: Image.Image, sentence: str, *, name: str = "") -> AlignAnswer:
+    """Return which words of a sentence describe which region of a photo.
+
+    Raises:
+        UserError: As `search`, or the model embeds sentence and photo as a whole.
+    """
+    text = Sentence.from_user(sentence).text
+    return alignment(reader.align(photo, text), text, name=name)
+
+
+def alignment(value: Alignment, sentence: str, *, name: str = "") -> AlignAnswer:
+    """Return the record of an alignment of a sentence with a photo."""
+    return AlignAnswer.model_validate({"photo": name, "sentence": sentence, **value.to_json()})
+
+
+def parse(sentence: str, parser: str = "shipped") -> ParseAnswer:
+    """Return the dependency tree of a sentence.
+
+    Raises:
+        UserError: The sentence is blank or too long, or the parser is not available.
+    """
+    text = Sentence.from_user(sentence).text
+    return tree(parsers.load(parser).parse([text])[0], text)
+
+
+def tree(value: Tree, sentence: str) -> ParseAnswer:
+    """Return the record of the dependency tree of a sentence."""
+    rows = zip(value.words, value.tags, value.labels, value.heads, strict=True)
+    return ParseAnswer(
+        sentence=sentence,
+        words=[
+            Word(number=number, word=word, tag=tag, relation=label, head=head)
+            for number, (word, tag, label, head) in enumerate(rows, start=1)
+        ],
+    )
+
+
+def walk(
+    reader: Reader,
+    start: str | Image.Image,
+    *,
+    hierarchy: Hierarchy | None = None,
+    name: str = "",
+) -> WalkAnswer:
+    """Return a walk up the hierarchy from a sentence, photo or concept, and down again.
+
+    Args:
+        reader: An `Engine` with an order; or a model of concepts.
+        start: A sentence, a photo or, for a model of concepts, a word.
+        hierarchy: That of `build.build_hierarchy`, if it is at hand.
+        name: Name of a photo in the answer.
+
+    Raises:
+        UserError: The model has no order, or does not know the start.
+    """
+    hierarchy = hierarchy or build.build_hierarchy(reader)
+    if isinstance(start, str):
+        return walk_from(reader, hierarchy, nodes.text_node(hierarchy, reader, start))
+    return walk_from(reader, hierarchy, nodes.photo_node(reader, start, name))
+
+
+def walk_from(reader: Reader, hierarchy: Hierarchy, node: Node) -> WalkAnswer:
+    """Return a walk up the hierarchy from a node, and down again."""
+    entailments = None
+    if isinstance(reader, Engine):
+        hierarchy, entailments = build.add_generalizations(hierarchy, reader, node)
+    up, down = walks.walk(hierarchy, node, entailments)
+    return WalkAnswer(
+        start=node.text, kind=node.kind, up=steps(hierarchy, up), down=steps(hierarchy, down)
+    )
+
+
+def steps(hierarchy: Hierarchy, path: Iterable[Step]) -> list[WalkStep]:
+    """Return the records of steps through a hierarchy."""
+    items = [(hierarchy.items[step.number], step.violation) for step in path]
+    return [WalkStep(kind=item.kind, text=item.text, violation=v) for item, v in items]
+
+
+def sentences(readers: Mapping[str, Reader | str], first: str, second: str) -> SentencesAnswer:
+    """Return what models tell about two sentences.
+
+    Args:
+        readers: Models by name; in place of one that cannot be loaded, the reason.
+        first: A sentence.
+        second: Another one.
+
+    Raises:
+        UserError: A sentence is blank or too long.
+    """
+    texts = [Sentence.from_user(text).text for text in (first, second)]
+    models: dict[str, dict[str, Any]] = {}
+    for name, reader in readers.items():
+        if isinstance(reader, str):
+            models[name] = {"problem": reader}
+            continue
+        try:
+            models[name] = compare_sentences(reader, *texts).record()
+        except UserError as error:  # it knows no word of a sentence
+            models[name] = {"problem": str(error)}
+    return SentencesAnswer(first=texts[0], second=texts[1], models=models)
+
+
+def embed_sentences(reader: Reader, texts: Sequence[str]) -> EmbedAnswer:
+    """Return the embeddings of sentences.
+
+    Raises:
+        UserError: A sentence is blank or too long, or the model knows no word of it; or there are
+            more than MAX_BATCH.
+    """
+    check_batch(texts)
+    return _embed_answer("sentence", reader.encode_texts(texts))
+
+
+def embed_photos(reader: Reader, photos: Sequence[Image.Image]) -> EmbedAnswer:
+    """Return the embeddings of photos.
+
+    Raises:
+        UserError: The image network is missing; or there are more than MAX_BATCH photos.
+    """
+    check_batch(photos)
+    return _embed_answer("photo", reader.encode_photos(photos))
+
+
+def check_batch(items: Sequence[Any]) -> None:
+    """Raise UserError unless there are 1 to MAX_BATCH items."""
+    if not 1 <= len(items) <= MAX_BATCH:
+        raise UserError(
+            f"A request takes 1 to {MAX_BATCH} sentences or photos, not {len(items):,}."
+        )
+
+
+def models(folders: Mapping[str, Path]) -> list[ModelRecord]:
+    """Return the records of checkpoints by name."""
+    return [_model(name, folder) for name, folder in folders.items()]
+
+
+def galleries(known: Iterable[Gallery]) -> list[GalleryRecord]:
+    """Return the records of galleries."""
+    return [
+        GalleryRecord(
+            gallery=gallery.key,
+            label=gallery.label,
+            dataset=gallery.name,
+            split=gallery.split,
+            photos=len(gallery.photos),
+        )
+        for gallery in known
+    ]
+
+
+def _model(name: str, folder: Path) -> ModelRecord:
+    try:
+        spec = checkpoint.read_spec(folder)
+    except UserError as error:  # a damaged checkpoint
+        return ModelRecord(model=name, checkpoint=str(folder), problem=str(error))
+    return ModelRecord(
+        model=name,
+        checkpoint=str(folder),
+        preset=spec.preset,
+        dataset=spec.dataset,
+        backbone=spec.config.backbone if spec.features else "",
+        licence=licences.label(spec),
+    )
+
+
+def _photo_hits(hits: Sequence[Hit]) -> list[PhotoHit]:
+    return [
+        PhotoHit(rank=hit.rank, photo=hit.item, score=hit.score, unit_score=hit.unit_score)
+        for hit in hits
+    ]
+
+
+def _sentence_hits(hits: Sequence[Hit]) -> list[SentenceHit]:
+    return [
+        SentenceHit(rank=hit.rank, sentence=hit.item, score=hit.score, unit_score=hit.unit_score)
+        for hit in hits
+    ]
+
+
+def _embed_answer(kind: Literal["photo", "sentence"], embeddings: Embeddings) -> EmbedAnswer:
+    """Return the answer for embeddings (N, D), or sets (N, K, D) of which the mask is true."""
+    x, mask = embeddings.x.float().cpu(), embeddings.mask
+    rows = [*x] if mask is None else [row[kept] for row, kept in zip(x, mask.cpu(), strict=True)]
+    return EmbedAnswer(kind=kind, dim=x.shape[-1], embeddings=[row.tolist() for row in rows])

@@ -1,0 +1,177 @@
+"""The records that answers are made of, with the names of `--json` and of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Record(BaseModel):
+    """A part of an answer."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PhotoHit(Record):
+    """A photo of a result."""
+
+    rank: int = Field(description="Counted from 1")
+    photo: str = Field(description="File name")
+    score: float = Field(description="The model's own score; higher is better")
+    unit_score: float = Field(description="The score mapped to 0..1")
+
+
+class SentenceHit(Record):
+    """A sentence of a result."""
+
+    rank: int = Field(description="Counted from 1")
+    sentence: str
+    score: float = Field(description="The model's own score; higher is better")
+    unit_score: float = Field(description="The score mapped to 0..1")
+
+
+class SearchAnswer(Record):
+    """The photos that a sentence describes."""
+
+    sentence: str
+    unknown_words: list[str] = Field(description="Words that the model ignores")
+    suggestions: dict[str, list[str]] = Field(description="Known words to use instead of others")
+    matches: bool = Field(description="False if nothing in the gallery matches well")
+    unit: str = Field(description="Unit of the scores")
+    hits: Sequence[PhotoHit]
+
+
+class DescribeAnswer(Record):
+    """The sentences that describe a photo."""
+
+    photo: str
+    unit: str = Field(description="Unit of the scores")
+    hits: list[SentenceHit]
+
+
+class SimilarPhotos(Record):
+    """The photos that are similar to a photo."""
+
+    query: str
+    unit: str = Field(description="Unit of the scores")
+    hits: Sequence[PhotoHit]
+
+
+class SimilarSentences(Record):
+    """The sentences that are similar to a sentence."""
+
+    query: str
+    unit: str = Field(description="Unit of the scores")
+    hits: list[SentenceHit]
+
+
+class Part(Record):
+    """A part of a sentence that can be aligned with a region."""
+
+    relation: str = Field(description="Label of a dependency, or `word` or `bigram`")
+    words: tuple[int, int] = Field(description="Indices of the head and the dependent")
+
+
+class TreeRecord(Record):
+    """A dependency tree (Universal Dependencies)."""
+
+    words: list[str]
+    heads: list[int] = Field(description="Of each word, counted from 1; 0 for the root")
+    labels: list[str] = Field(description="Relation of each word to its head")
+    tags: list[str] = Field(description="Parts of speech")
+
+
+class AlignAnswer(Record):
+    """The scores of a sentence's M fragments with a photo's K regions."""
+
+    photo: str
+    sentence: str
+    words: list[str]
+    tree: TreeRecord | None
+    fragments: list[Part] = Field(description="The M fragments")
+    boxes: list[tuple[float, float, float, float]] = Field(
+        description="(x0, y0, x1, y1) of the K regions, as fractions of width and height"
+    )
+    scores: list[list[float]] = Field(description="M rows of K scores")
+    parts: list[float] = Field(description="Each fragment's share of the total")
+    total: float = Field(description="The score of the sentence with the photo")
+    unknown: list[int] = Field(description="Indices of the words that the model does not know")
+    function_words: list[int] = Field(description="Indices of the function words")
+    regions: list[int | None] = Field(description="The best region of each fragment")
+
+
+class Word(Record):
+    """A word of a dependency tree."""
+
+    number: int = Field(description="Counted from 1")
+    word: str
+    tag: str = Field(description="Part of speech")
+    relation: str = Field(description="Relation to the head")
+    head: int = Field(description="Number of the head; 0 for the root")
+
+
+class ParseAnswer(Record):
+    """The dependency tree of a sentence."""
+
+    sentence: str
+    words: list[Word]
+
+
+class WalkStep(Record):
+    """A step through the hierarchy."""
+
+    kind: str
+    text: str
+    violation: float = Field(description="0 if the upper item lies above the lower one")
+
+
+class WalkAnswer(Record):
+    """A walk up the hierarchy to its root, and down again."""
+
+    start: str
+    kind: str
+    up: list[WalkStep]
+    down: list[WalkStep]
+
+
+class SentencesAnswer(Record):
+    """What models tell about two sentences, by model."""
+
+    first: str
+    second: str
+    models: dict[str, dict[str, Any]]
+
+
+class EmbedAnswer(Record):
+    """Embeddings of sentences or photos, in the same order.
+
+    An item is one vector, or a set of vectors for a model of fragments.
+    """
+
+    kind: Literal["photo", "sentence"]
+    dim: int
+    embeddings: list[list[float] | list[list[float]]]
+
+
+class ModelRecord(Record):
+    """A checkpoint."""
+
+    model: str
+    checkpoint: str = Field(description="Folder, as the command line takes it")
+    preset: str = ""
+    dataset: str = Field(default="", description="Data that it learned from")
+    backbone: str = Field(default="", description="Image network; empty without photos")
+    licence: str = Field(default="", description="Of the weights")
+    problem: str = Field(default="", description="Why it cannot be used")
+
+
+class GalleryRecord(Record):
+    """Photos that can be searched."""
+
+    gallery: str
+    label: str
+    dataset: str = Field(description="Data set or folder, as the command line takes it")
+    split: str
+    photos: int = Field(description="Number of photos")

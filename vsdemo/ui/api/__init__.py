@@ -1,0 +1,1 @@
+"""What programs may call: the same endpoints over HTTP, by Gradio's clients and as MCP tools."""

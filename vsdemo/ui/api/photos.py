@@ -1,0 +1,93 @@
+"""The photos that requests name: bytes, photos of a gallery, and uploaded files."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from http import HTTPStatus
+from typing import Any
+
+from gradio.data_classes import FileData
+from gradio.exceptions import Error
+from gradio.processing_utils import check_all_files_in_cache
+from PIL import Image
+
+from vsdemo.core.images import decode_photo, open_photo
+from vsdemo.ui.api.errors import ApiError
+from vsdemo.ui.library import Library
+
+MAX_BYTES = 20_000_000
+YOUR_PHOTO = "Your photo"
+DATA_URL = re.compile(r"data:[\w.+-]*/?[\w.+-]*(;[\w=.-]+)*,")
+GALLERY_PHOTO = re.compile(r"(?:^|/)photo/([0-9a-f]+)/(\d{1,9})(?:/(?:small|large))?$")
+
+
+def open_api_photo(library: Library, value: str | dict[str, Any]) -> tuple[Image.Image, str]:
+    """Return the photo that a request names, and its name.
+
+    Args:
+        library: The galleries.
+        value: Base64 or a data URL of an image file, the address of a photo of a gallery, or an
+            uploaded file.
+
+    Raises:
+        UserError: There is no such photo, or it cannot be read.
+    """
+    if isinstance(value, dict):
+        return open_photo(uploaded_path(value)), YOUR_PHOTO
+    if match := GALLERY_PHOTO.search(value[-100:]):
+        photos, number = library.photo_files(match[1]), int(match[2])
+        if number >= len(photos):
+            raise ApiError(
+                "There is no photo at this address; take it from a result of /search.",
+                code="unknown_photo",
+                status=HTTPStatus.NOT_FOUND,
+            )
+        return open_photo(photos[number]), photos[number].name
+    return decode_photo(_bytes(value), YOUR_PHOTO), YOUR_PHOTO
+
+
+def uploaded_path(value: dict[str, Any]) -> str:
+    """Return the path of an uploaded file.
+
+    Gradio checks only what a request marks as a file.
+
+    Raises:
+        UserError: It is any other file of the server.
+    """
+    path = value.get("path")
+    file = FileData(path=path if isinstance(path, str) else "", meta={"_type": "gradio.FileData"})
+    try:
+        check_all_files_in_cache(file.model_dump())  # type: ignore[arg-type] # a dict in truth
+    except Error:
+        file.path = ""
+    if not file.path:
+        raise ApiError(
+            "This file was not uploaded; upload the photo first, or send its bytes in base64.",
+            code="not_uploaded",
+            status=HTTPStatus.FORBIDDEN,
+        )
+    return file.path
+
+
+def _bytes(text: str) -> bytes:
+    """Return the bytes of base64, with or without the head of a data URL."""
+    if len(text) > MAX_BYTES * 4 // 3 + 100:
+        raise ApiError(
+            f"The photo is too large; the limit is {MAX_BYTES // 1_000_000} MB.",
+            code="too_large",
+            status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        )
+    if text.startswith(("http:", "https:")):
+        raise ApiError(
+            "This server does not download photos; send the bytes of the file in base64.",
+            code="not_uploaded",
+        )
+    try:
+        return base64.b64decode(DATA_URL.sub("", text, count=1), validate=True)
+    except (binascii.Error, ValueError):
+        raise ApiError(
+            "photo: send the bytes of an image file in base64, or the `url` of a result.",
+            code="invalid",
+        ) from None
