@@ -9,6 +9,8 @@ import typer
 from vsdemo.cli.options import Json
 from vsdemo.cli.output import print_json, print_table
 
+PERCENTILES = ("p50", "p95", "p99")
+
 cli = typer.Typer(no_args_is_help=True)
 
 
@@ -47,3 +49,39 @@ def trees(
             recursion = (f"{row['recursion_ms']:.0f}", f"{row['x_recursion']:.1f}")
         rows.append((name, f"{row['ms']:.1f}", f"{row['x_gru']:.2f}", *recursion))
     print_table(rows, header=header)
+
+
+@cli.command()
+def app(
+    clients: Annotated[
+        int, typer.Option(min=1, max=1000, help="Clients that send requests at the same time.")
+    ] = 32,
+    seconds: Annotated[int, typer.Option(min=1, help="For how long.")] = 120,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Load an app on this machine with mixed requests.
+
+    The clients search, look at photos, and ask for similar photos, sentences and trees, without a
+    pause. Times are in seconds; p50, p95 and p99 of searches. Memory is in MB.
+    """
+    from tqdm import tqdm
+
+    from vsdemo.serving import load
+
+    with tqdm(total=seconds, unit="s", desc=f"{clients} clients") as bar:
+        report = load.measure(clients, seconds, lambda done, _: bar.update(done - bar.n))
+    if as_json:
+        print_json(report.model_dump())
+        return
+    rows = [
+        (kind, f"{times['requests']:,.0f}", *(f"{times[key]:.3f}" for key in PERCENTILES))
+        for kind, times in report.kinds.items()
+    ]
+    print_table(rows, header=("", "requests", *PERCENTILES))
+    print(f"{report.per_second:,.1f} requests a second, {report.errors:,} errors")
+    print(
+        f"memory: {report.rss_first:,.0f} MB in the first minute, {report.rss_last:,.0f} at the end"
+    )
+    if report.first_error:
+        print(f"the first error: {report.first_error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from vsdemo.core.alignment import Alignment
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import Hit
+from vsdemo.core.paths import ROOT, home
 from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.galleries import Gallery
 from vsdemo.data.text import parser as parsers
@@ -246,15 +248,23 @@ def _model(name: str, folder: Path) -> ModelRecord:
     try:
         spec = checkpoint.read_spec(folder)
     except UserError as error:  # a damaged checkpoint
-        return ModelRecord(model=name, checkpoint=str(folder), problem=str(error))
+        return ModelRecord(model=name, checkpoint=_shown(folder), problem=str(error))
     return ModelRecord(
         model=name,
-        checkpoint=str(folder),
+        checkpoint=_shown(folder),
         preset=spec.preset,
         dataset=spec.dataset,
         backbone=spec.config.backbone if spec.features else "",
         licence=licences.label(spec),
     )
+
+
+def _shown(folder: Path) -> str:
+    """Return a folder without where this server keeps its files, if it is one of vsdemo's."""
+    for root in (ROOT, home()):
+        with suppress(ValueError):
+            return str(folder.resolve().relative_to(root.resolve()))
+    return str(folder)
 
 
 def _photo_hits(hits: Sequence[Hit]) -> list[PhotoHit]:

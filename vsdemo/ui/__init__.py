@@ -14,20 +14,23 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.core.errors import UserError
+from vsdemo.search.engine import Engine
 from vsdemo.serving import desktop
-from vsdemo.ui import images, installation, theme
+from vsdemo.serving.limits import limits
+from vsdemo.ui import gradio_state, installation, theme
 from vsdemo.ui.alignment.tab import AlignTab
-from vsdemo.ui.api import gradio_api, rest
+from vsdemo.ui.api import gradio_api
 from vsdemo.ui.api.endpoints import Endpoints
 from vsdemo.ui.components import html
 from vsdemo.ui.describe.tab import DescribeTab
 from vsdemo.ui.hierarchy.tab import HierarchyTab
-from vsdemo.ui.layout import SUBTITLE, TITLE, Page, page_title
+from vsdemo.ui.layout import TITLE, Page, page_title
 from vsdemo.ui.library import Library
+from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.search.tab import SearchTab
 from vsdemo.ui.sentences.tab import SentencesTab
+from vsdemo.ui.server import Server, upload_folder
 from vsdemo.ui.tabs import Tab
-from vsdemo.ui.training import export
 from vsdemo.ui.training.tab import TrainTab
 
 # In the order in which they are shown; see `vsdemo.ui.tabs.Tab`.
@@ -41,8 +44,6 @@ TABS: tuple[type[Tab], ...] = (
 )
 DEFAULT_PORT = 7860
 MAX_UPLOAD = "20mb"
-IDLE = 0.02  # seconds
-MAX_QUEUE = 64  # requests; more are refused
 
 
 def build(
@@ -64,10 +65,8 @@ def build(
             Page(library, tabs).connect(demo)
             if endpoints:
                 gradio_api.add(endpoints)
-    demo.queue(default_concurrency_limit=8, max_size=MAX_QUEUE)
-    # Gradio polls its queue a thousand times a second, which costs a tenth of a core that a
-    # training could use. It has no option for that.
-    demo._queue.sleep_when_free = IDLE  # noqa: SLF001
+    demo.queue(default_concurrency_limit=8, max_size=limits().queue)
+    gradio_state.poll_slowly(demo)
     return demo
 
 
@@ -82,25 +81,28 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
     Raises:
         UserError: If the port is taken or the gallery does not exist.
     """
-    library = Library(gallery)
+    library, folder = Library(gallery), upload_folder()
     port = port or int(os.environ.get("GRADIO_SERVER_PORT", DEFAULT_PORT))
+    first: Pending[Engine] | None = None
     if not library.problem:  # load the first engine while the browser opens
-        first = next(iter(library.galleries))
-        library.engine(library.default_model(first), first, keep=True)
+        name = next(iter(library.galleries))
+        first = library.engine(library.default_model(name), name, keep=True)
     endpoints = Endpoints(library)
     demo = build(library, endpoints=endpoints)
+    server = Server(
+        demo,
+        library,
+        endpoints,
+        folder=folder,
+        is_ready=lambda: first is not None and (first.future.done() or first.partial is not None),
+    )
     settings = {
         "server_port": port,
         "max_file_size": MAX_UPLOAD,
         "show_error": False,
         "inbrowser": desktop.opens_browser(),
     }
-    routes = [
-        images.route(library.photo_files),
-        export.route(),
-        rest.mount(endpoints),
-        *installation.routes(name=TITLE, description=SUBTITLE),
-    ]
+    server.stop_on_sigterm()
     try:
         demo.launch(
             **{**settings, **options},
@@ -114,7 +116,8 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
             pwa=True,
             mcp_server=gradio_api.has_mcp(),
             favicon_path=installation.FAVICON,
-            app_kwargs={"routes": routes},
+            state_session_capacity=limits().sessions,
+            app_kwargs=server.options(),
         )
     except OSError:
         raise UserError(f"Port {port} is taken; choose another one with --port.") from None

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.core.paths import atomic
+from vsdemo.serving import visitors
 
 SIDES = {"small": 480, "large": 1280}  # pixels: a card at twice its size, and the page's width
 BROWSER_FORMATS = {".jpg", ".jpeg", ".png", ".webp"}
@@ -38,10 +39,12 @@ def save_jpeg(photo: Image.Image, side: int, folder: Path) -> str:
     """Write a photo into `folder`, at most `side` pixels wide and high, and return its path.
 
     It is written once per content: Gradio would write a photo in memory again with every update of
-    a progress line, even while a browser reads it.
+    a progress line, even while a browser reads it. Nobody can guess its name, also who has the
+    photo.
     """
     data = _jpeg(photo, side)
-    path = folder / f"{hashlib.sha256(data).hexdigest()[:32]}.jpeg"
+    name = hashlib.blake2b(data, key=visitors.key(), digest_size=16).hexdigest()
+    path = folder / f"{name}.jpeg"
     if not path.exists():
         with atomic(path) as temporary:
             temporary.write_bytes(data)

@@ -163,6 +163,8 @@ def describe_error(errors: list[Any]) -> str:
     first = errors[0]
     if first["type"] == "value_error":  # a sentence of our own
         return str(first["ctx"]["error"])
+    if first["type"] == "extra_forbidden":
+        return f"There is no parameter {str(first['loc'][-1])[:MAX_SHOWN]!r} here."
     name = ".".join(str(part) for part in first["loc"] if part not in ("body", "str", "list[str]"))
     message = str(first["msg"])[0].lower() + str(first["msg"])[1:]
     given = "" if first["type"] == "missing" else f", not {str(first.get('input'))[:MAX_SHOWN]!r}"

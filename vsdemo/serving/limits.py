@@ -1,0 +1,74 @@
+"""What strangers may use of a server, as its owner sets it."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from vsdemo.core.errors import UserError
+
+PREFIX = "VSDEMO_"
+MAX_UPLOAD_MB = 20  # a file; the page says so
+
+
+class Limits(BaseModel):
+    """Limits of a public server. A field is set by a variable: `VSDEMO_UPLOAD_MINUTES=30`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    upload_minutes: Annotated[
+        float, Field(gt=0, description="Minutes after which an unused upload is deleted")
+    ] = 60
+    upload_files: Annotated[int, Field(ge=1, description="Files of an upload")] = 4
+    upload_disk_mb: Annotated[
+        int, Field(ge=1, description="MB of all uploads; the longest unused are deleted")
+    ] = 2_000
+    upload_day_mb: Annotated[
+        int, Field(ge=1, description="MB that an address uploads in a day")
+    ] = 500
+    request_mb: Annotated[int, Field(ge=1, description="MB of a request")] = 28
+    minute_requests: Annotated[
+        int, Field(ge=1, description="Requests of a visitor in a minute")
+    ] = 300
+    minute_address_requests: Annotated[
+        int, Field(ge=1, description="Requests of an address in a minute")
+    ] = 1_200
+    queue: Annotated[int, Field(ge=1, description="Requests that wait, of all visitors")] = 64
+    visitor_queue: Annotated[int, Field(ge=1, description="Requests of a visitor that wait")] = 16
+    address_queue: Annotated[int, Field(ge=1, description="Requests of an address that wait")] = 32
+    sessions: Annotated[
+        int, Field(ge=1, description="Pages whose state is kept; the longest unused are released")
+    ] = 500
+    session_minutes: Annotated[
+        float,
+        Field(gt=0, description="Minutes until the state of an unused page is released"),
+    ] = 60
+    proxies: Annotated[
+        int,
+        Field(ge=0, description="Proxies in front of the app, which add X-Forwarded-For headers"),
+    ] = 0
+
+
+@cache
+def limits() -> Limits:
+    """Return the limits that the environment sets, else their defaults.
+
+    Raises:
+        UserError: A variable is not valid.
+    """
+    set_by_owner = {
+        name: value
+        for name in Limits.model_fields
+        if (value := os.environ.get(PREFIX + name.upper())) is not None
+    }
+    if "proxies" not in set_by_owner and os.environ.get("SPACE_ID"):
+        set_by_owner["proxies"] = "1"
+    try:
+        return Limits.model_validate(set_by_owner)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = PREFIX + str(first["loc"][0]).upper()
+        raise UserError(f"{name}={first['input']} is not valid: {first['msg']}.") from None

@@ -1,0 +1,116 @@
+"""Uploaded files: each belongs to the visitor who uploaded it, and is deleted after a time."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from time import time
+
+REMEMBERED = 20_000  # uploads
+FRESH = 10.0  # seconds; younger files may still be written
+
+
+class UploadFolder:
+    """The folder of uploaded files, and of the copies of them that pages show.
+
+    An uploaded file gets a path that nobody can guess. Only the visitor who uploaded it may name
+    it; a program without a cookie may name what was uploaded without one.
+
+    Args:
+        folder: The folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self._owners: OrderedDict[str, str | None] = OrderedDict()  # name of a folder -> visitor
+        self._lock = Lock()
+
+    def claim(self, path: str, visitor: str | None) -> str:
+        """Move a file that was just uploaded to a path of its own, and return it.
+
+        Args:
+            path: Where it was stored.
+            visitor: Token of the visitor; None for a program without a cookie.
+        """
+        name = secrets.token_hex(16)
+        source, target = Path(path), self.folder / name / Path(path).name
+        target.parent.mkdir(parents=True)
+        with self._lock:
+            self._owners[name] = visitor
+            if len(self._owners) > REMEMBERED:
+                self._owners.popitem(last=False)
+        shutil.move(source, target)
+        with suppress(OSError):  # another upload of the same photo may be there
+            source.parent.rmdir()
+        return str(target)
+
+    def discard(self, paths: Sequence[str]) -> None:
+        """Delete files that were claimed."""
+        for path in map(Path, paths):
+            shutil.rmtree(path.parent, ignore_errors=True)
+            self._owners.pop(path.parent.name, None)
+
+    def is_foreign(self, text: str, visitor: str | None) -> bool:
+        """Return whether a text names an upload of another visitor.
+
+        What is named is used, so it is not deleted for a time.
+        """
+        name = self._name(text)
+        if name is None or name not in self._owners:
+            return False
+        if self._owners[name] not in (None, visitor):
+            return True
+        for file in (self.folder / name).glob("*"):
+            with suppress(OSError):
+                file.touch()
+        return False
+
+    def delete_old(self, seconds: float, max_bytes: int) -> int:
+        """Delete unused files.
+
+        Args:
+            seconds: Age of files to delete.
+            max_bytes: Bytes to keep; above that, the longest unused are deleted too.
+
+        Returns:
+            How many files were deleted.
+        """
+        files = sorted(self._files(), key=lambda file: file[1], reverse=True)  # newest first
+        now, kept, deleted = time(), 0, 0
+        for path, modified, size in files:
+            age = now - modified
+            if age > seconds or (kept + size > max_bytes and age > FRESH):
+                with suppress(OSError):
+                    path.unlink()
+                    deleted += 1
+                with suppress(OSError):
+                    path.parent.rmdir()
+            else:
+                kept += size
+        with self._lock:
+            for name in [name for name in self._owners if not (self.folder / name).exists()]:
+                del self._owners[name]
+        return deleted
+
+    def _files(self) -> Iterator[tuple[Path, float, int]]:
+        """Yield each file with the time when it was used last, and its bytes."""
+        for path in self.folder.rglob("*"):
+            with suppress(OSError):  # it was deleted meanwhile
+                if path.is_file() and not path.is_symlink():
+                    facts = path.stat()
+                    yield path, facts.st_mtime, facts.st_size
+
+    def _name(self, text: str) -> str | None:
+        """Return the folder of an upload that a path leads to; None if it leads elsewhere."""
+        start = text.find(str(self.folder))
+        if start < 0:
+            return None
+        with suppress(ValueError, OSError):
+            parts = Path(text[start:]).resolve().relative_to(self.folder).parts
+            return parts[0] if parts else None
+        return None

@@ -1,0 +1,48 @@
+"""What Gradio keeps for each page and request, for which it has no public functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+import gradio as gr
+from starlette.types import Scope
+
+IDLE = 0.02  # seconds
+
+
+def poll_slowly(demo: gr.Blocks) -> None:
+    """Let Gradio look at its queue less often.
+
+    It does so a thousand times a second, which costs a tenth of a core that a training could use.
+    """
+    demo._queue.sleep_when_free = IDLE  # noqa: SLF001
+
+
+def queued_scopes(demo: gr.Blocks) -> Iterator[Scope]:
+    """Yield the scopes of the requests that wait in the queue."""
+    for queue in [*demo._queue.event_queue_per_concurrency_id.values()]:  # noqa: SLF001
+        for event in [*queue.queue]:
+            yield event.request.scope
+
+
+def release_unused_pages(demo: gr.Blocks, seconds: float) -> int:
+    """Release the state of pages that were not used for a time, and return how many.
+
+    Gradio itself keeps the state of a page that was closed without a word, and the results that
+    nobody has read.
+    """
+    holder, queue, now = demo.state_holder, demo._queue, datetime.now()  # noqa: SLF001
+    unused = [
+        session
+        for session, since in [*holder.time_last_used.items()]
+        if (now - since).total_seconds() > seconds
+    ]
+    for session in unused:
+        with holder.lock:
+            holder.session_data.pop(session, None)
+            holder.time_last_used.pop(session, None)
+        for event in queue.pending_event_ids_session.pop(session, set()):
+            queue.event_ids_to_events.pop(event, None)
+        queue.pending_messages_per_session.pop(session, None)
+    return len(unused)

@@ -1,0 +1,107 @@
+"""The server around the page: its gate, its other routes, and its upkeep."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp
+
+from vsdemo.core.paths import home
+from vsdemo.serving import access, health, request_log, upkeep
+from vsdemo.serving.gate import DAY, MB, Gate
+from vsdemo.serving.limits import limits
+from vsdemo.serving.uploads import UploadFolder
+from vsdemo.ui import gradio_state, images, installation
+from vsdemo.ui.api import rest
+from vsdemo.ui.api.endpoints import Endpoints
+from vsdemo.ui.layout import SUBTITLE, TITLE
+from vsdemo.ui.library import Library
+from vsdemo.ui.training import export
+
+UPLOADS = "uploads"  # below VSDEMO_HOME
+UPLOADS_VARIABLE = "GRADIO_TEMP_DIR"
+
+
+def upload_folder() -> Path:
+    """Let Gradio keep uploads and the copies that pages show below VSDEMO_HOME."""
+    return Path(os.environ.setdefault(UPLOADS_VARIABLE, str((home() / UPLOADS).resolve())))
+
+
+class Server:
+    """What a page is served with.
+
+    Args:
+        demo: The page.
+        library: Models, galleries and engines.
+        endpoints: What programs may call.
+        folder: Where uploads are kept.
+        is_ready: Returns whether a search can be answered.
+    """
+
+    def __init__(
+        self,
+        demo: gr.Blocks,
+        library: Library,
+        endpoints: Endpoints,
+        *,
+        folder: Path,
+        is_ready: Callable[[], bool],
+    ) -> None:
+        self._demo, self._limits = demo, limits()
+        self._uploads = UploadFolder(folder)
+        self._is_ready = is_ready
+        self._upkeep = upkeep.Upkeep(self._delete_uploads, self._release_pages)
+        self._gate = Gate(
+            limits=self._limits,
+            uploads=self._uploads,
+            is_public=access.is_public(),
+            queued=lambda: gradio_state.queued_scopes(demo),
+        )
+        self._routes = [
+            images.route(library.photo_files),
+            export.route(),
+            rest.mount(endpoints),
+            *health.routes(self._problem),
+            *installation.routes(name=TITLE, description=SUBTITLE),
+        ]
+
+    def options(self) -> dict[str, Any]:
+        """Return options for Gradio's application."""
+        return {
+            "routes": self._routes,
+            "middleware": [Middleware(self._gate.around)],
+            "lifespan": self._lifespan,
+        }
+
+    def stop_on_sigterm(self) -> None:
+        """Let SIGTERM finish the requests that are being answered."""
+        upkeep.stop_on_sigterm(self._close, lambda: self._gate.active)
+
+    @asynccontextmanager
+    async def _lifespan(self, _: ASGIApp) -> AsyncIterator[None]:
+        if request_log.is_enabled():
+            request_log.start()
+        self._upkeep.start()
+        try:
+            yield
+        finally:
+            self._upkeep.stop()
+
+    def _close(self) -> None:
+        self._gate.is_closing = True
+
+    def _problem(self) -> str:
+        return "" if self._is_ready() else "The first gallery is being prepared."
+
+    def _delete_uploads(self) -> None:
+        seconds = 60 * self._limits.upload_minutes if access.is_public() else DAY
+        self._uploads.delete_old(seconds, self._limits.upload_disk_mb * MB)
+
+    def _release_pages(self) -> None:
+        gradio_state.release_unused_pages(self._demo, 60 * self._limits.session_minutes)
