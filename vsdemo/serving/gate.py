@@ -63,6 +63,7 @@ class Gate:
         uploads: The uploaded files.
         is_public: Whether visitors are strangers.
         queued: Returns the scopes of the requests that wait in Gradio's queue.
+        head: HTML whose scripts Gradio adds to the page.
 
     Attributes:
         is_closing: Whether the server stops: it finishes requests, and begins none.
@@ -75,6 +76,7 @@ class Gate:
         uploads: UploadFolder,
         is_public: bool,
         queued: Callable[[], Iterable[Scope]],
+        head: str = "",
     ) -> None:
         self._limits, self._uploads = limits, uploads
         self._is_public, self._queued = is_public, queued
@@ -84,6 +86,7 @@ class Gate:
         self._active: Counter[str] = Counter()
         self.is_closing = False
         self._logs = request_log.is_enabled()
+        self._head = head.encode()
         self._app: ASGIApp
 
     def around(self, app: ASGIApp) -> ASGIApp:
@@ -101,7 +104,7 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer, path = Answer(scope, send), path_of(scope)  # Gradio changes the scope
+        answer, path = Answer(scope, send, self._head), path_of(scope)  # Gradio changes the scope
         started = monotonic()
         try:
             await self._answer(scope, receive, answer)
@@ -266,6 +269,11 @@ class Gate:
 class Answer:
     """The answer to a request, with the headers of every answer.
 
+    Args:
+        scope: Of the request.
+        send: Sends a message to the visitor.
+        head: HTML whose scripts Gradio adds to pages.
+
     Attributes:
         status: The HTTP status; 0 before it is known.
         sent: Bytes sent.
@@ -273,8 +281,8 @@ class Answer:
         hides_full_queue: Whether a 503 of Gradio means that its queue is full.
     """
 
-    def __init__(self, scope: Scope, send: Send) -> None:
-        self._scope, self._send = scope, send
+    def __init__(self, scope: Scope, send: Send, head: bytes) -> None:
+        self._scope, self._send, self._head = scope, send, head
         self.status, self.sent, self.cookie, self.hides_full_queue = 0, 0, "", False
         self._start: Message | None = None  # of a page, until all of it is there
         self._page: list[bytes] = []
@@ -300,7 +308,7 @@ class Answer:
                 return
             page, start = b"".join(self._page), self._start
             self._start = None
-            policy = security.content_security_policy(page)
+            policy = security.content_security_policy(page + self._head)
             MutableHeaders(raw=start["headers"])["content-security-policy"] = policy
             await self._send(start)
             message = {"type": "http.response.body", "body": page}

@@ -25,6 +25,7 @@ from vsdemo.core.paths import ROOT
 from vsdemo.core.progress import Progress
 from vsdemo.data.examples import examples
 
+SENTENCES = ("a dog runs", "a red car", "two people")  # for galleries without examples
 START_SECONDS = 300.0
 TIMEOUT = 60.0  # seconds; a longer request counts as an error
 POLL = 0.2  # seconds
@@ -162,7 +163,11 @@ async def _load(
 async def _material(client: httpx.AsyncClient) -> tuple[list[str], list[str]]:
     """Return sentences to search for, and addresses of photos; the app is warm afterwards."""
     gallery = (await client.get("/api/galleries")).json()[0]
-    sentences = [*examples(gallery["dataset"])] or ["a dog runs", "a red car", "two people"]
+    sentences = [example.text for example in examples(gallery["dataset"])] or [
+        "a dog runs",
+        "a red car",
+        "two people",
+    ]
     answer = await client.post("/api/search", json={"sentence": sentences[0], "k": 60})
     photos = [hit["url"] for hit in answer.raise_for_status().json()["hits"]]
     for kind in MIX:

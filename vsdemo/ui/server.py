@@ -17,7 +17,7 @@ from vsdemo.serving import access, health, request_log, upkeep
 from vsdemo.serving.gate import DAY, MB, Gate
 from vsdemo.serving.limits import limits
 from vsdemo.serving.uploads import UploadFolder
-from vsdemo.ui import gradio_state, images, installation
+from vsdemo.ui import gradio_state, images, installation, theme
 from vsdemo.ui.api import rest
 from vsdemo.ui.api.endpoints import Endpoints
 from vsdemo.ui.layout import SUBTITLE, TITLE
@@ -62,6 +62,7 @@ class Server:
             uploads=self._uploads,
             is_public=access.is_public(),
             queued=lambda: gradio_state.queued_scopes(demo),
+            head=theme.head(),
         )
         self._routes = [
             images.route(library.photo_files),

@@ -60,7 +60,7 @@ def uploaded_path(value: dict[str, Any]) -> str:
     file = FileData(path=path if isinstance(path, str) else "", meta={"_type": "gradio.FileData"})
     try:
         check_all_files_in_cache(file.model_dump())  # type: ignore[arg-type] # a dict in truth
-    except Error:
+    except (Error, OSError, ValueError):  # ValueError: a path with a null byte
         file.path = ""
     if not file.path:
         raise ApiError(
