@@ -36,7 +36,7 @@ class _Painter:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": "1"},
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
