@@ -25,6 +25,7 @@ from vsdemo.cli import (
     tables,
     train,
 )
+from vsdemo.core import cores
 from vsdemo.core.errors import UserError
 
 HELP = """Visual-semantic embeddings: sentences and photos in one space.
@@ -86,6 +87,7 @@ cli.add_typer(bench.cli, name="bench")
 
 def main() -> None:
     """Run the command line; bad input prints one sentence and exits with 2."""
+    cores.limit_threads()
     try:
         sys.exit(cli(sys.argv[1:] or ["--help"], standalone_mode=False))
     except UserError as error:

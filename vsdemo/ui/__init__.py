@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-# Read when gradio is imported: the app contacts no other host.
-os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
+from vsdemo.serving import offline
+
+os.environ.update(offline.variables())  # before gradio is imported
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.core.errors import UserError
-from vsdemo.serving import desktop
+from vsdemo.serving import desktop, prepare
 from vsdemo.ui import images, installation, theme
 from vsdemo.ui.alignment.tab import AlignTab
 from vsdemo.ui.api import gradio_api, rest
@@ -64,6 +64,7 @@ def build(
             Page(library, tabs).connect(demo)
             if endpoints:
                 gradio_api.add(endpoints)
+    # On a Space Gradio's own queue has room for one request.
     demo.queue(default_concurrency_limit=8, max_size=MAX_QUEUE)
     # Gradio polls its queue a thousand times a second, which costs a tenth of a core that a
     # training could use. It has no option for that.
@@ -71,22 +72,31 @@ def build(
     return demo
 
 
+def _open_first(library: Library) -> None:
+    """Begin to load the engine of the first gallery, with which visitors begin."""
+    library.refresh()
+    if not library.problem:
+        first = next(iter(library.galleries))
+        library.engine(library.default_model(first), first, keep=True)
+
+
 def launch(port: int | None = None, gallery: str | None = None, **options: Any) -> gr.Blocks:
     """Start the app.
 
     Args:
         port: Port of the server; by default GRADIO_SERVER_PORT or 7860.
-        gallery: Data set, captions file or folder of photos to offer first.
+        gallery: Data set, captions file or folder of photos to offer first; by default
+            VSDEMO_GALLERY.
         options: Passed to Gradio's own `launch`.
 
     Raises:
-        UserError: If the port is taken or the gallery does not exist.
+        UserError: If the port is taken, or the gallery or a download in VSDEMO_PREPARE does not
+            exist.
     """
-    library = Library(gallery)
+    wanted = prepare.downloads()
+    library = Library(gallery or prepare.gallery())
     port = port or int(os.environ.get("GRADIO_SERVER_PORT", DEFAULT_PORT))
-    if not library.problem:  # load the first engine while the browser opens
-        first = next(iter(library.galleries))
-        library.engine(library.default_model(first), first, keep=True)
+    _open_first(library)  # while the browser opens
     endpoints = Endpoints(library)
     demo = build(library, endpoints=endpoints)
     settings = {
@@ -101,6 +111,7 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
         rest.mount(endpoints),
         *installation.routes(name=TITLE, description=SUBTITLE),
     ]
+    prepare.start(wanted, on_ready=lambda: _open_first(library))
     try:
         demo.launch(
             **{**settings, **options},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from vsdemo.core import rates
+from vsdemo.core import cores, rates
 from vsdemo.core.paths import atomic, home, write_text
 from vsdemo.core.progress import Progress
 from vsdemo.data.storybook import painters
@@ -74,7 +73,7 @@ def draw(numbers: Sequence[int], progress: Progress | None = None) -> None:
     missing = [number for number in numbers if photo(number).name not in existing]
     if not missing:
         return
-    processes = min(os.cpu_count() or 1, -(-len(missing) // painters.CHUNK))
+    processes = min(cores.available(), -(-len(missing) // painters.CHUNK))
     # A single other process would be no faster.
     drawing = painters.draw(missing, processes) if processes > 1 else _draw_here(missing)
     watch = rates.Stopwatch()
