@@ -11,6 +11,7 @@ from vsdemo.cli import (
     app,
     bench,
     checkpoints,
+    checksums,
     data,
     evaluate,
     fetch,
@@ -67,6 +68,7 @@ COMMANDS = (
     checkpoints.calibrate,
     parsing.relations,
     fetch.fetch,
+    checksums.checksums,
     parsing.train_parser,
     pocket.train_pocket,
 )

@@ -23,6 +23,16 @@ def parse(text: str | bytes) -> Any:
         raise ValueError("the JSON is nested too deeply") from None
 
 
+def load(path: Path) -> Any:
+    """Return the value of a JSON file of any size.
+
+    Raises:
+        OSError: If the file cannot be read.
+        ValueError: As `parse`.
+    """
+    return parse(path.read_bytes())
+
+
 def read(path: Path) -> Any:
     """Return the value of a JSON file; None if it is missing, damaged, too large or no file."""
     content = read_bytes(path, MAX_BYTES + 1)

@@ -149,7 +149,7 @@ def save(
     state["rng"] = torch.get_rng_state()
     if device().type == "cuda":
         state["rng_cuda"] = torch.cuda.get_rng_state()
-    tensors.write(out / STATE, state, {"run": json.dumps(progress)})
+    tensors.write_checked(out / STATE, state, {"run": json.dumps(progress)})
 
 
 def read(out: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -159,6 +159,7 @@ def read(out: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         UserError: If the file is damaged.
     """
     try:
+        tensors.check(out / STATE, required=False)  # older versions wrote no checksum
         with safe_open(out / STATE, "pt") as file:
             progress = json.loads(file.metadata()["run"])
             return progress, {k: file.get_tensor(k) for k in file.keys()}  # noqa: SIM118

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +15,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from vsdemo.core import cores, lent_gpu, rates
+from vsdemo.core.checksums import DamagedFile, sha256
 from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
@@ -23,7 +23,7 @@ from vsdemo.core.paths import home
 from vsdemo.core.progress import Progress
 from vsdemo.vision import backbones, proposals, regions, shards
 from vsdemo.vision.backbones import find_weights
-from vsdemo.vision.backbones.weights import Weights, file_version
+from vsdemo.vision.backbones.weights import Weights
 from vsdemo.vision.crops import CROPS, REGIONS
 from vsdemo.vision.proposals import PROPOSALS
 
@@ -38,7 +38,6 @@ BATCH_VIEWS = 20  # views through the network at a time; more are slower on a CP
 GPU_VIEWS = 256  # the same on a GPU
 WORTH_LENDING = 20.0  # seconds on a CPU from which on a GPU is borrowed, which takes seconds too
 PROBE = 4  # photos, enough to measure how long one takes
-MAX_KEYS = 100_000  # photos whose keys are remembered
 VERSION = 1  # to be raised when views or features are computed in another way
 VECTOR, MAP = "vector", "map"  # kinds of features
 FEATURES, BOXES = "features", "boxes"  # tensors of a file
@@ -98,15 +97,9 @@ def photo_key(path: Path) -> str:
         UserError: If the file cannot be read.
     """
     try:
-        return _content_key(path, file_version(path))
+        return sha256(path)[:32]
     except OSError as error:
         raise UserError(f"The photo {path} cannot be read ({error.strerror}).") from None
-
-
-@lru_cache(maxsize=MAX_KEYS)
-def _content_key(path: Path, version: tuple[int, int, int]) -> str:
-    del version  # only part of the key of this cache
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
 
 
 def photo_keys(photos: Sequence[Path]) -> dict[Path, str]:
@@ -245,7 +238,7 @@ class FeatureCache:
             if on_partial:
                 on_partial(shards.read_rows(rows, FEATURES))
 
-        return shards.read_rows(self._rows(photos, kind, progress, offer), FEATURES)
+        return self._read(FEATURES, photos, kind, progress, offer)
 
     def boxes(self, photos: Sequence[Path]) -> Tensor:
         """Return the boxes of the regions: (N, K, 4) as fractions, zeros for missing ones.
@@ -254,7 +247,7 @@ class FeatureCache:
         """
         if self._proposals is None:
             return torch.tensor(regions.FRAME).expand(len(photos), 1, 4)
-        boxes = shards.read_rows(self._rows(photos, VECTOR, progress=None), BOXES)
+        boxes = self._read(BOXES, photos, VECTOR, progress=None)
         regions.check(boxes, f"the features in {self.folder}")
         return boxes
 
@@ -318,6 +311,29 @@ class FeatureCache:
 
     def _folder(self, kind: str) -> Path:
         return self.folder / (MAP if kind == MAP else self._vectors)
+
+    def _read(
+        self,
+        name: str,
+        photos: Sequence[Path],
+        kind: str,
+        progress: Progress | None,
+        offer: Callable[[Sequence[shards.Row]], None] = lambda rows: None,
+    ) -> Tensor:
+        """Return a tensor of photos; what damaged files held is computed again.
+
+        Args:
+            name: `FEATURES` or `BOXES`.
+            photos: As in `get`, and so are the others.
+            kind: `VECTOR` or `MAP`.
+            progress: See `get`.
+            offer: See `_rows`.
+        """
+        while True:  # each time with one damaged file less
+            try:
+                return shards.read_rows(self._rows(photos, kind, progress, offer), name)
+            except DamagedFile as error:
+                error.path.unlink(missing_ok=True)
 
     def _rows(
         self,

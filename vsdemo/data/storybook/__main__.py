@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 
+from vsdemo.core.errors import UserError
 from vsdemo.data.storybook import store
 
 NICENESS = 5  # so that a search among the first pictures does not wait for the others
@@ -21,6 +22,8 @@ def main() -> None:
             store.draw_picture(int(line))
         except OSError as error:
             print(error.strerror or error, flush=True)
+        except UserError as error:
+            print(str(error).rstrip("."), flush=True)
         else:
             print(flush=True)
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from http.client import HTTPException
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from vsdemo.core.checksums import sha256
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import data_root
 
@@ -58,23 +57,7 @@ def content_hash(path: Path) -> str:
     Raises:
         OSError: The file cannot be read.
     """
-    return _content_hash(path, file_version(path))
-
-
-def file_version(path: Path) -> tuple[int, int, int]:
-    """Return what changes when a file is written: its inode, size in bytes and time in ns.
-
-    Raises:
-        OSError: The file does not exist.
-    """
-    status = path.stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-@lru_cache(maxsize=64)
-def _content_hash(path: Path, version: tuple[int, int, int]) -> str:
-    del version  # only part of the key
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return sha256(path)[:16]
 
 
 def misfit(weights: Weights, error: Exception) -> UserError:
