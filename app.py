@@ -2,16 +2,17 @@
 
 import sys
 
-from vsdemo.core import cores
+from vsdemo.core import cores, interrupts
 from vsdemo.core.errors import UserError
 from vsdemo.serving import spaces
 
 
 def main() -> None:
     """Start the app, after what has to come before torch is imported."""
-    cores.limit_threads()
-    spaces.borrow_gpu()
-    from vsdemo.ui import launch
+    with interrupts.ending_quietly():
+        cores.limit_threads()
+        spaces.borrow_gpu()
+        from vsdemo.ui import launch
 
     launch()
 
@@ -22,3 +23,5 @@ if __name__ == "__main__":
     except UserError as error:
         print(f"vsdemo: {error}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(interrupts.INTERRUPTED)

@@ -28,6 +28,7 @@ from vsdemo.cli import (
 )
 from vsdemo.core import cores
 from vsdemo.core.errors import UserError
+from vsdemo.core.interrupts import INTERRUPTED
 
 HELP = """Visual-semantic embeddings: sentences and photos in one space.
 
@@ -98,5 +99,7 @@ def main() -> None:
         message = f"{error.format_message().rstrip('.')}; see `python -m vsdemo --help`."
     except OSError as error:  # a full disk, a folder without write permission
         message = f"{error.filename}: {error.strerror}." if error.filename else f"{error}."
+    except (typer.Abort, KeyboardInterrupt):
+        sys.exit(INTERRUPTED)
     print("vsdemo:", " ".join(message.split()), file=sys.stderr)
     sys.exit(2)

@@ -14,7 +14,8 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.core.errors import UserError
-from vsdemo.serving import desktop, prepare
+from vsdemo.core.paths import prepare_home
+from vsdemo.serving import desktop, ports, prepare
 from vsdemo.ui import images, installation, theme
 from vsdemo.ui.alignment.tab import AlignTab
 from vsdemo.ui.api import gradio_api, rest
@@ -39,7 +40,6 @@ TABS: tuple[type[Tab], ...] = (
     HierarchyTab,
     TrainTab,
 )
-DEFAULT_PORT = 7860
 MAX_UPLOAD = "20mb"
 IDLE = 0.02  # seconds
 MAX_QUEUE = 64  # requests; more are refused
@@ -90,12 +90,13 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
         options: Passed to Gradio's own `launch`.
 
     Raises:
-        UserError: If the port is taken, or the gallery or a download in VSDEMO_PREPARE does not
-            exist.
+        UserError: If the port is taken, VSDEMO_HOME cannot be written, or the gallery or a
+            download in VSDEMO_PREPARE does not exist.
     """
+    port = ports.choose(port)
+    prepare_home()
     wanted = prepare.downloads()
     library = Library(gallery or prepare.gallery())
-    port = port or int(os.environ.get("GRADIO_SERVER_PORT", DEFAULT_PORT))
     _open_first(library)  # while the browser opens
     endpoints = Endpoints(library)
     demo = build(library, endpoints=endpoints)

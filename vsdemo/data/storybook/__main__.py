@@ -21,7 +21,8 @@ def main() -> None:
         try:
             store.draw_picture(int(line))
         except OSError as error:
-            print(error.strerror or error, flush=True)
+            reason = error.strerror or str(error)
+            print(f"{error.filename}: {reason}" if error.filename else reason, flush=True)
         except UserError as error:
             print(str(error).rstrip("."), flush=True)
         else:
