@@ -45,7 +45,7 @@ def offline(few, monkeypatch):
         raise urllib.error.URLError("no route")
 
     monkeypatch.delenv("VSDEMO_DATA")
-    monkeypatch.setattr("torch.hub.load_state_dict_from_url", fail)
+    monkeypatch.setattr("vsdemo.vision.backbones.weights.download", fail)
     return few
 
 

@@ -99,7 +99,7 @@ class TorchvisionFamily:
         tags = models.get_model_weights(name).__members__
         if "IMAGENET1K_V1" not in tags:
             raise UserError(f"torchvision has no ImageNet weights for {name}; use another network.")
-        return hub_file(tags["IMAGENET1K_V1"].url)
+        return hub_file(tags["IMAGENET1K_V1"])
 
 
 class OpenClipFamily:
