@@ -1,6 +1,7 @@
 """The app as a process of its own on a simulated Space, which must not reach another host."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -49,6 +50,10 @@ socket.socket.connect_ex = guarded(socket.socket.connect_ex)
 FOREIGN = ("VSDEMO_DATA", "VSDEMO_CHECKPOINTS", "OMP_NUM_THREADS", "HF_HUB_OFFLINE", "CI")
 
 
+# An event loop that Gradio has dropped, collected after its sockets.
+EVENT_LOOP = r"Exception ignored in: <function BaseEventLoop\.__del__.*?Invalid file descriptor: -1"
+
+
 class Space:
     """A running app.
 
@@ -66,7 +71,9 @@ class Space:
 
     @property
     def log(self):
-        return (self._folder / "log.txt").read_text(encoding="utf-8")
+        """What the processes printed, without what Gradio leaves to the garbage collector."""
+        text = (self._folder / "log.txt").read_text(encoding="utf-8")
+        return re.sub(EVENT_LOOP, "", text, flags=re.DOTALL)
 
     @property
     def other_hosts(self):

@@ -64,7 +64,9 @@ def build(
             Page(library, tabs).connect(demo)
             if endpoints:
                 gradio_api.add(endpoints)
-    # On a Space Gradio's own queue has room for one request.
+    # For a Space, Gradio adds a header to the page, with a font of Google and data of the Hub.
+    demo.space_id = None
+    # With ZeroGPU, Gradio's own queue has room for one request.
     demo.queue(default_concurrency_limit=8, max_size=MAX_QUEUE)
     # Gradio polls its queue a thousand times a second, which costs a tenth of a core that a
     # training could use. It has no option for that.

@@ -178,3 +178,12 @@ def test_contact_sheet_errors(few, tmp_path, name, split, message):
         message = "cannot be written"
     with pytest.raises(UserError, match=message):
         save_sheet(split, 1, tmp_path / name)
+
+
+@pytest.mark.timeout(60)
+def test_drawing_ends_although_another_process_holds_the_input_open():
+    """A copy of this process does, as the one that has the GPU on ZeroGPU."""
+    with painters._Painter() as painter:
+        held = os.dup(painter._orders.fileno())
+    os.close(held)
+    assert painter._process.returncode == 0

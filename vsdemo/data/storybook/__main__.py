@@ -13,11 +13,16 @@ NICENESS = 5  # so that a search among the first pictures does not wait for the 
 
 
 def main() -> None:
-    """Draw until the input ends, and answer each number with an empty line or a reason."""
+    """Draw until an empty line or the end of the input; answer each number.
+
+    The answer is an empty line or a reason.
+    """
     if sys.platform != "win32":
         os.nice(NICENESS)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program that started it ends it
     for line in sys.stdin:
+        if not line.strip():
+            break
         try:
             store.draw_picture(int(line))
         except OSError as error:
