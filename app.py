@@ -2,11 +2,26 @@
 
 import sys
 
+from vsdemo.core import cores, interrupts
 from vsdemo.core.errors import UserError
-from vsdemo.ui import launch
+from vsdemo.serving import spaces
+
+
+def main() -> None:
+    """Start the app, after what has to come before torch is imported."""
+    with interrupts.ending_quietly():
+        cores.limit_threads()
+        spaces.borrow_gpu()
+        from vsdemo.ui import launch
+
+    launch()
+
 
 if __name__ == "__main__":
     try:
-        launch()
+        main()
     except UserError as error:
-        sys.exit(f"vsdemo: {error}")
+        print(f"vsdemo: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(interrupts.INTERRUPTED)

@@ -22,6 +22,7 @@ HOMES = {
     "umap": ("hierarchy.projection",),
     "plotly": ("plots.*",),
     "psutil": ("training.jobs.*",),
+    "spaces": ("serving.spaces",),
 }
 ICONS = ("apple-touch-icon", "icon-192", "icon-512", "maskable-512")
 MODULES = {

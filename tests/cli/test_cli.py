@@ -50,6 +50,7 @@ def test_train_evaluate_search_describe(good, toy_root, tmp_path):
         "events.jsonl",
         "README.md",
         "last.safetensors",
+        "SHA256SUMS",
     }
     metrics = json.loads(good("evaluate", out, "--json"))
     stored = json.loads((out / "metrics.json").read_text())["test"]

@@ -114,7 +114,7 @@ def test_missing_weights_are_reported(refused, toy_checkpoint, toy_root, tmp_pat
     def fail(*args, **options):
         raise TimeoutError
 
-    monkeypatch.setattr("torch.hub.load_state_dict_from_url", fail)
+    monkeypatch.setattr("vsdemo.vision.backbones.weights.download", fail)
     assert "could not be downloaded" in refused("search", toy_checkpoint, "red")
 
 

@@ -137,7 +137,7 @@ def test_unknown_names_are_refused(fake_training, run, verb, name):
 
 def test_a_run_without_its_folder_can_be_stopped(fake_training, run):
     live = start_run()
-    live.folder.rename(live.folder.with_name("elsewhere"))
+    live.folder.rename(fake_training / "elsewhere")
     assert (live.alive, live.state) == (True, "gone")
     code, printed, _ = run("runs", "stop", "obey-1")
     assert (code, printed) == (0, "obey-1: gone.\n")

@@ -156,7 +156,7 @@ def test_each_line_is_parsed_once(path, monkeypatch):
         log.write("step", step)
     reader, parsed = EventReader(path), []
     monkeypatch.setattr(
-        "vsdemo.core.event_reader._event", lambda line: parsed.append(line) or {"step": 1}
+        "vsdemo.core.event_reader.parse", lambda line: parsed.append(line) or {"step": 1, "time": 1}
     )
     for _ in range(5):
         assert len(reader.read()) == 50

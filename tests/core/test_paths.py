@@ -70,3 +70,20 @@ def test_a_crash_while_writing_keeps_the_old_file(tmp_path):
         temporary.write_text("half of the n\ud800")
     assert [p.name for p in tmp_path.iterdir()] == ["config.json"]
     assert file.read_text() == "old"
+
+
+@pytest.mark.parametrize("parent", ["/proc", "/dev/null"])
+def test_a_cache_folder_that_cannot_be_made_is_a_user_error(monkeypatch, parent):
+    monkeypatch.setenv("VSDEMO_HOME", f"{parent}/vsdemo")
+    with pytest.raises(UserError, match="set VSDEMO_HOME to a folder that you can write to"):
+        paths.prepare_home()
+
+
+def test_a_cache_folder_that_cannot_be_written_is_a_user_error(monkeypatch, tmp_path):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
+    monkeypatch.setattr(paths, "TemporaryFile", refuse)
+    with pytest.raises(UserError, match=r"cannot be written \(Permission denied\)"):
+        paths.prepare_home()

@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 from safetensors.torch import load_file, save_file
 
+from tests.support.checkpoint_copies import editable_copy
 from vsdemo import models
 from vsdemo.core import config
 from vsdemo.core.errors import UserError
@@ -29,7 +30,7 @@ def measured(toy_checkpoint):
 @pytest.fixture(scope="module")
 def worse(toy_checkpoint, tmp_path_factory):
     """The same checkpoint with the rows of its word table in reverse order."""
-    folder = shutil.copytree(toy_checkpoint, tmp_path_factory.mktemp("worse") / "gru")
+    folder = editable_copy(toy_checkpoint, tmp_path_factory.mktemp("worse") / "gru")
     state = load_file(folder / "model.safetensors")
     state["text.table.weight"] = state["text.table.weight"].flip(0)
     save_file(state, folder / "model.safetensors")

@@ -1,11 +1,11 @@
 """Means over runs and paired differences, computed by hand for small numbers."""
 
 import json
-import shutil
 from dataclasses import replace
 
 import pytest
 
+from tests.support.checkpoint_copies import editable_copy
 from vsdemo.core.errors import UserError
 from vsdemo.evaluation import evaluate, tables
 from vsdemo.evaluation.tables import Run
@@ -19,7 +19,7 @@ def copy(toy_checkpoint, tmp_path):
     """Return a function that copies the toy checkpoint with another name and settings."""
 
     def copy(name: str, dataset: str = "toy", **settings: object):
-        folder = shutil.copytree(toy_checkpoint, tmp_path / name)
+        folder = editable_copy(toy_checkpoint, tmp_path / name)
         values = json.loads((folder / "config.json").read_text())
         values |= {"dataset": dataset, "config": values["config"] | settings}
         (folder / "config.json").write_text(json.dumps(values))

@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from vsdemo import models
+from vsdemo.core import checksums
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import Vocab
@@ -135,8 +136,11 @@ DAMAGES = {
 }
 
 
+@pytest.mark.parametrize("listed", [True, False], ids=["checksums", "no checksums"])
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_is_reported_in_one_sentence(copy, damage):
+def test_damage_is_reported_in_one_sentence(copy, damage, listed):
+    if not listed:
+        (copy / checksums.LIST).unlink()
     DAMAGES[damage](copy)
     with pytest.raises(UserError) as caught:
         checkpoint.load(copy)
@@ -145,6 +149,7 @@ def test_damage_is_reported_in_one_sentence(copy, damage):
 
 
 def test_missing_weights_are_named_in_the_message(copy):
+    (copy / checksums.LIST).unlink()
     DAMAGES["a tensor missing"](copy)
     with pytest.raises(UserError, match=r"damaged: .*Missing key.*image\.linear"):
         checkpoint.load(copy)

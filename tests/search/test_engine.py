@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
+from tests.support.checkpoint_copies import editable_copy
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.data import caption_bank, datasets
@@ -226,7 +227,7 @@ def test_a_damaged_caption_file_is_rebuilt(toy_checkpoint, tmp_path, monkeypatch
 
 
 def test_other_weights_have_other_caption_embeddings(toy_checkpoint, engine, tmp_path):
-    folder = shutil.copytree(toy_checkpoint, tmp_path / "other")
+    folder = editable_copy(toy_checkpoint, tmp_path / "other")
     state = load_file(folder / "model.safetensors")
     state["text.table.weight"] = state["text.table.weight"].flip(0)
     save_file(state, folder / "model.safetensors")
@@ -323,7 +324,7 @@ def test_engines_over_the_first_photos_are_offered(toy_checkpoint, engine, tmp_p
 
 
 def test_features_of_another_backbone_are_a_user_error(toy_checkpoint, tmp_path):
-    folder = shutil.copytree(toy_checkpoint, tmp_path / "copy")
+    folder = editable_copy(toy_checkpoint, tmp_path / "copy")
     file = folder / "config.json"
     file.write_text(file.read_text().replace('"backbone_hash": "', '"backbone_hash": "f00'))
     with pytest.raises(UserError, match=r"trained on features of .*f00"):

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from vsdemo.data import examples as sentences
+from vsdemo.data import packaged
 from vsdemo.data.examples import Example
 from vsdemo.models import checkpoint
 from vsdemo.search import examples
@@ -98,6 +99,7 @@ def test_of_some_photos_only_sentences_with_their_first_photo_are_offered(shippe
 def test_the_command_writes_what_is_stored(run, toy_checkpoint, tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(toy_checkpoint.parent))
     monkeypatch.setattr(sentences, "FOLDER", tmp_path)
+    monkeypatch.setattr(packaged, "FOLDER", tmp_path)
     monkeypatch.setattr(sentences, "examples", lambda dataset: [Example(RIGHT, "scene")])
     engine = Engine(toy_checkpoint, split="test")
     photo = engine.search(RIGHT, 1)[0].item

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from tests.support.checkpoint_copies import editable_copy
 from tests.support.hostile import HOSTILE
 from tests.support.small_runs import trainer
 from vsdemo.data import caption_bank
@@ -59,7 +60,7 @@ def test_without_the_data_set_the_caption_bank_has_the_words(characters, tmp_pat
 
 @pytest.mark.parametrize("model", ["toy_checkpoint", "characters"])
 def test_elefant_is_marked_for_a_model_of_words_and_one_of_characters(model, request, tmp_path):
-    folder = shutil.copytree(request.getfixturevalue(model), tmp_path / "copy")
+    folder = editable_copy(request.getfixturevalue(model), tmp_path / "copy")
     reader = Reader(folder)
     if model == "characters":
         checkpoint.save_training_words(folder, ["elephant", "zebra", "red"])

@@ -57,6 +57,7 @@ class Web(ThreadingHTTPServer):
         self.files = {}  # name -> bytes
         self.requests = []  # (path, Range)
         self.ranges = True  # whether range requests are answered
+        self.names_size = True  # whether responses have a Content-Length
         self.tags = True  # whether responses have an ETag
         self.ends_after = []  # per response: bytes until the connection breaks
         self.statuses = []  # for each response an error; then none
@@ -124,7 +125,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {begin}-{size - 1}/{size}")
         if web.tags:
             self.send_header("ETag", tag)
-        self.send_header("Content-Length", str(size - begin))
+        if web.names_size:
+            self.send_header("Content-Length", str(size - begin))
         self.end_headers()
         end = begin + web.ends_after.pop(0) if web.ends_after else size
         for start in range(begin, end, 20_000):

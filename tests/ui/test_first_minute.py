@@ -44,7 +44,7 @@ class Gate:
 
     def __init__(self, monkeypatch):
         self.go_on, self.drawn = Event(), 0
-        monkeypatch.setattr(store.os, "cpu_count", lambda: 2)
+        monkeypatch.setattr(store.cores, "available", lambda: 2)
         monkeypatch.setattr(painters, "draw", self.draw)
 
     def draw(self, numbers, processes):

@@ -1,10 +1,10 @@
 """Which model the app offers first."""
 
 import json
-import shutil
 
 import pytest
 
+from tests.support.checkpoint_copies import editable_copy
 from vsdemo.ui.library.models import has_seen_photos, rank_models
 
 MISSING_NETWORK = "torchvision/resnet50"  # its weights are not available
@@ -17,7 +17,7 @@ def shelf(toy_checkpoint, tmp_path, monkeypatch):
     monkeypatch.setattr("torch.hub.get_dir", lambda: str(tmp_path / "hub"))
 
     def add(name, dataset, rsum, backbone=None, crops="center"):
-        folder = shutil.copytree(toy_checkpoint, tmp_path / dataset / name)
+        folder = editable_copy(toy_checkpoint, tmp_path / dataset / name)
         spec = json.loads((folder / "config.json").read_text())
         spec["dataset"] = dataset
         spec["config"]["backbone"] = backbone or spec["config"]["backbone"]

@@ -1,12 +1,12 @@
 """What each model costs in a gallery, and which one is the default."""
 
 import json
-import shutil
 import time
 
 import pytest
 from PIL import Image
 
+from tests.support.checkpoint_copies import editable_copy
 from vsdemo.core import rates
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.data.galleries import Gallery
@@ -35,7 +35,7 @@ def shelf(toy_checkpoint, tmp_path, monkeypatch, home):
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(root))
 
     def add(name, dataset="toy", backbone=None, crops=None, recall=50.0):
-        folder = shutil.copytree(toy_checkpoint, root / dataset / name)
+        folder = editable_copy(toy_checkpoint, root / dataset / name)
         spec = json.loads((folder / "config.json").read_text())
         spec["dataset"] = dataset
         spec["config"]["backbone"] = backbone or spec["config"]["backbone"]

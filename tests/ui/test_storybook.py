@@ -10,6 +10,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.conftest import BACKBONE
+from tests.support.checkpoint_copies import editable_copy
 from tests.support.pages import tab_of
 from tests.support.pages import visit as visit_of
 from tests.ui.conftest import served_here
@@ -44,7 +45,7 @@ def offline(few, monkeypatch):
         raise urllib.error.URLError("no route")
 
     monkeypatch.delenv("VSDEMO_DATA")
-    monkeypatch.setattr("torch.hub.load_state_dict_from_url", fail)
+    monkeypatch.setattr("vsdemo.vision.backbones.weights.download", fail)
     return few
 
 
@@ -155,7 +156,7 @@ def test_an_upload_is_described_by_a_model_that_has_seen_photos(
     few, checkpoints, tmp_path, monkeypatch, toy_root
 ):
     own = shutil.copytree(checkpoints, tmp_path / "checkpoints")
-    painter = shutil.copytree(own / "toy" / "gru", own / "drawn" / "painter")
+    painter = editable_copy(own / "toy" / "gru", own / "drawn" / "painter")
     spec = (painter / "config.json").read_text()
     (painter / "config.json").write_text(spec.replace('"dataset": "toy"', '"dataset": "storybook"'))
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(own))

@@ -11,6 +11,7 @@ from vsdemo.cli import (
     app,
     bench,
     checkpoints,
+    checksums,
     data,
     evaluate,
     fetch,
@@ -25,7 +26,9 @@ from vsdemo.cli import (
     tables,
     train,
 )
+from vsdemo.core import cores
 from vsdemo.core.errors import UserError
+from vsdemo.core.interrupts import INTERRUPTED
 
 HELP = """Visual-semantic embeddings: sentences and photos in one space.
 
@@ -66,6 +69,7 @@ COMMANDS = (
     checkpoints.calibrate,
     parsing.relations,
     fetch.fetch,
+    checksums.checksums,
     parsing.train_parser,
     pocket.train_pocket,
 )
@@ -86,6 +90,7 @@ cli.add_typer(bench.cli, name="bench")
 
 def main() -> None:
     """Run the command line; bad input prints one sentence and exits with 2."""
+    cores.limit_threads()
     try:
         sys.exit(cli(sys.argv[1:] or ["--help"], standalone_mode=False))
     except UserError as error:
@@ -94,5 +99,7 @@ def main() -> None:
         message = f"{error.format_message().rstrip('.')}; see `python -m vsdemo --help`."
     except OSError as error:  # a full disk, a folder without write permission
         message = f"{error.filename}: {error.strerror}." if error.filename else f"{error}."
+    except (typer.Abort, KeyboardInterrupt):
+        sys.exit(INTERRUPTED)
     print("vsdemo:", " ".join(message.split()), file=sys.stderr)
     sys.exit(2)

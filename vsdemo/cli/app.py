@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from vsdemo.cli.options import Gallery
+from vsdemo.core import interrupts
 
 
 def app(
@@ -14,6 +15,7 @@ def app(
     gallery: Gallery = None,
 ) -> None:
     """Start the app in the browser."""
-    from vsdemo.ui import launch
+    with interrupts.ending_quietly():
+        from vsdemo.ui import launch
 
     launch(port=port, gallery=gallery)

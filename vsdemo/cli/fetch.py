@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from vsdemo.cli.output import print_table
-
-INTERRUPTED = 130  # exit code after Ctrl-C
+from vsdemo.core.interrupts import INTERRUPTED
 
 
 def fetch(

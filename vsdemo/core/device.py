@@ -7,16 +7,28 @@ from functools import cache
 
 import torch
 
+from vsdemo.core import zero_gpu
 from vsdemo.core.errors import UserError
+
+
+def enter_lent_gpu() -> None:
+    """Let `device` be the GPU that this process has been lent, to its end."""
+    zero_gpu.leave()
+    device.cache_clear()
+    fast_dtype.cache_clear()
 
 
 @cache
 def device() -> torch.device:
     """Return VSDEMO_DEVICE if it is set, and otherwise the first GPU or the CPU.
 
+    On ZeroGPU it is the CPU, except in the process of a call that has been lent the GPU.
+
     Raises:
         UserError: VSDEMO_DEVICE is not available.
     """
+    if zero_gpu.is_zero_gpu():
+        return torch.device("cpu")
     if name := os.environ.get("VSDEMO_DEVICE"):
         try:
             return torch.empty(0, device=name).device
@@ -34,7 +46,8 @@ def fast_dtype() -> torch.dtype:
     """Return bfloat16 if the hardware multiplies it, and float32 otherwise."""
     if device().type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
-    if device().type == "cpu" and torch.cpu.get_capabilities().get("avx512_bf16"):
+    # `torch.cpu.get_capabilities` is newer than torch 2.8.
+    if device().type == "cpu" and torch.cpu._is_avx512_bf16_supported():  # noqa: SLF001
         return torch.bfloat16
     return torch.float32
 

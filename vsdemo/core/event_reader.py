@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,10 +9,13 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from vsdemo.core.events import Event
+from vsdemo.core import json_files
+from vsdemo.core.events import Event, parse
+from vsdemo.core.nested import is_finite
 
 MIN_SECONDS = 2  # of training before the remaining time is estimated
 CHECKED_BYTES = 200  # before the read position, compared to notice a replaced file
+MAX_BYTES = 64_000_000  # of a file of events that are read
 LOG_END = 20_000  # bytes at the end of a log that are read
 TQDM_LINE = re.compile(r"^(?P<label>.*?):\s+\d+%\|.*?\|\s*(?P<done>\d+)/(?P<total>\d+)\s")
 
@@ -39,20 +40,20 @@ class EventReader:
     def read(self) -> Sequence[Event]:
         """Return all complete events so far; none if the file does not exist."""
         with self._lock:
-            try:
-                with self.path.open("rb") as file:
-                    file.seek(self._position - len(self._before))
-                    if file.read(len(self._before)) != self._before:
-                        self._reset()
-                        file.seek(0)
-                    new = file.read()
-            except OSError:
+            start = self._position - len(self._before)
+            content = json_files.read_bytes(self.path, MAX_BYTES - start, start)
+            if content is not None and not content.startswith(self._before):
+                self._reset()
+                content = json_files.read_bytes(self.path, MAX_BYTES)
+            if content is None:
                 self._reset()
                 return []
+            new = content[len(self._before) :]
             lines = new[: new.rfind(b"\n") + 1]
             self._position += len(lines)
             self._before = (self._before + lines)[-CHECKED_BYTES:]
-            self._events += [event for line in lines.splitlines() if (event := _event(line))]
+            events = (parse(line) for line in lines.splitlines())
+            self._events += [event for event in events if event and "time" in event]
             return list(self._events)
 
 
@@ -62,27 +63,14 @@ def reader_for(path: Path) -> EventReader:
     return EventReader(path)
 
 
-def _event(line: bytes) -> Event | None:
-    """Return the event of a line; None if the line is malformed."""
-    try:
-        event = json.loads(line)
-    except ValueError:
-        return None
-    if not isinstance(event, dict) or not isinstance(event.get("kind"), str):
-        return None
-    if not all(isinstance(event.get(key), int | float) for key in ("step", "time")):
-        return None
-    return event
-
-
 def last_lines(path: Path, count: int) -> list[str]:
     """Return the last non-empty lines of a log; of a progress bar, only its last state."""
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_END))
-            text = file.read().decode("utf-8", "replace")
+        size = path.stat().st_size
     except OSError:
         return []
+    content = json_files.read_bytes(path, LOG_END, max(0, size - LOG_END)) or b""
+    text = content.decode("utf-8", "replace")
     lines = (line.rstrip("\r").rpartition("\r")[2].rstrip() for line in text.split("\n"))
     return [line for line in lines if line][-count:]
 
@@ -106,7 +94,7 @@ def best_metric(events: Sequence[Event]) -> tuple[str, float] | None:
     for event in reversed(events):
         if event["kind"] == "checkpoint":
             for key, value in event.items():
-                if key not in ("kind", "step", "time") and isinstance(value, int | float):
+                if key not in ("kind", "step", "time") and is_finite(value):
                     return key, value
             return None
     return None

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from threading import get_ident
 
 import platformdirs
@@ -63,6 +64,24 @@ def home() -> Path:
     """Return the cache folder: VSDEMO_HOME, or vsdemo/ in the platform's cache folder."""
     default = platformdirs.user_cache_path("vsdemo", appauthor=False, opinion=False)
     return _from_environment("VSDEMO_HOME") or default
+
+
+def prepare_home() -> None:
+    """Make the cache folder if it is missing.
+
+    Raises:
+        UserError: It cannot be made or written.
+    """
+    folder = home()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise UserError(
+            f"The cache folder {folder} cannot be written ({error.strerror or error}); set "
+            "VSDEMO_HOME to a folder that you can write to."
+        ) from None
 
 
 def _from_environment(variable: str) -> Path | None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from time import monotonic
 
 from filelock import FileLock
 
+from vsdemo.core import json_files
 from vsdemo.core.paths import home, write_text
 
 MIN_ITEMS = 4  # fewer say little about the others
@@ -79,7 +81,7 @@ def _file() -> Path:
 def _read() -> dict[str, tuple[float, float]]:
     """Return work -> (items, seconds); empty if the file is missing or damaged."""
     try:
-        stored = json.loads(_file().read_text(encoding="utf-8"))
+        stored = json_files.load(_file())
         rates = {
             str(work): (float(values[ITEMS]), float(values[SECONDS]))
             for work, values in stored.items()
@@ -89,5 +91,5 @@ def _read() -> dict[str, tuple[float, float]]:
     return {
         work: (items, seconds)
         for work, (items, seconds) in rates.items()
-        if items > 0 and seconds >= 0
+        if 0 < items < inf and 0 <= seconds < inf
     }

@@ -1,15 +1,24 @@
-"""Safetensors files that are never left half-written."""
+"""Safetensors files that are never left half-written, and that tell when they are damaged."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import torch
 from safetensors.torch import save
 from torch import Tensor
 
+from vsdemo.core import json_files
+from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.paths import atomic
+
+METADATA, CHECKSUM = "__metadata__", "sha256"  # keys in the header of a file
+LENGTH = 8  # bytes of the header's length, at the beginning of a file
+CHUNK = 1 << 20  # bytes that are read at a time
 
 
 def to_half(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -31,9 +40,66 @@ def write(
     Raises:
         OSError: The disk is full or the folder is read-only.
     """
-    on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     with atomic(path) as temporary:
-        temporary.write_bytes(save(on_cpu, metadata))
+        temporary.write_bytes(to_bytes(tensors, metadata))
+
+
+def to_bytes(tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None) -> bytes:
+    """Return the content of a file of tensors by name."""
+    on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    return save(on_cpu, metadata)
+
+
+def write_checked(
+    path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None
+) -> None:
+    """Write tensors by name, with a checksum of all for `check`. Raises OSError as `write`."""
+    content = to_bytes(tensors, metadata)
+    start = LENGTH + int.from_bytes(content[:LENGTH], "little")
+    header = json.loads(content[LENGTH:start])
+    digest = hashlib.sha256(_header_bytes(header))
+    digest.update(memoryview(content)[start:])
+    header[METADATA] = {**header.get(METADATA, {}), CHECKSUM: digest.hexdigest()}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % LENGTH)  # tensors are aligned
+    with atomic(path) as temporary, temporary.open("wb") as file:
+        file.write(len(text).to_bytes(LENGTH, "little") + text)
+        file.write(memoryview(content)[start:])
+
+
+def check(path: Path, *, required: bool = True) -> None:
+    """Compare a file with the checksum that `write_checked` stored in it.
+
+    Args:
+        path: The file.
+        required: Whether a file without a checksum, as `write` leaves it, is damaged.
+
+    Raises:
+        DamagedFile: The file is missing or has changed.
+    """
+    try:
+        with path.open("rb") as file:
+            header = _read_header(file)
+            stored = header[METADATA].pop(CHECKSUM, None)
+            digest = hashlib.sha256(_header_bytes(header))
+            while chunk := file.read(CHUNK):
+                digest.update(chunk)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        raise DamagedFile(path) from None
+    if digest.hexdigest() != stored and (stored or required):
+        raise DamagedFile(path)
+
+
+def _read_header(file: BinaryIO) -> Any:
+    size = int.from_bytes(file.read(LENGTH), "little")
+    if size > Path(file.name).stat().st_size:
+        raise ValueError("the header is longer than the file")
+    return json_files.parse(file.read(size))
+
+
+def _header_bytes(header: dict[str, Any]) -> bytes:
+    """Return what a checksum begins with: names, types, shapes, places and metadata."""
+    return json.dumps({**header, METADATA: header.get(METADATA, {})}, sort_keys=True).encode()
 
 
 def split_large(tensors: Mapping[str, Tensor], limit: int) -> Iterator[tuple[str, Tensor]]:

@@ -6,7 +6,6 @@ What differs between tasks (tags, description, table, legend) is declared by the
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -45,7 +44,7 @@ def finish(folder: Path) -> dict[str, Result]:
     for split in _splits(measured, spec):
         metrics[split] = evaluate(folder, split)
         del metrics[split]["checkpoint"]
-    write_text(folder / "metrics.json", json.dumps(metrics, indent=1) + "\n")
+    checkpoint.write_metrics(folder, metrics)
     write_text(folder / "README.md", card(folder.name, spec, metrics, folder / "events.jsonl"))
     return metrics
 

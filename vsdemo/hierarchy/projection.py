@@ -20,6 +20,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from vsdemo.core import tensors
+from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.paths import home
 from vsdemo.core.progress import Progress
@@ -82,10 +83,11 @@ def cached_map(key: str, make: Callable[[], np.ndarray]) -> np.ndarray:
     """
     path = home() / "maps" / f"{key}.safetensors"
     try:
+        tensors.check(path)
         return load_file(path)["points"].numpy()
-    except (OSError, SafetensorError, KeyError):
+    except (DamagedFile, OSError, SafetensorError):
         places = make()
-        tensors.write(path, {"points": torch.from_numpy(places)})
+        tensors.write_checked(path, {"points": torch.from_numpy(places)})
         return places
 
 

@@ -2,7 +2,8 @@
 
 The files are config.json, vocab.json, model*.safetensors, metrics.json, events.jsonl and README.md.
 `vsdemo.search.calibration` adds matching.json, and words.json for models that read characters.
-There is no pickle.
+SHA256SUMS has the checksums of all that answers depend on, which `load` compares. There is no
+pickle.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from vsdemo import models
+from vsdemo.core import checksums, json_files, tensors
 from vsdemo.core import config as configs
-from vsdemo.core import tensors
+from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.config import Config
 from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import checkpoints_root, write_text
+from vsdemo.core.paths import checkpoints_root
 from vsdemo.data.text.near_words import WordList
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.mean import MeanEncoder
@@ -36,9 +38,18 @@ from vsdemo.vision.features import FeatureCache
 
 FORMAT = 1  # of the folder; config.json has a version of its own
 SNAPSHOT = "snapshot-"
-TRAINING_WORDS = "words.json"
+TRAINING_WORDS, METRICS = "words.json", "metrics.json"
 MAX_FILE = 9_500_000  # bytes; Hugging Face Spaces refuse 10 MB outside LFS
 ENSEMBLE = "ensemble"
+DAMAGE = (  # what damaged files raise
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    SafetensorError,
+)
 
 
 @dataclass(frozen=True)
@@ -150,17 +161,21 @@ def save(
         words = vocab.to_json()
     else:
         words = [None if member is None else member.to_json() for member in vocab]
-    write_text(folder / "config.json", json.dumps(spec.to_json(), indent=2) + "\n")
-    write_text(folder / "vocab.json", json.dumps(words, ensure_ascii=False) + "\n")
     shards = _shards(state)
     if len(shards) == 1:
         names = ["model.safetensors"]
     else:
         names = [f"model-{i}.safetensors" for i in range(1, len(shards) + 1)]
-    for name, shard in zip(names, shards, strict=True):
-        tensors.write(folder / name, shard)
-    for old in set(folder.glob("model*.safetensors")) - {folder / name for name in names}:
-        old.unlink()
+    contents = {
+        "config.json": json.dumps(spec.to_json(), indent=2) + "\n",
+        "vocab.json": json.dumps(words, ensure_ascii=False) + "\n",
+    }
+    weights = {name: tensors.to_bytes(shard) for name, shard in zip(names, shards, strict=True)}
+    checksums.write_files(
+        folder,
+        {name: text.encode() for name, text in contents.items()} | weights,
+        remove=[f.name for f in folder.glob("model*.safetensors") if f.name not in names],
+    )
 
 
 def _shards(state: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
@@ -207,7 +222,7 @@ def read_spec(folder: Path) -> Spec:
         UserError: The file is missing, damaged or of a newer format.
     """
     try:
-        values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        values = json_files.load(folder / "config.json")
         if (number := values["format"]) == FORMAT:
             return Spec.from_json(values)
     except FileNotFoundError:
@@ -215,7 +230,7 @@ def read_spec(folder: Path) -> Spec:
             f"There is no checkpoint at {folder}; `python -m vsdemo models` lists the available "
             "ones."
         ) from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except DAMAGE as error:
         reason = _shorten(error)
         raise UserError(f"The checkpoint {folder} is damaged: config.json ({reason}).") from None
     raise UserError(f"{folder} has format {number}; this vsdemo reads {FORMAT}.")
@@ -253,6 +268,7 @@ def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
     spec = read_spec(folder)
     elsewhere = _members_elsewhere(folder, spec)
     try:
+        check_sums(folder)
         words, state = _read(folder)
         for number, other in elsewhere.items():
             words[number], weights = _read(other)
@@ -265,17 +281,46 @@ def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
             vocabs = [Vocab.from_json(words)]
             model = _build(spec, vocabs[0])
         model.load_state_dict({name: tensor.float() for name, tensor in state.items()})
+        _check_finite(state)
         training_words = _training_words(folder)
-    except (OSError, ValueError, LookupError, TypeError, RuntimeError, SafetensorError) as error:
+    except DamagedFile:
+        raise
+    except DAMAGE as error:
         raise UserError(f"The checkpoint {folder} is damaged: {_shorten(error)}") from None
     text: Any = model.text
     text.training_words = training_words
     return model.to(device()).eval(), spec, vocabs[0]
 
 
+def write_metrics(folder: Path, metrics: Mapping[str, Any]) -> None:
+    """Store the metrics of a checkpoint by split."""
+    text = json.dumps(metrics, indent=1) + "\n"
+    checksums.write_files(folder, {METRICS: text.encode()})
+
+
+def read_metrics(folder: Path) -> dict[str, Any]:
+    """Return the metrics of a checkpoint by split.
+
+    Raises:
+        UserError: They are missing or damaged.
+    """
+    path = folder / METRICS
+    checksums.check(path)
+    try:
+        metrics = json_files.load(path)
+    except FileNotFoundError:
+        raise UserError(f"{path} is missing; measure the checkpoint again.") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} is damaged ({error}); measure the checkpoint again.") from None
+    if not isinstance(metrics, dict):
+        raise UserError(f"{path} is damaged (it holds no object); measure the checkpoint again.")
+    return metrics
+
+
 def save_training_words(folder: Path, words: Sequence[str]) -> None:
     """Store the words of the training captions of a model that reads characters."""
-    write_text(folder / TRAINING_WORDS, json.dumps(list(words), ensure_ascii=False) + "\n")
+    text = json.dumps(list(words), ensure_ascii=False) + "\n"
+    checksums.write_files(folder, {TRAINING_WORDS: text.encode()})
 
 
 def _training_words(folder: Path) -> WordList | None:
@@ -283,7 +328,23 @@ def _training_words(folder: Path) -> WordList | None:
     file = folder / TRAINING_WORDS
     if not file.exists():
         return None
-    return WordList(map(str, json.loads(file.read_text(encoding="utf-8"))))
+    return WordList(map(str, json_files.load(file)))
+
+
+def check_sums(folder: Path) -> None:
+    """Compare all that answers depend on with the checksums, if the folder has them.
+
+    Raises:
+        DamagedFile: A file has changed.
+    """
+    for file in (*_content_files(folder), folder / TRAINING_WORDS):
+        checksums.check(file)
+
+
+def _check_finite(state: Mapping[str, Tensor]) -> None:
+    for name, tensor in state.items():
+        if tensor.is_floating_point() and not tensor.isfinite().all():
+            raise ValueError(f"{name} has values that are not finite; train the model again.")
 
 
 def _shorten(error: Exception) -> str:
@@ -310,7 +371,7 @@ def member_state(state: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
 
 def _read(folder: Path) -> tuple[Any, dict[str, Tensor]]:
     """Return the content of vocab.json and the stored weights."""
-    words = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+    words = json_files.load(folder / "vocab.json")
     stored: dict[str, Tensor] = {}
     for file in sorted(folder.glob("model*.safetensors")):
         stored |= load_file(file)
@@ -343,10 +404,15 @@ def content_hash(folder: Path) -> str:
     digest = hashlib.sha256()
     others = [folder / part.of for part in read_spec(folder).members if part.of]
     for place in (folder, *others):
-        for file in sorted([*place.glob("model*.safetensors"), place / "vocab.json"]):
+        for file in _content_files(place):
             digest.update(file.read_bytes())
-        digest.update((place / "config.json").read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _content_files(folder: Path) -> list[Path]:
+    """Return the files of weights, vocabulary and configuration."""
+    weights = folder.glob("model*.safetensors")
+    return [*sorted([*weights, folder / "vocab.json"]), folder / "config.json"]
 
 
 def shipped() -> list[Path]:

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from vsdemo.core import checksums, json_files
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import write_text
 from vsdemo.data import datasets
 from vsdemo.evaluation import matching
 from vsdemo.evaluation.evaluate import load_photos
@@ -47,7 +47,7 @@ def calibrate(folder: Path, split: str = "dev") -> MatchThreshold:
     )
     values = {"version": VERSION, "checkpoint": checkpoint.content_hash(folder)}
     content = json.dumps(values | result.to_json(), indent=1)
-    write_text(folder / FILE, content + "\n")
+    checksums.write_files(folder, {FILE: f"{content}\n".encode()})
     return result
 
 
@@ -59,7 +59,8 @@ def stored(folder: Path, content_hash: str) -> MatchThreshold | None:
         content_hash: Its `checkpoint.content_hash`.
     """
     try:
-        values = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        checksums.check(folder / FILE)
+        values = json_files.load(folder / FILE)
         if values["version"] != VERSION or values["checkpoint"] != content_hash:
             return None
         return MatchThreshold.from_json(values)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import checkpoints_root, write_text
-from vsdemo.data import datasets, examples
+from vsdemo.core.paths import checkpoints_root
+from vsdemo.data import datasets, examples, packaged
 from vsdemo.data.examples import TOPICS, Example
 from vsdemo.models import checkpoint
 from vsdemo.search.engine import Engine
@@ -109,7 +109,7 @@ def content_hash(folder: Path) -> str:
 
 @cache
 def _read(dataset: str) -> Mapping[str, Any]:
-    values: dict[str, Any] = json.loads(file(dataset).read_text(encoding="utf-8"))
+    values: dict[str, Any] = json.loads(packaged.read_text(file(dataset)))
     return values
 
 
@@ -138,5 +138,5 @@ def check(dataset: str) -> dict[str, dict[str, str]]:
         }
     photos = {text: sorted(names) for text, names in examples.true_photos(gallery).items()}
     content = {"split": SPLIT, "photos": photos, "checkpoints": records}
-    write_text(file(dataset), json.dumps(content, indent=1) + "\n")
+    packaged.write_text(file(dataset), json.dumps(content, indent=1) + "\n")
     return answers

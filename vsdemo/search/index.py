@@ -13,6 +13,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from vsdemo.core import tensors
+from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.hits import UNRELATED, BarScale, Hit
@@ -101,12 +102,13 @@ class Index:
         stored = {"x": self.embeddings.x}
         if self.embeddings.mask is not None:
             stored["mask"] = self.embeddings.mask
-        tensors.write(path, stored, {"items": json.dumps(self.items)})
+        tensors.write_checked(path, stored, {"items": json.dumps(self.items)})
 
     @classmethod
     def load(cls, path: Path, score: Score, scale: BarScale | None = None) -> Index | None:
         """Read what `save` wrote, for the same score; None if it is missing or damaged."""
         try:
+            tensors.check(path)
             with safe_open(path, "pt", str(device())) as file:
                 items = json.loads(file.metadata()["items"])
                 has_mask = "mask" in set(file.keys())
@@ -115,5 +117,5 @@ class Index:
                     mask=file.get_tensor("mask") if has_mask else None,
                 )
                 return cls(embeddings, items, score, scale)
-        except (OSError, SafetensorError):
+        except (DamagedFile, OSError, SafetensorError):
             return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from vsdemo.core.zero_gpu import is_zero_gpu
+
 # Set on Hugging Face Spaces, for a public link and for a server in a network.
 PUBLIC = ("SPACE_ID", "GRADIO_SHARE", "GRADIO_SERVER_NAME")
 ALLOW_TRAINING = "VSDEMO_ALLOW_TRAINING"
@@ -18,7 +20,9 @@ def is_public() -> bool:
 
 
 def training_allowed() -> bool:
-    """Whether a visitor may train."""
+    """Whether a visitor may train. With ZeroGPU nobody can: a training is longer than a call."""
+    if is_zero_gpu():
+        return False
     return not is_public() or os.environ.get(ALLOW_TRAINING) == "1"
 
 

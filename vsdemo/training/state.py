@@ -7,8 +7,8 @@ optimizer, random generators and progress.
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
+import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,20 +18,21 @@ from types import FrameType
 from typing import Any
 
 import torch
-from filelock import FileLock, Timeout
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from vsdemo.core import tensors
+from vsdemo.core import locks, tensors
 from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
 from vsdemo.core.events import EventLog
-from vsdemo.core.paths import home
+from vsdemo.core.locks import HeldError
 
 STATE = "last.safetensors"
+PID_FILE = "pid"  # held by the process that trains in its folder
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 Handler = Callable[[int, FrameType | None], None]
+_held: set[Path] = set()  # the files that `exclusive_run` holds
 
 
 @contextmanager
@@ -49,25 +50,34 @@ def handle_signals(handler: Handler) -> Iterator[None]:
 def exclusive_run(out: Path) -> Iterator[None]:
     """Keep other processes from training in the folder `out` within the block.
 
-    The lock of a process that was killed is free. A process may enter again.
+    The file `pid` there is locked meanwhile, see `vsdemo.core.locks`, and contains the process's
+    ID. A process may enter again.
 
     Raises:
         UserError: If another process trains in the folder.
     """
-    key = hashlib.sha256(str(out.resolve()).encode()).hexdigest()[:16]
-    path = home() / "locks" / f"{key}.lock"  # not in the folder, which may be shipped
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path, is_singleton=True)
+    path = out.resolve() / PID_FILE
+    if path in _held or locks.is_inherited(path):
+        yield
+        return
+    is_new = not out.exists()
+    out.mkdir(parents=True, exist_ok=True)
     try:
-        lock.acquire(timeout=0)
-    except Timeout:
+        file = locks.hold(path)
+    except HeldError:
         raise UserError(
             f"Another process trains in {out}; stop it first or choose another --out."
         ) from None
+    _held.add(path)
     try:
+        file.write(f"{os.getpid()}\n")
         yield
     finally:
-        lock.release()
+        _held.remove(path)
+        file.remove()
+        if is_new:
+            with suppress(OSError):
+                out.rmdir()  # nothing was trained, for example because the data are missing
 
 
 @contextmanager
@@ -139,7 +149,7 @@ def save(
     state["rng"] = torch.get_rng_state()
     if device().type == "cuda":
         state["rng_cuda"] = torch.cuda.get_rng_state()
-    tensors.write(out / STATE, state, {"run": json.dumps(progress)})
+    tensors.write_checked(out / STATE, state, {"run": json.dumps(progress)})
 
 
 def read(out: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -149,6 +159,7 @@ def read(out: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         UserError: If the file is damaged.
     """
     try:
+        tensors.check(out / STATE, required=False)  # older versions wrote no checksum
         with safe_open(out / STATE, "pt") as file:
             progress = json.loads(file.metadata()["run"])
             return progress, {k: file.get_tensor(k) for k in file.keys()}  # noqa: SIM118

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-# Read when gradio is imported: the app contacts no other host.
-os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
+from vsdemo.serving import offline
+
+os.environ.update(offline.variables())  # before gradio is imported
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,8 +14,9 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.paths import prepare_home
 from vsdemo.search.engine import Engine
-from vsdemo.serving import desktop
+from vsdemo.serving import desktop, ports, prepare
 from vsdemo.serving.limits import limits
 from vsdemo.ui import gradio_state, installation, theme
 from vsdemo.ui.alignment.tab import AlignTab
@@ -42,7 +43,6 @@ TABS: tuple[type[Tab], ...] = (
     HierarchyTab,
     TrainTab,
 )
-DEFAULT_PORT = 7860
 MAX_UPLOAD = "20mb"
 
 
@@ -65,9 +65,20 @@ def build(
             Page(library, tabs).connect(demo)
             if endpoints:
                 gradio_api.add(endpoints)
+    # For a Space, Gradio adds a header to the page, with a font of Google and data of the Hub.
+    demo.space_id = None
+    # With ZeroGPU, Gradio's own queue has room for one request.
     demo.queue(default_concurrency_limit=8, max_size=limits().queue)
     gradio_state.poll_slowly(demo)
     return demo
+
+
+def _open_first(library: Library) -> Pending[Engine] | None:
+    """Load the default model over the first gallery; without a model, return None."""
+    if library.problem:
+        return None
+    first = next(iter(library.galleries))
+    return library.engine(library.default_model(first), first, keep=True)
 
 
 def launch(port: int | None = None, gallery: str | None = None, **options: Any) -> gr.Blocks:
@@ -75,18 +86,19 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
 
     Args:
         port: Port of the server; by default GRADIO_SERVER_PORT or 7860.
-        gallery: Data set, captions file or folder of photos to offer first.
+        gallery: Data set, captions file or folder of photos to offer first; by default
+            VSDEMO_GALLERY.
         options: Passed to Gradio's own `launch`.
 
     Raises:
-        UserError: If the port is taken or the gallery does not exist.
+        UserError: If the port is taken, VSDEMO_HOME cannot be written, or the gallery or a
+            download in VSDEMO_PREPARE does not exist.
     """
-    library, folder = Library(gallery), upload_folder()
-    port = port or int(os.environ.get("GRADIO_SERVER_PORT", DEFAULT_PORT))
-    first: Pending[Engine] | None = None
-    if not library.problem:  # load the first engine while the browser opens
-        name = next(iter(library.galleries))
-        first = library.engine(library.default_model(name), name, keep=True)
+    port = ports.choose(port)
+    prepare_home()
+    wanted = prepare.downloads()
+    library, folder = Library(gallery or prepare.gallery()), upload_folder()
+    first = _open_first(library)  # while the browser opens
     endpoints = Endpoints(library)
     demo = build(library, endpoints=endpoints)
     server = Server(
@@ -94,7 +106,7 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
         library,
         endpoints,
         folder=folder,
-        is_ready=lambda: first is not None and (first.future.done() or first.partial is not None),
+        is_ready=lambda: first is not None and first.is_usable,
     )
     settings = {
         "server_port": port,
@@ -102,6 +114,7 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
         "show_error": False,
         "inbrowser": desktop.opens_browser(),
     }
+    prepare.start(wanted, on_ready=lambda: _open_first(library))
     server.stop_on_sigterm()
     try:
         demo.launch(

@@ -197,7 +197,7 @@ def is_ready_soon(library: Library, model: str, gallery: str, *, since: float) -
     while pending.partial is None and (left := until - monotonic()) > 0:
         if wait([pending.future], min(left, AT_ONCE)).done:
             break
-    return pending.partial is not None or (pending.future.done() and not pending.failed)
+    return pending.is_usable
 
 
 def event_data(event: gr.EventData) -> dict[str, Any]:

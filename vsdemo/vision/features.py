@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +14,8 @@ from PIL import Image
 from torch import Tensor
 from tqdm import tqdm
 
-from vsdemo.core import rates
+from vsdemo.core import cores, lent_gpu, rates
+from vsdemo.core.checksums import DamagedFile, sha256
 from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
@@ -24,7 +23,7 @@ from vsdemo.core.paths import home
 from vsdemo.core.progress import Progress
 from vsdemo.vision import backbones, proposals, regions, shards
 from vsdemo.vision.backbones import find_weights
-from vsdemo.vision.backbones.weights import Weights, file_version
+from vsdemo.vision.backbones.weights import Weights
 from vsdemo.vision.crops import CROPS, REGIONS
 from vsdemo.vision.proposals import PROPOSALS
 
@@ -36,8 +35,9 @@ FIRST_SHARD = 32  # photos in the first file of a run, so that the first ones ar
 GROWTH = 1.25  # factor by which more photos must be there until they are offered again
 DETECTION_SIDE = 1024  # pixels of a photo's long side when regions are proposed
 BATCH_VIEWS = 20  # views through the network at a time; more are slower on a CPU
+GPU_VIEWS = 256  # the same on a GPU
+WORTH_LENDING = 20.0  # seconds on a CPU from which on a GPU is borrowed, which takes seconds too
 PROBE = 4  # photos, enough to measure how long one takes
-MAX_KEYS = 100_000  # photos whose keys are remembered
 VERSION = 1  # to be raised when views or features are computed in another way
 VECTOR, MAP = "vector", "map"  # kinds of features
 FEATURES, BOXES = "features", "boxes"  # tensors of a file
@@ -49,6 +49,29 @@ def load_backbone(weights: Weights) -> Backbone:
     from vsdemo.vision.backbones.network import Backbone  # torchvision takes seconds to import
 
     return Backbone(weights)
+
+
+def encode_views(weights: Weights, kind: str, views: Tensor, boxes: Tensor | None) -> Tensor:
+    """Compute the features of views, in half precision on the CPU.
+
+    Args:
+        weights: Weights of the backbone.
+        kind: `VECTOR` or `MAP`.
+        views: (B, V, 3, H, W), uint8.
+        boxes: (B, K, 4) of the regions of which vectors are computed; None for those of the views.
+
+    Returns:
+        Vectors (B, D), of regions (B, K, D), or maps (B, C, h, w).
+    """
+    network = load_backbone(weights).to(device())
+    if kind == MAP:
+        _, maps = network(views[:, 0])
+        features = F.normalize(maps, dim=1)
+    elif boxes is None:
+        features = network.encode(views)
+    else:
+        features = network.encode_regions(views[:, 0], boxes)
+    return features.half().cpu()
 
 
 class UnreadablePhotos(UserError):
@@ -74,15 +97,9 @@ def photo_key(path: Path) -> str:
         UserError: If the file cannot be read.
     """
     try:
-        return _content_key(path, file_version(path))
+        return sha256(path)[:32]
     except OSError as error:
         raise UserError(f"The photo {path} cannot be read ({error.strerror}).") from None
-
-
-@lru_cache(maxsize=MAX_KEYS)
-def _content_key(path: Path, version: tuple[int, int, int]) -> str:
-    del version  # only part of the key of this cache
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
 
 
 def photo_keys(photos: Sequence[Path]) -> dict[Path, str]:
@@ -96,7 +113,7 @@ def photo_keys(photos: Sequence[Path]) -> dict[Path, str]:
         return result
 
     parts = [photos[start : start + SHARD] for start in range(0, len(photos), SHARD)]
-    with ThreadPoolExecutor() as pool:
+    with cores.thread_pool() as pool:
         return {path: key for part in pool.map(keys, parts) for path, key in part.items()}
 
 
@@ -221,7 +238,7 @@ class FeatureCache:
             if on_partial:
                 on_partial(shards.read_rows(rows, FEATURES))
 
-        return shards.read_rows(self._rows(photos, kind, progress, offer), FEATURES)
+        return self._read(FEATURES, photos, kind, progress, offer)
 
     def boxes(self, photos: Sequence[Path]) -> Tensor:
         """Return the boxes of the regions: (N, K, 4) as fractions, zeros for missing ones.
@@ -230,7 +247,7 @@ class FeatureCache:
         """
         if self._proposals is None:
             return torch.tensor(regions.FRAME).expand(len(photos), 1, 4)
-        boxes = shards.read_rows(self._rows(photos, VECTOR, progress=None), BOXES)
+        boxes = self._read(BOXES, photos, VECTOR, progress=None)
         regions.check(boxes, f"the features in {self.folder}")
         return boxes
 
@@ -288,12 +305,35 @@ class FeatureCache:
         """Compute what `encode` does, and the boxes (K, 4); of views the whole frame, (1, 4)."""
         network = load_backbone(self.weights)
         prepared = self._prepare(network, photo, path=None, kind=VECTOR)
-        values = self._compute(network, [prepared], VECTOR)
+        values = self._compute([prepared], VECTOR, run=_run_here)
         boxes = values.get(BOXES, torch.tensor([[regions.FRAME]]))
         return values[FEATURES][0].float(), boxes[0]
 
     def _folder(self, kind: str) -> Path:
         return self.folder / (MAP if kind == MAP else self._vectors)
+
+    def _read(
+        self,
+        name: str,
+        photos: Sequence[Path],
+        kind: str,
+        progress: Progress | None,
+        offer: Callable[[Sequence[shards.Row]], None] = lambda rows: None,
+    ) -> Tensor:
+        """Return a tensor of photos; what damaged files held is computed again.
+
+        Args:
+            name: `FEATURES` or `BOXES`.
+            photos: As in `get`, and so are the others.
+            kind: `VECTOR` or `MAP`.
+            progress: See `get`.
+            offer: See `_rows`.
+        """
+        while True:  # each time with one damaged file less
+            try:
+                return shards.read_rows(self._rows(photos, kind, progress, offer), name)
+            except DamagedFile as error:
+                error.path.unlink(missing_ok=True)
 
     def _rows(
         self,
@@ -306,7 +346,7 @@ class FeatureCache:
 
         Meanwhile, `offer` is called with the rows of the first photos; see `get`.
         """
-        with ThreadPoolExecutor() as pool:
+        with cores.thread_pool() as pool:
             keys = list(pool.map(photo_key, photos))
         known = self.known(kind)
         missing: dict[str, Path] = {}
@@ -346,13 +386,16 @@ class FeatureCache:
         with tqdm(total=len(keys), desc=description) as bar:
             start = 0
             while start < len(keys):
-                size = min(SHARD, max(FIRST_SHARD, start))
+                borrows = lent_gpu.is_offered() and self._is_long(len(keys) - start)
+                run = lent_gpu.run if borrows else _run_here
+                size = SHARD if borrows else min(SHARD, max(FIRST_SHARD, start))
                 part = {key: missing[key] for key in keys[start : start + size]}
                 watch = rates.Stopwatch()
                 stored: list[str] = []
                 values: list[dict[str, Tensor]] = []
-                for batch in self._batches(network, part, kind, broken):
-                    values.append(self._compute(network, list(batch.values()), kind))
+                batch_views = GPU_VIEWS if borrows else _batch_views()
+                for batch in self._batches(network, part, kind, broken, batch_views):
+                    values.append(self._compute(list(batch.values()), kind, run))
                     stored += batch
                     bar.update(len(batch))
                     if progress:
@@ -363,13 +406,23 @@ class FeatureCache:
                     rows = shards.write(self._folder(kind), stored, joined)
                     with watch.paused():
                         add(rows)
-                if kind == VECTOR:
+                if kind == VECTOR and not borrows:
                     rates.record(self._work, len(part), watch.seconds)
                 start += size
         return broken
 
+    def _is_long(self, photos: int) -> bool:
+        """Return whether photos are known to take so long here that a GPU is worth borrowing."""
+        seconds = self.seconds_per_photo
+        return seconds is not None and photos * seconds >= WORTH_LENDING
+
     def _batches(
-        self, network: Backbone, photos: dict[str, Path], kind: str, broken: dict[str, str]
+        self,
+        network: Backbone,
+        photos: dict[str, Path],
+        kind: str,
+        broken: dict[str, str],
+        batch_views: int,
     ) -> Iterator[dict[str, _Photo]]:
         """Yield photos by key in batches for the network; unreadable ones go to `broken`.
 
@@ -386,8 +439,8 @@ class FeatureCache:
             return self._prepare(network, photo, path=path, kind=kind)
 
         keys = list(photos)
-        size = max(1, BATCH_VIEWS // CROPS[self._read_crops(kind)].views)
-        with ThreadPoolExecutor() as pool:
+        size = max(1, batch_views // CROPS[self._read_crops(kind)].views)
+        with cores.thread_pool() as pool:
             for start in range(0, len(keys), size):
                 part = keys[start : start + size]
                 loaded = zip(part, pool.map(load, part), strict=True)
@@ -410,16 +463,24 @@ class FeatureCache:
         small.thumbnail((DETECTION_SIDE, DETECTION_SIDE))
         return _Photo(path, small, views)
 
-    def _compute(self, network: Backbone, photos: Sequence[_Photo], kind: str) -> dict[str, Tensor]:
+    def _compute(
+        self, photos: Sequence[_Photo], kind: str, run: lent_gpu.Lender
+    ) -> dict[str, Tensor]:
         """Compute the tensors to store of B photos, (B, ...) each, features in half precision."""
         views = torch.stack([photo.views for photo in photos])  # (B, V, 3, H, W)
-        if kind == MAP:
-            _, maps = network(views[:, 0])
-            return {FEATURES: F.normalize(maps, dim=1).half().cpu()}
-        if self._proposals is None:
-            return {FEATURES: network.encode(views).half().cpu()}
+        if kind == MAP or self._proposals is None:
+            return {FEATURES: run(encode_views, self.weights, kind, views, None)}
         small = [photo.small for photo in photos if photo.small is not None]
         boxes = self._proposals.find(small, [photo.path for photo in photos])  # (B, K, 4)
         regions.check(boxes, self.crops)
-        features = network.encode_regions(views[:, 0], boxes)  # (B, K, C)
-        return {FEATURES: features.half().cpu(), BOXES: boxes}
+        features = run(encode_views, self.weights, kind, views, boxes)  # (B, K, C)
+        return {FEATURES: features, BOXES: boxes}
+
+
+def _run_here(function: lent_gpu.Function, *args: Any) -> Tensor:
+    """Call a function in this process."""
+    return function(*args)
+
+
+def _batch_views() -> int:
+    return BATCH_VIEWS if device().type == "cpu" else GPU_VIEWS

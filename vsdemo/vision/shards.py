@@ -1,6 +1,7 @@
 """Tensors on disk, keyed by the content of photos: safetensors files of some hundred rows.
 
-A file is written whole or not at all, so an interrupted run loses at most one file.
+A file is written whole or not at all, so an interrupted run loses at most one file. Its checksum
+is compared when its tensors are read.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from vsdemo.core import tensors
+from vsdemo.core.checksums import DamagedFile
 
 KEYS = "keys"  # entry of a file's metadata: the keys of its rows, separated by spaces
 
@@ -51,14 +53,17 @@ def find_rows(folder: Path, names: frozenset[str]) -> dict[str, Row]:
 
 
 def read_rows(rows: Sequence[Row], name: str) -> Tensor:
-    """Read the rows of a tensor in the given order: float32, (N, ...)."""
+    """Read the rows of a tensor in the given order: float32, (N, ...).
+
+    Raises:
+        DamagedFile: A file is damaged or gone.
+    """
     by_file: dict[Path, list[int]] = defaultdict(list)
     for position, row in enumerate(rows):
         by_file[row.file].append(position)
     result = torch.empty(0)
     for file, positions in by_file.items():
-        with safe_open(file, "pt") as opened:
-            tensor: Tensor = opened.get_tensor(name)
+        tensor = _read(file, name)
         part = tensor[[rows[position].number for position in positions]]
         if not len(result):
             result = torch.empty(len(rows), *part.shape[1:])
@@ -66,8 +71,18 @@ def read_rows(rows: Sequence[Row], name: str) -> Tensor:
     return result
 
 
+def _read(file: Path, name: str) -> Tensor:
+    tensors.check(file)
+    try:
+        with safe_open(file, "pt") as opened:
+            tensor: Tensor = opened.get_tensor(name)
+    except (SafetensorError, OSError):  # it was replaced meanwhile
+        raise DamagedFile(file) from None
+    return tensor
+
+
 def write(folder: Path, keys: Sequence[str], values: dict[str, Tensor]) -> dict[str, Row]:
     """Write tensors (N, ...) of N keys to a new file, and return where those of each key are."""
     file = folder / f"{uuid.uuid4().hex}.safetensors"
-    tensors.write(file, values, {KEYS: " ".join(keys)})
+    tensors.write_checked(file, values, {KEYS: " ".join(keys)})
     return {key: Row(file, number) for number, key in enumerate(keys)}

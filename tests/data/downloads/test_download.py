@@ -12,6 +12,7 @@ from vsdemo.data.downloads import download
 from vsdemo.data.downloads.download import bytes_on_disk, format_size
 
 NAME = "photos.zip"
+LIMIT = 10_000_000  # bytes
 CUT = (60_000, 0, 0, 0)  # one attempt that breaks and three without any data
 
 
@@ -24,7 +25,7 @@ def path(tmp_path):
 def fetch_file(web, path):
     """Return a function that downloads the file and returns the calls of `progress`."""
 
-    def fetch_file(url=f"/{NAME}", cancel=None, stop=None):
+    def fetch_file(url=f"/{NAME}", cancel=None, stop=None, limit=LIMIT):
         calls = []
 
         def progress(done, of):
@@ -33,7 +34,8 @@ def fetch_file(web, path):
                 cancel.set()
 
         cancel = cancel or Event()
-        download.download(url if "://" in url else web.url + url, path, progress, cancel)
+        full = url if "://" in url else web.url + url
+        download.download(full, path, progress, cancel, limit=limit)
         return calls
 
     return fetch_file
@@ -121,6 +123,34 @@ def test_a_part_that_is_too_long_is_downloaded_again(fetch_file, web, path):
     assert path.read_bytes() == web.files[NAME]
 
 
+@pytest.mark.parametrize("names_size", [True, False])
+def test_a_file_that_is_too_large_is_stopped_and_deleted(fetch_file, web, path, names_size):
+    web.names_size = names_size
+    web.files[NAME] = bytes(5_000_000)
+    web.hold = 2_000_000  # the server would wait for the reader to want more
+    with pytest.raises(UserError, match=r"photos.zip is larger than the expected 1 MB, so"):
+        fetch_file(limit=1_000_000)
+    assert list(path.parent.iterdir()) == []
+    assert len(web.requests) == 1
+    web.go.set()
+
+
+def test_a_part_that_is_larger_than_the_limit_is_deleted(fetch_file, web, path):
+    web.ends_after = [100_000, 0, 0, 0]
+    with pytest.raises(UserError):
+        fetch_file()
+    web.ends_after = []
+    with pytest.raises(UserError, match="is larger than the expected 60 kB"):
+        fetch_file(limit=60_000)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_file_of_unknown_size_may_have_the_expected_one(fetch_file, web, path):
+    web.names_size = False
+    fetch_file(limit=len(web.files[NAME]))
+    assert path.read_bytes() == web.files[NAME]
+
+
 def test_a_missing_file_is_not_retried(fetch_file, web):
     with pytest.raises(UserError, match=r"/gone.zip cannot be fetched; its server answers 404"):
         fetch_file("/gone.zip")
@@ -192,7 +222,7 @@ def test_a_killed_download_resumes(fetch_file, web, path):
     code = (
         "import sys; from pathlib import Path; from threading import Event;"
         "from vsdemo.data.downloads.download import download;"
-        "download(sys.argv[1], Path(sys.argv[2]), lambda *_: None, Event())"
+        "download(sys.argv[1], Path(sys.argv[2]), lambda *_: None, Event(), limit=10**9)"
     )
     killed = subprocess.Popen([sys.executable, "-c", code, f"{web.url}/{NAME}", str(path)])
     while bytes_on_disk(path) < 20_000:

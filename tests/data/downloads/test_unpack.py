@@ -1,8 +1,12 @@
 """Archives and weights are unpacked completely or not at all, and only into their folder."""
 
 import hashlib
+import io
 import re
+import stat
+from functools import partial
 from threading import Event
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import pytest
 import torch
@@ -10,9 +14,10 @@ from safetensors.torch import load_file
 
 from tests.support.fake_web import zipped
 from vsdemo.core.errors import Cancelled, UserError
-from vsdemo.data.downloads import unpack
+from vsdemo.data.downloads import fetch, unpack
 from vsdemo.vision.backbones import find_weights
 
+SIZE = 1_000_000  # bytes that a file may unpack to, or more
 PHOTOS = {f"Flicker8k_Dataset/{n}.jpg": n.encode() * 1000 for n in "abcd"}
 
 
@@ -43,7 +48,7 @@ def test_all_photos_appear_at_once(file, folder):
         assert not folder.exists()
         reports.append(words)
 
-    unpack.unpack_archive(file, folder, progress, Event())
+    unpack.unpack_archive(file, folder, progress, Event(), SIZE)
     assert contents(folder) == {f"{n}.jpg": n.encode() * 1000 for n in "abcd"}
     assert reports == [("Unpacking", n, 4000) for n in (1000, 2000, 3000, 4000)]
     assert [p.name for p in folder.parent.iterdir()] == [folder.name]
@@ -56,7 +61,7 @@ def test_all_photos_appear_at_once(file, folder):
 )  # fmt: skip
 def test_nothing_is_written_outside_the_folder(file, folder, tmp_path, name):
     file.write_bytes(zipped({**PHOTOS, name: b"evil"}))
-    unpack.unpack_archive(file, folder, silent, Event())
+    unpack.unpack_archive(file, folder, silent, Event(), SIZE)
     files = {p for p in tmp_path.rglob("*") if p.is_file() and p != file}
     assert {p.parent for p in files} == {folder}
     assert {p.name for p in files} - {"evil.jpg"} == {f"{n}.jpg" for n in "abcd"}
@@ -67,7 +72,7 @@ def test_a_killed_run_resumes(file, folder):
     half.mkdir(parents=True)
     (half / "a.jpg").write_bytes(b"unpacked by the run that was killed")
     (half / ".part").write_bytes(b"an unfinished file")
-    unpack.unpack_archive(file, folder, silent, Event())
+    unpack.unpack_archive(file, folder, silent, Event(), SIZE)
     files = contents(folder)
     assert files.pop("a.jpg") == b"unpacked by the run that was killed"
     assert files == {f"{n}.jpg": n.encode() * 1000 for n in "bcd"}
@@ -76,10 +81,10 @@ def test_a_killed_run_resumes(file, folder):
 def test_a_cancelled_run_resumes(file, folder):
     cancel = Event()
     with pytest.raises(Cancelled):
-        unpack.unpack_archive(file, folder, lambda *_: cancel.set(), cancel)
+        unpack.unpack_archive(file, folder, lambda *_: cancel.set(), cancel, SIZE)
     assert file.exists()
     assert not folder.exists()
-    unpack.unpack_archive(file, folder, silent, Event())
+    unpack.unpack_archive(file, folder, silent, Event(), SIZE)
     assert len(contents(folder)) == 4
 
 
@@ -96,11 +101,11 @@ def test_a_damaged_archive_is_deleted(file, folder, damage):
     }
     file.write_bytes(damaged[damage])
     with pytest.raises(UserError, match=r"photos.zip was damaged and has been deleted; fetch it"):
-        unpack.unpack_archive(file, folder, silent, Event())
+        unpack.unpack_archive(file, folder, silent, Event(), SIZE)
     assert not file.exists()
     assert list(folder.parent.iterdir()) == []
     file.write_bytes(data)
-    unpack.unpack_archive(file, folder, silent, Event())
+    unpack.unpack_archive(file, folder, silent, Event(), SIZE)
     assert len(contents(folder)) == 4
 
 
@@ -109,7 +114,9 @@ def test_weights_are_converted_to_half_precision_and_current_names(tmp_path):
     old = {f"features.denseblock1.denselayer1.norm.1.{k}": v for k, v in norm.items()}
     old |= {"features.conv0.weight": torch.rand(2, 3), "classifier.weight": torch.rand(4, 4)}
     torch.save(old, tmp_path / "old.pth")
-    unpack.convert_weights(tmp_path / "old.pth", tmp_path / "new.safetensors", silent, Event())
+    unpack.convert_weights(
+        tmp_path / "old.pth", tmp_path / "new.safetensors", silent, Event(), SIZE
+    )
     new = load_file(tmp_path / "new.safetensors")
     layer = "features.denseblock1.denselayer1.norm1."
     names = {f"{layer}{k}" for k in ("weight", "running_mean", "num_batches_tracked")}
@@ -122,7 +129,9 @@ def test_weights_are_converted_to_half_precision_and_current_names(tmp_path):
 def test_damaged_weights_are_deleted(tmp_path, data):
     (tmp_path / "net.pth").write_bytes(data)
     with pytest.raises(UserError, match=r"net.pth were damaged \(\w+\) and have been deleted"):
-        unpack.convert_weights(tmp_path / "net.pth", tmp_path / "net.safetensors", silent, Event())
+        unpack.convert_weights(
+            tmp_path / "net.pth", tmp_path / "net.safetensors", silent, Event(), SIZE
+        )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -137,6 +146,61 @@ def test_conversion_reproduces_the_weights_of_the_checkpoints(tmp_path):
     }
     assert "features.denseblock1.denselayer1.norm.1.weight" in old
     torch.save({**old, "classifier.weight": torch.rand(1000, 1664)}, tmp_path / "net.pth")
-    unpack.convert_weights(tmp_path / "net.pth", tmp_path / "net.safetensors", silent, Event())
+    unpack.convert_weights(
+        tmp_path / "net.pth", tmp_path / "net.safetensors", silent, Event(), 30 * SIZE
+    )
     digest = hashlib.sha256((tmp_path / "net.safetensors").read_bytes()).hexdigest()
     assert digest.startswith(known.hash)
+    assert digest == fetch.DENSENET169
+
+
+def test_weights_with_another_checksum_are_deleted(tmp_path):
+    torch.save({"features.conv0.weight": torch.ones(2, 3)}, tmp_path / "net.pth")
+    convert = partial(unpack.convert_weights, progress=silent, cancel=Event(), size=SIZE)
+    with pytest.raises(UserError, match=r"net.pth are not the expected ones and have been deleted"):
+        convert(tmp_path / "net.pth", tmp_path / "net.safetensors", sha256="0" * 64)
+    assert list(tmp_path.iterdir()) == []
+
+
+def compressed(members):
+    """Return the bytes of a zip in which each member is compressed."""
+    out = io.BytesIO()
+    with ZipFile(out, "w", ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def test_an_archive_that_unpacks_to_more_than_expected_is_deleted(file, folder):
+    file.write_bytes(compressed({f"{n}.jpg": bytes(400_000) for n in range(4)}))
+    assert file.stat().st_size < 4000
+    with pytest.raises(UserError, match=r"photos.zip unpacks to more than the expected 1 MB and"):
+        unpack.unpack_archive(file, folder, silent, Event(), SIZE)
+    assert [p.name for p in folder.parent.iterdir()] == []
+    assert not file.exists()
+
+
+def test_a_member_that_is_longer_than_it_states_is_cut_and_refused(file, folder):
+    data = compressed({"a.jpg": bytes(400_000)})
+    file.write_bytes(data.replace((400_000).to_bytes(4, "little"), (10).to_bytes(4, "little")))
+    with pytest.raises(UserError, match=r"photos.zip was damaged and has been deleted"):
+        unpack.unpack_archive(file, folder, silent, Event(), SIZE)
+    assert list(folder.parent.iterdir()) == []
+
+
+def test_links_are_left_out(file, folder):
+    link = ZipInfo("link.txt")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with ZipFile(file, "a") as archive:
+        archive.writestr(link, "/etc/passwd")
+    unpack.unpack_archive(file, folder, silent, Event(), SIZE)
+    assert set(contents(folder)) == {f"{n}.jpg" for n in "abcd"}
+
+
+def test_weights_that_unpack_to_more_than_expected_are_deleted(tmp_path):
+    (tmp_path / "net.pth").write_bytes(compressed({"net/data/0": bytes(5_000_000)}))
+    with pytest.raises(UserError, match=r"net.pth were damaged \(TooLarge\) and have been deleted"):
+        unpack.convert_weights(
+            tmp_path / "net.pth", tmp_path / "net.safetensors", silent, Event(), SIZE
+        )
+    assert list(tmp_path.iterdir()) == []

@@ -78,7 +78,7 @@ def test_load_draws_missing_pictures_once(few):
 
 def test_pictures_are_drawn_in_order_and_wait_for_the_caller(few, monkeypatch):
     """Whoever is called with the progress can stop the drawing for a while."""
-    monkeypatch.setattr(store.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(store.cores, "available", lambda: 2)
     numbers, drawn = range(4000, 4040), []
 
     def progress(done, total):
@@ -93,7 +93,7 @@ def test_pictures_are_drawn_in_order_and_wait_for_the_caller(few, monkeypatch):
 
 
 def test_drawing_ends_with_an_error_of_its_caller(few, monkeypatch):
-    monkeypatch.setattr(store.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(store.cores, "available", lambda: 2)
     processes = []
     start = subprocess.Popen
     monkeypatch.setattr(
@@ -114,7 +114,7 @@ def test_drawing_ends_with_an_error_of_its_caller(few, monkeypatch):
 
 
 def test_a_picture_that_cannot_be_drawn(few, monkeypatch, tmp_path):
-    monkeypatch.setattr(store.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(store.cores, "available", lambda: 2)
     (tmp_path / "file").write_text("in the place of a folder")
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "file" / "home"))
     with pytest.raises(UserError, match=r"Storybook cannot be drawn \(.+\)\.$"):
@@ -178,3 +178,12 @@ def test_contact_sheet_errors(few, tmp_path, name, split, message):
         message = "cannot be written"
     with pytest.raises(UserError, match=message):
         save_sheet(split, 1, tmp_path / name)
+
+
+@pytest.mark.timeout(60)
+def test_drawing_ends_although_another_process_holds_the_input_open():
+    """A copy of this process does, as the one that has the GPU on ZeroGPU."""
+    with painters._Painter() as painter:
+        held = os.dup(painter._orders.fileno())
+    os.close(held)
+    assert painter._process.returncode == 0

@@ -45,23 +45,46 @@ def test_stop_lets_the_trainer_save_and_exit(fake_training):
 def test_end_leaves_the_exit_code_to_the_parent():
     """An exit code can be read once, so `processes.end` must not read it."""
     with subprocess.Popen([fake_trainer.PYTHON, "-ISc", "import time; time.sleep(60)"]) as child:
-        process = psutil.Process(child.pid)
-        job = {"pid": child.pid, "born": process.create_time()}
-        assert processes.find(job) == process
-        processes.end(process, 5)
+        processes.end(lambda: child.pid if is_running(child.pid) else None, 5)
         wait_for(lambda: not is_running(child.pid))
         time.sleep(0.3)
-        assert processes.find(job) is None  # although its exit code has not been read yet
         assert child.wait() == -signal.SIGTERM
 
 
-def test_a_process_is_known_by_its_time_of_birth():
-    """The clock may be adjusted by less than the tolerance."""
-    process = psutil.Process()
-    born = process.create_time()
-    for shift, same in [(0, True), (4, True), (-4, True), (6, False), (-6, False)]:
-        record = {"pid": process.pid, "born": born + shift}
-        assert (processes.find(record) == process) is same
+@pytest.mark.parametrize("seconds", [5.5, 3600, -5.5, -3600])
+def test_a_run_stays_alive_when_the_clock_steps(fake_training, monkeypatch, seconds):
+    """Also the times at which processes were born shift with the clock."""
+    run = start_run()
+    now, born = time.time, psutil.Process.create_time
+    monkeypatch.setattr(time, "time", lambda: now() + seconds)
+    monkeypatch.setattr(psutil.Process, "create_time", lambda self: born(self) + seconds)
+    assert (run.alive, run.state) == (True, "training")
+    assert jobs.current() == run
+    jobs.stop(run.name)
+    assert final_state(run) == "stopped"
+    jobs.resume(run.name)
+    wait_for(lambda: run.state == "training", 10)
+    fake_trainer.kill(run)
+    assert final_state(run) == "killed"
+
+
+def test_a_live_run_is_known_in_a_moved_folder_and_not_in_a_copy(fake_training):
+    run = start_run()
+    copy = shutil.copytree(run.folder, jobs.root() / "obey-7")
+    assert [(other.name, other.alive) for other in jobs.list_runs()] == [
+        *(("obey-1", True), ("obey-7", False))
+    ]
+    assert jobs.get_run("obey-7").state == "killed"
+    shutil.rmtree(copy)
+    run.folder.rename(jobs.root() / "obey-8")
+    moved = jobs.current()
+    assert moved is not None
+    assert (moved.name, moved.alive) == ("obey-8", True)
+    with pytest.raises(UserError, match="obey-8 is being trained"):
+        jobs.start(JobSpec("obey"))
+    jobs.stop("obey-8")
+    wait_for(lambda: jobs.current() is None)
+    assert moved.state == "stopped"
 
 
 def test_a_run_can_be_stopped_before_its_first_event(fake_training):

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,9 +16,10 @@ import psutil
 import pytest
 
 from tests.support import fake_trainer
-from tests.support.fake_trainer import final_state, is_running, start_run, wait_for
+from tests.support.fake_trainer import final_state, is_running, pid_of, start_run, wait_for
 from vsdemo.core.errors import UserError
-from vsdemo.training.jobs import jobs, processes
+from vsdemo.core.locks import HeldFile
+from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import JobSpec
 
 APP = """
@@ -130,29 +132,41 @@ def test_a_damaged_or_missing_job_file_means_no_run(fake_training, job):
     assert jobs.current() == run
 
 
-@pytest.mark.parametrize("key", ["name", "born"])
-def test_a_job_file_without_a_key_means_no_run(fake_training, key):
-    """The process is alive, but cannot be identified."""
-    start_run()
-    job = json.loads((jobs.root() / jobs.JOB_FILE).read_text())
-    del job[key]
-    (jobs.root() / jobs.JOB_FILE).write_text(json.dumps(job))
+def test_a_run_is_alive_without_the_job_file(fake_training):
+    run = start_run()
+    (jobs.root() / jobs.JOB_FILE).unlink()
+    assert jobs.current() == run
+    assert run.state == "training"
+    with pytest.raises(UserError, match="obey-1 is being trained"):
+        jobs.start(JobSpec("obey"))
+    jobs.stop(run.name)
+    assert final_state(run) == "stopped"
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"pid": 1}', '{"name": 5}', "[" * 100_000])
+def test_no_run_starts_beside_one_that_cannot_be_identified(fake_training, content):
+    """Its folder is removed, and the job file is damaged while the process holds it."""
+    run = start_run()
+    pid = pid_of(run)
+    shutil.rmtree(run.folder)
+    (jobs.root() / jobs.JOB_FILE).write_text(content)
     assert jobs.current() is None
-    assert jobs.list_runs()[0].state == "killed"
-    os.kill(job["pid"], signal.SIGKILL)
+    with pytest.raises(UserError, match="Another run is being trained"):
+        jobs.start(JobSpec("obey"))
+    os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: not is_running(pid))
+    assert start_run().state == "training"
 
 
 def test_another_process_with_the_id_of_a_job_is_not_stopped(fake_training):
     """The ID is that of this process, so a stop would end the tests."""
     run = start_run("done")
     assert final_state(run) == "done"
-    born = psutil.Process().create_time()
-    job = {"name": run.name, "pid": os.getpid(), "born": born - 60}
-    (jobs.root() / jobs.JOB_FILE).write_text(json.dumps(job))
+    (jobs.root() / jobs.JOB_FILE).write_text(json.dumps({"name": run.name, "pid": os.getpid()}))
+    (run.folder / "pid").write_text(f"{os.getpid()}\n")
     assert jobs.current() is None
     assert run.state == "done"
     jobs.stop(run.name)
-    assert processes.find(job | {"born": born}) is not None
 
 
 @pytest.mark.parametrize("file", ["run.json", "pid", jobs.JOB_FILE])
@@ -162,14 +176,22 @@ def test_a_full_disk_at_the_start_leaves_no_process_and_no_folder(fake_training,
     children = []
 
     def write_text(path, text):
-        if path.name == file:
-            children.extend(p for p in psutil.Process().children() if p not in before)
-            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        fail_if_full(path)
         path.write_text(text)
 
+    def write(held, text):
+        fail_if_full(held.path)
+        write_held(held, text)
+
+    def fail_if_full(path):
+        children.extend(p for p in psutil.Process().children() if p not in before)
+        if path.name == file and (children or file == "run.json"):
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    write_held = HeldFile.write
     with monkeypatch.context() as patch:
-        for module in (jobs, processes):
-            patch.setattr(module, "write_text", write_text)
+        patch.setattr(jobs, "write_text", write_text)
+        patch.setattr(HeldFile, "write", write)
         with pytest.raises(
             UserError, match=r"The disk is full; free some space on the disk of .*runs\.$"
         ):
@@ -179,3 +201,17 @@ def test_a_full_disk_at_the_start_leaves_no_process_and_no_folder(fake_training,
     time.sleep(0.1)  # the thread that waits for the process may still be running
     assert [path.name for path in jobs.root().iterdir() if path.is_dir()] == []
     assert jobs.start(JobSpec("obey")).name == "obey-1"
+
+
+def test_a_trainer_imports_nothing_from_the_working_directory(own_home, tmp_path, monkeypatch):
+    """Neither as `python -m` does, nor through an empty entry of PYTHONPATH."""
+    here = tmp_path / "here"
+    (here / "vsdemo").mkdir(parents=True)
+    for file in ("torch.py", "typer.py", "vsdemo/__main__.py"):
+        (here / file).write_text("open('imported', 'w'); raise SystemExit(3)")
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep)
+    run = jobs.start(JobSpec("no-such-preset"))
+    assert final_state(run) == "failed"
+    assert run.problem.startswith("There is no preset 'no-such-preset'")
+    assert not (here / "imported").exists()

@@ -124,7 +124,7 @@ def test_failed_download_is_reported(name, error, models_folder, monkeypatch, is
     def fail(*args, **options):
         raise error
 
-    monkeypatch.setattr(torch.hub, "load_state_dict_from_url", fail)
+    monkeypatch.setattr("vsdemo.vision.backbones.weights.download", fail)
     monkeypatch.setattr(open_clip, "download_pretrained", fail)
     with pytest.raises(UserError, match=r"could not be downloaded.*models/ folder") as caught:
         find_weights(name)
@@ -134,13 +134,14 @@ def test_failed_download_is_reported(name, error, models_folder, monkeypatch, is
 def test_weights_are_downloaded(models_folder, tmp_path, monkeypatch, random_network, float32):
     net, _ = random_network("resnet18")
 
-    def download(url, **options):
-        file = tmp_path / "checkpoints" / url.rsplit("/", 1)[1]
-        file.parent.mkdir()
-        torch.save(net.state_dict(), file)
+    def download(url, path, *args, limit):
+        assert limit == 46_831_501  # 44.661 MiB, rounded up
+        path.parent.mkdir()
+        torch.save(net.state_dict(), path)
 
     monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path))
-    monkeypatch.setattr(torch.hub, "load_state_dict_from_url", download)
+    monkeypatch.setattr("vsdemo.vision.backbones.weights.download", download)
+    monkeypatch.setattr("vsdemo.vision.backbones.weights.sha256", lambda path: "f37072fd" * 8)
     weights = find_weights("torchvision/resnet18")
     assert weights.path.name == "resnet18-f37072fd.pth"
     vector, _ = Backbone(weights)(pixels(1))

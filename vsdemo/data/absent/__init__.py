@@ -11,6 +11,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from vsdemo.data import packaged
+
 FOLDER = Path(__file__).parent
 EVERYDAY = "photos"  # the list of data sets without one of their own
 
@@ -23,7 +25,7 @@ def sentences(dataset: str) -> tuple[str, ...]:
         dataset: Its name; data sets without a list of their own share that of everyday photos.
     """
     file = FOLDER / f"{dataset if dataset in names() else EVERYDAY}.txt"
-    return tuple(file.read_text(encoding="utf-8").splitlines())
+    return tuple(packaged.read_text(file).splitlines())
 
 
 def names() -> tuple[str, ...]:

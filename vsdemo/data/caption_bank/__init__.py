@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from vsdemo.data import packaged
 from vsdemo.data.caption_bank.grammar import Dealer, parse_topic
 from vsdemo.data.text.vocab import tokenize
 
@@ -26,7 +27,7 @@ SEED = 0
 
 def read_file(name: str) -> dict[str, Any]:
     """Return one of the bank's files."""
-    return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(packaged.read_text(FOLDER / f"{name}.toml"))
 
 
 @cache

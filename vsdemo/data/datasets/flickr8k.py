@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import require_data
 from vsdemo.data.datasets.base import Dataset, Report
 
@@ -19,17 +20,27 @@ def _folder(name: str) -> Path:
     return require_data("flickr8k", name, what="Flickr8k")
 
 
+def _read_text(path: Path) -> str:
+    try:
+        if text := path.read_text(encoding="utf-8"):
+            return text
+        reason = "it is empty"
+    except (OSError, ValueError) as error:
+        reason = f"{type(error).__name__}: {error}"
+    raise UserError(f"{path} is damaged ({reason}); download it again.")
+
+
 def split_names(split: str) -> list[str]:
     """Return the photo names of an official split, in its order."""
     list_file = _folder("Flickr8k_text") / f"Flickr_8k.{split}Images.txt"
-    return list_file.read_text(encoding="utf-8").split()
+    return _read_text(list_file).split()
 
 
 def read_captions() -> dict[str, list[str]]:
     """Return the captions by photo name, including photos that do not exist."""
     captions: dict[str, list[str]] = {}
     token_file = _folder("Flickr8k_text") / "Flickr8k.token.txt"
-    for line in token_file.read_text(encoding="utf-8").splitlines():
+    for line in _read_text(token_file).splitlines():
         name, _, text = line.partition("\t")
         captions.setdefault(name.rsplit("#", 1)[0], []).append(text.strip())
     return captions

@@ -9,10 +9,10 @@ expected beside the file or in its folder images/, below `filepath` if that is g
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from vsdemo.core import json_files
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.data.datasets.base import Dataset
@@ -33,7 +33,7 @@ class KarpathyFile(Dataset):
             UserError: The file is not in this format, or the split is empty.
         """
         try:
-            images = json.loads(self.path.read_text(encoding="utf-8"))["images"]
+            images = json_files.load(self.path)["images"]
             rows = [i for i in images if split == "all" or SPLIT_OF.get(i["split"]) == split]
             photos = tuple(_photo(self.path.parent, image) for image in rows)
             texts = [[s["raw"].strip() for s in image["sentences"]] for image in rows]

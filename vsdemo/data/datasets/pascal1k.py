@@ -6,12 +6,13 @@ shuffled with `random.Random(seed)` and cut in that order. The seed is 0 unless 
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 from typing import Any
 
+from vsdemo.core import json_files
 from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import require_data
 from vsdemo.data.datasets.base import Dataset, Report
 
@@ -24,9 +25,21 @@ RANGES = {
 
 
 def read_captions() -> dict[str, dict[str, Any]]:
-    """Return {"category": ..., "captions": [...]} by photo name."""
+    """Return {"category": ..., "captions": [...]} by photo name.
+
+    Raises:
+        UserError: The file is missing or damaged.
+    """
     path = require_data("pascal1k", "pascal_sentences.json", what="Pascal1K")
-    captions: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        captions: dict[str, dict[str, Any]] = json_files.load(path)
+        for photo in captions.values():
+            if not all(isinstance(text, str) for text in photo["captions"]):
+                raise TypeError("a caption is no text")
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise UserError(
+            f"{path} is damaged ({type(error).__name__}: {error}); download it again."
+        ) from None
     return captions
 
 

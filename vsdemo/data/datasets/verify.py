@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 from tqdm import tqdm
 
+from vsdemo.core import cores
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
@@ -44,7 +44,7 @@ def verify(splits: dict[str, CaptionSet]) -> Report:
     for name, captions in splits.items():
         for path in captions.photos:
             split_of.setdefault(path, "no split" if name == "all" else name)
-    with ThreadPoolExecutor() as pool:
+    with cores.thread_pool() as pool:
         inspections = pool.map(_inspect, split_of)
         bar = tqdm(inspections, total=len(split_of), desc="photos", mininterval=1)
         inspected = dict(zip(split_of, bar, strict=True))

@@ -45,7 +45,7 @@ def bytes_on_disk(path: Path) -> int:
     return 0
 
 
-def download(url: str, path: Path, progress: Progress, cancel: Event) -> None:
+def download(url: str, path: Path, progress: Progress, cancel: Event, *, limit: int) -> None:
     """Download a file, resuming an earlier, even a killed, call.
 
     Proxies are those of the environment.
@@ -55,10 +55,11 @@ def download(url: str, path: Path, progress: Progress, cancel: Event) -> None:
         path: Where to write it.
         progress: Called with bytes; the total is 0 if the server does not name it.
         cancel: Set it to stop.
+        limit: Bytes of the file at most; a larger one is given up.
 
     Raises:
         Cancelled: `cancel` is set.
-        UserError: The server cannot be reached or refuses the file.
+        UserError: The server cannot be reached or refuses the file, or the file is too large.
         OSError: The file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +67,7 @@ def download(url: str, path: Path, progress: Progress, cancel: Event) -> None:
     while True:
         before = bytes_on_disk(path)
         try:
-            _continue(url, path, progress, cancel)
+            _continue(url, path, progress, cancel, limit)
             break
         except _ConnectionFailed as error:
             if bytes_on_disk(path) > before:
@@ -97,25 +98,39 @@ def _failure(url: str, path: Path, reason: str) -> str:
     )
 
 
-def _continue(url: str, path: Path, progress: Progress, cancel: Event) -> None:
+def _continue(url: str, path: Path, progress: Progress, cancel: Event, limit: int) -> None:
     """Append to the part file until it is complete."""
     response = _request(url, path)
     if response is None:
         return
     with response, _part(path).open("ab") as file:
         done, total = file.tell(), _total(response)
+        _check_size(url, path, total, limit)
         progress(done, total)
         while not total or done < total:
             if cancel.is_set():
                 raise Cancelled(STOPPED)
-            chunk = _read(response, min(CHUNK, total - done) if total else CHUNK)
+            # A server that does not name the size may send one byte too many, which tells.
+            chunk = _read(response, min(CHUNK, (total or limit + 1) - done))
             if not chunk:
                 break
+            _check_size(url, path, done + len(chunk), limit)
             file.write(chunk)
             done += len(chunk)
             progress(done, total)
     if done < total:
         raise _ConnectionFailed("the connection ended early")
+
+
+def _check_size(url: str, path: Path, size: int, limit: int) -> None:
+    """Delete the part file and raise UserError if the file is larger than the limit."""
+    if size > limit:
+        _part(path).unlink(missing_ok=True)
+        _version_file(path).unlink(missing_ok=True)
+        raise UserError(
+            f"{url} is larger than the expected {format_size(limit)}, so the download was stopped "
+            "and deleted; fetch it later, or get the file in another way."
+        )
 
 
 def _request(url: str, path: Path) -> HTTPResponse | None:

@@ -26,6 +26,8 @@ from vsdemo.data.downloads.unpack import convert_weights, partial_folder, unpack
 
 STAGE = "Fetching"
 FLICKR8K = "https://github.com/jbrownlee/Datasets/releases/download/Flickr8k"
+# SHA-256 of the converted weights, which the included checkpoints were trained on.
+DENSENET169 = "9a0cf6ef85b421331a0d14a41e6fe7d7e16d2a49b94bd5332528f712de962f25"
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -38,8 +40,8 @@ class RemoteFile:
         size: Bytes to download.
         digest: `algorithm:hexdigest`, with at least eight digits.
         destination: Where it is unpacked to, below the folder of the data sets.
-        unpacked_size: Bytes of the unpacked data.
-        unpack: Creates the target from the downloaded file.
+        unpacked_size: Bytes of the unpacked data, about.
+        unpack: Creates the target from the downloaded file; the last argument is `unpacked_size`.
     """
 
     url: str
@@ -47,7 +49,7 @@ class RemoteFile:
     digest: str
     destination: str
     unpacked_size: int
-    unpack: Callable[[Path, Path, StageProgress, Event], None]
+    unpack: Callable[[Path, Path, StageProgress, Event, int], None]
 
     @property
     def path(self) -> Path:
@@ -138,7 +140,8 @@ DOWNLOADS = {
                 digest="sha256:b2777c0a",
                 destination="models/densenet169_imagenet.fp16.safetensors",
                 unpacked_size=26_000_000,
-                unpack=convert_weights,
+                # The server names only 32 bits of the file's own checksum.
+                unpack=partial(convert_weights, sha256=DENSENET169),
             ),
         ),
         terms="BSD-3-Clause",
@@ -177,10 +180,11 @@ def fetch(name: str, progress: StageProgress, cancel: Event) -> None:
             if not file.path.exists():
                 before = sum(bytes_on_disk(other.path) for other in missing[:i])
                 after = sum(other.size for other in missing[i + 1 :])
-                download(file.url, file.path, _overall(progress, before, after), cancel)
+                report = _overall(progress, before, after)
+                download(file.url, file.path, report, cancel, limit=file.size)
             _verify(file)
         for file in missing:
-            file.unpack(file.path, file.target, progress, cancel)
+            file.unpack(file.path, file.target, progress, cancel, file.unpacked_size)
         for file in wanted.files:
             for leftover in file.path.parent.glob(f"{file.path.name}*"):
                 leftover.unlink()

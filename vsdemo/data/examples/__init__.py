@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from vsdemo.core.caption_set import CaptionSet
+from vsdemo.data import packaged
 from vsdemo.data.storybook import store
 from vsdemo.data.storybook.facts import Facts, Thing, entails, facts_of
 from vsdemo.data.storybook.scene import Link
@@ -62,7 +63,7 @@ def examples(dataset: str) -> tuple[Example, ...]:
         dataset: Its name; all but Storybook share the list for everyday photos.
     """
     name = DRAWN if dataset == DRAWN else EVERYDAY
-    rows = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))["examples"]
+    rows = tomllib.loads(packaged.read_text(FOLDER / f"{name}.toml"))["examples"]
     return tuple(_drawn(row) if name == DRAWN else _everyday(row) for row in rows)
 
 

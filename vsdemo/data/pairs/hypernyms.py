@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from vsdemo.core.errors import UserError
+from vsdemo.data import packaged
 from vsdemo.data.pairs import wordnet
 from vsdemo.data.pairs.wordnet import Taxonomy
 
@@ -30,6 +31,7 @@ HELD_OUT = 4000  # edges for dev and for test each; a twentieth of small taxonom
 MIN_EDGES = 200  # to hold some of them out
 MAX_WHOLE = 2000  # concepts of which all pairs are measured
 SEED = 0  # of the splits
+TOY = Path(__file__).with_name("toy.tsv")
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,10 @@ def load(dataset: str) -> Taxonomy:
     """
     if dataset == wordnet.NAME:
         return wordnet.load()
-    return wordnet.read(Path(__file__).with_name("toy.tsv") if dataset == "toy" else Path(dataset))
+    if dataset == "toy":
+        packaged.check(TOY)
+        return wordnet.read(TOY)
+    return wordnet.read(Path(dataset))
 
 
 def _partition(count: int, size: int) -> list[np.ndarray]:

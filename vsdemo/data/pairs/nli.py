@@ -6,12 +6,12 @@ SNLI is read from the official files snli_1.0_SPLIT.jsonl. Pairs without a major
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from vsdemo.core import json_files
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import data_root, require_data
 from vsdemo.data.pairs import sick
@@ -115,7 +115,7 @@ def _read(path: Path) -> tuple[NliPair, ...]:
 def _pair(path: Path, number: int, text: str) -> NliPair | None:
     """Return the pair of a line; None if it has no majority label."""
     try:
-        values = json.loads(text)
+        values = json_files.parse(text)
         cells = [values[field] for field in FIELDS]
     except (ValueError, LookupError, TypeError):
         cells = []

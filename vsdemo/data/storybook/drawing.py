@@ -13,6 +13,7 @@ from typing import cast
 
 import resvg_py
 
+from vsdemo.data import packaged
 from vsdemo.data.storybook import lexicon
 from vsdemo.data.storybook.scene import Box
 
@@ -47,7 +48,7 @@ class Drawing:
 @cache
 def read_drawing(name: str) -> Drawing:
     """Return a drawing by its path without suffix, such as `parts/dog-run`."""
-    text = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    text = packaged.read_text(FOLDER / f"{name}.svg")
     head, body = text.split(">", 1)
     attributes = dict(re.findall(r'([\w-]+)="([^"]*)"', head))
     *_, width, height = map(float, attributes["viewBox"].split())
@@ -62,7 +63,7 @@ def read_drawing(name: str) -> Drawing:
 
 @cache
 def _times() -> dict[str, dict[str, str]]:
-    text = (FOLDER / "settings" / "times.json").read_text(encoding="utf-8")
+    text = packaged.read_text(FOLDER / "settings" / "times.json")
     return cast(dict[str, dict[str, str]], json.loads(text))
 
 

@@ -9,7 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.errors import UserError
+from vsdemo.data import packaged
 from vsdemo.data.storybook.lexicon_entries import (
     Action,
     Colour,
@@ -150,8 +152,10 @@ def load_lexicon() -> Lexicon:
         UserError: If the file is damaged.
     """
     try:
-        return _parse(tomllib.loads(FILE.read_text(encoding="utf-8")))
-    except (OSError, ValueError, LookupError, TypeError) as error:
+        return _parse(tomllib.loads(packaged.read_text(FILE)))
+    except DamagedFile:
+        raise
+    except (ValueError, LookupError, TypeError) as error:
         raise UserError(f"{FILE} is damaged ({error}); restore it with git.") from None
 
 

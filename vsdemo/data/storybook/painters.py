@@ -1,8 +1,8 @@
 """Processes that draw pictures, so that all cores draw.
 
 A process reads numbers of pictures from its standard input and answers each with a line: empty
-once the picture is drawn, otherwise the reason why it cannot be. Unlike workers of
-`multiprocessing` it neither imports the main program again nor inherits its threads.
+once the picture is drawn, otherwise the reason why it cannot be. An empty line ends it. Unlike
+workers of `multiprocessing` it neither imports the main program again nor inherits its threads.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import islice
 from queue import SimpleQueue
 from types import TracebackType
@@ -36,7 +36,7 @@ class _Painter:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": "1"},
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -51,7 +51,10 @@ class _Painter:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._process.communicate()  # closes its input, which ends it
+        # Closing its input might not end it: a copy of this process may hold it open.
+        with suppress(OSError):
+            self._orders.write("\n")
+        self._process.communicate()
 
     def draw(self, numbers: Sequence[int]) -> None:
         """Draw pictures. Raises UserError if it cannot."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict
@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from vsdemo.core import rates
+from vsdemo.core import checksums, cores, json_files, rates
+from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.paths import atomic, home, write_text
 from vsdemo.core.progress import Progress
 from vsdemo.data.storybook import painters
@@ -32,6 +33,7 @@ SPLITS = {
 # Names the folder of the pictures. Choose another whenever a scene, caption or drawing changes;
 # tests/data/storybook/test_store.py notices.
 VERSION = "4889aec129ee"
+PICTURE, CHECKSUM = "picture_sha256", "sha256"  # keys of a JSON file
 WORK = "drawing storybook"  # name of its rate, see `vsdemo.core.rates`
 
 
@@ -74,7 +76,7 @@ def draw(numbers: Sequence[int], progress: Progress | None = None) -> None:
     missing = [number for number in numbers if photo(number).name not in existing]
     if not missing:
         return
-    processes = min(os.cpu_count() or 1, -(-len(missing) // painters.CHUNK))
+    processes = min(cores.available(), -(-len(missing) // painters.CHUNK))
     # A single other process would be no faster.
     drawing = painters.draw(missing, processes) if processes > 1 else _draw_here(missing)
     watch = rates.Stopwatch()
@@ -100,22 +102,59 @@ def _draw_here(numbers: Iterable[int]) -> Generator[int, None, None]:
 def draw_picture(number: int) -> None:
     """Write a picture after its JSON file, so that an existing picture is complete."""
     picture = generate_picture(number, compositional=number in SPLITS["compositional"])
+    png = picture.png()
     captions = [caption.text for caption in captions_of(picture.scene)]
-    example = {"scene": asdict(picture.scene), "captions": captions}
+    example: dict[str, Any] = {"scene": asdict(picture.scene), "captions": captions}
+    example[PICTURE] = hashlib.sha256(png).hexdigest()
+    example[CHECKSUM] = _checksum(example)
     write_text(photo(number).with_suffix(".json"), json.dumps(example))
     with atomic(photo(number)) as temporary:
-        temporary.write_bytes(picture.png())
+        temporary.write_bytes(png)
 
 
 def read_examples(numbers: Sequence[int], progress: Progress | None = None) -> list[Example]:
-    """Return scenes and captions; missing pictures are drawn first."""
+    """Return scenes and captions; missing and damaged pictures are drawn first."""
     draw(numbers, progress)
+    damaged = [number for number in numbers if not is_intact(photo(number))]
+    for number in damaged:
+        photo(number).unlink(missing_ok=True)
+    draw(damaged, progress)
     return [read_example(photo(number)) for number in numbers]
 
 
+def is_intact(path: Path) -> bool:
+    """Return whether a picture and its JSON file are as they were drawn."""
+    try:
+        return bool(checksums.sha256(path) == _read(path)[PICTURE])
+    except (OSError, ValueError):
+        return False
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return the content of the JSON file of a picture.
+
+    Raises:
+        OSError: The file is missing.
+        ValueError: The file is damaged.
+    """
+    example = json_files.load(path.with_suffix(".json"))
+    if not isinstance(example, dict) or example.pop(CHECKSUM, None) != _checksum(example):
+        raise DamagedFile(path.with_suffix(".json"))
+    return example
+
+
+def _checksum(example: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(example, sort_keys=True).encode()).hexdigest()
+
+
 def read_example(path: Path) -> Example:
-    """Return the scene and the captions of a picture that is drawn, by its file."""
-    example = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    """Return the scene and the captions of a picture that is drawn, by its file.
+
+    Raises:
+        OSError: The file is missing.
+        ValueError: The file is damaged.
+    """
+    example = _read(path)
     fields: dict[str, Any] = example["scene"]
     groups = []
     for group in fields.pop("groups"):

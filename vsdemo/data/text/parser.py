@@ -7,7 +7,6 @@ tree; the roots of the others depend on it by the relation `parataxis`, as in UD
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import unicodedata
 import warnings
@@ -19,6 +18,7 @@ from typing import Any, Protocol
 
 import torch
 
+from vsdemo.core import json_files
 from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT, checkpoints_root
@@ -97,7 +97,7 @@ def check_models(folder: Path) -> str:
         f"`python -m vsdemo train-parser --out {folder}`."
     )
     try:
-        listed = json.loads((folder / "resources.json").read_text(encoding="utf-8"))["en"]
+        listed = json_files.load(folder / "resources.json")["en"]
         models = {
             folder / "en" / kind / f"{package}.pt": facts["md5"]
             for kind, packages in listed.items()

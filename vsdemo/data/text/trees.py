@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
@@ -12,7 +12,6 @@ from typing import Generic, NamedTuple, TypeVar
 
 from tqdm import tqdm
 
-from vsdemo.core.errors import UserError
 from vsdemo.core.paths import home, write_text
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import BinaryTree, Tree
@@ -45,7 +44,8 @@ class Format(NamedTuple, Generic[T]):
 class TreeCache:
     """The trees of one parser, below VSDEMO_HOME/trees.
 
-    Files are written atomically, so an interrupted run resumes with the next shard.
+    Files are written atomically, so an interrupted run resumes with the next shard. A file is named
+    by the checksum of its content, so that a damaged one is noticed and parsed again.
     """
 
     def __init__(self, parser_name: str = "shipped") -> None:
@@ -86,8 +86,8 @@ class TreeCache:
             for start in range(0, len(missing), SHARD):
                 shard = missing[start : start + SHARD]
                 parsed = dict(zip(shard, kind.parse(shard), strict=True))
-                blocks = (kind.write(tree, text) for text, tree in parsed.items())
-                write_text(self.folder / f"{uuid.uuid4().hex}.{kind.suffix}", "".join(blocks))
+                blocks = "".join(kind.write(tree, text) for text, tree in parsed.items())
+                write_text(self.folder / f"{_checksum(blocks)}.{kind.suffix}", blocks)
                 trees |= parsed
                 bar.update(len(shard))
                 if progress:
@@ -95,14 +95,22 @@ class TreeCache:
         return [trees[key] for key in keys]
 
     def _read(self, kind: Format[T]) -> dict[str, T]:
-        """Return the cached trees by text; damaged files are ignored."""
+        """Return the cached trees by text; damaged files are deleted."""
         trees: dict[str, T] = {}
         for path in sorted(self.folder.glob(f"*.{kind.suffix}")):
             try:
-                trees |= dict(kind.read(path.read_text(encoding="utf-8")))
-            except (UserError, OSError, ValueError, TypeError, KeyError):
-                continue
+                blocks = path.read_text(encoding="utf-8")
+            except (OSError, ValueError):
+                blocks = ""
+            if _checksum(blocks) == path.stem:
+                trees |= dict(kind.read(blocks))
+            else:
+                path.unlink(missing_ok=True)
         return trees
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _to_json_line(tree: BinaryTree, text: str) -> str:

@@ -23,6 +23,8 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from vsdemo.core import tensors
+from vsdemo.core.checksums import DamagedFile
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import home, require_data
 from vsdemo.data.text.vocab import EOS, PAD, UNK, Vocab, tokenize
 
@@ -95,11 +97,14 @@ def corpus_sentences() -> Iterator[str]:
     """Yield captions of photos that are in no dev or test split.
 
     Raises:
-        UserError: The file is missing.
+        UserError: The file is missing or damaged.
     """
     path = require_data("flickr30k_entities", "other_sentences.txt.xz", what="The caption text")
-    with lzma.open(path, "rt", encoding="utf-8") as lines:
-        yield from lines
+    try:
+        with lzma.open(path, "rt", encoding="utf-8") as lines:
+            yield from lines
+    except (lzma.LZMAError, OSError, EOFError, ValueError) as error:
+        raise UserError(f"{path} is damaged ({error}); download it again.") from None
 
 
 def vectors_for(vocab: Vocab, captions: Sequence[str], dim: int) -> Tensor:
@@ -118,10 +123,12 @@ def vectors_for(vocab: Vocab, captions: Sequence[str], dim: int) -> Tensor:
     """
     key = "\n".join(map(str, [WORDS, CONTEXTS, WINDOW, dim, *vocab.words, *captions]))
     path = home() / "vectors" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.safetensors"
-    if not path.exists():
+    try:
+        tensors.check(path)
+    except DamagedFile:  # or missing
         texts = [TOKEN.findall(text.lower()) for text in (*corpus_sentences(), *captions)]
         vectors = _train([[BEGIN, *text, END] for text in texts], dim)
-        tensors.write(path, {"x": torch.from_numpy(_table(vocab, vectors))})
+        tensors.write_checked(path, {"x": torch.from_numpy(_table(vocab, vectors))})
     return load_file(path)["x"]
 
 

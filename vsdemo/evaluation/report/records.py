@@ -5,7 +5,6 @@ The metrics of a checkpoint that ships are in its own metrics.json and not repea
 
 from __future__ import annotations
 
-import json
 from datetime import date
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from vsdemo.core import events
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import write_text
+from vsdemo.models import checkpoint
 
 MEASURED: Final = "measured"
 EARLIER: Final = "from an earlier run"
@@ -98,13 +98,7 @@ def read_checkpoint(root: Path, name: str) -> Record:
     Raises:
         UserError: Its metrics.json is missing or damaged.
     """
-    path = root / name / "metrics.json"
-    try:
-        figures = json.loads(_bytes(path))
-    except ValueError as error:
-        raise UserError(f"{path} is damaged ({error}); measure the checkpoint again.") from None
-    if not isinstance(figures, dict):
-        raise UserError(f"{path} is damaged (it holds no object); measure the checkpoint again.")
+    figures = checkpoint.read_metrics(root / name)
     return Record(
         title=f"`{name}`",
         command=f"python -m vsdemo evaluate checkpoints/{name}",

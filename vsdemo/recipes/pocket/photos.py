@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from torch import Tensor
 from torchvision.transforms import v2
 from tqdm import tqdm
 
+from vsdemo.core import cores
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.images import open_photo, photos_in
 from vsdemo.core.paths import require_data
@@ -108,7 +108,7 @@ def read_all(paths: Sequence[Path]) -> list[Tensor]:
     Raises:
         UserError: If a photo cannot be read.
     """
-    with ThreadPoolExecutor() as pool:
+    with cores.thread_pool() as pool:
         opened = pool.map(lambda path: shrink(open_photo(path)), paths)
         return list(tqdm(opened, total=len(paths), desc="reading photos"))
 

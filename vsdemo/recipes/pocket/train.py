@@ -19,13 +19,14 @@ from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 from torch.optim.swa_utils import AveragedModel
 
-from vsdemo.core import tensors
+from vsdemo.core import checksums, tensors
 from vsdemo.core.device import autocast, device
 from vsdemo.core.paths import write_text
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.evaluation.metrics import retrieval
+from vsdemo.models import checkpoint
 from vsdemo.models.losses import check_finite
 from vsdemo.recipes.pocket import photos, teacher
 from vsdemo.recipes.pocket.batches import Batch, Batches
@@ -213,7 +214,8 @@ class Distillation:
         It is one file, which is always written atomically.
         """
         network = model.net.state_dict()
-        tensors.write(folder / "model.safetensors", tensors.to_half(network))
+        content = tensors.to_bytes(tensors.to_half(network))
+        checksums.write_files(folder, {"model.safetensors": content})
 
 
 def train(out: Path, settings: Settings) -> str:
@@ -235,7 +237,7 @@ def train(out: Path, settings: Settings) -> str:
         material.save(out, student)
         hours = round(trainer.seconds / 3600, 2)
         metrics = {"dev_rsum": material.measure(student), "hours": hours}
-        write_text(out / "metrics.json", json.dumps(metrics, indent=1) + "\n")
+        checkpoint.write_metrics(out, metrics)
         write_text(out / "README.md", card(settings, material.photos.counts, metrics))
     return outcome
 

@@ -1,9 +1,11 @@
 """Training runs as processes of their own: start, stop, resume, follow, keep and delete them.
 
-A run is a folder in VSDEMO_HOME/runs. It holds run.json (the job's specification), the pid, log.txt
-and exit (its exit code, if it was observed) of the job's process, and what the trainer writes. The
-file .job.json beside the folders identifies the one job that may be alive. A job outlives the
-program that started it, so the state of a run is always read from these files.
+A run is a folder in VSDEMO_HOME/runs. It holds run.json (the job's specification), log.txt and exit
+(its exit code, if it was observed) of the job's process, and what the trainer writes. A run is
+alive while a process holds the file `pid` of its folder, see `vsdemo.core.locks`; that is also so
+for a run that the command line resumes. The file .job.json beside the folders is held by the one
+job that may be alive. A job outlives the program that started it, so the state of a run is always
+read from these files.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import shutil
 import signal
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
@@ -24,6 +26,7 @@ from typing import Any
 
 from filelock import FileLock
 
+from vsdemo.core import json_files, locks
 from vsdemo.core.errors import UserError
 from vsdemo.core.event_reader import last_lines, reader_for
 from vsdemo.core.events import Event
@@ -31,11 +34,13 @@ from vsdemo.core.paths import home, write_text
 from vsdemo.models.migrations import migrate_overrides
 from vsdemo.training.jobs import processes
 from vsdemo.training.jobs.spec import JobSpec
-from vsdemo.training.state import DISK_FULL
+from vsdemo.training.state import DISK_FULL, PID_FILE
 
 GRACE = 60  # seconds that a trainer has to save before it is killed
 ALIVE = ("preparing", "training", "measuring", "stopping")
 JOB_FILE, KEPT_FILE, STOPPING_FILE = ".job.json", "kept", "stopping"
+MAX_PID = 100  # characters of a process ID
+LATEST = 32_503_680_000  # seconds since 1970 until the year 3000
 DECISIVE = ("start", "done", "stopped", "error")  # events that change the state of a run
 
 
@@ -63,7 +68,9 @@ class Run:
     @property
     def alive(self) -> bool:
         """Whether its process is running."""
-        return (_live_job() or {}).get("name") == self.name
+        if locks.read_held(self.folder / PID_FILE) is not None:
+            return True
+        return not self.folder.exists() and _live_job().get("name") == self.name
 
     @property
     def kept(self) -> bool:
@@ -77,11 +84,12 @@ class Run:
 
         A run whose folder was removed is "gone", even while its process is running.
         """
-        job = _live_job() or {}
-        alive = job.get("name") == self.name
-        stopping = (self.folder / STOPPING_FILE).exists()
-        since = job.get("since", 0) if alive else 0  # older events are of an earlier process
-        kinds = [e["kind"] for e in self.events if e["kind"] in DECISIVE and e["time"] >= since]
+        alive = self.alive
+        stopping = self._is_asked_to_stop
+        kinds: Sequence[str] = [e["kind"] for e in self.events if e["kind"] in DECISIVE]
+        job = _live_job() if alive else {}
+        if job.get("name") == self.name:
+            kinds = _after_starts(kinds, job.get("starts", 0))
         last = kinds[-1] if kinds else ""
         if not self.folder.is_dir():
             return "gone"
@@ -91,14 +99,23 @@ class Run:
             return "stopping"
         return {"done": "measuring", "start": "training"}.get(last, "preparing")
 
+    @property
+    def _is_asked_to_stop(self) -> bool:
+        """Whether the process that is running, or the last one, was asked to stop."""
+        asked = json_files.read_bytes(self.folder / STOPPING_FILE, MAX_PID)  # the process's ID
+        running = locks.read_held(self.folder / PID_FILE)
+        return asked is not None and (
+            not running or asked.decode(errors="replace") in ("", running)
+        )
+
     def _ending(self, last: str, *, stopping: bool) -> str:
         """Return how a run whose process is not running ended, given its last decisive event."""
-        code = _read_json(self.folder / "exit")
+        code = json_files.read(self.folder / "exit")
         if code == 0 or (last == "done" and (self.folder / "metrics.json").exists()):
             return "stopped" if last == "stopped" else "done"
         if stopping or code == -signal.SIGTERM:  # stopped before there was anything to save
             return "stopped"
-        if isinstance(code, int):
+        if isinstance(code, int) and not isinstance(code, bool):
             return "killed" if code < 0 else "failed"
         return {"error": "failed", "stopped": "stopped"}.get(last, "killed")
 
@@ -142,11 +159,11 @@ def current() -> Run | None:
 
     This includes a run whose folder was removed in the meantime.
     """
-    job = _live_job()
-    if job is None:
-        return None
-    name = job["name"]
-    return _read_run(root() / name) or Run(name, root() / name, JobSpec(""), started=0.0)
+    for run in list_runs():
+        if run.alive:
+            return run
+    name = _live_job().get("name")
+    return Run(name, root() / name, JobSpec(""), started=0.0) if isinstance(name, str) else None
 
 
 def new_folder(spec: JobSpec) -> Path:
@@ -200,9 +217,8 @@ def stop(name: str) -> None:
     if run is None or run.name != name:
         return
     with suppress(OSError):  # the disk is full or the folder was removed
-        (run.folder / STOPPING_FILE).touch()
-    if process := processes.find(_live_job()):
-        processes.end(process, GRACE)
+        (run.folder / STOPPING_FILE).write_text(f"{_pid(run)}\n", encoding="utf-8")
+    processes.end(lambda: _pid(run), GRACE)
 
 
 def delete(name: str) -> None:
@@ -236,28 +252,50 @@ def keep(name: str, *, kept: bool = True) -> None:
 
 def _read_run(folder: Path) -> Run | None:
     """Return the run in a folder; None if its run.json is missing or damaged."""
-    content: Any = _read_json(folder / "run.json")
+    content = json_files.read(folder / "run.json")
     try:
-        values = dict(content["plan"])
-        values["settings"] = migrate_overrides(values["settings"])
-        values["watched"] = tuple(values["watched"])
-        return Run(folder.name, folder, JobSpec(**values), started=float(content["begun"]))
-    except (TypeError, KeyError, ValueError):
+        plan, started = dict(content["plan"]), content["begun"]
+        settings, watched = plan.pop("settings"), plan.pop("watched")
+        spec = JobSpec(**plan, settings=settings, watched=watched)
+        if not 0 <= started < LATEST:
+            return None
+    except (TypeError, AttributeError, KeyError, ValueError):
         return None
+    texts = (folder.name, spec.preset, spec.dataset or "", *spec.settings)
+    if not all(text.isprintable() for text in texts):  # they are printed in terminals
+        return None
+    spec = dataclasses.replace(spec, settings=migrate_overrides(spec.settings))
+    return Run(folder.name, folder, spec, started=float(started))
 
 
-def _read_json(path: Path) -> Any:
-    """Return the content of a JSON file; None if it is missing or damaged."""
+def _live_job() -> dict[str, Any]:
+    """Return the record of the job that is alive: its name, pid and starts; empty without one.
+
+    `starts` is the number of `start` events of earlier processes.
+    """
+    content = locks.read_held(root() / JOB_FILE)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
+        job = json_files.parse(content or "")
+    except ValueError:
+        return {}
+    return job if isinstance(job, dict) else {}
 
 
-def _live_job() -> dict[str, Any] | None:
-    """Return the record of the job that is alive: its name, pid, born and since."""
-    job = _read_json(root() / JOB_FILE)
-    return job if processes.find(job) and isinstance(job.get("name"), str) else None
+def _pid(run: Run) -> int | None:
+    """Return the ID of the process of a run; None if it has ended."""
+    content = locks.read_held(run.folder / PID_FILE)
+    job = _live_job()
+    if content is None and job.get("name") == run.name:  # the folder was removed
+        content = str(job.get("pid"))
+    return int(content) if content and content.strip().isdecimal() else None
+
+
+def _after_starts(kinds: Sequence[str], starts: object) -> Sequence[str]:
+    """Return the kinds of events of the newest process, given the `start` events before it."""
+    numbers = [number for number, kind in enumerate(kinds) if kind == "start"]
+    if not isinstance(starts, int) or not 0 <= starts < len(numbers):
+        return []
+    return kinds[numbers[starts] :]
 
 
 @contextmanager
@@ -270,9 +308,11 @@ def _exclusive_start() -> Iterator[None]:
     try:
         root().mkdir(parents=True, exist_ok=True)
         with FileLock(root() / ".starting.lock", timeout=GRACE):
-            if busy := current():
+            busy = current()
+            if busy or locks.read_held(root() / JOB_FILE) is not None:
+                name = busy.name if busy else "Another run"
                 raise UserError(
-                    f"{busy.name} is being trained, and this machine trains one run at a time; "
+                    f"{name} is being trained, and this machine trains one run at a time; "
                     "wait for it or stop it."
                 )
             yield
@@ -283,9 +323,18 @@ def _exclusive_start() -> Iterator[None]:
 
 
 def _launch(run: Run) -> None:
-    job = {"name": run.name, "since": time.time()}
+    starts = sum(event["kind"] == "start" for event in run.events)
+    with (
+        locks.holding(root() / JOB_FILE) as job_file,
+        locks.holding(run.folder / PID_FILE) as pid_file,
+    ):
 
-    def register(process: processes.ProcessId) -> None:
-        write_text(root() / JOB_FILE, json.dumps(job | process._asdict()) + "\n")
+        def register(pid: int | None) -> None:
+            job = {"name": run.name, "pid": pid, "starts": starts}
+            job_file.write(json.dumps(job) + "\n")
+            pid_file.write(f"{pid}\n" if pid else "")
 
-    processes.launch(run.spec.arguments(run.folder), run.folder, register)
+        register(None)  # or that of an earlier process would be read until the new one has started
+
+        arguments = run.spec.arguments(run.folder)
+        processes.launch(arguments, run.folder, [job_file, pid_file], register)

@@ -1,8 +1,9 @@
-"""Processes of vsdemo that outlive the program that started them: launch, find and end them."""
+"""Processes of vsdemo that outlive the program that started them: launch and end them."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -10,39 +11,41 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple
 
 import psutil
 
+from vsdemo.core import locks
+from vsdemo.core.locks import HeldFile
 from vsdemo.core.paths import ROOT, write_text
 
-
-class ProcessId(NamedTuple):
-    """A process; `born`, in seconds since 1970, tells it from later processes of the same pid."""
-
-    pid: int
-    born: float
-
-
-CLOCK_TOLERANCE = 5  # seconds by which `born` may shift when the system clock is adjusted
 POLL_INTERVAL = 0.05  # seconds between two checks whether a process has ended
 
 
 def launch(
-    arguments: Sequence[str], folder: Path, register: Callable[[ProcessId], None]
-) -> ProcessId:
+    arguments: Sequence[str],
+    folder: Path,
+    files: Sequence[HeldFile],
+    register: Callable[[int], None],
+) -> None:
     """Start `python -m vsdemo ARGUMENTS` in a session of its own.
 
     Its output goes to log.txt in `folder`, and its exit code to the file `exit` there as long as
-    this program lives.
+    this program lives. It imports nothing from the working directory.
 
     Args:
         arguments: Command-line arguments.
         folder: An existing folder.
-        register: Called with the new process at once. If it fails, the process is killed, because
-            a process that nobody can find again must not continue.
+        files: Files that the process is to hold until it ends.
+        register: Called with the ID of the new process at once. If it fails, the process is killed,
+            because a process that nobody can find again must not continue.
     """
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    paths = [str(ROOT), *filter(None, inherited)]  # an empty one is the working directory
+    environment = {
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONSAFEPATH": "1",  # or `-m` would put the working directory first
+        "PYTHONUNBUFFERED": "1",
+    }
     with (folder / "log.txt").open("ab") as log:
         child = subprocess.Popen(
             [sys.executable, "-m", "vsdemo", *arguments],
@@ -50,18 +53,16 @@ def launch(
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"},
+            pass_fds=[file.descriptor for file in files],
+            env=os.environ | environment | locks.inheritance(files),
         )
     try:
-        process = ProcessId(child.pid, psutil.Process(child.pid).create_time())
-        write_text(folder / "pid", f"{child.pid}\n")
-        register(process)
+        register(child.pid)
     except BaseException:
         child.kill()
         child.wait()
         raise
     Thread(target=_record_exit, args=(child, folder), daemon=True).start()
-    return process
 
 
 def _record_exit(child: subprocess.Popen[bytes], folder: Path) -> None:
@@ -71,44 +72,33 @@ def _record_exit(child: subprocess.Popen[bytes], folder: Path) -> None:
             write_text(folder / "exit", f"{code}\n")
 
 
-def find(record: Any) -> psutil.Process | None:
-    """Return the process of a dict with `pid` and `born`.
-
-    Returns None if it has ended, if its pid belongs to another process by now, and for anything
-    that is not such a dict.
-    """
-    try:
-        process = psutil.Process(int(record["pid"]))
-        same = abs(process.create_time() - float(record["born"])) < CLOCK_TOLERANCE
-        return process if same and process.status() != psutil.STATUS_ZOMBIE else None
-    except (TypeError, KeyError, ValueError, OverflowError, psutil.Error):
-        return None
-
-
-def end(process: psutil.Process, grace: float) -> None:
+def end(find: Callable[[], int | None], grace: float) -> None:
     """Send SIGTERM to a process; kill it and its children after `grace` seconds.
 
     Returns at once.
+
+    Args:
+        find: Returns the ID of the process; None once it has ended.
+        grace: Seconds that it has to end by itself.
     """
-    with suppress(psutil.Error):
-        process.terminate()
-    Thread(target=kill, args=(process, grace), daemon=True).start()
+    if pid := find():
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+        Thread(target=_kill, args=(find, grace), daemon=True).start()
 
 
-def kill(process: psutil.Process | None, grace: float = 0) -> None:
+def _kill(find: Callable[[], int | None], grace: float) -> None:
     """Kill a process and its children, unless it ends by itself within `grace` seconds."""
-    if process is None:
-        return
-    children: list[psutil.Process] = []
     deadline = time.monotonic() + grace
-    with suppress(psutil.Error):
-        children = process.children(recursive=True)
-        # `wait` would take the exit code away from the thread that `launch` started
-        while process.status() != psutil.STATUS_ZOMBIE and time.monotonic() < deadline:
-            time.sleep(POLL_INTERVAL)
-    with suppress(psutil.Error):
-        children += process.children(recursive=True)
-        process.kill()
+    children: list[psutil.Process] = []
+    while pid := find():
+        with suppress(psutil.Error):
+            children = psutil.Process(pid).children(recursive=True)
+        if time.monotonic() >= deadline:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            break
+        time.sleep(POLL_INTERVAL)
     for child in children:
         with suppress(psutil.Error):
             child.kill()

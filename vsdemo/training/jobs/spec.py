@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, FiniteFloat
+from pydantic.dataclasses import dataclass
+
+Text = Annotated[str, Field(max_length=1000)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class JobSpec:
-    """What to train.
+    """What to train; values of other types are refused, since a run's file may be damaged.
 
     Attributes:
-        preset: Name of a preset.
-        dataset: Name of a data set; None for the preset's own.
+        preset: Text of a preset.
+        dataset: Text of a data set; None for the preset's own.
         settings: Changes of the preset, each as "key=value".
         watched: Sentences whose best photos are recorded at each evaluation.
         minutes: When to stop and save; None for no limit.
         tensorboard: Whether to write events for TensorBoard too.
     """
 
-    preset: str
-    dataset: str | None = None
-    settings: tuple[str, ...] = ()
-    watched: tuple[str, ...] = ()
-    minutes: float | None = None
+    preset: Text
+    dataset: Text | None = None
+    settings: tuple[Text, ...] = ()
+    watched: tuple[Text, ...] = ()
+    minutes: FiniteFloat | None = None
     tensorboard: bool = False
 
     def arguments(self, out: Path) -> list[str]:

@@ -15,6 +15,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.data.galleries import Gallery, galleries, open_gallery
+from vsdemo.models import checkpoint
 from vsdemo.search import examples
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.index import Index
@@ -215,8 +216,19 @@ class Library:
         return [engine.future for engine in engines if not engine.future.done()]
 
     def default_model(self, gallery: str) -> str:
-        """Return the model to begin with in a gallery; see `offers.default_offer`."""
-        return offers.default_offer(self.groups(gallery)) or next(iter(self.models))
+        """Return the model to begin with in a gallery, whose files are whole.
+
+        See `offers.default_offer`.
+        """
+        chosen, candidates = _find(gallery, self.galleries), self.offers(gallery)
+        while key := offers.default_offer(offers.group_offers(candidates, chosen)):
+            try:
+                checkpoint.check_sums(self.models[key])
+            except UserError:
+                candidates = [offer for offer in candidates if offer.key != key]
+            else:
+                return key
+        return next(iter(self.models))
 
     def measure(self, gallery: str) -> Pending[None]:
         """Measure the rates that are unknown, of image networks that a gallery may need."""
@@ -239,7 +251,10 @@ class Library:
         """
         folder, chosen = _find(model, self.models), _find(gallery, self.galleries)
         drawn = self._drawn_photos(gallery)
-        stored = examples.stored(folder, chosen.name, chosen.split, drawn)
+        try:
+            stored = examples.stored(folder, chosen.name, chosen.split, drawn)
+        except UserError:  # a file of examples is damaged
+            return ()
         if stored is not None:
             return stored
         pending = self._examples.get((model, gallery))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from pathlib import Path
 
@@ -68,7 +67,7 @@ def has_seen_photos(folder: Path) -> bool:
 def _sort_key(folder: Path, dataset: str | None) -> SortKey:
     known = list(datasets.DATASETS)
     try:
-        metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+        metrics = checkpoint.read_metrics(folder)
         spec = checkpoint.read_spec(folder)
         base = datasets.base_name(spec.dataset)
         position = known.index(base) if base in known else len(known)
@@ -80,5 +79,5 @@ def _sort_key(folder: Path, dataset: str | None) -> SortKey:
             -views,
             float(metrics["dev"]["rsum"]),
         )
-    except (UserError, OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return False, False, -len(known) - 1, 0, 0.0

@@ -6,7 +6,6 @@ of cached features), without loading any weights.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -299,10 +298,10 @@ def _network_label(spec: Spec) -> str:
 def _quality(spec: Spec, folder: Path) -> Quality | None:
     """Return the figure of the test split, or of dev where there is no test split."""
     try:
-        metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+        metrics = checkpoint.read_metrics(folder)
         result = metrics.get("test") or metrics["dev"]
         return task(spec.config.task).quality(result)
-    except (UserError, OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

@@ -141,6 +141,11 @@ class Pending(Generic[T]):
         return self.status.cancelled.is_set()
 
     @property
+    def is_usable(self) -> bool:
+        """Whether the value or a partial one is there."""
+        return self.partial is not None or (self.future.done() and not self.failed)
+
+    @property
     def newest(self) -> T | None:
         """The value once it is there, before that the partial one.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from vsdemo.core.zero_gpu import is_zero_gpu
 from vsdemo.training.requirements import Check
 from vsdemo.ui.components import html
 from vsdemo.ui.components.templates import render
@@ -23,8 +24,13 @@ def checks(results: Sequence[Check]) -> Markup:
 
 def closed(command: str) -> Markup:
     """Return what the tab shows where training is off."""
+    if is_zero_gpu():
+        why = "Training is off on this Space, as it takes longer than a GPU is lent here."
+        remedy = ""
+    else:
+        why = "Training is off on this public server."
+        remedy = " The owner of this server can allow it with `VSDEMO_ALLOW_TRAINING=1`."
     return html.message(
-        "Training is off on this public server. To train on your own machine, run "
-        f"`pip install -r requirements.txt && python app.py`, or in a terminal `{command}`. "
-        "The owner of this server can allow it with `VSDEMO_ALLOW_TRAINING=1`."
+        f"{why} To train on your own machine, run "
+        f"`pip install -r requirements.txt && python app.py`, or in a terminal `{command}`.{remedy}"
     )

@@ -79,7 +79,7 @@ def is_available() -> bool:
 def _download() -> Path:
     from torchvision import models  # takes seconds to import
 
-    return hub_file(models.get_model_weights(SSDLITE)["COCO_V1"].url)
+    return hub_file(models.get_model_weights(SSDLITE)["COCO_V1"])
 
 
 class Detector:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Protocol
 
+from vsdemo.core import checksums
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT
 from vsdemo.data.downloads.fetch import DOWNLOADS
@@ -51,7 +52,7 @@ class PocketFamily:
     network = "vsdemo.vision.backbones.pocket:Pocket"
 
     def find(self, name: str) -> Path:
-        """Return the file in checkpoints/; Raises UserError if it was deleted."""
+        """Return the file in checkpoints/. Raises UserError if it was deleted or is damaged."""
         if name:
             raise UnknownBackbone
         if not POCKET.is_file():
@@ -59,6 +60,7 @@ class PocketFamily:
                 f"The image network pocket is missing: {POCKET}; it comes with vsdemo, so get that "
                 "file again (`git restore checkpoints/pocket`)."
             )
+        checksums.check(POCKET)
         return POCKET
 
     def is_available(self, name: str) -> bool:
@@ -97,7 +99,7 @@ class TorchvisionFamily:
         tags = models.get_model_weights(name).__members__
         if "IMAGENET1K_V1" not in tags:
             raise UserError(f"torchvision has no ImageNet weights for {name}; use another network.")
-        return hub_file(tags["IMAGENET1K_V1"].url)
+        return hub_file(tags["IMAGENET1K_V1"])
 
 
 class OpenClipFamily:

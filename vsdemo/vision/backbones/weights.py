@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from http.client import HTTPException
 from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from vsdemo.core.checksums import sha256
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import data_root
+from vsdemo.data.downloads.download import download
 
+if TYPE_CHECKING:
+    from torchvision.models import WeightsEnum
+
+MEBIBYTE, ROUNDING = 2**20, 0.001  # torchvision states sizes in MiB with three digits
 BROKEN = (  # what failed downloads and damaged files raise
     OSError,
     RuntimeError,
@@ -58,23 +64,7 @@ def content_hash(path: Path) -> str:
     Raises:
         OSError: The file cannot be read.
     """
-    return _content_hash(path, file_version(path))
-
-
-def file_version(path: Path) -> tuple[int, int, int]:
-    """Return what changes when a file is written: its inode, size in bytes and time in ns.
-
-    Raises:
-        OSError: The file does not exist.
-    """
-    status = path.stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-@lru_cache(maxsize=64)
-def _content_hash(path: Path, version: tuple[int, int, int]) -> str:
-    del version  # only part of the key
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return sha256(path)[:16]
 
 
 def misfit(weights: Weights, error: Exception) -> UserError:
@@ -108,7 +98,25 @@ def hub_folder() -> Path:
     return Path(torch.hub.get_dir()) / "checkpoints"
 
 
-def hub_file(url: str) -> Path:
-    """Return a file of weights in torch's cache, downloading it if it is missing."""
-    torch.hub.load_state_dict_from_url(url, check_hash=True, weights_only=True)
-    return hub_folder() / url.rsplit("/", 1)[1]
+def hub_file(weights: WeightsEnum) -> Path:
+    """Return a file of torchvision's weights in torch's cache.
+
+    It is downloaded if it is missing or not whole.
+
+    Raises:
+        OSError: It cannot be downloaded, or is not the expected one.
+    """
+    path: Path = hub_folder() / weights.url.rpartition("/")[2]
+    digest = path.stem.rpartition("-")[2]  # the first digits of its SHA-256
+    if path.exists() and not sha256(path).startswith(digest):
+        path.unlink()
+    if not path.exists():
+        size = int((weights.meta["_file_size"] + ROUNDING) * MEBIBYTE)
+        try:
+            download(weights.url, path, lambda done, total: None, Event(), limit=size)
+        except UserError as error:
+            raise OSError(str(error)) from None
+        if not sha256(path).startswith(digest):
+            path.unlink()
+            raise OSError(f"{weights.url} is not the expected file")
+    return path

@@ -1,0 +1,119 @@
+"""Files that a process holds as long as it lives, and whose content says who holds them.
+
+The kernel releases such a lock when the process ends, also after `kill -9`. It belongs to the file
+and not to its path, so it moves with the file's folder, and a copy of the folder is not locked. No
+clock is involved.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+INHERITED = "VSDEMO_INHERITED_LOCKS"  # file descriptors that a process got with its locks
+PATIENCE = 0.3  # seconds; `read_held` of another process takes a lock for a moment
+MAX_BYTES = 10_000  # of the content that is read
+
+
+class HeldError(Exception):
+    """Another process holds the file."""
+
+
+class HeldFile:
+    """A file that this process holds.
+
+    Attributes:
+        path: Where it was when it was locked.
+        descriptor: Its file descriptor, to be inherited by another process.
+    """
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path, self.descriptor = path, descriptor
+
+    def write(self, text: str) -> None:
+        """Replace the content, in one piece for readers of short ones."""
+        content = text.encode()
+        os.pwrite(self.descriptor, content, 0)
+        os.ftruncate(self.descriptor, len(content))
+
+    def close(self) -> None:
+        """Stop holding the file; processes that have inherited it go on holding it."""
+        os.close(self.descriptor)
+
+    def remove(self) -> None:
+        """Delete the file, and stop holding it."""
+        with suppress(OSError):
+            if _is_same(self.descriptor, self.path):
+                self.path.unlink()
+        self.close()
+
+
+def hold(path: Path) -> HeldFile:
+    """Lock a file of an existing folder, and return it.
+
+    Raises:
+        HeldError: If another process holds it.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_same(descriptor, path):  # it was not removed meanwhile
+                return HeldFile(path, descriptor)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                os.close(descriptor)
+                raise HeldError(f"another process holds {path}") from None
+            time.sleep(0.01)
+        os.close(descriptor)
+
+
+@contextmanager
+def holding(path: Path) -> Iterator[HeldFile]:
+    """Hold a file within the block, and close it afterwards."""
+    file = hold(path)
+    try:
+        yield file
+    finally:
+        file.close()
+
+
+def read_held(path: Path) -> str | None:
+    """Return the content of a file that some process holds, this one included; None otherwise."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except (OSError, ValueError):  # ValueError: a path with a null character
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return None
+    except BlockingIOError:
+        return os.pread(descriptor, MAX_BYTES, 0).decode("utf-8", "replace")
+    except OSError:  # a file system without locks
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def inheritance(files: Sequence[HeldFile]) -> dict[str, str]:
+    """Return the environment of a process that inherits the descriptors of these files."""
+    return {INHERITED: ",".join(str(file.descriptor) for file in files)}
+
+
+def is_inherited(path: Path) -> bool:
+    """Whether this process holds a file because the one that started it did."""
+    numbers = os.environ.get(INHERITED, "").split(",")
+    return any(_is_same(int(number), path) for number in numbers if number.isdecimal())
+
+
+def _is_same(descriptor: int, path: Path) -> bool:
+    """Whether an open file is the one at a path."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return False

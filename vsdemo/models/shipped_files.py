@@ -1,0 +1,60 @@
+"""The files that come with vsdemo, and their checksums: compared, or written anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from vsdemo.core import checksums
+from vsdemo.core.errors import UserError
+from vsdemo.core.paths import checkpoints_root
+from vsdemo.data import packaged
+from vsdemo.data.text import parser
+from vsdemo.models import checkpoint
+
+NAMES = ("config.json", "vocab.json", "words.json", "matching.json", "metrics.json")
+
+
+def lists() -> dict[Path, list[Path]]:
+    """Return the files by the folder of their list.
+
+    Those of the parser are not among them: `resources.json` has their checksums.
+    """
+    root = checkpoints_root()
+    folders = [*checkpoint.shipped(), root / "pocket"]
+    return {packaged.FOLDER: packaged.files()} | {folder: _files(folder) for folder in folders}
+
+
+def _files(folder: Path) -> list[Path]:
+    named = [folder / name for name in NAMES]
+    return sorted([*folder.glob("model*.safetensors"), *(file for file in named if file.exists())])
+
+
+def problems() -> Iterator[str]:
+    """Yield a sentence for each file that is missing or has changed."""
+    for folder, files in lists().items():
+        try:
+            known = checksums.read_list(folder)
+        except UserError as error:
+            yield str(error)
+            continue
+        listed = {folder / name for name in known}
+        for file in sorted(listed | {*files}):
+            if file not in listed:
+                yield f"{file} has no checksum in {folder / checksums.LIST}."
+                continue
+            try:
+                checksums.check(file, folder)
+            except UserError as error:
+                yield str(error)
+    try:
+        parser.check_models(checkpoints_root() / parser.FOLDER)
+    except UserError as error:
+        yield str(error)
+
+
+def write() -> list[Path]:
+    """Write the lists of the files as they are now, and return their folders."""
+    for folder, files in lists().items():
+        checksums.write_list(folder, files)
+    return list(lists())
