@@ -75,6 +75,7 @@ def build(
 
 def _open_first(library: Library) -> Pending[Engine] | None:
     """Load the default model over the first gallery; without a model, return None."""
+    library.refresh()
     if library.problem:
         return None
     first = next(iter(library.galleries))

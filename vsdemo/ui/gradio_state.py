@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Iterator
 from datetime import datetime
+from types import SimpleNamespace
 
 import gradio as gr
+from gradio import queueing
 from starlette.types import Scope
 
 IDLE = 0.02  # seconds
+log = logging.getLogger(__name__)
 
 
 def poll_slowly(demo: gr.Blocks) -> None:
@@ -17,6 +22,19 @@ def poll_slowly(demo: gr.Blocks) -> None:
     It does so a thousand times a second, which costs a tenth of a core that a training could use.
     """
     demo._queue.sleep_when_free = IDLE  # noqa: SLF001
+
+
+def log_briefly() -> None:
+    """Let Gradio log a failed request by the kind of its error.
+
+    It prints the traceback of every request that no page would send, and with it what the visitor
+    has typed. Errors of vsdemo's own callbacks are logged where they happen.
+    """
+    queueing.traceback = SimpleNamespace(print_exc=_log_kind)  # type: ignore[assignment]
+
+
+def _log_kind() -> None:
+    log.warning("a request of a page failed: %s", type(sys.exception()).__name__)
 
 
 def queued_scopes(demo: gr.Blocks) -> Iterator[Scope]:

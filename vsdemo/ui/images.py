@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import io
+import mimetypes
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from urllib.parse import quote
 
 from PIL import Image
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from vsdemo.core.errors import UserError
@@ -21,6 +25,7 @@ from vsdemo.serving import visitors
 
 SIDES = {"small": 480, "large": 1280}  # pixels: a card at twice its size, and the page's width
 BROWSER_FORMATS = {".jpg", ".jpeg", ".png", ".webp"}
+CACHED = 64_000_000  # bytes of photos that were sent last
 MISSING = {"Cache-Control": "no-store"}  # it may still be drawn
 HEADERS = {"Cache-Control": "private, max-age=3600", "X-Content-Type-Options": "nosniff"}
 
@@ -56,11 +61,6 @@ def upload_address(path: str, side: int, folder: str) -> str:
     return f"gradio_api/file={quote(save_jpeg(open_photo(path), side, Path(folder)))}"
 
 
-@lru_cache(maxsize=512)
-def _read_jpeg(path: Path, side: int) -> bytes:
-    return _jpeg(open_photo(path), side)
-
-
 def _jpeg(photo: Image.Image, side: int) -> bytes:
     resized, out = photo.copy(), io.BytesIO()
     resized.thumbnail((side, side))
@@ -76,25 +76,77 @@ def _is_small(path: Path, side: int) -> bool:
         return max(photo.size) <= side
 
 
+@dataclass(frozen=True)
+class File:
+    """A photo as it is sent.
+
+    Args:
+        data: The bytes of the file.
+        media_type: Such as "image/jpeg".
+    """
+
+    data: bytes
+    media_type: str
+
+
+def _read(path: Path, side: int) -> File:
+    if _is_small(path, side):
+        return File(path.read_bytes(), mimetypes.guess_type(path.name)[0] or "image/jpeg")
+    return File(_jpeg(open_photo(path), side), "image/jpeg")
+
+
+class PhotoCache:
+    """The photos that were sent last, up to `max_bytes`."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes, self._bytes, self._lock = max_bytes, 0, Lock()
+        self._files: OrderedDict[tuple[Path, int], File] = OrderedDict()
+
+    def get(self, path: Path, side: int) -> File | None:
+        """Return a photo; None if it is not there."""
+        with self._lock:
+            file = self._files.get((path, side))
+            if file is not None:
+                self._files.move_to_end((path, side))
+            return file
+
+    def load(self, path: Path, side: int) -> File:
+        """Read a photo and keep it.
+
+        Raises:
+            UserError: It cannot be read; or as Pillow does.
+        """
+        file = _read(path, side)
+        with self._lock:
+            replaced = self._files.pop((path, side), None)
+            self._bytes += len(file.data) - (len(replaced.data) if replaced else 0)
+            self._files[path, side] = file
+            while self._bytes > self._max_bytes:
+                _, dropped = self._files.popitem(last=False)
+                self._bytes -= len(dropped.data)
+        return file
+
+
 def route(photos_of: Callable[[str], Sequence[Path]]) -> Route:
     """Return the route GET /photo/{token}/{number}/{small|large}.
 
     Args:
         photos_of: Returns the photos of a gallery by its token.
     """
+    cache = PhotoCache(CACHED)
 
-    def photo(request: Request) -> Response:
+    async def photo(request: Request) -> Response:
         photos = photos_of(request.path_params["token"])
         side = SIDES.get(request.path_params["size"])
         number = request.path_params["number"]
         if side is None or number >= len(photos):
             return Response(status_code=404, headers=MISSING)
+        path = photos[number]
         try:
-            if _is_small(photos[number], side):
-                return FileResponse(photos[number], headers=HEADERS)
-            data = _read_jpeg(photos[number], side)
-            return Response(data, media_type="image/jpeg", headers=HEADERS)
+            # A photo that is at hand does not wait for a thread behind those that are not.
+            file = cache.get(path, side) or await run_in_threadpool(cache.load, path, side)
         except (UserError, OSError, ValueError, Image.DecompressionBombError):
             return Response(status_code=404, headers=MISSING)
+        return Response(file.data, media_type=file.media_type, headers=HEADERS)
 
     return Route("/photo/{token}/{number:int}/{size}", photo)

@@ -88,6 +88,8 @@ class Server:
     async def _lifespan(self, _: ASGIApp) -> AsyncIterator[None]:
         if request_log.is_enabled():
             request_log.start()
+        if access.is_public():
+            gradio_state.log_briefly()
         self._upkeep.start()
         try:
             yield
