@@ -248,10 +248,10 @@ def _model(name: str, folder: Path) -> ModelRecord:
     try:
         spec = checkpoint.read_spec(folder)
     except UserError as error:  # a damaged checkpoint
-        return ModelRecord(model=name, checkpoint=_shown(folder), problem=str(error))
+        return ModelRecord(model=name, checkpoint=shown_folder(folder), problem=str(error))
     return ModelRecord(
         model=name,
-        checkpoint=_shown(folder),
+        checkpoint=shown_folder(folder),
         preset=spec.preset,
         dataset=spec.dataset,
         backbone=spec.config.backbone if spec.features else "",
@@ -259,7 +259,7 @@ def _model(name: str, folder: Path) -> ModelRecord:
     )
 
 
-def _shown(folder: Path) -> str:
+def shown_folder(folder: Path) -> str:
     """Return a folder without where this server keeps its files, if it is one of vsdemo's."""
     for root in (ROOT, home()):
         with suppress(ValueError):

@@ -30,7 +30,7 @@ def log_briefly() -> None:
     It prints the traceback of every request that no page would send, and with it what the visitor
     has typed. Errors of vsdemo's own callbacks are logged where they happen.
     """
-    queueing.traceback = SimpleNamespace(print_exc=_log_kind)  # type: ignore[assignment]
+    queueing.traceback = SimpleNamespace(print_exc=_log_kind)  # type: ignore[assignment, attr-defined]
 
 
 def _log_kind() -> None:

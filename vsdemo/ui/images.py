@@ -144,7 +144,9 @@ def route(photos_of: Callable[[str], Sequence[Path]]) -> Route:
         path = photos[number]
         try:
             # A photo that is at hand does not wait for a thread behind those that are not.
-            file = cache.get(path, side) or await run_in_threadpool(cache.load, path, side)
+            file = cache.get(path, side)
+            if file is None:
+                file = await run_in_threadpool(cache.load, path, side)
         except (UserError, OSError, ValueError, Image.DecompressionBombError):
             return Response(status_code=404, headers=MISSING)
         return Response(file.data, media_type=file.media_type, headers=HEADERS)

@@ -11,7 +11,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import LATEST, NEWEST, QUIET, REQUESTS, Update, Updates
 from vsdemo.ui.components.templates import render
-from vsdemo.ui.components.widgets import address_html
+from vsdemo.ui.components.widgets import address_html, programs_html
 from vsdemo.ui.downloads import DownloadPanel
 from vsdemo.ui.library import Library
 from vsdemo.ui.models.menu import ModelMenu
@@ -60,14 +60,24 @@ class Page:
         self._first = tabs[0].key
         selection, address = gr.State(None), address_html()  # None until the address is read
         with gr.Tabs(elem_id="tabs") as widget:
+            programs = programs_html()
             self.context = Context(
-                library, self._menu.chosen, gallery, k, selection, address, widget, Uploads()
+                library=library,
+                model=self._menu.chosen,
+                gallery=gallery,
+                k=k,
+                selection=selection,
+                address=address,
+                programs=programs,
+                tabs=widget,
+                uploads=Uploads(),
             )
             for kind in tabs:
                 with gr.Tab(kind.title, id=kind.key, render_children=True) as container:
                     self.tabs[kind.key] = kind(self.context)
                     self._visits[kind.key] = gr.State(None)
                     self._containers[kind.key] = container
+        programs.render()  # type: ignore[no-untyped-call]
 
     def connect(self, demo: gr.Blocks) -> None:
         """Connect the events that concern all tabs."""

@@ -13,6 +13,8 @@ from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.library import Library
+from vsdemo.ui.programs.call import ProgramCall
+from vsdemo.ui.programs.view import panel
 from vsdemo.ui.uploads import Uploads
 
 FIRST_K = 12  # photos at a time, until a visitor chooses another number
@@ -93,6 +95,10 @@ class TabState(Protocol):
     def address(self) -> Mapping[str, str]:
         """What the address bar of the browser shows."""
 
+    @property
+    def call(self) -> ProgramCall | None:
+        """What a program would ask for; None if programs cannot."""
+
 
 def is_shown(visit: Visit, state: TabState | None) -> bool:
     """Whether a tab shows already what it is to show."""
@@ -114,6 +120,7 @@ class Context:
         k: Widget with the number of photos to show at a time.
         selection: Holds the `Selection`.
         address: Widget that keeps the address bar of the browser up to date.
+        programs: Widget that shows how a program gets what the open tab shows.
         tabs: Widget with the tabs.
         uploads: Names of visitors' photos for the address bar.
     """
@@ -124,6 +131,7 @@ class Context:
     k: gr.Slider
     selection: gr.State
     address: gr.HTML
+    programs: gr.HTML
     tabs: gr.Tabs
     uploads: Uploads
 
@@ -135,7 +143,7 @@ class Context:
     @property
     def place(self) -> list[Any]:
         """Every widget that `record` changes."""
-        return [self.selection, self.address]
+        return [self.selection, self.address, self.programs]
 
     @property
     def way(self) -> list[Any]:
@@ -152,7 +160,11 @@ class Context:
         """
         upload = upload or state.selection.upload
         token = self.uploads.token(upload) if upload else ""
-        return {self.selection: state.selection, self.address: html.Address(state.address, token)}
+        return {
+            self.selection: state.selection,
+            self.address: html.Address(state.address, token),
+            self.programs: panel(self.library, state.call),
+        }
 
     def go(self, tab: str, selection: Selection) -> Update:
         """Return what opens a tab with a selection."""

@@ -25,6 +25,7 @@ MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Liberation Mono", "monospace
 HERE = Path(__file__).parent
 STYLE_SHEETS = (
     "static/style.css",
+    "programs/programs.css",
     "models/models.css",
     "components/words.css",
     "search/search.css",

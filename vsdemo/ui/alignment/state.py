@@ -16,6 +16,7 @@ from vsdemo.core.images import save_image
 from vsdemo.core.paths import write_text
 from vsdemo.plots import overlay_png
 from vsdemo.plots.region_marks import phrase
+from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
 from vsdemo.ui.tabs import Selection
 
 NOT_ALIGNED = "Nothing is aligned yet; type a sentence first."
@@ -51,6 +52,19 @@ class AlignState:
         """What the address bar of the browser shows; never a visitor's photo."""
         values = {"tab": "align", "q": self.text, "model": self.model, "gallery": self.gallery}
         return values if self.photo is None else {**values, "photo": str(self.photo)}
+
+    @property
+    def call(self) -> ProgramCall | None:
+        """What a program would ask for."""
+        if self.alignment is None:
+            return None
+        return ProgramCall(
+            "align",
+            texts={"sentence": self.text},
+            photo=OWN_PHOTO if self.photo is None else self.photo,
+            model=self.aligned_by or self.model,
+            gallery=self.gallery,
+        )
 
     @property
     def summary(self) -> str:

@@ -66,6 +66,22 @@ window.vsdemo = {
     });
   },
 
+  // Keep the programs open when they change, and name this server in them.
+  showPrograms(element, watch) {
+    let isOpen = false;
+    const show = () => {
+      const details = element.querySelector("details");
+      if (!details) return;
+      details.open = isOpen;
+      details.addEventListener("toggle", () => (isOpen = details.open));
+      const code = details.querySelector("code");
+      const here = new URL(".", location.href).href.replace(/\/$/, "");
+      code.textContent = code.textContent.replace(/http:\/\/127\.0\.0\.1:7860/, here);
+    };
+    watch("value", show);
+    show();
+  },
+
   // Report new content to other scripts, and bring an error into view where it is shown.
   announceUpdates(element, watch) {
     const announce = () => {

@@ -30,6 +30,12 @@ def address_html() -> gr.HTML:
     return gr.HTML(elem_id="address", js_on_load=FOLLOW_ADDRESS, padding=False)
 
 
+def programs_html() -> gr.HTML:
+    """Return what shows how a program gets the same; it is placed on the page later."""
+    on_load = "vsdemo.showPrograms(element, watch)"
+    return gr.HTML("", elem_id="programs", js_on_load=on_load, padding=False, render=False)
+
+
 def note_html(value: str = "") -> gr.HTML:
     """Return HTML for notes, progress and errors; its button Cancel reports a `stop` event."""
     return gr.HTML(value, elem_classes="notes", js_on_load=ON_LOAD)

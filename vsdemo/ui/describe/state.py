@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from vsdemo.core.hits import Hit
+from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
 from vsdemo.ui.tabs import Selection
 
 
@@ -34,6 +35,18 @@ class DescribeState:
         """What the address bar of the browser shows; never a visitor's photo."""
         values = {"tab": "describe", "model": self.model, "gallery": self.gallery}
         return values if self.photo is None else {**values, "photo": str(self.photo)}
+
+    @property
+    def call(self) -> ProgramCall | None:
+        """What a program would ask for."""
+        return ProgramCall(
+            "describe",
+            photo=OWN_PHOTO if self.photo is None else self.photo,
+            model=self.model,
+            gallery=self.gallery,
+            takes_gallery=self.photo is not None,
+            k=max(len(self.sentences), 1),
+        )
 
 
 @dataclass(frozen=True)

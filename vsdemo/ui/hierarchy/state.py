@@ -8,6 +8,7 @@ from torch import Tensor
 
 from vsdemo.hierarchy.nodes import Node
 from vsdemo.hierarchy.order import PHOTO, Item
+from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
 from vsdemo.ui.tabs import Selection
 
 HierarchyKey = tuple[str, str]  # model and gallery; both empty for concepts
@@ -67,3 +68,22 @@ class HierarchyState:
         if self.node.kind == PHOTO:
             return {**values, "photo": str(self.target)}
         return {**values, "q": self.node.text}
+
+    @property
+    def call(self) -> ProgramCall | None:
+        """What a program would ask for; None before there is a node, and for concepts alone."""
+        if self.node is None or self.concepts:
+            return None
+        photo: int | None = None
+        if self.upload:
+            photo = OWN_PHOTO
+        elif self.node.kind == PHOTO:
+            photo = int(self.target)
+        return ProgramCall(
+            "walk",
+            texts={"sentence": self.node.text} if photo is None else {},
+            photo=photo,
+            model=self.model,
+            gallery=self.gallery,
+            takes_gallery=True,
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from vsdemo.core.hits import Hit
+from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
 from vsdemo.ui.tabs import OWN, SIMILAR, Selection
 
 
@@ -72,3 +73,19 @@ class SearchState:
         if self.photo is not None and self.photo != first:
             values["photo"] = str(self.photo)
         return values
+
+    @property
+    def call(self) -> ProgramCall | None:
+        """What a program would ask for."""
+        if not self.has_query:
+            return None
+        photo = OWN_PHOTO if isinstance(self.similar_to, str) else self.similar_to
+        return ProgramCall(
+            "search" if photo is None else "similar",
+            texts={"sentence": self.text} if photo is None else {},
+            photo=photo,
+            model=self.model,
+            gallery=self.gallery,
+            takes_gallery=True,
+            k=len(self.hits) or self.k,
+        )

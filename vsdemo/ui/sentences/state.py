@@ -9,6 +9,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.data.galleries import TITLES
 from vsdemo.search.engine import Reader
 from vsdemo.search.sentence_comparison import SentenceComparison, compare_sentences
+from vsdemo.ui.programs.call import ProgramCall
 from vsdemo.ui.tabs import Selection
 
 
@@ -39,6 +40,12 @@ class PairState:
             "model": self.model,
             "gallery": self.gallery,
         }
+
+    @property
+    def call(self) -> ProgramCall | None:
+        """What a program would ask for."""
+        first, second = self.texts
+        return ProgramCall("sentences", texts={"first": first, "second": second})
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from vsdemo.ui.programs.call import ProgramCall
 from vsdemo.ui.tabs import Selection
 
 
@@ -30,3 +31,8 @@ class TrainState:
         """What the address bar of the browser shows."""
         runs = {"run": self.shown[0]} if self.shown else {}
         return {"tab": "train", **runs, "model": self.model, "gallery": self.gallery}
+
+    @property
+    def call(self) -> ProgramCall | None:
+        """None: programs train by the command that the tab shows."""
+        return None

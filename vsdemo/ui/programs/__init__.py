@@ -1,0 +1,1 @@
+"""How a program gets what a page shows."""

@@ -1,0 +1,138 @@
+"""The same by HTTP, on the command line and in Python, for what a tab shows."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from vsdemo.serving.answers import shown_folder
+from vsdemo.ui import images
+from vsdemo.ui.components.templates import render
+from vsdemo.ui.library import Library
+from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
+
+ORIGIN = "http://127.0.0.1:7860"
+PHOTO_FILE = "photo.jpg"
+IN_BASE64 = "'\"$(base64 -w0 photo.jpg)\"'"  # within a body in single quotes
+FUNCTIONS = {  # endpoint -> function of `vsdemo.serving.answers`, for a photo if there is one
+    "search": ("search", ""),
+    "describe": ("", "describe"),
+    "similar": ("similar_sentences", "similar_photos"),
+    "align": ("", "align"),
+    "walk": ("walk", "walk"),
+    "sentences": ("sentences", ""),
+}
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Programs with the same answer.
+
+    Attributes:
+        http: A command with curl.
+        command: A command of vsdemo.
+        python: Lines of Python.
+    """
+
+    http: str
+    command: str
+    python: str
+
+
+def panel(library: Library, call: ProgramCall | None) -> Markup | str:
+    """Return the programs for what a tab shows; nothing for a tab without any."""
+    if call is None:
+        return ""
+    return render(
+        "page/programs.html",
+        programs=programs(library, call),
+        has_file=call.photo is not None,
+    )
+
+
+def programs(library: Library, call: ProgramCall) -> Programs:
+    """Return the programs that answer a call."""
+    return Programs(_http(library, call), _command(library, call), _python(library, call))
+
+
+def _http(library: Library, call: ProgramCall) -> str:
+    body = json.dumps(parameters(library, call), ensure_ascii=False)
+    quoted = shlex.quote(body).replace(PHOTO_FILE, IN_BASE64)
+    header = shlex.quote("Content-Type: application/json")
+    return f"curl {ORIGIN}/api/{call.endpoint} -H {header} \\\n    -d {quoted}"
+
+
+def parameters(library: Library, call: ProgramCall) -> dict[str, Any]:
+    """Return the parameters of a call over HTTP."""
+    values: dict[str, Any] = dict(call.texts)
+    if call.photo == OWN_PHOTO:
+        values["photo"] = PHOTO_FILE
+    elif call.photo is not None:
+        token = library.galleries[call.gallery].token
+        values["photo"] = images.address(token, call.photo, "large")
+    if call.model:
+        values["model"] = call.model
+    if call.takes_gallery:
+        values["gallery"] = call.gallery
+    if call.k:
+        values["k"] = call.k
+    return values
+
+
+def _command(library: Library, call: ProgramCall) -> str:
+    words = ["python", "-m", "vsdemo", call.endpoint]
+    if call.model:
+        words.append(shown_folder(library.models[call.model]))
+    if call.photo is not None:
+        words.append(PHOTO_FILE)
+    words += call.texts.values()
+    if call.takes_gallery:
+        gallery = library.galleries[call.gallery]
+        words += ["--gallery", gallery.name, "--split", gallery.split]
+    if call.k:
+        words += ["-k", str(call.k)]
+    return shlex.join([*words, "--json"])
+
+
+def _python(library: Library, call: ProgramCall) -> str:
+    imports = ["from pathlib import Path"]
+    if call.photo is not None:
+        imports.append("from vsdemo.core.images import open_photo")
+    kind = "Engine" if call.takes_gallery else "Reader"
+    imports += [
+        f"from vsdemo.search.engine import {kind}",
+        "from vsdemo.serving import answers",
+    ]
+    return "\n".join([*imports, "", *_statements(library, call, kind)])
+
+
+def _statements(library: Library, call: ProgramCall, kind: str) -> Sequence[str]:
+    of_text, of_photo = FUNCTIONS[call.endpoint]
+    texts = [repr(text) for text in call.texts.values()]
+    if not call.model:
+        lines = [
+            "from vsdemo.models.checkpoint import shipped",
+            "",
+            "readers = {str(folder): Reader(folder) for folder in shipped()}",
+        ]
+        return [*lines, f"answers.{of_text}({', '.join(['readers', *texts])})"]
+    arguments = [f'Path("{shown_folder(library.models[call.model])}")']
+    if call.takes_gallery:
+        gallery = library.galleries[call.gallery]
+        arguments += [repr(gallery.name), repr(gallery.split)]
+    values = ["model"]
+    if call.photo is not None:
+        values.append(f'open_photo("{PHOTO_FILE}")')
+    values += texts
+    if call.k:
+        values.append(f"k={call.k}")
+    function = of_text if call.photo is None else of_photo
+    return [
+        f"model = {kind}({', '.join(arguments)})",
+        f"answers.{function}({', '.join(values)})",
+    ]
