@@ -36,7 +36,7 @@ def downloads() -> tuple[str, ...]:
     return tuple(filter(None, names))
 
 
-def start(names: Sequence[str], on_ready: Callable[[], None]) -> Thread:
+def start(names: Sequence[str], on_ready: Callable[[], object]) -> Thread:
     """Fetch downloads one after the other in the background, and say in the log how far they are.
 
     What cannot be fetched is left out; an interrupted download is resumed at the next start.
