@@ -11,8 +11,10 @@ import gradio as gr
 from vsdemo import models
 from vsdemo.core.config import Config, override
 from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.datasets import base_name
-from vsdemo.serving import access
+from vsdemo.serving import trainings
+from vsdemo.serving.training_limits import training_minutes
 from vsdemo.training import preflight
 from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import JobSpec
@@ -84,7 +86,7 @@ class PlanPanel:
         return [*widgets, self.command, self.checks]
 
     def spec(self, request: Request) -> JobSpec:
-        """Return what to train. Raises UserError for what is not offered."""
+        """Return what to train. Raises UserError for what is not offered or cannot be read."""
         if request.changed is None:
             raise UserError("A setting in the form is invalid; correct it first.")
         config = models.preset(request.preset)[1]
@@ -93,12 +95,14 @@ class PlanPanel:
             names = ", ".join(datasets) or "its own data"
             raise UserError(f"{request.preset} trains on {names}.")
         sentence = request.sentence.strip() if config.material == "photos" else ""
+        if sentence:
+            Sentence.from_user(sentence)
         return JobSpec(
             request.preset,
             dataset,
             settings=(*preflight.default_settings(config, dataset), *request.changed),
             watched=(sentence,) if sentence else (),
-            minutes=access.training_minutes(),
+            minutes=training_minutes(),
             tensorboard=request.board,
         )
 
@@ -140,7 +144,7 @@ class PlanPanel:
         """Show the command, and whether its requirements are met."""
         spec = self.spec(Request(*inputs))
         yield {self.command: view.command(spec.command(jobs.new_folder(spec)))}
-        yield {self.checks: view.checks(preflight.check(spec))}
+        yield {self.checks: view.checks(trainings.check(spec))}
 
 
 def first_sentence(dataset: str | None) -> str:
