@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from vsdemo.core import json_files
 from vsdemo.core.errors import UserError
@@ -72,8 +72,13 @@ def check(spec: JobSpec) -> list[Check]:
     return preflight.check(spec, training_limits().size if access.is_public() else None)
 
 
-def start(spec: JobSpec, visitor: str) -> Run:
+def start(spec: JobSpec, visitor: str, forget: Callable[[str], None]) -> Run:
     """Start a training of a visitor.
+
+    Args:
+        spec: What to train.
+        visitor: Who trains.
+        forget: Called with the name of each run that is deleted, since there are too many.
 
     Raises:
         UserError: If something that it needs is missing, it is larger than this server allows,
@@ -85,7 +90,8 @@ def start(spec: JobSpec, visitor: str) -> Run:
     if not access.is_public():
         return jobs.start(spec)
     _require_turn(visitor)
-    _delete_oldest(training_limits().runs_kept - 1)
+    for name in _delete_oldest(training_limits().runs_kept - 1):
+        forget(name)
     run = jobs.start(spec, owner=visitor)
     _record_start(visitor)
     return run
@@ -174,9 +180,10 @@ def _record_start(visitor: str) -> None:
     write_text(jobs.root() / STARTS_FILE, json.dumps(starts) + "\n")
 
 
-def _delete_oldest(kept: int) -> None:
-    """Delete the oldest runs of strangers that have ended, until so many are left."""
+def _delete_oldest(kept: int) -> list[str]:
+    """Delete the oldest runs of strangers, until so many are left, and return their names."""
     runs = [run for run in jobs.list_runs() if run.owner is not None]
-    for run in runs[max(0, kept) :]:
-        if not run.alive:
-            jobs.delete(run.name)
+    names = [run.name for run in runs[kept:] if not run.alive]
+    for name in names:
+        jobs.delete(name)
+    return names

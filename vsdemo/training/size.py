@@ -7,12 +7,12 @@ large batches.
 
 from __future__ import annotations
 
+import os
 import string
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-import psutil
 import torch
 
 from vsdemo import models
@@ -93,7 +93,7 @@ def estimate(model: str, config: Config, amounts: Amounts) -> Size:
 
 def memory_of_machine() -> int:
     """Return the memory of this machine, or of the container that it is, in bytes."""
-    sizes: list[int] = [psutil.virtual_memory().total]
+    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for name in LIMITS:
         try:
             sizes.append(int((Path("/sys/fs/cgroup") / name).read_text()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -13,7 +14,7 @@ from vsdemo.core.config import Config, override
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.datasets import base_name
-from vsdemo.serving import trainings
+from vsdemo.serving import access, trainings
 from vsdemo.serving.training_limits import training_minutes
 from vsdemo.training import preflight
 from vsdemo.training.jobs import jobs
@@ -143,7 +144,10 @@ class PlanPanel:
     def preview(self, *inputs: Any) -> Updates:
         """Show the command, and whether its requirements are met."""
         spec = self.spec(Request(*inputs))
-        yield {self.command: view.command(spec.command(jobs.new_folder(spec)))}
+        folder = jobs.new_folder(spec)
+        if access.is_public():  # strangers need not know where the server keeps its files
+            folder = Path("runs") / folder.name
+        yield {self.command: view.command(spec.command(folder))}
         yield {self.checks: view.checks(trainings.check(spec))}
 
 

@@ -114,7 +114,7 @@ class TrainTab:
         spec = self.plan.spec(Request(*inputs))
         yield {self.note: html.progress("Checking the requirements")}
         try:
-            run = trainings.start(spec, visitor)
+            run = trainings.start(spec, visitor, self.library.forget)
         except UserError:
             busy = jobs.current()
             if busy and trainings.may_see(busy, visitor):  # another page was first: show that run
