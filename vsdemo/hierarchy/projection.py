@@ -84,7 +84,7 @@ def cached_map(key: str, make: Callable[[], np.ndarray]) -> np.ndarray:
     path = home() / "maps" / f"{key}.safetensors"
     try:
         tensors.check(path)
-        return load_file(path)["points"].numpy()
+        return load_file(path)["points"].numpy().copy()  # it does not depend on the file
     except (DamagedFile, OSError, SafetensorError):
         places = make()
         tensors.write_checked(path, {"points": torch.from_numpy(places)})

@@ -261,7 +261,7 @@ class Library:
         drawn = self._drawn_photos(gallery)
         try:
             stored = examples.stored(folder, chosen.name, chosen.split, drawn)
-        except UserError:  # a file of examples is damaged
+        except (UserError, OSError):  # the model or a file of examples is damaged
             return ()
         if stored is not None:
             return stored
