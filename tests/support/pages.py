@@ -4,17 +4,19 @@ from types import SimpleNamespace
 
 import gradio as gr
 
-from vsdemo.ui.components.widgets import address_html
+from vsdemo.ui.components.widgets import address_html, programs_html
 from vsdemo.ui.library import Library
 from vsdemo.ui.tabs import Context, Selection, Visit
 from vsdemo.ui.uploads import Uploads
 
-PAGE = SimpleNamespace(session_hash="page")  # in place of a gr.Request
+PAGE = SimpleNamespace(session_hash="page", cookies={})  # in place of a gr.Request
 
 
 def tab_of(kind, library=None):
     """Return a tab outside of a page."""
     with gr.Blocks():
+        programs = programs_html()
+        programs.render()
         context = Context(
             library=library or Library(),
             model=gr.State(),
@@ -22,6 +24,7 @@ def tab_of(kind, library=None):
             k=gr.Slider(),
             selection=gr.State(Selection()),
             address=address_html(),
+            programs=programs,
             tabs=gr.Tabs(),
             uploads=Uploads(),
         )

@@ -27,10 +27,8 @@ def uploaded(root: Path):
     The command runs with a stand-in for what speaks to the Hub.
     """
     hub = MagicMock()
-    with (
-        patch("huggingface_hub.cli.upload.get_hf_api", return_value=hub),
-        redirect_stdout(StringIO()),
-    ):
+    speaking = patch("huggingface_hub.cli.upload.get_hf_api", return_value=hub)
+    with speaking, redirect_stdout(StringIO()):
         app(command(), standalone_mode=False)
     assert hub.create_repo.call_args.kwargs["repo_type"] == "space"
     options = hub.upload_folder.call_args.kwargs

@@ -1,5 +1,6 @@
 """The checks before a training starts."""
 
+import re
 import shutil
 from types import SimpleNamespace
 
@@ -29,11 +30,15 @@ def settings(preset: str, *changes: str):
 
 
 def test_all_checks_pass_on_the_toy_data(own_home, tmp_path):
-    photos, features, disk = results(TOY)
+    photos, features, memory, disk = results(TOY)
     assert photos == (True, "32 pictures for training and validation.")
     assert features == (
         True,
         f"The features of about 32 pictures will be computed first, by {BACKBONE} (center).",
+    )
+    assert memory[0]
+    assert re.fullmatch(
+        r"This machine has [0-9,.]+ GB of memory; about 1\.2 GB are needed\.", memory[1]
     )
     assert disk[0]
     assert disk[1].endswith("about 300 MB are needed.")
@@ -113,7 +118,7 @@ def test_a_full_disk_fails_the_check(own_home, monkeypatch):
 
 def test_drawings_that_are_missing_need_disk_space(own_home):
     spec = JobSpec("gru", "storybook", ("backbone=pocket", "crops=whole"))
-    photos, features, disk = results(spec)
+    photos, features, _, disk = results(spec)
     assert photos[1] == (
         "4,500 pictures for training and validation; 4,500 of them will be drawn first."
     )

@@ -2,6 +2,7 @@
 
 import json
 import time
+from contextvars import ContextVar
 
 import pytest
 from PIL import Image
@@ -358,3 +359,10 @@ def test_one_model_costs_as_much_as_in_the_list(shelf):
         assert library.offer(offer.key, "toy-test") == offer
     with pytest.raises(UserError, match="no 'x' here"):
         library.offer("x", "toy-test")
+
+
+def test_work_runs_in_the_context_of_the_visitor_who_wants_it(home):
+    visitor = ContextVar("visitor", default="nobody")
+    library = Library()
+    visitor.set("Ada")
+    assert library.submit(library.status("Working"), visitor.get).result() == "Ada"

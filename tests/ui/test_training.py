@@ -16,6 +16,8 @@ from tests.support.model_menu import chosen_model
 from tests.support.training_app import SLOW, choose, expect_state, ready, serving, train
 from tests.ui.conftest import DESKTOP
 from vsdemo.core import locks
+from vsdemo.serving import access
+from vsdemo.serving.training_limits import training_minutes
 from vsdemo.ui import build
 from vsdemo.ui.library import Library
 
@@ -223,15 +225,13 @@ def test_a_public_server_trains_only_if_allowed(checkpoints, monkeypatch, tmp_pa
 
 
 def test_a_public_server_limits_the_time_of_a_training(monkeypatch):
-    from vsdemo.serving import access
-
     monkeypatch.setattr(os, "environ", {"SPACE_ID": "x", "VSDEMO_ALLOW_TRAINING": "1"})
     assert access.training_allowed()
-    assert access.training_minutes() == 10
+    assert training_minutes() == 10
     monkeypatch.setitem(os.environ, "VSDEMO_TRAINING_MINUTES", "3")
-    assert access.training_minutes() == 3
+    assert training_minutes() == 3
     monkeypatch.setattr(os, "environ", {})
-    assert (access.training_allowed(), access.training_minutes()) == (True, None)
+    assert (access.training_allowed(), training_minutes()) == (True, None)
 
 
 def test_a_run_name_is_never_a_path(app):

@@ -86,33 +86,34 @@ def test_runs_are_escaped(make_run):
     def busy(text):
         return make_run(log_text=f"{text}:  50%|#####     | 1/2 [00:01<00:01]")
 
-    check_escaped(lambda text: run_table([failed(text)], [text]))
-    check_escaped(lambda text: status(failed(text), "failed", 0.0))
-    check_escaped(lambda text: status(busy(text), "preparing", 0.0))
+    check_escaped(lambda text: run_table([failed(text)], [text], [text]))
+    check_escaped(lambda text: status(failed(text), "failed", 0.0, is_own=True))
+    check_escaped(lambda text: status(busy(text), "preparing", 0.0, is_own=True))
     check_escaped(lambda text: log(make_run(log_text=f"{text}\n{text}")))
-    assert status(failed(HOSTILE), "failed", 0.0).count("&lt;img") == 3  # name, reason, metric
+    html = status(failed(HOSTILE), "failed", 0.0, is_own=True)
+    assert html.count("&lt;img") == 3  # name, reason, metric
 
 
 def test_the_status_states_progress_and_offers_what_is_possible(make_run):
     run = make_run([START, STEP, BEST])
-    training = status(run, "training", 100.0)
+    training = status(run, "training", 100.0, is_own=True)
     assert '<progress max="2000" value="500" aria-label="steps">' in training
     assert "step 500 of 2,000 · best on dev so far: rsum 312.4 · about 5 min left" in training
     assert 'href="runs/bow-1/events.csv"' in training
-    killed = status(run, "killed", 100.0)
+    killed = status(run, "killed", 100.0, is_own=True)
     assert KILLED in killed
     assert plain(killed).endswith("best on dev: rsum 312.4 Resume CSV")
     (run.folder / "model.safetensors").touch()
-    done = status(run, "done", 100.0)
+    done = status(run, "done", 100.0, is_own=True)
     assert plain(done).endswith("Use in Search CSV")
     assert "<progress" not in done
 
 
 def test_the_status_reads_the_progress_bar_of_the_log(make_run):
     run = make_run(log_text="reading photos:  50%|#####     | 1/2 [00:01<00:01]")
-    assert "reading photos: 1 of 2" in status(run, "preparing", 0.0)
-    assert "Starting …" in status(make_run(), "preparing", 0.0)
-    assert "Evaluating …" in status(make_run(), "measuring", 0.0)
+    assert "reading photos: 1 of 2" in status(run, "preparing", 0.0, is_own=True)
+    assert "Starting …" in status(make_run(), "preparing", 0.0, is_own=True)
+    assert "Evaluating …" in status(make_run(), "measuring", 0.0, is_own=True)
 
 
 def test_the_facts_of_an_ended_run_have_its_duration():
@@ -141,7 +142,7 @@ def test_the_log_shows_its_end(make_run):
 def test_runs_are_listed_with_what_can_be_done(make_run):
     first = make_run([START, BEST, DONE], name="bow-2", settings=["dim=8", "seed=1"])
     second = make_run(name="bow-1", dataset=None)
-    html = run_table([first, second], ["bow-2"])
+    html = run_table([first, second], ["bow-2"], ["bow-1", "bow-2"])
     assert re.findall('aria-pressed="(.*?)"', html) == ["true", "false"]
     assert re.findall("<code>(.*?)</code>", html) == ["dim=8 seed=1", "nothing"]
     assert "<td>toy</td>" in html
@@ -151,12 +152,12 @@ def test_runs_are_listed_with_what_can_be_done(make_run):
     names = re.findall('data-name="(.*?)" class="(?:pick|text-button)" data-event="(.*?)"', html)
     events = ("select", "apply", "delete")
     assert names == [(name, event) for name in ("bow-2", "bow-1") for event in events]
-    assert "No runs yet" in run_table([], [])
+    assert "No runs yet" in run_table([], [], [])
 
 
 def test_a_live_run_cannot_be_deleted(make_run, monkeypatch):
     monkeypatch.setattr(Run, "state", "training")
-    html = run_table([make_run()], [])
+    html = run_table([make_run()], [], ["bow-1"])
     assert "Delete" not in html
     assert '<span class="state training">training</span>' in html
 

@@ -38,11 +38,12 @@ def train(  # noqa: PLR0913 (a command's parameters are its options)
     from vsdemo.core.config import override
     from vsdemo.evaluation import cards
     from vsdemo.models import checkpoint
-    from vsdemo.training import materials, state
+    from vsdemo.training import materials, preflight, state
     from vsdemo.training.tensorboard import Board
     from vsdemo.training.trainer import Trainer
 
     config = override(models.preset(preset)[1], settings or [])
+    preflight.require_memory(preset, config, data)
     with state.exclusive_run(out):
         with state.time_limit(minutes):
             material = materials.create(preset, config, dataset=data, watched=watch or [])

@@ -18,11 +18,13 @@ NAMES = ("config.json", "vocab.json", "words.json", "matching.json", "metrics.js
 def lists() -> dict[Path, list[Path]]:
     """Return the files by the folder of their list.
 
-    Those of the parser are not among them: `resources.json` has their checksums.
+    The models of the parser are not among them: `resources.json` has their checksums.
     """
     root = checkpoints_root()
+    stanza = root / parser.FOLDER
     folders = [*checkpoint.shipped(), root / "pocket"]
-    return {packaged.FOLDER: packaged.files()} | {folder: _files(folder) for folder in folders}
+    files = {folder: _files(folder) for folder in folders}
+    return {packaged.FOLDER: packaged.files(), stanza: [stanza / "resources.json"]} | files
 
 
 def _files(folder: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""What visitors of a public server may do, and for how long."""
+"""What visitors of a public server may do."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from vsdemo.core.zero_gpu import is_zero_gpu
 # Set on Hugging Face Spaces, for a public link and for a server in a network.
 PUBLIC = ("SPACE_ID", "GRADIO_SHARE", "GRADIO_SERVER_NAME")
 ALLOW_TRAINING = "VSDEMO_ALLOW_TRAINING"
-TRAINING_MINUTES = "VSDEMO_TRAINING_MINUTES"
-DEFAULT_MINUTES = 10.0
-LEAST_MINUTES = 0.1
 
 
 def is_public() -> bool:
@@ -24,13 +21,3 @@ def training_allowed() -> bool:
     if is_zero_gpu():
         return False
     return not is_public() or os.environ.get(ALLOW_TRAINING) == "1"
-
-
-def training_minutes() -> float | None:
-    """Return how long a visitor's training may take; None for no limit."""
-    if not is_public():
-        return None
-    try:
-        return max(LEAST_MINUTES, float(os.environ.get(TRAINING_MINUTES, DEFAULT_MINUTES)))
-    except ValueError:
-        return DEFAULT_MINUTES

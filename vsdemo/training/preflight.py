@@ -1,4 +1,4 @@
-"""Checks before a training starts: data, backbone, cached features and disk space."""
+"""Checks before a training starts: data, backbone, cached features, memory and disk space."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from vsdemo.core.paths import home
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.materials import material_class
 from vsdemo.training.requirements import Check
+from vsdemo.training.size import Size, estimate, memory_of_machine
 
-RUN_SIZE = 300_000_000  # bytes that a run saves, twice, as files are replaced only when complete
+RUN_SIZE = 300_000_000  # bytes that a run saves, at least
+LARGE = 10**15  # bytes; estimates above are no numbers to read
+SMALLER = "choose a smaller dim or batch_size"
 
 
 def available_datasets(config: Config) -> list[str]:
@@ -28,8 +31,33 @@ def default_settings(config: Config, dataset: str | None) -> tuple[str, ...]:
     return material_class(config.material).default_settings(config, dataset)
 
 
-def check(spec: JobSpec) -> list[Check]:
+def size(preset: str, config: Config, dataset: str | None) -> Size:
+    """Estimate what a training takes.
+
+    Raises:
+        UserError: If data are missing, or the model refuses the configuration.
+    """
+    amounts = material_class(config.material).amounts(config, dataset)
+    return estimate(models.preset(preset)[0], config, amounts)
+
+
+def require_memory(preset: str, config: Config, dataset: str | None) -> None:
+    """Check that the machine has the memory that a training takes.
+
+    Raises:
+        UserError: If it has not, and as `size` does.
+    """
+    result = _check_memory(size(preset, config, dataset).memory)
+    if not result.ok:
+        raise UserError(result.message)
+
+
+def check(spec: JobSpec, limit: Size | None = None) -> list[Check]:
     """Return what a job needs, in the order of the work.
+
+    Args:
+        spec: The job.
+        limit: What a server allows; None for no limit.
 
     Raises:
         UserError: If the preset does not exist or a setting is invalid.
@@ -37,11 +65,15 @@ def check(spec: JobSpec) -> list[Check]:
     config = override(models.preset(spec.preset)[1], spec.settings)
     try:
         requirements = material_class(config.material).requirements(config, spec.dataset)
+        needed = size(spec.preset, config, spec.dataset)
     except (UserError, OSError) as error:
         return [Check(False, str(error))]
     checks = list(requirements.checks)
     if all(check.ok for check in checks):
-        checks.append(_check_disk(RUN_SIZE + requirements.disk))
+        checks.append(_check_memory(needed.memory))
+        if limit:
+            checks += _check_limit(needed, limit)
+        checks.append(_check_disk(max(RUN_SIZE, needed.disk) + requirements.disk))
     return checks
 
 
@@ -56,14 +88,38 @@ def require(spec: JobSpec) -> None:
             raise UserError(result.message)
 
 
+def _check_memory(needed: int) -> Check:
+    memory = memory_of_machine()
+    message = f"This machine has {_size(memory)} of memory; {_about(needed)} are needed"
+    ok = needed <= memory
+    return Check(ok, f"{message}." if ok else f"{message}: {SMALLER}.")
+
+
+def _check_limit(needed: Size, limit: Size) -> list[Check]:
+    """Return what exceeds the limit of a server."""
+    checks = []
+    for what, size, most, advice in (
+        ("of memory", needed.memory, limit.memory, SMALLER),
+        ("on the disk", needed.disk, limit.disk, f"{SMALLER}, or a larger snapshot_every"),
+    ):
+        if size > most:
+            message = f"This server allows {_size(most)} {what}; {_about(size)} are needed"
+            checks.append(Check(False, f"{message}: {advice}."))
+    return checks
+
+
+def _about(size: int) -> str:
+    return f"about {_size(size)}" if size < LARGE else f"more than {_size(LARGE)}"
+
+
 def _check_disk(needed: int) -> Check:
     folder = next(folder for folder in (home(), *home().parents) if folder.exists())
     free = shutil.disk_usage(folder).free
-    message = f"The disk has {_size(free)} free; about {_size(needed)} are needed"
+    message = f"The disk has {_size(free)} free; {_about(needed)} are needed"
     if free >= needed:
         return Check(True, f"{message}.")
     return Check(False, f"{message}: free some space in {folder}.")
 
 
 def _size(count: int) -> str:
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
+    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"

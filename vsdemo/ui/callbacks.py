@@ -49,7 +49,8 @@ def report_errors(
 ) -> Callable[[Callable[..., Updates]], Callable[..., Updates]]:
     """Return a decorator that shows a callback's errors in `note`, and nowhere else.
 
-    All other widgets stay as they are. The decorated callback takes the request of the page first.
+    All other widgets stay as they are. The decorated callback takes the request of the page first;
+    the callback itself gets it too if it has a keyword `page`.
 
     Args:
         note: Where errors are shown.
@@ -62,13 +63,16 @@ def report_errors(
     """
 
     def decorate(callback: Callable[..., Updates]) -> Callable[..., Updates]:
+        signature = inspect.signature(callback, eval_str=True)
+        takes_page = "page" in signature.parameters
+
         @functools.wraps(callback)
         def run(page: gr.Request, *args: Any) -> Updates:
             session = str(page.session_hash)
             request = REQUESTS.begin((session, channel)) if channel else None
             restored = REQUESTS.restored(session)
             nothing: Update = {note: gr.skip()}  # Gradio empties widgets that get no value
-            updates, update = callback(*args), None
+            updates, update = callback(*args, **({"page": page} if takes_page else {})), None
             try:
                 for update in updates:
                     if request and not request.is_newest:
@@ -96,11 +100,11 @@ def report_errors(
                 updates.close()
 
         # Gradio finds gr.Request and gr.EventData by their annotations, which are strings here.
-        signature = inspect.signature(callback, eval_str=True)
+        own = [p for p in signature.parameters.values() if p.name != "page"]
         page = inspect.Parameter(
             "page", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=gr.Request
         )
-        parameters = [page, *signature.parameters.values()]
+        parameters = [page, *own]
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
@@ -234,7 +235,9 @@ def _showing(context: Context, tab: Tab) -> Callable[..., Updates]:
         if visit and visit.restored == REQUESTS.restored(str(page.session_hash)):
             # What is on its way to the page already goes on.
             channel = "" if is_shown(visit, values[0]) else None
-            yield from context.guard(tab, channel=channel)(tab.show)(page, visit, *values)
+            yield from context.guard(tab, channel=channel)(tab.show)(
+                page, replace(visit, page=page), *values
+            )
 
     return show
 

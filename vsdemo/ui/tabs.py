@@ -66,6 +66,7 @@ class Visit:
         selection: What the visitor has selected.
         restored: How often Back or Forward had been used when the visit began.
         number: Tells visits apart that are otherwise equal.
+        page: The request of the page while the tab shows the visit.
     """
 
     model: str
@@ -74,6 +75,7 @@ class Visit:
     selection: Selection = field(default_factory=Selection)
     restored: int = 0
     number: int = field(default_factory=count().__next__)
+    page: gr.Request | None = None
 
 
 class TabState(Protocol):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,7 +38,7 @@ def find_rows(folder: Path, names: frozenset[str]) -> dict[str, Row]:
         names: Names of the tensors that a file must have.
 
     Returns:
-        Key -> row. Damaged and incomplete files are ignored.
+        Key -> row. Damaged files are deleted, incomplete ones ignored.
     """
     rows: dict[str, Row] = {}
     for file in sorted(folder.glob("*.safetensors")):
@@ -46,7 +47,11 @@ def find_rows(folder: Path, names: frozenset[str]) -> dict[str, Row]:
                 if not names <= {*opened.keys()}:
                     continue
                 keys = opened.metadata()[KEYS].split()
-        except (SafetensorError, OSError, TypeError, KeyError):
+        except (SafetensorError, TypeError, KeyError):
+            with suppress(OSError):
+                file.unlink()
+            continue
+        except OSError:
             continue
         rows.update({key: Row(file, number) for number, key in enumerate(keys)})
     return rows

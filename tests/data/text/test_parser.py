@@ -1,11 +1,11 @@
 """The parser that ships, on good and bad input."""
 
 import json
-import shutil
 
 import pytest
 import torch
 
+from tests.support.checkpoint_copies import editable_copy
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT
 from vsdemo.data.text import parser
@@ -122,7 +122,7 @@ def test_missing_stanza_models_are_a_user_error(monkeypatch, tmp_path):
 
 @pytest.fixture
 def copy(tmp_path):
-    return shutil.copytree(SHIPPED, tmp_path / parser.FOLDER)
+    return editable_copy(SHIPPED, tmp_path / parser.FOLDER)
 
 
 def test_a_missing_model_is_named_with_its_remedy(copy):

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import torch
 
-from vsdemo.core import json_files
+from vsdemo.core import checksums, json_files
 from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT, checkpoints_root
@@ -96,6 +96,7 @@ def check_models(folder: Path) -> str:
         f"restore it with `git -C {ROOT} checkout -- checkpoints/{FOLDER}`, or retrain it with "
         f"`python -m vsdemo train-parser --out {folder}`."
     )
+    checksums.check(folder / "resources.json")
     try:
         listed = json_files.load(folder / "resources.json")["en"]
         models = {

@@ -13,7 +13,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import torch
 from torch import Tensor
 
-from vsdemo.core.paths import atomic, write_text
+from vsdemo.core import checksums
+from vsdemo.core.paths import atomic
 
 PACKAGE = "ewt"
 KINDS = {
@@ -76,4 +77,5 @@ def pack(work: Path, out: Path, parser: str = KINDS["depparse"]) -> None:
         listed[kind] = {PACKAGE: entry}
     default = {kind: PACKAGE for kind in KINDS if kind != "pretrain"} | {"lemma": "identity"}
     listed["packages"] = {"default": default}
-    write_text(out / "resources.json", json.dumps({"en": listed}, indent=1) + "\n")
+    text = json.dumps({"en": listed}, indent=1) + "\n"
+    checksums.write_files(out, {"resources.json": text.encode()})

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import re
 import shutil
 import signal
@@ -38,7 +39,8 @@ from vsdemo.training.state import DISK_FULL, PID_FILE
 
 GRACE = 60  # seconds that a trainer has to save before it is killed
 ALIVE = ("preparing", "training", "measuring", "stopping")
-JOB_FILE, KEPT_FILE, STOPPING_FILE = ".job.json", "kept", "stopping"
+JOB_FILE, KEPT_FILE, STOPPING_FILE, OWNER_FILE = ".job.json", "kept", "stopping", "owner"
+MAX_OWNER = 100  # characters
 MAX_PID = 100  # characters of a process ID
 LATEST = 32_503_680_000  # seconds since 1970 until the year 3000
 DECISIVE = ("start", "done", "stopped", "error")  # events that change the state of a run
@@ -71,6 +73,17 @@ class Run:
         if locks.read_held(self.folder / PID_FILE) is not None:
             return True
         return not self.folder.exists() and _live_job().get("name") == self.name
+
+    @property
+    def owner(self) -> str | None:
+        """Who started it on a public server; None for the owner of the machine.
+
+        It is also None for a folder that was removed, but "" if the owner is unreadable.
+        """
+        if not os.path.lexists(self.folder / OWNER_FILE):
+            return None
+        content = json_files.read_bytes(self.folder / OWNER_FILE, MAX_OWNER) or b""
+        return content.decode("utf-8", "replace").strip() if content.isascii() else ""
 
     @property
     def kept(self) -> bool:
@@ -151,7 +164,12 @@ def get_run(name: str) -> Run:
     for run in list_runs():
         if run.name == name:
             return run
-    raise UserError(f"There is no run {name!r}; choose one from the list.")
+    raise no_run(name)
+
+
+def no_run(name: object) -> UserError:
+    """Return the error for a run that does not exist."""
+    return UserError(f"There is no run {name!r}; choose one from the list.")
 
 
 def current() -> Run | None:
@@ -173,8 +191,12 @@ def new_folder(spec: JobSpec) -> Path:
     return root() / next(f"{slug}-{n}" for n in count(1) if f"{slug}-{n}" not in taken)
 
 
-def start(spec: JobSpec) -> Run:
+def start(spec: JobSpec, *, owner: str | None = None) -> Run:
     """Start training in a new folder.
+
+    Args:
+        spec: What to train.
+        owner: See `Run.owner`.
 
     Raises:
         UserError: If another run is alive or the disk is full.
@@ -184,6 +206,8 @@ def start(spec: JobSpec) -> Run:
         run = Run(folder.name, folder, spec, started=time.time())
         folder.mkdir()
         try:
+            if owner is not None:
+                write_text(folder / OWNER_FILE, f"{owner}\n")
             content = {"plan": dataclasses.asdict(spec), "begun": run.started}
             write_text(folder / "run.json", json.dumps(content, indent=1) + "\n")
             _launch(run)

@@ -27,6 +27,9 @@ from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.vendrov2016 import HypernymsConfig
 from vsdemo.training.materials.pairs import Pairs
 from vsdemo.training.requirements import Check, Requirements
+from vsdemo.training.size import Amounts
+
+COPIES = 6  # of the pairs of an epoch, as 32-bit numbers, while they are drawn
 
 
 class ConceptPairs(Pairs):
@@ -54,6 +57,13 @@ class ConceptPairs(Pairs):
         if dataset in (None, wordnet.NAME) and not wordnet.find():
             return Requirements([Check(False, f"WordNet: {wordnet.HOW_TO_GET}")])
         return Requirements([Check(True, "The concepts are available.")])
+
+    @classmethod
+    def amounts(cls, config: Config, dataset: str | None) -> Amounts:
+        """Return how many concepts there are, and numbers of pairs in an epoch."""
+        names, pairs = (90_000, 900_000) if dataset in (None, wordnet.NAME) else (1000, 10_000)
+        parts = 1 + cast(HypernymsConfig, config).negatives
+        return Amounts(pairs=parts, names=names, epoch=COPIES * pairs * parts * 2)
 
     def build(self) -> DualEncoder:
         """Return a new table of the hierarchy's concepts."""

@@ -27,6 +27,7 @@ from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.losses import check_finite
 from vsdemo.training import optim
 from vsdemo.training.requirements import Requirements
+from vsdemo.training.size import Amounts
 
 
 class Pairs(ABC):
@@ -85,6 +86,11 @@ class Pairs(ABC):
     @abstractmethod
     def requirements(cls, config: Config, dataset: str | None) -> Requirements:
         """Return what a training needs. Raises UserError where data are missing."""
+
+    @classmethod
+    @abstractmethod
+    def amounts(cls, config: Config, dataset: str | None) -> Amounts:
+        """Return how much is learnt from. Raises UserError where data are missing."""
 
     @property
     def name(self) -> str:

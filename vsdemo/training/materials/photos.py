@@ -25,12 +25,15 @@ from vsdemo.training.materials.pairs import Pairs
 from vsdemo.training.probe import Probe
 from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.schedule import epoch_batches
+from vsdemo.training.size import Amounts
 from vsdemo.vision.backbones import is_available
 from vsdemo.vision.crops import CROPS, VIEWS
 from vsdemo.vision.features import FeatureCache, photo_key
 
 DRAWING_SIZE = 60_000  # bytes of a picture that is drawn, at most
-FEATURE_SIZE = 2 * 2048  # bytes of the features of a photo or a region, at most
+FEATURES = 2048  # numbers of a photo or a region, at most
+FEATURE_SIZE = 2 * FEATURES  # bytes
+CAPTIONS = 5  # of a photo, in most data sets
 SAMPLE = 24  # photos that are looked up in the feature cache to estimate how many are missing
 
 
@@ -87,6 +90,18 @@ class Photos(Pairs):
         checks.append(Check(True, f"{work}, by {config.backbone} ({config.crops})."))
         features = left * FEATURE_SIZE * CROPS[config.crops].vectors
         return Requirements(checks, disk=missing * DRAWING_SIZE + features)
+
+    @classmethod
+    def amounts(cls, config: Config, dataset: str | None) -> Amounts:
+        """Return how many captions and features there are, all of them in memory."""
+        name = dataset or "flickr8k"
+        train = len(datasets.photos(name, "train")[: config.photos or None])
+        return Amounts(
+            pairs=train * (CAPTIONS if config.sampling == "all" else 1),
+            photos=train + len(datasets.photos(name, "dev")),
+            vectors=CROPS[config.crops].vectors,
+            features=FEATURES,
+        )
 
     def build(self) -> DualEncoder:
         """Compute missing photo features, prepare the captions and return a new model."""

@@ -24,6 +24,7 @@ from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.training.materials.pairs import Pairs
 from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.schedule import epoch_batches
+from vsdemo.training.size import Amounts
 
 
 class SentencePairs(Pairs):
@@ -47,6 +48,12 @@ class SentencePairs(Pairs):
         """Return whether the sentence pairs are available."""
         _, pairs, _ = nli.training_pairs()
         return Requirements([Check(True, f"{len(pairs):,} sentence pairs are available.")])
+
+    @classmethod
+    def amounts(cls, config: Config, dataset: str | None) -> Amounts:
+        """Return how many pairs of two texts there are."""
+        _, pairs, _ = nli.training_pairs()
+        return Amounts(pairs=2 * len(pairs))
 
     def build(self) -> DualEncoder:
         """Prepare every sentence once and return a new model."""

@@ -132,15 +132,16 @@ class Hierarchies:
     def toy(self) -> Markup:
         """Return the smallest two-dimensional model of concepts as an interactive figure."""
         for folder in reversed(concept_models()):
-            spec = checkpoint.read_spec(folder)
-            if spec.config.dim == 2:
-                hierarchy = build.from_concepts(Reader(folder))
-                toy = Toy(
-                    names=tuple(item.text for item in hierarchy.items),
-                    points=tuple((x, y) for x, y in hierarchy.x.tolist()),
-                    edges=hypernyms.load(spec.dataset).edges,
-                )
-                return cones(toy)
+            with suppress(UserError):  # the checkpoint or its taxonomy is damaged
+                spec = checkpoint.read_spec(folder)
+                if spec.config.dim == 2:
+                    hierarchy = build.from_concepts(Reader(folder))
+                    toy = Toy(
+                        names=tuple(item.text for item in hierarchy.items),
+                        points=tuple((x, y) for x, y in hierarchy.x.tolist()),
+                        edges=hypernyms.load(spec.dataset).edges,
+                    )
+                    return cones(toy)
         return html.message("The two-dimensional model, checkpoints/wordnet/toy, is not available.")
 
     def _load(self, status: Status, key: HierarchyKey) -> HierarchyGallery:
@@ -173,13 +174,17 @@ def _has_order(folder: Path, name: str) -> bool:
 
 
 def _load_concepts() -> HierarchyGallery:
-    for folder in concept_models():
-        reader = Reader(folder)
-        return HierarchyGallery(folder.name, folder, reader, build.from_concepts(reader))
-    raise UserError(
+    problem = UserError(
         "No model of concepts is available; `python -m vsdemo train hypernyms --data wordnet --out "
         "checkpoints/wordnet/order` trains one."
     )
+    for folder in concept_models():
+        try:
+            reader = Reader(folder)
+            return HierarchyGallery(folder.name, folder, reader, build.from_concepts(reader))
+        except UserError as error:  # a damaged checkpoint; another one may be whole
+            problem = error
+    raise problem
 
 
 def _project(gallery: HierarchyGallery, status: Status) -> np.ndarray:

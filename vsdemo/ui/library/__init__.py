@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, suppress
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock, Semaphore
@@ -139,8 +140,15 @@ class Library:
             keep: Let it end, also if no page wants its result any more.
         """
         pending: Pending[T] = Pending(status, keep=keep)
-        self._pool.submit(pending.run, function, *args)
+        self._start(pending, function, *args)
         return pending
+
+    def _start(self, pending: Pending[T], function: Callable[..., T], *args: Any) -> None:
+        """Let a thread of the pool compute a value for the visitor of the current request.
+
+        With ZeroGPU, its GPU is lent to that visitor.
+        """
+        self._pool.submit(copy_context().run, pending.run, function, *args)
 
     def photos(self, gallery: str) -> Pending[CaptionSet]:
         """Return the photos and captions of a gallery.
@@ -154,7 +162,7 @@ class Library:
                 is_drawn = datasets.is_generated(chosen.name)
                 status = self.status("Drawing the pictures" if is_drawn else "Opening the gallery")
                 pending = Pending(status)
-                self._pool.submit(pending.run, load_photos, chosen, pending)
+                self._start(pending, load_photos, chosen, pending)
                 self._photos[gallery] = pending
             return pending
 
@@ -176,7 +184,7 @@ class Library:
             if pending is None or pending.failed:
                 self._drop_engine(key)
                 pending = Pending(self.status(LOADING), keep=keep)
-                self._pool.submit(pending.run, self._load_engine, model, photos, gallery, pending)
+                self._start(pending, self._load_engine, model, photos, gallery, pending)
                 self._engines[key] = pending
             self._engines.move_to_end(key)
             loaded = [key for key, engine in self._engines.items() if engine.future.done()]
@@ -253,7 +261,7 @@ class Library:
         drawn = self._drawn_photos(gallery)
         try:
             stored = examples.stored(folder, chosen.name, chosen.split, drawn)
-        except UserError:  # a file of examples is damaged
+        except (UserError, OSError):  # the model or a file of examples is damaged
             return ()
         if stored is not None:
             return stored

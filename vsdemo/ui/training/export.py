@@ -8,15 +8,19 @@ from starlette.routing import Route
 
 from vsdemo.core.errors import UserError
 from vsdemo.plots.curves import csv_text
-from vsdemo.training.jobs import jobs
+from vsdemo.serving import trainings
 
 
 def route() -> Route:
-    """Return the route GET /runs/{name}/events.csv; a name is never used as a path."""
+    """Return the route GET /runs/{name}/events.csv, for those who may see the run.
+
+    A name is never used as a path.
+    """
 
     def events(request: Request) -> Response:
         try:
-            run = jobs.get_run(request.path_params["name"])
+            visitor = trainings.visitor_id(request.cookies, session=None)
+            run = trainings.get_run(request.path_params["name"], visitor)
         except UserError:
             return Response(status_code=404)
         headers = {"Content-Disposition": f'attachment; filename="{run.name}.csv"'}

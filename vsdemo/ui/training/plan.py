@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -11,8 +12,10 @@ import gradio as gr
 from vsdemo import models
 from vsdemo.core.config import Config, override
 from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.datasets import base_name
-from vsdemo.serving import access
+from vsdemo.serving import access, trainings
+from vsdemo.serving.training_limits import training_minutes
 from vsdemo.training import preflight
 from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import JobSpec
@@ -84,7 +87,7 @@ class PlanPanel:
         return [*widgets, self.command, self.checks]
 
     def spec(self, request: Request) -> JobSpec:
-        """Return what to train. Raises UserError for what is not offered."""
+        """Return what to train. Raises UserError for what is not offered or cannot be read."""
         if request.changed is None:
             raise UserError("A setting in the form is invalid; correct it first.")
         config = models.preset(request.preset)[1]
@@ -93,12 +96,14 @@ class PlanPanel:
             names = ", ".join(datasets) or "its own data"
             raise UserError(f"{request.preset} trains on {names}.")
         sentence = request.sentence.strip() if config.material == "photos" else ""
+        if sentence:
+            Sentence.from_user(sentence)
         return JobSpec(
             request.preset,
             dataset,
             settings=(*preflight.default_settings(config, dataset), *request.changed),
             watched=(sentence,) if sentence else (),
-            minutes=access.training_minutes(),
+            minutes=training_minutes(),
             tensorboard=request.board,
         )
 
@@ -139,8 +144,11 @@ class PlanPanel:
     def preview(self, *inputs: Any) -> Updates:
         """Show the command, and whether its requirements are met."""
         spec = self.spec(Request(*inputs))
-        yield {self.command: view.command(spec.command(jobs.new_folder(spec)))}
-        yield {self.checks: view.checks(preflight.check(spec))}
+        folder = jobs.new_folder(spec)
+        if access.is_public():  # strangers need not know where the server keeps its files
+            folder = Path("runs") / folder.name
+        yield {self.command: view.command(spec.command(folder))}
+        yield {self.checks: view.checks(trainings.check(spec))}
 
 
 def first_sentence(dataset: str | None) -> str:

@@ -27,7 +27,7 @@ class RunRow:
         state_name: How the page calls the state.
         best: Its best metric on dev.
         is_shown: Whether its curves are shown.
-        can_be_deleted: Whether its process has ended.
+        can_be_deleted: Whether its process has ended, and the visitor may delete it.
     """
 
     name: str
@@ -41,20 +41,23 @@ class RunRow:
     can_be_deleted: bool
 
 
-def run_table(runs: Sequence[Run], shown: Collection[str]) -> Markup:
+def run_table(runs: Sequence[Run], shown: Collection[str], own: Collection[str]) -> Markup:
     """Return all runs, the newest first, to show and to compare.
 
     Args:
         runs: The runs.
         shown: Names of the runs whose curves are shown.
+        own: Names of the runs that the visitor may change.
     """
     if not runs:
         return html.note("No runs yet. Your trainings appear here.")
-    rows = [_row(run, run.state, is_shown=run.name in shown) for run in runs]
+    rows = [
+        _row(run, run.state, is_shown=run.name in shown, is_own=run.name in own) for run in runs
+    ]
     return render("training/run_table.html", rows=rows)
 
 
-def _row(run: Run, state: str, *, is_shown: bool) -> RunRow:
+def _row(run: Run, state: str, *, is_shown: bool, is_own: bool) -> RunRow:
     started = datetime.fromtimestamp(run.started, UTC).astimezone()
     return RunRow(
         name=run.name,
@@ -65,5 +68,5 @@ def _row(run: Run, state: str, *, is_shown: bool) -> RunRow:
         state_name=STATE_NAMES[state],
         best=best(run.events),
         is_shown=is_shown,
-        can_be_deleted=state not in ALIVE,
+        can_be_deleted=is_own and state not in ALIVE,
     )

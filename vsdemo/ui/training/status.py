@@ -20,13 +20,14 @@ KILLED = (
 LOG_LINES = 12
 
 
-def status(run: Run, state: str, now: float) -> Markup:
+def status(run: Run, state: str, now: float, *, is_own: bool) -> Markup:
     """Return the progress of a run, and buttons to control it.
 
     Args:
         run: The run.
         state: Its state.
         now: Seconds since 1970.
+        is_own: Whether the visitor may change the run.
     """
     events, is_alive = run.events, run.alive
     return render(
@@ -37,9 +38,9 @@ def status(run: Run, state: str, now: float) -> Markup:
         reason=_reason(run, state),
         progress=_progress(run, events, state),
         facts=facts(events, state, now),
-        can_stop=is_alive,
-        can_resume=not is_alive and state in ("stopped", "failed", "killed"),
-        can_use=(run.folder / "model.safetensors").exists(),
+        can_stop=is_own and is_alive,
+        can_resume=is_own and not is_alive and state in ("stopped", "failed", "killed"),
+        can_use=is_own and (run.folder / "model.safetensors").exists(),
     )
 
 

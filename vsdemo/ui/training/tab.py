@@ -11,8 +11,7 @@ import gradio as gr
 
 from vsdemo.core.errors import UserError
 from vsdemo.plots.curves import curves
-from vsdemo.serving import access
-from vsdemo.training import preflight
+from vsdemo.serving import access, trainings
 from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.ui import callbacks, images
@@ -101,35 +100,43 @@ class TrainTab:
             yield {self.state: state, **self.context.record(state)}
             return
         seen, *plan = values
-        yield self._shown(state, seen)
+        yield self._shown(state, seen, _visitor(visit.page))
         yield from self.plan.preview(*plan)
 
-    def _shown(self, state: TrainState, seen: Seen) -> Update:
+    def _shown(self, state: TrainState, seen: Seen, visitor: str) -> Update:
         """Return the update of all runs, with the address of what is shown."""
-        update = self.update(state, seen)
+        update = self.update(state, seen, visitor)
         return {**update, **self.context.record(update[self.state])}
 
-    def train(self, state: TrainState, seen: Seen, *inputs: Any) -> Updates:
+    def train(self, state: TrainState, seen: Seen, *inputs: Any, page: gr.Request) -> Updates:
         """Start a training, and show it."""
+        visitor = _visitor(page)
         spec = self.plan.spec(Request(*inputs))
         yield {self.note: html.progress("Checking the requirements")}
-        preflight.require(spec)
         try:
-            run = jobs.start(spec)
+            run = trainings.start(spec, visitor, self.library.forget)
         except UserError:
-            if busy := jobs.current():  # another visitor was first: show that run
-                yield self._shown(replace(state, shown=(busy.name,), sentence=0), seen)
+            busy = jobs.current()
+            if busy and trainings.may_see(busy, visitor):  # another page was first: show that run
+                yield self._shown(replace(state, shown=(busy.name,), sentence=0), seen, visitor)
             raise
         state = replace(state, shown=(run.name,), sentence=0)
-        yield {self.note: "", **self._shown(state, seen)}
+        yield {self.note: "", **self._shown(state, seen, visitor)}
 
-    def update(self, state: TrainState, seen: Seen) -> Update:
-        """Return the state of all runs, without what the page shows already.
+    def tick(self, state: TrainState, seen: Seen, page: gr.Request) -> Update:
+        """Update the runs each second.
 
-        It is also called by the timer each second, unguarded: `report_errors` would cost as much
-        again, while a trainer needs the machine.
+        The timer calls this unguarded: `report_errors` would cost as much again, while a trainer
+        needs the machine.
         """
-        runs, current = jobs.list_runs(), jobs.current()
+        return self.update(state, seen, _visitor(page))
+
+    def update(self, state: TrainState, seen: Seen, visitor: str) -> Update:
+        """Return the state of a visitor's runs, without what the page shows already."""
+        runs, current = trainings.visible(jobs.list_runs(), visitor), jobs.current()
+        if current and not trainings.may_see(current, visitor):
+            current = None
+        own = {run.name for run in runs if trainings.may_change(run, visitor)}
         by_name = {run.name: run for run in runs}
         if current:
             by_name.setdefault(current.name, current)  # also if its folder was removed
@@ -138,8 +145,12 @@ class TrainTab:
             shown = [current] if current else runs[:1]
         names = tuple(run.name for run in shown)
         events = {run.name: run.events for run in shown}
-        values: Update = {self.list: run_table(runs, names)}
-        values |= self._first_run(shown[0], state.sentence) if shown else self._no_run()
+        values: Update = {self.list: run_table(runs, names, own)}
+        if shown:
+            is_own = trainings.may_change(shown[0], visitor)
+            values |= self._first_run(shown[0], state.sentence, is_own=is_own)
+        else:
+            values |= self._no_run()
         if gone := [name for name in state.shown if name not in by_name]:
             text = f"No longer available: {', '.join(gone)}; choose another one."
             values[self.status] += html.note(text)
@@ -161,14 +172,14 @@ class TrainTab:
         update[self.seen] = hashes
         return update
 
-    def _first_run(self, run: jobs.Run, sentence: int) -> Update:
+    def _first_run(self, run: jobs.Run, sentence: int, *, is_own: bool) -> Update:
         """Return the run that is shown in full."""
         events, run_state = run.events, run.state
         gallery = self.library.dev(run.spec.dataset or "") if watched.sentences(events) else None
         address = images.addresses(gallery.token if gallery else "")
         is_alive = run_state in jobs.ALIVE
         return {
-            self.status: status(run, run_state, time.time()),
+            self.status: status(run, run_state, time.time(), is_own=is_own),
             self.watched_results: watched.results(events, sentence, address, is_alive=is_alive),
             self.log: log(run),
         }
@@ -176,49 +187,63 @@ class TrainTab:
     def _no_run(self) -> Update:
         return {self.status: "", self.watched_results: "", self.log: ""}
 
-    def stop(self, state: TrainState, seen: Seen) -> Updates:
+    def stop(self, state: TrainState, seen: Seen, *, page: gr.Request) -> Updates:
         """Stop the run that is shown in full."""
+        visitor = _visitor(page)
         for name in state.shown[:1]:
-            jobs.stop(name)
-        yield self.update(state, seen)
+            trainings.stop(name, visitor)
+        yield self.update(state, seen, visitor)
 
-    def resume(self, state: TrainState, seen: Seen) -> Updates:
+    def resume(self, state: TrainState, seen: Seen, *, page: gr.Request) -> Updates:
         """Resume the run that is shown in full."""
+        visitor = _visitor(page)
         for name in state.shown[:1]:
-            jobs.resume(name)
-        yield self.update(state, seen)
+            trainings.resume(name, visitor)
+        yield self.update(state, seen, visitor)
 
-    def choose_sentence(self, state: TrainState, seen: Seen, event: gr.EventData) -> Updates:
+    def choose_sentence(
+        self, state: TrainState, seen: Seen, event: gr.EventData, *, page: gr.Request
+    ) -> Updates:
         """Show the photos of another watched sentence."""
         number = callbacks.clicked_number(event, MAX_WATCHED)
-        yield self.update(replace(state, sentence=number), seen)
+        yield self.update(replace(state, sentence=number), seen, _visitor(page))
 
-    def show_run(self, state: TrainState, seen: Seen, event: gr.EventData) -> Updates:
+    def show_run(
+        self, state: TrainState, seen: Seen, event: gr.EventData, *, page: gr.Request
+    ) -> Updates:
         """Show one run, and no other."""
-        yield self._shown(replace(state, shown=(_clicked_run(event).name,)), seen)
+        visitor = _visitor(page)
+        name = _clicked_run(event, visitor)
+        yield self._shown(replace(state, shown=(name,)), seen, visitor)
 
-    def compare(self, state: TrainState, seen: Seen, event: gr.EventData) -> Updates:
+    def compare(
+        self, state: TrainState, seen: Seen, event: gr.EventData, *, page: gr.Request
+    ) -> Updates:
         """Show one run more, or no longer, beside the others."""
-        name = _clicked_run(event).name
+        visitor = _visitor(page)
+        name = _clicked_run(event, visitor)
         if name in state.shown:
             shown = tuple(other for other in state.shown if other != name)
         elif len(state.shown) == MAX_SHOWN:
             raise UserError(f"At most {MAX_SHOWN} runs are shown at once; remove one first.")
         else:
             shown = (*state.shown, name)
-        yield self._shown(replace(state, shown=shown), seen)
+        yield self._shown(replace(state, shown=shown), seen, visitor)
 
-    def delete(self, state: TrainState, seen: Seen, event: gr.EventData) -> Updates:
+    def delete(
+        self, state: TrainState, seen: Seen, event: gr.EventData, *, page: gr.Request
+    ) -> Updates:
         """Delete a run, with its checkpoint."""
-        name = _clicked_run(event).name
-        jobs.delete(name)
+        visitor = _visitor(page)
+        name = _clicked_run(event, visitor)
+        trainings.delete(name, visitor)
         self.library.forget(name)
-        yield self.update(state, seen)
+        yield self.update(state, seen, visitor)
 
-    def use(self, state: TrainState) -> Updates:
+    def use(self, state: TrainState, *, page: gr.Request) -> Updates:
         """Offer the model of the run wherever a model is chosen, and search with it."""
         name = next(iter(state.shown), "")
-        jobs.keep(name)
+        trainings.keep(name, _visitor(page))
         self.library.forget(name)
         if name not in self.library.models:
             raise UserError(
@@ -250,7 +275,7 @@ class TrainTab:
         for event in (plan.sentence.blur, plan.sentence.submit, plan.board.input):
             event(guard(plan.preview), plan.inputs, plan.outputs, **QUIET)
         plan.go.click(guard(self.train), [*inputs, *plan.inputs], self.outputs, **QUIET)
-        self.timer.tick(self.update, inputs, self.updated, **QUIET)
+        self.timer.tick(self.tick, inputs, self.updated, **QUIET)
         for event, callback in (
             (self.status.stop, self.stop),
             (self.status.play, self.resume),
@@ -264,6 +289,17 @@ class TrainTab:
         self.status.apply(guard(self.use), [self.state], used, **QUIET)
 
 
-def _clicked_run(event: gr.EventData) -> jobs.Run:
-    """Return the run whose button was clicked; a name from a page is never used as a path."""
-    return jobs.get_run(str(callbacks.event_data(event).get("name")))
+def _visitor(page: gr.Request | None) -> str:
+    """Return the visitor whose request this is."""
+    if page is None:
+        return ""
+    return trainings.visitor_id(dict(page.cookies), page.session_hash)
+
+
+def _clicked_run(event: gr.EventData, visitor: str) -> str:
+    """Return the name of the run whose button was clicked.
+
+    A name from a page is never used as a path.
+    """
+    name = callbacks.event_data(event).get("name")
+    return trainings.get_run(str(name), visitor).name
