@@ -1,7 +1,6 @@
 """Strangers who train on a public server: each sees and changes only the runs that are theirs."""
 
 import json
-import secrets
 import shutil
 import sys
 import time
@@ -13,6 +12,7 @@ from tests.support.event_client import Visitor
 from tests.support.fake_trainer import wait_for
 from tests.support.serving import collect_sockets, free_port
 from vsdemo import ui
+from vsdemo.serving.visitors import new_token
 from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import JobSpec
 
@@ -48,7 +48,7 @@ def visitors(server):
     """Return a function that makes a visitor; afterwards no run is left."""
     made = []
 
-    def visitor(token=secrets.token_urlsafe):
+    def visitor(token=new_token):
         made.append(Visitor(*server, token() if callable(token) else token))
         return made[-1]
 
@@ -72,7 +72,7 @@ def train(visitor):
     return run
 
 
-@pytest.mark.parametrize("token", [secrets.token_urlsafe, None])
+@pytest.mark.parametrize("token", [new_token, None])
 def test_only_the_owner_of_a_run_sees_stops_resumes_and_deletes_it(visitors, token):
     owner, other = visitors(token), visitors(token)
     run = train(owner)

@@ -117,7 +117,7 @@ def kill(run) -> int:
     """Send SIGKILL to the process of a run, wait for its end, and return its process ID."""
     pid = pid_of(run)
     os.kill(pid, signal.SIGKILL)
-    wait_for(lambda: not is_running(pid))
+    wait_for(lambda: not is_running(pid) and not run.alive)  # its threads end after the first one
     return pid
 
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 HOSTILE = """<img src=x onerror=alert(1)>"'`${1}`{{ 7*7 }}{% raw %}</script></pre>&amp;"""
 
 
-class _Reader(HTMLParser):
+class Reader(HTMLParser):
     """Collects the tags of a page with the names of their attributes, and its texts."""
 
     def __init__(self, html: str) -> None:
@@ -35,6 +35,6 @@ def check_escaped(page: Callable[[str], str], hostile: str = HOSTILE) -> None:
         page: Returns the page with a text.
         hostile: The text. The harmless one has as many words and characters.
     """
-    html = _Reader(page(hostile))
-    assert html.tags == _Reader(page(re.sub(r"\S", "a", hostile))).tags
+    html = Reader(page(hostile))
+    assert html.tags == Reader(page(re.sub(r"\S", "a", hostile))).tags
     assert any(hostile in text for text in html.texts)

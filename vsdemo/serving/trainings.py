@@ -7,7 +7,6 @@ everything is allowed.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 import time
@@ -16,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from vsdemo.core import json_files
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import write_text
-from vsdemo.serving import access
+from vsdemo.serving import access, visitors
 from vsdemo.serving.training_limits import training_limits
 from vsdemo.training import preflight
 from vsdemo.training.jobs import jobs
@@ -24,20 +23,23 @@ from vsdemo.training.jobs.jobs import Run
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.requirements import Check
 
-COOKIE = "vsdemo_visitor"  # holds an unguessable token
 STARTS_FILE = ".starts.json"  # [time, visitor] of each start of a stranger within a day
 DAY = 86_400  # seconds
 
 
 def visitor_id(cookies: Mapping[str, str], session: str | None) -> str:
-    """Return the SHA-256 hash of a visitor's token, which is what is stored with a run.
+    """Return the fingerprint of a visitor's token, which is what is stored with a run.
 
     Args:
         cookies: Those of a request.
-        session: Gradio's name of the page, used by visitors without the cookie.
+        session: Gradio's name of the page, which counts for visitors without a valid cookie.
+
+    Returns:
+        "" for somebody without either, who owns nothing.
     """
-    token = cookies.get(COOKIE) or session or ""
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+    token = cookies.get(visitors.COOKIE, "")
+    token = token if visitors.is_token(token) else session or ""
+    return visitors.fingerprint(token) if token and token.isprintable() else ""
 
 
 def may_see(run: Run, visitor: str) -> bool:
@@ -135,7 +137,7 @@ def keep(name: str, visitor: str) -> None:
 
 
 def _is_owner(run: Run, visitor: str) -> bool:
-    return run.owner is not None and hmac.compare_digest(run.owner, visitor)
+    return bool(run.owner and visitor) and hmac.compare_digest(str(run.owner), visitor)
 
 
 def _require_owner(name: str, visitor: str, verb: str) -> Run:

@@ -5,6 +5,7 @@ Stops and kills of a fake trainer are in test_jobs_killed.py.
 
 import itertools
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -196,3 +197,30 @@ def test_a_run_resumes_after_a_full_disk(quick, trained, tmp_path, monkeypatch):
     assert final_state(live) == "done"
     assert_same_end(live, trained)
     assert (live.folder / STATE).stat().st_size > 150_000
+
+
+@pytest.mark.long
+def test_a_run_that_is_killed_at_random_moments_ends_as_an_undisturbed_one(quick, trained):
+    """12 times `kill -9`: while it imports, saves, evaluates or writes its checkpoint."""
+    moments, kills = random.Random(24), 0
+    started = time.monotonic()
+    run = jobs.start(SPEC)
+    assert final_state(run) == "done"
+    whole = time.monotonic() - started
+    assert_same_end(run, trained)
+    while kills < 12:
+        run = jobs.start(SPEC)
+        for _ in range(6):
+            time.sleep(moments.uniform(0, whole))
+            if not run.alive:
+                break
+            fake_trainer.kill(run)
+            kills += 1
+            assert jobs.current() is None
+            if final_state(run) == "done":  # it was killed after it had written its metrics
+                break
+            assert run.state == "killed"
+            jobs.resume(run.name)
+            assert run.state in ("preparing", "training")
+        assert final_state(run) == "done"
+        assert_same_end(run, trained)
