@@ -15,7 +15,7 @@ from vsdemo.ui.programs import view
 from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
 from vsdemo.ui.search.state import SearchState
 from vsdemo.ui.search.tab import SearchTab
-from vsdemo.ui.sentences.state import SentencesState
+from vsdemo.ui.sentences.state import PairState
 from vsdemo.ui.training.state import TrainState
 
 PLACE = {"model": "gru", "gallery": "toy-test"}
@@ -24,7 +24,7 @@ CALLS = [
     SearchState(TEXT, "gru", "toy-test", 4).call,
     SearchState("", "gru", "toy-test", 4, similar_to=2).call,
     DescribeState("gru", "toy-test", photo=3, sentences=("a",) * 5).call,
-    SentencesState((TEXT, "a circle"), "gru", "toy-test").call,
+    PairState((TEXT, "a circle"), "gru", "toy-test").call,
     ProgramCall("walk", {"sentence": TEXT}, model="order", gallery="toy-test", takes_gallery=True),
 ]
 
