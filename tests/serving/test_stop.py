@@ -1,0 +1,103 @@
+"""SIGTERM: the server finishes the requests that it has, and takes no more."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import httpx
+import pytest
+
+from tests.support.serving import free_port
+from vsdemo.core.paths import ROOT
+from vsdemo.serving import upkeep
+from vsdemo.serving.upkeep import Upkeep
+
+# The app with an endpoint that takes two seconds.
+SLOW = """
+import asyncio, runpy
+from vsdemo.ui.api.endpoints import Endpoints
+parse = Endpoints.parse
+async def slow(self, request):
+    await asyncio.sleep(2)
+    return await parse(self, request)
+Endpoints.parse = slow
+runpy.run_path("app.py", run_name="__main__")
+"""
+
+
+@pytest.mark.long
+def test_sigterm_finishes_what_has_begun(tmp_path, app_home):
+    port = free_port()
+    env = {**os.environ, "GRADIO_SERVER_PORT": str(port), **app_home}
+    with (tmp_path / "log").open("wb") as log:
+        app = subprocess.Popen(
+            [sys.executable, "-c", SLOW], cwd=ROOT, env=env, stdout=log, stderr=log
+        )
+    url = f"http://127.0.0.1:{port}"
+    until = time.monotonic() + 120
+    while time.monotonic() < until and app.poll() is None:
+        try:
+            if httpx.get(f"{url}/health").is_success:
+                break
+        except httpx.HTTPError:
+            time.sleep(0.2)
+    answers = []
+
+    def ask():
+        answers.append(httpx.post(f"{url}/api/parse", json={"sentence": "a bar"}, timeout=60))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    time.sleep(1)
+    app.send_signal(signal.SIGTERM)
+    time.sleep(0.3)
+    refused = httpx.post(f"{url}/api/parse", json={"sentence": "a bar"}, timeout=60)
+    assert refused.status_code == 503
+    assert refused.json()["error"]["code"] == "restarting"
+    asking.join(60)
+    assert [answer.status_code for answer in answers] == [200]
+    assert app.wait(30) == 0
+    assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+@pytest.fixture
+def app_home(tmp_path, toy_root):
+    """The environment of an app over the toy data, with a home of its own."""
+    return {"VSDEMO_HOME": str(tmp_path / "home"), "VSDEMO_DATA": str(toy_root)}
+
+
+def test_chores_are_done_again_and_again_also_after_an_error():
+    done = []
+    ready = threading.Event()
+
+    def fail():
+        raise ValueError("a chore that fails")
+
+    def count():
+        done.append(1)
+        if len(done) == 3:
+            ready.set()
+
+    chores = Upkeep(fail, count, every=0.01)
+    chores.start()
+    assert ready.wait(10)
+    chores.stop()
+    time.sleep(0.05)
+    stopped = len(done)
+    time.sleep(0.05)
+    assert len(done) == stopped
+
+
+def test_draining_waits_for_requests_up_to_a_limit(monkeypatch):
+    signals, closed = [], []
+    monkeypatch.setattr(upkeep.signal, "raise_signal", signals.append)
+    monkeypatch.setattr(upkeep, "DRAIN", 0.2)
+    left = iter([2, 1, 0])
+    upkeep._drain(lambda: closed.append(1), lambda: next(left))
+    assert (closed, signals) == ([1], [signal.SIGINT])
+    began = time.monotonic()
+    upkeep._drain(lambda: None, lambda: 1)
+    assert 0.2 <= time.monotonic() - began < 5
