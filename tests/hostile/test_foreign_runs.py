@@ -12,7 +12,6 @@ from tests.support.event_client import Visitor
 from tests.support.fake_trainer import wait_for
 from tests.support.serving import collect_sockets, free_port
 from vsdemo import ui
-from vsdemo.serving.visitors import new_token
 from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import JobSpec
 
@@ -48,8 +47,8 @@ def visitors(server):
     """Return a function that makes a visitor; afterwards no run is left."""
     made = []
 
-    def visitor(token=new_token):
-        made.append(Visitor(*server, token() if callable(token) else token))
+    def visitor(*, has_cookie=True):
+        made.append(Visitor(*server, has_cookie=has_cookie))
         return made[-1]
 
     yield visitor
@@ -72,13 +71,14 @@ def train(visitor):
     return run
 
 
-@pytest.mark.parametrize("token", [new_token, None])
-def test_only_the_owner_of_a_run_sees_stops_resumes_and_deletes_it(visitors, token):
-    owner, other = visitors(token), visitors(token)
+@pytest.mark.parametrize("has_cookie", [True, False])
+def test_only_the_owner_of_a_run_sees_stops_resumes_and_deletes_it(visitors, has_cookie):
+    owner, other = visitors(has_cookie=has_cookie), visitors(has_cookie=has_cookie)
     run = train(owner)
     assert run.spec.minutes == 7
     files = [path.read_bytes() for path in run.folder.iterdir()]
-    assert not any((token_of(owner)).encode() in content for content in files)
+    assert ("." in owner.token) is has_cookie
+    assert not any(owner.token.encode() in content for content in files)
     look_from_afar(other, run)
     forge(other, run)
     assert run.state == "training"
@@ -99,10 +99,6 @@ def test_only_the_owner_of_a_run_sees_stops_resumes_and_deletes_it(visitors, tok
     wait_for(lambda: not run.alive)
     owner.send("delete", name=run.name)
     assert jobs.list_runs() == []
-
-
-def token_of(visitor):
-    return visitor.http.cookies.get("vsdemo_visitor") or visitor.session
 
 
 def look_from_afar(other, run):
@@ -140,7 +136,7 @@ def forge(other, run):
 
 def test_a_visitor_cannot_be_refused_by_a_stolen_session_name(visitors):
     """The session of a page is known to more people than the cookie, so the cookie counts."""
-    owner, thief = visitors(), visitors(None)
+    owner, thief = visitors(), visitors(has_cookie=False)
     run = train(owner)
     thief.session = owner.session
     thief.send("stop")

@@ -5,20 +5,29 @@ import uuid
 
 import httpx
 
+from vsdemo.serving.visitors import COOKIE
+
 
 class Visitor:
     """A visitor with a page of its own.
 
     Args:
-        app: The app that is served, with its address.
-        token: The visitor's cookie; without one the page's session counts.
+        demo: The app that is served.
+        url: Its address.
+        has_cookie: Whether the visitor has the cookie of the page; else the page's session counts.
     """
 
-    def __init__(self, demo, url: str, token: str | None = None) -> None:
+    def __init__(self, demo, url: str, *, has_cookie: bool) -> None:
         self.demo = demo
         self.session = uuid.uuid4().hex[:10]
-        cookies = {"vsdemo_visitor": token} if token else {}
-        self.http = httpx.Client(base_url=url, cookies=cookies, timeout=60)
+        self.http = httpx.Client(base_url=url, timeout=60)
+        if has_cookie:
+            self.http.get("")  # the page sets the cookie
+
+    @property
+    def token(self) -> str:
+        """What tells this visitor from others."""
+        return self.http.cookies.get(COOKIE) or self.session
 
     def send(self, callback: str, /, *values, widget: str = "", query: str = "", **event) -> str:
         """Send the event of a callback, and return all that the page gets, as JSON.

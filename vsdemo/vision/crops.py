@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from PIL import Image
     from torch import Tensor
 
+IMAGENET_MEAN = (0.485, 0.456, 0.406)
+IMAGENET_STD = (0.229, 0.224, 0.225)
+
 
 @dataclass(frozen=True)
 class InputSpec:
@@ -92,9 +95,12 @@ def _whole_for_regions(photo: Image.Image, spec: InputSpec) -> Tensor:
 
 
 def _squeeze(photo: Image.Image, side: int, spec: InputSpec) -> Tensor:
-    from torchvision.transforms.v2 import functional
+    import numpy as np
+    import torch
 
-    return functional.pil_to_tensor(photo.resize((side, side), spec.resampling))[None]
+    # Without torchvision, which takes seconds to import and which Pocket does not need.
+    pixels = np.array(photo.resize((side, side), spec.resampling))  # (side, side, 3)
+    return torch.from_numpy(pixels).permute(2, 0, 1).contiguous()[None]
 
 
 def _shrink(photo: Image.Image, spec: InputSpec) -> Image.Image:

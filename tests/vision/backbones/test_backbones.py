@@ -13,10 +13,11 @@ from torch import nn
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.data import datasets
-from vsdemo.vision.backbones import classifier, find_weights
+from vsdemo.vision.backbones import find_weights
 from vsdemo.vision.backbones import network as networks
 from vsdemo.vision.backbones.network import Backbone
 from vsdemo.vision.backbones.weights import Weights
+from vsdemo.vision.crops import IMAGENET_MEAN, IMAGENET_STD
 
 BACKBONE = "torchvision/mobilenet_v3_small"
 POOLED = {"resnet18": 512, "densenet121": 1024, "mobilenet_v2": 1280}  # the vector is a mean
@@ -33,9 +34,7 @@ def input_of_classifier(net: nn.Module, photos: torch.Tensor) -> torch.Tensor:
     inputs = []
     last = [m for m in net.modules() if isinstance(m, nn.Linear)][-1]
     hook = last.register_forward_pre_hook(lambda _, args: inputs.append(args[0]))
-    mean, std = (
-        torch.tensor(c)[:, None, None] for c in (classifier.IMAGENET_MEAN, classifier.IMAGENET_STD)
-    )
+    mean, std = (torch.tensor(c)[:, None, None] for c in (IMAGENET_MEAN, IMAGENET_STD))
     with torch.no_grad():
         net((photos / 255 - mean) / std)
     hook.remove()

@@ -1,5 +1,8 @@
 """Pocket: our own network, and errors for a missing or damaged file."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -122,3 +125,16 @@ def test_available_weights_need_no_download(tmp_path, monkeypatch):
 
 def test_weights_can_be_random():
     assert Backbone(Weights("pocket", None, "random")).name == "pocket"
+
+
+def test_pocket_does_without_torchvision():
+    """Which takes seconds to import, and the first photos of a new app would wait for it."""
+    code = """
+import sys
+from PIL import Image
+from vsdemo.vision.features import FeatureCache
+print(FeatureCache("pocket", "whole").encode(Image.new("RGB", (60, 40))).shape[0])
+print("torchvision" in sys.modules)
+"""
+    printed = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT)
+    assert printed.split() == [str(FEATURES), "False"]

@@ -173,6 +173,8 @@ def _parse(data: str, index: str) -> Taxonomy:
                 if symbol in HYPERNYM_POINTERS
             ]
         )
+    if not names:
+        raise ValueError("there are no nouns")
     number_of = {offset: i for i, offset in enumerate(names)}
     parents = tuple(tuple(number_of[offset] for offset in offsets) for offsets in hypernyms)
     return Taxonomy(tuple(names.values()), parents)

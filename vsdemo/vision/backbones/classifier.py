@@ -14,10 +14,8 @@ from torchvision import models
 from vsdemo.core.errors import UserError
 from vsdemo.vision.backbones.network import Network
 from vsdemo.vision.backbones.weights import read
-from vsdemo.vision.crops import InputSpec
+from vsdemo.vision.crops import IMAGENET_MEAN, IMAGENET_STD, InputSpec
 
-IMAGENET_MEAN = (0.485, 0.456, 0.406)
-IMAGENET_STD = (0.229, 0.224, 0.225)
 LAST_STAGES = ("features", "layer4")  # names of the module whose output is the last map
 
 

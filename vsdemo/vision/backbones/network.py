@@ -11,8 +11,6 @@ import torch
 import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor, nn
-from torchvision.ops import roi_align
-from torchvision.transforms import v2
 
 from vsdemo.core.device import autocast, device
 from vsdemo.vision.backbones import FAMILIES
@@ -77,6 +75,9 @@ class Backbone(nn.Module):
         UserError: If the weights are damaged or belong to another network.
     """
 
+    mean: Tensor
+    std: Tensor
+
     def __init__(self, weights: Weights) -> None:
         super().__init__()
         self.name = weights.name
@@ -85,7 +86,9 @@ class Backbone(nn.Module):
             self.net = _load(weights)
         except BROKEN as error:
             raise misfit(weights, error) from None
-        self.normalize = v2.Normalize(self.net.spec.mean, self.net.spec.std)
+        spec = self.net.spec
+        self.register_buffer("mean", torch.tensor(spec.mean)[:, None, None], persistent=False)
+        self.register_buffer("std", torch.tensor(spec.std)[:, None, None], persistent=False)
         self.requires_grad_(False).eval()
         self.to(device())
         self.to(memory_format=torch.channels_last)
@@ -102,7 +105,7 @@ class Backbone(nn.Module):
 
     @torch.no_grad()
     def _run(self, part: Callable[[Tensor], Result], pixels: Tensor) -> Result:
-        pixels = self.normalize(pixels.to(device()).float() / 255)
+        pixels = (pixels.to(device()).float() / 255 - self.mean) / self.std
         with autocast():
             return part(pixels.contiguous(memory_format=torch.channels_last))
 
@@ -135,6 +138,8 @@ class Backbone(nn.Module):
         Returns:
             (N, K, C), of length 1; zeros for a missing box.
         """
+        from torchvision.ops import roi_align  # takes seconds to import
+
         maps = self._run(self.net.region_map, views).float()  # (N, C, h, w)
         height, width = maps.shape[2:]
         places = boxes.to(maps) * maps.new_tensor([width, height, width, height])

@@ -15,9 +15,8 @@ from PIL.Image import Resampling
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from vsdemo.vision.backbones.classifier import IMAGENET_MEAN, IMAGENET_STD
 from vsdemo.vision.backbones.network import Network
-from vsdemo.vision.crops import InputSpec
+from vsdemo.vision.crops import IMAGENET_MEAN, IMAGENET_STD, InputSpec
 
 
 class Stage(NamedTuple):
