@@ -155,6 +155,7 @@ def test_counts_of_storybook() -> None:
 def test_limits_of_a_server() -> None:
     from vsdemo.search.engine import MAX_K
     from vsdemo.serving import access
+    from vsdemo.serving.training_limits import TrainingLimits
     from vsdemo.ui import MAX_UPLOAD
     from vsdemo.ui.library import MAX_ENGINES, MAX_PREPARATIONS
 
@@ -164,7 +165,7 @@ def test_limits_of_a_server() -> None:
     assert f"1 to {MAX_K:,}" in SERVING
     assert f"{MAX_ENGINES} pairs of model and gallery" in SERVING
     assert f"{MAX_PREPARATIONS} preparations" in SERVING
-    assert f"by default {access.DEFAULT_MINUTES:g}" in SERVING
+    assert f"by default {TrainingLimits().minutes:g}" in SERVING
     assert all(f"`{name}`" in SERVING for name in access.PUBLIC)
 
 

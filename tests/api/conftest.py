@@ -37,8 +37,10 @@ def server(api_checkpoints):
     addresses = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VSDEMO_CHECKPOINTS", str(api_checkpoints))
-        with served_here(addresses, "api"):
-            yield addresses["api"]
+        app = served_here(addresses, "api")
+        app.__enter__()
+    yield addresses["api"]
+    app.__exit__(None, None, None)
 
 
 @pytest.fixture(scope="module", autouse=True)

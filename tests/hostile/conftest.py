@@ -62,12 +62,12 @@ def serve_public(public_checkpoints):
 def public(serve_public):
     """The address of a public app."""
     addresses = {}
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        serve_public(addresses, "public", patch, **LIMITS),
-    ):
-        limits.cache_clear()
-        yield addresses["public"]
+    with pytest.MonkeyPatch.context() as patch:
+        app = serve_public(addresses, "public", patch, **LIMITS)
+        app.__enter__()
+    limits.cache_clear()
+    yield addresses["public"]
+    app.__exit__(None, None, None)
 
 
 @pytest.fixture

@@ -40,8 +40,9 @@ def test_sigterm_finishes_what_has_begun(tmp_path, app_home):
     until = time.monotonic() + 120
     while time.monotonic() < until and app.poll() is None:
         try:
-            if httpx.get(f"{url}/health").is_success:
+            if httpx.get(f"{url}/ready").is_success:
                 break
+            time.sleep(0.2)
         except httpx.HTTPError:
             time.sleep(0.2)
     answers = []
@@ -51,10 +52,11 @@ def test_sigterm_finishes_what_has_begun(tmp_path, app_home):
 
     asking = threading.Thread(target=ask)
     asking.start()
-    time.sleep(1)
+    time.sleep(0.5)
     app.send_signal(signal.SIGTERM)
-    time.sleep(0.3)
-    refused = httpx.post(f"{url}/api/parse", json={"sentence": "a bar"}, timeout=60)
+    until = time.monotonic() + 10
+    while (refused := httpx.get(f"{url}/api/models", timeout=60)).is_success:
+        assert time.monotonic() < until
     assert refused.status_code == 503
     assert refused.json()["error"]["code"] == "restarting"
     asking.join(60)
@@ -64,9 +66,13 @@ def test_sigterm_finishes_what_has_begun(tmp_path, app_home):
 
 
 @pytest.fixture
-def app_home(tmp_path, toy_root):
+def app_home(tmp_path, toy_root, toy_checkpoint):
     """The environment of an app over the toy data, with a home of its own."""
-    return {"VSDEMO_HOME": str(tmp_path / "home"), "VSDEMO_DATA": str(toy_root)}
+    return {
+        "VSDEMO_HOME": str(tmp_path / "home"),
+        "VSDEMO_DATA": str(toy_root),
+        "VSDEMO_CHECKPOINTS": str(toy_checkpoint.parent),
+    }
 
 
 def test_chores_are_done_again_and_again_also_after_an_error():

@@ -206,6 +206,7 @@ class EchoState:
     model: str
     gallery: str
     selection: Selection = field(default_factory=Selection)
+    call: None = None
 
     @property
     def address(self):
