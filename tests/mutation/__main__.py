@@ -131,8 +131,14 @@ AREAS = {
             "vsdemo/training/jobs/jobs.py",
             "vsdemo/training/jobs/processes.py",
             "vsdemo/core/event_reader.py",
+            "vsdemo/core/locks.py",
         ),
-        tests=("core/test_event_reader.py", "cli/test_runs.py", "training/jobs"),
+        tests=(
+            "core/test_event_reader.py",
+            "core/test_locks.py",
+            "cli/test_runs.py",
+            "training/jobs",
+        ),
     ),
     "config": Area(
         count=12,

@@ -19,11 +19,11 @@ from vsdemo.serving.upkeep import Upkeep
 SLOW = """
 import asyncio, runpy
 from vsdemo.ui.api.endpoints import Endpoints
-parse = Endpoints.parse
+models = Endpoints.models
 async def slow(self, request):
     await asyncio.sleep(2)
-    return await parse(self, request)
-Endpoints.parse = slow
+    return await models(self, request)
+Endpoints.models = slow
 runpy.run_path("app.py", run_name="__main__")
 """
 
@@ -48,14 +48,14 @@ def test_sigterm_finishes_what_has_begun(tmp_path, app_home):
     answers = []
 
     def ask():
-        answers.append(httpx.post(f"{url}/api/parse", json={"sentence": "a bar"}, timeout=60))
+        answers.append(httpx.get(f"{url}/api/models", timeout=60))
 
     asking = threading.Thread(target=ask)
     asking.start()
     time.sleep(0.5)
     app.send_signal(signal.SIGTERM)
     until = time.monotonic() + 10
-    while (refused := httpx.get(f"{url}/api/models", timeout=60)).is_success:
+    while (refused := httpx.get(f"{url}/api/galleries", timeout=60)).is_success:
         assert time.monotonic() < until
     assert refused.status_code == 503
     assert refused.json()["error"]["code"] == "restarting"

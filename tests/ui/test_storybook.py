@@ -97,6 +97,17 @@ def test_a_gallery_opens_once_and_again_after_a_failure(offline, monkeypatch):
         library.photos("x")
 
 
+@pytest.mark.parametrize("suffix", [".png", ".json"])
+@pytest.mark.parametrize("content", [b"", b"[" * 100_000, b"{}"], ids=["empty", "nested", "wrong"])
+def test_a_damaged_picture_is_drawn_again_when_the_gallery_opens(few, suffix, content):
+    file = few().photos(GALLERY).result().photos[0].with_suffix(suffix)
+    whole = file.read_bytes()
+    file.write_bytes(content)
+    library = few()
+    assert len(library.engine(*KEY).result().photos) == 6
+    assert file.read_bytes() == whole
+
+
 def test_without_weights_photos_are_browsed(offline):
     tab = tab_of(SearchTab, offline())
     updates = list(tab.show(visit_of(*KEY, k=4), None, ""))

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
-from vsdemo.vision import features, proposals
+from vsdemo.vision import features, proposals, shards
 from vsdemo.vision.features import MAP, PROBE, FeatureCache, UnreadablePhotos
 
 BACKBONE = "torchvision/mobilenet_v3_small"
@@ -314,3 +314,16 @@ def test_availability_counts_the_detector_too(monkeypatch):
     assert not features.is_available(BACKBONE, "detector")
     monkeypatch.setitem(proposals.NETWORKS, "detector", lambda: True)
     assert features.is_available(BACKBONE, "detector")
+
+
+def test_a_disk_that_damages_what_is_written_is_a_user_error(photos, own_home, monkeypatch):
+    """Otherwise the features would be computed forever."""
+    write = shards.tensors.write_checked
+
+    def damaged(path, *values):
+        write(path, *values)
+        path.write_bytes(path.read_bytes()[:-1] + b"x")
+
+    monkeypatch.setattr(shards.tensors, "write_checked", damaged)
+    with pytest.raises(UserError, match="is damaged"):
+        FeatureCache(BACKBONE).get(photos)

@@ -1,1 +1,1 @@
-"""Records, configuration, events, paths, device and opened images: what every package uses."""
+"""Records, configuration, events, paths, checksums, device and opened images: what all use."""

@@ -17,13 +17,13 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 import httpx
-import psutil
 from pydantic import BaseModel, Field
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT
 from vsdemo.core.progress import Progress
 from vsdemo.data.examples import examples
+from vsdemo.training.jobs import processes
 
 SENTENCES = ("a dog runs", "a red car", "two people")  # for galleries without examples
 START_SECONDS = 300.0
@@ -79,13 +79,13 @@ def measure(clients: int, seconds: float, progress: Progress | None = None) -> L
     Raises:
         UserError: The app does not start.
     """
-    with serve() as (process, url):
-        return asyncio.run(_load(url, process, clients, seconds, progress))
+    with serve() as (pid, url):
+        return asyncio.run(_load(url, pid, clients, seconds, progress))
 
 
 @contextmanager
-def serve() -> Iterator[tuple[psutil.Process, str]]:
-    """Run the app as a process, as soon as it can answer searches."""
+def serve() -> Iterator[tuple[int, str]]:
+    """Run the app as a process, and yield its ID and address as soon as it can answer searches."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -96,7 +96,7 @@ def serve() -> Iterator[tuple[psutil.Process, str]]:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
         try:
             _wait_until_ready(process, url, log)
-            yield psutil.Process(process.pid), url
+            yield process.pid, url
         finally:
             process.terminate()
             with suppress(subprocess.TimeoutExpired):
@@ -119,7 +119,7 @@ def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: IO[bytes]
 
 async def _load(
     url: str,
-    process: psutil.Process,
+    pid: int,
     clients: int,
     seconds: float,
     progress: Progress | None,
@@ -132,7 +132,7 @@ async def _load(
         sentences, photos = await _material(client)
         start = time.monotonic()
         until = start + seconds
-        watching = asyncio.create_task(_watch(process, measurements, start, seconds, progress))
+        watching = asyncio.create_task(_watch(pid, measurements, start, seconds, progress))
         await asyncio.gather(
             *(
                 _visit(client, random.Random(seed), until, measurements, (sentences, photos))
@@ -216,7 +216,7 @@ async def _send(
 
 
 async def _watch(
-    process: psutil.Process,
+    pid: int,
     measurements: Measurements,
     start: float,
     seconds: float,
@@ -224,8 +224,9 @@ async def _watch(
 ) -> None:
     """Measure the memory of the app until the time is over."""
     while (passed := time.monotonic() - start) < seconds:
-        with suppress(psutil.Error):
-            measurements.memory.append((passed, process.memory_info().rss / MB))
+        used = processes.memory(pid)
+        if used is not None:
+            measurements.memory.append((passed, used / MB))
         if progress:
             progress(int(passed), int(seconds))
         await asyncio.sleep(POLL)

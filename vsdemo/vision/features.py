@@ -328,11 +328,18 @@ class FeatureCache:
             kind: `VECTOR` or `MAP`.
             progress: See `get`.
             offer: See `_rows`.
+
+        Raises:
+            DamagedFile: A file is damaged that was just written.
         """
+        older = set(self._folder(kind).glob("*.safetensors"))
         while True:  # each time with one damaged file less
             try:
                 return shards.read_rows(self._rows(photos, kind, progress, offer), name)
             except DamagedFile as error:
+                if error.path not in older:  # the disk is broken
+                    raise
+                older.remove(error.path)
                 error.path.unlink(missing_ok=True)
 
     def _rows(

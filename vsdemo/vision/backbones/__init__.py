@@ -15,7 +15,7 @@ from vsdemo.vision.backbones.families import (
     TorchvisionFamily,
     UnknownBackbone,
 )
-from vsdemo.vision.backbones.weights import BROKEN, Weights, content_hash
+from vsdemo.vision.backbones.weights import BROKEN, Weights, content_hash, reason_of
 
 FAMILIES: dict[str, Family] = {
     "pocket": PocketFamily(),
@@ -49,7 +49,7 @@ def find_weights(backbone: str) -> Weights:
     except BROKEN as error:
         raise UserError(
             f"The image network {backbone} is missing and could not be downloaded "
-            f"({type(error).__name__}); go online once, or put its weights as .safetensors into "
+            f"({reason_of(error)}); go online once, or put its weights as .safetensors into "
             "the models/ folder below VSDEMO_DATA."
         ) from None
     return Weights(backbone, path, content_hash(path) if path else "random")

@@ -27,6 +27,7 @@ from vsdemo.vision.backbones.weights import (
     local_file,
     misfit,
     read,
+    reason_of,
 )
 from vsdemo.vision.regions import LEAST, MOST, check, pad
 
@@ -61,7 +62,7 @@ def find_weights() -> Weights:
         file = local_file(SSDLITE) or _download()
     except BROKEN as error:
         raise UserError(
-            f"The object detector is missing and could not be downloaded ({type(error).__name__}); "
+            f"The object detector is missing and could not be downloaded ({reason_of(error)}); "
             f"go online once, put {YOLOX}.onnx into the models/ folder below VSDEMO_DATA, or "
             "choose other regions."
         ) from None

@@ -67,12 +67,17 @@ def content_hash(path: Path) -> str:
     return sha256(path)[:16]
 
 
+def reason_of(error: Exception) -> str:
+    """Return what went wrong in at most 200 characters on one line."""
+    text = " ".join(str(error).split()).rstrip(".")
+    return text[:200] or type(error).__name__
+
+
 def misfit(weights: Weights, error: Exception) -> UserError:
     """Return the error for weights that cannot be loaded."""
     file = weights.path.name if weights.path else "(random)"
-    reason = " ".join(str(error).split())[:200]
     return UserError(
-        f"The weights {file} do not fit {weights.name} or are damaged ({reason}); "
+        f"The weights {file} do not fit {weights.name} or are damaged ({reason_of(error)}); "
         "get that file again."
     )
 
