@@ -5,10 +5,12 @@ from threading import Event
 
 import pytest
 
+from vsdemo import ui
 from vsdemo.core import cores
 from vsdemo.core.paths import ROOT
 from vsdemo.data.downloads import fetch
 from vsdemo.serving import prepare
+from vsdemo.ui.library import Library
 
 
 @pytest.mark.parametrize(
@@ -72,3 +74,13 @@ def test_the_gallery_of_an_owner(monkeypatch):
     assert prepare.gallery() is None
     monkeypatch.setenv("VSDEMO_GALLERY", "/photos")
     assert prepare.gallery() == "/photos"
+
+
+def test_a_fetched_gallery_is_the_first_and_is_prepared(no_data, toy_checkpoint, monkeypatch):
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(toy_checkpoint.parent))
+    library, prepared = Library(), []
+    assert "flickr8k-test" not in library.galleries
+    monkeypatch.setattr(library, "engine", lambda model, key, keep: prepared.append((key, keep)))
+    prepare.start(["flickr8k"], on_ready=lambda: ui._open_first(library)).join()
+    assert next(iter(library.galleries)) == "flickr8k-test"
+    assert prepared == [("flickr8k-test", True)]

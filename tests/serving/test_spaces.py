@@ -71,5 +71,5 @@ def test_without_a_free_gpu_the_cpu_computes(caplog):
     lent_gpu.offer(spaces.lender(lend))
     assert lent_gpu.run(double, torch.tensor([1]), 0).tolist() == [2]
     assert [record.getMessage() for record in caplog.records] == [
-        "No GPU (ZeroGPU quota exceeded); computing on the CPU."
+        "The GPU was not lent (ZeroGPU quota exceeded); computing on the CPU."
     ]

@@ -70,7 +70,7 @@ def test_photos_are_encoded_on_the_lent_gpu_and_nothing_else(
     assert lender.requests[0][0] == "/startup-report"
     assert lender.count("/schedule") > 0
     if refuses:
-        assert "No GPU (No GPU was available); computing on the CPU." in log
+        assert "The GPU was not lent (No GPU was available); computing on the CPU." in log
     else:
         assert set(lender.processes()).isdisjoint({space.pid})
         assert lender.processes()

@@ -51,7 +51,8 @@ def lender(lend: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return torch.from_numpy(lend(function, *arrays))
         except Exception as error:
-            log.warning("No GPU (%s); computing on the CPU.", error)
+            reason = getattr(error, "message", error)  # errors of Gradio print it in quotes
+            log.warning("The GPU was not lent (%s); computing on the CPU.", reason)
             return function(*args)
 
     return run
