@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
 from tests.support.checkpoint_copies import editable_copy
+from tests.support.concurrent_searches import check_concurrent_searches
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.data import caption_bank, datasets
@@ -117,6 +118,10 @@ def test_hits_have_the_scores_of_the_model(engine):
 
 def test_search_ignores_case_punctuation_and_spaces(engine):
     assert engine.search("  A RED,circle\ton a blue ground!? ", 5) == engine.search(SAME, 5)
+
+
+def test_concurrent_searches_share_batches_and_have_the_same_hits(engine, monkeypatch):
+    check_concurrent_searches(engine, monkeypatch)
 
 
 def test_describe_returns_ranked_captions(engine, photo):

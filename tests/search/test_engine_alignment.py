@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from tests.conftest import TOY_SETTINGS
+from tests.support.concurrent_searches import check_concurrent_searches
 from tests.support.fake_parser import FakeParser
 from tests.support.small_runs import preset_trainer
 from vsdemo.core.errors import UserError
@@ -32,6 +33,10 @@ def folder(own_folders, tmp_path_factory):
 @pytest.fixture
 def engine(folder, fake_parser):
     return Engine(folder)
+
+
+def test_concurrent_searches_of_sets_have_the_same_hits(engine, monkeypatch):
+    check_concurrent_searches(engine, monkeypatch)
 
 
 def test_an_alignment_adds_up_to_the_score(engine):

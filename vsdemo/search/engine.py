@@ -15,6 +15,7 @@ from PIL import Image
 from torch import Tensor
 
 from vsdemo.core.alignment import Alignment
+from vsdemo.core.batching import DynamicBatches
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
@@ -42,6 +43,7 @@ from vsdemo.search.suggestions import (
 from vsdemo.vision.features import FeatureCache, UnreadablePhotos
 
 MAX_K = 1000
+MAX_BATCH = 32  # sentences of different visitors that are encoded together
 SHOWN_WORDS = 3  # in the message about unknown words
 CALIBRATION = 500  # captions of a gallery, to be embedded before the first answer
 
@@ -92,6 +94,7 @@ class Reader:
         self._stored_threshold = calibration.stored(folder, self._hash)
         self._progress = progress
         self._captions: Index | None = None
+        self._batches = DynamicBatches(self._encode_each, MAX_BATCH)
 
     @cached_property
     def _features(self) -> FeatureCache:
@@ -112,7 +115,7 @@ class Reader:
         Raises:
             UserError: The sentence is blank or too long, or the model knows no word of it.
         """
-        return self._encode([self._parse(text)])
+        return self._encode_one(self._parse(text))
 
     def encode_texts(self, texts: Sequence[str]) -> Embeddings:
         """Return the embeddings of N typed sentences, (N, D), or their sets (N, M, D).
@@ -126,16 +129,32 @@ class Reader:
         """Return a typed sentence with the trees that the model needs."""
         return add_trees([Sentence.from_user(text)], self.model.text.needs)[0]
 
+    def _encode_one(self, sentence: Sentence) -> Embeddings:
+        """Return the embedding of a sentence, together with those of other visitors just now."""
+        self._check_known(sentence)
+        return self._batches(sentence)
+
     def _encode(self, sentences: Sequence[Sentence]) -> Embeddings:
         for sentence in sentences:
-            known, unknown = self._text.unknown(sentence)
-            if not known:
-                shown = ", ".join(map(repr, unknown[:SHOWN_WORDS])) or repr(sentence.text[:40])
-                raise UserError(
-                    f"This model knows no word of the sentence ({shown}); "
-                    "use everyday English words, such as 'a dog runs'."
-                )
+            self._check_known(sentence)
         return self.model.encode_text(sentences)
+
+    def _encode_each(self, sentences: Sequence[Sentence]) -> list[Embeddings]:
+        """Return the embedding of each sentence, (1, D), or its set (1, M, D), without padding."""
+        embeddings = self.model.encode_text(sentences)
+        if embeddings.mask is None:
+            return [embeddings[i : i + 1] for i in range(len(sentences))]
+        rows = zip(embeddings.x, embeddings.mask, strict=True)
+        return [Embeddings(x[mask][None], mask[mask][None]) for x, mask in rows]
+
+    def _check_known(self, sentence: Sentence) -> None:
+        known, unknown = self._text.unknown(sentence)
+        if not known:
+            shown = ", ".join(map(repr, unknown[:SHOWN_WORDS])) or repr(sentence.text[:40])
+            raise UserError(
+                f"This model knows no word of the sentence ({shown}); "
+                "use everyday English words, such as 'a dog runs'."
+            )
 
     def unknown_words(self, text: str) -> list[str]:
         """Return the words of a sentence that the model ignores."""
@@ -253,7 +272,7 @@ class Reader:
         sentence = self._parse(text)
         tree = sentence.tree
         assert tree is not None  # models of fragments need trees
-        query, photo = self._encode([sentence]), photo.to("cpu")
+        query, photo = self._encode_one(sentence), photo.to("cpu")
         unknown = self._text.unknown(sentence)[1]
         assert photo.mask is not None
         real = photo.mask[0]  # (K,)

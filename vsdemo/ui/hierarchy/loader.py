@@ -150,7 +150,7 @@ class Hierarchies:
             return _load_concepts()
         models = self.library.models
         others = rank_models(self.library.galleries[gallery].name)
-        candidates = dict.fromkeys((model, *others))
+        candidates = [model, *(name for name in others if name in models)]
         name = next((n for n in candidates if _has_order(models[n], n)), model)
         check_order(Reader(models[name]).score, name)
         engine = self.library.engine(name, gallery).result(waiting=status)

@@ -295,7 +295,7 @@ class Library:
         """
         name = model
         if not has_seen_photos(_find(model, self.models)):
-            others = (n for n, folder in rank_models(None).items() if has_seen_photos(folder))
+            others = (name for name in self._ranked(None) if has_seen_photos(self.models[name]))
             name = next(others, model)
         return self._reader(("describe", name), _load_describer, [name])
 
@@ -306,7 +306,7 @@ class Library:
         none can, this model.
         """
         _find(model, self.models)
-        others = rank_models(_find(gallery, self.galleries).name)
+        others = self._ranked(_find(gallery, self.galleries).name)
         return self._reader(("align", model, gallery), _load_aligner, [model, *others])
 
     def all_readers(self) -> Pending[dict[str, Reader | str]]:
@@ -331,6 +331,13 @@ class Library:
         self._engines.pop(key, None)
         self._examples.pop(key, None)
         self._captions.pop(key, None)
+
+    def _ranked(self, dataset: str | None) -> list[str]:
+        """Return the names of the models, the most useful for a data set first.
+
+        A training that ended just now is not among them yet.
+        """
+        return [name for name in rank_models(dataset) if name in self.models]
 
     def _reader(
         self,
