@@ -272,10 +272,7 @@ class Endpoints:
         """Embed sentences or photos."""
         _check_one(sentences=request.sentences, photos=request.photos)
         model, _ = self._choose(request.model, "")
-        readers = await self._result(self.library.all_readers())
-        reader = readers[model]
-        if isinstance(reader, str):
-            raise UserError(reader)
+        reader = (await self._result(self.library.reader(model))).reader
         if request.sentences:
             return await self._compute(answers.embed_sentences, reader, request.sentences)
         photos = [(await self._photo(photo))[0] for photo in request.photos]

@@ -287,6 +287,11 @@ class Library:
             known = self.known_examples(model, gallery)
         return known
 
+    def reader(self, model: str) -> Pending[NamedReader]:
+        """Return a model without a gallery."""
+        _find(model, self.models)
+        return self._reader(("read", model), _load_reader, [model])
+
     def describer(self, model: str) -> Pending[NamedReader]:
         """Return a reader that describes a visitor's photo with the sentences of vsdemo.
 
@@ -409,6 +414,11 @@ class Library:
         loaded = engine.result(waiting=status)
         status.begin(READING)
         return loaded.load_captions(status.report)
+
+
+def _load_reader(models: Mapping[str, Path], names: list[str], status: Status) -> NamedReader:
+    (name,) = names
+    return NamedReader(name, Reader(models[name], status.report))
 
 
 def _load_describer(models: Mapping[str, Path], names: list[str], status: Status) -> NamedReader:
