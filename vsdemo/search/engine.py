@@ -95,6 +95,8 @@ class Reader:
         self._progress = progress
         self._captions: Index | None = None
         self._batches = DynamicBatches(self._encode_each, MAX_BATCH)
+        # On a CPU, a sentence has the same embedding to the last digit whoever else searches.
+        self._shares_batches = device().type != "cpu"
 
     @cached_property
     def _features(self) -> FeatureCache:
@@ -130,9 +132,9 @@ class Reader:
         return add_trees([Sentence.from_user(text)], self.model.text.needs)[0]
 
     def _encode_one(self, sentence: Sentence) -> Embeddings:
-        """Return the embedding of a sentence, together with those of other visitors just now."""
+        """Return the embedding of a sentence; on a GPU, with those of other visitors just now."""
         self._check_known(sentence)
-        return self._batches(sentence)
+        return self._batches(sentence) if self._shares_batches else self._encode([sentence])
 
     def _encode(self, sentences: Sequence[Sentence]) -> Embeddings:
         for sentence in sentences:
