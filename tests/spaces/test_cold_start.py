@@ -4,6 +4,7 @@ Where the tests run as root, the app runs as the user 1000, who can read everyth
 Python may be in a folder of root, but writes to its own folders only.
 """
 
+import compileall
 import os
 import re
 import shutil
@@ -104,6 +105,7 @@ def space(request, own_folder, code):
     if request.param == "docker":
         (data / "tmp").mkdir()
         own(data)
+        compileall.compile_dir(code, quiet=1)  # a step of the image
         for path in (code, *code.rglob("*")):
             path.chmod(0o555 if path.is_dir() else 0o444)
         variables = docker_variables(data)
