@@ -1,6 +1,5 @@
 """What programs get: pages of results, addresses of photos, batches, types and descriptions."""
 
-import asyncio
 import io
 from urllib.parse import urljoin
 
@@ -8,6 +7,7 @@ import pytest
 from gradio_client import handle_file
 from PIL import Image
 
+from tests.support.async_calls import run_async
 from vsdemo.ui.api import gradio_api
 
 QUERY = {"sentence": "a red circle", "model": "gru", "gallery": "toy-test"}
@@ -110,7 +110,7 @@ def test_mcp_offers_the_endpoints_as_tools(server):
             result = await session.call_tool("parse", {"sentence": "a red circle"})
             return tools, result
 
-    tools, result = asyncio.run(call())
+    tools, result = run_async(call)
     assert set(tools) == ENDPOINTS
     assert tools["search"].description.startswith("Find the photos")
     assert tools["search"].inputSchema["properties"]["model"]["enum"] == ["", "gru", "order"]

@@ -1,6 +1,5 @@
 """The examples of the READMEs, run against an app."""
 
-import asyncio
 import json
 import re
 import shlex
@@ -8,6 +7,7 @@ import subprocess
 
 import pytest
 
+from tests.support.async_calls import run_async
 from vsdemo.core.paths import ROOT
 from vsdemo.ui.api import gradio_api
 
@@ -68,6 +68,6 @@ def test_mcp(server):
             await session.initialize()
             return await session.call_tool("search", {"sentence": "a red circle", "k": 1})
 
-    result = asyncio.run(search())
+    result = run_async(search)
     assert not result.isError
     assert "unit_score" in str(result.content)

@@ -125,6 +125,7 @@ def test_a_time_limit_does_not_stop_the_final_evaluation(run, tmp_path, monkeypa
     monkeypatch.setattr(cards, "table", lambda spec, metrics: "measured")
     monkeypatch.setattr(checkpoint, "read_spec", lambda out: None)
     monkeypatch.setattr("vsdemo.training.trainer.Trainer", lambda out, material: done)
+    monkeypatch.setattr("vsdemo.training.preflight.require_memory", lambda *_: None)
     material = SimpleNamespace(uses_photos=False)
     monkeypatch.setattr(materials, "create", lambda *args, **options: material)
     result = run("train", "gru", "--out", tmp_path, "--minutes", "0.01")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 from collections.abc import Callable
 from threading import Event, Thread, current_thread, main_thread
@@ -68,4 +69,6 @@ def _drain(close: Callable[[], None], active: Callable[[], int]) -> None:
     while active() and monotonic() < until:
         sleep(POLL)
     sleep(POLL)  # the last bytes are on their way
-    signal.raise_signal(signal.SIGINT)  # which ends Gradio's wait, and then the program
+    # Python itself would wait for galleries that are being prepared. They go on at the next start.
+    logging.shutdown()
+    os._exit(0)

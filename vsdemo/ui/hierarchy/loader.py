@@ -26,7 +26,7 @@ from vsdemo.ui.components import html
 from vsdemo.ui.hierarchy.cones import Toy, cones
 from vsdemo.ui.hierarchy.state import Additions, HierarchyKey
 from vsdemo.ui.library import LOADING, READING, Library
-from vsdemo.ui.library.models import concept_models, rank_models
+from vsdemo.ui.library.models import concept_models
 from vsdemo.ui.library.pending import Pending, Status
 
 MAX_ARROWS = 80  # the most general concepts, whose order is drawn on the map
@@ -149,8 +149,7 @@ class Hierarchies:
         if not gallery:
             return _load_concepts()
         models = self.library.models
-        others = rank_models(self.library.galleries[gallery].name)
-        candidates = [model, *(name for name in others if name in models)]
+        candidates = [model, *self.library.ranked(gallery)]
         name = next((n for n in candidates if _has_order(models[n], n)), model)
         check_order(Reader(models[name]).score, name)
         engine = self.library.engine(name, gallery).result(waiting=status)

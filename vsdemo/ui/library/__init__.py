@@ -300,7 +300,7 @@ class Library:
         """
         name = model
         if not has_seen_photos(_find(model, self.models)):
-            others = (name for name in self._ranked(None) if has_seen_photos(self.models[name]))
+            others = (name for name in self.ranked() if has_seen_photos(self.models[name]))
             name = next(others, model)
         return self._reader(("describe", name), _load_describer, [name])
 
@@ -311,7 +311,7 @@ class Library:
         none can, this model.
         """
         _find(model, self.models)
-        others = self._ranked(_find(gallery, self.galleries).name)
+        others = self.ranked(gallery)
         return self._reader(("align", model, gallery), _load_aligner, [model, *others])
 
     def all_readers(self) -> Pending[dict[str, Reader | str]]:
@@ -337,12 +337,14 @@ class Library:
         self._examples.pop(key, None)
         self._captions.pop(key, None)
 
-    def _ranked(self, dataset: str | None) -> list[str]:
-        """Return the names of the models, the most useful for a data set first.
+    def ranked(self, gallery: str | None = None) -> list[str]:
+        """Return the names of the models, the most useful for a gallery first, or for any.
 
         A training that ended just now is not among them yet.
         """
-        return [name for name in rank_models(dataset) if name in self.models]
+        dataset = None if gallery is None else _find(gallery, self.galleries).name
+        names = [name for name in rank_models(dataset) if name in self.models]
+        return [*dict.fromkeys([*names, *self.models])]
 
     def _reader(
         self,
