@@ -66,7 +66,6 @@ def test_another_model_is_used_if_the_chosen_one_has_no_order(tab, library):
 
 def test_an_error_is_raised_if_no_model_has_an_order(library, monkeypatch):
     monkeypatch.delitem(library.models, "order")
-    monkeypatch.setattr(loader, "rank_models", lambda name: library.models)
     pending = Hierarchies(library).get(("gru", "toy-test"))
     with pytest.raises(UserError, match="gru has a score without an order"):
         pending.result()
