@@ -87,40 +87,39 @@ def check(answer, foreign, log):
     assert not [record for record in log if record.exc_info]
 
 
+def generate(strategy, count):
+    """Return values of a strategy. They are made before the app, which draws numbers too, runs."""
+    made = []
+
+    @settings(max_examples=count, suppress_health_check=[*HealthCheck], deadline=None)
+    @given(strategy)
+    def collect(value):
+        made.append(value)
+
+    collect()
+    return made
+
+
 def run(stranger, schemas, png, caplog, count):
+    requests = st.sampled_from(sorted(schemas)).flatmap(
+        lambda name: st.tuples(st.just(name), bodies(schemas[name]), st.booleans())
+    )
+    events = st.tuples(st.integers(-1, 90), st.lists(values, max_size=4), values)
+    made, joined = generate(requests, count), generate(events, count // 3)
+    assert len(made) + len(joined) >= count
     ann = stranger()
     path = upload(ann, png)
     ann.post("api/walk", json={"sentence": f"a bar, {SECRET}", "model": "order"})
     clients = [stranger(), stranger(cookie=False)]
     caplog.set_level(logging.WARNING)
-    sent = []
-
-    @settings(
-        max_examples=count, suppress_health_check=[*HealthCheck], deadline=None, derandomize=False
-    )
-    @given(
-        st.sampled_from(sorted(schemas)).flatmap(
-            lambda name: st.tuples(st.just(name), bodies(schemas[name]))
-        ),
-        st.booleans(),
-    )
-    def ask(request, has_cookie):
-        name, body = request
-        content = json.dumps(body, ensure_ascii=True)
-        sent.append(name)
+    for name, body, has_cookie in made:
         answer = clients[has_cookie].post(
-            f"api/{name}", content=content, headers={"Content-Type": "application/json"}
+            f"api/{name}", content=json.dumps(body), headers={"Content-Type": "application/json"}
         )
         if answer.status_code != 429:
             check(answer, [path], caplog.records)
-
-    ask()
-
-    @settings(max_examples=count // 3, suppress_health_check=[*HealthCheck], deadline=None)
-    @given(st.integers(-1, 90), st.lists(values, max_size=4), values)
-    def join(number, data, event):
+    for number, data, event in joined:
         body = {"fn_index": number, "data": data, "event_data": event, "session_hash": "s"}
-        sent.append("join")
         answer = clients[0].post(
             "gradio_api/queue/join",
             content=json.dumps(body),
@@ -128,9 +127,6 @@ def run(stranger, schemas, png, caplog, count):
         )
         assert "Traceback" not in answer.text
         assert SECRET not in answer.text
-
-    join()
-    assert len(sent) >= count
     assert ann.get(f"gradio_api/file={path}").content == png
     answer = stranger().post("api/search", json={"sentence": "a red bar", "model": "gru"})
     assert answer.status_code == 200

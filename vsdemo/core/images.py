@@ -16,6 +16,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.paths import atomic
 
 MAX_MEGAPIXELS = 50
+MAX_WEBP_MEGAPIXELS = 20  # its decoder takes 16 bytes a pixel, and cannot reduce
 MAX_ASPECT = 20
 MIN_SIDE = 8
 MAX_SIDE = 2048  # pixels; larger photos are reduced, but not below this
@@ -31,10 +32,13 @@ warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
 ImageFile.LOAD_TRUNCATED_IMAGES = False
 
 
-def _check_size(width: int, height: int, name: str) -> None:
-    if width * height > MAX_MEGAPIXELS * 1_000_000:
+def _check_size(width: int, height: int, name: str, kind: str | None) -> None:
+    is_webp = kind == "WEBP"
+    limit = MAX_WEBP_MEGAPIXELS if is_webp else MAX_MEGAPIXELS
+    if width * height > limit * 1_000_000:
+        of_kind = " for WebP; save it as JPEG" if is_webp else ""
         raise UserError(
-            f"{name} has {width:,} x {height:,} pixels; the limit is {MAX_MEGAPIXELS} megapixels."
+            f"{name} has {width:,} x {height:,} pixels; the limit is {limit} megapixels{of_kind}."
         )
     short, long = sorted((width, height))
     if short < MIN_SIDE or long > MAX_ASPECT * short:
@@ -126,7 +130,7 @@ def decode_photo(data: bytes, name: str) -> Image.Image:
 def _decode(file: BinaryIO, name: str) -> Image.Image:
     try:
         with Image.open(file, formats=FORMATS) as image:
-            _check_size(*image.size, name)
+            _check_size(*image.size, name, image.format)
             with DECODERS if image.width * image.height > LARGE else nullcontext():
                 image.draft(None, (MAX_SIDE, MAX_SIDE))  # a JPEG is decoded at a reduced size
                 factor = max(1, max(image.size) // MAX_SIDE)

@@ -7,6 +7,7 @@ headers; on a public one also how much each visitor may use.
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -35,6 +36,7 @@ FILE = f"{GRADIO}/file="
 COUNTED = (JOIN, f"{GRADIO}/call/", f"{GRADIO}/run/", f"{GRADIO}/api/", f"{GRADIO}/mcp", "/api/")
 # Gradio would fetch addresses for visitors, and store the state of pages without a bound.
 CLOSED = (f"{GRADIO}/proxy=", f"{GRADIO}/deep_link", f"{FILE}http:", f"{FILE}https:")
+log = logging.getLogger(__name__)
 VISITOR, ADDRESS = "vsdemo.visitor", "vsdemo.address"  # keys of a request's scope
 
 
@@ -110,6 +112,11 @@ class Gate:
             await self._answer(scope, receive, answer)
         except Refused as refusal:
             await answer.refuse(refusal, receive)
+        except Exception as error:
+            # Such as a request that no page would send. Its traceback would log what was typed.
+            log.warning("%s %s failed: %s", scope["method"], path, type(error).__name__)
+            if not answer.is_begun:
+                await answer.refuse(unexpected(), receive)
         finally:
             if self._logs:
                 seconds = monotonic() - started
@@ -277,6 +284,7 @@ class Answer:
     Attributes:
         status: The HTTP status; 0 before it is known.
         sent: Bytes sent.
+        is_begun: Whether a part of it was sent.
         cookie: A header that gives the visitor a token; empty for none.
         hides_full_queue: Whether a 503 of Gradio means that its queue is full.
     """
@@ -284,6 +292,7 @@ class Answer:
     def __init__(self, scope: Scope, send: Send, head: bytes) -> None:
         self._scope, self._send, self._head = scope, send, head
         self.status, self.sent, self.cookie, self.hides_full_queue = 0, 0, "", False
+        self.is_begun = False
         self._start: Message | None = None  # of a page, until all of it is there
         self._page: list[bytes] = []
 
@@ -312,6 +321,7 @@ class Answer:
             MutableHeaders(raw=start["headers"])["content-security-policy"] = policy
             await self._send(start)
             message = {"type": "http.response.body", "body": page}
+        self.is_begun = True
         self.sent += len(message.get("body", b""))
         await self._send(message)
 
@@ -363,6 +373,15 @@ def too_many(wait: float) -> Refused:
         code="too_many_requests",
         status=HTTPStatus.TOO_MANY_REQUESTS,
         retry_after=seconds,
+    )
+
+
+def unexpected() -> Refused:
+    """Return the answer to a request that has failed for a reason of the app."""
+    return Refused(
+        "Something went wrong in the app; try again.",
+        code="unexpected",
+        status=HTTPStatus.INTERNAL_SERVER_ERROR,
     )
 
 

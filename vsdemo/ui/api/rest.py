@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any
@@ -20,6 +21,7 @@ from vsdemo.ui.api.errors import ApiError, to_api_error
 from vsdemo.ui.api.requests import NoParameters, describe_error
 
 PREFIX = "/api"
+log = logging.getLogger(__name__)
 UNEXPECTED = "Something went wrong in the app; try again."
 
 
@@ -128,7 +130,7 @@ def _answer_http_error(_: Request, error: Exception) -> JSONResponse:
 
 
 def _answer_unexpected_error(_: Request, error: Exception) -> JSONResponse:
-    del error  # Starlette logs it
+    log.error("a request of the API failed", exc_info=error)
     status = HTTPStatus.INTERNAL_SERVER_ERROR
     return error_response(ApiError(UNEXPECTED, code="unexpected", status=status))
 
