@@ -24,6 +24,7 @@ def test_memory_is_the_highest_of_a_time():
     assert measurements.peak(200, 300) == 0.0
 
 
+@pytest.mark.long
 def test_an_app_that_does_not_start_is_reported(monkeypatch, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
