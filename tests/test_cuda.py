@@ -85,9 +85,9 @@ def test_a_model_of_photos(tmp_path, preset):
 
 def accuracies(result):
     """Return the accuracies in the results of a task."""
-    found = [part["accuracy"] for part in result.values() if isinstance(part, dict)]
-    assert found
-    return found
+    accuracies = [part["accuracy"] for part in result.values() if isinstance(part, dict)]
+    assert accuracies
+    return accuracies
 
 
 @pytest.mark.parametrize("preset", OF_CONCEPTS)

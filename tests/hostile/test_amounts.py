@@ -1,4 +1,4 @@
-"""Amounts: one stranger uses no more than a share, and is told so in one sentence."""
+"""Amounts: no stranger uses more than a share; the refusal is one sentence."""
 
 import json
 import logging

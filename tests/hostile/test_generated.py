@@ -62,14 +62,14 @@ def bodies(schema):
 @pytest.fixture(scope="module")
 def schemas(public):
     schemas = httpx.get(f"{public}api/openapi.json").json()
-    found = {}
+    parameters = {}
     for path, methods in schemas["paths"].items():
         for operation in methods.values():
             content = operation.get("requestBody", {}).get("content", {})
             if content:
                 name = content["application/json"]["schema"]["$ref"].rpartition("/")[2]
-                found[path.strip("/")] = schemas["components"]["schemas"][name]
-    return found
+                parameters[path.strip("/")] = schemas["components"]["schemas"][name]
+    return parameters
 
 
 def check(answer, foreign, log):

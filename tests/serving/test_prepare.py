@@ -81,6 +81,6 @@ def test_a_fetched_gallery_is_the_first_and_is_prepared(no_data, toy_checkpoint,
     library, prepared = Library(), []
     assert "flickr8k-test" not in library.galleries
     monkeypatch.setattr(library, "engine", lambda model, key, keep: prepared.append((key, keep)))
-    prepare.start(["flickr8k"], on_ready=lambda: ui._open_first(library)).join()
+    prepare.start(["flickr8k"], on_ready=lambda: ui._open_fetched(library)).join()
     assert next(iter(library.galleries)) == "flickr8k-test"
     assert prepared == [("flickr8k-test", True)]

@@ -31,7 +31,7 @@ class Lender:
         return [int(query["pid"]) for path, query in self.requests if path == "/allow"]
 
     def count(self, path):
-        return sum(asked == path for asked, _ in self.requests)
+        return sum(requested == path for requested, _ in self.requests)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ Function = Callable[..., Tensor]
 
 
 class Lender(Protocol):
-    """Runs a function on the GPU, or here if none can be had."""
+    """Runs a function on the GPU, or here if no GPU is available."""
 
     def __call__(self, function: Function, *args: Any) -> Tensor:
         """Return the function's result, on the CPU."""

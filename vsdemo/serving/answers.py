@@ -269,7 +269,13 @@ def shown_folder(folder: Path) -> str:
 
 def _photo_hits(hits: Sequence[Hit]) -> list[PhotoHit]:
     return [
-        PhotoHit(rank=hit.rank, photo=hit.item, score=hit.score, unit_score=hit.unit_score)
+        PhotoHit(
+            rank=hit.rank,
+            number=hit.number,
+            photo=hit.item,
+            score=hit.score,
+            unit_score=hit.unit_score,
+        )
         for hit in hits
     ]
 

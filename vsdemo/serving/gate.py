@@ -1,4 +1,4 @@
-"""What every request passes: who sends it, whether it may, and what browsers are told.
+"""What every request passes: who sends it, whether it is allowed, and the headers for browsers.
 
 It stands between the server and Gradio. On a private machine it only guards uploads, sizes and
 headers; on a public one also how much each visitor may use.
@@ -25,6 +25,7 @@ from vsdemo.serving import headers as security
 from vsdemo.serving import request_log, visitors
 from vsdemo.serving.limits import Limits
 from vsdemo.serving.rates import Rate
+from vsdemo.serving.request_errors import RequestError, unexpected
 from vsdemo.serving.uploads import UploadFolder
 
 MB = 1_000_000
@@ -38,23 +39,6 @@ COUNTED = (JOIN, f"{GRADIO}/call/", f"{GRADIO}/run/", f"{GRADIO}/api/", f"{GRADI
 CLOSED = (f"{GRADIO}/proxy=", f"{GRADIO}/deep_link", f"{FILE}http:", f"{FILE}https:")
 log = logging.getLogger(__name__)
 VISITOR, ADDRESS = "vsdemo.visitor", "vsdemo.address"  # keys of a request's scope
-
-
-class Refused(Exception):
-    """A request that is not passed on.
-
-    Args:
-        message: One sentence.
-        code: A short name of the error for programs.
-        status: The HTTP status.
-        retry_after: Seconds after which to try again.
-    """
-
-    def __init__(
-        self, message: str, *, code: str, status: HTTPStatus, retry_after: float = 0
-    ) -> None:
-        super().__init__(message)
-        self.code, self.status, self.retry_after = code, status, retry_after
 
 
 class Gate:
@@ -110,7 +94,7 @@ class Gate:
         started = monotonic()
         try:
             await self._answer(scope, receive, answer)
-        except Refused as refusal:
+        except RequestError as refusal:
             await answer.refuse(refusal, receive)
         except Exception as error:
             # Such as a request that no page would send. Its traceback would log what was typed.
@@ -134,7 +118,9 @@ class Gate:
         scope[ADDRESS] = visitors.address_of(scope, headers, self._limits.proxies)
         scope[VISITOR] = token or scope[ADDRESS]
         if path.startswith(CLOSED):
-            raise Refused("This is not offered.", code="not_found", status=HTTPStatus.NOT_FOUND)
+            raise RequestError(
+                "This is not offered.", code="not_found", status=HTTPStatus.NOT_FOUND
+            )
         if path.startswith(FILE) and self._uploads.is_foreign(unquote(path[len(FILE) :]), token):
             raise foreign_file()
         if scope["method"] == "GET" and path in ("", "/") and token is None:
@@ -143,7 +129,7 @@ class Gate:
             await self._app(scope, receive, answer.send)
             return
         if self.is_closing:
-            raise Refused(
+            raise RequestError(
                 "The server restarts; try again in a minute.",
                 code="restarting",
                 status=HTTPStatus.SERVICE_UNAVAILABLE,
@@ -171,7 +157,7 @@ class Gate:
         """Let Gradio store files, then give each a path of its own."""
         length = Headers(scope=scope).get("content-length")
         if length is None:
-            raise Refused(
+            raise RequestError(
                 "An upload says its length first (Content-Length).",
                 code="length_required",
                 status=HTTPStatus.LENGTH_REQUIRED,
@@ -179,7 +165,7 @@ class Gate:
         if self._is_public:
             wait = self._upload_rate.take(scope[ADDRESS], int(length))
             if wait:
-                raise Refused(
+                raise RequestError(
                     f"You have uploaded {self._limits.upload_day_mb} MB today; try again later.",
                     code="too_many_requests",
                     status=HTTPStatus.TOO_MANY_REQUESTS,
@@ -197,7 +183,7 @@ class Gate:
             claimed = [self._uploads.claim(path, token) for path in dict.fromkeys(paths)]
             if len(claimed) > self._limits.upload_files:
                 self._uploads.discard(claimed)
-                raise Refused(
+                raise RequestError(
                     f"An upload has at most {self._limits.upload_files} files.",
                     code="too_large",
                     status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -325,13 +311,12 @@ class Answer:
         self.sent += len(message.get("body", b""))
         await self._send(message)
 
-    async def refuse(self, refusal: Refused, receive: Receive) -> None:
+    async def refuse(self, refusal: RequestError, receive: Receive) -> None:
         """Send one sentence instead."""
         self._start, self.hides_full_queue = None, False
         text = str(refusal)
         content = {"error": {"code": refusal.code, "message": text}, "detail": text}
-        headers = {"retry-after": str(ceil(refusal.retry_after))} if refusal.retry_after else {}
-        response = JSONResponse(content, status_code=refusal.status, headers=headers)
+        response = JSONResponse(content, status_code=refusal.status, headers=refusal.headers)
         await response(self._scope, receive, self.send)
 
 
@@ -356,19 +341,19 @@ def counted(receive: Receive, length: int, limits: Limits) -> Receive:
     return count
 
 
-def too_large(limits: Limits) -> Refused:
+def too_large(limits: Limits) -> RequestError:
     """Return the refusal of a request that is too large."""
-    return Refused(
+    return RequestError(
         f"The request is too large; the limit is {limits.request_mb} MB.",
         code="too_large",
         status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     )
 
 
-def too_many(wait: float) -> Refused:
+def too_many(wait: float) -> RequestError:
     """Return the refusal of a request of a visitor who has sent too many."""
     seconds = max(1, ceil(wait))
-    return Refused(
+    return RequestError(
         f"There are too many requests just now; try again in {seconds} s.",
         code="too_many_requests",
         status=HTTPStatus.TOO_MANY_REQUESTS,
@@ -376,18 +361,9 @@ def too_many(wait: float) -> Refused:
     )
 
 
-def unexpected() -> Refused:
-    """Return the answer to a request that has failed for a reason of the app."""
-    return Refused(
-        "Something went wrong in the app; try again.",
-        code="unexpected",
-        status=HTTPStatus.INTERNAL_SERVER_ERROR,
-    )
-
-
-def foreign_file() -> Refused:
+def foreign_file() -> RequestError:
     """Return the refusal of a request that names the file of another visitor."""
-    return Refused(
+    return RequestError(
         "This file is not yours; upload it yourself.",
         code="not_uploaded",
         status=HTTPStatus.FORBIDDEN,

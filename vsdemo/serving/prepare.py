@@ -61,13 +61,13 @@ def _fetch(name: str) -> bool:
     """Fetch a download; return whether that worked."""
     item = fetch.find_download(name)
     _log(str(item))
-    said: tuple[str, int] = ("", 0)
+    logged: tuple[str, int] = ("", 0)
 
     def report(stage: str, done: int, total: int) -> None:
-        nonlocal said
+        nonlocal logged
         percent = 100 * done // total if total else 0
-        if stage != said[0] or percent >= said[1] + STEP:
-            said = (stage, percent - percent % STEP)
+        if stage != logged[0] or percent >= logged[1] + STEP:
+            logged = (stage, percent - percent % STEP)
             _log(f"{stage} {item.title}: {format_size(done)} of {format_size(total)}")
 
     try:

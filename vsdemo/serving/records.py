@@ -18,6 +18,7 @@ class PhotoHit(Record):
     """A photo of a result."""
 
     rank: int = Field(description="Counted from 1")
+    number: int = Field(exclude=True)  # index in the gallery, for the address of the photo
     photo: str = Field(description="File name")
     score: float = Field(description="The model's own score; higher is better")
     unit_score: float = Field(description="The score mapped to 0..1")

@@ -68,7 +68,7 @@ def address_of(scope: Scope, headers: Mapping[str, str], proxies: int) -> str:
 
 
 def fingerprint(token: str) -> str:
-    """Return what can be stored of a token; the token cannot be told from it."""
+    """Return what can be stored of a token; it does not reveal the token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 

@@ -75,11 +75,16 @@ def build(
 
 def _open_first(library: Library) -> Pending[Engine] | None:
     """Load the default model over the first gallery; without a model, return None."""
-    library.refresh()
     if library.problem:
         return None
     first = next(iter(library.galleries))
     return library.engine(library.default_model(first), first, keep=True)
+
+
+def _open_fetched(library: Library) -> None:
+    """Offer what was fetched, and load the engine of the gallery that is the first one now."""
+    library.refresh()
+    _open_first(library)
 
 
 def launch(port: int | None = None, gallery: str | None = None, **options: Any) -> gr.Blocks:
@@ -115,7 +120,7 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
         "show_error": False,
         "inbrowser": desktop.opens_browser(),
     }
-    prepare.start(wanted, on_ready=lambda: _open_first(library))
+    prepare.start(wanted, on_ready=lambda: _open_fetched(library))
     server.stop_on_sigterm()
     try:
         demo.launch(

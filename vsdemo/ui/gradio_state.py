@@ -47,7 +47,7 @@ def queued_scopes(demo: gr.Blocks) -> Iterator[Scope]:
 def release_unused_pages(demo: gr.Blocks, seconds: float) -> int:
     """Release the state of pages that were not used for a time, and return how many.
 
-    Gradio itself keeps the state of a page that was closed without a word, and the results that
+    Gradio itself keeps the state of a page that was closed without notice, and the results that
     nobody has read.
     """
     holder, queue, now = demo.state_holder, demo._queue, datetime.now()  # noqa: SLF001

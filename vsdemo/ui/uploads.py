@@ -1,4 +1,4 @@
-"""Names of visitors' photos, so that a page that is loaded again can show them again.
+"""Uploaded photos, with names so that a page that is loaded again can show them again.
 
 The sentence that describes a photo best is remembered with it, as its alternative text.
 """
@@ -10,10 +10,28 @@ from collections import OrderedDict
 from pathlib import Path
 from threading import Lock
 
+from gradio.data_classes import FileData
+from gradio.exceptions import Error
+from gradio.processing_utils import check_all_files_in_cache
+
 from vsdemo.core.errors import UserError
 
 MAX_UPLOADS = 10_000  # remembered
 GONE = "Your photo is no longer on the server; choose it again."
+
+
+def is_uploaded(path: str | None) -> bool:
+    """Return whether a path that a request names is that of an uploaded file.
+
+    Gradio checks only what a request marks as a file.
+    """
+    if not path:
+        return False
+    try:
+        check_all_files_in_cache(FileData(path=path).model_dump())  # type: ignore[arg-type]
+    except (Error, OSError, ValueError):  # ValueError: a path with a null byte
+        return False
+    return True
 
 
 class Uploads:

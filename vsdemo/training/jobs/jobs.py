@@ -115,10 +115,10 @@ class Run:
     @property
     def _is_asked_to_stop(self) -> bool:
         """Whether the process that is running, or the last one, was asked to stop."""
-        asked = json_files.read_bytes(self.folder / STOPPING_FILE, MAX_PID)  # the process's ID
+        stopping = json_files.read_bytes(self.folder / STOPPING_FILE, MAX_PID)  # the process's ID
         running = locks.read_held(self.folder / PID_FILE)
-        return asked is not None and (
-            not running or asked.decode(errors="replace") in ("", running)
+        return stopping is not None and (
+            not running or stopping.decode(errors="replace") in ("", running)
         )
 
     def _ending(self, last: str, *, stopping: bool) -> str:

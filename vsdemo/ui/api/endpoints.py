@@ -15,9 +15,9 @@ from pydantic import Field
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.search.engine import MAX_K, Engine, Reader
 from vsdemo.serving import answers, records
+from vsdemo.serving.request_errors import RequestError
 from vsdemo.ui import images
 from vsdemo.ui.api import requests
-from vsdemo.ui.api.errors import ApiError
 from vsdemo.ui.api.photos import open_api_photo
 from vsdemo.ui.hierarchy.loader import Hierarchies
 from vsdemo.ui.library import Library
@@ -178,14 +178,8 @@ class Endpoints:
 
         def search(text: str) -> SearchAnswer:
             answer = answers.search(engine, text, count)
-            return SearchAnswer(
-                **{
-                    **answer.model_dump(),
-                    "hits": self._hits(answer.hits, engine, gallery, request),
-                },
-                model=model,
-                gallery=gallery,
-            )
+            values = dict(answer) | {"hits": self._hits(answer.hits, gallery, request)}
+            return SearchAnswer(**values, model=model, gallery=gallery)
 
         results = [await self._compute(search, text) for text in texts]
         return results[0] if isinstance(request.sentence, str) else results
@@ -224,7 +218,7 @@ class Endpoints:
         answer = await self._compute(
             answers.similar_photos, engine, photo, _count(request), name=name
         )
-        hits = self._hits(answer.hits, engine, gallery, request)
+        hits = self._hits(answer.hits, gallery, request)
         return SimilarPhotos(query=name, unit=answer.unit, hits=hits, model=model, gallery=gallery)
 
     async def align(self, request: requests.AlignRequest) -> records.AlignAnswer:
@@ -233,7 +227,7 @@ class Endpoints:
         photo, name = await self._photo(request.photo)
         named = await self._result(self.library.aligner(model, gallery))
         if request.model and named.model != request.model:
-            raise ApiError(
+            raise RequestError(
                 f"{model} cannot tell which words describe which region; use {named.model}.",
                 code="cannot_align",
             )
@@ -258,7 +252,7 @@ class Endpoints:
             start, name = await self._photo(request.photo)
         loaded = await self._result(self._hierarchies.get((model, gallery)))
         if request.model and loaded.name != request.model:
-            raise ApiError(f"{model} has no order; use {loaded.name}.", code="no_order")
+            raise RequestError(f"{model} has no order; use {loaded.name}.", code="no_order")
         return await self._compute(
             answers.walk, loaded.reader, start, hierarchy=loaded.hierarchy, name=name
         )
@@ -301,7 +295,7 @@ class Endpoints:
         """Wait for a value that loads in the background.
 
         Raises:
-            ApiError: It takes longer than WAIT seconds.
+            RequestError: It takes longer than WAIT seconds.
         """
         with pending.wanted():
             future = asyncio.wrap_future(pending.future)
@@ -310,7 +304,7 @@ class Endpoints:
             except (TimeoutError, Cancelled):
                 status = pending.status
                 done = f", {status.done:,} of {status.total:,}" if status.total else ""
-                raise ApiError(
+                raise RequestError(
                     f"This is still being prepared ({status.label}{done}); try again later.",
                     code="preparing",
                     status=HTTPStatus.SERVICE_UNAVAILABLE,
@@ -320,17 +314,13 @@ class Endpoints:
     def _hits(
         self,
         hits: Sequence[records.PhotoHit],
-        engine: Engine,
         gallery: str,
         request: requests.PagedRequest,
     ) -> list[PhotoHit]:
         """Return a page of hits, with the addresses of the photos."""
         token = self.library.galleries[gallery].token
-        numbers = {name: number for number, name in enumerate(engine.photos.items)}
         return [
-            PhotoHit(
-                **hit.model_dump(), url=images.address(token, numbers[hit.photo], size="large")
-            )
+            PhotoHit(**dict(hit), url=images.address(token, hit.number, size="large"))
             for hit in hits[request.start :]
         ]
 
@@ -342,7 +332,7 @@ def _count(request: requests.PagedRequest) -> int:
 
 def _check_known(kind: str, name: str, known: Mapping[str, Any]) -> None:
     if name not in known:
-        raise ApiError(
+        raise RequestError(
             f"There is no {kind} {name[:60]!r} here; choose one of {', '.join(known)}.",
             code=f"unknown_{kind}",
             status=HTTPStatus.NOT_FOUND,

@@ -14,10 +14,9 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from vsdemo.core.errors import UserError
+from vsdemo.serving.request_errors import UNEXPECTED, to_request_error
 from vsdemo.ui.api import requests
 from vsdemo.ui.api.endpoints import Endpoint, Endpoints
-from vsdemo.ui.api.errors import to_api_error
-from vsdemo.ui.api.rest import UNEXPECTED
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +41,7 @@ def _function(endpoint: Endpoint, names: dict[str, list[str]]) -> Callable[..., 
         try:
             return _plain(await endpoint.call(requests.read(endpoint.parameters, values)))
         except UserError as error:
-            failure = to_api_error(error)
+            failure = to_request_error(error)
             raise gr.Error(str(failure), title=failure.code, print_exception=False) from None
         except Exception:
             log.exception("/%s failed", endpoint.name)

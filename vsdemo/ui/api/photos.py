@@ -8,14 +8,12 @@ import re
 from http import HTTPStatus
 from typing import Any
 
-from gradio.data_classes import FileData
-from gradio.exceptions import Error
-from gradio.processing_utils import check_all_files_in_cache
 from PIL import Image
 
 from vsdemo.core.images import decode_photo, open_photo
-from vsdemo.ui.api.errors import ApiError
+from vsdemo.serving.request_errors import RequestError
 from vsdemo.ui.library import Library
+from vsdemo.ui.uploads import is_uploaded
 
 MAX_BYTES = 20_000_000
 YOUR_PHOTO = "Your photo"
@@ -39,7 +37,7 @@ def open_api_photo(library: Library, value: str | dict[str, Any]) -> tuple[Image
     if match := GALLERY_PHOTO.search(value[-100:]):
         photos, number = library.photo_files(match[1]), int(match[2])
         if number >= len(photos):
-            raise ApiError(
+            raise RequestError(
                 "There is no photo at this address; take it from a result of /search.",
                 code="unknown_photo",
                 status=HTTPStatus.NOT_FOUND,
@@ -51,43 +49,36 @@ def open_api_photo(library: Library, value: str | dict[str, Any]) -> tuple[Image
 def uploaded_path(value: dict[str, Any]) -> str:
     """Return the path of an uploaded file.
 
-    Gradio checks only what a request marks as a file.
-
     Raises:
         UserError: It is any other file of the server.
     """
     path = value.get("path")
-    file = FileData(path=path if isinstance(path, str) else "", meta={"_type": "gradio.FileData"})
-    try:
-        check_all_files_in_cache(file.model_dump())  # type: ignore[arg-type] # a dict in truth
-    except (Error, OSError, ValueError):  # ValueError: a path with a null byte
-        file.path = ""
-    if not file.path:
-        raise ApiError(
-            "This file was not uploaded; upload the photo first, or send its bytes in base64.",
-            code="not_uploaded",
-            status=HTTPStatus.FORBIDDEN,
-        )
-    return file.path
+    if isinstance(path, str) and is_uploaded(path):
+        return path
+    raise RequestError(
+        "This file was not uploaded; upload the photo first, or send its bytes in base64.",
+        code="not_uploaded",
+        status=HTTPStatus.FORBIDDEN,
+    )
 
 
 def _bytes(text: str) -> bytes:
     """Return the bytes of base64, with or without the head of a data URL."""
     if len(text) > MAX_BYTES * 4 // 3 + 100:
-        raise ApiError(
+        raise RequestError(
             f"The photo is too large; the limit is {MAX_BYTES // 1_000_000} MB.",
             code="too_large",
             status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         )
     if text.startswith(("http:", "https:")):
-        raise ApiError(
+        raise RequestError(
             "This server does not download photos; send the bytes of the file in base64.",
             code="not_uploaded",
         )
     try:
         return base64.b64decode(DATA_URL.sub("", text, count=1), validate=True)
     except (binascii.Error, ValueError):
-        raise ApiError(
+        raise RequestError(
             "photo: send the bytes of an image file in base64, or the `url` of a result.",
             code="invalid",
         ) from None

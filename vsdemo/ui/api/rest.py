@@ -16,13 +16,12 @@ from starlette.routing import Mount
 
 import vsdemo
 from vsdemo.core.errors import UserError
+from vsdemo.serving.request_errors import RequestError, to_request_error, unexpected
 from vsdemo.ui.api.endpoints import Endpoint, Endpoints
-from vsdemo.ui.api.errors import ApiError, to_api_error
 from vsdemo.ui.api.requests import NoParameters, describe_error
 
 PREFIX = "/api"
 log = logging.getLogger(__name__)
-UNEXPECTED = "Something went wrong in the app; try again."
 
 
 class Problem(BaseModel):
@@ -114,29 +113,27 @@ def _add(app: FastAPI, endpoint: Endpoint) -> None:
 
 def _answer_user_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, UserError)
-    return error_response(to_api_error(error))
+    return error_response(to_request_error(error))
 
 
 def _answer_validation_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    return error_response(ApiError(describe_error([*error.errors()]), code="invalid"))
+    return error_response(RequestError(describe_error([*error.errors()]), code="invalid"))
 
 
 def _answer_http_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
     code = "invalid" if status == HTTPStatus.BAD_REQUEST else status.name.lower()
-    return error_response(ApiError(f"{status.phrase}.", code=code, status=status))
+    return error_response(RequestError(f"{status.phrase}.", code=code, status=status))
 
 
 def _answer_unexpected_error(_: Request, error: Exception) -> JSONResponse:
     log.error("a request of the API failed", exc_info=error)
-    status = HTTPStatus.INTERNAL_SERVER_ERROR
-    return error_response(ApiError(UNEXPECTED, code="unexpected", status=status))
+    return error_response(unexpected())
 
 
-def error_response(error: ApiError) -> JSONResponse:
+def error_response(error: RequestError) -> JSONResponse:
     """Return the answer to a request that failed."""
     answer = ErrorAnswer(error=Problem(code=error.code, message=str(error)))
-    headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
-    return JSONResponse(answer.model_dump(), status_code=error.status, headers=headers)
+    return JSONResponse(answer.model_dump(), status_code=error.status, headers=error.headers)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import gradio as gr
-from gradio.data_classes import FileData, ImageData
-from gradio.processing_utils import check_all_files_in_cache
+from gradio.data_classes import ImageData
 from markupsafe import Markup
 from PIL import Image
 
@@ -25,6 +24,7 @@ from vsdemo.ui.components.widgets import chip, clickable_html, image_text_html, 
 from vsdemo.ui.describe import view
 from vsdemo.ui.describe.state import DescribeState, Ranking
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
+from vsdemo.ui.uploads import is_uploaded
 
 ABOUT = "Choose a photo and read the sentences that describe it."
 PICKS = 8
@@ -36,14 +36,14 @@ LOOKING = "Looking at the photo"
 def _uploaded_path(self: gr.Image, payload: ImageData | None) -> str | None:
     """Return the path of an uploaded file. Raises gr.Error for any other file of the server.
 
-    Gradio checks only what a request marks as a file. Its own `preprocess` would also decode the
-    file first, and answer a broken or too large one with a bare "Error".
+    Gradio's own `preprocess` would decode the file first, and answer a broken or too large one with
+    a bare "Error".
     """
     if payload is None or payload.path is None:
         return None
-    file = FileData(path=payload.path, meta={"_type": "gradio.FileData"})
-    check_all_files_in_cache(file.model_dump())  # type: ignore[arg-type] # a dict in truth
-    return file.path
+    if not is_uploaded(payload.path):
+        raise gr.Error("This file was not uploaded.", print_exception=False)
+    return payload.path
 
 
 # For a class that is declared the usual way, Gradio writes a .pyi beside this file at every start.

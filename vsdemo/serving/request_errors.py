@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from math import ceil
 
 from vsdemo.core.errors import UserError
 
+UNEXPECTED = "Something went wrong in the app; try again."
 
-class ApiError(UserError):
+
+class RequestError(UserError):
     """An error of a request.
 
     Args:
@@ -23,14 +26,24 @@ class ApiError(UserError):
         *,
         code: str,
         status: HTTPStatus = HTTPStatus.BAD_REQUEST,
-        retry_after: int | None = None,
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.code, self.status, self.retry_after = code, status, retry_after
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of the answer."""
+        return {} if self.retry_after is None else {"Retry-After": str(ceil(self.retry_after))}
 
-def to_api_error(error: UserError) -> ApiError:
+
+def to_request_error(error: UserError) -> RequestError:
     """Return an error of a request for any error of a user."""
-    if isinstance(error, ApiError):
+    if isinstance(error, RequestError):
         return error
-    return ApiError(str(error), code="invalid")
+    return RequestError(str(error), code="invalid")
+
+
+def unexpected() -> RequestError:
+    """Return the error of a request that has failed for a reason of the app."""
+    return RequestError(UNEXPECTED, code="unexpected", status=HTTPStatus.INTERNAL_SERVER_ERROR)
