@@ -1,13 +1,18 @@
 """What programs get: pages of results, addresses of photos, batches, types and descriptions."""
 
+import base64
 import io
+import shutil
 from urllib.parse import urljoin
 
+import httpx
 import pytest
 from gradio_client import handle_file
 from PIL import Image
 
 from tests.support.async_calls import run_async
+from tests.support.serving import served_here
+from vsdemo.search.engine import Engine
 from vsdemo.ui.api import gradio_api
 
 QUERY = {"sentence": "a red circle", "model": "gru", "gallery": "toy-test"}
@@ -35,6 +40,26 @@ def test_the_address_of_a_hit_is_its_photo(http, server, toy_root):
     again = http.post("similar", json={"photo": hit["url"], "model": "gru", "k": 1}).json()
     assert again["query"] == hit["photo"]
     assert again["hits"][0]["photo"] == hit["photo"]
+
+
+def test_photos_of_one_name_have_their_own_addresses(
+    api_checkpoints, toy_root, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(api_checkpoints))
+    photos = sorted((toy_root / "toy" / "images").glob("*.png"))[:3]
+    folder, apps = tmp_path / "own", {}
+    for number, photo in enumerate(photos):
+        (folder / str(number)).mkdir(parents=True)
+        shutil.copy(photo, folder / str(number) / "photo.png")
+    with served_here(apps, "own", gallery=str(folder)):
+        request = {"sentence": "a red circle", "model": "gru", "gallery": "own-all"}
+        hits = httpx.post(apps["own"] + "api/search", json=request, timeout=120).json()["hits"]
+        contents = {httpx.get(urljoin(apps["own"], hit["url"])).content for hit in hits}
+        engine = Engine(api_checkpoints / "toy" / "gru", str(folder), "all")
+        first = httpx.get(urljoin(apps["own"], hits[0]["url"])).content
+    assert {hit["photo"] for hit in hits} == {"photo.png"}
+    assert contents == {photo.read_bytes() for photo in photos}
+    assert first == photos[engine.search("a red circle", 1)[0].number].read_bytes()
 
 
 def test_several_sentences_have_several_answers(http):
@@ -70,8 +95,6 @@ def test_the_orientation_of_a_camera_is_respected(http, photo):
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned by 270 degrees
     turned.save(file, "PNG", exif=exif)
-    import base64
-
     request = {"photo": base64.b64encode(file.getvalue()).decode(), "gallery": "toy-test"}
     upright = http.post("describe", json=request).json()["hits"]
     expected = http.post("describe", json={"photo": photo[1], "gallery": "toy-test"}).json()["hits"]

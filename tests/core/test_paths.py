@@ -56,6 +56,17 @@ def test_tests_use_temporary_folders(tmp_path_factory):
     assert paths.data_root().is_relative_to(tmp_path_factory.getbasetemp())
 
 
+def test_messages_for_visitors_do_not_name_the_folders_of_the_server(monkeypatch, tmp_path):
+    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "home" / "data"))
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path / "models"))
+    files = (tmp_path / "home" / "a.json", tmp_path / "home" / "data" / "b.txt")
+    message = f"{files[0]}, {files[1]} and {tmp_path / 'models' / 'toy' / 'gru'} are damaged."
+    short = "VSDEMO_HOME/a.json, VSDEMO_DATA/b.txt and checkpoints/toy/gru are damaged."
+    assert paths.shorten_paths(message) == short
+    assert paths.shorten_paths(f"{paths.ROOT / 'app.py'} is missing.") == "app.py is missing."
+
+
 def test_write_text_creates_folders_and_leaves_no_temporary_file(tmp_path):
     paths.write_text(tmp_path / "a" / "b.txt", "älter")
     paths.write_text(tmp_path / "a" / "b.txt", "ä")

@@ -1,4 +1,4 @@
-"""Each damaged file below VSDEMO_HOME is made again without a word, and the result is the same."""
+"""Each damaged file below VSDEMO_HOME is silently made again, and the result is the same."""
 
 import numpy as np
 import pytest

@@ -19,6 +19,8 @@ from vsdemo.data.text import parser
 from vsdemo.models import checkpoint, shipped_files
 from vsdemo.search import calibration
 from vsdemo.search import examples as answers
+from vsdemo.search.engine import Reader
+from vsdemo.serving.request_errors import to_request_error
 from vsdemo.ui.hierarchy.loader import Hierarchies
 from vsdemo.ui.library import Library
 from vsdemo.vision import backbones
@@ -253,3 +255,12 @@ def test_another_model_of_concepts_takes_the_place_of_a_damaged_one(shelf, toy_c
     damage(shelf / "wordnet" / "toy" / "model.safetensors", "a bit")
     loaded = Hierarchies(Library()).get(("", "")).result()
     assert loaded.name == "whole"
+
+
+def test_visitors_do_not_learn_where_the_files_are(shelf):
+    damage(shelf / "toy" / "gru" / "config.json", "a bit")
+    (reason,) = [offer.reason for offer in Library().offers("toy-test") if offer.key == "gru"]
+    sentence = str(to_request_error(UserError(refusal(Reader, shelf / "toy" / "gru"))))
+    for message in (reason, sentence):
+        assert "The checkpoint checkpoints/toy/gru is damaged: config.json" in message
+        assert str(shelf) not in message

@@ -16,10 +16,10 @@ def free_port():
 
 
 @contextmanager
-def served_here(apps, name):
+def served_here(apps, name, **options):
     """Run the app in this process, and note its address in `apps`."""
     port = free_port()
-    demo = ui.launch(port, prevent_thread_lock=True, quiet=True)
+    demo = ui.launch(port, prevent_thread_lock=True, quiet=True, **options)
     apps[name] = f"http://127.0.0.1:{port}/"
     try:
         yield

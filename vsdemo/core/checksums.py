@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import ROOT, atomic, checkpoints_root, write_text
+from vsdemo.core.paths import ROOT, atomic, write_text
 
 LIST = "SHA256SUMS"
 LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
@@ -33,10 +33,10 @@ class DamagedFile(UserError):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        folders = (checkpoints_root(), ROOT / "vsdemo")
-        folder = next((folder for folder in folders if path.is_relative_to(folder)), None)
+        shipped = (ROOT / "checkpoints", ROOT / "vsdemo")
+        folder = next((folder for folder in shipped if path.is_relative_to(folder)), None)
         if folder:
-            remedy = f"restore it with `git -C {ROOT} restore {folder}`, or install vsdemo again"
+            remedy = f"restore it with `git restore {folder.name}`, or install vsdemo again"
         else:
             remedy = "restore it from a copy, or make it again"
         super().__init__(f"{path} is damaged; {remedy}.")

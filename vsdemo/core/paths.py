@@ -84,6 +84,16 @@ def prepare_home() -> None:
         ) from None
 
 
+def shorten_paths(text: str) -> str:
+    """Return a message for visitors, who must not learn where the server keeps its folders."""
+    folders = {ROOT: "", checkpoints_root(): "checkpoints/", home(): "VSDEMO_HOME/"}
+    if data := data_root():
+        folders[data] = "VSDEMO_DATA/"
+    for folder in sorted(folders, key=lambda folder: len(folder.parts), reverse=True):
+        text = text.replace(f"{folder}{os.sep}", folders[folder])
+    return text
+
+
 def _from_environment(variable: str) -> Path | None:
     value = os.environ.get(variable)
     return Path(value).expanduser().resolve() if value else None

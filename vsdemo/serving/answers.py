@@ -13,7 +13,7 @@ from vsdemo.core.alignment import Alignment
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import Hit
-from vsdemo.core.paths import ROOT, home
+from vsdemo.core.paths import ROOT, home, shorten_paths
 from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.galleries import Gallery
 from vsdemo.data.text import parser as parsers
@@ -248,7 +248,8 @@ def _model(name: str, folder: Path) -> ModelRecord:
     try:
         spec = checkpoint.read_spec(folder)
     except UserError as error:  # a damaged checkpoint
-        return ModelRecord(model=name, checkpoint=shown_folder(folder), problem=str(error))
+        problem = shorten_paths(str(error))
+        return ModelRecord(model=name, checkpoint=shown_folder(folder), problem=problem)
     return ModelRecord(
         model=name,
         checkpoint=shown_folder(folder),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vsdemo.core.errors import UserError
 
+Model = TypeVar("Model", bound=BaseModel)
 PREFIX = "VSDEMO_"
 MAX_UPLOAD_MB = 20  # a file; the page says so
 
@@ -52,6 +53,27 @@ class Limits(BaseModel):
     ] = 0
 
 
+def from_environment(model: type[Model], prefix: str, **defaults: str) -> Model:
+    """Return settings that an owner sets by variables.
+
+    Args:
+        model: The settings.
+        prefix: Of the variables; the rest of a name is a field in capitals.
+        **defaults: Values of fields whose variable is unset.
+
+    Raises:
+        UserError: A variable is not valid.
+    """
+    variables = {name: prefix + name.upper() for name in model.model_fields}
+    values = {name: os.environ[v] for name, v in variables.items() if v in os.environ}
+    try:
+        return model.model_validate(defaults | values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        variable = variables[str(first["loc"][0])]
+        raise UserError(f"{variable}={first['input']} is not valid: {first['msg']}.") from None
+
+
 @cache
 def limits() -> Limits:
     """Return the limits that the environment sets, else their defaults.
@@ -59,16 +81,5 @@ def limits() -> Limits:
     Raises:
         UserError: A variable is not valid.
     """
-    set_by_owner = {
-        name: value
-        for name in Limits.model_fields
-        if (value := os.environ.get(PREFIX + name.upper())) is not None
-    }
-    if "proxies" not in set_by_owner and os.environ.get("SPACE_ID"):
-        set_by_owner["proxies"] = "1"
-    try:
-        return Limits.model_validate(set_by_owner)
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = PREFIX + str(first["loc"][0]).upper()
-        raise UserError(f"{name}={first['input']} is not valid: {first['msg']}.") from None
+    behind_proxy = {"proxies": "1"} if os.environ.get("SPACE_ID") else {}
+    return from_environment(Limits, PREFIX, **behind_proxy)

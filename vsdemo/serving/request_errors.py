@@ -6,6 +6,7 @@ from http import HTTPStatus
 from math import ceil
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.paths import shorten_paths
 
 UNEXPECTED = "Something went wrong in the app; try again."
 
@@ -41,7 +42,7 @@ def to_request_error(error: UserError) -> RequestError:
     """Return an error of a request for any error of a user."""
     if isinstance(error, RequestError):
         return error
-    return RequestError(str(error), code="invalid")
+    return RequestError(shorten_paths(str(error)), code="invalid")
 
 
 def unexpected() -> RequestError:

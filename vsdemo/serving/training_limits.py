@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from functools import lru_cache
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from vsdemo.serving import access
+from vsdemo.serving.limits import from_environment
 from vsdemo.training.size import Size
 
 GB = 1e9  # bytes
@@ -45,21 +44,12 @@ class TrainingLimits(BaseModel):
 
 
 def training_limits() -> TrainingLimits:
-    """Return the limits of this server; a variable with an invalid value keeps its default."""
-    names = TrainingLimits.model_fields
-    return _limits(tuple((name, os.environ.get(PREFIX + name.upper(), "")) for name in names))
+    """Return the limits of this server.
 
-
-@lru_cache(maxsize=8)
-def _limits(values: tuple[tuple[str, str], ...]) -> TrainingLimits:
-    limits: dict[str, str] = {}
-    for name, value in values:
-        try:
-            TrainingLimits.model_validate({name: value})
-        except ValidationError:
-            continue
-        limits[name] = value
-    return TrainingLimits.model_validate(limits)
+    Raises:
+        UserError: A variable is not valid.
+    """
+    return from_environment(TrainingLimits, PREFIX)
 
 
 def training_minutes() -> float | None:

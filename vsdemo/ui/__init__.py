@@ -18,6 +18,7 @@ from vsdemo.core.paths import prepare_home
 from vsdemo.search.engine import Engine
 from vsdemo.serving import desktop, ports, prepare
 from vsdemo.serving.limits import limits
+from vsdemo.serving.training_limits import training_limits
 from vsdemo.ui import gradio_state, installation, theme
 from vsdemo.ui.alignment.tab import AlignTab
 from vsdemo.ui.api import gradio_api
@@ -97,10 +98,12 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
         options: Passed to Gradio's own `launch`.
 
     Raises:
-        UserError: If the port is taken, VSDEMO_HOME cannot be written, or the gallery or a
-            download in VSDEMO_PREPARE does not exist.
+        UserError: If the port is taken, VSDEMO_HOME cannot be written, a limit is not valid, or
+            the gallery or a download in VSDEMO_PREPARE does not exist.
     """
     port = ports.choose(port)
+    limits()
+    training_limits()
     prepare_home()
     wanted = prepare.downloads()
     library, folder = Library(gallery or prepare.gallery()), upload_folder()

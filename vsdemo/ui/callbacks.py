@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
+from vsdemo.core.paths import shorten_paths
 from vsdemo.search.engine import Engine
 from vsdemo.search.index import Index
 from vsdemo.search.suggestions import UnreadWord
@@ -94,7 +95,7 @@ def report_errors(
                     return
                 if not isinstance(error, UserError):
                     log.exception("%s failed", callback.__qualname__)
-                text = str(error) if isinstance(error, UserError) else UNEXPECTED
+                text = shorten_paths(str(error)) if isinstance(error, UserError) else UNEXPECTED
                 yield {note: html.problem(text)}
             finally:
                 updates.close()

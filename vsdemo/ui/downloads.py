@@ -15,6 +15,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from vsdemo.core.errors import Cancelled, UserError
+from vsdemo.core.paths import shorten_paths
 from vsdemo.data.downloads import fetch
 from vsdemo.data.downloads.download import format_size
 from vsdemo.serving.access import is_public
@@ -91,7 +92,7 @@ class Downloads:
         except Cancelled:
             pass
         except UserError as error:
-            state.problem = str(error)
+            state.problem = shorten_paths(str(error))
         except Exception:
             log.exception("downloading %s failed", name)
             state.problem = callbacks.UNEXPECTED

@@ -21,7 +21,7 @@ import torch
 from vsdemo.core import checksums, json_files
 from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import ROOT, checkpoints_root
+from vsdemo.core.paths import checkpoints_root
 from vsdemo.core.sentences import BinaryTree, Tree
 from vsdemo.data.text.constituents import from_phrases
 
@@ -93,7 +93,7 @@ def check_models(folder: Path) -> str:
         UserError: A file is missing or damaged; the message says how to restore it.
     """
     remedy = (
-        f"restore it with `git -C {ROOT} checkout -- checkpoints/{FOLDER}`, or retrain it with "
+        f"restore it with `git restore checkpoints/{FOLDER}`, or retrain it with "
         f"`python -m vsdemo train-parser --out {folder}`."
     )
     checksums.check(folder / "resources.json")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.paths import shorten_paths
 from vsdemo.models.scores import Score
 from vsdemo.ui.components import html
 from vsdemo.ui.components.templates import render
@@ -32,5 +33,6 @@ def ranked_sentences(ranking: Ranking, score: Score, chosen: str) -> Markup:
 
 def own_captions(sentences: Sequence[str], error: UserError) -> Markup:
     """Return the captions of the photo itself, and why there are no others."""
-    text = f"Written for this photo. Other sentences are not available: {error}"
+    reason = shorten_paths(str(error))
+    text = f"Written for this photo. Other sentences are not available: {reason}"
     return html.note(text) + html.sentence_list(sentences, ())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
+from vsdemo.core.paths import shorten_paths
 from vsdemo.data import datasets
 from vsdemo.data.galleries import Gallery, galleries, open_gallery
 from vsdemo.models import checkpoint
@@ -178,13 +179,14 @@ class Library:
             keep: Load it to the end, also if no page wants it any more.
         """
         _find(model, self.models)
-        photos, key = self.photos(gallery), (model, gallery)
+        _find(gallery, self.galleries)
+        key = (model, gallery)
         with self._lock:
             pending = self._engines.get(key)
             if pending is None or pending.failed:
                 self._drop_engine(key)
                 pending = Pending(self.status(LOADING), keep=keep)
-                self._start(pending, self._load_engine, model, photos, gallery, pending)
+                self._start(pending, self._load_engine, model, gallery, pending)
                 self._engines[key] = pending
             self._engines.move_to_end(key)
             loaded = [key for key, engine in self._engines.items() if engine.future.done()]
@@ -360,12 +362,23 @@ class Library:
                 self._readers[key] = pending
             return pending
 
-    def _load_engine(
-        self,
-        model: str,
-        photos: Pending[CaptionSet],
-        gallery: str,
-        pending: Pending[Engine],
+    @contextmanager
+    def _wanted_photos(self, gallery: str) -> Iterator[Pending[CaptionSet]]:
+        """Yield the photos of a gallery, which nobody cancels while the block runs."""
+        with ExitStack() as stack:
+            photos = self.photos(gallery)
+            stack.enter_context(photos.wanted())
+            while photos.status.cancelled.is_set():  # just before it was wanted
+                photos = self.photos(gallery)
+                stack.enter_context(photos.wanted())
+            yield photos
+
+    def _load_engine(self, model: str, gallery: str, pending: Pending[Engine]) -> Engine:
+        with self._wanted_photos(gallery) as photos:
+            return self._load_engine_over(photos, model, gallery, pending)
+
+    def _load_engine_over(
+        self, photos: Pending[CaptionSet], model: str, gallery: str, pending: Pending[Engine]
     ) -> Engine:
         status, chosen = pending.status, self.galleries[gallery]
         drawn = DrawnPhotos(photos, status, complete=chosen.is_complete)
@@ -381,7 +394,7 @@ class Library:
         def offer(partial: Engine) -> None:
             pending.partial = partial
 
-        with photos.wanted(), closing(iter(drawn)) as parts:
+        with closing(iter(drawn)) as parts:
             if drawn.complete:
                 photos.result(waiting=status)
             engine = Engine(
@@ -453,7 +466,7 @@ def _load_readers(folders: Mapping[str, Path], status: Status) -> dict[str, Read
         try:
             readers[name] = Reader(folder)
         except UserError as error:
-            readers[name] = str(error)
+            readers[name] = shorten_paths(str(error))
     return readers
 
 

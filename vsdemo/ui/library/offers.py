@@ -13,6 +13,7 @@ from pathlib import Path
 
 from vsdemo import models
 from vsdemo.core.errors import Cancelled, UserError
+from vsdemo.core.paths import shorten_paths
 from vsdemo.core.progress import Progress
 from vsdemo.data import datasets
 from vsdemo.data.galleries import TITLES, Gallery
@@ -139,7 +140,9 @@ def list_offers(
             network = _network(checkpoint.read_spec(folder), gallery.photos, keys, networks)
         except UserError as error:
             described = _describe_or_nothing(key, folder)
-            offers.append(replace(described, state=State.UNAVAILABLE, reason=str(error)))
+            offers.append(
+                replace(described, state=State.UNAVAILABLE, reason=shorten_paths(str(error)))
+            )
             continue
         offers.append(_with_state(offer, network, engines.get(key), drawing))
     return offers
@@ -351,7 +354,7 @@ def _with_state(
         return replace(offer, state=State.PREPARING, seconds=engine.status.seconds_left)
     error = engine.future.exception() if engine is not None and engine.future.done() else None
     if isinstance(error, UserError) and not isinstance(error, Cancelled):
-        return replace(offer, state=State.FAILED, reason=str(error))
+        return replace(offer, state=State.FAILED, reason=shorten_paths(str(error)))
     if not missing:
         return replace(offer, state=State.READY, seconds=0.0)
     return replace(offer, state=State.UNMEASURED if seconds is None else State.COSTS)

@@ -14,6 +14,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import Hit
 from vsdemo.core.images import open_photo
+from vsdemo.core.paths import shorten_paths
 from vsdemo.search.engine import MAX_K, Engine
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
@@ -177,8 +178,8 @@ class SearchTab:
                 yield self._browse(captions, state)
             if state.has_query:
                 raise
-            count = len(captions.photos)
-            text = f"{count:,} photos to browse. Search is not available: {error}"
+            count, reason = len(captions.photos), shorten_paths(str(error))
+            text = f"{count:,} photos to browse. Search is not available: {reason}"
             yield {self.note: html.note(text)}
 
     def _wait_for_search(self, state: SearchState) -> Updates:
