@@ -4,6 +4,7 @@ Every test sees VSDEMO_DATA = `toy_root` and a VSDEMO_HOME that is deleted after
 uses `real_data` sees the VSDEMO_DATA that pytest was started with.
 """
 
+import gc
 import json
 import os
 import shutil
@@ -79,6 +80,17 @@ def pytest_collection_modifyitems(items):
             group = "pages" if "apps" in item.fixturenames else str(item.path.relative_to(HERE))
             item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=lambda item: _rank(item.get_closest_marker("xdist_group").args[0]))
+
+
+def pytest_collection_finish():
+    """Keep the modules out of garbage collections, which would look at all their objects."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure():
+    """Let libraries free their objects in the usual way."""
+    gc.unfreeze()
 
 
 def _rank(group: str) -> int:

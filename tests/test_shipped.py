@@ -37,7 +37,7 @@ def test_documented_checkpoints_exist() -> None:
     pocket = {f"flickr8k/{m}-pocket" for m in ("gru", "order")}
     of_photos = {m for m, config in models.presets().values() if config.material == "photos"}
     storybook = {f"storybook/{m}" for m in of_photos}
-    assert flickr8k | pocket | storybook | {"pascal1k/sdt_rnn"} <= {name(f) for f in SHIPPED}
+    assert flickr8k | pocket | storybook <= {name(f) for f in SHIPPED}
 
 
 def test_card_of_pocket_equals_the_output_of_its_writer() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,7 +24,7 @@ TITLE = "vsdemo"
 SUBTITLE = "Sentences and photos in one space"
 # What the page adds to requests.
 UPLOAD = "(_, k) => [history.state?.upload ?? '', k]"
-RESTORES = "(_, ...values) => [vsdemo.restoresBeforeTab(), ...values]"
+RESTORES = "(_, ...values) => [vsdemo.restoresBeforeTab({}), ...values]"
 SHARED = ("tab", "model", "gallery", "q", "photo")  # parts of an address that concern every tab
 
 
@@ -88,7 +89,11 @@ class Page:
         for key, tab in self.tabs.items():
             visit = self._visits[key]
             self._containers[key].select(
-                self.opener(key), [self._restores, *values], visit, js=RESTORES, **NEWEST
+                self.opener(key),
+                [self._restores, *values],
+                visit,
+                js=RESTORES.format(json.dumps([key, self._first])),
+                **NEWEST,
             )
             shown = visit.change(
                 _showing(context, tab), [visit, *tab.inputs], tab.outputs, **NEWEST
@@ -102,7 +107,8 @@ class Page:
         arrived = [context.model, context.gallery, context.selection, context.tabs]
         arriving = [*arrived, self._visits[self._first]]
         demo.load(self.load, [self._upload, context.k], arriving, js=UPLOAD, **QUIET)
-        context.address.select(self.restore, context.k, [*arrived, *visits], **NEWEST)
+        # One after the other, as the answers to two requests can change places.
+        context.address.select(self.restore, context.k, [*arrived, *visits], **LATEST)
         self._downloads.connect(demo, self._more)
 
     def opener(self, key: str) -> Callable[..., Update]:

@@ -9,6 +9,7 @@ window.vsdemo = {
   isRestoring: true, // until the first results of what the address names
   restores: 0, // how often Back or Forward were used
   isNew: true, // until Gradio has selected the first tab
+  hasClickedTab: false, // until it is opened
 
   // Each page that a visitor has seen can be bookmarked, and Back and Forward lead to it. A
   // visitor's photo is not in the address: its token stays in the history of this browser.
@@ -41,11 +42,14 @@ window.vsdemo = {
     });
   },
 
-  // Return how often Back or Forward were used before a tab was selected; -1 for the first tab of
-  // a new page, which Gradio selects.
-  restoresBeforeTab() {
-    const restores = vsdemo.isNew ? -1 : vsdemo.restores;
+  // Return how often Back or Forward were used before a tab was selected; -1 if not by a visitor:
+  // the first tab of a new page, or the tab of a step back that another step has followed.
+  restoresBeforeTab([tab, first]) {
+    const named = new URLSearchParams(location.search).get("tab") ?? first;
+    const isPassed = vsdemo.restores > 0 && vsdemo.isRestoring && tab !== named;
+    const restores = vsdemo.isNew || (isPassed && !vsdemo.hasClickedTab) ? -1 : vsdemo.restores;
     vsdemo.isNew = false;
+    vsdemo.hasClickedTab = false;
     return restores;
   },
 
@@ -124,6 +128,10 @@ window.vsdemo = {
     }
   },
 };
+
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[role=tab]")) vsdemo.hasClickedTab = true;
+}, { capture: true });
 
 // The panel "More" floats above the page; a click outside of it or Escape closes it.
 for (const eventName of ["click", "keydown"]) {
