@@ -66,6 +66,7 @@ def test_a_model_is_trained_and_used_in_search(app, visit):
     ready(page)
     page.get_by_label("A sentence to watch").fill("one red bar")
     page.get_by_label("A sentence to watch").press("Tab")
+    expect(page.locator("#command")).to_contain_text("--watch=one red bar")
     train(page)
     expect_state(page, "done", "bow-lesson-1")  # it may have trained between two updates
     rows = page.locator("#watched-results .watched-results > li")
