@@ -1,11 +1,14 @@
 """The load test: what it measures, and that it ends with the app stopped."""
 
 import json
+import subprocess
+import sys
 
 import psutil
 import pytest
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.paths import ROOT
 from vsdemo.serving import load
 from vsdemo.serving.load import Measurements
 
@@ -34,10 +37,11 @@ def test_an_app_that_does_not_start_is_reported(monkeypatch, tmp_path):
 
 
 @pytest.mark.long
-def test_a_short_load_has_no_errors(run, real_home):
-    code, out, err = run("bench", "app", "--clients", 8, "--seconds", 10, "--json")
-    assert code == 0, err
-    report = json.loads(out)
+def test_a_short_load_has_no_errors(real_home):
+    command = [sys.executable, "-m", "vsdemo", "bench", "app", "--clients", "8", "--seconds", "10"]
+    result = subprocess.run([*command, "--json"], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
     assert report["errors"] == 0, report["first_error"]
     assert report["requests"] == sum(kind["requests"] for kind in report["kinds"].values())
     assert 0 < report["p50"] <= report["p95"] <= report["p99"] < 5

@@ -70,6 +70,12 @@ def choose(page, name):
     button.evaluate("button => button.click()")
 
 
+def test_a_visitor_opens_more_pages_than_a_browser_has_connections(visit):
+    pages = [visit(path="?q=one+yellow+bar") for _ in range(8)]
+    for page in pages:
+        expect(page.locator("#grid button.frame").first).to_be_visible()
+
+
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_no_visitor_gets_an_answer_under_a_wrong_name(slow_app, visit):

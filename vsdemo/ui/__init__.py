@@ -71,6 +71,7 @@ def build(
     # With ZeroGPU, Gradio's own queue has room for one request.
     demo.queue(default_concurrency_limit=8, max_size=limits().queue)
     gradio_state.poll_slowly(demo)
+    gradio_state.close_heartbeats(demo)
     return demo
 
 

@@ -24,6 +24,16 @@ def poll_slowly(demo: gr.Blocks) -> None:
     demo._queue.sleep_when_free = IDLE  # noqa: SLF001
 
 
+def close_heartbeats(demo: gr.Blocks) -> None:
+    """Let pages hold no connection to the server.
+
+    Gradio keeps one open for each page, to notice when it is closed. A browser has six for all
+    pages of a server, so the seventh page of a visitor would wait forever.
+    """
+    config = demo.get_config_file
+    demo.get_config_file = lambda: {**config(), "connect_heartbeat": False}  # type: ignore[method-assign]
+
+
 def log_briefly() -> None:
     """Let Gradio log a failed request by the kind of its error.
 

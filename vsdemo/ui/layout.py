@@ -102,7 +102,7 @@ class Page:
         context.gallery.input(self.change_settings, values, visits, **NEWEST)
         choose = callbacks.report_errors(self._menu.panel)(self.choose_model)
         chosen = [context.model, self._menu.panel, *visits]
-        self._menu.panel.select(choose, values, chosen, **NEWEST)
+        self._menu.panel.select(choose, values, chosen, **LATEST)  # in the order of the clicks
         self._menu.connect(demo, context.gallery)
         arrived = [context.model, context.gallery, context.selection, context.tabs]
         arriving = [*arrived, self._visits[self._first]]

@@ -96,7 +96,7 @@ def fact_table(facts: Sequence[Facts]) -> FactTable:
                     links["joint" + suffix][row, link.subject, link.object] |= bit
         tables = {"places": each.place, "times": each.time, "weathers": each.weather}
         circumstances[row] = [numbers[k].get(name or "", UNKNOWN) for k, name in tables.items()]
-        if each.place in words.settings:
+        if each.place is not None and each.place in words.settings:
             side[row] = numbers["places"][words.side(each.place)]
     return FactTable(**things, **links, circumstances=circumstances, side=side)
 
