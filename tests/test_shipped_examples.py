@@ -13,11 +13,10 @@ from vsdemo.data import datasets, storybook
 from vsdemo.data import examples as sentences
 from vsdemo.data.storybook import store
 from vsdemo.data.storybook.pictures import generate_picture
-from vsdemo.hierarchy import build, nodes
 from vsdemo.hierarchy.walks import climb
 from vsdemo.models import checkpoint
 from vsdemo.search import engine as engines
-from vsdemo.search import examples
+from vsdemo.search import examples, hierarchies
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.sentence_comparison import compare_sentences
 from vsdemo.ui.alignment.state import default_caption
@@ -170,9 +169,9 @@ def test_the_first_alignment_points_at_what_the_words_name() -> None:
 def test_what_stands_above_the_first_sentence_of_the_hierarchy_is_true(name, monkeypatch) -> None:
     monkeypatch.setitem(store.SPLITS, "test", range(4500, 4508))
     engine = Engine(ROOT / name, "storybook", "test")
-    hierarchy = build.from_gallery(engine)
-    node = nodes.text_node(hierarchy, engine, FIRST_SENTENCE)
-    hierarchy, entailments = build.add_generalizations(hierarchy, engine, node)
+    hierarchy = hierarchies.from_gallery(engine)
+    node = hierarchies.text_node(hierarchy, engine, FIRST_SENTENCE)
+    hierarchy, entailments = hierarchies.add_generalizations(hierarchy, engine, node)
     steps = climb(hierarchy, node.embedding, node.kind, entailments=entailments)
     above = [hierarchy.items[step.number].text.lower().strip(".") for step in steps]
     assert above[-1] == "anything"
@@ -181,8 +180,8 @@ def test_what_stands_above_the_first_sentence_of_the_hierarchy_is_true(name, mon
 
 def test_what_stands_above_the_first_concept_of_the_hierarchy_is_true() -> None:
     reader = Reader(ROOT / "wordnet" / "order")
-    hierarchy = build.from_concepts(reader)
-    node = nodes.text_node(hierarchy, reader, FIRST_CONCEPT)
+    hierarchy = hierarchies.from_concepts(reader)
+    node = hierarchies.text_node(hierarchy, reader, FIRST_CONCEPT)
     steps = climb(hierarchy, node.embedding, node.kind)
     true = ["canine.n.02", "carnivore.n.01", "mammal.n.01", "vertebrate.n.01", "animal.n.01"]
     true += ["organism.n.01", "entity.n.01"]  # hypernyms of dog.n.01 in WordNet

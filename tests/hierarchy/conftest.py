@@ -1,26 +1,8 @@
 """Tiny models and their hierarchies."""
 
-import pytest
-
-from vsdemo.hierarchy.build import build_hierarchy
-from vsdemo.search.engine import Engine, Reader
-
-
-@pytest.fixture(scope="module")
-def reader(toy_concepts):
-    return Reader(toy_concepts)
-
-
-@pytest.fixture(scope="module")
-def engine(toy_order):
-    return Engine(toy_order)
-
-
-@pytest.fixture(scope="module")
-def concepts(reader):
-    return build_hierarchy(reader)
-
-
-@pytest.fixture(scope="module")
-def gallery(engine):
-    return build_hierarchy(engine)
+from tests.support.hierarchy_fixtures import (  # noqa: F401
+    concepts,
+    engine,
+    gallery,
+    reader,
+)

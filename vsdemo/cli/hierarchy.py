@@ -136,24 +136,24 @@ def _print_nearest(
 
 
 def _load(checkpoint: Path, gallery: str | None, split: str) -> tuple[Reader, Hierarchy]:
-    from vsdemo.hierarchy import build, nodes
     from vsdemo.hierarchy.order import check_order
+    from vsdemo.search import hierarchies
     from vsdemo.search.engine import Reader
 
     reader = Reader(checkpoint)
     check_order(reader.score, reader.spec.preset)  # before photos are read, which takes long
-    if not nodes.has_concepts_only(reader):
+    if not hierarchies.has_concepts_only(reader):
         reader = load_engine(checkpoint, gallery, split)
-    return reader, build.build_hierarchy(reader)
+    return reader, hierarchies.build_hierarchy(reader)
 
 
 def _node(world: Hierarchy, reader: Reader, text: str) -> Node:
     from vsdemo.core.images import open_photo
-    from vsdemo.hierarchy import nodes
+    from vsdemo.search import hierarchies
 
-    if is_photo(text) and not nodes.has_concepts_only(reader):
-        return nodes.photo_node(reader, open_photo(text), text)
-    return nodes.text_node(world, reader, text)
+    if is_photo(text) and not hierarchies.has_concepts_only(reader):
+        return hierarchies.photo_node(reader, open_photo(text), text)
+    return hierarchies.text_node(world, reader, text)
 
 
 def _rows(steps: Sequence[WalkStep]) -> list[tuple[str, str, str]]:

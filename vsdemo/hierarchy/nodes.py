@@ -1,21 +1,14 @@
-"""Nodes: the places in a hierarchy that a typed text, a photo file or an item stands for."""
+"""Nodes: the places in a hierarchy that an item, a sentence or a photo stands for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
 
-from PIL import Image
 from torch import Tensor
 
-from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import tokenize
-from vsdemo.encoders.concepts import ConceptTable
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, Hierarchy, Step
-
-if TYPE_CHECKING:
-    from vsdemo.search.engine import Reader
 
 
 @dataclass(frozen=True)
@@ -41,16 +34,6 @@ def node_of(hierarchy: Hierarchy, number: int) -> Node:
     return Node(text=item.text, kind=item.kind, embedding=hierarchy.x[[number]], number=number)
 
 
-def has_concepts_only(reader: Reader) -> bool:
-    """Return whether a model knows concepts by name, and neither sentences nor photos."""
-    return "concepts" in reader.model.text.needs
-
-
-def concept_table(reader: Reader) -> ConceptTable:
-    """Return the text encoder of a model for which `has_concepts_only` is true."""
-    return cast(ConceptTable, reader.model.text)
-
-
 def find_item(hierarchy: Hierarchy, text: str) -> int | None:
     """Return the index of the concept or caption with this text, or None.
 
@@ -63,27 +46,6 @@ def find_item(hierarchy: Hierarchy, text: str) -> int | None:
         if item.kind != PHOTO and tokenize(item.text) == words:
             return number
     return None
-
-
-def text_node(hierarchy: Hierarchy, reader: Reader, text: str) -> Node:
-    """Return the node of a concept, or of any sentence.
-
-    Raises:
-        UserError: If a word or sense is unknown.
-    """
-    if has_concepts_only(reader):
-        return node_of(hierarchy, concept_table(reader).find(text))
-    sentence = Sentence.from_user(text).text
-    number = find_item(hierarchy, sentence)
-    if number is not None:
-        return node_of(hierarchy, number)
-    embedding = reader.encode(sentence).x.float().cpu()
-    return Node(text=sentence, kind=CAPTION, embedding=embedding)
-
-
-def photo_node(reader: Reader, photo: Image.Image, name: str) -> Node:
-    """Return the node of any photo."""
-    return Node(text=name, kind=PHOTO, embedding=reader.encode_photo(photo).x.float().cpu())
 
 
 def nearest_by_kind(

@@ -17,10 +17,11 @@ from vsdemo.core.paths import ROOT, home, shorten_paths
 from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.galleries import Gallery
 from vsdemo.data.text import parser as parsers
-from vsdemo.hierarchy import build, nodes, walks
+from vsdemo.hierarchy import walks
 from vsdemo.hierarchy.nodes import Node
 from vsdemo.hierarchy.order import Hierarchy, Step
 from vsdemo.models import checkpoint, licences
+from vsdemo.search import hierarchies
 from vsdemo.search.engine import Engine, Reader, check_k
 from vsdemo.search.sentence_comparison import compare_sentences
 from vsdemo.serving.records import (
@@ -143,23 +144,23 @@ def walk(
     Args:
         reader: An `Engine` with an order; or a model of concepts.
         start: A sentence, a photo or, for a model of concepts, a word.
-        hierarchy: That of `build.build_hierarchy`, if it is at hand.
+        hierarchy: That of `hierarchies.build_hierarchy`, if it is at hand.
         name: Name of a photo in the answer.
 
     Raises:
         UserError: The model has no order, or does not know the start.
     """
-    hierarchy = hierarchy or build.build_hierarchy(reader)
+    hierarchy = hierarchy or hierarchies.build_hierarchy(reader)
     if isinstance(start, str):
-        return walk_from(reader, hierarchy, nodes.text_node(hierarchy, reader, start))
-    return walk_from(reader, hierarchy, nodes.photo_node(reader, start, name))
+        return walk_from(reader, hierarchy, hierarchies.text_node(hierarchy, reader, start))
+    return walk_from(reader, hierarchy, hierarchies.photo_node(reader, start, name))
 
 
 def walk_from(reader: Reader, hierarchy: Hierarchy, node: Node) -> WalkAnswer:
     """Return a walk up the hierarchy from a node, and down again."""
     entailments = None
     if isinstance(reader, Engine):
-        hierarchy, entailments = build.add_generalizations(hierarchy, reader, node)
+        hierarchy, entailments = hierarchies.add_generalizations(hierarchy, reader, node)
     up, down = walks.walk(hierarchy, node, entailments)
     return WalkAnswer(
         start=node.text, kind=node.kind, up=steps(hierarchy, up), down=steps(hierarchy, down)

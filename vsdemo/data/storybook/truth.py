@@ -131,14 +131,16 @@ def _entailed(specific: FactTable, general: FactTable) -> np.ndarray:
     count = general.things[:, None]  # (G, 1)
     single = np.logical_or.reduce(matches[0])
     if len(matches) < MAX_GENERAL:
-        return result & (single | (count == 0))
+        result &= single | (count == 0)
+        return result
     pair = np.zeros_like(result)
     for first, second in permutations(slots, 2):
         both = matches[0][first] & matches[1][second]
         both &= _holds(general.joint[:, 0, 1], specific.joint_known[:, first, second])
         both &= _holds(general.joint[:, 1, 0], specific.joint_known[:, second, first])
         pair |= both
-    return result & np.where(count == 0, True, np.where(count == 1, single, pair))
+    result &= np.where(count == 0, True, np.where(count == 1, single, pair))
+    return result
 
 
 def _circumstances_agree(specific: FactTable, general: FactTable) -> np.ndarray:
@@ -159,7 +161,7 @@ def _thing_entails(specific: FactTable, general: FactTable, slot: int, number: i
         return getattr(specific, name)[None, :, slot]  # type: ignore[no-any-return]
 
     concept, kind = wanted("concept"), known("concept")
-    result = _is_a()[kind, concept] & (concept != UNKNOWN) & (kind != UNKNOWN)
+    result: np.ndarray = _is_a()[kind, concept] & (concept != UNKNOWN) & (kind != UNKNOWN)
     result &= known("count") >= wanted("count")
     result &= (wanted("colour") == UNKNOWN) | (wanted("colour") == known("colour"))
     same_size = (known("named") == wanted("named")) & (wanted("size") == known("size"))
@@ -170,7 +172,8 @@ def _thing_entails(specific: FactTable, general: FactTable, slot: int, number: i
 
 def _holds(wanted: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Return whether all wanted bits (G,) are among the known ones (S,), (G, S)."""
-    return (wanted[:, None] & ~known[None]) == 0
+    result: np.ndarray = (wanted[:, None] & ~known[None]) == 0
+    return result
 
 
 @cache

@@ -16,11 +16,12 @@ from vsdemo.data import caption_bank
 from vsdemo.data.pairs import hypernyms
 from vsdemo.data.text import parser
 from vsdemo.data.text.vocab import tokenize
-from vsdemo.hierarchy import build, map_content, nodes, projection
+from vsdemo.hierarchy import map_content, projection
 from vsdemo.hierarchy.nodes import Node
 from vsdemo.hierarchy.order import CONCEPT, PHOTO, ROOT, Hierarchy, check_order
 from vsdemo.hierarchy.walks import Entailments
 from vsdemo.models import checkpoint
+from vsdemo.search import hierarchies
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.ui.components import html
 from vsdemo.ui.hierarchy.cones import Toy, cones
@@ -77,7 +78,9 @@ class HierarchyGallery:
         if not isinstance(self.reader, Engine) or not _has_parser():
             return self.with_additions(Additions()), None
         result, count = copy(self), len(self._shared)
-        result.hierarchy, entailments = build.add_generalizations(self._shared, self.reader, node)
+        result.hierarchy, entailments = hierarchies.add_generalizations(
+            self._shared, self.reader, node
+        )
         x = result.hierarchy.x[count:].clone()  # a view would keep all of it in memory
         result.additions = Additions(result.hierarchy.items[count:], x)
         return result, entailments
@@ -94,7 +97,7 @@ class HierarchyGallery:
     @property
     def has_photos(self) -> bool:
         """Whether the hierarchy has photos, and not only concepts."""
-        return not nodes.has_concepts_only(self.reader)
+        return not hierarchies.has_concepts_only(self.reader)
 
 
 class Hierarchies:
@@ -135,7 +138,7 @@ class Hierarchies:
             with suppress(UserError):  # the checkpoint or its taxonomy is damaged
                 spec = checkpoint.read_spec(folder)
                 if spec.config.dim == 2:
-                    hierarchy = build.from_concepts(Reader(folder))
+                    hierarchy = hierarchies.from_concepts(Reader(folder))
                     toy = Toy(
                         names=tuple(item.text for item in hierarchy.items),
                         points=tuple((x, y) for x, y in hierarchy.x.tolist()),
@@ -154,7 +157,7 @@ class Hierarchies:
         check_order(Reader(models[name]).score, name)
         engine = self.library.engine(name, gallery).result(waiting=status)
         status.begin(READING)
-        hierarchy = build.from_gallery(engine, progress=status.report)
+        hierarchy = hierarchies.from_gallery(engine, progress=status.report)
         return HierarchyGallery(name, models[name], engine, hierarchy)
 
 
@@ -180,7 +183,7 @@ def _load_concepts() -> HierarchyGallery:
     for folder in concept_models():
         try:
             reader = Reader(folder)
-            return HierarchyGallery(folder.name, folder, reader, build.from_concepts(reader))
+            return HierarchyGallery(folder.name, folder, reader, hierarchies.from_concepts(reader))
         except UserError as error:  # a damaged checkpoint; another one may be whole
             problem = error
     raise problem

@@ -12,9 +12,9 @@ import gradio as gr
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import SUFFIXES, open_photo
-from vsdemo.hierarchy import nodes
 from vsdemo.hierarchy.nodes import Node
 from vsdemo.hierarchy.order import PHOTO
+from vsdemo.search import hierarchies
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html, words
@@ -152,7 +152,7 @@ class HierarchyTab:
         if Path(text[:255]).suffix.lower() in SUFFIXES:  # never read a path on the server
             raise UserError("Type a word or a sentence; to use a photo, click the button below.")
         gallery = yield from self._hierarchy(state)
-        node = nodes.text_node(gallery.hierarchy, gallery.reader, text)
+        node = hierarchies.text_node(gallery.hierarchy, gallery.reader, text)
         for update in self._go_to(state, gallery, node):
             del update[self.query]  # the next text may be typed already
             yield update
@@ -163,7 +163,7 @@ class HierarchyTab:
             gallery = yield from self._hierarchy(state)
             unread = navigation.unread_words(gallery, state.node)
             text = callbacks.corrected_text(event, state.node.text, unread)
-            node = nodes.text_node(gallery.hierarchy, gallery.reader, text)
+            node = hierarchies.text_node(gallery.hierarchy, gallery.reader, text)
             yield from self._go_to(state, gallery, node)
 
     def use_upload(self, path: str | None, state: HierarchyState | None) -> Updates:
@@ -296,7 +296,7 @@ def _target_node(state: HierarchyState, gallery: HierarchyGallery) -> Node:
         return navigation.node_of(gallery, gallery.photo(state.target))
     for text in (state.target, FIRST_CONCEPT if state.concepts else FIRST_SENTENCE):
         with suppress(UserError):
-            return nodes.text_node(gallery.hierarchy, gallery.reader, str(text))
+            return hierarchies.text_node(gallery.hierarchy, gallery.reader, str(text))
     return navigation.node_of(gallery, 0)
 
 

@@ -7,11 +7,11 @@ import torch
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.data.text.vocab import tokenize
-from vsdemo.hierarchy.build import add_generalizations
 from vsdemo.hierarchy.nodes import node_of
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item
 from vsdemo.hierarchy.walks import walk
 from vsdemo.models.scores import SCORES
+from vsdemo.search.hierarchies import add_generalizations
 
 WORDS = ("brown", "dog", "runs", "in", "park", "cat", "a", "the", "animal", "pink")
 CAPTIONS = ("A brown dog runs in the park.", "A pink cat.")

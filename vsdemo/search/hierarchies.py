@@ -1,10 +1,11 @@
-"""Build the hierarchy of a concept model, or of a model and a gallery."""
+"""The hierarchy of a concept model or of a gallery, and the nodes of texts and photos in it."""
 
 from __future__ import annotations
 
 from typing import cast
 
 import torch
+from PIL import Image
 
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
@@ -13,8 +14,9 @@ from vsdemo.data.storybook import lexicon
 from vsdemo.data.storybook.phrases import article
 from vsdemo.data.text import parser
 from vsdemo.encoders import TextEncoder
+from vsdemo.encoders.concepts import ConceptTable
 from vsdemo.hierarchy import generalize
-from vsdemo.hierarchy.nodes import Node, concept_table
+from vsdemo.hierarchy.nodes import Node, find_item, node_of
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item, check_order
 from vsdemo.hierarchy.walks import Entailments, climb
 from vsdemo.search.engine import Engine, Reader
@@ -137,3 +139,34 @@ def add_generalizations(
     start_key = generalize.key(" ".join(trees[0].words))
     from_start = entailments.get(numbers.get(start_key, -1), set())
     return hierarchy, entailments | {first: from_start, None: from_start}
+
+
+def has_concepts_only(reader: Reader) -> bool:
+    """Return whether a model knows concepts by name, and neither sentences nor photos."""
+    return "concepts" in reader.model.text.needs
+
+
+def concept_table(reader: Reader) -> ConceptTable:
+    """Return the text encoder of a model for which `has_concepts_only` is true."""
+    return cast(ConceptTable, reader.model.text)
+
+
+def text_node(hierarchy: Hierarchy, reader: Reader, text: str) -> Node:
+    """Return the node of a concept, or of any sentence.
+
+    Raises:
+        UserError: If a word or sense is unknown.
+    """
+    if has_concepts_only(reader):
+        return node_of(hierarchy, concept_table(reader).find(text))
+    sentence = Sentence.from_user(text).text
+    number = find_item(hierarchy, sentence)
+    if number is not None:
+        return node_of(hierarchy, number)
+    embedding = reader.encode(sentence).x.float().cpu()
+    return Node(text=sentence, kind=CAPTION, embedding=embedding)
+
+
+def photo_node(reader: Reader, photo: Image.Image, name: str) -> Node:
+    """Return the node of any photo."""
+    return Node(text=name, kind=PHOTO, embedding=reader.encode_photo(photo).x.float().cpu())

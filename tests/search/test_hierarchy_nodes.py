@@ -12,11 +12,12 @@ from vsdemo.hierarchy import nodes
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item
 from vsdemo.hierarchy.walks import walk
 from vsdemo.models.scores import SCORES
+from vsdemo.search import hierarchies
 
 
 @pytest.mark.parametrize("text", ["a dog", " A Dog. ", "a dog .", "a  dog"])
 def test_a_typed_concept_is_its_item(engine, gallery, text):
-    node = nodes.text_node(gallery, engine, text)
+    node = hierarchies.text_node(gallery, engine, text)
     assert (node.text, node.kind) == ("a dog", CONCEPT)
     assert gallery.items[node.number].text == "a dog"
     assert torch.equal(node.embedding, gallery.x[[node.number]])
@@ -36,11 +37,11 @@ def test_find_item_ignores_case_and_punctuation():
 
 
 def test_any_sentence_and_any_photo_have_a_node(engine, gallery):
-    node = nodes.text_node(gallery, engine, "a red dog on a blue ground")
+    node = hierarchies.text_node(gallery, engine, "a red dog on a blue ground")
     assert (node.kind, node.number) == (CAPTION, None)
     assert torch.equal(node.embedding, engine.encode("a red dog on a blue ground").x)
     photo = engine.gallery.photos[3]
-    node = nodes.photo_node(engine, open_photo(photo), str(photo))
+    node = hierarchies.photo_node(engine, open_photo(photo), str(photo))
     assert (node.kind, node.number) == (PHOTO, None)
     assert torch.equal(node.embedding, engine.encode_photo(open_photo(photo)).x)
     up, down = walk(gallery, node)
@@ -51,7 +52,7 @@ def test_any_sentence_and_any_photo_have_a_node(engine, gallery):
 def test_a_typed_text_never_opens_a_file(engine, gallery):
     """A visitor could otherwise ask for any picture of the server."""
     text = f"a dog {engine.gallery.photos[3]}"
-    node = nodes.text_node(gallery, engine, text)
+    node = hierarchies.text_node(gallery, engine, text)
     assert (node.kind, node.text) == (CAPTION, text)
     assert torch.equal(node.embedding, engine.encode(text).x)
 
@@ -67,7 +68,7 @@ def test_a_typed_text_never_opens_a_file(engine, gallery):
 )
 def test_an_invalid_sentence_raises(engine, gallery, text, message):
     with pytest.raises(UserError, match=message):
-        nodes.text_node(gallery, engine, text)
+        hierarchies.text_node(gallery, engine, text)
 
 
 @pytest.mark.parametrize(
@@ -81,11 +82,11 @@ def test_an_invalid_sentence_raises(engine, gallery, text, message):
 )
 def test_an_unknown_word_or_sense_raises(reader, concepts, text, message):
     with pytest.raises(UserError, match=message):
-        nodes.text_node(concepts, reader, text)
+        hierarchies.text_node(concepts, reader, text)
 
 
 def test_nearest_by_kind_excludes_nodes(reader, concepts):
-    parts = [nodes.text_node(concepts, reader, name) for name in ("dog", "cat")]
+    parts = [hierarchies.text_node(concepts, reader, name) for name in ("dog", "cat")]
     embedding = torch.cat([node.embedding for node in parts]).amin(0, keepdim=True)
     nearest = nodes.nearest_by_kind(concepts, embedding, parts, 3)
     assert set(nearest) == {CONCEPT}
@@ -104,5 +105,5 @@ def test_nearest_by_kind_returns_each_kind(gallery):
 
 def test_has_concepts_only_is_false_for_models_of_sentences(reader):
     text = SimpleNamespace(needs=frozenset({"words"}))
-    assert not nodes.has_concepts_only(SimpleNamespace(model=SimpleNamespace(text=text)))
-    assert nodes.has_concepts_only(reader)
+    assert not hierarchies.has_concepts_only(SimpleNamespace(model=SimpleNamespace(text=text)))
+    assert hierarchies.has_concepts_only(reader)

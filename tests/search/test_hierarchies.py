@@ -9,11 +9,11 @@ from tests.support import small_orders
 from tests.support.small_hierarchies import texts
 from tests.support.small_runs import trainer
 from vsdemo.core.errors import UserError
-from vsdemo.hierarchy import build
-from vsdemo.hierarchy.nodes import text_node
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT
 from vsdemo.hierarchy.walks import walk
+from vsdemo.search import hierarchies
 from vsdemo.search.engine import Engine
+from vsdemo.search.hierarchies import text_node
 
 
 def test_a_hierarchy_of_concepts_follows_their_order(reader, concepts):
@@ -32,7 +32,7 @@ def test_a_hierarchy_of_concepts_follows_their_order(reader, concepts):
 
 def test_a_hierarchy_of_a_gallery_contains_all_kinds(engine, gallery):
     by_kind = {k: [i.text for i in gallery.items if i.kind == k] for k in gallery.of_kind}
-    assert by_kind[ROOT] == [build.ROOT_TEXT]
+    assert by_kind[ROOT] == [hierarchies.ROOT_TEXT]
     assert not gallery.x[0].any()
     assert by_kind[CONCEPT] == list(small_orders.PHRASES)
     assert by_kind[CAPTION] == list(dict.fromkeys(engine.gallery.captions))
@@ -46,7 +46,7 @@ def test_a_hierarchy_of_a_gallery_contains_all_kinds(engine, gallery):
 @pytest.mark.parametrize("max_captions", [1, 7, 50])
 def test_captions_are_thinned_evenly(engine, max_captions):
     captions = list(dict.fromkeys(engine.gallery.captions))
-    hierarchy = build.from_gallery(engine, max_captions=max_captions)
+    hierarchy = hierarchies.from_gallery(engine, max_captions=max_captions)
     kept = [captions.index(item.text) for item in hierarchy.items if item.kind == CAPTION]
     assert len(kept) <= max_captions
     assert len({b - a for a, b in pairwise(kept)}) <= 1
@@ -55,7 +55,7 @@ def test_captions_are_thinned_evenly(engine, max_captions):
 
 def test_a_gallery_without_captions_gets_the_caption_bank(toy_order, toy_root):
     engine = Engine(toy_order, str(toy_root / "toy" / "images"))
-    hierarchy = build.from_gallery(engine, max_captions=20)
+    hierarchy = hierarchies.from_gallery(engine, max_captions=20)
     assert 10 < int(hierarchy.of_kind[CAPTION].sum()) <= 20
     assert int(hierarchy.of_kind[PHOTO].sum()) == 40
 
@@ -63,7 +63,7 @@ def test_a_gallery_without_captions_gets_the_caption_bank(toy_order, toy_root):
 def test_a_model_without_known_concepts_has_captions_and_photos(tmp_path):
     trainer(tmp_path / "order", "epochs=1", preset="order").run()
     engine = Engine(tmp_path / "order")
-    hierarchy = build.from_gallery(engine)
+    hierarchy = hierarchies.from_gallery(engine)
     assert not hierarchy.of_kind[CONCEPT].any()
     _, down = walk(hierarchy, text_node(hierarchy, engine, "one red circle"))
     assert len(hierarchy) == 1 + len(set(engine.gallery.captions)) + 40
@@ -72,10 +72,10 @@ def test_a_model_without_known_concepts_has_captions_and_photos(tmp_path):
 
 def test_a_model_without_an_order_raises(toy_checkpoint):
     with pytest.raises(UserError, match="gru has a score without an order"):
-        build.build_hierarchy(Engine(toy_checkpoint))
+        hierarchies.build_hierarchy(Engine(toy_checkpoint))
 
 
 def test_concept_phrases_have_articles():
-    phrases = build.concept_phrases()
+    phrases = hierarchies.concept_phrases()
     assert {"a dog", "an animal", "furniture"} <= set(phrases)
     assert len(set(phrases)) == len(phrases)
