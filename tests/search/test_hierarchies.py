@@ -73,9 +73,3 @@ def test_a_model_without_known_concepts_has_captions_and_photos(tmp_path):
 def test_a_model_without_an_order_raises(toy_checkpoint):
     with pytest.raises(UserError, match="gru has a score without an order"):
         hierarchies.build_hierarchy(Engine(toy_checkpoint))
-
-
-def test_concept_phrases_have_articles():
-    phrases = hierarchies.concept_phrases()
-    assert {"a dog", "an animal", "furniture"} <= set(phrases)
-    assert len(set(phrases)) == len(phrases)

@@ -113,7 +113,7 @@ CLAIMS = (
         name="chains",
         text="Concept, caption and photo lie in one order: what is more general lies above.",
         paper="Vendrov 2016, section 1",
-        metric=Metric("% of neighbours in order", "chains", "adjacent"),
+        metric=Metric("% of neighbours in order", "chains", "direction"),
         beside=(
             Metric("of concepts", "chains", "concepts"),
             Metric("concept and caption", "chains", "joint"),

@@ -10,8 +10,7 @@ from PIL import Image
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank
-from vsdemo.data.storybook import lexicon
-from vsdemo.data.storybook.phrases import article
+from vsdemo.data.storybook.concepts import concept_phrases
 from vsdemo.data.text import parser
 from vsdemo.encoders import TextEncoder
 from vsdemo.encoders.concepts import ConceptTable
@@ -85,13 +84,6 @@ def from_gallery(
         ]
     )
     return Hierarchy(items, x, score)
-
-
-def concept_phrases() -> list[str]:
-    """Return the nouns of Storybook's lexicon with their articles, such as `a dog`."""
-    concepts = lexicon.load_lexicon().concepts.values()
-    nouns = [(concept.nouns[0], concept.mass) for concept in concepts if concept.nouns]
-    return [noun if mass else f"{article('a', noun)} {noun}" for noun, mass in nouns]
 
 
 def add_generalizations(

@@ -102,12 +102,12 @@ class Page:
         context.gallery.input(self.change_settings, values, visits, **NEWEST)
         choose = callbacks.report_errors(self._menu.panel)(self.choose_model)
         chosen = [context.model, self._menu.panel, *visits]
-        self._menu.panel.select(choose, values, chosen, **LATEST)  # in the order of the clicks
+        # One after the other, as the answers to two requests can change places.
+        self._menu.panel.select(choose, values, chosen, **LATEST)
         self._menu.connect(demo, context.gallery)
         arrived = [context.model, context.gallery, context.selection, context.tabs]
         arriving = [*arrived, self._visits[self._first]]
         demo.load(self.load, [self._upload, context.k], arriving, js=UPLOAD, **QUIET)
-        # One after the other, as the answers to two requests can change places.
         context.address.select(self.restore, context.k, [*arrived, *visits], **LATEST)
         self._downloads.connect(demo, self._more)
 
@@ -151,9 +151,8 @@ class Page:
     ) -> Updates:
         """Let the open tab follow the model that was clicked in the list."""
         clicked = self._menu.clicked(gallery, event)
-        if clicked != model:
-            update = self.change_settings(selection, clicked, gallery, k, request)
-            yield {self.context.model: clicked, **update}
+        update = self.change_settings(selection, clicked, gallery, k, request)
+        yield {self.context.model: clicked, **update}
 
     def load(self, upload: str, k: int, page: gr.Request) -> Update:
         """Show what the address of a new page names."""

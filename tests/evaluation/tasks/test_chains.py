@@ -119,7 +119,7 @@ def test_sentences_that_are_true_of_all_photos_are_left_out(small_storybook, mon
 def test_an_oracle_is_always_right(small_storybook, split):
     model, features = small_storybook.oracle(), small_storybook.features(split)
     result = chains.Chains().evaluate(model, PhotoData(split, features))
-    for name in ("adjacent", *chains.PARTS, "any", "whole", "above"):
+    for name in ("direction", *chains.PARTS, "any", "whole", "above"):
         assert result[name] == 100
         assert result["ci95"][name] == [100, 100]
     tau = by_loops(model, split, features)["tau"]
@@ -130,7 +130,8 @@ def test_an_oracle_is_always_right(small_storybook, split):
 def by_loops(model, split, features) -> dict[str, list[float]]:
     """Return the answers to all questions, one score at a time."""
     photos = model.encode_image(features)
-    answers = {n: [] for n in ("adjacent", *chains.PARTS, "any", "whole", "chance", "tau", "above")}
+    kinds = ("direction", *chains.PARTS, "any", "whole", "chance", "tau", "above")
+    answers = {name: [] for name in kinds}
     untrue = iter(chains.gold(split).untrue)
 
     def judged(a: float, b: float) -> float:
@@ -147,7 +148,7 @@ def by_loops(model, split, features) -> dict[str, list[float]]:
             answers["any"].append(judged(up, down))
             if j == i + 1:
                 part = (i >= len(concepts)) + (j >= len(concepts))
-                answers["adjacent"].append(judged(up, down))
+                answers["direction"].append(judged(up, down))
                 answers[chains.PARTS[part]].append(judged(up, down))
                 whole *= judged(up, down)
         scores = [model.score(embedding, photos)[0] for embedding in embeddings]
@@ -174,9 +175,9 @@ def test_metrics_of_a_bag_of_words_equal_plain_loops(small_storybook, split, ord
     assert result["n_chains"] == len(split.photos)
     assert result["length"] == pytest.approx(len(loops["above"]) / len(split.photos))
     if ordered:
-        assert result["adjacent"] > 60  # longer captions contain more of the words
+        assert result["direction"] > 60  # longer captions contain more of the words
     else:
-        assert (result["adjacent"], result["any"]) == (50, 50)
+        assert (result["direction"], result["any"]) == (50, 50)
         assert result["whole"] == result["chance"]
 
 

@@ -22,6 +22,7 @@ TASKS = {  # name -> "module:Class"; add an entry to register a task
     "detail": "vsdemo.evaluation.tasks.caption_detail:CaptionDetail",
     "entailment": "vsdemo.evaluation.tasks.entailment:Entailment",
     "chains": "vsdemo.evaluation.tasks.chains:Chains",
+    "walks": "vsdemo.evaluation.tasks.walks:Walks",
     "compositional": "vsdemo.evaluation.tasks.compositional:Compositional",
     "alignment": "vsdemo.evaluation.tasks.alignment:Alignment",
     "sts": "vsdemo.evaluation.tasks.sts:SentenceSimilarity",

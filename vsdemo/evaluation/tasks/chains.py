@@ -5,7 +5,7 @@ A chain of sentences for each scene, each strictly entailed by the next, with th
     An animal. > A bear. > A white bear. > A white bear stands in the forest. > A white bear stands
     in the forest in the rain at sunset. > the photo
 
-Chance is 50 for `adjacent`, its parts, `any` and `above`, `chance` for `whole` and 0 for `tau`. A
+Chance is 50 for `direction`, its parts, `any` and `above`, `chance` for `whole` and 0 for `tau`. A
 symmetric score is at chance in all but `tau` and `above`, which compare with photos.
 """
 
@@ -149,12 +149,12 @@ class Chains(PairedTask):
 
     name: ClassVar[str] = "chains"
     needs: ClassVar[frozenset[str]] = frozenset({"photos", "storybook"})
-    primary: ClassVar[str] = "adjacent"
+    primary: ClassVar[str] = "direction"
 
     def measure(self, model: DualEncoder, data: PhotoData) -> Accuracy:
         """Return percentages.
 
-        adjacent: of neighbouring sentences, those where score(general, specific) is higher than
+        direction: of neighbouring sentences, those where score(general, specific) is higher than
         score(specific, general), and by PARTS; any: of all pairs of a chain; whole: chains that
         are right in all neighbours, a tie counting half; chance: whole by guessing; above:
         sentences that score higher with their own photo than with one that they are not true of.
@@ -175,7 +175,7 @@ class Chains(PairedTask):
         by_part = {name: near & (part == number) for number, name in enumerate(PARTS)}
         has_untrue = steps.untrue >= 0
         own, other = scores[steps.text, steps.photo], scores[steps.text, steps.untrue]
-        answers = {"adjacent": (owner[near], right[near])}
+        answers = {"direction": (owner[near], right[near])}
         answers |= {name: (owner[rows], right[rows]) for name, rows in by_part.items()}
         answers["any"] = (owner, right)
         answers |= _by_chain(owner, near, right, higher(mean_score[upper], mean_score[lower]))
@@ -186,7 +186,7 @@ class Chains(PairedTask):
         """Return the metrics of `measure`, ci95 over scenes, n_chains, and their mean length."""
         accuracy = self.measure(model, data)
         chains = accuracy.questions["whole"]
-        length = 1 + accuracy.questions["adjacent"] / chains
+        length = 1 + accuracy.questions["direction"] / chains
         return {**with_intervals(accuracy), "n_chains": chains, "length": length}
 
 

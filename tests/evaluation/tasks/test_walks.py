@@ -1,0 +1,129 @@
+"""Walks are counted as by plain loops, and are true for a model that knows the facts."""
+
+import numpy as np
+import pytest
+import torch
+
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.data import storybook
+from vsdemo.data.storybook.facts import entails, facts_of
+from vsdemo.evaluation.task import PhotoData
+from vsdemo.evaluation.tasks import walks
+from vsdemo.evaluation.tasks.walks import WalkCounts, Walks, world
+from vsdemo.models.scores import SCORES
+
+PHOTOS = 12
+
+
+@pytest.fixture(scope="module")
+def split():
+    return storybook.drawn(range(4500, 4500 + PHOTOS), "test")
+
+
+@pytest.fixture(autouse=True)
+def few_scenes(split, monkeypatch):
+    """Let `stories` return the scenes of these pictures only."""
+    examples = [storybook.store.read_examples([n])[0] for n in range(4500, 4500 + PHOTOS)]
+    scenes = tuple(example.scene for example in examples)
+    captions = [caption for scene in scenes for caption in storybook.captions_of(scene)]
+    monkeypatch.setattr(walks, "stories", lambda split: (scenes, captions))
+    world.cache_clear()
+    yield scenes, captions
+    world.cache_clear()
+
+
+class Oracle:
+    """A model whose order is that of the facts: one coordinate for each text, photos above all."""
+
+    def __init__(self, truth, unknown=()):
+        self.truth, self.score, self._unknown = truth, SCORES["order"], unknown
+        self.text = self
+
+    def unknown(self, sentence):
+        return [], [sentence.text] if sentence.text in self._unknown else []
+
+    def encode_text(self, sentences):
+        # Coordinate i is 1 where text i follows, so a more specific text has all of a general one.
+        numbers = [self.truth.texts.index(sentence.text) for sentence in sentences]
+        return Embeddings(torch.tensor(self.truth.follows.T[numbers]).float())
+
+    def encode_image(self, features):
+        return Embeddings(torch.tensor(self.truth.describes.T).float())
+
+
+def test_truths_are_those_of_the_facts(split, few_scenes):
+    scenes, captions = few_scenes
+    truth = world(split)
+    assert truth.kinds.count("caption") == len(truth.texts) - truth.kinds.index("caption")
+    number = {text: i for i, text in enumerate(truth.texts)}
+    some = captions[::7]
+    for general in some:
+        for specific in some:
+            expected = entails(specific.facts, general.facts)
+            assert truth.follows[number[general.text], number[specific.text]] == expected
+        for photo, scene in enumerate(scenes):
+            expected = entails(facts_of(scene), general.facts)
+            assert truth.describes[number[general.text], photo] == expected
+    assert truth.texts[truth.starts[0, 1]] == captions[0].text
+
+
+def test_children_have_nothing_between(split):
+    truth = world(split)
+    known = np.ones(len(truth.texts), bool)
+    strict = truth.follows & ~truth.follows.T
+    for text in range(0, len(truth.texts), 5):
+        expected = [
+            below
+            for below in np.flatnonzero(strict[text])
+            if not any(strict[text, b] and strict[b, below] for b in range(len(truth.texts)))
+        ]
+        assert truth.children(text, known).tolist() == expected
+
+
+def test_an_order_of_the_facts_walks_truly(split):
+    truth = world(split)
+    result = Walks().evaluate(Oracle(truth), PhotoData(split, torch.zeros(PHOTOS, 1)))
+    assert result["up"] == 100
+    assert result["down"] > 60  # a walk down goes on to a photo where none is below, too
+    assert result["steps_up"] > 1
+    assert result["children"] > 20
+    assert set(result["ci95"]) == {"up", "steps_up", "down", "children"}
+
+
+def test_an_exchanged_order_walks_wrongly(split):
+    truth = world(split)
+    model = Oracle(truth)
+    model.encode_image = lambda features: Embeddings(torch.rand(PHOTOS, len(truth.texts)) + 1)
+    result = Walks().evaluate(model, PhotoData(split, torch.zeros(PHOTOS, 1)))
+    assert result["up"] < 90  # the steps from photos are wrong, those between texts are not
+
+
+def test_unknown_texts_are_no_items(split):
+    truth = world(split)
+    unknown = [truth.texts[n] for n in dict.fromkeys(truth.starts.ravel().tolist())]
+    counts = Walks().measure(Oracle(truth, unknown), PhotoData(split, torch.zeros(PHOTOS, 1)))
+    assert counts.steps_down.sum() == 0
+    assert counts.metrics()["down"] == 0
+
+
+def test_an_empty_walk_is_no_true_walk():
+    one, none = np.array([1, 1]), np.array([0, 0])
+    counts = WalkCounts(
+        up=np.array([3, 0]),
+        steps_up=np.array([3, 0]),
+        down=none,
+        steps_down=one,
+        children=none,
+        possible=one,
+    )
+    assert counts.metrics() == {"up": 75, "steps_up": 1.5, "down": 0, "children": 0}
+    assert counts.metrics(np.array([0, 0]))["up"] == 100
+
+
+def test_a_model_without_an_order_is_refused():
+    class Model:
+        score = SCORES["cosine"]
+
+    with pytest.raises(UserError, match="needs an order-embedding"):
+        Walks().check(Model())
