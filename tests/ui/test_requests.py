@@ -34,6 +34,15 @@ def steps(name, count=3):
     return callback
 
 
+def test_an_earlier_visit_that_arrives_late_is_over():
+    requests = Requests()
+    assert requests.begin_visit("page", 3)
+    assert requests.begin_visit("page", 3)  # some changes are reported twice
+    assert requests.begin_visit("page", 5)
+    assert not requests.begin_visit("page", 4)
+    assert requests.begin_visit("other", 1)
+
+
 def test_a_newer_request_ends_an_older_one():
     guard = callbacks.report_errors("note", "results")
     older, newer = guard(steps("older"))(PAGE), guard(steps("newer"))(PAGE)

@@ -232,12 +232,15 @@ class Page:
 def _showing(context: Context, tab: Tab) -> Callable[..., Updates]:
     """Return a callback that lets a tab show what it is to show, if there is anything.
 
-    Gradio reports some changes twice, and also that a page gets a first None. A visit from before
-    Back or Forward were used is over.
+    Gradio reports some changes twice, and also that a page gets a first None. A visit is over once
+    a later one has begun, or Back or Forward were used.
     """
 
     def show(page: gr.Request, visit: Visit | None, *values: Any) -> Updates:
-        if visit and visit.restored == REQUESTS.restored(str(page.session_hash)):
+        session = str(page.session_hash)
+        if visit is None or not REQUESTS.begin_visit(session, visit.number):
+            return
+        if visit.restored == REQUESTS.restored(session):
             # What is on its way to the page already goes on.
             channel = "" if is_shown(visit, values[0]) else None
             yield from context.guard(tab, channel=channel)(tab.show)(

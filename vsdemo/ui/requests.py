@@ -40,6 +40,7 @@ class Requests:
         self._newest: OrderedDict[Channel, int] = OrderedDict()
         self._restored: OrderedDict[str, int] = OrderedDict()  # session of a page -> times
         self._open: OrderedDict[str, str] = OrderedDict()  # session of a page -> key of its tab
+        self._visits: OrderedDict[str, int] = OrderedDict()  # session of a page -> number
         self._count = 0
         self._lock = Lock()
 
@@ -78,6 +79,17 @@ class Requests:
                 return False
             _remember(self._restored, session, number)
             _remember(self._open, session, tab)
+            return True
+
+    def begin_visit(self, session: str, number: int) -> bool:
+        """Note the visit that a page is to show; return False if a later one has begun already.
+
+        The requests of two visits can change places on their way.
+        """
+        with self._lock:
+            if number < self._visits.get(session, 0):
+                return False
+            _remember(self._visits, session, number)
             return True
 
     def restored(self, session: str) -> int:
