@@ -13,6 +13,7 @@ from vsdemo.ui import callbacks
 from vsdemo.ui.library import Library, pending
 from vsdemo.ui.library.pending import QUEUED, Pending, Status
 from vsdemo.ui.requests import MAX_CHANNELS, Requests
+from vsdemo.ui.tabs import Visit
 
 OTHER_PAGE = SimpleNamespace(session_hash="other page")
 SKIP = {"note": gr.skip()}
@@ -36,11 +37,23 @@ def steps(name, count=3):
 
 def test_an_earlier_visit_that_arrives_late_is_over():
     requests = Requests()
-    assert requests.begin_visit("page", 3)
-    assert requests.begin_visit("page", 3)  # some changes are reported twice
-    assert requests.begin_visit("page", 5)
-    assert not requests.begin_visit("page", 4)
-    assert requests.begin_visit("other", 1)
+    first, second, third = (Visit(model, "gallery") for model in ("gru", "order", "gru"))
+    assert requests.begin_visit("page", first) is first
+    assert requests.begin_visit("page", third) is first
+    assert requests.begin_visit("page", third) is third  # some changes are reported twice
+    assert requests.begin_visit("page", second) is None
+    assert requests.begin_visit("other", second) is second
+    assert first.wants_same(third)
+    assert not first.wants_same(second)
+
+
+def test_a_request_runs_until_it_is_answered():
+    requests, channel = Requests(), ("page", "search")
+    first, second = requests.begin(channel), requests.begin(channel)
+    requests.end(first)
+    assert requests.is_running(channel)
+    requests.end(second)
+    assert not requests.is_running(channel)
 
 
 def test_a_newer_request_ends_an_older_one():

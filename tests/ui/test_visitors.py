@@ -129,3 +129,20 @@ def test_a_prepared_model_answers_while_others_are_prepared(slow_app, visit, mon
         seconds.append(time.monotonic() - began)
     print(f"seconds: {seconds}")
     assert max(seconds) <= ANSWER, seconds
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_the_last_of_quickly_chosen_models_is_shown(slow_app, visit):
+    choices = random.Random(1)
+    page, *others = [visit(slow_app, "?q=one+yellow+bar") for _ in range(6)]
+    expect(page.locator("#grid button.frame").first).to_be_visible(timeout=PATIENCE * 1000)
+    for _ in range(14):
+        for other in others[: choices.randrange(2, 5)]:
+            last = choices.choice(MODELS)
+            choose(page, last)
+            choose(other, choices.choice(MODELS))
+        page.wait_for_timeout(1000 * (SLOWEST + 2))
+        state = page.evaluate(STATE)
+        assert (named(state), state["first"]) == (last, int(last[-1]))
+        assert last in state["chosen"]

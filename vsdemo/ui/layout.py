@@ -238,14 +238,16 @@ def _showing(context: Context, tab: Tab) -> Callable[..., Updates]:
 
     def show(page: gr.Request, visit: Visit | None, *values: Any) -> Updates:
         session = str(page.session_hash)
-        if visit is None or not REQUESTS.begin_visit(session, visit.number):
+        before = REQUESTS.begin_visit(session, visit) if visit else None
+        if visit is None or before is None or visit.restored != REQUESTS.restored(session):
             return
-        if visit.restored == REQUESTS.restored(session):
-            # What is on its way to the page already goes on.
-            channel = "" if is_shown(visit, values[0]) else None
-            yield from context.guard(tab, channel=channel)(tab.show)(
-                page, replace(visit, page=page), *values
-            )
+        state, *others = values
+        if not visit.wants_same(before) and REQUESTS.is_running((session, tab.key)):
+            state = None  # another visit is on its way, and may be on the page in part
+        # What is on its way to the page already goes on.
+        channel = "" if is_shown(visit, state) else None
+        show_visit = context.guard(tab, channel=channel)(tab.show)
+        yield from show_visit(page, replace(visit, page=page), state, *others)
 
     return show
 

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 MAX_CHANNELS = 50_000  # remembered, a few a visitor
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+Visit = TypeVar("Visit", bound="Numbered")
 Channel = tuple[str, str]  # session of the page, and what on it a request fills
+
+
+class Numbered(Protocol):
+    """Something that has a number, which is higher the later it begins."""
+
+    @property
+    def number(self) -> int:
+        """The number."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,8 @@ class Requests:
         self._newest: OrderedDict[Channel, int] = OrderedDict()
         self._restored: OrderedDict[str, int] = OrderedDict()  # session of a page -> times
         self._open: OrderedDict[str, str] = OrderedDict()  # session of a page -> key of its tab
-        self._visits: OrderedDict[str, int] = OrderedDict()  # session of a page -> number
+        self._running: OrderedDict[Channel, int] = OrderedDict()  # numbers of requests
+        self._visits: OrderedDict[str, Any] = OrderedDict()  # session of a page -> the last one
         self._count = 0
         self._lock = Lock()
 
@@ -49,7 +59,18 @@ class Requests:
         with self._lock:
             self._count += 1
             _remember(self._newest, channel, self._count)
+            _remember(self._running, channel, self._count)
             return Request(self, channel, self._count)
+
+    def end(self, request: Request | None) -> None:
+        """Note that a request was answered, if it has a channel."""
+        with self._lock:
+            if request and self._running.get(request.channel) == request.number:
+                del self._running[request.channel]
+
+    def is_running(self, channel: Channel) -> bool:
+        """Return whether the newest request of a channel is not answered yet."""
+        return channel in self._running
 
     def newest(self, channel: Channel) -> int:
         """Return the number of the newest request of a channel; 0 if there was none."""
@@ -81,16 +102,18 @@ class Requests:
             _remember(self._open, session, tab)
             return True
 
-    def begin_visit(self, session: str, number: int) -> bool:
-        """Note the visit that a page is to show; return False if a later one has begun already.
+    def begin_visit(self, session: str, visit: Visit) -> Visit | None:
+        """Note the visit that a page is to show, and return the one before.
 
-        The requests of two visits can change places on their way.
+        Returns `visit` itself, if it is the first one. The requests of two visits can change places
+        on their way: if a later one has begun already, notes nothing and returns None.
         """
         with self._lock:
-            if number < self._visits.get(session, 0):
-                return False
-            _remember(self._visits, session, number)
-            return True
+            before: Visit = self._visits.get(session, visit)
+            if visit.number < before.number:
+                return None
+            _remember(self._visits, session, visit)
+            return before
 
     def restored(self, session: str) -> int:
         """Return how often Back or Forward were used on a page."""
