@@ -43,17 +43,6 @@ def test_an_earlier_visit_that_arrives_late_is_over():
     assert requests.begin_visit("page", third) is third  # some changes are reported twice
     assert requests.begin_visit("page", second) is None
     assert requests.begin_visit("other", second) is second
-    assert first.wants_same(third)
-    assert not first.wants_same(second)
-
-
-def test_a_request_runs_until_it_is_answered():
-    requests, channel = Requests(), ("page", "search")
-    first, second = requests.begin(channel), requests.begin(channel)
-    requests.end(first)
-    assert requests.is_running(channel)
-    requests.end(second)
-    assert not requests.is_running(channel)
 
 
 def test_a_newer_request_ends_an_older_one():

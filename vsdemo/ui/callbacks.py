@@ -99,7 +99,6 @@ def report_errors(
                 yield {note: html.problem(text)}
             finally:
                 updates.close()
-                REQUESTS.end(request)
 
         # Gradio finds gr.Request and gr.EventData by their annotations, which are strings here.
         own = [p for p in signature.parameters.values() if p.name != "page"]

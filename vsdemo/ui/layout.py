@@ -242,8 +242,8 @@ def _showing(context: Context, tab: Tab) -> Callable[..., Updates]:
         if visit is None or before is None or visit.restored != REQUESTS.restored(session):
             return
         state, *others = values
-        if not visit.wants_same(before) and REQUESTS.is_running((session, tab.key)):
-            state = None  # another visit is on its way, and may be on the page in part
+        if (visit.model, visit.gallery) != (before.model, before.gallery):
+            state = None  # of a page that did not have the answer to `before` yet
         # What is on its way to the page already goes on.
         channel = "" if is_shown(visit, state) else None
         show_visit = context.guard(tab, channel=channel)(tab.show)

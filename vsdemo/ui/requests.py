@@ -49,7 +49,6 @@ class Requests:
         self._newest: OrderedDict[Channel, int] = OrderedDict()
         self._restored: OrderedDict[str, int] = OrderedDict()  # session of a page -> times
         self._open: OrderedDict[str, str] = OrderedDict()  # session of a page -> key of its tab
-        self._running: OrderedDict[Channel, int] = OrderedDict()  # numbers of requests
         self._visits: OrderedDict[str, Any] = OrderedDict()  # session of a page -> the last one
         self._count = 0
         self._lock = Lock()
@@ -59,18 +58,7 @@ class Requests:
         with self._lock:
             self._count += 1
             _remember(self._newest, channel, self._count)
-            _remember(self._running, channel, self._count)
             return Request(self, channel, self._count)
-
-    def end(self, request: Request | None) -> None:
-        """Note that a request was answered, if it has a channel."""
-        with self._lock:
-            if request and self._running.get(request.channel) == request.number:
-                del self._running[request.channel]
-
-    def is_running(self, channel: Channel) -> bool:
-        """Return whether the newest request of a channel is not answered yet."""
-        return channel in self._running
 
     def newest(self, channel: Channel) -> int:
         """Return the number of the newest request of a channel; 0 if there was none."""

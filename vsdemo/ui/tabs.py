@@ -77,14 +77,6 @@ class Visit:
     number: int = field(default_factory=count().__next__)
     page: gr.Request | None = None
 
-    def wants_same(self, other: Visit) -> bool:
-        """Whether another visit is to show the same."""
-        return (self.model, self.gallery, self.selection) == (
-            other.model,
-            other.gallery,
-            other.selection,
-        )
-
 
 class TabState(Protocol):
     """What a tab shows."""
