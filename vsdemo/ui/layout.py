@@ -242,10 +242,12 @@ def _showing(context: Context, tab: Tab) -> Callable[..., Updates]:
         if visit is None or before is None or visit.restored != REQUESTS.restored(session):
             return
         state, *others = values
-        if (visit.model, visit.gallery) != (before.model, before.gallery):
-            state = None  # of a page that did not have the answer to `before` yet
-        # What is on its way to the page already goes on.
-        channel = "" if is_shown(visit, state) else None
+        channel = None
+        if is_shown(visit, state):
+            if (visit.model, visit.gallery) == (before.model, before.gallery):
+                channel = ""  # what is on its way to the page already goes on
+            else:
+                state = None  # of a page that did not have the answer to `before` yet
         show_visit = context.guard(tab, channel=channel)(tab.show)
         yield from show_visit(page, replace(visit, page=page), state, *others)
 
