@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from tests.ui.conftest import served_here
 from vsdemo.search.engine import Engine
+from vsdemo.serving.limits import limits
 from vsdemo.ui import library
 
 MODELS = tuple(f"model{number}" for number in range(6))  # model N ranks photo N first
@@ -47,13 +48,17 @@ class SlowEngine(Engine):
 
 @pytest.fixture
 def slow_app(apps, toy_checkpoint, tmp_path, monkeypatch):
-    """The app with six models that open slowly."""
+    """The app with six models that open slowly, and visitors who may click as fast as a script."""
+    for name in ("MINUTE_REQUESTS", "MINUTE_ADDRESS_REQUESTS", "VISITOR_QUEUE", "ADDRESS_QUEUE"):
+        monkeypatch.setenv(f"VSDEMO_{name}", "100000")
+    limits.cache_clear()
     for name in MODELS:
         shutil.copytree(toy_checkpoint, tmp_path / "toy" / name)
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr(library, "Engine", SlowEngine)
     with served_here(apps, "slow"):
         yield "slow"
+    limits.cache_clear()
 
 
 def named(state):

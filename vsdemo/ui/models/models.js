@@ -52,8 +52,6 @@ vsdemo.models = {
     });
     watch("value", () => {
       if (element.querySelector("[role=alert]")) this.show(); // why a click was refused
-      // Requests can change places: the list was emptied by a close from before it was opened.
-      if (this.isOpen && !element.textContent.trim()) this.report("expand");
       this.restoreFocus();
     });
   },
