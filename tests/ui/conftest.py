@@ -167,16 +167,16 @@ def desktop(browser):
 
 @pytest.fixture
 def visit(browser, desktop, apps, app_checkpoints, monkeypatch, capfd):
-    """Open a page of an app; with options in a fresh browser context.
+    """Open a page of an app; for a new visitor, or with options, in a browser of its own.
 
     Afterwards no other host was contacted, no script failed, and the app logged no traceback.
     """
     pages, requests, errors = [], [], []
 
-    def visit(app="toy", path="", viewport=DESKTOP, script="", **options):
+    def visit(app="toy", path="", viewport=DESKTOP, script="", *, is_new=False, **options):
         if app == "toy":
             monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
-        is_fresh = bool(options) or viewport != DESKTOP
+        is_fresh = is_new or bool(options) or viewport != DESKTOP
         context = browser.new_context(viewport=viewport, **options) if is_fresh else desktop
         page = context.new_page()
         page.set_default_timeout(20_000)

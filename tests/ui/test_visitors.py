@@ -10,7 +10,6 @@ from playwright.sync_api import expect
 
 from tests.ui.conftest import served_here
 from vsdemo.search.engine import Engine
-from vsdemo.serving.limits import limits
 from vsdemo.ui import library
 
 MODELS = tuple(f"model{number}" for number in range(6))  # model N ranks photo N first
@@ -48,17 +47,13 @@ class SlowEngine(Engine):
 
 @pytest.fixture
 def slow_app(apps, toy_checkpoint, tmp_path, monkeypatch):
-    """The app with six models that open slowly, and visitors who may click as fast as a script."""
-    for name in ("MINUTE_REQUESTS", "MINUTE_ADDRESS_REQUESTS", "VISITOR_QUEUE", "ADDRESS_QUEUE"):
-        monkeypatch.setenv(f"VSDEMO_{name}", "100000")
-    limits.cache_clear()
+    """The app with six models that open slowly."""
     for name in MODELS:
         shutil.copytree(toy_checkpoint, tmp_path / "toy" / name)
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr(library, "Engine", SlowEngine)
     with served_here(apps, "slow"):
         yield "slow"
-    limits.cache_clear()
 
 
 def named(state):
@@ -85,7 +80,7 @@ def test_a_visitor_opens_more_pages_than_a_browser_has_connections(visit):
 @pytest.mark.timeout(900)
 def test_no_visitor_gets_an_answer_under_a_wrong_name(slow_app, visit):
     choices = random.Random(0)
-    pages = [visit(slow_app, "?q=one+yellow+bar") for _ in range(VISITORS)]
+    pages = [visit(slow_app, "?q=one+yellow+bar", is_new=True) for _ in range(VISITORS)]
     for page in pages:
         expect(page.locator("#model-field")).to_be_visible(timeout=PATIENCE * 1000)
     wanted = [None] * VISITORS
@@ -121,7 +116,8 @@ def test_a_prepared_model_answers_while_others_are_prepared(slow_app, visit, mon
     note = page.locator("#grid .note").first
     expect(note).to_contain_text(" by model0.", timeout=PATIENCE * 1000)
     monkeypatch.setattr(SlowEngine, "seconds", staticmethod(lambda name: 60))
-    others = [visit(slow_app, f"?q=a+bar&model={name}") for name in MODELS[1 : 1 + PREPARATIONS]]
+    names = MODELS[1 : 1 + PREPARATIONS]
+    others = [visit(slow_app, f"?q=a+bar&model={name}", is_new=True) for name in names]
     for other in others:
         expect(other.locator(".notes .note").first).not_to_contain_text("Opening")
     seconds = []
@@ -140,7 +136,7 @@ def test_a_prepared_model_answers_while_others_are_prepared(slow_app, visit, mon
 @pytest.mark.timeout(600)
 def test_the_last_of_quickly_chosen_models_is_shown(slow_app, visit):
     choices = random.Random(1)
-    page, *others = [visit(slow_app, "?q=one+yellow+bar") for _ in range(6)]
+    page, *others = [visit(slow_app, "?q=one+yellow+bar", is_new=True) for _ in range(6)]
     expect(page.locator("#grid button.frame").first).to_be_visible(timeout=PATIENCE * 1000)
     for _ in range(14):
         for other in others[: choices.randrange(2, 5)]:
