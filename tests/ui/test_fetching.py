@@ -156,7 +156,7 @@ def test_a_visitor_downloads_cancels_resumes_and_searches(visit, fetching_app, s
         expect(download_row.locator("progress")).to_be_visible()
     button(same, "Cancel").click()
     expect(row).to_contain_text("Stopping")
-    slow_web.pause = 0.1  # so that the rest takes a moment, and there is something to resume
+    slow_web.pause = 0.05  # so that the rest takes a moment, and there is something to resume
     slow_web.go.set()
     expect(row).to_contain_text(re.compile(r"; \d+ kB downloaded"))
     expect(button(row, "Fetch")).to_be_visible()

@@ -5,6 +5,7 @@ import re
 import shutil
 import time
 
+import httpx
 import pytest
 from playwright.sync_api import expect
 
@@ -70,6 +71,11 @@ def choose(page, name):
     button.evaluate("button => button.click()")
 
 
+def test_a_page_keeps_no_connection_of_the_few_that_a_browser_has(apps):
+    assert httpx.get(apps["toy"] + "config").json()["connect_heartbeat"] is False
+
+
+@pytest.mark.long
 def test_a_visitor_opens_more_pages_than_a_browser_has_connections(visit):
     pages = [visit(path="?q=one+yellow+bar") for _ in range(8)]
     for page in pages:
