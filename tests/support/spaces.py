@@ -47,7 +47,11 @@ socket.socket.connect = guarded(socket.socket.connect)
 socket.socket.connect_ex = guarded(socket.socket.connect_ex)
 """
 # Of the machine that runs the tests, and not of a Space.
-FOREIGN = ("VSDEMO_DATA", "VSDEMO_CHECKPOINTS", "OMP_NUM_THREADS", "HF_HUB_OFFLINE", "CI")
+# Variables of this process that a Space does not have; an app in it sets the folder of uploads.
+FOREIGN = (
+    *("VSDEMO_DATA", "VSDEMO_CHECKPOINTS", "OMP_NUM_THREADS", "HF_HUB_OFFLINE", "CI"),
+    "GRADIO_TEMP_DIR",
+)
 
 
 # An event loop that Gradio has dropped, collected after its sockets.
