@@ -9,7 +9,7 @@ from tests.support import small_orders
 from tests.support.small_hierarchies import texts
 from tests.support.small_runs import trainer
 from vsdemo.core.errors import UserError
-from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT
+from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, ROOT_TEXT
 from vsdemo.hierarchy.walks import walk
 from vsdemo.search import hierarchies
 from vsdemo.search.engine import Engine
@@ -32,7 +32,7 @@ def test_a_hierarchy_of_concepts_follows_their_order(reader, concepts):
 
 def test_a_hierarchy_of_a_gallery_contains_all_kinds(engine, gallery):
     by_kind = {k: [i.text for i in gallery.items if i.kind == k] for k in gallery.of_kind}
-    assert by_kind[ROOT] == [hierarchies.ROOT_TEXT]
+    assert by_kind[ROOT] == [ROOT_TEXT]
     assert not gallery.x[0].any()
     assert by_kind[CONCEPT] == list(small_orders.PHRASES)
     assert by_kind[CAPTION] == list(dict.fromkeys(engine.gallery.captions))

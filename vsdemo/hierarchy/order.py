@@ -18,6 +18,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.models.scores import Score
 
 ROOT, CONCEPT, CAPTION, PHOTO = KINDS = ("root", "concept", "caption", "photo")
+ROOT_TEXT = "anything"
 PENALTY = 30.0  # weight of a violation against the distance of a step
 GAP = 0.1  # least share of all depths between a caption and the next step
 MIN_LENGTH_RANGE = 0.01  # lengths that differ by less count as equal
@@ -264,6 +265,27 @@ class Hierarchy:
         distances = up + down
         everything = torch.ones_like(distances, dtype=torch.bool)
         return _cheapest(distances, everything, violations=distances, numbers=numbers, k=k)
+
+
+def hierarchy_of_photos(
+    texts: Sequence[Item], x_texts: Tensor, photos: Sequence[str], x_photos: Tensor, score: Score
+) -> Hierarchy:
+    """Return the hierarchy of the origin, texts and photos, in this order.
+
+    Args:
+        texts: T concepts and captions.
+        x_texts: `(T, D)`.
+        photos: Names of P photos.
+        x_photos: `(P, D)`.
+        score: The order violation of the model.
+
+    Raises:
+        UserError: As `Hierarchy` does.
+    """
+    items = [Item(ROOT, ROOT_TEXT), *texts]
+    items += [Item(PHOTO, name, number) for number, name in enumerate(photos)]
+    origin = torch.zeros(1, x_texts.shape[1])
+    return Hierarchy(items, torch.cat([origin, x_texts, x_photos]), score)
 
 
 def compose(embeddings: Tensor) -> Tensor:

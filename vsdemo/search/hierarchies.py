@@ -16,11 +16,19 @@ from vsdemo.encoders import TextEncoder
 from vsdemo.encoders.concepts import ConceptTable
 from vsdemo.hierarchy import generalize
 from vsdemo.hierarchy.nodes import Node, find_item, node_of
-from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item, check_order
+from vsdemo.hierarchy.order import (
+    CAPTION,
+    CONCEPT,
+    PHOTO,
+    ROOT,
+    Hierarchy,
+    Item,
+    check_order,
+    hierarchy_of_photos,
+)
 from vsdemo.hierarchy.walks import Entailments, climb
 from vsdemo.search.engine import Engine, Reader
 
-ROOT_TEXT = "anything"
 MAX_CAPTIONS = 2000  # of a gallery; evenly spaced if it has more
 
 
@@ -70,20 +78,12 @@ def from_gallery(
     sentences = list(dict.fromkeys(engine.gallery.captions)) or caption_bank.sentences()
     stride = max(1, -(-len(sentences) // max_captions))
     captions = engine.index_texts(sentences[::stride], progress)
-    items = [Item(ROOT, ROOT_TEXT)]
-    items += [Item(CONCEPT, phrase) for phrase in concepts]
+    items = [Item(CONCEPT, phrase) for phrase in concepts]
     items += [Item(CAPTION, text) for text in captions.items]
-    items += [Item(PHOTO, name, number) for number, name in enumerate(engine.photos.items)]
     x_concepts = engine.model.encode_text([Sentence(phrase) for phrase in concepts]).x  # (C, D)
-    x = torch.cat(
-        [
-            torch.zeros(1, x_concepts.shape[1]),
-            x_concepts,
-            captions.embeddings.x.cpu(),
-            engine.photos.embeddings.x.cpu(),
-        ]
-    )
-    return Hierarchy(items, x, score)
+    x_texts = torch.cat([x_concepts, captions.embeddings.x.cpu()])
+    x_photos = engine.photos.embeddings.x.cpu()
+    return hierarchy_of_photos(items, x_texts, engine.photos.items, x_photos, score)
 
 
 def add_generalizations(

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import ClassVar, cast
 
 import numpy as np
-import torch
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
@@ -28,12 +27,11 @@ from vsdemo.encoders import TextEncoder
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
 from vsdemo.evaluation.storybook_facts import stories
 from vsdemo.evaluation.task import PairedTask, PhotoData, Result
-from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item
+from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, Hierarchy, Item, hierarchy_of_photos
 from vsdemo.hierarchy.walks import climb, descend
 from vsdemo.models.dual_encoder import DualEncoder
 
 FIRST = 5  # items listed below an item, among which its children should be
-ROOT_TEXT = "anything"
 
 
 @dataclass(frozen=True)
@@ -55,11 +53,16 @@ class World:
     describes: np.ndarray
     starts: np.ndarray
 
+    @cached_property
+    def strict(self) -> np.ndarray:
+        """Whether text i follows from text j, but not the other way round, (N, N)."""
+        strict: np.ndarray = self.follows & ~self.follows.T
+        return strict
+
     def children(self, text: int, known: np.ndarray) -> np.ndarray:
         """Return the known texts directly below a text: more specific, with none between."""
-        strict = self.follows & ~self.follows.T & known & known[:, None]
-        below = strict[text]
-        between = (strict[:, below] & below[:, None]).any(0)
+        below = self.strict[text] & known
+        between = (self.strict[:, below] & below[:, None]).any(0)
         children: np.ndarray = np.flatnonzero(below)[~between]
         return children
 
@@ -179,11 +182,10 @@ def _hierarchy(
     texts = np.flatnonzero(known).tolist()
     encoded = model.encode_text([Sentence(truth.texts[text]) for text in texts]).x
     photos = model.encode_image(data.features).x
-    items = [Item(ROOT, ROOT_TEXT)]
-    items += [Item(truth.kinds[text], truth.texts[text]) for text in texts]
-    items += [Item(PHOTO, photo.name, number) for number, photo in enumerate(data.split.photos)]
-    x = torch.cat([torch.zeros(1, encoded.shape[1]), encoded, photos])
-    return Hierarchy(items, x, model.score), [-1, *texts, *[-1] * len(photos)]
+    items = [Item(truth.kinds[text], truth.texts[text]) for text in texts]
+    names = [photo.name for photo in data.split.photos]
+    hierarchy = hierarchy_of_photos(items, encoded, names, photos, model.score)
+    return hierarchy, [-1, *texts, *[-1] * len(photos)]
 
 
 def _walk_up(
