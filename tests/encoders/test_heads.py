@@ -1,9 +1,11 @@
+import math
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsdemo.encoders.heads import Head, Twin
+from vsdemo.encoders.heads import AngleAndOrderHead, Head, Twin
 
 rows = st.lists(st.floats(-1e6, 1e6, width=32), min_size=3, max_size=3)
 
@@ -45,3 +47,18 @@ def test_twin_is_two_affine_layers_with_leaky_relus(signed):
     expected = outer if signed else torch.where(outer > 0, outer, outer / 100)
     torch.testing.assert_close(twin(x), expected)
     assert (outer < 0).any()
+
+
+def test_angle_and_order_have_their_equations():
+    x = torch.tensor([[3.0, -4.0, 1.0, -2.0]])
+    assert AngleAndOrderHead(2)(x)[0].tolist() == pytest.approx([0.6, -0.8, 1 - math.exp(-1), 0])
+    lowest = AngleAndOrderHead(2, lowest=2)(x)[0].tolist()
+    assert lowest == pytest.approx([0.6, -0.8, 1, 1, 1 - math.exp(-1), 0])
+
+
+@given(st.lists(rows, min_size=1, max_size=4))
+def test_the_order_part_is_between_0_and_1(values):
+    out = AngleAndOrderHead(1)(torch.tensor(values))
+    assert (out[:, 1:] >= 0).all()
+    assert (out[:, 1:] <= 1).all()
+    assert out.dtype == torch.float32

@@ -14,6 +14,7 @@ from vsdemo.hierarchy.map_content import (
     map_items,
 )
 from vsdemo.hierarchy.order import CONCEPT, Hierarchy, Item
+from vsdemo.models.limits import Limits
 from vsdemo.models.scores import SCORES
 
 
@@ -36,7 +37,7 @@ def longer_paths(edges, count) -> set[tuple[int, int]]:
 )
 def test_arrows_are_the_transitive_reduction_of_the_order(rows, limit):
     items = [Item(CONCEPT, str(number)) for number in range(len(rows))]
-    hierarchy = Hierarchy(items, torch.tensor(rows), SCORES["order"], limit=limit)
+    hierarchy = Hierarchy(items, torch.tensor(rows), SCORES["order"], Limits(limit))
     numbers, depths = range(len(rows)), hierarchy.depths.tolist()
     violation = [
         [sum(max(0, a - b) ** 2 for a, b in zip(x, y, strict=True)) for y in rows] for x in rows

@@ -20,6 +20,7 @@ from vsdemo.hierarchy.order import (
     compose,
 )
 from vsdemo.models.concept_scores import Gaussians
+from vsdemo.models.limits import NO_LIMITS, Limits
 from vsdemo.models.scores import SCORES
 
 TREE = [  # each has the coordinates of the items above it and one more
@@ -40,10 +41,45 @@ def test_above_and_below_in_a_tree():
     assert tree.depth_name == "length"
     assert tree.gap == pytest.approx(GAP * float(tree.depths.max() - 1))
     below = ["a dog", "a cat", "a dog runs", "a cat sits"]
-    assert texts(tree, tree.below(tree.x[[1]], 1.0)) == below
-    assert texts(tree, tree.below(tree.x[[3]], 1.5, kind=PHOTO)) == ["cat.jpg", "dog.jpg"]
-    above = tree.above(tree.x[[2]], float(tree.depths[2]), concepts_only=True)
+    assert texts(tree, tree.below(tree.node(1))) == below
+    assert texts(tree, tree.below(tree.node(3), kind=PHOTO)) == ["cat.jpg", "dog.jpg"]
+    above = tree.above(tree.node(2))
     assert texts(tree, above) == ["an animal", "anything"]
+    assert texts(tree, tree.children(tree.node(1))) == ["a dog", "a cat"]
+
+
+@given(ANY_HIERARCHY)
+def test_children_are_what_lies_below_with_nothing_between(hierarchy):
+    for number, item in enumerate(hierarchy.items):
+        if item.kind == PHOTO:
+            continue
+        below = [step.number for step in hierarchy.below(hierarchy.node(number))]
+        x, depths = hierarchy.x, hierarchy.depths.tolist()
+
+        def is_above(a, b, x=x, depths=depths):
+            up, down = violation_by_loops(x[a], x[b]), violation_by_loops(x[b], x[a])
+            return up <= min(down, hierarchy.limits.texts) and depths[a] < depths[b]
+
+        expected = [b for b in below if not any(is_above(a, b) for a in below)]
+        children = [step.number for step in hierarchy.children(hierarchy.node(number))]
+        assert children == expected
+
+
+def test_photos_have_a_limit_of_their_own():
+    rows = [
+        (ROOT, "r", (0.0, 0.0)),
+        (CONCEPT, "a", (0.5, 0.0)),
+        (CAPTION, "b", (0.8, 0.2)),
+        (PHOTO, "p", (0.4, 1.0)),
+    ]
+    hierarchy = hierarchy_of(rows)
+    hierarchy.limits = Limits(texts=0.001, photos=0.02)
+    assert texts(hierarchy, hierarchy.above(hierarchy.node(3))) == ["a", "r"]
+    assert texts(hierarchy, hierarchy.below(hierarchy.node(1), kind=PHOTO)) == ["p"]
+    assert texts(hierarchy, hierarchy.below(hierarchy.node(2), kind=PHOTO)) == []
+    assert texts(hierarchy, hierarchy.below(hierarchy.node(1))) == ["b"]
+    hierarchy.limits = Limits(texts=0.02, photos=0.001)
+    assert texts(hierarchy, hierarchy.above(hierarchy.node(3))) == ["r"]
 
 
 def test_depths_at_unit_length_are_mean_violations_above_photos():
@@ -93,7 +129,7 @@ def test_above_equals_plain_loops(hierarchy):
             gap = 0 if is_concept and kind != CAPTION else hierarchy.gap
             margin = min(
                 abs(up - down),
-                abs(up - hierarchy.limit),
+                abs(up - hierarchy.limits.texts),
                 abs(depths[number] - gap - depths[n]),
             )
             if margin < 1e-4 and kind != ROOT:
@@ -103,12 +139,12 @@ def test_above_equals_plain_loops(hierarchy):
                     cost[n] = float("inf")
             elif (
                 depths[n] < depths[number] - gap
-                and up <= min(down, hierarchy.limit)
+                and up <= min(down, hierarchy.limits.texts)
                 and not (is_concept and kind == CAPTION)
             ):
-                cost[n] = PENALTY * up + down
+                cost[n] = PENALTY * up + down if hierarchy.limits == NO_LIMITS else -depths[n]
         else:
-            steps = hierarchy.above(hierarchy.x[[number]], depths[number], concepts_only=is_concept)
+            steps = hierarchy.above(hierarchy.node(number))
             assert {step.number for step in steps} == set(cost)
             costs = [cost[step.number] for step in steps]
             assert costs == pytest.approx(sorted(costs), abs=1e-3)

@@ -18,6 +18,7 @@ from vsdemo.data.text.sentences import add_trees
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.evaluation.metrics import retrieval
 from vsdemo.models import checkpoint, losses
+from vsdemo.training import preflight
 
 CAPTIONS = (
     "a red dog runs",
@@ -31,13 +32,22 @@ CAPTIONS = (
 )
 FEATURES = 24
 SMALL = ["dim=16", "word_dim=8", "min_count=1", "dropout=0"]
-OWN = ["landmarks=8", "word_dropout=0", "photo_dropout=0", "units=24", "attention=16"]
+OWN = [
+    "order_dim=8",
+    "text_dim=4",
+    "hidden=24",
+    "landmarks=8",
+    "word_dropout=0",
+    "photo_dropout=0",
+    "units=24",
+    "attention=16",
+]
 # Presets that differ from others only in settings that this file overrides or does not use.
 SAME_WHEN_SMALL = ("bow/lesson", "char_gru/2048", "char_gru/4096", "order/one_crop")
 
 TOY = "tests.support.toy_model:TOY"
 OF_PHOTOS = [  # the others are trained in tests/training
-    name for name, (_, config) in models.presets().items() if config.material == "photos"
+    name for name, (_, config) in models.presets().items() if preflight.uses_photos(config)
 ]
 every_preset = pytest.mark.parametrize("preset", [*OF_PHOTOS, "toy"])
 every_model = pytest.mark.parametrize("name", [*models.MODELS, "toy"])
@@ -196,7 +206,7 @@ def test_a_model_cites_its_paper_and_states_equation_and_departures(name):
 def test_unknown_names_list_the_valid_ones():
     with pytest.raises(UserError, match=r"'clap'; valid are .*order/one_crop.*toy"):
         models.preset("clap")
-    with pytest.raises(UserError, match=r"'clap'; valid are bow, gru, order, rnn.*toy"):
+    with pytest.raises(UserError, match=r"'clap'; valid are bow, gru, order, hierarchy, rnn.*toy"):
         models.get("clap")
 
 

@@ -8,9 +8,17 @@ from torch.nn.functional import normalize
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.models import scores
-from vsdemo.models.scores import SCORES, Cosine, Inner, OrderViolation, _OrderViolation
+from vsdemo.models.scores import (
+    SCORES,
+    Cosine,
+    Inner,
+    OrderViolation,
+    _OrderViolation,
+    angle_and_order,
+)
 
-every_score = pytest.mark.parametrize("name", SCORES)
+ALL = {**SCORES, "angle_and_order": angle_and_order(2, weight=0.5)}
+every_score = pytest.mark.parametrize("name", ALL)
 
 
 def random(rows: int, dim: int = 5, seed: int = 0, nonnegative: bool = False) -> Embeddings:
@@ -31,6 +39,8 @@ def by_loops(name: str, x: list[float], y: list[float]) -> float:
             return -sum(max(0.0, a - b) ** 2 for a, b in zip(x, y, strict=True))
         case "order_reversed":
             return -sum(max(0.0, b - a) ** 2 for a, b in zip(x, y, strict=True))
+        case "angle_and_order":
+            return by_loops("inner", x[:2], y[:2]) + 0.5 * by_loops("order", x[2:], y[2:])
     raise ValueError(f"{name} has no loop here; write one")
 
 
@@ -38,19 +48,19 @@ def by_loops(name: str, x: list[float], y: list[float]) -> float:
 def test_scores_equal_plain_loops(name):
     general, specific = random(4, seed=1), random(3, seed=2)
     expected = [[by_loops(name, x, y) for y in specific.x.tolist()] for x in general.x.tolist()]
-    torch.testing.assert_close(SCORES[name](general, specific), torch.tensor(expected))
+    torch.testing.assert_close(ALL[name](general, specific), torch.tensor(expected))
 
 
 @every_score
 def test_pairs_are_the_diagonal(name):
     general, specific = random(6, seed=1), random(6, seed=2)
-    whole = SCORES[name](general, specific)
-    torch.testing.assert_close(SCORES[name].pairs(general, specific), whole.diagonal())
+    whole = ALL[name](general, specific)
+    torch.testing.assert_close(ALL[name].pairs(general, specific), whole.diagonal())
 
 
 @every_score
 def test_empty_embeddings_have_empty_scores(name):
-    score, none = SCORES[name], random(0)
+    score, none = ALL[name], random(0)
     assert score(none, random(3)).shape == (0, 3)
     assert score(random(3), none).shape == (3, 0)
     assert score(none, none).shape == (0, 0)
@@ -61,13 +71,13 @@ def test_empty_embeddings_have_empty_scores(name):
 @every_score
 def test_symmetric_scores_are_symmetric(name):
     a, b = random(4, seed=1), random(3, seed=2)
-    ahead, back = SCORES[name].symmetric(a, b), SCORES[name].symmetric(b, a)
+    ahead, back = ALL[name].symmetric(a, b), ALL[name].symmetric(b, a)
     torch.testing.assert_close(ahead, back.T)
 
 
 @every_score
 def test_to_unit_clamps_rounding_errors(name):
-    unit = SCORES[name].to_unit(torch.tensor([-1.00001, 1.00001]))
+    unit = ALL[name].to_unit(torch.tensor([-1.00001, 1.00001]))
     assert 0 <= unit[0] < unit[1] <= 1
 
 
@@ -75,9 +85,9 @@ def test_to_unit_clamps_rounding_errors(name):
 def test_to_unit_is_monotone_and_between_0_and_1_for_unit_vectors(name):
     nonnegative = "order" in name
     a, b = (normalize(random(20, seed=s, nonnegative=nonnegative).x, dim=-1) for s in (1, 2))
-    values = SCORES[name](Embeddings(torch.cat([a, b])), Embeddings(torch.cat([b, a])))
+    values = ALL[name](Embeddings(torch.cat([a, b])), Embeddings(torch.cat([b, a])))
     values = values.flatten().sort().values
-    unit = SCORES[name].to_unit(values)
+    unit = ALL[name].to_unit(values)
     assert 0 <= unit.min() < unit.max() <= 1
     assert (unit.diff() >= 0).all()
     inside = (unit > 0) & (unit < 1)
@@ -110,7 +120,7 @@ def test_gradient_of_the_whole_is_that_of_the_pairs(name):
     grads = []
     for pairs in (False, True):
         x, y = (random(4, seed=s).x.double().requires_grad_() for s in (1, 2))
-        score, sides = SCORES[name], (Embeddings(x), Embeddings(y))
+        score, sides = ALL[name], (Embeddings(x), Embeddings(y))
         (score.pairs(*sides) if pairs else score(*sides).diagonal()).sum().backward()
         grads.append((x.grad, y.grad))
     torch.testing.assert_close(*grads)
@@ -156,13 +166,13 @@ def test_scale_matters_to_the_inner_product_only():
 
 @every_score
 def test_a_score_has_a_unit_and_a_description(name):
-    assert SCORES[name].unit
-    assert SCORES[name].meaning.endswith(".")
+    assert ALL[name].unit
+    assert ALL[name].meaning.endswith(".")
 
 
 @every_score
 def test_a_score_without_parts_or_order_says_so(name):
-    score, x = SCORES[name], random(2)
+    score, x = ALL[name], random(2)
     assert not score.can_align
     for method in (score.align, score.align_pairs, score.align_parts):
         with pytest.raises(TypeError, match="parts"):
@@ -171,6 +181,6 @@ def test_a_score_without_parts_or_order_says_so(name):
         score.part_scores(x.x, x)
     with pytest.raises(TypeError, match="parts"):
         score.pool_parts(x.x, x, x)
-    if not score.is_order:
+    if score.order is None:
         with pytest.raises(TypeError, match="no order"):
-            score.excess(x, x)
+            score.order_part(x.x)

@@ -7,7 +7,6 @@ import torch
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.data.text.vocab import tokenize
-from vsdemo.hierarchy.nodes import node_of
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item
 from vsdemo.hierarchy.walks import walk
 from vsdemo.models.scores import SCORES
@@ -29,7 +28,8 @@ def engine():
         return [word for word in tokenize(sentence.text) if word in WORDS], []
 
     text = SimpleNamespace(unknown=unknown)
-    return SimpleNamespace(model=SimpleNamespace(text=text, encode_text=encode))
+    model = SimpleNamespace(text=text, encode_text=encode)
+    return SimpleNamespace(model=model, score=SCORES["order"])
 
 
 @pytest.fixture
@@ -43,14 +43,14 @@ def hierarchy():
 
 @pytest.mark.parametrize("start", [2, 4], ids=["caption", "photo"])
 def test_a_walk_contains_only_sentences_entailed_by_its_start(hierarchy, engine, start):
-    extended, entailments = add_generalizations(hierarchy, engine, node_of(hierarchy, start))
+    extended, entailments = add_generalizations(hierarchy, engine, hierarchy.node(start))
     assert extended.items[: len(hierarchy)] == hierarchy.items  # indices stay
     added = {item.text for item in extended.items[len(hierarchy) :]}
     assert {"a brown dog", "a dog"} <= added
     assert not any("cat" in text for text in added)
-    depths = Hierarchy(extended.items, extended.x, extended.score).depths
+    depths = Hierarchy(extended.items, extended.x, extended.order).depths
     torch.testing.assert_close(extended.depths, depths)
-    up, _ = walk(extended, node_of(hierarchy, start), entailments)
+    up, _ = walk(extended, hierarchy.node(start), entailments)
     texts = [extended.items[step.number].text for step in up]
     assert texts[-1] == "anything"
     words = set(tokenize(CAPTIONS[0]))
@@ -61,13 +61,13 @@ def test_a_walk_contains_only_sentences_entailed_by_its_start(hierarchy, engine,
 
 
 def test_sentences_are_added_once(hierarchy, engine):
-    extended, _ = add_generalizations(hierarchy, engine, node_of(hierarchy, 2))
-    again, entailments = add_generalizations(extended, engine, node_of(extended, 2))
+    extended, _ = add_generalizations(hierarchy, engine, hierarchy.node(2))
+    again, entailments = add_generalizations(extended, engine, extended.node(2))
     assert len(again) == len(extended) > len(hierarchy)
     assert entailments[2] == entailments[None] != set()
 
 
 def test_a_concept_adds_nothing(hierarchy, engine):
-    extended, entailments = add_generalizations(hierarchy, engine, node_of(hierarchy, 1))
+    extended, entailments = add_generalizations(hierarchy, engine, hierarchy.node(1))
     assert extended is hierarchy
     assert entailments is None

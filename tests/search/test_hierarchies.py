@@ -11,6 +11,7 @@ from tests.support.small_runs import trainer
 from vsdemo.core.errors import UserError
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, ROOT_TEXT
 from vsdemo.hierarchy.walks import walk
+from vsdemo.models.limits import NO_LIMITS
 from vsdemo.search import hierarchies
 from vsdemo.search.engine import Engine
 from vsdemo.search.hierarchies import text_node
@@ -20,7 +21,7 @@ def test_a_hierarchy_of_concepts_follows_their_order(reader, concepts):
     names, _ = small_orders.truth()
     assert [item.text for item in concepts.items] == list(names)
     assert [i.text for i in concepts.items if i.kind == ROOT] == ["entity"]
-    assert concepts.limit == reader.spec.config.margin
+    assert concepts.limits.texts == reader.spec.config.margin
     up, down = walk(concepts, text_node(concepts, reader, "Puppy"))
     assert texts(concepts, up) == ["dog", "animal", "living thing", "entity"]
     assert [step.violation for step in up] == [0, 0, 0, 0]
@@ -39,7 +40,7 @@ def test_a_hierarchy_of_a_gallery_contains_all_kinds(engine, gallery):
     assert by_kind[PHOTO] == [path.name for path in engine.gallery.photos]
     photos = [item.number for item in gallery.items if item.kind == PHOTO]
     assert photos == list(range(40))
-    assert gallery.limit == float("inf")
+    assert gallery.limits == NO_LIMITS
     assert torch.allclose(gallery.x[1], engine.encode("an animal").x[0], atol=1e-5)
 
 

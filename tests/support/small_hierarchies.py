@@ -4,6 +4,7 @@ import torch
 from hypothesis import strategies as st
 
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item
+from vsdemo.models.limits import Limits
 from vsdemo.models.scores import SCORES
 
 ORDER = SCORES["order"]
@@ -16,7 +17,7 @@ def hierarchy_of(rows, limit=INFINITY) -> Hierarchy:
     """Build a hierarchy from rows of (kind, text, embedding)."""
     items = [Item(kind, text) for kind, text, _ in rows]
     x = torch.tensor([embedding for _, _, embedding in rows], dtype=torch.float)
-    return Hierarchy(items, x, ORDER, limit=limit)
+    return Hierarchy(items, x, ORDER, Limits(limit, limit))
 
 
 @st.composite

@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from tests.support.hostile import check_escaped
-from vsdemo.hierarchy.nodes import Node
-from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item, Step
+from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item, Node, Step
 from vsdemo.models.scores import SCORES
 from vsdemo.ui.hierarchy import navigation, view
 from vsdemo.ui.hierarchy.loader import HierarchyGallery
@@ -152,7 +151,7 @@ def walked(gallery, *numbers, start=None):
     """Return the state after going to these items in turn."""
     state = start or HierarchyState("order", "g")
     for number in numbers:
-        state, gallery = navigation.arrive(state, gallery, navigation.node_of(gallery, number))
+        state, gallery = navigation.arrive(state, gallery, gallery.hierarchy.node(number))
     return state
 
 

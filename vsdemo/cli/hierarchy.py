@@ -14,8 +14,7 @@ from vsdemo.cli.output import print_json, print_table, table_lines
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from vsdemo.hierarchy.nodes import Node
-    from vsdemo.hierarchy.order import Hierarchy
+    from vsdemo.hierarchy.order import Hierarchy, Node
     from vsdemo.search.engine import Reader
     from vsdemo.serving.records import WalkStep
 

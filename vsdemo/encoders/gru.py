@@ -43,7 +43,7 @@ class WordGRU(SequenceEncoder):
         dim: int,
         pooling: str = "last",
         bidirectional: bool = False,
-        head: Head | None = None,
+        head: nn.Module | None = None,
         dropout: float = 0.0,
     ) -> None:
         super().__init__(vocab, word_dim)

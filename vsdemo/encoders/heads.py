@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -52,3 +53,31 @@ class Twin(nn.Sequential):
         for layer in (first, second):
             nn.init.xavier_uniform_(layer.weight)
             nn.init.zeros_(layer.bias)
+
+
+class AngleAndOrderHead(nn.Module):
+    """Two parts, one for the angle and one for the order: (..., D) -> (..., D), float32.
+
+        a = x_1..A / ||x_1..A||        o = 1 - exp(-max(0, x_A+1..D))
+
+    The coordinates of o are in 0..1, so that there is an item that lies below everything.
+
+    Args:
+        angle: Number A of the coordinates of a.
+        lowest: Put so many coordinates of 1 before those of o, for items that lie below everything
+            in them; then the input has as many fewer.
+    """
+
+    def __init__(self, angle: int, *, lowest: int = 0) -> None:
+        super().__init__()
+        self.angle = angle
+        self.lowest = lowest
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Apply the head to embeddings (..., D - lowest)."""
+        x = x.float()
+        order = -torch.expm1(-F.relu(x[..., self.angle :]))
+        parts = [F.normalize(x[..., : self.angle], dim=-1), order]
+        if self.lowest:
+            parts.insert(1, order.new_ones(*order.shape[:-1], self.lowest))
+        return torch.cat(parts, dim=-1)

@@ -33,7 +33,7 @@ class LinearImage(Encoder):
         features: int,
         dim: int,
         *,
-        head: Head | None = None,
+        head: nn.Module | None = None,
         dropout: float | nn.Module = 0.0,
         standardize: bool = False,
         layer: nn.Module | None = None,

@@ -17,6 +17,7 @@ from vsdemo.core import events
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import write_text
 from vsdemo.data import datasets
+from vsdemo.evaluation import order_limits
 from vsdemo.evaluation.evaluate import evaluate
 from vsdemo.evaluation.task import CardText, Result, Task
 from vsdemo.evaluation.tasks import task
@@ -39,6 +40,7 @@ def finish(folder: Path) -> dict[str, Result]:
         The metrics by split; a data set may have no test split.
     """
     spec = checkpoint.read_spec(folder)
+    order_limits.calibrate(folder)
     measured = task(spec.config.task)
     metrics = {}
     for split in _splits(measured, spec):

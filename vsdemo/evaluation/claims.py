@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vsdemo.models.dual_encoder import DualEncoder
 
 GROUPS: dict[str, Callable[[DualEncoder], bool]] = {  # of models that claims are about
-    "order score": lambda model: model.score.is_order,
+    "order score": lambda model: model.score.order is not None,
     "reads characters": lambda model: "chars" in model.text.needs,
 }
 

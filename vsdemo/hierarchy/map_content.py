@@ -37,15 +37,15 @@ def map_items(hierarchy: Hierarchy, words: Container[str] = ()) -> list[int]:
 def map_arrows(hierarchy: Hierarchy, numbers: Sequence[int]) -> list[Arrow]:
     """Return the transitive reduction of the order among some items.
 
-    An item is above a deeper one if its violation is within the hierarchy's limit and at most
+    An item is above a deeper one if its violation is within the hierarchy's limits and at most
     `CLEAR` times that of the other direction. Each item gets at most `MAX_PARENTS` arrows, those of
     least violation.
     """
     chosen = torch.tensor(sorted(set(numbers)))
     x, depths = Embeddings(hierarchy.x[chosen]), hierarchy.depths[chosen]
-    violation = -hierarchy.score(x, x)  # (N, N), general and specific
+    violation = -hierarchy.order(x, x)  # (N, N), general and specific
     above = (violation <= CLEAR * violation.T) & (depths[:, None] < depths)
-    above &= violation <= hierarchy.limit
+    above &= violation <= hierarchy.limits.texts
     graph = networkx.DiGraph(above.nonzero().tolist())  # acyclic, as depths grow along edges
     reduced = networkx.transitive_reduction(graph)
     arrows = []

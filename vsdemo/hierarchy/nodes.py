@@ -1,37 +1,13 @@
-"""Nodes: the places in a hierarchy that an item, a sentence or a photo stands for."""
+"""Look up nodes by their text, and items near an embedding."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from torch import Tensor
 
 from vsdemo.data.text.vocab import tokenize
-from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, Hierarchy, Step
-
-
-@dataclass(frozen=True)
-class Node:
-    """A place to walk from: an item of the hierarchy, or any sentence or photo.
-
-    Args:
-        text: What to show for it.
-        kind: One of `order.KINDS`.
-        embedding: `(1, D)`.
-        number: Index of its item; None if it is no item.
-    """
-
-    text: str
-    kind: str
-    embedding: Tensor = field(compare=False)
-    number: int | None = None
-
-
-def node_of(hierarchy: Hierarchy, number: int) -> Node:
-    """Return the node of an item."""
-    item = hierarchy.items[number]
-    return Node(text=item.text, kind=item.kind, embedding=hierarchy.x[[number]], number=number)
+from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, Hierarchy, Node, Step
 
 
 def find_item(hierarchy: Hierarchy, text: str) -> int | None:
@@ -55,7 +31,7 @@ def nearest_by_kind(
 
     Args:
         hierarchy: The items.
-        embedding: `(1, D)`.
+        embedding: `(1, K)`.
         exclude: Nodes to leave out, such as those that `embedding` is composed of.
         k: Items of each kind.
     """

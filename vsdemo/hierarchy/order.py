@@ -7,7 +7,7 @@ E(x, y) = |max(0, x - y)|^2 (Eq. 2) is small. The origin lies above everything a
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
@@ -15,12 +15,13 @@ from torch import Tensor
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
-from vsdemo.models.scores import Score
+from vsdemo.models.limits import NO_LIMITS, Limits
+from vsdemo.models.scores import OrderViolation, Score
 
 ROOT, CONCEPT, CAPTION, PHOTO = KINDS = ("root", "concept", "caption", "photo")
 ROOT_TEXT = "anything"
-PENALTY = 30.0  # weight of a violation against the distance of a step
-GAP = 0.1  # least share of all depths between a caption and the next step
+PENALTY = 30.0  # without limits: weight of a violation against the distance of a step
+GAP = 0.1  # without limits: least share of all depths between a caption and the next step
 MIN_LENGTH_RANGE = 0.01  # lengths that differ by less count as equal
 MAX_SAMPLE = 500  # evenly spaced photos that give the depths of unit-length embeddings
 MAX_STEPS = 100  # items returned by `above` and `below`
@@ -58,15 +59,33 @@ class Step:
     violation: float
 
 
-def check_order(score: Score, name: str) -> Score:
-    """Return the score if captions lie above photos under it.
+@dataclass(frozen=True)
+class Node:
+    """A place to walk from: an item of the hierarchy, or any sentence or photo.
+
+    Args:
+        text: What to show for it.
+        kind: One of `KINDS`.
+        embedding: `(1, K)`, what the order compares.
+        number: Index of its item; None if it is no item.
+    """
+
+    text: str
+    kind: str
+    embedding: Tensor = field(compare=False)
+    number: int | None = None
+
+
+def check_order(score: Score, name: str) -> OrderViolation:
+    """Return the order of a score if captions lie above photos in it.
 
     Raises:
         UserError: If the score has no such order. The message names the model `name`.
     """
-    if not score.is_order or score.reversed:
+    order = score.order
+    if order is None or order.reversed:
         raise UserError(f"{name} {NO_ORDER}")
-    return score
+    return order
 
 
 class Hierarchy:
@@ -74,10 +93,9 @@ class Hierarchy:
 
     Args:
         items: The N items.
-        x: `(N, D)`, their nonnegative embeddings.
-        score: The order violation of the model.
-        limit: The largest violation of a step. For a model of concepts this is the margin that
-            negative pairs were trained to exceed.
+        x: `(N, K)`, what the order compares of their embeddings; nonnegative.
+        order: The order violation.
+        limits: The largest violations of a step.
 
     Raises:
         UserError: If there are fewer than two items, or an embedding is not finite.
@@ -87,8 +105,8 @@ class Hierarchy:
         self,
         items: Sequence[Item],
         x: Tensor,
-        score: Score,
-        limit: float = float("inf"),
+        order: OrderViolation,
+        limits: Limits = NO_LIMITS,
     ) -> None:
         if len(items) < 2:
             raise UserError("A hierarchy needs two items at least; choose a larger gallery.")
@@ -96,8 +114,8 @@ class Hierarchy:
             raise UserError("Some embeddings are not numbers; the model's weights are damaged.")
         self.items = tuple(items)
         self.x = x.float().cpu()
-        self.score = score
-        self.limit = limit
+        self.order = order
+        self.limits = limits
         kinds = torch.tensor([KINDS.index(item.kind) for item in items])
         self.of_kind = {kind: kinds == i for i, kind in enumerate(KINDS)}  # each (N,), bool
 
@@ -112,13 +130,13 @@ class Hierarchy:
 
         Args:
             items: The M items; none of them a photo.
-            x: `(M, D)`.
+            x: `(M, K)`.
         """
         result = Hierarchy(
             items=(*self.items, *items),
             x=torch.cat([self.x, x]),
-            score=self.score,
-            limit=self.limit,
+            order=self.order,
+            limits=self.limits,
         )
         result.by_length = self.by_length
         result.depths = torch.cat([self.depths, self.depth(x)])
@@ -140,14 +158,27 @@ class Hierarchy:
         """What a depth measures, for people."""
         return "length" if self.by_length else "mean violation above photos"
 
+    def node(self, number: int) -> Node:
+        """Return the node of an item."""
+        item = self.items[number]
+        return Node(item.text, item.kind, self.x[[number]], number)
+
+    def depth_of(self, node: Node) -> float:
+        """Return the depth of a node; a photo is deeper than everything else."""
+        if node.kind == PHOTO:
+            return float("inf")
+        if node.number is not None:
+            return float(self.depths[node.number])
+        return float(self.depth(node.embedding))
+
     def depth(self, x: Tensor) -> Tensor:
-        """Return the depths `(M,)` of embeddings `(M, D)`: 0 at the root, larger if specific."""
+        """Return the depths `(M,)` of embeddings `(M, K)`: 0 at the root, larger if specific."""
         if self.by_length:
             lengths: Tensor = x.norm(dim=1)
             return lengths
         photos = self.x[self.of_kind[PHOTO]]
         sample = photos[:: -(-len(photos) // MAX_SAMPLE)]
-        violations: Tensor = -self.score(Embeddings(x), Embeddings(sample))  # (M, P)
+        violations = -self.order(Embeddings(x), Embeddings(sample))  # (M, P)
         return violations.mean(dim=1)
 
     @cached_property
@@ -160,9 +191,17 @@ class Hierarchy:
 
     @cached_property
     def gap(self) -> float:
-        """The least difference in depth of a step from or to a caption."""
+        """The least difference in depth of a step from or to a caption; 0 where limits are known.
+
+        Where they are not, short steps are hardly better than chance.
+        """
+        if self.limits != NO_LIMITS:
+            return 0.0
         inner = self.depths[~self.of_kind[ROOT]]
         return GAP * float(inner.max() - inner.min())
+
+    def _limit_above(self, node: Node) -> float:
+        return self.limits.photos if node.kind == PHOTO else self.limits.texts
 
     def violations(self, embedding: Tensor, numbers: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return E(item, embedding) and E(embedding, item), `(M,)` each.
@@ -170,11 +209,11 @@ class Hierarchy:
         Their sum is the squared distance |x - y|^2.
 
         Args:
-            embedding: `(1, D)`.
+            embedding: `(1, K)`.
             numbers: `(M,)`, the items; by default all.
         """
         x = self.x if numbers is None else self.x[numbers]
-        above = -self.score(Embeddings(x), Embeddings(embedding))[:, 0]
+        above = -self.order(Embeddings(x), Embeddings(embedding))[:, 0]
         square = x.square().sum(1) - 2 * (x @ embedding[0]) + embedding.square().sum()
         return above, (square - above).clamp(min=0)
 
@@ -185,81 +224,88 @@ class Hierarchy:
 
     def above(
         self,
-        embedding: Tensor,
-        depth: float,
+        node: Node,
         *,
-        start: Tensor | None = None,
-        concepts_only: bool = False,
+        start: Node | None = None,
         candidates: Collection[int] | None = None,
     ) -> list[Step]:
-        """Return the items above an embedding, nearest first.
+        """Return the items above a node, the most specific first. No caption is above a concept.
 
-        Items are ranked by `PENALTY` times the violation plus the distance upwards. Ranked by the
-        violation alone, the root would always come first.
+        Without limits, items are ranked by `PENALTY` times the violation plus the distance upwards;
+        ranked by the violation alone, the root would always come first.
 
         Args:
-            embedding: `(1, D)`.
-            depth: Its depth; items that are not less deep are left out.
-            start: `(1, D)`, where a walk began. Items must lie above it as well.
-            concepts_only: Whether to leave out captions. Set for the embedding of a concept.
-            candidates: If given, only these items and the root are returned, however small the
-                difference in depth.
+            node: The node.
+            start: Where a walk began. Items must lie above it as well.
+            candidates: If given, only these items, captions too, and the root are returned, however
+                small the difference in depth.
         """
         numbers = self._not_photos
-        up, down = self.violations(embedding, numbers)
-        worst = up
+        up, down = self.violations(node.embedding, numbers)
+        worst, allowed = up, up <= self._limit_above(node)
         if start is not None:
-            worst = torch.maximum(up, self.violations(start, numbers)[0])
+            from_start = self.violations(start.embedding, numbers)[0]
+            worst = torch.maximum(up, from_start)
+            allowed &= from_start <= self._limit_above(start)
         is_caption = self.of_kind[CAPTION][numbers]
         is_root = self.of_kind[ROOT][numbers]
-        depths = self.depths[numbers]
+        depth, depths = self.depth_of(node), self.depths[numbers]
+        concepts_only = node.kind == CONCEPT and candidates is None
         if candidates is not None:
             gap = torch.zeros_like(depths)
         else:
             gap = torch.where(is_caption, self.gap, 0.0 if concepts_only else self.gap)
-        allowed = (depths < depth - gap) & (up <= down) & (worst <= self.limit)
+        allowed &= (depths < depth - gap) & (up <= down)
         if concepts_only:
             allowed &= ~is_caption
         if candidates is not None:
             listed = torch.tensor(sorted(candidates), dtype=numbers.dtype)
             allowed &= is_root | torch.isin(numbers, listed)
-        cost = PENALTY * worst + down
+        cost = PENALTY * worst + down if self.limits == NO_LIMITS else -depths
         if not self.by_length:  # everything is equally far from the root, so it comes last
             cost = cost.masked_fill(is_root, float(cost.max()))
             allowed |= is_root & (depths < depth)
         return _cheapest(cost, allowed, violations=up, numbers=numbers)
 
     def below(
-        self,
-        embedding: Tensor,
-        depth: float,
-        *,
-        kind: str | None = None,
-        start: Tensor | None = None,
+        self, node: Node, *, kind: str | None = None, start: Node | None = None
     ) -> list[Step]:
-        """Return the items below an embedding, nearest first.
-
-        Every photo counts as below; photos are ranked by their violation alone.
+        """Return the items below a node, nearest first; photos are ranked by their violation alone.
 
         Args:
-            embedding: `(1, D)`.
-            depth: Its depth; other items than photos that are not deeper are left out.
+            node: The node.
             kind: Return items of this kind; by default of all kinds but photos.
-            start: `(1, D)`, where a walk began. Items must lie below it as well.
+            start: Where a walk began. Items must lie below it as well.
         """
         numbers = self.of_kind[kind].nonzero()[:, 0] if kind else self._not_photos
-        up, down = self.violations(embedding, numbers)
+        up, down = self.violations(node.embedding, numbers)
         worst = down
         if start is not None:
-            worst = torch.maximum(down, self.violations(start, numbers)[1])
-        gap = torch.where(self.of_kind[CAPTION][numbers], self.gap, 0)
-        allowed = (self.depths[numbers] > depth + gap) & (down <= up) & (worst <= self.limit)
-        allowed |= self.of_kind[PHOTO][numbers]
-        cost = worst if kind == PHOTO else PENALTY * worst + up
+            worst = torch.maximum(down, self.violations(start.embedding, numbers)[1])
+        if kind == PHOTO:
+            allowed, cost = worst <= self.limits.photos, worst
+        else:
+            gap = torch.where(self.of_kind[CAPTION][numbers], self.gap, 0)
+            allowed = self.depths[numbers] > self.depth_of(node) + gap
+            allowed &= (down <= up) & (worst <= self.limits.texts)
+            cost = up + (PENALTY * worst if self.limits == NO_LIMITS else 0)
         return _cheapest(cost, allowed, violations=down, numbers=numbers)
 
+    def children(self, node: Node) -> list[Step]:
+        """Return the items directly below a node, nearest first, but photos.
+
+        They are the items of `below` that have no other of them above.
+        """
+        below = self.below(node)
+        numbers = torch.tensor([step.number for step in below], dtype=torch.long)
+        x, depths = Embeddings(self.x[numbers]), self.depths[numbers]
+        violations = -self.order(x, x)  # (M, M)
+        above = (violations <= self.limits.texts) & (violations <= violations.T)
+        between = (above & (depths[:, None] < depths)).any(0)
+        return [step for step, has in zip(below, between.tolist(), strict=True) if not has]
+
     def nearest(self, embedding: Tensor, k: int, kind: str) -> list[Step]:
-        """Return the k items of a kind nearest to an embedding `(1, D)`, by squared distance."""
+        """Return the k items of a kind nearest to an embedding `(1, K)`, by squared distance."""
         numbers = self.of_kind[kind].nonzero()[:, 0]
         up, down = self.violations(embedding, numbers)
         distances = up + down
@@ -268,16 +314,22 @@ class Hierarchy:
 
 
 def hierarchy_of_photos(
-    texts: Sequence[Item], x_texts: Tensor, photos: Sequence[str], x_photos: Tensor, score: Score
+    texts: Sequence[Item],
+    x_texts: Tensor,
+    photos: Sequence[str],
+    x_photos: Tensor,
+    order: OrderViolation,
+    limits: Limits = NO_LIMITS,
 ) -> Hierarchy:
     """Return the hierarchy of the origin, texts and photos, in this order.
 
     Args:
         texts: T concepts and captions.
-        x_texts: `(T, D)`.
+        x_texts: `(T, K)`.
         photos: Names of P photos.
-        x_photos: `(P, D)`.
-        score: The order violation of the model.
+        x_photos: `(P, K)`.
+        order: The order violation.
+        limits: The largest violations of a step.
 
     Raises:
         UserError: As `Hierarchy` does.
@@ -285,11 +337,11 @@ def hierarchy_of_photos(
     items = [Item(ROOT, ROOT_TEXT), *texts]
     items += [Item(PHOTO, name, number) for number, name in enumerate(photos)]
     origin = torch.zeros(1, x_texts.shape[1])
-    return Hierarchy(items, torch.cat([origin, x_texts, x_photos]), score)
+    return Hierarchy(items, torch.cat([origin, x_texts, x_photos]), order, limits)
 
 
 def compose(embeddings: Tensor) -> Tensor:
-    """Return the element-wise maximum `(1, D)` of embeddings `(M, D)`; it lies below all of them.
+    """Return the element-wise maximum `(1, K)` of embeddings `(M, K)`; it lies below all of them.
 
     This is the conjunction of section 4.3: everything that any of them says.
     """
@@ -297,7 +349,7 @@ def compose(embeddings: Tensor) -> Tensor:
 
 
 def abstract(embeddings: Tensor) -> Tensor:
-    """Return the element-wise minimum `(1, D)` of embeddings `(M, D)`; it lies above all of them.
+    """Return the element-wise minimum `(1, K)` of embeddings `(M, K)`; it lies above all of them.
 
     It keeps what they have in common.
     """

@@ -138,7 +138,7 @@ def _pca(x: np.ndarray, seed: int) -> np.ndarray:
     places = np.zeros((len(x), 2))
     dims = min(2, *x.shape) if len(x) > 1 else 0
     if dims:
-        pca: Any = PCA(dims, random_state=seed)  # type: ignore[no-untyped-call]
+        pca: Any = PCA(dims, random_state=seed)
         places[:, :dims] = pca.fit_transform(x.astype(np.float64))
     return places
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from torch import Tensor
-
-from vsdemo.hierarchy.nodes import Node
-from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Step
+from vsdemo.hierarchy.order import CAPTION, PHOTO, ROOT, Hierarchy, Node, Step
 
 MAX_LENGTH = 40  # steps of a walk
 
@@ -17,48 +14,34 @@ Entailments = Mapping[int | None, Collection[int]]
 
 def climb(
     hierarchy: Hierarchy,
-    embedding: Tensor,
-    kind: str,
+    start: Node,
     *,
     entailments: Entailments | None = None,
     max_steps: int = MAX_LENGTH,
 ) -> list[Step]:
-    """Walk up from an embedding, always to the nearest item above, until the root.
+    """Walk up from a node, always to the nearest item above, until the root or until nothing is.
 
     Args:
         hierarchy: The items to walk over.
-        embedding: `(1, D)`, where the walk begins.
-        kind: What `embedding` is of. From a photo the walk goes to a caption if it can, since a
-            concept says less of a photo than people would.
+        start: Where the walk begins. From a photo it goes to a caption if it can, since a concept
+            says less of a photo than people would.
         entailments: If given, only items that follow from an item are steps from it. A walk from a
             photo is free until its first caption.
         max_steps: The most steps to take.
     """
-    start = embedding
-    steps: list[Step] = []
-    number = None
-    depth = float("inf") if kind == PHOTO else float(hierarchy.depth(embedding))
-    while kind != ROOT and len(steps) < max_steps:
+    node, steps = start, list[Step]()
+    while node.kind != ROOT and len(steps) < max_steps:
         candidates = None
-        if entailments is not None and kind != PHOTO:
-            candidates = entailments.get(number, ())
-        above = hierarchy.above(
-            embedding,
-            depth,
-            start=start,
-            concepts_only=kind == CONCEPT and candidates is None,
-            candidates=candidates,
-        )
-        if kind == PHOTO:
+        if entailments is not None and node.kind != PHOTO:
+            candidates = entailments.get(node.number if steps else None, ())
+        above = hierarchy.above(node, start=start, candidates=candidates)
+        if node.kind == PHOTO:
             captions = [step for step in above if hierarchy.items[step.number].kind == CAPTION]
             above = captions or above
         if not above:
             break
         steps.append(above[0])
-        number = above[0].number
-        kind = hierarchy.items[number].kind
-        embedding = hierarchy.x[[number]]
-        depth = float(hierarchy.depths[number])
+        node = hierarchy.node(above[0].number)
     return steps
 
 
@@ -67,18 +50,15 @@ def descend(hierarchy: Hierarchy, number: int) -> list[Step]:
 
     A photo is the next step only where no word or caption is below.
     """
-    start = hierarchy.x[[number]]
+    node = start = hierarchy.node(number)
     steps: list[Step] = []
-    while hierarchy.items[number].kind != PHOTO and len(steps) < MAX_LENGTH:
-        embedding = hierarchy.x[[number]]
-        depth = float(hierarchy.depths[number])
-        below = hierarchy.below(embedding, depth, start=start)
-        if not below:
-            below = hierarchy.below(embedding, depth, kind=PHOTO, start=start)
+    while node.kind != PHOTO and len(steps) < MAX_LENGTH:
+        below = hierarchy.below(node, start=start)
+        below = below or hierarchy.below(node, kind=PHOTO, start=start)
         if not below:
             break
         steps.append(below[0])
-        number = below[0].number
+        node = hierarchy.node(below[0].number)
     return steps
 
 
@@ -92,7 +72,7 @@ def walk(
     Returns:
         The steps up and the steps down.
     """
-    up = climb(hierarchy, start.embedding, start.kind, entailments=entailments)
+    up = climb(hierarchy, start, entailments=entailments)
     top = start.number
     if start.kind in (PHOTO, CAPTION) or top is None:
         inner = [step.number for step in up if hierarchy.items[step.number].kind != ROOT]

@@ -18,6 +18,7 @@ MODELS: dict[str, str] = {  # name -> "module:attribute"
     "bow": "vsdemo.models.bow:BOW",
     "gru": "vsdemo.models.gru:GRU",
     "order": "vsdemo.models.vendrov2016:ORDER",
+    "hierarchy": "vsdemo.models.hierarchy:HIERARCHY",
     "rnn": "vsdemo.models.socher2014:RNN",
     "ct_rnn": "vsdemo.models.socher2014:CT_RNN",
     "dt_rnn": "vsdemo.models.socher2014:DT_RNN",

@@ -1,7 +1,8 @@
 """Checkpoints: folders with a model's configuration, vocabulary, weights, metrics, events and card.
 
 The files are config.json, vocab.json, model*.safetensors, metrics.json, events.jsonl and README.md.
-`vsdemo.search.calibration` adds matching.json, and words.json for models that read characters.
+`vsdemo.search.calibration` adds matching.json, words.json for models that read characters, and
+limits.json for models with an order.
 SHA256SUMS has the checksums of all that answers depend on, which `load` compares. There is no
 pickle.
 """
@@ -13,7 +14,7 @@ import json
 import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,12 @@ from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.mean import MeanEncoder
 from vsdemo.models import migrations
 from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.limits import NO_LIMITS, Limits
 from vsdemo.vision.features import FeatureCache
 
 FORMAT = 1  # of the folder; config.json has a version of its own
 SNAPSHOT = "snapshot-"
-TRAINING_WORDS, METRICS = "words.json", "metrics.json"
+TRAINING_WORDS, METRICS, LIMITS = "words.json", "metrics.json", "limits.json"
 MAX_FILE = 9_500_000  # bytes; Hugging Face Spaces refuse 10 MB outside LFS
 ENSEMBLE = "ensemble"
 DAMAGE = (  # what damaged files raise
@@ -174,8 +176,12 @@ def save(
     checksums.write_files(
         folder,
         {name: text.encode() for name, text in contents.items()} | weights,
-        remove=[f.name for f in folder.glob("model*.safetensors") if f.name not in names],
+        remove=[LIMITS, *(old for old in _weights(folder) if old not in names)],
     )
+
+
+def _weights(folder: Path) -> list[str]:
+    return [file.name for file in folder.glob("model*.safetensors")]
 
 
 def _shards(state: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
@@ -283,6 +289,7 @@ def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
         model.load_state_dict({name: tensor.float() for name, tensor in state.items()})
         _check_finite(state)
         training_words = _training_words(folder)
+        model.limits = _limits(folder)
     except DamagedFile:
         raise
     except DAMAGE as error:
@@ -323,6 +330,19 @@ def save_training_words(folder: Path, words: Sequence[str]) -> None:
     checksums.write_files(folder, {TRAINING_WORDS: text.encode()})
 
 
+def save_limits(folder: Path, limits: Limits) -> None:
+    """Store where the order of a model ends; `save`, with other weights, removes it."""
+    checksums.write_files(folder, {LIMITS: (json.dumps(asdict(limits)) + "\n").encode()})
+
+
+def _limits(folder: Path) -> Limits:
+    """Return what `save_limits` stored, or no limits."""
+    file = folder / LIMITS
+    if not file.exists():
+        return NO_LIMITS
+    return Limits(**json_files.load(file))
+
+
 def _training_words(folder: Path) -> WordList | None:
     """Return what `save_training_words` stored; None for most models."""
     file = folder / TRAINING_WORDS
@@ -337,7 +357,7 @@ def check_sums(folder: Path) -> None:
     Raises:
         DamagedFile: A file has changed.
     """
-    for file in (*_content_files(folder), folder / TRAINING_WORDS):
+    for file in (*_content_files(folder), folder / TRAINING_WORDS, folder / LIMITS):
         checksums.check(file)
 
 

@@ -13,6 +13,7 @@ from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import add_trees
 from vsdemo.encoders import Encoder
+from vsdemo.models.limits import NO_LIMITS, Limits
 from vsdemo.models.scores import Score
 
 BATCH = 256  # sentences or photos in a forward pass outside of training
@@ -22,6 +23,7 @@ class DualEncoder(nn.Module):
     """A text encoder, an image encoder (None for tasks without photos) and the score between them.
 
     Attributes:
+        limits: For a score with an order, where it ends; see `vsdemo.search.calibration`.
         solved: Whether `fit` solves the model at once, without gradient steps.
     """
 
@@ -30,6 +32,7 @@ class DualEncoder(nn.Module):
     def __init__(self, text: Encoder, image: Encoder | None, score: Score) -> None:
         super().__init__()
         self.text, self.image, self.score = text, image, score
+        self.limits: Limits = NO_LIMITS
 
     @property
     def device(self) -> torch.device:

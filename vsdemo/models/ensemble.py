@@ -139,7 +139,8 @@ def _properties(folder: Path, model: DualEncoder, spec: Spec) -> dict[str, Any]:
         raise UserError(
             f"{folder} embeds each part of a sentence; an ensemble needs one embedding a sentence."
         )
-    direction = " reversed" if model.score.reversed else ""
+    order = model.score.order
+    direction = " reversed" if order and order.reversed else ""
     return {
         "data set": spec.dataset,
         "backbone": f"{spec.config.backbone} ({spec.backbone_hash})",

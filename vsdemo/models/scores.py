@@ -2,7 +2,7 @@
 
 Sign and orientation are the same from the loss to the screen: `score(general, specific)` is
 (G, S). `to_unit` maps a score to 0..1 for bars. What a score can do is declared in attributes
-(`normalized`, `is_order`, `reversed`, `can_align`), so that callers need no type checks.
+(`normalized`, `order`, `can_align`), so that callers need no type checks.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ class Score:
         unit: Short name of the score, shown beside its values.
         meaning: One sentence for visitors.
         normalized: Whether encoders with this score return vectors of length 1.
-        is_order: Whether the score is a partial order, so that `excess` is defined.
-        reversed: Whether an order places photos above captions.
         can_align: Whether embeddings are sets of parts, so that `align` and the methods below it
             are defined.
     """
@@ -38,9 +36,7 @@ class Score:
     unit: ClassVar[str]
     meaning: ClassVar[str]
     normalized: ClassVar[bool] = True
-    is_order: ClassVar[bool] = False
     can_align: ClassVar[bool] = False
-    reversed: bool = False
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return all scores, (G, S)."""
@@ -58,15 +54,18 @@ class Score:
         """Return the scores of items of one kind, (A, B): the mean of both directions."""
         return (self(a, b) + self(b, a).T) / 2
 
-    def excess(self, general: Embeddings, specific: Embeddings) -> Tensor:
-        """Return by how much matching rows violate the order in each dimension, (N, D).
+    @property
+    def order(self) -> OrderViolation | None:
+        """The partial order of what `order_part` returns; None for a score without an order."""
+        return None
 
-        The order holds where no number is above 0.
+    def order_part(self, x: Tensor) -> Tensor:
+        """Return those coordinates of embeddings (N, D) that the order compares, (N, K).
 
         Raises:
-            TypeError: The score is no order.
+            TypeError: The score has no order.
         """
-        raise TypeError(f"{type(self).__name__} is no order")
+        raise TypeError(f"{type(self).__name__} has no order")
 
     def align(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return the scores of all parts of sentences with all regions of photos, (G, S, M, K).
@@ -168,6 +167,9 @@ class OrderViolation(Score):
 
     The general x lies above the specific y when no coordinate of x exceeds that of y. `reversed`
     places photos above captions: score(x, y) = -|max(0, y - x)|^2.
+
+    Attributes:
+        reversed: Whether photos lie above captions.
     """
 
     unit = "order fit"
@@ -175,10 +177,18 @@ class OrderViolation(Score):
         "1 minus the order violation: how fully the photo's vector covers the sentence's. "
         "1 means that the sentence lies above the photo in the hierarchy."
     )
-    is_order = True
 
     def __init__(self, *, reversed: bool = False) -> None:
         self.reversed = reversed
+
+    @property
+    def order(self) -> OrderViolation:
+        """The score itself."""
+        return self
+
+    def order_part(self, x: Tensor) -> Tensor:
+        """Return all coordinates, (N, D)."""
+        return x
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return all scores, (G, S)."""
@@ -190,7 +200,10 @@ class OrderViolation(Score):
         return -violation
 
     def excess(self, general: Embeddings, specific: Embeddings) -> Tensor:
-        """Return x - y of matching rows, (N, D); y - x if reversed."""
+        """Return by how much matching rows violate the order in each coordinate, (N, D).
+
+        It is x - y, or y - x if reversed; the order holds where no number is above 0.
+        """
         return specific.x - general.x if self.reversed else general.x - specific.x
 
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
@@ -240,6 +253,49 @@ def _blocks(lower: Tensor, upper: Tensor) -> Iterator[tuple[slice, slice]]:
 
 def _block_size(x: Tensor) -> int:
     return CPU_BLOCK if x.device.type == "cpu" else GPU_BLOCK
+
+
+class AngleAndOrder(Score):
+    """The cosine of one part of the vectors minus the order violation of the other.
+
+    score(x, y) = cos(a(x), a(y)) - weight |max(0, o(x) - o(y))|^2
+
+    The first `angle` coordinates of an embedding, a, have length 1 and say what it is about. The
+    others, o, are nonnegative and say how much it says: the order is among them.
+    """
+
+    unit = "match"
+    meaning = (
+        "Cosine of what the sentence and the photo are about, minus how far the sentence says more "
+        "than the photo shows."
+    )
+    normalized = False
+
+    def __init__(self, angle: int, *, weight: float) -> None:
+        self.angle, self.weight = angle, weight
+
+    @property
+    def order(self) -> OrderViolation:
+        """The order of the second part."""
+        return ORDER
+
+    def order_part(self, x: Tensor) -> Tensor:
+        """Return o, (N, K)."""
+        return x[:, self.angle :]
+
+    def _parts(self, embeddings: Embeddings) -> tuple[Tensor, Embeddings]:
+        """Return a, (N, angle), and o, (N, K)."""
+        return embeddings.x[:, : self.angle], Embeddings(self.order_part(embeddings.x).contiguous())
+
+    def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return all scores, (G, S)."""
+        (a, o), (b, p) = self._parts(general), self._parts(specific)
+        return a @ b.T + self.weight * ORDER(o, p)
+
+    def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return the scores of matching rows, (N,)."""
+        (a, o), (b, p) = self._parts(general), self._parts(specific)
+        return (a * b).sum(-1) + self.weight * ORDER.pairs(o, p)
 
 
 class FragmentAlignment(Score):
@@ -325,13 +381,20 @@ def _mask(embeddings: Embeddings) -> Tensor:
     return embeddings.mask
 
 
+ORDER = OrderViolation()
 SCORES: dict[str, Score] = {
     "inner": Inner(),
     "cosine": Cosine(),
     "euclidean": Euclidean(),
-    "order": OrderViolation(),
+    "order": ORDER,
     "order_reversed": OrderViolation(reversed=True),
 }
+
+
+@cache
+def angle_and_order(angle: int, *, weight: float) -> AngleAndOrder:
+    """Return the score with these settings, the same object each time."""
+    return AngleAndOrder(angle, weight=weight)
 
 
 @cache

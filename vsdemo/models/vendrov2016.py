@@ -125,7 +125,7 @@ def build_order(config: OrderConfig, vocab: Vocab, features: int) -> DualEncoder
         dim=config.dim,
         pooling=config.pooling,
         bidirectional=config.bidirectional,
-        head=Head(nonnegative=score.is_order),
+        head=Head(nonnegative=score.order is not None),
         dropout=config.dropout,
     )
     if not features:
@@ -133,7 +133,7 @@ def build_order(config: OrderConfig, vocab: Vocab, features: int) -> DualEncoder
     image = LinearImage(
         features,
         config.dim,
-        head=Head(nonnegative=score.is_order),
+        head=Head(nonnegative=score.order is not None),
         dropout=config.dropout,
     )
     return DualEncoder(text, image, score)

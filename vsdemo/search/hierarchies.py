@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import torch
 from PIL import Image
+from torch import Tensor
 
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
@@ -15,7 +17,7 @@ from vsdemo.data.text import parser
 from vsdemo.encoders import TextEncoder
 from vsdemo.encoders.concepts import ConceptTable
 from vsdemo.hierarchy import generalize
-from vsdemo.hierarchy.nodes import Node, find_item, node_of
+from vsdemo.hierarchy.nodes import find_item
 from vsdemo.hierarchy.order import (
     CAPTION,
     CONCEPT,
@@ -23,10 +25,12 @@ from vsdemo.hierarchy.order import (
     ROOT,
     Hierarchy,
     Item,
+    Node,
     check_order,
     hierarchy_of_photos,
 )
 from vsdemo.hierarchy.walks import Entailments, climb
+from vsdemo.models.limits import Limits
 from vsdemo.search.engine import Engine, Reader
 
 MAX_CAPTIONS = 2000  # of a gallery; evenly spaced if it has more
@@ -47,15 +51,16 @@ def from_concepts(reader: Reader) -> Hierarchy:
     Raises:
         UserError: If the model has no order.
     """
-    score = check_order(reader.score, reader.spec.preset)
+    order = check_order(reader.score, reader.spec.preset)
     names = concept_table(reader).names
-    x = reader.model.encode_text([Sentence(name) for name in names]).x  # (N, D)
+    x = text_coordinates(reader, names)  # (N, K)
     root = int(x.norm(dim=1).argmin())
     items = [
         Item(kind=ROOT if number == root else CONCEPT, text=name, number=number)
         for number, name in enumerate(names)
     ]
-    return Hierarchy(items, x, score, limit=reader.spec.config.margin)
+    margin: float = reader.spec.config.margin  # negative pairs were trained to exceed it
+    return Hierarchy(items, x, order, Limits(texts=margin))
 
 
 def from_gallery(
@@ -73,17 +78,18 @@ def from_gallery(
     Raises:
         UserError: If the model has no order.
     """
-    score = check_order(engine.score, engine.spec.preset)
+    order = check_order(engine.score, engine.spec.preset)
     concepts = [phrase for phrase in concept_phrases() if not engine.unknown_words(phrase)]
     sentences = list(dict.fromkeys(engine.gallery.captions)) or caption_bank.sentences()
     stride = max(1, -(-len(sentences) // max_captions))
     captions = engine.index_texts(sentences[::stride], progress)
     items = [Item(CONCEPT, phrase) for phrase in concepts]
     items += [Item(CAPTION, text) for text in captions.items]
-    x_concepts = engine.model.encode_text([Sentence(phrase) for phrase in concepts]).x  # (C, D)
-    x_texts = torch.cat([x_concepts, captions.embeddings.x.cpu()])
-    x_photos = engine.photos.embeddings.x.cpu()
-    return hierarchy_of_photos(items, x_texts, engine.photos.items, x_photos, score)
+    x_captions = engine.score.order_part(captions.embeddings.x.cpu())
+    x_texts = torch.cat([text_coordinates(engine, concepts), x_captions])
+    x_photos = engine.score.order_part(engine.photos.embeddings.x.cpu())
+    limits = engine.model.limits
+    return hierarchy_of_photos(items, x_texts, engine.photos.items, x_photos, order, limits)
 
 
 def add_generalizations(
@@ -95,11 +101,13 @@ def add_generalizations(
     a retrieval model puts above a photo is rarely true of it.
 
     Returns:
-        The extended hierarchy, and for `walks.climb` what follows from what. A concept as the
-        start adds nothing; then the second value is None.
+        The extended hierarchy, and for `walks.climb` what follows from what. A concept or a
+        photo without a caption above it adds nothing; then the second value is None.
     """
     if start.kind == PHOTO:
-        steps = climb(hierarchy, start.embedding, PHOTO, max_steps=1)
+        steps = climb(hierarchy, start, max_steps=1)
+        if not steps or hierarchy.items[steps[0].number].kind != CAPTION:
+            return hierarchy, None
         first: int | None = steps[0].number
         text = hierarchy.items[steps[0].number].text
     elif start.kind == CAPTION:
@@ -120,7 +128,7 @@ def add_generalizations(
         if encoder.unknown(Sentence(sentence))[0]  # some word is known
     ]
     if new:
-        x = engine.model.encode_text([Sentence(sentence) for sentence in new]).x.float().cpu()
+        x = text_coordinates(engine, new)
         numbers |= {sentence: len(hierarchy) + i for i, sentence in enumerate(new)}
         hierarchy = hierarchy.extended([Item(CAPTION, sentence) for sentence in new], x)
     entailments: dict[int | None, set[int]] = {
@@ -143,6 +151,12 @@ def concept_table(reader: Reader) -> ConceptTable:
     return cast(ConceptTable, reader.model.text)
 
 
+def text_coordinates(reader: Reader, texts: Sequence[str]) -> Tensor:
+    """Return what the order of a model compares of N concepts or sentences, (N, K)."""
+    x = reader.model.encode_text([Sentence(text) for text in texts]).x.float().cpu()
+    return reader.score.order_part(x)
+
+
 def text_node(hierarchy: Hierarchy, reader: Reader, text: str) -> Node:
     """Return the node of a concept, or of any sentence.
 
@@ -150,15 +164,16 @@ def text_node(hierarchy: Hierarchy, reader: Reader, text: str) -> Node:
         UserError: If a word or sense is unknown.
     """
     if has_concepts_only(reader):
-        return node_of(hierarchy, concept_table(reader).find(text))
+        return hierarchy.node(concept_table(reader).find(text))
     sentence = Sentence.from_user(text).text
     number = find_item(hierarchy, sentence)
     if number is not None:
-        return node_of(hierarchy, number)
-    embedding = reader.encode(sentence).x.float().cpu()
+        return hierarchy.node(number)
+    embedding = reader.score.order_part(reader.encode(sentence).x.float().cpu())
     return Node(text=sentence, kind=CAPTION, embedding=embedding)
 
 
 def photo_node(reader: Reader, photo: Image.Image, name: str) -> Node:
     """Return the node of any photo."""
-    return Node(text=name, kind=PHOTO, embedding=reader.encode_photo(photo).x.float().cpu())
+    x = reader.encode_photo(photo).x.float().cpu()
+    return Node(text=name, kind=PHOTO, embedding=reader.score.order_part(x))

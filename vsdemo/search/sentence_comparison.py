@@ -11,6 +11,7 @@ from typing import Any
 
 import torch.nn.functional as F
 
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
 from vsdemo.evaluation.text_embeddings import pooled
 from vsdemo.search.engine import Reader
@@ -79,8 +80,9 @@ def compare_sentences(reader: Reader, a: str, b: str) -> SentenceComparison:
     first, second = reader.encode(texts[0]), reader.encode(texts[1])
     encoder: Any = reader.model.text
     excess: list[float] = []
-    if reader.score.is_order:
-        excess = reader.score.excess(second, first)[0].tolist()
+    if order := reader.score.order:
+        parts = [Embeddings(reader.score.order_part(x.x)) for x in (second, first)]
+        excess = order.excess(*parts)[0].tolist()
     attention: list[tuple[float, ...]] = []
     if encoder.weighs_characters:
         attention = [tuple(encoder.character_weights(Sentence(t)).tolist()) for t in texts]

@@ -18,8 +18,7 @@ from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.galleries import Gallery
 from vsdemo.data.text import parser as parsers
 from vsdemo.hierarchy import walks
-from vsdemo.hierarchy.nodes import Node
-from vsdemo.hierarchy.order import Hierarchy, Step
+from vsdemo.hierarchy.order import Hierarchy, Node, Step
 from vsdemo.models import checkpoint, licences
 from vsdemo.search import hierarchies
 from vsdemo.search.engine import Engine, Reader, check_k

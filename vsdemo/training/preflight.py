@@ -18,6 +18,11 @@ LARGE = 10**15  # bytes; estimates above are no numbers to read
 SMALLER = "choose a smaller dim or batch_size"
 
 
+def uses_photos(config: Config) -> bool:
+    """Return whether a training looks at photos."""
+    return material_class(config.material).uses_photos
+
+
 def available_datasets(config: Config) -> list[str]:
     """Return the available data sets for a configuration, the usual one first.
 

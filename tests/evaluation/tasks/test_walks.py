@@ -11,6 +11,7 @@ from vsdemo.data.storybook.facts import entails, facts_of
 from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import walks
 from vsdemo.evaluation.tasks.walks import WalkCounts, Walks, world
+from vsdemo.models.limits import Limits
 from vsdemo.models.scores import SCORES
 
 PHOTOS = 12
@@ -35,6 +36,8 @@ def few_scenes(split, monkeypatch):
 
 class Oracle:
     """A model whose order is that of the facts: one coordinate for each text, photos above all."""
+
+    limits = Limits(0.5, 0.5)
 
     def __init__(self, truth, unknown=()):
         self.truth, self.score, self._unknown = truth, SCORES["order"], unknown
@@ -85,9 +88,9 @@ def test_an_order_of_the_facts_walks_truly(split):
     truth = world(split)
     result = Walks().evaluate(Oracle(truth), PhotoData(split, torch.zeros(PHOTOS, 1)))
     assert result["up"] == 100
-    assert result["down"] > 60  # a walk down goes on to a photo where none is below, too
+    assert result["down"] > 90  # an empty walk, from a caption that nothing follows, is not true
     assert result["steps_up"] > 1
-    assert result["children"] > 20
+    assert result["children"] > 90
     assert set(result["ci95"]) == {"up", "steps_up", "down", "children"}
 
 

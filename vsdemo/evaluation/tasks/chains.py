@@ -23,9 +23,9 @@ import torch
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.storybook.facts import Facts, Thing, entails, facts_of
-from vsdemo.data.storybook.lexicon import load_lexicon
-from vsdemo.data.storybook.realization import Caption, Mention, Message, realize
+from vsdemo.data.storybook.concepts import concepts_above
+from vsdemo.data.storybook.facts import Facts, entails, facts_of
+from vsdemo.data.storybook.realization import Caption
 from vsdemo.evaluation.metrics.accuracy import Accuracy, higher
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
 from vsdemo.evaluation.storybook_facts import stories
@@ -45,31 +45,12 @@ def chain(captions: Sequence[Caption]) -> tuple[tuple[Caption, ...], tuple[Capti
     without saying.
     """
     *shorter, fullest = captions
-    concepts = _concepts(fullest.message.mentions[0])
+    concepts = concepts_above(fullest.message.mentions[0])
     for size in range(len(shorter), 0, -1):
         for some in combinations(shorter, size):
             if _descends((*concepts, *some, fullest)):
                 return concepts, (*some, fullest)
     return concepts, (fullest,)
-
-
-def _concepts(main: Mention) -> tuple[Caption, ...]:
-    """Return sentences such as "Animals.", "Dogs.", "Brown dogs." for three small brown dogs."""
-    words, thing = load_lexicon(), main.thing
-    steps: list[tuple[str, str | None]] = [
-        (concept, None) for concept in (*reversed(words.hypernyms(thing.concept)), thing.concept)
-    ]
-    if thing.colour:
-        steps.append((thing.concept, thing.colour))
-    return tuple(realize(Message((_mention(main, *step),))) for step in steps)
-
-
-def _mention(main: Mention, concept: str, colour: str | None) -> Mention:
-    """Return the same group as a concept with its usual noun, in the plural for several."""
-    known = load_lexicon().concepts[concept]
-    plural = main.thing.count > 1 and not known.mass
-    thing = Thing(concept, 2 if plural else 1, colour)
-    return Mention(main.group, thing, known.nouns[0], vague=plural)
 
 
 def _descends(steps: Sequence[Caption]) -> bool:

@@ -27,7 +27,14 @@ from vsdemo.encoders import TextEncoder
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
 from vsdemo.evaluation.storybook_facts import stories
 from vsdemo.evaluation.task import PairedTask, PhotoData, Result
-from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, Hierarchy, Item, hierarchy_of_photos
+from vsdemo.hierarchy.order import (
+    CAPTION,
+    CONCEPT,
+    Hierarchy,
+    Item,
+    check_order,
+    hierarchy_of_photos,
+)
 from vsdemo.hierarchy.walks import climb, descend
 from vsdemo.models.dual_encoder import DualEncoder
 
@@ -137,7 +144,8 @@ class Walks(PairedTask):
 
     def check(self, model: DualEncoder) -> None:
         """Raise UserError for a model whose score is no order of captions above photos."""
-        if not model.score.is_order or model.score.reversed:
+        order = model.score.order
+        if order is None or order.reversed:
             raise UserError("The task walks needs an order-embedding with captions above photos.")
 
     def measure(self, model: DualEncoder, data: PhotoData) -> WalkCounts:
@@ -182,9 +190,10 @@ def _hierarchy(
     texts = np.flatnonzero(known).tolist()
     encoded = model.encode_text([Sentence(truth.texts[text]) for text in texts]).x
     photos = model.encode_image(data.features).x
+    order, part = check_order(model.score, "This model"), model.score.order_part
     items = [Item(truth.kinds[text], truth.texts[text]) for text in texts]
     names = [photo.name for photo in data.split.photos]
-    hierarchy = hierarchy_of_photos(items, encoded, names, photos, model.score)
+    hierarchy = hierarchy_of_photos(items, part(encoded), names, part(photos), order, model.limits)
     return hierarchy, [-1, *texts, *[-1] * len(photos)]
 
 
@@ -192,7 +201,7 @@ def _walk_up(
     hierarchy: Hierarchy, truth: World, numbers: Sequence[int], first_photo: int, photo: int
 ) -> tuple[int, int]:
     """Return how many steps of a walk up are true, and how many there are."""
-    steps = climb(hierarchy, hierarchy.x[[first_photo + photo]], PHOTO)
+    steps = climb(hierarchy, hierarchy.node(first_photo + photo))
     texts = [numbers[step.number] for step in steps if numbers[step.number] >= 0]
     right = [bool(truth.describes[text, photo]) for text in texts[:1]]
     right += [bool(truth.follows[b, a]) for a, b in pairwise(texts)]
@@ -217,6 +226,6 @@ def _walk_down(
         else:
             right.append(bool(truth.describes[text, step.number - first_photo]))
     children = set(truth.children(numbers[item], known).tolist())
-    listed = hierarchy.below(hierarchy.x[[item]], float(hierarchy.depths[item]))[:FIRST]
+    listed = hierarchy.children(hierarchy.node(item))[:FIRST]
     reached = sum(numbers[step.number] in children for step in listed)
     return sum(right), max(1, len(right)), reached, min(FIRST, len(children))

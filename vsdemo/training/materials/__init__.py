@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MATERIALS = {
     "photos": "vsdemo.training.materials.photos:Photos",
+    "relations": "vsdemo.training.materials.relations:Relations",
     "sentence_pairs": "vsdemo.training.materials.sentence_pairs:SentencePairs",
     "concept_pairs": "vsdemo.training.materials.concept_pairs:ConceptPairs",
 }

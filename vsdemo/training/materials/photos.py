@@ -117,11 +117,15 @@ class Photos(Pairs):
             backbone_hash=cache.hash,
             features=self.photos.shape[-1],
         )
-        self.captions = self._build_text_model(self.train_set.captions)
+        self.captions = self._build_text_model(self._texts())
         self.lengths = [len(caption) for caption in self.captions]
         self.photo_of = torch.tensor(self.train_set.photo_of)  # (C,)
         self.steps_per_epoch = len(self._epoch(0))
         return self.model
+
+    def _texts(self) -> Sequence[str]:
+        """Return the texts of training, the captions first."""
+        return self.train_set.captions
 
     def _epoch(self, epoch: int) -> Sequence[Tensor]:
         return epoch_batches(self.config, self.train_set.captions_of, epoch, self.lengths)

@@ -12,7 +12,7 @@ from torch import Tensor
 from vsdemo.core.errors import UserError
 from vsdemo.hierarchy import nodes as hierarchy_nodes
 from vsdemo.hierarchy import order
-from vsdemo.hierarchy.nodes import Node
+from vsdemo.hierarchy.order import Node
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html

@@ -17,8 +17,7 @@ from vsdemo.data.pairs import hypernyms
 from vsdemo.data.text import parser
 from vsdemo.data.text.vocab import tokenize
 from vsdemo.hierarchy import map_content, projection
-from vsdemo.hierarchy.nodes import Node
-from vsdemo.hierarchy.order import CONCEPT, PHOTO, ROOT, Hierarchy, check_order
+from vsdemo.hierarchy.order import CONCEPT, PHOTO, ROOT, Hierarchy, Node, check_order
 from vsdemo.hierarchy.walks import Entailments
 from vsdemo.models import checkpoint
 from vsdemo.search import hierarchies

@@ -8,8 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from vsdemo.hierarchy import walks
-from vsdemo.hierarchy.nodes import Node
-from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, Step
+from vsdemo.hierarchy.order import CAPTION, PHOTO, ROOT, Node, Step
 from vsdemo.plots.embedding_map import MapView, map_figure, map_overlay
 from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui.components.html import PhotoAddress
@@ -30,12 +29,6 @@ class Levels:
     photos: Markup
 
 
-def node_of(gallery: HierarchyGallery, number: int) -> Node:
-    """Return the node of an item."""
-    item = gallery.hierarchy.items[number]
-    return Node(item.text, item.kind, gallery.hierarchy.x[[number]], number)
-
-
 def arrive(
     state: HierarchyState, gallery: HierarchyGallery, node: Node
 ) -> tuple[HierarchyState, HierarchyGallery]:
@@ -53,7 +46,7 @@ def arrive(
         if node.number is not None and not gallery.is_shared(node.number):
             node = replace(node, number=None)  # an addition that another one will replace
         gallery, entailments = gallery.reach(node)
-        steps = walks.climb(gallery.hierarchy, node.embedding, node.kind, entailments=entailments)
+        steps = walks.climb(gallery.hierarchy, node, entailments=entailments)
         trail = tuple(step.number for step in reversed(steps))
     target = state.target
     if node.kind == PHOTO and node.number is not None:
@@ -70,13 +63,6 @@ def trail(state: HierarchyState, gallery: HierarchyGallery) -> Markup:
     return view.trail(gallery.hierarchy, state.trail, here)
 
 
-def depth(gallery: HierarchyGallery, node: Node) -> float:
-    """Return the depth of a node, which is smallest for the root."""
-    if node.number is not None:
-        return float(gallery.hierarchy.depths[node.number])
-    return float(gallery.hierarchy.depth(node.embedding))
-
-
 def unread_words(gallery: HierarchyGallery, node: Node) -> list[UnreadWord]:
     """Return the words of a sentence that the model has not learned."""
     return gallery.reader.unread_words(node.text) if node.kind == CAPTION else []
@@ -85,13 +71,13 @@ def unread_words(gallery: HierarchyGallery, node: Node) -> list[UnreadWord]:
 def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Levels:
     """Return the items above and below a node, and the photos below or near it."""
     hierarchy = gallery.hierarchy
-    is_photo, is_concept = node.kind == PHOTO, node.kind == CONCEPT
-    max_depth = float("inf") if is_photo else depth(gallery, node)
-    upper = hierarchy.above(node.embedding, max_depth, concepts_only=is_concept)[:MAX_TEXTS]
     above = view.steps(
-        hierarchy, upper, title="Above: more general", empty="No item is above the root."
+        hierarchy,
+        hierarchy.above(node)[:MAX_TEXTS],
+        title="Above: more general",
+        empty="No item is above the root." if node.kind == ROOT else "Nothing is above.",
     )
-    if is_photo:
+    if node.kind == PHOTO:
         near = [step.number for step in hierarchy.nearest(node.embedding, MAX_PHOTOS + 1, PHOTO)]
         photos = [number for number in near if number != node.number][:MAX_PHOTOS]
         lower: list[Step] = []
@@ -111,9 +97,9 @@ def _below(gallery: HierarchyGallery, node: Node) -> tuple[list[Step], list[Step
     """Return the (words and sentences, photos) listed below a node."""
     if node.kind == PHOTO:
         return [], []
-    hierarchy, node_depth = gallery.hierarchy, depth(gallery, node)
-    photos = hierarchy.below(node.embedding, node_depth, kind=PHOTO) if gallery.has_photos else []
-    return hierarchy.below(node.embedding, node_depth)[:MAX_TEXTS], photos[:MAX_PHOTOS]
+    hierarchy = gallery.hierarchy
+    photos = hierarchy.below(node, kind=PHOTO) if gallery.has_photos else []
+    return hierarchy.children(node)[:MAX_TEXTS], photos[:MAX_PHOTOS]
 
 
 def _items_below(gallery: HierarchyGallery, node: Node) -> set[int]:
@@ -124,7 +110,7 @@ def here(gallery: HierarchyGallery, node: Node, photo: str) -> Markup:
     """Return the node itself as HTML; `photo` is its address if it is a photo."""
     meaning = ""
     if node.kind != PHOTO:
-        meaning = f"{gallery.hierarchy.depth_name} {depth(gallery, node):.2f}"
+        meaning = f"{gallery.hierarchy.depth_name} {gallery.hierarchy.depth_of(node):.2f}"
     return view.here(view.spoken(node.text), node.kind, photo, meaning)
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from vsdemo.hierarchy.nodes import Node
-from vsdemo.hierarchy.order import PHOTO, Item
+from vsdemo.hierarchy.order import PHOTO, Item, Node
 from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
 from vsdemo.ui.tabs import Selection
 

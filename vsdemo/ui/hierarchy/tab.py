@@ -12,8 +12,7 @@ import gradio as gr
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import SUFFIXES, open_photo
-from vsdemo.hierarchy.nodes import Node
-from vsdemo.hierarchy.order import PHOTO
+from vsdemo.hierarchy.order import PHOTO, Node
 from vsdemo.search import hierarchies
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
@@ -180,7 +179,7 @@ class HierarchyTab:
         if state is not None and state.node is not None:
             gallery = yield from self._hierarchy(state)
             number = callbacks.clicked_number(event, len(gallery.hierarchy))
-            yield from self._go_to(state, gallery, navigation.node_of(gallery, number))
+            yield from self._go_to(state, gallery, gallery.hierarchy.node(number))
 
     def select(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
         """Go to the item clicked on the map, or list the selected items."""
@@ -191,7 +190,7 @@ class HierarchyTab:
         numbers = callbacks.event_data(event).get("numbers", ())
         items = [gallery.map_items[number] for number in numbers if number in indices]
         if len(items) == 1:
-            yield from self._go_to(state, gallery, navigation.node_of(gallery, items[0]))
+            yield from self._go_to(state, gallery, gallery.hierarchy.node(items[0]))
         elif items:
             yield {
                 self.map_selection: view.selection(gallery.hierarchy, items, self._address(state))
@@ -293,11 +292,11 @@ def _start(visit: Visit, state: HierarchyState | None) -> HierarchyState:
 
 def _target_node(state: HierarchyState, gallery: HierarchyGallery) -> Node:
     if isinstance(state.target, int) and gallery.has_photos:
-        return navigation.node_of(gallery, gallery.photo(state.target))
+        return gallery.hierarchy.node(gallery.photo(state.target))
     for text in (state.target, FIRST_CONCEPT if state.concepts else FIRST_SENTENCE):
         with suppress(UserError):
             return hierarchies.text_node(gallery.hierarchy, gallery.reader, str(text))
-    return navigation.node_of(gallery, 0)
+    return gallery.hierarchy.node(0)
 
 
 def _column(elem_id: str) -> gr.HTML:

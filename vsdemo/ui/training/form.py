@@ -24,6 +24,7 @@ from vsdemo.core.config import (
     text_of,
 )
 from vsdemo.core.errors import UserError
+from vsdemo.training import preflight
 from vsdemo.ui.callbacks import event_data
 from vsdemo.ui.components import html
 from vsdemo.ui.components.templates import render
@@ -149,7 +150,8 @@ def _field(setting: Setting, config: Config) -> FormField:
     is_backbone = setting.name == "backbone"
     choices = available_networks(config) if is_backbone else setting.choices
     control = _control(setting, choices)
-    is_missing = is_backbone and config.material == "photos" and not is_available(config.backbone)
+    of_photos = preflight.uses_photos(config)
+    is_missing = is_backbone and of_photos and not is_available(config.backbone)
     return FormField(
         name=setting.name,
         default=text_of(setting.value),

@@ -95,7 +95,7 @@ class PlanPanel:
         if dataset not in datasets and (datasets or dataset):
             names = ", ".join(datasets) or "its own data"
             raise UserError(f"{request.preset} trains on {names}.")
-        sentence = request.sentence.strip() if config.material == "photos" else ""
+        sentence = request.sentence.strip() if preflight.uses_photos(config) else ""
         if sentence:
             Sentence.from_user(sentence)
         return JobSpec(
@@ -120,7 +120,7 @@ class PlanPanel:
             sentence = first_sentence(dataset)
         yield {
             self.dataset: gr.update(choices=datasets, value=dataset, interactive=bool(datasets)),
-            self.sentence: gr.update(value=sentence, interactive=config.material == "photos"),
+            self.sentence: gr.update(value=sentence, interactive=preflight.uses_photos(config)),
             self.form: form.form(_default_config(request.preset, dataset)),
             self.changed: (),
             self.note: "",

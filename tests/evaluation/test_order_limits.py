@@ -1,0 +1,83 @@
+"""The limits of an order: by plain loops, and stored in checkpoints."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.data import relations, storybook
+from vsdemo.evaluation import order_limits
+from vsdemo.evaluation.order_limits import largest_limit
+from vsdemo.evaluation.task import PhotoData
+from vsdemo.models import checkpoint
+from vsdemo.models.limits import NO_LIMITS, Limits
+from vsdemo.models.scores import SCORES
+
+PHOTOS = 4
+pairs = st.lists(st.tuples(st.integers(0, 5), st.sampled_from([1, 0, -1])), min_size=1, max_size=12)
+
+
+@given(pairs, st.sampled_from([0.5, 0.75, 0.95]))
+def test_the_limit_is_the_largest_with_the_precision(values, precision):
+    violations, labels = (np.array(column) for column in zip(*values, strict=True))
+    right = []
+    for limit in set(violations[labels >= 0].tolist()):
+        within = [label for violation, label in values if violation <= limit and label >= 0]
+        if sum(within) / len(within) >= precision:
+            right.append(limit)
+    assert largest_limit(violations.astype(float), labels, precision) == max(right, default=-1)
+
+
+class Model:
+    """An order of the known relations of a split: one coordinate for each text."""
+
+    score = SCORES["order"]
+
+    def __init__(self, split):
+        self.known = relations.load(split)
+        self.all = np.arange(len(self.known.texts))
+
+    def encode_text(self, sentences):
+        rows = [self.known.texts.index(sentence.text) for sentence in sentences]
+        return Embeddings(torch.tensor(self.known.among_texts(self.all, self.all).T[rows]).float())
+
+    def encode_image(self, features):
+        photos = np.arange(len(features))
+        return Embeddings(torch.tensor(self.known.above_photos(self.all, photos).T).float())
+
+
+def test_an_order_of_the_facts_has_limits_below_one():
+    split = storybook.drawn(range(4000, 4000 + PHOTOS), "dev")
+    limits = order_limits.choose(Model(split), PhotoData(split, torch.zeros(PHOTOS, 1)))
+    assert 0 <= limits.texts < 1
+    assert 0 <= limits.photos < 1
+
+
+def test_limits_are_stored_until_the_weights_change(toy_order, tmp_path):
+    model, spec, vocab = checkpoint.load(toy_order)
+    assert model.limits == NO_LIMITS
+    folder = tmp_path / "copy"
+    checkpoint.save(folder, spec, vocab, model.state_dict())
+    before = checkpoint.content_hash(folder)
+    checkpoint.save_limits(folder, Limits(0.25, 0.5))
+    assert checkpoint.load(folder)[0].limits == Limits(0.25, 0.5)
+    assert checkpoint.content_hash(folder) == before
+    checkpoint.save(folder, spec, vocab, model.state_dict())
+    assert checkpoint.load(folder)[0].limits == NO_LIMITS
+
+
+def test_models_without_known_relations_have_no_limits(toy_order, toy_checkpoint):
+    assert order_limits.calibrate(toy_order) is None  # the data set is unknown
+    assert order_limits.calibrate(toy_checkpoint) is None  # the score has no order
+
+
+@pytest.mark.parametrize("content", ["[]", '{"texts": 1, "more": 2}', "{"])
+def test_damaged_limits_are_refused(toy_order, tmp_path, content):
+    model, spec, vocab = checkpoint.load(toy_order)
+    checkpoint.save(tmp_path / "copy", spec, vocab, model.state_dict())
+    (tmp_path / "copy" / checkpoint.LIMITS).write_text(content)
+    with pytest.raises(UserError, match="is damaged"):
+        checkpoint.load(tmp_path / "copy")

@@ -1,0 +1,84 @@
+"""Training on relations: batches, labels and a small run."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests.support.small_runs import logged, preset_trainer, stopped_at
+from vsdemo.core.errors import UserError
+from vsdemo.data import datasets, storybook
+from vsdemo.models import checkpoint
+
+SMALL = (
+    *("backbone=pocket", "crops=whole", "dim=24", "order_dim=16", "text_dim=4", "hidden=16"),
+    *("word_dim=8", "batch_size=8", "captions=2", "others=6", "epochs=2", "learning_rate=0.01"),
+)
+NUMBERS = {"train": range(16), "dev": range(4000, 4006)}
+
+
+@pytest.fixture(autouse=True)
+def few_pictures(monkeypatch):
+    def load(name, split, progress=None, limit=0):
+        return storybook.drawn(NUMBERS[split], split)
+
+    monkeypatch.setattr(datasets, "load", load)
+
+
+def trainer(out, *settings):
+    return preset_trainer(out, "hierarchy", *SMALL, *settings, data="storybook")
+
+
+def test_a_batch_has_captions_of_its_photos_and_other_texts(tmp_path):
+    material = trainer(tmp_path).material
+    (batch, *_) = material.batches(0)
+    texts, photos, labels = material.embed(batch)
+    assert (len(texts), len(photos)) == (8 * 2 + 6, 8)
+    assert labels.owner.tolist() == [n for n in range(8) for _ in range(2)]
+    assert labels.among_texts.shape == (22, 22)
+    assert (labels.among_texts.diagonal() == 1).all()
+    assert labels.above_photos.shape == (22, 8)
+    assert (labels.above_photos[range(16), labels.owner] == 1).all()
+    assert {*labels.above_photos.flatten().tolist()} == {0, 1}
+
+
+def test_an_epoch_shows_every_photo_once(tmp_path):
+    material = trainer(tmp_path).material
+    photos = [batch.photos for batch in material.batches(3)]
+    assert sorted(np.concatenate(photos).tolist()) == [*range(16)]
+    assert [*map(len, photos)] == [8, 8]
+    again = [batch.photos for batch in material.batches(3)]
+    assert all(np.array_equal(a, b) for a, b in zip(photos, again, strict=True))
+    later = material.batches(3, start=1)
+    assert np.array_equal(later[0].photos, photos[1])
+
+
+def test_training_learns_and_resumes(tmp_path):
+    with stopped_at(4):
+        assert trainer(tmp_path / "a").run() == "stopped"
+    assert trainer(tmp_path / "a").run() == "done"
+    assert trainer(tmp_path / "b").run() == "done"
+    a, b = (checkpoint.load(tmp_path / name)[0].state_dict() for name in "ab")
+    assert all(torch.equal(a[name], b[name]) for name in a)
+    (step,) = logged(tmp_path / "b", "step")
+    assert {"ranking", "texts", "photos"} <= set(step)
+
+
+def test_the_loss_of_relations_falls(tmp_path):
+    trainer(tmp_path, "epochs=25", "evaluate_every=25").run()
+    first, *_, last = logged(tmp_path, "step")
+    assert last["texts"] < 0.85 * first["texts"]
+    assert last["photos"] < 0.8 * first["photos"]
+
+
+def test_other_data_sets_are_refused(tmp_path, toy_root):
+    material = trainer(tmp_path).material
+    assert material.datasets(material.config) == ["storybook"]
+    material.train_set = storybook.drawn([0, 1]).first(2)
+    object.__setattr__(material.train_set, "name", "toy")
+    with pytest.raises(UserError, match="not known what follows"):
+        material.build()
+
+
+def test_parts_must_fit(tmp_path):
+    with pytest.raises(UserError, match="dim=16 must be more than order_dim=384"):
+        trainer(tmp_path, "order_dim=384", "dim=16")

@@ -1,0 +1,172 @@
+"""One order over concepts, sentences and photos, beside retrieval by the angle."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+from torch import Tensor, cat, nn
+
+from vsdemo.core.config import (
+    LARGE,
+    BatchSize,
+    Dim,
+    Epochs,
+    EvaluateEvery,
+    Hardest,
+    Material,
+    MinCount,
+    OneOf,
+    Patience,
+    SymmetricConfig,
+    WordDim,
+)
+from vsdemo.core.errors import UserError
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.encoders.gru import WordGRU
+from vsdemo.encoders.heads import AngleAndOrderHead
+from vsdemo.encoders.image import LinearImage
+from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.model import Model
+from vsdemo.models.scores import angle_and_order
+
+HIDDEN_DROPOUT = 0.3  # of the units between a photo's features and its order
+
+RelationMaterial = Annotated[Material, OneOf(("relations",))]
+OrderDim = Annotated[
+    int, Field(ge=1, le=LARGE, description="Dimensions of the order; the others are the angle's")
+]
+TextDim = Annotated[
+    int, Field(ge=0, le=LARGE, description="Dimensions of the order in which photos lie lowest")
+]
+Hidden = Annotated[
+    int, Field(ge=1, le=LARGE, description="Units between a photo's features and its order")
+]
+Captions = Annotated[int, Field(ge=1, le=LARGE, description="Captions of each photo in a batch")]
+Others = Annotated[
+    int, Field(ge=0, le=LARGE, description="Concepts and other texts that join a batch")
+]
+OrderMargin = Annotated[
+    float, Field(ge=0, le=LARGE, description="Violation that false relations of texts should reach")
+]
+OrderWeight = Annotated[
+    float, Field(ge=0, le=LARGE, description="Weight of the violation in the score")
+]
+Negatives = Annotated[
+    int, Field(ge=1, le=LARGE, description="False relations of each text that count, the worst")
+]
+Weight = Annotated[float, Field(ge=0, le=LARGE, description="Weight of this part of the loss")]
+
+
+class HierarchyConfig(SymmetricConfig):
+    """The model and its training."""
+
+    material: RelationMaterial = "relations"
+    min_count: MinCount = 1
+    batch_size: BatchSize = 96
+    epochs: Epochs = 30
+    evaluate_every: EvaluateEvery = 2
+    patience: Patience = 8
+    hardest: Hardest = 1.0
+    dim: Dim = 640
+    word_dim: WordDim = 200
+    order_dim: OrderDim = 384
+    text_dim: TextDim = 192
+    hidden: Hidden = 512
+    captions: Captions = 3
+    others: Others = 96
+    order_weight: OrderWeight = 1.0
+    order_margin: OrderMargin = 0.3
+    negatives: Negatives = 16
+    ranking_weight: Weight = 5.0
+    text_weight: Weight = 3.0
+    photo_weight: Weight = 3.0
+
+
+class AngleAndOrderLayer(nn.Module):
+    """Photo features (N, F) -> (N, angle + order): a linear layer, and one with hidden units.
+
+    Args:
+        features: Length F of a feature vector.
+        angle: Outputs of the linear layer.
+        order: Outputs of the network.
+        hidden: Its hidden units.
+    """
+
+    def __init__(self, features: int, angle: int, order: int, hidden: int) -> None:
+        super().__init__()
+        self.angle = nn.Linear(features, angle)
+        self.order = nn.Sequential(
+            nn.Linear(features, hidden),
+            nn.ReLU(),
+            nn.Dropout(HIDDEN_DROPOUT),
+            nn.Linear(hidden, order),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return both outputs, one after the other."""
+        return cat([self.angle(x), self.order(x)], dim=-1)
+
+
+def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
+    """One order over concepts, sentences and photos, beside retrieval by the angle.
+
+    After Vendrov, Kiros, Fidler & Urtasun, "Order-embeddings of images and language", ICLR 2016,
+    whose section 6 asks for it. An embedding has two parts, x = (a, o), so that retrieval, which
+    pushes unrelated things apart, does not spoil the order:
+
+        a(s) = pool_t GRU(s)_t / ||...||             what it is about, signed, of length 1
+        o(s) = 1 - exp(-max(0, pool_t GRU(s)_t))     how much it says, in 0..1
+        E(x, y) = |max(0, o(x) - o(y))|^2            x lies above y where this is small    Eq. 2
+        S(x, y) = cos(a(x), a(y)) - order_weight E(x, y)
+
+    The pooling is a maximum, and so is the conjunction of an order-embedding (section 4.3): a
+    sentence that says more has larger coordinates. For a photo with features v, a(v) is linear and
+    o(v) a network with one hidden layer; its first `text_dim` coordinates of o are 1, the lowest
+    place, so that texts can be told apart there by what no photo shows.
+
+        loss = ranking_weight * VSE++ ranking of captions and their photos by S
+             + text_weight * (mean E of true pairs of texts, hinges over the worst false ones)
+             + photo_weight * logistic loss of E for texts and photos
+
+    What is true comes from the material `relations`; on Storybook these are the known facts.
+
+    Departures: (1) the order has coordinates of its own, in 0..1 and not of length 1; (2) relations
+    of texts are learned too, with the worst false ones of a batch as negatives; (3) a text is above
+    a photo with a probability; (4) the GRU runs in both directions.
+    """
+    if not config.text_dim < config.order_dim < config.dim:
+        raise UserError(
+            f"dim={config.dim} must be more than order_dim={config.order_dim}, and that more than "
+            f"text_dim={config.text_dim}."
+        )
+    angle = config.dim - config.order_dim
+    text = WordGRU(
+        vocab,
+        word_dim=config.word_dim,
+        dim=config.dim,
+        pooling="max",
+        bidirectional=True,
+        head=AngleAndOrderHead(angle),
+        dropout=config.dropout,
+    )
+    layer = AngleAndOrderLayer(features, angle, config.order_dim - config.text_dim, config.hidden)
+    image = LinearImage(
+        features,
+        config.dim,
+        head=AngleAndOrderHead(angle, lowest=config.text_dim),
+        dropout=config.dropout,
+        standardize=config.standardize,
+        layer=layer,
+    )
+    return DualEncoder(text, image, angle_and_order(angle, weight=config.order_weight))
+
+
+HIERARCHY = Model(
+    config=HierarchyConfig,
+    presets={"hierarchy": HierarchyConfig()},
+    build=build,
+    kind="one order over concepts, sentences and photos, beside the angle for search",
+    paper="Vendrov et al.",
+    year=2016,
+)

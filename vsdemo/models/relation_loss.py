@@ -1,0 +1,60 @@
+"""The loss of known relations: which text lies above which text, and above which photo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch.nn.functional as F
+from torch import Tensor
+
+BOUNDARY = 0.25  # violation at which a text is as likely above a photo as not
+SHARPNESS = 13.0  # of the logistic function of the violation
+TRUE_WEIGHT = 10.0  # of texts that are above a photo, as most are not
+
+
+@dataclass(frozen=True)
+class RelationLoss:
+    """Losses over all violations E of a batch whose labels are 1 (true), 0 (false) or -1 (unknown).
+
+    Attributes:
+        margin: Violation that false relations of two texts should reach.
+        negatives: False relations of each text, the worst ones, that count.
+    """
+
+    margin: float
+    negatives: int
+
+    def among_texts(self, violations: Tensor, labels: Tensor) -> Tensor:
+        """Return the loss of T texts above T texts.
+
+            mean of E over true pairs
+            + mean of max(0, margin - E) over the worst false pairs of each general text
+            + the same of each specific text
+
+        Args:
+            violations: E, (T, T), of general and specific texts.
+            labels: (T, T).
+        """
+        hinges = (self.margin - violations).clamp(min=0).masked_fill(labels != 0, 0)
+        k = min(self.negatives, len(hinges))
+        worst = hinges.topk(k, dim=1).values.mean() + hinges.topk(k, dim=0).values.mean()
+        return violations[labels == 1].mean() + worst
+
+    def above_photos(self, violations: Tensor, labels: Tensor) -> Tensor:
+        """Return the loss of T texts above P photos: a logistic loss over all known pairs.
+
+            p = 1 / (1 + exp(SHARPNESS (E - BOUNDARY)))        the text is true of the photo
+
+        What a photo shows is recognised, and never with certainty. A hinge over the worst pairs
+        would count nothing but pairs that no network can tell apart.
+
+        Args:
+            violations: E, (T, P).
+            labels: (T, P).
+        """
+        known = labels >= 0
+        logits = SHARPNESS * (BOUNDARY - violations[known])
+        right = labels[known].to(logits.dtype)
+        return F.binary_cross_entropy_with_logits(
+            logits, right, weight=1 + (TRUE_WEIGHT - 1) * right
+        )

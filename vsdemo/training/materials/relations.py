@@ -1,0 +1,146 @@
+"""Photos, captions, and what is known to lie above what among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from vsdemo.core.config import Config
+from vsdemo.core.device import device
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.data import relations
+from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.hierarchy import HierarchyConfig
+from vsdemo.models.losses import PairwiseRanking
+from vsdemo.models.relation_loss import RelationLoss
+from vsdemo.training.materials.photos import Photos
+
+
+@dataclass(frozen=True)
+class PhotoBatch:
+    """Photos whose texts are drawn when they are needed.
+
+    Attributes:
+        photos: (B,) rows of photos.
+        seed: Of the texts that join them.
+    """
+
+    photos: np.ndarray
+    seed: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.photos)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What is known about T texts, the captions first, and P photos.
+
+    Attributes:
+        owner: (C,) the photo of each caption.
+        among_texts: (T, T) whether a text lies above a text: 1, 0, or -1 if it is unknown.
+        above_photos: (T, P) whether a text lies above a photo.
+    """
+
+    owner: Tensor
+    among_texts: Tensor
+    above_photos: Tensor
+
+
+class Relations(Photos):
+    """Captions, other texts, photos and their relations; whole batches are labelled."""
+
+    config: HierarchyConfig
+
+    @classmethod
+    def datasets(cls, config: Config) -> list[str]:
+        """Return the data sets whose relations are known."""
+        return [name for name in super().datasets(config) if relations.has_relations(name)]
+
+    def build(self) -> DualEncoder:
+        """Label the texts, and prepare them and the photos."""
+        self.relations = relations.load(self.train_set)
+        model = super().build()
+        self.ranking = PairwiseRanking(margin=self.config.margin, hardest=self.config.hardest)
+        self.relation_loss = RelationLoss(self.config.order_margin, self.config.negatives)
+        return model
+
+    def _texts(self) -> Sequence[str]:
+        return self.relations.texts
+
+    def batches(self, epoch: int, start: int = 0) -> Iterable[Any]:
+        """Return the batches of an epoch from batch number `start` on."""
+        rows = self._epoch(epoch)
+        return [
+            PhotoBatch(rows[number].numpy(), (self.config.seed, epoch, number))
+            for number in range(start, len(rows))
+        ]
+
+    def _epoch(self, epoch: int) -> Sequence[Tensor]:
+        """Return rows of photos."""
+        draw = torch.Generator().manual_seed(self.config.seed * 1_000_003 + epoch)
+        described = [row for row, captions in enumerate(self.train_set.captions_of) if captions]
+        chosen = torch.tensor(described)[torch.randperm(len(described), generator=draw)]
+        if len(chosen) > self.config.batch_size:
+            chosen = chosen[: len(chosen) - len(chosen) % self.config.batch_size]
+        return list(chosen.split(self.config.batch_size))
+
+    def embed(self, batch: Any) -> tuple[Embeddings, Embeddings, Any]:
+        """Return captions of these photos and other texts, the photos, and `Labels`."""
+        draw = np.random.default_rng(batch.seed)
+        captions, owner = self._captions(batch.photos, draw)
+        texts = np.concatenate([captions, self.relations.others(self.config.others, draw)])
+        words = self.model.text.collate([self.captions[text] for text in texts]).to(device())
+        assert self.model.image is not None
+        photos = self.model.image(self.photos[torch.from_numpy(batch.photos).to(device())])
+        labels = Labels(
+            owner=torch.from_numpy(owner).to(device()),
+            among_texts=torch.from_numpy(self.relations.among_texts(texts, texts)).to(device()),
+            above_photos=torch.from_numpy(self.relations.above_photos(texts, batch.photos)).to(
+                device()
+            ),
+        )
+        return self.model.text(words), photos, labels
+
+    def _captions(
+        self, photos: np.ndarray, draw: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return `config.captions` captions of each photo, and the place of their photo."""
+        own = [self.train_set.captions_of[photo] for photo in photos]
+        drawn = [draw.permutation(captions)[: self.config.captions] for captions in own]
+        owner = np.repeat(np.arange(len(photos)), [len(captions) for captions in drawn])
+        return np.concatenate(drawn), owner
+
+    def loss(self, *embedded: Any, progress: float) -> dict[str, Tensor]:
+        """Return the weighted sum of ranking and both kinds of relations, and each of them."""
+        texts, photos, labels = embedded
+        score, config = self.model.score, self.config
+        order = score.order
+        assert order is not None
+        captions = len(labels.owner)
+        scores = score(texts[:captions], photos)  # (C, P)
+        ranking = self.ranking.of_scores(scores[:, labels.owner], labels.owner)
+        general, specific = (Embeddings(score.order_part(side.x)) for side in (texts, photos))
+        parts = {
+            "ranking": ranking["loss"] / captions,
+            "texts": self.relation_loss.among_texts(-order(general, general), labels.among_texts),
+            "photos": self.relation_loss.above_photos(
+                -order(general, specific), labels.above_photos
+            ),
+        }
+        total = (
+            config.ranking_weight * parts["ranking"]
+            + config.text_weight * parts["texts"]
+            + config.photo_weight * parts["photos"]
+        )
+        return {
+            "loss": total,
+            **{name: part.detach() for name, part in parts.items()},
+            "violated": ranking["violated"],
+            "right_score": ranking["right_score"],
+        }
