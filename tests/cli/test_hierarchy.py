@@ -30,7 +30,7 @@ def test_walk_from_a_concept(toy_concepts, run):
     code, printed, _ = run("walk", toy_concepts, "entity", "--json")
     result = json.loads(printed)
     assert (result["start"], result["kind"], result["up"]) == ("entity", "root", [])
-    assert result["down"][0].keys() == {"kind", "text", "violation"}
+    assert result["down"][0].keys() == {"kind", "text", "violation", "true"}
 
 
 def test_walk_from_a_sentence(toy_order, run):
@@ -63,7 +63,7 @@ def test_compose_and_common_of_concepts(toy_concepts, run):
     result = json.loads(printed)
     assert result["of"] == ["animal", "puppy"]
     assert len(result["concept"]) == 5
-    assert result["concept"][0] == {"kind": "concept", "text": "dog", "violation": 4.0}
+    assert result["concept"][0] == {"kind": "concept", "text": "dog", "distance": 4.0}
 
 
 def test_compose_and_common_of_a_photo_and_a_sentence(toy_order, photo, run):

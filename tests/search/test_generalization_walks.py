@@ -50,7 +50,7 @@ def test_a_walk_contains_only_sentences_entailed_by_its_start(hierarchy, engine,
     assert not any("cat" in text for text in added)
     depths = Hierarchy(extended.items, extended.x, extended.order).depths
     torch.testing.assert_close(extended.depths, depths)
-    up, _ = walk(extended, hierarchy.node(start), entailments)
+    up = walk(extended, hierarchy.node(start), entailments).up
     texts = [extended.items[step.number].text for step in up]
     assert texts[-1] == "anything"
     words = set(tokenize(CAPTIONS[0]))

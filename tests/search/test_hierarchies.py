@@ -22,13 +22,14 @@ def test_a_hierarchy_of_concepts_follows_their_order(reader, concepts):
     assert [item.text for item in concepts.items] == list(names)
     assert [i.text for i in concepts.items if i.kind == ROOT] == ["entity"]
     assert concepts.limits.texts == reader.spec.config.margin
-    up, down = walk(concepts, text_node(concepts, reader, "Puppy"))
+    path = walk(concepts, text_node(concepts, reader, "Puppy"))
+    up, down = path.up, path.down
     assert texts(concepts, up) == ["dog", "animal", "living thing", "entity"]
     assert [step.violation for step in up] == [0, 0, 0, 0]
     assert texts(concepts, down) == []
-    up, down = walk(concepts, text_node(concepts, reader, "entity"))
-    assert up == []
-    assert texts(concepts, down)[0] in ("living thing", "vehicle")
+    path = walk(concepts, text_node(concepts, reader, "entity"))
+    assert path.up == ()
+    assert texts(concepts, path.down)[0] in ("living thing", "vehicle")
 
 
 def test_a_hierarchy_of_a_gallery_contains_all_kinds(engine, gallery):
@@ -66,7 +67,7 @@ def test_a_model_without_known_concepts_has_captions_and_photos(tmp_path):
     engine = Engine(tmp_path / "order")
     hierarchy = hierarchies.from_gallery(engine)
     assert not hierarchy.of_kind[CONCEPT].any()
-    _, down = walk(hierarchy, text_node(hierarchy, engine, "one red circle"))
+    down = walk(hierarchy, text_node(hierarchy, engine, "one red circle")).down
     assert len(hierarchy) == 1 + len(set(engine.gallery.captions)) + 40
     assert hierarchy.items[down[-1].number].kind == PHOTO
 

@@ -44,7 +44,8 @@ def test_any_sentence_and_any_photo_have_a_node(engine, gallery):
     node = hierarchies.photo_node(engine, open_photo(photo), str(photo))
     assert (node.kind, node.number) == (PHOTO, None)
     assert torch.equal(node.embedding, engine.encode_photo(open_photo(photo)).x)
-    up, down = walk(gallery, node)
+    path = walk(gallery, node)
+    up, down = path.up, path.down
     assert gallery.items[up[0].number].kind == CAPTION
     assert gallery.items[down[-1].number].kind == PHOTO
 

@@ -46,11 +46,13 @@ def walk(
     if as_json:
         print_json(answer.model_dump())
         return
-    rows = [("", answer.kind, answer.start), *_rows(answer.up), *_rows(answer.down)]
+    rows = [("", answer.kind, answer.start, ""), *_rows(answer.up), *_rows(answer.down)]
     lines = table_lines(rows)
     if answer.down:
         lines.insert(1 + len(answer.up), "and down again")
     print("\n".join(lines))
+    if not (answer.up or answer.down):
+        print("nothing lies above or below")
     print("order violation of each step; 0 if the upper item lies above the lower one")
 
 
@@ -116,7 +118,6 @@ def _print_nearest(
     from vsdemo.core.errors import UserError
     from vsdemo.hierarchy import nodes
     from vsdemo.search.engine import check_k
-    from vsdemo.serving import answers
 
     count = check_k(k)
     if len(parts) < 2:
@@ -125,12 +126,20 @@ def _print_nearest(
     places = [_node(world, reader, text) for text in parts]
     point = join(torch.cat([place.embedding for place in places]))  # (1, D)
     nearest = nodes.nearest_by_kind(world, point, places, count)
-    records = {kind: answers.steps(world, path) for kind, path in nearest.items()}
+    items = {
+        kind: [(world.items[step.number].text, step.violation) for step in path]
+        for kind, path in nearest.items()
+    }
     if as_json:
-        rows = {kind: [step.model_dump() for step in path] for kind, path in records.items()}
+        rows = {
+            kind: [{"kind": kind, "text": text, "distance": distance} for text, distance in of_kind]
+            for kind, of_kind in items.items()
+        }
         print_json({"of": [place.text for place in places], **rows})
         return
-    print_table([row for path in records.values() for row in _rows(path)])
+    print_table(
+        [(f"{distance:.3f}", kind, text) for kind, rows in items.items() for text, distance in rows]
+    )
     print("squared distance; 0 for the same point")
 
 
@@ -155,5 +164,6 @@ def _node(world: Hierarchy, reader: Reader, text: str) -> Node:
     return hierarchies.text_node(world, reader, text)
 
 
-def _rows(steps: Sequence[WalkStep]) -> list[tuple[str, str, str]]:
-    return [(f"{step.violation:.3f}", step.kind, step.text) for step in steps]
+def _rows(steps: Sequence[WalkStep]) -> list[tuple[str, str, str, str]]:
+    words = {True: "true", False: "not true", None: ""}
+    return [(f"{step.violation:.3f}", step.kind, step.text, words[step.true]) for step in steps]

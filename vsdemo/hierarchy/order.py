@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -17,6 +18,9 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.models.limits import NO_LIMITS, Limits
 from vsdemo.models.scores import OrderViolation, Score
+
+if TYPE_CHECKING:
+    from vsdemo.hierarchy.truth import Truth
 
 ROOT, CONCEPT, CAPTION, PHOTO = KINDS = ("root", "concept", "caption", "photo")
 ROOT_TEXT = "anything"
@@ -91,6 +95,9 @@ def check_order(score: Score, name: str) -> OrderViolation:
 class Hierarchy:
     """N items of one order-embedding space.
 
+    Attributes:
+        truth: What is known to be true of the items; None where it is not.
+
     Args:
         items: The N items.
         x: `(N, K)`, what the order compares of their embeddings; nonnegative.
@@ -116,6 +123,7 @@ class Hierarchy:
         self.x = x.float().cpu()
         self.order = order
         self.limits = limits
+        self.truth: Truth | None = None
         kinds = torch.tensor([KINDS.index(item.kind) for item in items])
         self.of_kind = {kind: kinds == i for i, kind in enumerate(KINDS)}  # each (N,), bool
 
@@ -138,6 +146,7 @@ class Hierarchy:
             order=self.order,
             limits=self.limits,
         )
+        result.truth = self.truth
         result.by_length = self.by_length
         result.depths = torch.cat([self.depths, self.depth(x)])
         return result

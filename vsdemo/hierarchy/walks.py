@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from vsdemo.hierarchy.order import CAPTION, PHOTO, ROOT, Hierarchy, Node, Step
 
@@ -62,20 +63,29 @@ def descend(hierarchy: Hierarchy, number: int) -> list[Step]:
     return steps
 
 
-def walk(
-    hierarchy: Hierarchy, start: Node, entailments: Entailments | None = None
-) -> tuple[list[Step], list[Step]]:
-    """Walk from a node up to the root, and down again from the last item before the root.
+@dataclass(frozen=True)
+class Walk:
+    """A walk up and down again.
 
-    From a concept that is not a leaf, the walk down begins at the concept itself.
-
-    Returns:
-        The steps up and the steps down.
+    Attributes:
+        start: Where it begins.
+        up: The steps up.
+        top: Where the walk down begins: the last item before the root; a concept itself.
+        down: The steps down.
     """
+
+    start: Node
+    up: tuple[Step, ...]
+    top: Node
+    down: tuple[Step, ...]
+
+
+def walk(hierarchy: Hierarchy, start: Node, entailments: Entailments | None = None) -> Walk:
+    """Walk from a node up to the root, and down again."""
     up = climb(hierarchy, start, entailments=entailments)
-    top = start.number
-    if start.kind in (PHOTO, CAPTION) or top is None:
+    top = start
+    if start.kind in (PHOTO, CAPTION):
         inner = [step.number for step in up if hierarchy.items[step.number].kind != ROOT]
-        top = inner[-1] if inner else top
-    down = [] if top is None else descend(hierarchy, top)
-    return up, down
+        top = hierarchy.node(inner[-1]) if inner else start
+    down = [] if top.number is None else descend(hierarchy, top.number)
+    return Walk(start, tuple(up), top, tuple(down))

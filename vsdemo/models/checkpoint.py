@@ -335,12 +335,14 @@ def save_limits(folder: Path, limits: Limits) -> None:
     checksums.write_files(folder, {LIMITS: (json.dumps(asdict(limits)) + "\n").encode()})
 
 
+def has_limits(folder: Path) -> bool:
+    """Return whether it is known where the order of a model ends."""
+    return (folder / LIMITS).exists()
+
+
 def _limits(folder: Path) -> Limits:
     """Return what `save_limits` stored, or no limits."""
-    file = folder / LIMITS
-    if not file.exists():
-        return NO_LIMITS
-    return Limits(**json_files.load(file))
+    return Limits(**json_files.load(folder / LIMITS)) if has_limits(folder) else NO_LIMITS
 
 
 def _training_words(folder: Path) -> WordList | None:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
-from vsdemo.data import caption_bank
+from vsdemo.data import caption_bank, relations
 from vsdemo.data.storybook.concepts import concept_phrases
 from vsdemo.data.text import parser
 from vsdemo.encoders import TextEncoder
@@ -29,6 +29,7 @@ from vsdemo.hierarchy.order import (
     check_order,
     hierarchy_of_photos,
 )
+from vsdemo.hierarchy.truth import Truth
 from vsdemo.hierarchy.walks import Entailments, climb
 from vsdemo.models.limits import Limits
 from vsdemo.search.engine import Engine, Reader
@@ -89,7 +90,10 @@ def from_gallery(
     x_texts = torch.cat([text_coordinates(engine, concepts), x_captions])
     x_photos = engine.score.order_part(engine.photos.embeddings.x.cpu())
     limits = engine.model.limits
-    return hierarchy_of_photos(items, x_texts, engine.photos.items, x_photos, order, limits)
+    hierarchy = hierarchy_of_photos(items, x_texts, engine.photos.items, x_photos, order, limits)
+    if engine.gallery.name in relations.EXACT:
+        hierarchy.truth = Truth(relations.load(engine.gallery))
+    return hierarchy
 
 
 def add_generalizations(

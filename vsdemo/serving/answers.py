@@ -17,7 +17,7 @@ from vsdemo.core.paths import ROOT, home, shorten_paths
 from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.galleries import Gallery
 from vsdemo.data.text import parser as parsers
-from vsdemo.hierarchy import walks
+from vsdemo.hierarchy import truth, walks
 from vsdemo.hierarchy.order import Hierarchy, Node, Step
 from vsdemo.models import checkpoint, licences
 from vsdemo.search import hierarchies
@@ -160,16 +160,22 @@ def walk_from(reader: Reader, hierarchy: Hierarchy, node: Node) -> WalkAnswer:
     entailments = None
     if isinstance(reader, Engine):
         hierarchy, entailments = hierarchies.add_generalizations(hierarchy, reader, node)
-    up, down = walks.walk(hierarchy, node, entailments)
+    path = walks.walk(hierarchy, node, entailments)
     return WalkAnswer(
-        start=node.text, kind=node.kind, up=steps(hierarchy, up), down=steps(hierarchy, down)
+        start=node.text,
+        kind=node.kind,
+        up=_steps(hierarchy, path.start, path.up, up=True),
+        down=_steps(hierarchy, path.top, path.down, up=False),
     )
 
 
-def steps(hierarchy: Hierarchy, path: Iterable[Step]) -> list[WalkStep]:
-    """Return the records of steps through a hierarchy."""
-    items = [(hierarchy.items[step.number], step.violation) for step in path]
-    return [WalkStep(kind=item.kind, text=item.text, violation=v) for item, v in items]
+def _steps(hierarchy: Hierarchy, start: Node, path: Sequence[Step], *, up: bool) -> list[WalkStep]:
+    nodes = [start, *(hierarchy.node(step.number) for step in path)]
+    are_true = truth.of_walk(hierarchy, nodes, up=up)
+    return [
+        WalkStep(kind=node.kind, text=node.text, violation=step.violation, true=is_true)
+        for node, step, is_true in zip(nodes[1:], path, are_true, strict=True)
+    ]
 
 
 def sentences(readers: Mapping[str, Reader | str], first: str, second: str) -> SentencesAnswer:

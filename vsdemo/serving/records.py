@@ -126,6 +126,9 @@ class WalkStep(Record):
     kind: str
     text: str
     violation: float = Field(description="0 if the upper item lies above the lower one")
+    true: bool | None = Field(
+        description="Whether the upper item follows from the lower one; null if it is not known"
+    )
 
 
 class WalkAnswer(Record):

@@ -18,6 +18,9 @@ TRUE, FALSE, UNKNOWN = 1, 0, -1
 SOURCES = {"storybook": "vsdemo.data.relations.storybook:StorybookRelations"}  # by data set
 
 
+EXACT = frozenset({"storybook"})  # data sets of which all facts are known
+
+
 class Relations(Protocol):
     """Texts and photos of a split, and which text lies above which text or photo.
 

@@ -111,7 +111,8 @@ class Hierarchies:
     def get(self, key: HierarchyKey) -> Pending[HierarchyGallery]:
         """Return the hierarchy of a model and gallery, or of concepts.
 
-        If the model has no order, the best model of the gallery that has one is used.
+        If the model has no order with known limits, the best model of the gallery that has one is
+        used; without any, an order without limits.
         """
         with self._lock:
             pending = self._hierarchies.get(key)
@@ -152,7 +153,9 @@ class Hierarchies:
             return _load_concepts()
         models = self.library.models
         candidates = [model, *self.library.ranked(gallery)]
-        name = next((n for n in candidates if _has_order(models[n], n)), model)
+        ordered = [name for name in candidates if _has_order(models[name], name)]
+        limited = [name for name in ordered if checkpoint.has_limits(models[name])]
+        name = next(iter([*limited, *ordered, model]))
         check_order(Reader(models[name]).score, name)
         engine = self.library.engine(name, gallery).result(waiting=status)
         status.begin(READING)

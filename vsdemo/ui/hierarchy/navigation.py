@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from vsdemo.hierarchy import walks
 from vsdemo.hierarchy.order import CAPTION, PHOTO, ROOT, Node, Step
+from vsdemo.hierarchy.truth import of_walk
 from vsdemo.plots.embedding_map import MapView, map_figure, map_overlay
 from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui.components.html import PhotoAddress
@@ -60,7 +61,10 @@ def trail(state: HierarchyState, gallery: HierarchyGallery) -> Markup:
     here = ""
     if state.node:
         here = "this photo" if state.node.kind == PHOTO else view.spoken(state.node.text)
-    return view.trail(gallery.hierarchy, state.trail, here)
+    hierarchy = gallery.hierarchy
+    nodes = [hierarchy.node(number) for number in state.trail]
+    truths = of_walk(hierarchy, [*nodes, state.node], up=False) if state.node else ()
+    return view.trail(hierarchy, state.trail, here, truths)
 
 
 def unread_words(gallery: HierarchyGallery, node: Node) -> list[UnreadWord]:
@@ -71,11 +75,17 @@ def unread_words(gallery: HierarchyGallery, node: Node) -> list[UnreadWord]:
 def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Levels:
     """Return the items above and below a node, and the photos below or near it."""
     hierarchy = gallery.hierarchy
+    upper = hierarchy.above(node)[:MAX_TEXTS]
     above = view.steps(
         hierarchy,
-        hierarchy.above(node)[:MAX_TEXTS],
+        upper,
         title="Above: more general",
         empty="No item is above the root." if node.kind == ROOT else "Nothing is above.",
+        truths=[
+            truth
+            for step in upper
+            for truth in of_walk(hierarchy, [node, hierarchy.node(step.number)], up=True)
+        ],
     )
     if node.kind == PHOTO:
         near = [step.number for step in hierarchy.nearest(node.embedding, MAX_PHOTOS + 1, PHOTO)]
@@ -88,7 +98,17 @@ def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Leve
         title, empty = "Photos below", "No word or sentence is below."
     return Levels(
         above=above,
-        below=view.steps(hierarchy, lower, title="Below: more specific", empty=empty),
+        below=view.steps(
+            hierarchy,
+            lower,
+            title="Below: more specific",
+            empty=empty,
+            truths=[
+                truth
+                for step in lower
+                for truth in of_walk(hierarchy, [node, hierarchy.node(step.number)], up=False)
+            ],
+        ),
         photos=view.photos(hierarchy, photos, address, title=title),
     )
 

@@ -210,9 +210,9 @@ class HierarchyTab:
         image = open_photo(path)
         state = replace(state, upload=path)
         gallery = yield from self._hierarchy(state)
-        embedding = gallery.reader.encode_photo(image).x.float().cpu()  # (1, D)
         yield {self.scope: GALLERY, self.map_selection: ""}
-        yield from self._arrive(state, gallery, Node("your photo", PHOTO, embedding))
+        node = hierarchies.photo_node(gallery.reader, image, "your photo")
+        yield from self._arrive(state, gallery, node)
 
     def _arrive_target(self, state: HierarchyState) -> Updates:
         """Show the target if it exists, else the first example."""

@@ -27,11 +27,13 @@ class Link:
         number: Number of the item, which a click reports.
         kind: Its kind, such as "concept".
         text: Its text in plain words.
+        truth: Whether the step to it is true; None if that is not known.
     """
 
     number: int
     kind: str
     text: str
+    truth: bool | None = None
 
 
 def spoken(text: str) -> str:
@@ -40,16 +42,34 @@ def spoken(text: str) -> str:
     return word.replace("_", " ") if sense else tidy(text)
 
 
-def trail(hierarchy: Hierarchy, numbers: Sequence[int], here: str) -> Markup:
-    """Return breadcrumbs from the root to the node."""
+def trail(
+    hierarchy: Hierarchy, numbers: Sequence[int], here: str, truths: Sequence[bool | None] = ()
+) -> Markup:
+    """Return breadcrumbs from the root to the node.
+
+    Args:
+        hierarchy: The hierarchy.
+        numbers: The items.
+        here: The node.
+        truths: Whether the steps from item to item and to the node are true; empty if unknown.
+    """
+    of_items = (None, *truths[:-1]) if truths else ()
     return render(
         "hierarchy/trail.html",
-        links=_links(hierarchy, numbers),
+        links=_links(hierarchy, numbers, of_items),
         here=tidy(here),
+        truth=truths[-1] if truths else None,
     )
 
 
-def steps(hierarchy: Hierarchy, items: Sequence[Step], *, title: str, empty: str) -> Markup:
+def steps(
+    hierarchy: Hierarchy,
+    items: Sequence[Step],
+    *,
+    title: str,
+    empty: str,
+    truths: Sequence[bool | None] = (),
+) -> Markup:
     """Return items above or below, the nearest first, each with its violation.
 
     Args:
@@ -57,8 +77,9 @@ def steps(hierarchy: Hierarchy, items: Sequence[Step], *, title: str, empty: str
         items: The items.
         title: Heading.
         empty: Text to show if there are none.
+        truths: Whether the items are really above or below; empty if unknown.
     """
-    links = _links(hierarchy, [step.number for step in items])
+    links = _links(hierarchy, [step.number for step in items], truths)
     bars = violation_bars([step.violation for step in items])
     return render(
         "hierarchy/steps.html",
@@ -153,11 +174,13 @@ def joined(
     )
 
 
-def _links(hierarchy: Hierarchy, numbers: Sequence[int]) -> list[Link]:
+def _links(
+    hierarchy: Hierarchy, numbers: Sequence[int], truths: Sequence[bool | None] = ()
+) -> list[Link]:
     items = [hierarchy.items[number] for number in numbers]
     return [
-        Link(number, item.kind, spoken(item.text))
-        for number, item in zip(numbers, items, strict=True)
+        Link(number, item.kind, spoken(item.text), truth)
+        for number, item, truth in zip(numbers, items, truths or [None] * len(items), strict=True)
     ]
 
 
