@@ -55,6 +55,7 @@ COMMANDS = (
     hierarchy.walk,
     hierarchy.compose,
     hierarchy.common,
+    hierarchy.store_map,
     parsing.parse,
     checkpoints.models,
     train.train,

@@ -103,10 +103,14 @@ def calibrate(checkpoints: Checkpoints, split: Split = "dev", *, as_json: Json =
 
     The threshold is chosen on captions of the data set of the training: few of them may be said to
     match nothing. `search` uses it in that data set and in photos without captions; train a model
-    again, and it is out of date.
+    again, and it is out of date. Of a model with an order, the limits of its hierarchy are stored,
+    too, where it is known what is true.
     """
+    from vsdemo.evaluation import order_limits
     from vsdemo.search import calibration
 
+    for folder in checkpoints:
+        order_limits.calibrate(folder, split)
     thresholds = {str(folder): calibration.calibrate(folder, split) for folder in checkpoints}
     if as_json:
         print_json({folder: threshold.to_json() for folder, threshold in thresholds.items()})

@@ -96,6 +96,25 @@ def common(
     _print_nearest(where, parts, k, join=order.abstract, as_json=as_json)
 
 
+def store_map(checkpoint: Checkpoint, split: Split = "test") -> None:
+    """Store the map of a hierarchy in its checkpoint, so that the app shows it at once.
+
+    It is that of the data set of the training, and takes a minute.
+    """
+    from tqdm import tqdm
+
+    from vsdemo.search import stored_hierarchies
+
+    with tqdm(desc="map", unit="step") as bar:
+
+        def report(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        path = stored_hierarchies.write(checkpoint, split, report)
+    print(f"Stored in {path}, {path.stat().st_size / 1e6:.1f} MB.")
+
+
 def _print_nearest(
     where: tuple[Path, str | None, str],
     parts: Sequence[str],

@@ -31,7 +31,7 @@ MAX_SAMPLE = 500  # evenly spaced photos that give the depths of unit-length emb
 MAX_STEPS = 100  # items returned by `above` and `below`
 NO_ORDER = (
     "has a score without an order, so nothing lies above anything; use an order-embedding, such as "
-    "checkpoints/storybook/order."
+    "checkpoints/storybook/hierarchy."
 )
 
 

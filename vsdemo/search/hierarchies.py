@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import cast
 
 import torch
@@ -80,14 +80,13 @@ def from_gallery(
         UserError: If the model has no order.
     """
     order = check_order(engine.score, engine.spec.preset)
-    concepts = [phrase for phrase in concept_phrases() if not engine.unknown_words(phrase)]
+    concepts = known_concepts(engine)
     sentences = list(dict.fromkeys(engine.gallery.captions)) or caption_bank.sentences()
-    stride = max(1, -(-len(sentences) // max_captions))
-    captions = engine.index_texts(sentences[::stride], progress)
-    items = [Item(CONCEPT, phrase) for phrase in concepts]
-    items += [Item(CAPTION, text) for text in captions.items]
+    captions = engine.index_texts(thinned(sentences, max_captions), progress)
+    items = [*concepts, *(Item(CAPTION, text) for text in captions.items)]
     x_captions = engine.score.order_part(captions.embeddings.x.cpu())
-    x_texts = torch.cat([text_coordinates(engine, concepts), x_captions])
+    x_concepts = text_coordinates(engine, [concept.text for concept in concepts])
+    x_texts = torch.cat([x_concepts, x_captions])
     x_photos = engine.score.order_part(engine.photos.embeddings.x.cpu())
     limits = engine.model.limits
     hierarchy = hierarchy_of_photos(items, x_texts, engine.photos.items, x_photos, order, limits)
@@ -96,8 +95,19 @@ def from_gallery(
     return hierarchy
 
 
+def known_concepts(reader: Reader) -> list[Item]:
+    """Return the concepts of which a model knows all words."""
+    phrases = concept_phrases()
+    return [Item(CONCEPT, phrase) for phrase in phrases if not reader.unknown_words(phrase)]
+
+
+def thinned(captions: Collection[str], most: int = MAX_CAPTIONS) -> list[str]:
+    """Return at most so many captions, spread evenly."""
+    return list(captions)[:: max(1, -(-len(captions) // most))]
+
+
 def add_generalizations(
-    hierarchy: Hierarchy, engine: Engine, start: Node
+    hierarchy: Hierarchy, reader: Reader, start: Node
 ) -> tuple[Hierarchy, Entailments | None]:
     """Add the sentences that follow from a caption, or from the caption nearest above a photo.
 
@@ -125,14 +135,14 @@ def add_generalizations(
         for number, item in enumerate(hierarchy.items)
         if item.kind != PHOTO
     }
-    encoder = cast(TextEncoder, engine.model.text)
+    encoder = cast(TextEncoder, reader.model.text)
     new = [
         sentence
         for sentence in sorted(set(closure) - set(numbers))
         if encoder.unknown(Sentence(sentence))[0]  # some word is known
     ]
     if new:
-        x = text_coordinates(engine, new)
+        x = text_coordinates(reader, new)
         numbers |= {sentence: len(hierarchy) + i for i, sentence in enumerate(new)}
         hierarchy = hierarchy.extended([Item(CAPTION, sentence) for sentence in new], x)
     entailments: dict[int | None, set[int]] = {

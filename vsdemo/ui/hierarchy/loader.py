@@ -20,8 +20,8 @@ from vsdemo.hierarchy import map_content, projection
 from vsdemo.hierarchy.order import CONCEPT, PHOTO, ROOT, Hierarchy, Node, check_order
 from vsdemo.hierarchy.walks import Entailments
 from vsdemo.models import checkpoint
-from vsdemo.search import hierarchies
-from vsdemo.search.engine import Engine, Reader
+from vsdemo.search import hierarchies, stored_hierarchies
+from vsdemo.search.engine import Reader
 from vsdemo.ui.components import html
 from vsdemo.ui.hierarchy.cones import Toy, cones
 from vsdemo.ui.hierarchy.state import Additions, HierarchyKey
@@ -38,16 +38,25 @@ class HierarchyGallery:
     Attributes:
         name: Name of the model.
         folder: Folder of the model.
-        reader: The model; an `Engine` if the hierarchy has photos.
+        reader: The model.
         hierarchy: The hierarchy. That of a visitor has sentences of their own at its end, so the
             numbers of items that all visitors see are the same.
         additions: These sentences.
+        points: (N, 2) where they lie on the map, if that is stored.
         map_items: Numbers of the items on the map.
         arrows: The order among the most general concepts.
     """
 
-    def __init__(self, name: str, folder: Path, reader: Reader, hierarchy: Hierarchy) -> None:
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        reader: Reader,
+        hierarchy: Hierarchy,
+        points: np.ndarray | None = None,
+    ) -> None:
         self.name, self.folder, self.reader, self.hierarchy = name, folder, reader, hierarchy
+        self.points = points
         self.additions, self._shared = Additions(), hierarchy
         words = {word for text in caption_bank.sentences() for word in tokenize(text)}
         self.map_items = map_content.map_items(hierarchy, words)
@@ -74,7 +83,7 @@ class HierarchyGallery:
         Raises:
             UserError: If too many sentences follow.
         """
-        if not isinstance(self.reader, Engine) or not _has_parser():
+        if not self.has_photos or not _has_parser():
             return self.with_additions(Additions()), None
         result, count = copy(self), len(self._shared)
         result.hierarchy, entailments = hierarchies.add_generalizations(
@@ -156,7 +165,11 @@ class Hierarchies:
         ordered = [name for name in candidates if _has_order(models[name], name)]
         limited = [name for name in ordered if checkpoint.has_limits(models[name])]
         name = next(iter([*limited, *ordered, model]))
-        check_order(Reader(models[name]).score, name)
+        reader, chosen = Reader(models[name]), self.library.galleries[gallery]
+        check_order(reader.score, name)
+        stored = stored_hierarchies.read(reader, models[name], chosen.name, chosen.split)
+        if stored:
+            return HierarchyGallery(name, models[name], reader, stored.hierarchy, stored.points)
         engine = self.library.engine(name, gallery).result(waiting=status)
         status.begin(READING)
         hierarchy = hierarchies.from_gallery(engine, progress=status.report)
@@ -192,7 +205,9 @@ def _load_concepts() -> HierarchyGallery:
 
 
 def _project(gallery: HierarchyGallery, status: Status) -> np.ndarray:
-    """Return the positions of the map's items, (N, 2), from the cache if possible."""
+    """Return the positions of the map's items, (N, 2), stored or cached if possible."""
+    if gallery.points is not None:
+        return gallery.points
     texts = (gallery.hierarchy.items[number].text for number in gallery.map_items)
     content = "\n".join([checkpoint.content_hash(gallery.folder), *texts])
     key = hashlib.sha256(content.encode()).hexdigest()[:32]
