@@ -12,8 +12,8 @@ from tests.support.small_hierarchies import (
     texts,
     violation,
 )
-from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT
-from vsdemo.hierarchy.walks import climb, descend
+from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Node
+from vsdemo.hierarchy.walks import climb, descend, truths
 
 
 def test_walks_in_a_tree():
@@ -139,3 +139,26 @@ def test_a_descent_only_goes_down_and_ends_at_a_photo_if_one_is_below(hierarchy)
             expected = violation(hierarchy.x[before], hierarchy.x[step.number])
             assert step.violation == pytest.approx(expected, abs=1e-5)
             assert step.violation <= hierarchy.limits.texts
+
+
+class Facts:
+    """Knows that texts follow from those that begin with them, and that photos show dogs."""
+
+    def follows(self, general, specific):
+        return None if "cat" in general else specific.startswith(general)
+
+    def describes(self, text, photo):
+        return "dog" in text
+
+
+def test_steps_are_true_or_not_where_the_facts_are_known():
+    tree = hierarchy_of(TREE)
+    nodes = [tree.node(number) for number in (6, 4, 2, 1, 0)]
+    assert truths(tree, nodes, up=True) == [None] * 4
+    tree.truth = Facts()
+    assert truths(tree, nodes, up=True) == [True, True, False, True]
+    assert truths(tree, nodes[::-1], up=False) == [True, False, True, True]
+    assert truths(tree, [tree.node(5), tree.node(3)], up=True) == [None]
+    own = Node("my.jpg", PHOTO, tree.x[[6]])
+    assert truths(tree, [own, tree.node(4), tree.node(0)], up=True) == [None, True]
+    assert truths(tree, nodes[:1], up=True) == []

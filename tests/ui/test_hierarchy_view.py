@@ -75,6 +75,16 @@ def test_a_trail_lists_the_path():
     assert text(html) == "entity dog A dog, wet, runs."
 
 
+def test_steps_say_whether_they_are_true():
+    html = view.steps(HIERARCHY, STEPS, title="", empty="", truths=[True, None, False])
+    assert html.count('class="truth holds"') == 1
+    assert html.count('class="truth fails"') == 1
+    assert "not true" in text(html)
+    trail = view.trail(HIERARCHY, [0, 1], "here", [True, False])
+    assert text(trail) == "entity dog true here not true"
+    assert 'class="truth' not in view.trail(HIERARCHY, [0, 1], "here")
+
+
 def test_bars_are_longest_where_the_order_holds_best():
     html = view.steps(HIERARCHY, STEPS, title="Above", empty="nothing")
     assert re.findall(r'data-number="(\d)"', html) == ["1", "2", "0"]

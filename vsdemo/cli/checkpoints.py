@@ -115,6 +115,6 @@ def calibrate(checkpoints: Checkpoints, split: Split = "dev", *, as_json: Json =
     if as_json:
         print_json({folder: threshold.to_json() for folder, threshold in thresholds.items()})
         return
-    for folder, threshold in thresholds.items():
+    for name, threshold in thresholds.items():
         of_sizes = [f"{size:,}: {score:.3f}" for size, score in threshold.scores.items()]
-        print(f"{folder}, by number of photos: {', '.join(of_sizes)}")
+        print(f"{name}, by number of photos: {', '.join(of_sizes)}")

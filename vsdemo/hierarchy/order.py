@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
+from vsdemo.hierarchy.truth import Truth
 from vsdemo.models.limits import NO_LIMITS, Limits
 from vsdemo.models.scores import OrderViolation, Score
-
-if TYPE_CHECKING:
-    from vsdemo.hierarchy.truth import Truth
 
 ROOT, CONCEPT, CAPTION, PHOTO = KINDS = ("root", "concept", "caption", "photo")
 ROOT_TEXT = "anything"

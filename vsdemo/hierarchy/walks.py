@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from vsdemo.hierarchy.order import CAPTION, PHOTO, ROOT, Hierarchy, Node, Step
 
@@ -89,3 +90,30 @@ def walk(hierarchy: Hierarchy, start: Node, entailments: Entailments | None = No
         top = hierarchy.node(inner[-1]) if inner else start
     down = [] if top.number is None else descend(hierarchy, top.number)
     return Walk(start, tuple(up), top, tuple(down))
+
+
+def truths(hierarchy: Hierarchy, nodes: Sequence[Node], *, up: bool) -> list[bool | None]:
+    """Return whether each step of a walk is true; None where that is not known.
+
+    Args:
+        hierarchy: Where the walk leads through.
+        nodes: Its N nodes.
+        up: Whether each node is above the one before it, and not below it.
+
+    Returns:
+        N - 1 answers.
+    """
+    pairs = [(b, a) if up else (a, b) for a, b in pairwise(nodes)]
+    return [_truth(hierarchy, general, specific) for general, specific in pairs]
+
+
+def _truth(hierarchy: Hierarchy, general: Node, specific: Node) -> bool | None:
+    if hierarchy.truth is None:
+        return None
+    if general.kind == ROOT:
+        return True
+    if specific.kind != PHOTO:
+        return hierarchy.truth.follows(general.text, specific.text)
+    if specific.number is None:  # a visitor's photo
+        return None
+    return hierarchy.truth.describes(general.text, hierarchy.items[specific.number].number)

@@ -64,7 +64,7 @@ class HierarchyConfig(SymmetricConfig):
     material: RelationMaterial = "relations"
     min_count: MinCount = 1
     batch_size: BatchSize = 96
-    epochs: Epochs = 30
+    epochs: Epochs = 40
     evaluate_every: EvaluateEvery = 2
     patience: Patience = 8
     hardest: Hardest = 1.0

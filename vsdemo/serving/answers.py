@@ -17,7 +17,7 @@ from vsdemo.core.paths import ROOT, home, shorten_paths
 from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.galleries import Gallery
 from vsdemo.data.text import parser as parsers
-from vsdemo.hierarchy import truth, walks
+from vsdemo.hierarchy import walks
 from vsdemo.hierarchy.order import Hierarchy, Node, Step
 from vsdemo.models import checkpoint, licences
 from vsdemo.search import hierarchies
@@ -171,7 +171,7 @@ def walk_from(reader: Reader, hierarchy: Hierarchy, node: Node) -> WalkAnswer:
 
 def _steps(hierarchy: Hierarchy, start: Node, path: Sequence[Step], *, up: bool) -> list[WalkStep]:
     nodes = [start, *(hierarchy.node(step.number) for step in path)]
-    are_true = truth.of_walk(hierarchy, nodes, up=up)
+    are_true = walks.truths(hierarchy, nodes, up=up)
     return [
         WalkStep(kind=node.kind, text=node.text, violation=step.violation, true=is_true)
         for node, step, is_true in zip(nodes[1:], path, are_true, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +10,6 @@ from markupsafe import Markup
 
 from vsdemo.hierarchy import walks
 from vsdemo.hierarchy.order import CAPTION, PHOTO, ROOT, Node, Step
-from vsdemo.hierarchy.truth import of_walk
 from vsdemo.plots.embedding_map import MapView, map_figure, map_overlay
 from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui.components.html import PhotoAddress
@@ -63,7 +63,7 @@ def trail(state: HierarchyState, gallery: HierarchyGallery) -> Markup:
         here = "this photo" if state.node.kind == PHOTO else view.spoken(state.node.text)
     hierarchy = gallery.hierarchy
     nodes = [hierarchy.node(number) for number in state.trail]
-    truths = of_walk(hierarchy, [*nodes, state.node], up=False) if state.node else ()
+    truths = walks.truths(hierarchy, [*nodes, state.node], up=False) if state.node else ()
     return view.trail(hierarchy, state.trail, here, truths)
 
 
@@ -81,11 +81,7 @@ def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Leve
         upper,
         title="Above: more general",
         empty="No item is above the root." if node.kind == ROOT else "Nothing is above.",
-        truths=[
-            truth
-            for step in upper
-            for truth in of_walk(hierarchy, [node, hierarchy.node(step.number)], up=True)
-        ],
+        truths=_truths(gallery, node, upper, up=True),
     )
     if node.kind == PHOTO:
         near = [step.number for step in hierarchy.nearest(node.embedding, MAX_PHOTOS + 1, PHOTO)]
@@ -103,14 +99,19 @@ def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Leve
             lower,
             title="Below: more specific",
             empty=empty,
-            truths=[
-                truth
-                for step in lower
-                for truth in of_walk(hierarchy, [node, hierarchy.node(step.number)], up=False)
-            ],
+            truths=_truths(gallery, node, lower, up=False),
         ),
         photos=view.photos(hierarchy, photos, address, title=title),
     )
+
+
+def _truths(
+    gallery: HierarchyGallery, node: Node, steps: Sequence[Step], *, up: bool
+) -> list[bool | None]:
+    """Return whether each item is really above or below the node."""
+    hierarchy = gallery.hierarchy
+    pairs = ([node, hierarchy.node(step.number)] for step in steps)
+    return [truth for pair in pairs for truth in walks.truths(hierarchy, pair, up=up)]
 
 
 def _below(gallery: HierarchyGallery, node: Node) -> tuple[list[Step], list[Step]]:

@@ -1,0 +1,29 @@
+"""What is true of texts and photos, by the relations of a gallery."""
+
+import numpy as np
+
+from vsdemo.hierarchy.truth import Truth
+
+
+class Three:
+    """Three texts, of which each follows from the next, and a photo that the first two describe."""
+
+    texts = ("An animal.", "A dog .", "a dog runs")
+
+    def among_texts(self, general, specific):
+        return (general[:, None] <= specific).astype(np.int8)
+
+    def above_photos(self, texts, photos):
+        assert photos.tolist() == [7]
+        return (texts[:, None] < 2).astype(np.int8)
+
+
+def test_texts_are_known_by_their_words():
+    truth = Truth(Three())
+    assert truth.follows("an animal", "A dog runs.") is True
+    assert truth.follows("A dog runs.", "a dog") is False
+    assert truth.follows("a cat", "a dog") is None
+    assert truth.follows("a dog", "a cat") is None
+    assert truth.describes("A DOG", 7) is True
+    assert truth.describes("a dog runs", 7) is False
+    assert truth.describes("a cat", 7) is None
