@@ -183,7 +183,7 @@ def test_invalid_items_and_embeddings_raise():
 
 @pytest.mark.parametrize("score", [*sorted(set(SCORES) - {"order"}), "gaussian"])
 def test_check_order_rejects_scores_without_captions_above_photos(score):
-    with pytest.raises(UserError, match=r"^some model has a score without an order.*order\.$"):
+    with pytest.raises(UserError, match=r"^some model has a score without an order.*hierarchy\.$"):
         check_order(SCORES.get(score) or Gaussians(), "some model")
 
 

@@ -19,7 +19,7 @@ class Three:
 
 
 def test_texts_are_known_by_their_words():
-    truth = Truth(Three())
+    truth = Truth(Three)
     assert truth.follows("an animal", "A dog runs.") is True
     assert truth.follows("A dog runs.", "a dog") is False
     assert truth.follows("a cat", "a dog") is None
@@ -27,3 +27,14 @@ def test_texts_are_known_by_their_words():
     assert truth.describes("A DOG", 7) is True
     assert truth.describes("a dog runs", 7) is False
     assert truth.describes("a cat", 7) is None
+
+
+def test_nothing_is_known_before_the_relations_are():
+    relations = []
+    truth = Truth(lambda: relations[0] if relations else None)
+    assert truth.follows("an animal", "a dog") is None
+    assert truth.describes("a dog", 7) is None
+    relations.append(Three())
+    assert truth.follows("an animal", "a dog") is True
+    relations.clear()
+    assert truth.describes("a dog", 7) is True

@@ -153,7 +153,7 @@ def test_the_address_names_the_node():
 
 @pytest.fixture
 def gallery():
-    reader = SimpleNamespace(model=SimpleNamespace(text=SimpleNamespace(needs={"words"})))
+    reader = SimpleNamespace(model=SimpleNamespace(text=SimpleNamespace(needs={"concepts"})))
     return HierarchyGallery("order", None, reader, HIERARCHY)
 
 

@@ -26,6 +26,10 @@ from vsdemo.models.checkpoint import Spec
 from vsdemo.models.licences import Licence
 
 SPLITS = ("dev", "test")
+STORED_MAP = (
+    "The checkpoint holds weights, a list of words, and a map of test photos, without the photos; "
+    "of generated\ndata sets also with their captions."
+)
 GENERIC = CardText(
     tags=("visual-semantic-embeddings",),
     description=lambda spec: f"Preset `{spec.preset}` of vsdemo ({spec.model}).",
@@ -87,9 +91,13 @@ def card(name: str, spec: Spec, metrics: Mapping[str, Result], log: Path) -> str
         "Matrices are stored in half precision, and the metrics are measured with these.",
         measured.table(metrics),
         text.legend,
-        f"{_licence(spec)}\n{text.contents}",
+        f"{_licence(spec)}\n{STORED_MAP if _has_map(log.parent) else text.contents}",
     ]
     return document(name, tags=text.tags, licence=licences.of(spec), paragraphs=paragraphs)
+
+
+def _has_map(folder: Path) -> bool:
+    return any(folder.glob("hierarchy-*.safetensors"))
 
 
 def document(

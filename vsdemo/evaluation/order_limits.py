@@ -20,7 +20,7 @@ from vsdemo.models import checkpoint
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.limits import Limits
 
-TEXTS, PHOTOS = 0.95, 0.8  # share of pairs within the limit that are true
+TEXTS, PHOTOS = 0.97, 0.75  # share of pairs within the limit that are true
 MAX_TEXTS = 3000  # evenly spaced
 
 

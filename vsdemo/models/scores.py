@@ -297,6 +297,10 @@ class AngleAndOrder(Score):
         (a, o), (b, p) = self._parts(general), self._parts(specific)
         return (a * b).sum(-1) + self.weight * ORDER.pairs(o, p)
 
+    def to_unit(self, scores: Tensor) -> Tensor:
+        """Map scores to 0..1 by a sigmoid, as the violation has no small bound."""
+        return scores.sigmoid()
+
 
 class FragmentAlignment(Score):
     """How well the fragments of a sentence match the regions of a photo (Karpathy 2014, Eq. 6).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import cast
 
 import torch
@@ -11,7 +12,8 @@ from torch import Tensor
 
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
-from vsdemo.data import caption_bank, relations
+from vsdemo.data import caption_bank, datasets, relations
+from vsdemo.data.relations import Relations
 from vsdemo.data.storybook.concepts import concept_phrases
 from vsdemo.data.text import parser
 from vsdemo.encoders import TextEncoder
@@ -81,7 +83,7 @@ def from_gallery(
     """
     order = check_order(engine.score, engine.spec.preset)
     concepts = known_concepts(engine)
-    sentences = list(dict.fromkeys(engine.gallery.captions)) or caption_bank.sentences()
+    sentences = captions_beside(concepts, engine.gallery.captions or caption_bank.sentences())
     captions = engine.index_texts(thinned(sentences, max_captions), progress)
     items = [*concepts, *(Item(CAPTION, text) for text in captions.items)]
     x_captions = engine.score.order_part(captions.embeddings.x.cpu())
@@ -90,15 +92,33 @@ def from_gallery(
     x_photos = engine.score.order_part(engine.photos.embeddings.x.cpu())
     limits = engine.model.limits
     hierarchy = hierarchy_of_photos(items, x_texts, engine.photos.items, x_photos, order, limits)
-    if engine.gallery.name in relations.EXACT:
-        hierarchy.truth = Truth(relations.load(engine.gallery))
+    hierarchy.truth = truth_of(engine.gallery.name, engine.gallery.split)
     return hierarchy
+
+
+def truth_of(dataset: str, split: str) -> Truth | None:
+    """Return what is true in a gallery; None where not all facts are known."""
+    if dataset not in relations.EXACT:
+        return None
+
+    def load() -> Relations | None:
+        if not all(map(Path.exists, datasets.photos(dataset, split))):  # not drawn yet
+            return None
+        return relations.load(datasets.load(dataset, split))
+
+    return Truth(load)
 
 
 def known_concepts(reader: Reader) -> list[Item]:
     """Return the concepts of which a model knows all words."""
     phrases = concept_phrases()
     return [Item(CONCEPT, phrase) for phrase in phrases if not reader.unknown_words(phrase)]
+
+
+def captions_beside(concepts: Sequence[Item], captions: Sequence[str]) -> list[str]:
+    """Return different captions that are no concept: not "A dog." beside "a dog"."""
+    known = {generalize.key(concept.text) for concept in concepts}
+    return [text for text in dict.fromkeys(captions) if generalize.key(text) not in known]
 
 
 def thinned(captions: Collection[str], most: int = MAX_CAPTIONS) -> list[str]:

@@ -8,6 +8,7 @@ generated; those of others come from the data set itself.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,14 @@ from vsdemo.hierarchy.map_content import map_items
 from vsdemo.hierarchy.order import CAPTION, PHOTO, Hierarchy, Item, check_order, hierarchy_of_photos
 from vsdemo.models import checkpoint
 from vsdemo.search.engine import Engine, Reader
-from vsdemo.search.hierarchies import from_gallery, known_concepts, text_coordinates, thinned
+from vsdemo.search.hierarchies import (
+    captions_beside,
+    from_gallery,
+    known_concepts,
+    text_coordinates,
+    thinned,
+    truth_of,
+)
 
 VERSION = "1"
 LEVELS = 255  # a coordinate is stored as one of 0..255
@@ -99,12 +107,13 @@ def read(reader: Reader, folder: Path, dataset: str, split: str) -> StoredHierar
         current = (VERSION, checkpoint.content_hash(folder))
         if (metadata["version"], metadata["checkpoint"]) != current:
             return None
-        captions = _captions(metadata, dataset, split)
+        concepts = known_concepts(reader)
+        captions = _captions(metadata, concepts, dataset, split)
     except (OSError, SafetensorError, UserError, LookupError, TypeError, ValueError):
         return None
     photos = torch.ones(len(content["photos"]), len(content["varying"]))
     photos[:, content["varying"]] = content["photos"].float() / LEVELS
-    items = [*known_concepts(reader), *(Item(CAPTION, text) for text in captions)]
+    items = [*concepts, *(Item(CAPTION, text) for text in captions)]
     hierarchy = hierarchy_of_photos(
         items,
         text_coordinates(reader, [item.text for item in items]),
@@ -113,12 +122,15 @@ def read(reader: Reader, folder: Path, dataset: str, split: str) -> StoredHierar
         check_order(reader.score, reader.spec.preset),
         reader.model.limits,
     )
+    hierarchy.truth = truth_of(dataset, split)
     points = content["points"].float().numpy()
     return StoredHierarchy(hierarchy, points) if len(points) == len(hierarchy) else None
 
 
-def _captions(metadata: dict[str, str], dataset: str, split: str) -> list[str]:
+def _captions(
+    metadata: dict[str, str], concepts: Sequence[Item], dataset: str, split: str
+) -> list[str]:
     if "captions" in metadata:
         captions: list[str] = json.loads(metadata["captions"])
         return captions
-    return thinned(dict.fromkeys(datasets.load(dataset, split).captions))
+    return thinned(captions_beside(concepts, datasets.load(dataset, split).captions))

@@ -13,11 +13,13 @@ from vsdemo.core.errors import UserError
 from vsdemo.hierarchy import nodes as hierarchy_nodes
 from vsdemo.hierarchy import order
 from vsdemo.hierarchy.order import Node
+from vsdemo.search.hierarchies import text_node
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import chip, clickable_html, note_html
 from vsdemo.ui.hierarchy import view
+from vsdemo.ui.hierarchy.lesson import COMPOSE, COMPOSED, STEPS
 from vsdemo.ui.hierarchy.loader import Hierarchies
 from vsdemo.ui.hierarchy.state import HierarchyKey, HierarchyState
 
@@ -45,12 +47,13 @@ class JoinPanel:
         self.joined = clickable_html("joined")
         self.kept = gr.State(None)
 
-    def follow(self, here: gr.HTML, state: gr.State) -> None:
-        """Connect the button "Keep" in `here`, and the panel's own buttons."""
+    def follow(self, here: gr.HTML, state: gr.State, steps: gr.HTML) -> None:
+        """Connect the button "Keep" in `here`, that of the lesson, and the panel's own buttons."""
         guard = callbacks.report_errors(self.note, "join")
         inputs = [state, self.kept]
         outputs = [self.note, self.tray, self.joined, self.kept]
         here.apply(guard(self.keep), inputs, outputs, **NEWEST)
+        steps.select(guard(self.follow_lesson), [state], outputs, **NEWEST)
         state.change(guard(self.change_hierarchy), inputs, outputs, **NEWEST)
         self.tray.click(guard(self.remove), inputs, outputs, **NEWEST)
         for name, button in self.buttons.items():
@@ -70,6 +73,16 @@ class JoinPanel:
         if len(nodes) == MAX_KEPT:
             raise UserError(f"At most {MAX_KEPT} items can be kept; remove one first.")
         yield self._show((state.key, (*nodes, node)))
+
+    def follow_lesson(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
+        """Keep and compose two sentences, in the step of the lesson that does."""
+        if state is None or callbacks.clicked_number(event, len(STEPS)) != COMPOSE:
+            return
+        gallery = yield from callbacks.wait_for(self.note, self.hierarchies.get(state.key))
+        nodes = [text_node(gallery.hierarchy, gallery.reader, text) for text in COMPOSED]
+        kept = (state.key, tuple(nodes))
+        yield self._show(kept)
+        yield from self.join(state, kept, "Compose")
 
     def change_hierarchy(self, state: HierarchyState | None, kept: Kept | None) -> Updates:
         """Remove all items when another hierarchy is shown, since its items differ."""

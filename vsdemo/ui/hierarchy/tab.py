@@ -18,7 +18,7 @@ from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html, words
 from vsdemo.ui.components.widgets import clickable_html, note_html, one_line, upload_chip
-from vsdemo.ui.hierarchy import navigation, view
+from vsdemo.ui.hierarchy import lesson, navigation, view
 from vsdemo.ui.hierarchy.compose import JoinPanel
 from vsdemo.ui.hierarchy.loader import Hierarchies, HierarchyGallery
 from vsdemo.ui.hierarchy.map import plotly_map
@@ -75,7 +75,8 @@ class HierarchyTab:
             with gr.Column(scale=4, min_width=280):
                 self.join = JoinPanel(self.hierarchies, self._address)
                 self.map_selection = clickable_html("map-selection")
-        with gr.Accordion("How it works: an interactive example in two dimensions", open=False):
+        with gr.Accordion("A lesson in five steps", open=False, elem_id="lesson-panel"):
+            self.lesson = clickable_html("lesson", lesson.lesson())
             gr.HTML(self.hierarchies.toy(), elem_id="toy")
         self.state = gr.State(None)
         self.drawn = gr.State(None)  # key of the hierarchy whose map is on the page
@@ -117,7 +118,8 @@ class HierarchyTab:
         self.words.click(guard(self.correct), state, outputs, **NEWEST)
         self.scope.input(guard(self.choose), [self.scope, *state], outputs, **NEWEST)
         self.upload.upload(guard(self.use_upload), [self.upload, *state], outputs, **NEWEST)
-        self.join.follow(self.here, self.state)
+        self.lesson.select(guard(self.follow_lesson), state, outputs, **NEWEST)
+        self.join.follow(self.here, self.state, self.lesson)
         draw = self.context.guard(self, note=self.map_note, channel="map")(self.draw)
         map_outputs = [self.map, self.map_note, self.drawn]
         self.state.change(draw, [self.state, self.drawn], map_outputs, **NEWEST)
@@ -180,6 +182,14 @@ class HierarchyTab:
             gallery = yield from self._hierarchy(state)
             number = callbacks.clicked_number(event, len(gallery.hierarchy))
             yield from self._go_to(state, gallery, gallery.hierarchy.node(number))
+
+    def follow_lesson(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
+        """Go to the target of a step of the lesson."""
+        step = lesson.STEPS[callbacks.clicked_number(event, len(lesson.STEPS))]
+        if state is not None and step.target:
+            gallery = yield from self._hierarchy(state)
+            node = hierarchies.text_node(gallery.hierarchy, gallery.reader, step.target)
+            yield from self._go_to(state, gallery, node)
 
     def select(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
         """Go to the item clicked on the map, or list the selected items."""

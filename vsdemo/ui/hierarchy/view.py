@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isinf
 
 from markupsafe import Markup
 
@@ -80,7 +81,7 @@ def steps(
         truths: Whether the items are really above or below; empty if unknown.
     """
     links = _links(hierarchy, [step.number for step in items], truths)
-    bars = violation_bars([step.violation for step in items])
+    bars = violation_bars([step.violation for step in items], hierarchy.limits.texts)
     return render(
         "hierarchy/steps.html",
         title=title,
@@ -89,11 +90,11 @@ def steps(
     )
 
 
-def violation_bars(violations: Sequence[float]) -> list[Bar]:
-    """Return a bar for each violation: full at 0, empty at the largest one."""
-    largest = max(violations, default=0) or 1
+def violation_bars(violations: Sequence[float], limit: float) -> list[Bar]:
+    """Return a bar for each violation: full at 0, empty at the limit, or at the largest one."""
+    largest = (max(violations, default=0) if isinf(limit) else limit) or 1
     return [
-        Bar(share=1 - violation / largest, number=f"{violation:.3f}", meaning=VIOLATION)
+        Bar(share=max(0.0, 1 - violation / largest), number=f"{violation:.3f}", meaning=VIOLATION)
         for violation in violations
     ]
 
