@@ -300,9 +300,12 @@ class Hierarchy:
     def children(self, node: Node) -> list[Step]:
         """Return the items directly below a node, nearest first, but photos.
 
-        They are the items of `below` that have no other of them above.
+        They are the items of `below` that have no other of them above; without limits all of them,
+        as then too many lie above each other.
         """
         below = self.below(node)
+        if self.limits == NO_LIMITS:
+            return below
         numbers = torch.tensor([step.number for step in below], dtype=torch.long)
         x, depths = Embeddings(self.x[numbers]), self.depths[numbers]
         violations = -self.order(x, x)  # (M, M)

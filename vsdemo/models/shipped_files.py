@@ -29,7 +29,8 @@ def lists() -> dict[Path, list[Path]]:
 
 def _files(folder: Path) -> list[Path]:
     named = [folder / name for name in NAMES]
-    return sorted([*folder.glob("model*.safetensors"), *(file for file in named if file.exists())])
+    weights = [*folder.glob("model*.safetensors"), *folder.glob("hierarchy-*.safetensors")]
+    return sorted([*weights, *(file for file in named if file.exists())])
 
 
 def problems() -> Iterator[str]:
