@@ -241,7 +241,7 @@ def test_nodes_are_kept_removed_and_joined(tab):
     assert "kept already" in again[tab.join.note]
     update = last(tab, tab.join.join, state, tray, "Compose")
     assert "Compose: a dog + a cat" in text(update[tab.join.joined])
-    assert "Nearest photos" in text(update[tab.join.joined])
+    assert "Photos" in text(update[tab.join.joined])
     fewer = last(tab, tab.join.remove, state, tray, clicked(0))[tab.join.kept]
     assert [node.text for node in fewer[1]] == ["a cat"]
     one = list(callbacks.report_errors(tab.join.note)(tab.join.join)(PAGE, state, fewer, "Common"))[

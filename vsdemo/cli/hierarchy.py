@@ -12,8 +12,7 @@ from vsdemo.cli.options import Checkpoint, Gallery, Json, K, Split, is_photo, lo
 from vsdemo.cli.output import print_json, print_table, table_lines
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
+    from vsdemo.hierarchy.joins import Items
     from vsdemo.hierarchy.order import Hierarchy, Node
     from vsdemo.search.engine import Reader
     from vsdemo.serving.records import WalkStep
@@ -67,13 +66,14 @@ def compose(
 ) -> None:
     """Find what combines several photos, sentences or words.
 
-    It is nearest to the element-wise maximum of their embeddings. The number of each result is its
-    squared distance.
+    It lies below each of them; the number of each result is its largest violation. Of a model whose
+    order has no known limits, it is nearest to the element-wise maximum of their embeddings, and
+    the number is the squared distance.
     """
-    from vsdemo.hierarchy import order
+    from vsdemo.hierarchy import joins
 
     where = (checkpoint, gallery, split)
-    _print_nearest(where, parts, k, join=order.compose, as_json=as_json)
+    _print_joined(where, parts, k, join=joins.together, as_json=as_json)
 
 
 def common(
@@ -87,13 +87,14 @@ def common(
 ) -> None:
     """Find what photos, sentences or words have in common.
 
-    It is nearest to the element-wise minimum of their embeddings. The number of each result is its
-    squared distance.
+    It lies above each of them; the number of each result is its largest violation. Of a model whose
+    order has no known limits, it is nearest to the element-wise minimum of their embeddings, and
+    the number is the squared distance.
     """
-    from vsdemo.hierarchy import order
+    from vsdemo.hierarchy import joins
 
     where = (checkpoint, gallery, split)
-    _print_nearest(where, parts, k, join=order.abstract, as_json=as_json)
+    _print_joined(where, parts, k, join=joins.in_common, as_json=as_json)
 
 
 def store_map(checkpoint: Checkpoint, split: Split = "test") -> None:
@@ -115,27 +116,25 @@ def store_map(checkpoint: Checkpoint, split: Split = "test") -> None:
     print(f"Stored in {path}, {path.stat().st_size / 1e6:.1f} MB.")
 
 
-def _print_nearest(
+def _print_joined(
     where: tuple[Path, str | None, str],
     parts: Sequence[str],
     k: str,
     *,
-    join: Callable[[Tensor], Tensor],
+    join: Callable[[Hierarchy, Sequence[Node], int], Items],
     as_json: bool,
 ) -> None:
-    """Print what lies nearest to the join of some parts.
+    """Print what some parts say together, or have in common.
 
     Args:
         where: Checkpoint, gallery and split.
         parts: What to join.
         k: How many results of each kind.
-        join: How to join embeddings, (N, D) -> (1, D).
+        join: Returns the items by kind.
         as_json: Whether to print JSON.
     """
-    import torch
-
     from vsdemo.core.errors import UserError
-    from vsdemo.hierarchy import nodes
+    from vsdemo.hierarchy.joins import has_limits
     from vsdemo.search.engine import check_k
 
     count = check_k(k)
@@ -143,23 +142,25 @@ def _print_nearest(
         raise UserError("One thing alone cannot be joined; give two photos, sentences or words.")
     reader, world = _load(*where)
     places = [_node(world, reader, text) for text in parts]
-    point = join(torch.cat([place.embedding for place in places]))  # (1, D)
-    nearest = nodes.nearest_by_kind(world, point, places, count)
+    number = "violation" if has_limits(world) else "distance"
     items = {
         kind: [(world.items[step.number].text, step.violation) for step in path]
-        for kind, path in nearest.items()
+        for kind, path in join(world, places, count).items()
     }
     if as_json:
         rows = {
-            kind: [{"kind": kind, "text": text, "distance": distance} for text, distance in of_kind]
+            kind: [{"kind": kind, "text": text, number: value} for text, value in of_kind]
             for kind, of_kind in items.items()
         }
         print_json({"of": [place.text for place in places], **rows})
         return
     print_table(
-        [(f"{distance:.3f}", kind, text) for kind, rows in items.items() for text, distance in rows]
+        [(f"{value:.3f}", kind, text) for kind, rows in items.items() for text, value in rows]
     )
-    print("squared distance; 0 for the same point")
+    if number == "distance":
+        print("squared distance; 0 for the same point")
+    else:
+        print("largest order violation; 0 if the upper item lies above the lower one")
 
 
 def _load(checkpoint: Path, gallery: str | None, split: str) -> tuple[Reader, Hierarchy]:

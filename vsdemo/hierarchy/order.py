@@ -206,8 +206,9 @@ class Hierarchy:
         inner = self.depths[~self.of_kind[ROOT]]
         return GAP * float(inner.max() - inner.min())
 
-    def _limit_above(self, node: Node) -> float:
-        return self.limits.photos if node.kind == PHOTO else self.limits.texts
+    def limit_below(self, kind: str) -> float:
+        """Return the largest violation of what lies above an item of this kind."""
+        return self.limits.photos if kind == PHOTO else self.limits.texts
 
     def violations(self, embedding: Tensor, numbers: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return E(item, embedding) and E(embedding, item), `(M,)` each.
@@ -248,11 +249,11 @@ class Hierarchy:
         """
         numbers = self._not_photos
         up, down = self.violations(node.embedding, numbers)
-        worst, allowed = up, up <= self._limit_above(node)
+        worst, allowed = up, up <= self.limit_below(node.kind)
         if start is not None:
             from_start = self.violations(start.embedding, numbers)[0]
             worst = torch.maximum(up, from_start)
-            allowed &= from_start <= self._limit_above(start)
+            allowed &= from_start <= self.limit_below(start.kind)
         is_caption = self.of_kind[CAPTION][numbers]
         is_root = self.of_kind[ROOT][numbers]
         depth, depths = self.depth_of(node), self.depths[numbers]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import gradio as gr
 import torch
-from torch import Tensor
 
 from vsdemo.core.errors import UserError
-from vsdemo.hierarchy import nodes as hierarchy_nodes
-from vsdemo.hierarchy import order
-from vsdemo.hierarchy.order import Node
+from vsdemo.hierarchy import joins
+from vsdemo.hierarchy.order import Hierarchy, Node
 from vsdemo.search.hierarchies import text_node
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
@@ -25,9 +22,9 @@ from vsdemo.ui.hierarchy.state import HierarchyKey, HierarchyState
 
 PER_KIND = 5  # results of each kind
 MAX_KEPT = 6
-JOINS: dict[str, Callable[[Tensor], Tensor]] = {
-    "Compose": order.compose,
-    "Common": order.abstract,
+JOINS: dict[str, Callable[[Hierarchy, Sequence[Node], int], joins.Items]] = {
+    "Compose": joins.together,
+    "Common": joins.in_common,
 }
 ELEM_IDS = {"Compose": "compose", "Common": "abstract"}
 Kept = tuple[HierarchyKey, tuple[Node, ...]]  # a hierarchy and its kept nodes
@@ -113,15 +110,21 @@ class JoinPanel:
         if state is None or len(nodes) < 2:
             raise UserError("Keep at least two items with the button “Keep” first.")
         gallery = yield from callbacks.wait_for(self.note, self.hierarchies.get(state.key))
-        embedding = JOINS[name](torch.cat([node.embedding for node in nodes]))  # (1, D)
-        nearest: dict[str, Any] = hierarchy_nodes.nearest_by_kind(
-            gallery.hierarchy, embedding, nodes, PER_KIND
-        )
+        items = JOINS[name](gallery.hierarchy, nodes, PER_KIND)
         title = f"{name}: {' + '.join(view.spoken(node.text) for node in nodes)}"
         yield {
-            self.joined: view.joined(gallery.hierarchy, nearest, self.address(state), title=title),
-            self.note: html.note("Nearest items first, by squared distance."),
+            self.joined: view.joined(gallery.hierarchy, items, self.address(state), title=title),
+            self.note: html.note(_order(gallery.hierarchy, name)),
         }
+
+
+def _order(hierarchy: Hierarchy, name: str) -> str:
+    """Return in which order the items of a join are listed."""
+    if not joins.has_limits(hierarchy):
+        return "Nearest items first, by squared distance."
+    if name == "Compose":
+        return "What lies below all of them, the smallest violation first."
+    return "What lies above all of them, the most specific first."
 
 
 def _nodes(state: HierarchyState, kept: Kept | None) -> tuple[Node, ...]:

@@ -152,21 +152,21 @@ def tray(texts: Sequence[str]) -> Markup:
 
 def joined(
     hierarchy: Hierarchy,
-    nearest: Mapping[str, Sequence[Step]],
+    items: Mapping[str, Sequence[Step]],
     address: PhotoAddress,
     *,
     title: str,
 ) -> Markup:
-    """Return the items nearest to a join of several items.
+    """Return what several items say together, or have in common.
 
     Args:
         hierarchy: The hierarchy.
-        nearest: The nearest items by kind.
+        items: The items by kind.
         address: Addresses of photos.
         title: Heading.
     """
-    texts = [step.number for kind, of in nearest.items() if kind != PHOTO for step in of]
-    photo_numbers = [step.number for step in nearest.get(PHOTO, ())]
+    texts = [step.number for kind, of in items.items() if kind != PHOTO for step in of]
+    photo_numbers = [step.number for step in items.get(PHOTO, ())]
     return render(
         "hierarchy/joined.html",
         title=title,

@@ -1,0 +1,78 @@
+"""What several items say together, and what they have in common (Vendrov et al. 2016, Figure 4).
+
+Where the order has limits, an item that all of them say lies below each of them, and an item that
+they have in common lies above each. Without limits, the nearest items to the element-wise maximum
+or minimum stand for these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from vsdemo.hierarchy.nodes import nearest_by_kind
+from vsdemo.hierarchy.order import (
+    CAPTION,
+    CONCEPT,
+    PHOTO,
+    ROOT,
+    Hierarchy,
+    Node,
+    Step,
+    abstract,
+    compose,
+)
+
+Items = dict[str, list[Step]]  # by kind
+
+
+def has_limits(hierarchy: Hierarchy) -> bool:
+    """Return whether it is known where the order among texts and photos ends."""
+    return hierarchy.limits.photos < float("inf")
+
+
+def together(hierarchy: Hierarchy, nodes: Sequence[Node], k: int) -> Items:
+    """Return k items of each kind that say what all nodes say, those that fit best first."""
+    joined = compose(torch.cat([node.embedding for node in nodes]))
+    if not has_limits(hierarchy):
+        return nearest_by_kind(hierarchy, joined, nodes, k)
+    kinds = {kind: hierarchy.of_kind[kind].nonzero()[:, 0] for kind in (CONCEPT, CAPTION, PHOTO)}
+    return _within(hierarchy, nodes, kinds, k, up=False)
+
+
+def in_common(hierarchy: Hierarchy, nodes: Sequence[Node], k: int) -> Items:
+    """Return k items of each kind that all nodes have in common, the most specific first."""
+    joined = abstract(torch.cat([node.embedding for node in nodes]))
+    if not has_limits(hierarchy):
+        return nearest_by_kind(hierarchy, joined, nodes, k)
+    kinds = {kind: hierarchy.of_kind[kind].nonzero()[:, 0] for kind in (ROOT, CONCEPT, CAPTION)}
+    return _within(hierarchy, nodes, kinds, k, up=True)
+
+
+def _within(
+    hierarchy: Hierarchy,
+    nodes: Sequence[Node],
+    kinds: dict[str, torch.Tensor],
+    k: int,
+    *,
+    up: bool,
+) -> Items:
+    """Return the items above or below all nodes, without the nodes, by kind."""
+    taken = {node.number for node in nodes}
+    result = {}
+    for kind, numbers in kinds.items():
+        fits, worst = torch.ones(len(numbers), dtype=torch.bool), torch.zeros(len(numbers))
+        for node in nodes:
+            above, below = hierarchy.violations(node.embedding, numbers)
+            violation, reverse = (above, below) if up else (below, above)
+            limit = hierarchy.limit_below(node.kind if up else kind)
+            fits &= (violation <= limit) & (violation <= reverse)
+            worst = torch.maximum(worst, violation)
+        cost = -hierarchy.depths[numbers] if up else worst
+        order = cost.masked_fill(~fits, torch.inf).argsort(stable=True)[: int(fits.sum())]
+        steps = [Step(int(numbers[row]), float(worst[row])) for row in order]
+        kept = [step for step in steps if step.number not in taken][:k]
+        if kept:
+            result[kind] = kept
+    return result
