@@ -14,7 +14,7 @@ from vsdemo.data.storybook.facts import Facts, Thing, entails, facts_of
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.phrases import article
 from vsdemo.data.storybook.pictures import generate_picture
-from vsdemo.hierarchy.generalize import closure, key, one_step
+from vsdemo.data.relations.generalize import closure, key, one_step
 
 RUNS = parsed(
     "A/DET/3/det brown/ADJ/3/amod elephant/NOUN/4/nsubj runs/VERB/0/root in/ADP/7/case "
