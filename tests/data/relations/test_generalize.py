@@ -9,12 +9,12 @@ from hypothesis import given
 from tests.data.text.test_rewrites import caption as parsed
 from tests.support.random_trees import random_trees
 from vsdemo.core.errors import UserError
+from vsdemo.data.relations.generalize import closure, key, one_step
 from vsdemo.data.storybook.captions import write_captions
 from vsdemo.data.storybook.facts import Facts, Thing, entails, facts_of
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.phrases import article
 from vsdemo.data.storybook.pictures import generate_picture
-from vsdemo.data.relations.generalize import closure, key, one_step
 
 RUNS = parsed(
     "A/DET/3/det brown/ADJ/3/amod elephant/NOUN/4/nsubj runs/VERB/0/root in/ADP/7/case "

@@ -21,7 +21,7 @@ from vsdemo.data.relations.caption_words import (
     TOO_GENERAL,
 )
 from vsdemo.data.relations.generalize import phrase
-from vsdemo.data.text.inflection import article, plural, singular
+from vsdemo.data.text.inflection import article, plural, singular, stem
 from vsdemo.data.text.vocab import tokenize
 
 LEAST = 3  # captions that name a noun that becomes a concept
@@ -86,7 +86,9 @@ class CaptionNouns:
         self.phrases = {
             self.phrase(noun): frozenset(map(self.phrase, above)) for noun, above in self._above()
         }
-        self.noun_of = {self.phrase(noun): noun for nouns in self._nouns_of.values() for noun in nouns}
+        self.noun_of = {
+            self.phrase(noun): noun for nouns in self._nouns_of.values() for noun in nouns
+        }
         self.noun_of |= {self.phrase(noun): noun for noun in self._nouns}
 
     def _count_forms(self, trees: Sequence[Tree]) -> None:
@@ -95,6 +97,10 @@ class CaptionNouns:
         for tree in trees:
             for word, tag in zip(tree.words, tree.tags, strict=False):
                 (self._forms if tag == "NOUN" else others)[word.lower()] += 1
+        self._verbs: Counter[str] = Counter()  # by their stems
+        for tree in trees:
+            for word, tag in zip(tree.words, tree.tags, strict=False):
+                self._verbs[stem(word.lower())] += tag == "VERB"
         self._rarely_noun = {word for word, n in others.items() if n > self._forms[word]}
 
     def _find_mass(self, uses: Sequence[tuple[int, str, str, str]]) -> set[str]:
@@ -172,7 +178,7 @@ class CaptionNouns:
         above = roots.union(*(wordnet.ancestors[concept] for concept in roots))
         for concept in sorted(above - set(self._nouns_of)):
             words = [word for word in wordnet.words[concept] if word not in taken]
-            first = [word for word in words if wordnet.senses[word][0] == concept]
+            first = [word for word in words if concept in wordnet.senses[word][:2]]
             own = [w for w in wordnet.words[concept] if self.senses.get(w) == concept]
             if name := next(iter([*own, *first, *words]), ""):
                 taken.add(name)
@@ -180,9 +186,12 @@ class CaptionNouns:
 
     def _is_concept(self, noun: str) -> bool:
         head = noun.rpartition(" ")[2]
-        if self.counts[noun] < LEAST or {noun, head} & NO_THINGS or not noun.isascii():
+        known = noun in self.senses
+        if self.counts[noun] < LEAST or (noun if known else head) in NO_THINGS:
             return False
         if head in self._rarely_noun and head not in self.wordnet.taxonomy.index_of:
+            return False
+        if noun in self._mass and self._verbs[stem(head)] > self.counts[noun]:
             return False
         if PRIVATIVE & set(noun.split()[:-1]) and noun not in self.senses:
             return False
@@ -206,7 +215,10 @@ class CaptionNouns:
             if noun in self.senses:
                 continue
             if noun in ABOVE:
-                yield noun, named(self._ancestors({index_of[c] for c in ABOVE[noun] if c in index_of}))
+                yield (
+                    noun,
+                    named(self._ancestors({index_of[c] for c in ABOVE[noun] if c in index_of})),
+                )
             else:
                 yield noun, named(self._ancestors({self.senses[noun.rpartition(" ")[2]]}))
 
@@ -215,9 +227,13 @@ class CaptionNouns:
         wordnet = self.wordnet
         result = set(concepts)
         for concept in concepts:
-            above = wordnet.ancestors[concept]
+            above = set(wordnet.ancestors[concept])
             if senses.is_physical(wordnet, concept):
-                above = {c for c in above if senses.is_physical(wordnet, c) or not wordnet.taxonomy.parents[c]}
+                above = {
+                    c
+                    for c in above
+                    if senses.is_physical(wordnet, c) or not wordnet.taxonomy.parents[c]
+                }
             result |= above
         return result
 
@@ -231,10 +247,8 @@ class CaptionNouns:
 
     def phrase(self, noun: str) -> str:
         """Return a noun with its article, if it has one."""
-        head = noun.rpartition(" ")[2]
-        many = singular(head) != head
         mass = noun in self._mass if self.counts[noun] >= LEAST else noun in MASS_NOUNS
-        return noun if many or mass else f"{article('a', noun)} {noun}"
+        return noun if mass or self._has_no_singular(noun) else f"{article('a', noun)} {noun}"
 
     def can_stand_alone(self, words: Sequence[str]) -> bool:
         """Return whether a noun without a determiner is a noun phrase."""
@@ -251,14 +265,19 @@ class CaptionNouns:
     def replacements(self, words: Sequence[str]) -> list[str]:
         """Return the nearest nouns above a noun that captions often use, in the same number."""
         noun = self.noun(words)
-        is_singular = words[-1] == noun.split()[-1]
-        if not self._is_concept(noun) or (is_singular and singular(words[-1]) != words[-1]):
+        is_singular = words[-1].split()[-1] == noun.split()[-1]
+        if not self._is_concept(noun) or (is_singular and self._has_no_singular(noun)):
             return []
         return [
             other if is_singular else plural(other)
             for other in self._everyday(noun)
             if (other in self._mass) == (noun in self._mass)
         ]
+
+    def _has_no_singular(self, noun: str) -> bool:
+        """Return whether a noun is a plural such as jeans."""
+        head = noun.rpartition(" ")[2]
+        return singular(head) != head
 
     def _everyday(self, noun: str) -> list[str]:
         if noun not in self.senses:

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 # These say where something is, how many there are, or how the photo was taken: no things.
-NO_THINGS = frozenset(
-    """
-    front left right top back side middle background foreground bottom center centre end distance
-    way one other others lot number kind type sort part day time picture photo photograph shot
-    closeup view midair mid pose set piece first second third bit variety series edge corner point
-    spot position place midst direction fun look turn rest help wait tug break attempt run play stand
-    sit standing jumping smiling running walking sitting playing riding wearing holding looking
-    backward forward backwards fall start finish motion speed control attention balance center trick
-    call while close dark due love slip fetch high open upside style shape size length half row line
-    lap flight base purpose course action something someone anything everyone nothing
-    """.split()
-)
+_NO_THINGS = """
+front left right top back side middle background foreground bottom center centre end distance
+way one other others lot number kind type sort part day time picture photo photograph shot
+closeup view midair mid pose set piece first second third bit variety series edge corner point
+spot position place midst direction fun look turn rest help wait tug break attempt run play stand sit
+standing jumping smiling running walking sitting playing riding wearing holding looking
+backward forward backwards fall start finish motion speed control attention balance center trick
+call while close dark due love slip fetch high open upside style shape size length half row line
+lap flight base purpose course action something someone anything everyone nothing
+"""
+NO_THINGS = frozenset(_NO_THINGS.split())
 # A noun behind these is not shown, or is only an image of what it names.
 NOT_SHOWN_AFTER = frozenset({"like", "as", "than", "for", "unlike", "about", "resembling"})
-IMAGES = frozenset(
-    """
-    picture photo photograph painting drawing image statue sculpture poster mural shape portrait
-    costume print silhouette sign figure logo reflection shadow cutout model replica outline view
-    shot closeup display graffiti
-    """.split()
-)
+_IMAGES = """
+picture photo photograph painting drawing image statue sculpture poster mural shape portrait
+costume print silhouette sign figure logo reflection shadow cutout model replica outline view
+shot closeup display graffiti
+"""
+IMAGES = frozenset(_IMAGES.split())
 # Without these adjectives and nouns a phrase names something else: a toy car is no car.
-PRIVATIVE = frozenset(
-    """
-    toy fake stuffed plastic rubber inflatable inflated artificial cardboard model pretend mock
-    imaginary painted teddy gingerbread costume carved stone bronze lego miniature mini virtual
-    former empty sand snow paper chalk ceramic play blow-up chocolate
-    """.split()
-)
+_PRIVATIVE = """
+toy fake stuffed plastic rubber inflatable inflated artificial cardboard model pretend mock
+imaginary painted teddy gingerbread costume carved stone bronze lego miniature mini virtual
+former empty sand snow paper chalk ceramic play blow-up chocolate
+"""
+PRIVATIVE = frozenset(_PRIVATIVE.split())
 ALIASES = {  # noun -> the noun that WordNet has
     "biker": "cyclist",
     "bicycler": "cyclist",
@@ -49,12 +46,9 @@ ALIASES = {  # noun -> the noun that WordNet has
     "pant": "trouser",
     "teeth": "tooth",
     "wings": "wing",
-    "german shepherd": "german shepherd",
     "shepherd": "shepherd dog",
     "lab": "labrador retriever",
-    "collie": "collie",
     "pathway": "path",
-    "waterskier": "water-skier",
     "skiier": "skier",
     "trashcan": "trash can",
     "pitbull": "pit bull terrier",
@@ -74,8 +68,16 @@ ALIASES = {  # noun -> the noun that WordNet has
     "hoodie": "sweatshirt",
     "rollerblades": "rollerblade",
     "air balloon": "hot-air balloon",
-    "jean": "jean",
     "headphones": "headphone",
+    "jeans": "jean",
+    "skis": "ski",
+    "overalls": "overall",
+    "flip flop": "flip-flop",
+    "swimming trunk": "swimming trunks",
+    "swim trunk": "swimming trunks",
+    "santa hat": "hat",
+    "ice cream cone": "ice-cream cone",
+    "cream cone": "ice-cream cone",
 }
 SENSES = {  # noun -> its concept; empty if WordNet has none that fits
     "bag": "bag.n.01",
@@ -93,7 +95,6 @@ SENSES = {  # noun -> its concept; empty if WordNet has none that fits
     "circle": "",
     "clown": "clown.n.02",
     "competition": "contest.n.01",
-    "cone": "cone.n.01",
     "course": "course.n.09",
     "court": "court.n.04",
     "cover": "",
@@ -102,7 +103,6 @@ SENSES = {  # noun -> its concept; empty if WordNet has none that fits
     "dance": "dancing.n.01",
     "diner": "",
     "display": "",
-    "driver": "driver.n.01",
     "fair": "",
     "float": "",
     "forest": "forest.n.02",
@@ -126,6 +126,64 @@ SENSES = {  # noun -> its concept; empty if WordNet has none that fits
     "light": "light.n.02",
     "market": "marketplace.n.02",
     "mess": "",
+    "mannequin": "mannequin.n.02",
+    "pirate": "pirate.n.02",
+    "mug": "mug.n.04",
+    "dolphin": "dolphin.n.02",
+    "carriage": "carriage.n.02",
+    "bracelet": "bracelet.n.02",
+    "cushion": "cushion.n.03",
+    "tv": "television_receiver.n.01",
+    "television": "television_receiver.n.01",
+    "lasso": "",
+    "peace sign": "",
+    "back flip": "somersault.n.01",
+    "pad": "",
+    "screen": "",
+    "church": "church.n.02",
+    "walker": "",
+    "kiss": "",
+    "wire": "",
+    "figure": "",
+    "cartwheel": "",
+    "dive": "",
+    "speaker": "",
+    "straw": "",
+    "streamer": "",
+    "seal": "",
+    "case": "",
+    "scenery": "",
+    "pitch": "",
+    "class": "",
+    "tip": "",
+    "camouflage": "",
+    "sling": "",
+    "circuit": "",
+    "record": "",
+    "litter": "",
+    "butt": "",
+    "exhibit": "",
+    "possession": "",
+    "order": "",
+    "master": "",
+    "progress": "",
+    "space": "",
+    "lease": "",
+    "life": "",
+    "move": "",
+    "club": "",
+    "bend": "",
+    "pattern": "",
+    "crown": "",
+    "cast": "",
+    "moment": "",
+    "word": "",
+    "location": "",
+    "material": "",
+    "presentation": "",
+    "cling": "",
+    "chunk": "",
+    "scene": "",
     "mohawk": "",
     "mother": "mother.n.01",
     "mound": "knoll.n.01",
@@ -154,7 +212,6 @@ SENSES = {  # noun -> its concept; empty if WordNet has none that fits
     "sideline": "",
     "sign": "signboard.n.01",
     "skirt": "skirt.n.02",
-    "slide": "slide.n.04",
     "snowball": "snowball.n.04",
     "soda": "pop.n.02",
     "splash": "",
@@ -212,6 +269,17 @@ SENSES = {  # noun -> its concept; empty if WordNet has none that fits
 }
 ABOVE = {  # noun -> the concepts directly above it, where captions use it for more than one kind
     "bike": ("wheeled_vehicle.n.01",),
+    "football": ("entity.n.01",),  # a game or its ball
+    "basketball": ("entity.n.01",),  # a game or its ball
+    "volleyball": ("entity.n.01",),  # a game or its ball
+    "softball": ("entity.n.01",),  # a game or its ball
+    "baseball": ("entity.n.01",),  # a game or its ball
+    "subway": ("artifact.n.01",),
+    "balloon": ("artifact.n.01",),
+    "slide": ("artifact.n.01",),
+    "rock face": ("geological_formation.n.01",),
+    "cliff face": ("geological_formation.n.01",),
+    "mountain face": ("geological_formation.n.01",),
     "dirt": ("material.n.01",),
     "pool": ("artifact.n.01",),
     "runner": ("person.n.01",),
@@ -223,6 +291,11 @@ ABOVE = {  # noun -> the concepts directly above it, where captions use it for m
     "ring": ("artifact.n.01",),
     "wing": ("object.n.01",),
     "driver": ("person.n.01",),
+    "officer": ("person.n.01",),
+    "walker": ("person.n.01",),
+    "smoke": ("matter.n.03",),
+    "screen": ("artifact.n.01",),
+    "mitt": ("artifact.n.01",),
     "diner": ("object.n.01",),
     "crane": ("object.n.01",),
     "tank": ("artifact.n.01",),
@@ -241,24 +314,22 @@ ABOVE = {  # noun -> the concepts directly above it, where captions use it for m
     "handlebars": ("artifact.n.01",),
 }
 # Above these, a name says no more than that there is something.
-TOO_GENERAL = frozenset(
-    """
-    thing object entity body unit group structure part item whole area surface piece place matter
-    instrument device end attire material artifact collection being soul region space way line path
-    opening container equipment support covering substance cover plate artefact creature sheet
-    figure member party set creation band board solid edge side barrier pair hand crowd location
-    system sign mark strip passage organization activity event act relative art fellow fluid
-    instrumentality contestant enclosure model body parts crossing course leader worker frame point
-    tract facility bar disc framework rod club arrangement gathering earth house product nature
-    front base circle good goods kind face extremity head individual male female adult weather
-    ridge curve motion action cloud wood work bone performance trunk hold award case frame scene
-    shade incline neighborhood stream hair top land ground swing counter marking liquid walkway
-    dirt portion relation
-    """.split()
-)
-MASS_NOUNS = frozenset(
-    """
-    matter food clothing furniture footwear headgear transportation wear apparel foodstuff
-    produce jewelry equipment attire vegetation bedding gear handwear neckwear nutriment weather
-    """.split()
-)
+_TOO_GENERAL = """
+thing object entity body unit group structure part item whole area surface piece place matter
+instrument device end attire material artifact collection being soul region space way line path
+opening container equipment support covering substance cover plate artefact creature sheet
+figure member party set creation band board solid edge side barrier pair hand crowd location
+system sign mark strip passage organization activity event act relative art fellow fluid
+instrumentality contestant enclosure model body parts crossing course leader worker frame point
+tract facility bar disc framework rod club arrangement gathering earth house product nature
+front base circle good goods kind face extremity head individual male female adult weather
+ridge curve motion action cloud wood work bone performance trunk hold award case frame scene
+shade incline neighborhood stream hair top land ground swing counter marking liquid walkway
+dirt portion relation
+"""
+TOO_GENERAL = frozenset(_TOO_GENERAL.split())
+_MASS_NOUNS = """
+matter food clothing furniture footwear headgear transportation wear apparel foodstuff
+produce jewelry equipment attire vegetation bedding gear handwear neckwear nutriment weather
+"""
+MASS_NOUNS = frozenset(_MASS_NOUNS.split())

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -33,8 +32,8 @@ from vsdemo.data.text.trees import TreeCache
 TRUE, FALSE, UNKNOWN = 1, 0, -1  # as in the package
 VERSION = 1  # of the rules; a change makes caches invalid
 MOST = 40  # more general sentences that are kept of a caption, evenly from short to long
+FAMILY = 500  # texts below a text at most, for those to be beside each other
 MATRICES = ("above", "units", "asked", "offered")
-SHAPE = ("texts", "texts"), ("texts", "units"), ("units", "features"), ("units", "features")
 
 
 @dataclass(frozen=True)
@@ -83,17 +82,18 @@ class CaptionRelations:
         self._above_photo = _binary(of_photo @ known.above[: known.captions])  # (P, T)
         self._units_of_photo = _binary(of_photo @ known.units[: known.captions])  # (P, U)
 
-    def others(
-        self, captions: np.ndarray, count: int, draw: np.random.Generator
-    ) -> np.ndarray:
+    def others(self, captions: np.ndarray, count: int, draw: np.random.Generator) -> np.ndarray:
         """Return rows of different texts that are no captions.
 
         Half of them are concepts, the others sentences. Of each, half lie above the captions, and
-        the others lie beside these, below something that is above the captions.
+        the others lie beside these, below something special that is above the captions.
         """
-        above = np.unique(_columns(self._above, captions))
-        beside = np.unique(_columns(self._below, draw.permutation(above)[:count]))
         first_concept = len(self.texts) - self._concepts
+        above = np.unique(_columns(self._above, captions))
+        special = above[np.diff(self._below.indptr)[above] <= FAMILY]
+        concepts = draw.permutation(special[special >= first_concept])[:count]
+        sentences = draw.permutation(special[special < first_concept])[:count]
+        beside = np.unique(_columns(self._below, np.concatenate([concepts, sentences])))
         chosen: list[np.ndarray] = []
         for start, end, most in (
             (self._captions, first_concept, count // 2),
@@ -103,9 +103,10 @@ class CaptionRelations:
             near = np.setdiff1d(beside[(beside >= start) & (beside < end)], true)
             own = draw.permutation(true)[: most // 2]
             others = draw.permutation(near)[: most - len(own)]
-            free = np.setdiff1d(np.arange(start, end), np.concatenate([own, others]))
-            rest = draw.permutation(free)[: most - len(own) - len(others)]
-            chosen += [own, others, rest]
+            chosen += [own, others]
+            if missing := min(most, end - start) - len(own) - len(others):
+                free = np.setdiff1d(np.arange(start, end), np.concatenate([own, others]))
+                chosen.append(draw.permutation(free)[:missing])
         return np.concatenate(chosen).astype(np.int64)
 
     def among_texts(self, general: np.ndarray, specific: np.ndarray) -> np.ndarray:
@@ -141,7 +142,7 @@ class CaptionRelations:
 
 def _binary(matrix: csr_matrix) -> csr_matrix:
     """Return where a matrix is positive."""
-    result = matrix.tocsr()
+    result = csr_matrix(matrix)
     result.data = np.ones_like(result.data)
     return result
 
@@ -179,12 +180,15 @@ def _prepare(split: CaptionSet, trees: Sequence[Tree], known: wordnet.Nouns) -> 
     keys = [generalize.key(" ".join(tree.words)) for tree in trees]
     phrases = {generalize.key(text): text for text in nouns.phrases}
     sentences = _sentences(trees, keys, nouns, set(phrases))
-    texts = [*split.captions, *(key for key in sentences if key not in set(keys)), *phrases.values()]
+    own = set(keys)
+    more_general = [key for key in sentences if key not in own]
+    texts = [*split.captions, *more_general, *phrases.values()]
+    own_keys = [*keys, *more_general, *phrases]
     row_of: dict[str, int] = {}
-    own_keys = [*keys, *(key for key in sentences if key not in set(keys)), *phrases]
     first = np.array([row_of.setdefault(key, row) for row, key in enumerate(own_keys)])
     concepts = {
-        key: {generalize.key(above) for above in nouns.phrases[text]} for key, text in phrases.items()
+        key: {generalize.key(above) for above in nouns.phrases[text]}
+        for key, text in phrases.items()
     }
     direct = incidence(
         [
@@ -214,7 +218,9 @@ def _sentences(
 ) -> dict[str, set[str]]:
     """Return the keys of captions and more general sentences, and what is above each."""
     result: dict[str, set[str]] = {}
-    for tree, own in tqdm(zip(trees, keys, strict=True), total=len(trees), desc="generalizing"):
+    for tree, own in tqdm(
+        zip(trees, keys, strict=True), total=len(trees), desc="generalizing", mininterval=1
+    ):
         try:
             closure = generalize.closure([tree], nouns)
         except UserError:  # too many

@@ -7,6 +7,7 @@ WordNet, and those that other captions of the same photos use beside it, such as
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -73,7 +74,7 @@ class Content:
         """Return the units of a text."""
         words = tokenize(text)
         result = [self._unit(word, [word]) for word in words if self._tag.get(word) in CONTENT]
-        for pair in zip(words, words[1:], strict=False):
+        for pair in itertools.pairwise(words):
             if self._nouns.noun(pair) in self._nouns.senses:
                 result.append(self._unit(" ".join(pair), pair))
         return result
@@ -153,6 +154,6 @@ def _within(has: csr_matrix, of_photo: csr_matrix, total: csr_matrix) -> csr_mat
     alone = total.copy()
     alone.data = (alone.data == 1).astype(np.float32)
     alone.eliminate_zeros()  # features that one caption of a photo has
-    single = has.multiply((of_photo.T @ alone)).tocsr()  # (C, F)
+    single = has.multiply(of_photo.T @ alone).tocsr()  # (C, F)
     single.eliminate_zeros()
-    return (single.T @ single).tocsr()
+    return csr_matrix(single.T @ single)

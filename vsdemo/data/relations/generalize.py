@@ -17,7 +17,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
 from vsdemo.data.relations.caption_words import IMAGES, NOT_SHOWN_AFTER, PRIVATIVE
 from vsdemo.data.storybook.lexicon import load_lexicon
-from vsdemo.data.text.inflection import article
+from vsdemo.data.text.inflection import article, singular
 from vsdemo.data.text.vocab import tokenize
 
 OPTIONAL = {"amod", "nummod", "nmod", "acl", "advmod", "advcl", "obl", "conj", "appos", "parataxis"}
@@ -25,16 +25,28 @@ OUTSIDE_NOUN = {"nsubj", "cop", "aux", "case", "cc", "mark", "expl", "punct"}
 NEGATIONS = {"no", "not", "n't", "never", "nobody", "nothing", "without", "nor", "neither"}
 GUESSES = {"might", "may", "maybe", "perhaps", "probably", "possibly", "appears", "appear", "seems"}
 GUESSES |= {"seem", "seemingly", "apparently", "pretends", "pretending", "pretend", "imaginary"}
-HEDGES = {"almost", "nearly", "about", "barely", "hardly", "how", "where", "when", "why", "as", "few"}
+HEDGES = {
+    "almost",
+    "nearly",
+    "about",
+    "barely",
+    "hardly",
+    "how",
+    "where",
+    "when",
+    "why",
+    "as",
+    "few",
+}
 PLACES = {"front", "left", "right", "top", "back", "side", "middle", "background", "foreground"}
 PLACES |= {"camera", "picture", "photo", "photograph", "distance", "air", "way", "end", "day"}
+ONE = {"a", "an"}
 MEASURES = {"year", "years", "month", "months", "foot", "feet"}
 DETERMINERS = {"det", "nummod"}
 NOUN_PHRASES = {"nsubj", "obj", "iobj", "obl", "nmod", "conj", "root"}
 SHORT = 1  # phrases that can be spared in a sentence whose nouns may be replaced
-COLOURS = frozenset(
-    "black white red blue green yellow brown orange pink purple gray grey tan".split()
-)
+_COLOURS = "black white red blue green yellow brown orange pink purple gray grey tan"
+COLOURS = frozenset(_COLOURS.split())
 MAX_SENTENCES = 500  # from one; from the longest captions of Flickr8k follow some hundred
 TOO_MANY = (
     f"More than {MAX_SENTENCES} more general sentences follow from this sentence; shorten it."
@@ -116,7 +128,7 @@ def one_step(tree: Tree, nouns: Nouns | None = None) -> list[Tree]:
         noun_phrase = _noun_phrase(tree, word, children, subtrees, nouns)
         if noun_phrase and noun_phrase != everything:
             kept.append(noun_phrase)
-    steps = [_restrict(tree, words) for words in kept]
+    steps = [_restrict(tree, words) for words in kept if tree.tags[min(words)] != "CCONJ"]
     if len(optional) <= SHORT:
         steps += _replaced(tree, children, nouns)
     return steps if optional else [*steps, *nouns.above(_bare_noun(tree))]
@@ -138,11 +150,48 @@ def _is_optional(tree: Tree, word: int, children: Sequence[Sequence[int]]) -> bo
     before = [tree.words[child].lower() for child in children[word] if child < word]
     if relation == "nummod":
         return form != "one" and tree.words[head].lower() not in MEASURES
+    if _is_hyphenated(tree, word) or _is_joined_to_next(tree, word, children):
+        return False
+    if word < head and _relation(tree, head) == "amod":
+        return False  # a black haired girl
     if relation == "amod":
-        return form not in PRIVATIVE
+        return form not in PRIVATIVE and not _has_joined_adjectives(tree, head, children)
     if relation == "conj":
         return _can_spare_conjunct(tree, head, before, children)
     return not (relation == "nmod" and "of" in before)  # a loaf of bread
+
+
+def _is_hyphenated(tree: Tree, word: int) -> bool:
+    """Return whether a word is part of one like "long-haired"."""
+    before, after = tree.words[max(word - 1, 0) : word], tree.words[word + 1 : word + 2]
+    return any(part.endswith("-") for part in (*before, tree.words[word], *after))
+
+
+def _is_joined_to_next(tree: Tree, word: int, children: Sequence[Sequence[int]]) -> bool:
+    """Return whether what follows a word cannot stand without it.
+
+    That is "to a wall" in "next to a wall", and perhaps "and a hat" in "a man with a beard and a
+    hat" and "hanging out" in "with its tongue hanging out".
+    """
+    last = word
+    while children[last] and children[last][-1] > last:
+        last = children[last][-1]
+    following = "".join(tree.tags[last + 1 : last + 2])
+    relation = _relation(tree, word)
+    if relation == "advmod":
+        return following == "ADP"
+    if relation == "amod":  # a snow covered hill
+        return word > 0 and tree.tags[word - 1] == "NOUN" and children[word][:1] != [word - 1]
+    first = min([word, *children[word]])
+    if relation in ("nmod", "obl") and tree.words[first].lower() == "with":
+        return following in ("VERB", "ADP", "ADV", "CCONJ")  # with his tongue hanging out
+    return relation == "nmod" and following == "CCONJ"
+
+
+def _has_joined_adjectives(tree: Tree, noun: int, children: Sequence[Sequence[int]]) -> bool:
+    """Return whether an adjective of a noun has an "and" before it: a brown, white and grey dog."""
+    adjectives = [child for child in children[noun] if _relation(tree, child) == "amod"]
+    return any(_relation(tree, child) == "cc" for word in adjectives for child in children[word])
 
 
 def _can_spare_conjunct(
@@ -165,6 +214,12 @@ def _is_shown(tree: Tree, word: int, children: Sequence[Sequence[int]]) -> bool:
     return not (_relation(tree, word) == "nmod" and tree.words[head].lower() in IMAGES)
 
 
+def _is_predicate(tree: Tree, children: Sequence[int]) -> bool:
+    """Return whether a noun has a subject but no "is", so that it is a verb in truth."""
+    relations = {_relation(tree, child) for child in children}
+    return "nsubj" in relations and "cop" not in relations
+
+
 def _compound_start(tree: Tree, word: int, children: Sequence[int]) -> int:
     """Return where the noun of a phrase begins, with the nouns before it that belong to it."""
     start = word
@@ -182,15 +237,17 @@ def _noun_phrase(
 ) -> set[int]:
     """Return the words of a noun's phrase; empty for other words and nouns like "the left"."""
     noun = tree.words[word].lower()
-    if tree.tags[word] != "NOUN" or noun in PLACES or not _is_shown(tree, word, children):
+    if tree.tags[word] != "NOUN" or noun in PLACES | COLOURS or not _is_shown(tree, word, children):
         return set()
-    if _relation(tree, word) not in NOUN_PHRASES:
+    if _relation(tree, word) not in NOUN_PHRASES or _is_predicate(tree, children[word]):
         return set()
     start = _compound_start(tree, word, children[word])
     whole = [form.lower() for form in tree.words[start : word + 1]]
     has_determiner = DETERMINERS & {_relation(tree, child) for child in children[word]}
     if not has_determiner and not nouns.can_stand_alone(whole):
         return set()
+    if ONE & {tree.words[child].lower() for child in children[word]} and singular(noun) != noun:
+        return set()  # "an apron cooks" is no noun phrase
     outside = [child for child in children[word] if _relation(tree, child) in OUTSIDE_NOUN]
     words = subtrees[word].difference(*(subtrees[child] for child in outside))
     return words if len(words) < len(tree.words) else set()
@@ -201,6 +258,8 @@ def _replaced(tree: Tree, children: Sequence[Sequence[int]], nouns: Nouns) -> li
     result = []
     for word, tag in enumerate(tree.tags):
         if tag != "NOUN" or _relation(tree, word) not in NOUN_PHRASES:
+            continue
+        if tree.labels[word] == "nmod:poss" or _is_predicate(tree, children[word]):
             continue
         start = _compound_start(tree, word, children[word])
         span = [form.lower() for form in tree.words[start : word + 1]]

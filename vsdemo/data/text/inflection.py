@@ -38,13 +38,39 @@ PLURALS = {  # irregular nouns
 }
 SINGULARS = {plural: noun for noun, plural in PLURALS.items()}
 SINGULARS |= {"persons": "person", "childrens": "child", "peoples": "person"}
-NUMBERS = dict(
-    zip("1 2 3 4 5 6 7 8 9 10".split(), "one two three four five six seven eight nine ten".split(),
-        strict=True)
-)
+NUMBERS = {
+    "1": "one",
+    "2": "two",
+    "3": "three",
+    "4": "four",
+    "5": "five",
+    "6": "six",
+    "7": "seven",
+    "8": "eight",
+    "9": "nine",
+    "10": "ten",
+}
 SHORTEST = 3  # letters of a stem
-_IES = frozenset({"cookie", "movie", "pie", "tie", "collie", "hoodie", "selfie", "hippie", "zombie",
-                  "prairie", "goalie", "birdie", "brownie", "smoothie", "budgie", "rookie"})
+_IES = frozenset(
+    {
+        "cookie",
+        "movie",
+        "pie",
+        "tie",
+        "collie",
+        "hoodie",
+        "selfie",
+        "hippie",
+        "zombie",
+        "prairie",
+        "goalie",
+        "birdie",
+        "brownie",
+        "smoothie",
+        "budgie",
+        "rookie",
+    }
+)
 _VOWEL = re.compile(r"(?!uni[^nd]|uk|one\b|use|eu)[aeiou]|hour|honest|x-?ray")
 _COMPOUND = re.compile(r"(.*?)(men|women|children|people|feet|teeth)")
 
@@ -98,7 +124,11 @@ def _verb_stem(word: str) -> str:
     stem = word
     for suffix in ("ing", "ed", "es", "s", "er"):
         start = word.removesuffix(suffix)
-        if start != word and len(start) >= SHORTEST - 1 and not (suffix[-1] == "s" and start[-1] == "s"):
+        if (
+            start != word
+            and len(start) >= SHORTEST - 1
+            and not (suffix[-1] == "s" and start[-1] == "s")
+        ):
             stem = start
             break
     if len(stem) > SHORTEST and stem[-1] == stem[-2] and stem[-1] not in "sl":
@@ -109,7 +139,14 @@ def _verb_stem(word: str) -> str:
 
 _ENTRIES = [entry.split() for entry in IRREGULAR.split(",")]
 _BASES = {form: base for base, *forms in _ENTRIES for form in forms}
-_BASES |= {"lying": "lie", "tying": "tie", "dying": "die", "lain": "lie", "has": "have", "lay": "lay"}
+_BASES |= {
+    "lying": "lie",
+    "tying": "tie",
+    "dying": "die",
+    "lain": "lie",
+    "has": "have",
+    "lay": "lay",
+}
 
 
 @cache
