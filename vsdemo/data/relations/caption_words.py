@@ -7,8 +7,8 @@ _NO_THINGS = """
 front left right top back side middle background foreground bottom center centre end distance
 way one other others lot number kind type sort part day time picture photo photograph shot
 closeup view midair mid pose set piece first second third bit variety series edge corner point
-spot position place midst direction fun look turn rest help wait tug break attempt run play stand sit
-standing jumping smiling running walking sitting playing riding wearing holding looking
+spot position place midst direction fun look turn rest help wait tug break attempt run play stand
+sit standing jumping smiling running walking sitting playing riding wearing holding looking
 backward forward backwards fall start finish motion speed control attention balance center trick
 call while close dark due love slip fetch high open upside style shape size length half row line
 lap flight base purpose course action something someone anything everyone nothing

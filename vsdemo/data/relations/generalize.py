@@ -123,7 +123,7 @@ def one_step(tree: Tree, nouns: Nouns | None = None) -> list[Tree]:
     everything = set(range(count))
     optional = [word for word in range(count) if _is_optional(tree, word, children)]
     first_and_last = dict.fromkeys((*optional[:1], *optional[-1:]))
-    kept = [everything - subtrees[word] for word in first_and_last]
+    kept = [everything - _spared(tree, word, subtrees) for word in first_and_last]
     for word in range(count):
         noun_phrase = _noun_phrase(tree, word, children, subtrees, nouns)
         if noun_phrase and noun_phrase != everything:
@@ -180,12 +180,28 @@ def _is_joined_to_next(tree: Tree, word: int, children: Sequence[Sequence[int]])
     relation = _relation(tree, word)
     if relation == "advmod":
         return following == "ADP"
-    if relation == "amod":  # a snow covered hill
-        return word > 0 and tree.tags[word - 1] == "NOUN" and children[word][:1] != [word - 1]
+    if relation == "amod":
+        return _is_before_participle(tree, word)
     first = min([word, *children[word]])
     if relation in ("nmod", "obl") and tree.words[first].lower() == "with":
         return following in ("VERB", "ADP", "ADV", "CCONJ")  # with his tongue hanging out
     return relation == "nmod" and following == "CCONJ"
+
+
+def _is_before_participle(tree: Tree, word: int) -> bool:
+    """Return whether a word and the next describe one noun together: a long haired man."""
+    if tree.heads[word + 1 : word + 2] != tree.heads[word : word + 1]:
+        return False
+    return tree.words[word + 1].endswith("ed") and _relation(tree, word + 1) == "amod"
+
+
+def _spared(tree: Tree, word: int, subtrees: Sequence[set[int]]) -> set[int]:
+    """Return what is left out with a word: its subtree, and "snow" with "covered"."""
+    result = set(subtrees[word])
+    while word and _is_before_participle(tree, word - 1):
+        word -= 1
+        result |= subtrees[word]
+    return result
 
 
 def _has_joined_adjectives(tree: Tree, noun: int, children: Sequence[Sequence[int]]) -> bool:
