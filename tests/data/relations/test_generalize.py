@@ -34,6 +34,10 @@ LEFT = parsed(
     "a/DET/8/det rock/NOUN/5/nmod"
 )
 WITHOUT = parsed("a/DET/2/det man/NOUN/0/root without/ADP/5/case a/DET/5/det hat/NOUN/2/nmod")
+HAIRED = parsed(
+    "a/DET/4/det long/ADJ/4/amod haired/ADJ/4/amod man/NOUN/0/root and/CCONJ/9/cc a/DET/9/det "
+    "light/ADJ/9/amod brown/ADJ/9/amod dog/NOUN/4/conj"
+)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +60,16 @@ WITHOUT = parsed("a/DET/2/det man/NOUN/0/root without/ADP/5/case a/DET/5/det hat
         (JOINED, {"a man and a lamp", "a man", "an adult", "a person", "a lamp"}),
         (LEFT, {"a lamp", "a rock"}),
         (WITHOUT, set()),
+        (
+            HAIRED,
+            {
+                "a man and a light brown dog",
+                "a man and a dog",
+                "a long haired man",
+                "a light brown dog",
+                *("a man", "a dog", "an adult", "a person", "an animal"),
+            },
+        ),
     ],
     ids=lambda value: value.text if hasattr(value, "text") else "",
 )

@@ -11,7 +11,7 @@ spot position place midst direction fun look turn rest help wait tug break attem
 sit standing jumping smiling running walking sitting playing riding wearing holding looking
 backward forward backwards fall start finish motion speed control attention balance center trick
 call while close dark due love slip fetch high open upside style shape size length half row line
-lap flight base purpose course action something someone anything everyone nothing
+lap flight base purpose course landing action something someone anything everyone nothing
 """
 NO_THINGS = frozenset(_NO_THINGS.split())
 # A noun behind these is not shown, or is only an image of what it names.
@@ -197,7 +197,6 @@ SENSES = {  # noun -> its concept; empty if WordNet has none that fits
     "pitcher": "pitcher.n.01",
     "plant": "plant.n.02",
     "plate": "plate.n.04",
-    "playground": "playground.n.02",
     "pole": "pole.n.01",
     "pool": "",
     "post": "",
@@ -275,6 +274,10 @@ ABOVE = {  # noun -> the concepts directly above it, where captions use it for m
     "softball": ("entity.n.01",),  # a game or its ball
     "baseball": ("entity.n.01",),  # a game or its ball
     "subway": ("artifact.n.01",),
+    "playground": ("tract.n.01",),
+    "backyard": ("tract.n.01",),
+    "lawn": ("tract.n.01",),
+    "yard": ("tract.n.01",),
     "balloon": ("artifact.n.01",),
     "slide": ("artifact.n.01",),
     "rock face": ("geological_formation.n.01",),
@@ -325,7 +328,7 @@ tract facility bar disc framework rod club arrangement gathering earth house pro
 front base circle good goods kind face extremity head individual male female adult weather
 ridge curve motion action cloud wood work bone performance trunk hold award case frame scene
 shade incline neighborhood stream hair top land ground swing counter marking liquid walkway
-dirt portion relation
+dirt portion relation field yard
 """
 TOO_GENERAL = frozenset(_TOO_GENERAL.split())
 _MASS_NOUNS = """

@@ -46,6 +46,7 @@ DETERMINERS = {"det", "nummod"}
 NOUN_PHRASES = {"nsubj", "obj", "iobj", "obl", "nmod", "conj", "root"}
 SHORT = 1  # phrases that can be spared in a sentence whose nouns may be replaced
 _COLOURS = "black white red blue green yellow brown orange pink purple gray grey tan"
+SHADES = {"light", "dark", "bright", "pale", "deep", "neon", "hot"}
 COLOURS = frozenset(_COLOURS.split())
 MAX_SENTENCES = 500  # from one; from the longest captions of Flickr8k follow some hundred
 TOO_MANY = (
@@ -189,10 +190,13 @@ def _is_joined_to_next(tree: Tree, word: int, children: Sequence[Sequence[int]])
 
 
 def _is_before_participle(tree: Tree, word: int) -> bool:
-    """Return whether a word and the next describe one noun together: a long haired man."""
+    """Return whether a word and the next describe one noun together: long haired, light brown."""
     if tree.heads[word + 1 : word + 2] != tree.heads[word : word + 1]:
         return False
-    return tree.words[word + 1].endswith("ed") and _relation(tree, word + 1) == "amod"
+    if _relation(tree, word) not in ("amod", "compound") or _relation(tree, word + 1) != "amod":
+        return False
+    form, following = tree.words[word].lower(), tree.words[word + 1].lower()
+    return form in SHADES if following in COLOURS else following.endswith("ed")
 
 
 def _spared(tree: Tree, word: int, subtrees: Sequence[set[int]]) -> set[int]:
