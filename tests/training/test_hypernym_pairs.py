@@ -222,7 +222,7 @@ def test_bad_input_is_reported_in_one_sentence(tmp_path, run, monkeypatch, optio
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     monkeypatch.setattr("vsdemo.data.pairs.wordnet.DEBIAN", tmp_path)
     hypernyms.split.cache_clear()
-    hypernyms.wordnet.load.cache_clear()
+    hypernyms.wordnet.load_nouns.cache_clear()
     code, _, errors = run("train", "hypernyms", *options, "--out", "run")
     assert (code, errors.count("\n")) == (2, 1)
     assert message in errors

@@ -70,12 +70,12 @@ def test_the_loss_of_relations_falls(tmp_path):
     assert last["photos"] < 0.8 * first["photos"]
 
 
-def test_other_data_sets_are_refused(tmp_path, toy_root):
+def test_captions_need_wordnet(tmp_path, toy_root):
     material = trainer(tmp_path).material
     assert material.datasets(material.config) == ["storybook"]
     material.train_set = storybook.drawn([0, 1]).first(2)
     object.__setattr__(material.train_set, "name", "toy")
-    with pytest.raises(UserError, match="not known what follows"):
+    with pytest.raises(UserError, match="WordNet is missing"):
         material.build()
 
 

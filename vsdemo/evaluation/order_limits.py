@@ -38,7 +38,7 @@ def calibrate(folder: Path, split: str = "dev") -> Limits | None:
     order = model.score.order
     if order is None or order.reversed or model.image is None:
         return None
-    if not relations.has_relations(spec.dataset) or split not in datasets.splits(spec.dataset):
+    if not relations.is_available(spec.dataset) or split not in datasets.splits(spec.dataset):
         return None
     limits = choose(model, load_photos(spec, split))
     checkpoint.save_limits(folder, limits)

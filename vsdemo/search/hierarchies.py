@@ -13,12 +13,11 @@ from torch import Tensor
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets, relations
-from vsdemo.data.relations import Relations
+from vsdemo.data.relations import Relations, generalize
 from vsdemo.data.storybook.concepts import concept_phrases
 from vsdemo.data.text import parser
 from vsdemo.encoders import TextEncoder
 from vsdemo.encoders.concepts import ConceptTable
-from vsdemo.hierarchy import generalize
 from vsdemo.hierarchy.nodes import find_item
 from vsdemo.hierarchy.order import (
     CAPTION,

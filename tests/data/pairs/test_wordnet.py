@@ -19,9 +19,9 @@ def root(tmp_path, monkeypatch):
     """An empty VSDEMO_DATA and an empty folder of Debian's package."""
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     monkeypatch.setattr(wordnet, "DEBIAN", tmp_path / "debian")
-    wordnet.load.cache_clear()
+    wordnet.load_nouns.cache_clear()
     yield tmp_path
-    wordnet.load.cache_clear()
+    wordnet.load_nouns.cache_clear()
 
 
 def above(taxonomy: Taxonomy) -> dict[str, set[str]]:

@@ -76,17 +76,21 @@ def test_every_caption_lies_above_itself_and_its_photo(split, known):
 
 
 def test_other_texts_are_different_concepts(split, known):
-    rows = known.others(20, np.random.default_rng(0))
+    rows = known.others(np.arange(3), 20, np.random.default_rng(0))
     assert len(set(rows.tolist())) == 20
     assert min(rows) >= len(split.captions)
     rest = len(known.texts) - len(split.captions)
-    assert sorted(known.others(10_000, np.random.default_rng(0)) - len(split.captions)) == [
-        *range(rest)
-    ]
+    every = known.others(np.arange(3), 10_000, np.random.default_rng(0))
+    assert sorted(every - len(split.captions)) == [*range(rest)]
+
+
+def test_folders_of_photos_have_no_relations(tmp_path):
+    assert not relations.has_relations(str(tmp_path))
+    assert not relations.is_available(str(tmp_path))
 
 
 def test_a_data_set_without_known_relations_is_refused(split):
     assert relations.has_relations("storybook")
-    assert not relations.has_relations("toy")
-    with pytest.raises(UserError, match=r"not known what follows .* of toy; choose storybook"):
-        relations.load(replace(split, name="toy"))
+    assert not relations.has_relations("nothing")
+    with pytest.raises(UserError, match=r"not known what follows .* of toy, as there are none"):
+        relations.load(replace(split, name="toy", captions=(), photo_of=()))

@@ -31,12 +31,14 @@ class Dataset(ABC):
         splits: The names of its splits. The last one, `all`, contains the photos of all others.
         seeded: Whether there is no official split, so that `NAME:SEED` draws another one.
         generated: Whether vsdemo makes the photos itself, so that they are always available.
+        captioned: Whether the photos have captions.
     """
 
     how_to_get: ClassVar[str] = ""
     splits: ClassVar[tuple[str, ...]] = SPLITS
     seeded: ClassVar[bool] = False
     generated: ClassVar[bool] = False
+    captioned: ClassVar[bool] = True
 
     @classmethod
     def with_seed(cls, seed: int) -> Dataset:

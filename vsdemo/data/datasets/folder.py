@@ -13,6 +13,8 @@ from vsdemo.data.datasets.base import Dataset
 class PhotoFolder(Dataset):
     """All photos below a folder; every split contains all of them."""
 
+    captioned = False
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 

@@ -98,9 +98,44 @@ class Taxonomy:
         return np.unique(self.paths(), axis=0)
 
 
-@lru_cache(maxsize=1)
+@dataclass(frozen=True)
+class Nouns:
+    """The concepts with their words.
+
+    Args:
+        taxonomy: The concepts.
+        words: For each concept its words in lower case, with spaces for underscores.
+        senses: For each word the indices of its concepts, the most frequent sense first.
+        kinds: For each concept the number of its file in lexnames(5WN), such as 5 for animals.
+    """
+
+    taxonomy: Taxonomy
+    words: tuple[tuple[str, ...], ...]
+    senses: dict[str, tuple[int, ...]]
+    kinds: tuple[int, ...]
+
+    @cached_property
+    def ancestors(self) -> tuple[frozenset[int], ...]:
+        """The indices of all hypernyms of each concept."""
+        above: list[frozenset[int]] = [frozenset()] * len(self.words)
+        for concept in self.taxonomy.order:
+            parents = self.taxonomy.parents[concept]
+            above[concept] = frozenset(parents).union(*(above[parent] for parent in parents))
+        return tuple(above)
+
+
 def load() -> Taxonomy:
     """Return the 82,115 nouns.
+
+    Raises:
+        UserError: The files are missing or damaged.
+    """
+    return load_nouns().taxonomy
+
+
+@lru_cache(maxsize=1)
+def load_nouns() -> Nouns:
+    """Return the nouns with their words.
 
     Raises:
         UserError: The files are missing or damaged.
@@ -150,21 +185,27 @@ def _read_archive(path: Path) -> tuple[str, str]:
         raise UserError(f"{path} is damaged ({reason}); download it again.") from None
 
 
-def _parse(data: str, index: str) -> Taxonomy:
+def _parse(data: str, index: str) -> Nouns:
     """Parse the formats of wndb(5WN)."""
     senses: dict[tuple[str, int], int] = {}  # (word, offset of a synset) -> number of the sense
+    offsets_of: dict[str, list[int]] = {}
     for line in _entries(index):
         cells = line.split()
         offsets = cells[-int(cells[2]) :]
+        offsets_of[cells[0].replace("_", " ")] = [int(offset) for offset in offsets]
         for number, offset in enumerate(offsets, start=1):
             senses[cells[0], int(offset)] = number
     names: dict[int, str] = {}  # by offset
+    words: list[tuple[str, ...]] = []
+    kinds: list[int] = []
     hypernyms: list[list[int]] = []  # offsets
     for line in _entries(data):
         cells = line.partition(" | ")[0].split(" ")
         concept, word = int(cells[0]), cells[4].lower()
         names[concept] = f"{word}.n.{senses[word, concept]:02}"
         pointers = 4 + 2 * int(cells[3], 16)  # behind w_cnt pairs of word and lex_id
+        words.append(tuple(cell.lower().replace("_", " ") for cell in cells[4:pointers:2]))
+        kinds.append(int(cells[1]))
         links = cells[pointers + 1 : pointers + 1 + 4 * int(cells[pointers])]
         hypernyms.append(
             [
@@ -177,7 +218,15 @@ def _parse(data: str, index: str) -> Taxonomy:
         raise ValueError("there are no nouns")
     number_of = {offset: i for i, offset in enumerate(names)}
     parents = tuple(tuple(number_of[offset] for offset in offsets) for offsets in hypernyms)
-    return Taxonomy(tuple(names.values()), parents)
+    return Nouns(
+        Taxonomy(tuple(names.values()), parents),
+        words=tuple(words),
+        senses={
+            word: tuple(number_of[offset] for offset in offsets)
+            for word, offsets in offsets_of.items()
+        },
+        kinds=tuple(kinds),
+    )
 
 
 def _entries(text: str) -> list[str]:

@@ -1,6 +1,7 @@
 """What is known to lie above what: the relations that models of one order learn from.
 
-A source of relations is a class in a file of its own and a line in `SOURCES`.
+A source of relations is a class in a file of its own. Those of a data set of its own have a line in
+`SOURCES`; all other captions have those of `captions.py`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ import numpy as np
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
+from vsdemo.data import datasets
+from vsdemo.data.pairs import wordnet
 
 TRUE, FALSE, UNKNOWN = 1, 0, -1
 
 SOURCES = {"storybook": "vsdemo.data.relations.storybook:StorybookRelations"}  # by data set
+CAPTIONS = "vsdemo.data.relations.captions:CaptionRelations"
 
 
 EXACT = frozenset({"storybook"})  # data sets of which all facts are known
@@ -31,8 +35,14 @@ class Relations(Protocol):
     def texts(self) -> tuple[str, ...]:
         """The captions of the split in their order, then other texts, such as concepts."""
 
-    def others(self, count: int, draw: np.random.Generator) -> np.ndarray:
-        """Return rows of texts that are no captions, at most `count`, drawn at random."""
+    def others(self, captions: np.ndarray, count: int, draw: np.random.Generator) -> np.ndarray:
+        """Return rows of different texts that are no captions, at most `count`, drawn at random.
+
+        Args:
+            captions: (C,) rows of the captions that the texts join, and may be related to.
+            count: The number of texts.
+            draw: What to draw by.
+        """
 
     def among_texts(self, general: np.ndarray, specific: np.ndarray) -> np.ndarray:
         """Return whether texts lie above texts, (G, S), by their rows (G,) and (S,)."""
@@ -42,21 +52,34 @@ class Relations(Protocol):
 
 
 def has_relations(dataset: str) -> bool:
-    """Return whether relations of a data set are known."""
-    return dataset in SOURCES
+    """Return whether relations of a data set can be known: those of photos with captions.
+
+    For captions that people wrote, `load` needs WordNet.
+    """
+    if dataset in SOURCES:
+        return True
+    try:
+        return datasets.find(dataset).captioned
+    except UserError:
+        return False
+
+
+def is_available(dataset: str) -> bool:
+    """Return whether a data set has relations and what `load` needs for them is here."""
+    return has_relations(dataset) and (dataset in SOURCES or wordnet.find() is not None)
 
 
 def load(split: CaptionSet) -> Relations:
     """Return the relations of a split.
 
     Raises:
-        UserError: None are known.
+        UserError: None are known, or WordNet is missing.
     """
-    if not has_relations(split.name):
+    if split.name not in SOURCES and not split.captions:
         raise UserError(
-            f"It is not known what follows from the captions of {split.name}; choose "
-            f"{' or '.join(SOURCES)}."
+            f"It is not known what follows from the captions of {split.name}, as there are none; "
+            "choose photos with captions."
         )
-    module, _, attribute = SOURCES[split.name].partition(":")
+    module, _, attribute = SOURCES.get(split.name, CAPTIONS).partition(":")
     relations: Relations = getattr(import_module(module), attribute)(split)
     return relations

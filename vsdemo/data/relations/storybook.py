@@ -31,8 +31,8 @@ class StorybookRelations:
         self._texts = fact_table(facts)
         self._photos = fact_table([facts_of(scene) for scene in scenes])
 
-    def others(self, count: int, draw: np.random.Generator) -> np.ndarray:
-        """Return rows of different concepts."""
+    def others(self, captions: np.ndarray, count: int, draw: np.random.Generator) -> np.ndarray:
+        """Return rows of different concepts, whatever the captions."""
         return self.captions + draw.permutation(len(self.texts) - self.captions)[:count]
 
     def among_texts(self, general: np.ndarray, specific: np.ndarray) -> np.ndarray:

@@ -59,8 +59,8 @@ class Relations(Photos):
 
     @classmethod
     def datasets(cls, config: Config) -> list[str]:
-        """Return the data sets whose relations are known."""
-        return [name for name in super().datasets(config) if relations.has_relations(name)]
+        """Return the data sets whose relations can be known here."""
+        return [name for name in super().datasets(config) if relations.is_available(name)]
 
     def build(self) -> DualEncoder:
         """Label the texts, and prepare them and the photos."""
@@ -94,7 +94,8 @@ class Relations(Photos):
         """Return captions of these photos and other texts, the photos, and `Labels`."""
         draw = np.random.default_rng(batch.seed)
         captions, owner = self._captions(batch.photos, draw)
-        texts = np.concatenate([captions, self.relations.others(self.config.others, draw)])
+        others = self.relations.others(captions, self.config.others, draw)
+        texts = np.concatenate([captions, others])
         words = self.model.text.collate([self.captions[text] for text in texts]).to(device())
         assert self.model.image is not None
         photos = self.model.image(self.photos[torch.from_numpy(batch.photos).to(device())])

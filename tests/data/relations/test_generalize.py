@@ -9,12 +9,12 @@ from hypothesis import given
 from tests.data.text.test_rewrites import caption as parsed
 from tests.support.random_trees import random_trees
 from vsdemo.core.errors import UserError
+from vsdemo.data.relations.generalize import closure, key, one_step
 from vsdemo.data.storybook.captions import write_captions
 from vsdemo.data.storybook.facts import Facts, Thing, entails, facts_of
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.phrases import article
 from vsdemo.data.storybook.pictures import generate_picture
-from vsdemo.hierarchy.generalize import closure, key, one_step
 
 RUNS = parsed(
     "A/DET/3/det brown/ADJ/3/amod elephant/NOUN/4/nsubj runs/VERB/0/root in/ADP/7/case "
@@ -34,6 +34,10 @@ LEFT = parsed(
     "a/DET/8/det rock/NOUN/5/nmod"
 )
 WITHOUT = parsed("a/DET/2/det man/NOUN/0/root without/ADP/5/case a/DET/5/det hat/NOUN/2/nmod")
+HAIRED = parsed(
+    "a/DET/4/det long/ADJ/4/amod haired/ADJ/4/amod man/NOUN/0/root and/CCONJ/9/cc a/DET/9/det "
+    "light/ADJ/9/amod brown/ADJ/9/amod dog/NOUN/4/conj"
+)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +60,16 @@ WITHOUT = parsed("a/DET/2/det man/NOUN/0/root without/ADP/5/case a/DET/5/det hat
         (JOINED, {"a man and a lamp", "a man", "an adult", "a person", "a lamp"}),
         (LEFT, {"a lamp", "a rock"}),
         (WITHOUT, set()),
+        (
+            HAIRED,
+            {
+                "a man and a light brown dog",
+                "a man and a dog",
+                "a long haired man",
+                "a light brown dog",
+                *("a man", "a dog", "an adult", "a person", "an animal"),
+            },
+        ),
     ],
     ids=lambda value: value.text if hasattr(value, "text") else "",
 )

@@ -1,0 +1,377 @@
+"""More general sentences than a sentence, by its dependency tree and by what is above its nouns.
+
+"A brown dog runs in the park" leads to "a brown dog runs", "a dog runs", "a dog", "an animal". One
+step leaves out the first or the last phrase that can be spared, keeps one noun phrase alone, or
+replaces a bare noun by the concept above it. In a short sentence a noun may also be replaced. A
+caption says what can be seen, so each result follows from the sentence. A sentence with a negation
+or a guess has no results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Protocol
+
+from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Tree
+from vsdemo.data.relations.caption_words import IMAGES, NOT_SHOWN_AFTER, PRIVATIVE
+from vsdemo.data.storybook.lexicon import load_lexicon
+from vsdemo.data.text.inflection import article, singular
+from vsdemo.data.text.vocab import tokenize
+
+OPTIONAL = {"amod", "nummod", "nmod", "acl", "advmod", "advcl", "obl", "conj", "appos", "parataxis"}
+OUTSIDE_NOUN = {"nsubj", "cop", "aux", "case", "cc", "mark", "expl", "punct"}
+NEGATIONS = {"no", "not", "n't", "never", "nobody", "nothing", "without", "nor", "neither"}
+GUESSES = {"might", "may", "maybe", "perhaps", "probably", "possibly", "appears", "appear", "seems"}
+GUESSES |= {"seem", "seemingly", "apparently", "pretends", "pretending", "pretend", "imaginary"}
+HEDGES = {
+    "almost",
+    "nearly",
+    "about",
+    "barely",
+    "hardly",
+    "how",
+    "where",
+    "when",
+    "why",
+    "as",
+    "few",
+}
+PLACES = {"front", "left", "right", "top", "back", "side", "middle", "background", "foreground"}
+PLACES |= {"camera", "picture", "photo", "photograph", "distance", "air", "way", "end", "day"}
+ONE = {"a", "an"}
+MEASURES = {"year", "years", "month", "months", "foot", "feet"}
+DETERMINERS = {"det", "nummod"}
+NOUN_PHRASES = {"nsubj", "obj", "iobj", "obl", "nmod", "conj", "root"}
+SHORT = 1  # phrases that can be spared in a sentence whose nouns may be replaced
+_COLOURS = "black white red blue green yellow brown orange pink purple gray grey tan"
+SHADES = {"light", "dark", "bright", "pale", "deep", "neon", "hot"}
+COLOURS = frozenset(_COLOURS.split())
+MAX_SENTENCES = 500  # from one; from the longest captions of Flickr8k follow some hundred
+TOO_MANY = (
+    f"More than {MAX_SENTENCES} more general sentences follow from this sentence; shorten it."
+)
+
+
+class Nouns(Protocol):
+    """What is known of nouns, given as the words of a phrase without determiner and adjectives."""
+
+    def can_stand_alone(self, words: Sequence[str]) -> bool:
+        """Return whether a noun without a determiner is a noun phrase."""
+
+    def above(self, words: Sequence[str]) -> list[Tree]:
+        """Return the noun phrases directly above a noun."""
+
+    def replacements(self, words: Sequence[str]) -> list[str]:
+        """Return what may stand in the place of a noun, in the same number."""
+
+
+def key(text: str) -> str:
+    """Return the lower-case words of a text without punctuation; equal for equal sentences."""
+    return " ".join(tokenize(text))
+
+
+def closure(trees: Sequence[Tree], nouns: Nouns | None = None) -> dict[str, frozenset[str]]:
+    """Return everything more general than each tree.
+
+    Args:
+        trees: Of sentences.
+        nouns: What is above nouns; by default Storybook's concepts.
+
+    Returns:
+        The `key` of each tree and of each more general sentence, with the keys of all sentences
+        that are more general than it.
+
+    Raises:
+        UserError: There are more than MAX_SENTENCES.
+    """
+    result: dict[str, frozenset[str]] = {}
+
+    def visit(tree: Tree) -> frozenset[str]:
+        own = _tree_key(tree)
+        if own not in result:
+            if len(result) == MAX_SENTENCES:
+                raise UserError(TOO_MANY)
+            result[own] = frozenset()  # ends the recursion if two trees of one text meet
+            steps = one_step(tree, nouns)
+            more_general = {_tree_key(step) for step in steps}.union(*map(visit, steps))
+            result[own] = frozenset(more_general - {own, ""})
+        return result[own]
+
+    for tree in trees:
+        visit(tree)
+    return result
+
+
+def _tree_key(tree: Tree) -> str:
+    return key(" ".join(tree.words))
+
+
+def one_step(tree: Tree, nouns: Nouns | None = None) -> list[Tree]:
+    """Return the trees one step more general, in lower case.
+
+    The list is empty for a tree without tags, with a negation, or of the most general noun.
+    """
+    nouns = nouns or StorybookNouns()
+    if not tree.tags or (NEGATIONS | GUESSES) & {word.lower() for word in tree.words}:
+        return []
+    count = len(tree.words)
+    children = tree.children()
+    subtrees = [{word} for word in range(count)]
+    for word in tree.bottom_up():
+        subtrees[word].update(*(subtrees[child] for child in children[word]))
+    everything = set(range(count))
+    optional = [word for word in range(count) if _is_optional(tree, word, children)]
+    first_and_last = dict.fromkeys((*optional[:1], *optional[-1:]))
+    kept = [everything - _spared(tree, word, subtrees) for word in first_and_last]
+    for word in range(count):
+        noun_phrase = _noun_phrase(tree, word, children, subtrees, nouns)
+        if noun_phrase and noun_phrase != everything:
+            kept.append(noun_phrase)
+    steps = [_restrict(tree, words) for words in kept if tree.tags[min(words)] != "CCONJ"]
+    if len(optional) <= SHORT:
+        steps += _replaced(tree, children, nouns)
+    return steps if optional else [*steps, *nouns.above(_bare_noun(tree))]
+
+
+def _relation(tree: Tree, word: int) -> str:
+    """Return the dependency relation of a word without its subtype."""
+    return tree.labels[word].split(":")[0]
+
+
+def _is_optional(tree: Tree, word: int, children: Sequence[Sequence[int]]) -> bool:
+    """Return whether the sentence without a word's subtree is complete and still true."""
+    head, relation = tree.heads[word] - 1, _relation(tree, word)
+    if head < 0 or relation not in OPTIONAL or tree.labels[head] == "compound":
+        return False
+    form = tree.words[word].lower()
+    if form in HEDGES or tree.labels[word] in ("nmod:poss", "nmod:npmod", "obl:npmod"):
+        return False
+    before = [tree.words[child].lower() for child in children[word] if child < word]
+    if relation == "nummod":
+        return form != "one" and tree.words[head].lower() not in MEASURES
+    if _is_hyphenated(tree, word) or _is_joined_to_next(tree, word, children):
+        return False
+    if word < head and _relation(tree, head) == "amod":
+        return False  # a black haired girl
+    if relation == "amod":
+        return form not in PRIVATIVE and not _has_joined_adjectives(tree, head, children)
+    if relation == "conj":
+        return _can_spare_conjunct(tree, head, before, children)
+    return not (relation == "nmod" and "of" in before)  # a loaf of bread
+
+
+def _is_hyphenated(tree: Tree, word: int) -> bool:
+    """Return whether a word is part of one like "long-haired"."""
+    before, after = tree.words[max(word - 1, 0) : word], tree.words[word + 1 : word + 2]
+    return any(part.endswith("-") for part in (*before, tree.words[word], *after))
+
+
+def _is_joined_to_next(tree: Tree, word: int, children: Sequence[Sequence[int]]) -> bool:
+    """Return whether what follows a word cannot stand without it.
+
+    That is "to a wall" in "next to a wall", and perhaps "and a hat" in "a man with a beard and a
+    hat" and "hanging out" in "with its tongue hanging out".
+    """
+    last = word
+    while children[last] and children[last][-1] > last:
+        last = children[last][-1]
+    following = "".join(tree.tags[last + 1 : last + 2])
+    relation = _relation(tree, word)
+    if relation == "advmod":
+        return following == "ADP"
+    if relation == "amod":
+        return _is_before_participle(tree, word)
+    first = min([word, *children[word]])
+    if relation in ("nmod", "obl") and tree.words[first].lower() == "with":
+        return following in ("VERB", "ADP", "ADV", "CCONJ")  # with his tongue hanging out
+    return relation == "nmod" and following == "CCONJ"
+
+
+def _is_before_participle(tree: Tree, word: int) -> bool:
+    """Return whether a word and the next describe one noun together: long haired, light brown."""
+    if tree.heads[word + 1 : word + 2] != tree.heads[word : word + 1]:
+        return False
+    if _relation(tree, word) not in ("amod", "compound") or _relation(tree, word + 1) != "amod":
+        return False
+    form, following = tree.words[word].lower(), tree.words[word + 1].lower()
+    return form in SHADES if following in COLOURS else following.endswith("ed")
+
+
+def _spared(tree: Tree, word: int, subtrees: Sequence[set[int]]) -> set[int]:
+    """Return what is left out with a word: its subtree, and "snow" with "covered"."""
+    result = set(subtrees[word])
+    while word and _is_before_participle(tree, word - 1):
+        word -= 1
+        result |= subtrees[word]
+    return result
+
+
+def _has_joined_adjectives(tree: Tree, noun: int, children: Sequence[Sequence[int]]) -> bool:
+    """Return whether an adjective of a noun has an "and" before it: a brown, white and grey dog."""
+    adjectives = [child for child in children[noun] if _relation(tree, child) == "amod"]
+    return any(_relation(tree, child) == "cc" for word in adjectives for child in children[word])
+
+
+def _can_spare_conjunct(
+    tree: Tree, head: int, before: Sequence[str], children: Sequence[Sequence[int]]
+) -> bool:
+    """Return whether a conjunct, which has these words before it, can be left out."""
+    if tree.labels[head].startswith(("nsubj", "amod")) or "or" in before:
+        return False  # "a dog and a cat are" and "a black and white dog" need both
+    return not {"of", "between"} & {tree.words[child].lower() for child in children[head]}
+
+
+def _is_shown(tree: Tree, word: int, children: Sequence[Sequence[int]]) -> bool:
+    """Return whether what a noun names can be seen: no clown in "dressed like a clown"."""
+    before = {tree.words[child].lower() for child in children[word] if child < word}
+    head = tree.heads[word] - 1
+    if before & NOT_SHOWN_AFTER or (before & PRIVATIVE):
+        return False
+    if _relation(tree, word) == "conj":
+        return _is_shown(tree, head, children)
+    return not (_relation(tree, word) == "nmod" and tree.words[head].lower() in IMAGES)
+
+
+def _is_predicate(tree: Tree, children: Sequence[int]) -> bool:
+    """Return whether a noun has a subject but no "is", so that it is a verb in truth."""
+    relations = {_relation(tree, child) for child in children}
+    return "nsubj" in relations and "cop" not in relations
+
+
+def _compound_start(tree: Tree, word: int, children: Sequence[int]) -> int:
+    """Return where the noun of a phrase begins, with the nouns before it that belong to it."""
+    start = word
+    while start - 1 in children and tree.labels[start - 1] == "compound":
+        start -= 1
+    return start
+
+
+def _noun_phrase(
+    tree: Tree,
+    word: int,
+    children: Sequence[Sequence[int]],
+    subtrees: Sequence[set[int]],
+    nouns: Nouns,
+) -> set[int]:
+    """Return the words of a noun's phrase; empty for other words and nouns like "the left"."""
+    noun = tree.words[word].lower()
+    if tree.tags[word] != "NOUN" or noun in PLACES | COLOURS or not _is_shown(tree, word, children):
+        return set()
+    if _relation(tree, word) not in NOUN_PHRASES or _is_predicate(tree, children[word]):
+        return set()
+    start = _compound_start(tree, word, children[word])
+    whole = [form.lower() for form in tree.words[start : word + 1]]
+    has_determiner = DETERMINERS & {_relation(tree, child) for child in children[word]}
+    if not has_determiner and not nouns.can_stand_alone(whole):
+        return set()
+    if ONE & {tree.words[child].lower() for child in children[word]} and singular(noun) != noun:
+        return set()  # "an apron cooks" is no noun phrase
+    outside = [child for child in children[word] if _relation(tree, child) in OUTSIDE_NOUN]
+    words = subtrees[word].difference(*(subtrees[child] for child in outside))
+    return words if len(words) < len(tree.words) else set()
+
+
+def _replaced(tree: Tree, children: Sequence[Sequence[int]], nouns: Nouns) -> list[Tree]:
+    """Return a sentence with one of its nouns replaced by a more general one."""
+    result = []
+    for word, tag in enumerate(tree.tags):
+        if tag != "NOUN" or _relation(tree, word) not in NOUN_PHRASES:
+            continue
+        if tree.labels[word] == "nmod:poss" or _is_predicate(tree, children[word]):
+            continue
+        start = _compound_start(tree, word, children[word])
+        span = [form.lower() for form in tree.words[start : word + 1]]
+        if span == _bare_noun(tree) or not _is_shown(tree, word, children):
+            continue
+        described = [
+            tree.words[child].lower()
+            for child in children[word]
+            if child < start and _relation(tree, child) in ("amod", "compound", "acl")
+        ]
+        if not COLOURS.issuperset(described):
+            continue
+        for noun in nouns.replacements(span):
+            result.append(_with_noun(tree, range(start, word + 1), noun))
+    return result
+
+
+def _with_noun(tree: Tree, span: range, noun: str) -> Tree:
+    """Return the tree with one word in the place of a noun of one or more words."""
+    words = [*tree.words[: span[-1]], noun, *tree.words[span[-1] + 1 :]]
+    replaced = Tree(tuple(words), tree.heads, tree.labels, tree.tags)
+    return _restrict(replaced, set(range(len(words))) - set(span[:-1]))
+
+
+def _restrict(tree: Tree, kept: set[int]) -> Tree:
+    """Return the tree of some of its words, all of which depend on one of them."""
+    order = sorted(kept)
+    new_number = {word: number for number, word in enumerate(order, 1)}
+    words = [tree.words[word].lower() for word in order]
+    for i, following in enumerate([*words[1:], "."]):
+        if words[i] in ("a", "an"):
+            words[i] = article("a", following)
+    heads = [new_number.get(tree.heads[word] - 1, 0) for word in order]
+    labels = [
+        tree.labels[word] if head else "root" for word, head in zip(order, heads, strict=True)
+    ]
+    tags = [tree.tags[word] for word in order]
+    return Tree(tuple(words), tuple(heads), tuple(labels), tuple(tags))
+
+
+def _bare_noun(tree: Tree) -> list[str]:
+    """Return the words of a phrase without determiners; empty if it is no noun phrase."""
+    if tree.tags[tree.root] != "NOUN":
+        return []
+    return [
+        form.lower()
+        for form, tag, label in zip(tree.words, tree.tags, tree.labels, strict=True)
+        if tag != "PUNCT" and label not in DETERMINERS and label != "nmod:poss"
+    ]
+
+
+@cache
+def _concepts_by_noun() -> dict[str, str]:
+    """Return the concept of every noun of the lexicon, in its singular and its plural."""
+    lexicon = load_lexicon()
+    singular = {noun: name for name, c in lexicon.concepts.items() for noun in c.nouns}
+    return singular | {lexicon.plural(noun): name for noun, name in singular.items()}
+
+
+class StorybookNouns:
+    """The concepts of Storybook's lexicon."""
+
+    def can_stand_alone(self, words: Sequence[str]) -> bool:
+        """Return whether a noun is in the lexicon."""
+        return words[-1] in _concepts_by_noun()
+
+    def replacements(self, words: Sequence[str]) -> list[str]:
+        """Return nothing."""
+        return []
+
+    def above(self, words: Sequence[str]) -> list[Tree]:
+        """Return the next concept above a noun, and of a plural also the singular."""
+        lexicon = load_lexicon()
+        noun = " ".join(words)
+        name = _concepts_by_noun().get(noun)
+        if name is None:
+            return []
+        ancestors = [lexicon.concepts[c] for c in lexicon.ancestors(name)]
+        above = [concept for concept in ancestors if concept.nouns][:1]
+        singulars = lexicon.concepts[name].nouns or (noun,)
+        if noun not in singulars and noun == lexicon.plural(singulars[0]):
+            steps = [phrase(lexicon.plural(c.nouns[0]), "") for c in above if not c.mass]
+            return [*steps, phrase(singulars[0], "a")]
+        return [phrase(c.nouns[0], "some" if c.mass else "a") for c in above]
+
+
+def phrase(noun: str, determiner: str) -> Tree:
+    """Return the tree of a noun of one or more words, after a determiner if there is one."""
+    words = noun.split()
+    before = [article(determiner, words[0])] if determiner else []
+    count = len(before) + len(words)
+    heads = [count] * (count - 1) + [0]
+    labels = ["det"] * len(before) + ["compound"] * (len(words) - 1) + ["root"]
+    tags = ["DET"] * len(before) + ["NOUN"] * len(words)
+    return Tree((*before, *words), tuple(heads), tuple(labels), tuple(tags))
