@@ -165,14 +165,16 @@ def test_the_first_alignment_points_at_what_the_words_name() -> None:
 
 
 @pytest.mark.usefixtures("real_data")
-@pytest.mark.parametrize("name", ["storybook/order", "flickr8k/order", "flickr8k/order-pocket"])
+@pytest.mark.parametrize(
+    "name", ["storybook/hierarchy", "storybook/order", "flickr8k/order", "flickr8k/order-pocket"]
+)
 def test_what_stands_above_the_first_sentence_of_the_hierarchy_is_true(name, monkeypatch) -> None:
     monkeypatch.setitem(store.SPLITS, "test", range(4500, 4508))
     engine = Engine(ROOT / name, "storybook", "test")
     hierarchy = hierarchies.from_gallery(engine)
     node = hierarchies.text_node(hierarchy, engine, FIRST_SENTENCE)
     hierarchy, entailments = hierarchies.add_generalizations(hierarchy, engine, node)
-    steps = climb(hierarchy, node.embedding, node.kind, entailments=entailments)
+    steps = climb(hierarchy, node, entailments=entailments)
     above = [hierarchy.items[step.number].text.lower().strip(".") for step in steps]
     assert above[-1] == "anything"
     assert set(above) <= {"anything", "an animal", "a dog", "a brown dog", "a dog runs"}
@@ -182,7 +184,7 @@ def test_what_stands_above_the_first_concept_of_the_hierarchy_is_true() -> None:
     reader = Reader(ROOT / "wordnet" / "order")
     hierarchy = hierarchies.from_concepts(reader)
     node = hierarchies.text_node(hierarchy, reader, FIRST_CONCEPT)
-    steps = climb(hierarchy, node.embedding, node.kind)
+    steps = climb(hierarchy, node)
     true = ["canine.n.02", "carnivore.n.01", "mammal.n.01", "vertebrate.n.01", "animal.n.01"]
     true += ["organism.n.01", "entity.n.01"]  # hypernyms of dog.n.01 in WordNet
     assert [hierarchy.items[step.number].text for step in steps] == true

@@ -5,14 +5,14 @@ from hypothesis import given
 from tests.hierarchy.test_order import TREE
 from tests.support.small_hierarchies import hierarchies, hierarchy_of, texts
 from tests.support.small_hierarchies import violation as violation_by_loops
-from vsdemo.hierarchy.joins import has_limits, in_common, together
+from vsdemo.hierarchy.joins import in_common, together
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT
 
 
 def test_together_and_in_common_in_a_tree():
     both = (CAPTION, "a dog and a cat", (1, 1, 1, 0, 0))
     tree = hierarchy_of([*TREE, both, (PHOTO, "both.jpg", (1, 1, 1, 0, 2))], limit=0.01)
-    assert has_limits(tree)
+    assert tree.has_limits
     dog, cat = tree.node(2), tree.node(3)
     joined = together(tree, [dog, cat], 5)
     assert {kind: texts(tree, steps) for kind, steps in joined.items()} == {
@@ -46,6 +46,6 @@ def test_each_item_fits_every_node(hierarchy):
 
 def test_without_limits_the_nearest_items_are_taken():
     tree = hierarchy_of(TREE)
-    assert not has_limits(tree)
+    assert not tree.has_limits
     nearest = in_common(tree, [tree.node(2), tree.node(3)], 1)
     assert texts(tree, nearest[CONCEPT]) == ["an animal"]

@@ -20,7 +20,7 @@ from vsdemo.hierarchy.order import (
     compose,
 )
 from vsdemo.models.concept_scores import Gaussians
-from vsdemo.models.limits import NO_LIMITS, Limits
+from vsdemo.models.limits import Limits
 from vsdemo.models.scores import SCORES
 
 TREE = [  # each has the coordinates of the items above it and one more
@@ -62,7 +62,7 @@ def test_children_are_what_lies_below_with_nothing_between(hierarchy):
             return up <= min(down, hierarchy.limits.texts) and depths[a] < depths[b]
 
         expected = [b for b in below if not any(is_above(a, b) for a in below)]
-        expected = below if hierarchy.limits == NO_LIMITS else expected
+        expected = expected if hierarchy.has_limits else below
         children = [step.number for step in hierarchy.children(hierarchy.node(number))]
         assert children == expected
 
@@ -144,7 +144,7 @@ def test_above_equals_plain_loops(hierarchy):
                 and up <= min(down, hierarchy.limits.texts)
                 and not (is_concept and kind == CAPTION)
             ):
-                cost[n] = PENALTY * up + down if hierarchy.limits == NO_LIMITS else -depths[n]
+                cost[n] = -depths[n] if hierarchy.has_limits else PENALTY * up + down
         else:
             steps = hierarchy.above(hierarchy.node(number))
             assert {step.number for step in steps} == set(cost)

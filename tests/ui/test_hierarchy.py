@@ -16,6 +16,7 @@ from vsdemo.hierarchy import projection
 from vsdemo.hierarchy.order import PHOTO, ROOT
 from vsdemo.ui import callbacks
 from vsdemo.ui.hierarchy import loader
+from vsdemo.ui.hierarchy.lesson import COMPOSE, STEPS
 from vsdemo.ui.hierarchy.loader import Hierarchies
 from vsdemo.ui.hierarchy.tab import CONCEPTS, HierarchyTab
 from vsdemo.ui.library import Library
@@ -271,3 +272,14 @@ def test_another_hierarchy_clears_the_panels(tab):
     update = last(tab, tab.join.change_hierarchy, words[tab.state], tray)
     assert update[tab.join.joined] == ""
     assert update[tab.join.kept][1] == ()
+
+
+def test_the_lesson_goes_to_texts_and_composes_two(tab):
+    state = opened(tab)[tab.state]
+    target = next(i for i, step in enumerate(STEPS) if step.target == "a dog")
+    update = last(tab, tab.follow_lesson, state, clicked(target))
+    assert update[tab.state].node.text == "a dog"
+    assert list(tab.follow_lesson(state, clicked(COMPOSE))) == []
+    assert list(tab.join.follow_lesson(state, clicked(target))) == []
+    with pytest.raises(UserError):
+        list(tab.follow_lesson(state, clicked(len(STEPS))))

@@ -134,7 +134,6 @@ def _print_joined(
         as_json: Whether to print JSON.
     """
     from vsdemo.core.errors import UserError
-    from vsdemo.hierarchy.joins import has_limits
     from vsdemo.search.engine import check_k
 
     count = check_k(k)
@@ -142,7 +141,7 @@ def _print_joined(
         raise UserError("One thing alone cannot be joined; give two photos, sentences or words.")
     reader, world = _load(*where)
     places = [_node(world, reader, text) for text in parts]
-    number = "violation" if has_limits(world) else "distance"
+    number = "violation" if world.has_limits else "distance"
     items = {
         kind: [(world.items[step.number].text, step.violation) for step in path]
         for kind, path in join(world, places, count).items()

@@ -27,15 +27,10 @@ from vsdemo.hierarchy.order import (
 Items = dict[str, list[Step]]  # by kind
 
 
-def has_limits(hierarchy: Hierarchy) -> bool:
-    """Return whether it is known where the order among texts and photos ends."""
-    return hierarchy.limits.photos < float("inf")
-
-
 def together(hierarchy: Hierarchy, nodes: Sequence[Node], k: int) -> Items:
     """Return k items of each kind that say what all nodes say, those that fit best first."""
     joined = compose(torch.cat([node.embedding for node in nodes]))
-    if not has_limits(hierarchy):
+    if not hierarchy.has_limits:
         return nearest_by_kind(hierarchy, joined, nodes, k)
     kinds = {kind: hierarchy.of_kind[kind].nonzero()[:, 0] for kind in (CONCEPT, CAPTION, PHOTO)}
     return _within(hierarchy, nodes, kinds, k, up=False)
@@ -44,7 +39,7 @@ def together(hierarchy: Hierarchy, nodes: Sequence[Node], k: int) -> Items:
 def in_common(hierarchy: Hierarchy, nodes: Sequence[Node], k: int) -> Items:
     """Return k items of each kind that all nodes have in common, the most specific first."""
     joined = abstract(torch.cat([node.embedding for node in nodes]))
-    if not has_limits(hierarchy):
+    if not hierarchy.has_limits:
         return nearest_by_kind(hierarchy, joined, nodes, k)
     kinds = {kind: hierarchy.of_kind[kind].nonzero()[:, 0] for kind in (ROOT, CONCEPT, CAPTION)}
     return _within(hierarchy, nodes, kinds, k, up=True)

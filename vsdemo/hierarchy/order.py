@@ -160,6 +160,11 @@ class Hierarchy:
         return not has_photos or float(lengths.max() - lengths.min()) > MIN_LENGTH_RANGE
 
     @property
+    def has_limits(self) -> bool:
+        """Whether it is known where the order of texts and photos ends."""
+        return self.limits.photos < float("inf")
+
+    @property
     def depth_name(self) -> str:
         """What a depth measures, for people."""
         return "length" if self.by_length else "mean violation above photos"
@@ -201,7 +206,7 @@ class Hierarchy:
 
         Where they are not, short steps are hardly better than chance.
         """
-        if self.limits != NO_LIMITS:
+        if self.has_limits:
             return 0.0
         inner = self.depths[~self.of_kind[ROOT]]
         return GAP * float(inner.max() - inner.min())
@@ -268,7 +273,7 @@ class Hierarchy:
         if candidates is not None:
             listed = torch.tensor(sorted(candidates), dtype=numbers.dtype)
             allowed &= is_root | torch.isin(numbers, listed)
-        cost = PENALTY * worst + down if self.limits == NO_LIMITS else -depths
+        cost = -depths if self.has_limits else PENALTY * worst + down
         if not self.by_length:  # everything is equally far from the root, so it comes last
             cost = cost.masked_fill(is_root, float(cost.max()))
             allowed |= is_root & (depths < depth)
@@ -295,7 +300,7 @@ class Hierarchy:
             gap = torch.where(self.of_kind[CAPTION][numbers], self.gap, 0)
             allowed = self.depths[numbers] > self.depth_of(node) + gap
             allowed &= (down <= up) & (worst <= self.limits.texts)
-            cost = up + (PENALTY * worst if self.limits == NO_LIMITS else 0)
+            cost = up if self.has_limits else up + PENALTY * worst
         return _cheapest(cost, allowed, violations=down, numbers=numbers)
 
     def children(self, node: Node) -> list[Step]:
@@ -305,7 +310,7 @@ class Hierarchy:
         as then too many lie above each other.
         """
         below = self.below(node)
-        if self.limits == NO_LIMITS:
+        if not self.has_limits:
             return below
         numbers = torch.tensor([step.number for step in below], dtype=torch.long)
         x, depths = Embeddings(self.x[numbers]), self.depths[numbers]

@@ -120,7 +120,7 @@ class JoinPanel:
 
 def _order(hierarchy: Hierarchy, name: str) -> str:
     """Return in which order the items of a join are listed."""
-    if not joins.has_limits(hierarchy):
+    if not hierarchy.has_limits:
         return "Nearest items first, by squared distance."
     if name == "Compose":
         return "What lies below all of them, the smallest violation first."
