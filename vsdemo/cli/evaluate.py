@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from vsdemo.cli.options import Checkpoint, Gallery, Json, Record, Split, StsDir
+from vsdemo.cli.options import Checkpoint, Gallery, HierarcapsDir, Json, Record, Split, StsDir
 from vsdemo.cli.output import command_line, print_json
 from vsdemo.evaluation.tasks import TASKS
 
@@ -20,6 +20,7 @@ def evaluate(  # noqa: PLR0913 (a command's parameters are its options)
         str | None, typer.Option(help=f"{', '.join(TASKS)}; default: what it was trained for.")
     ] = None,
     sts_dir: StsDir = None,
+    hierarcaps_dir: HierarcapsDir = None,
     record: Record = None,
     *,
     folds: Annotated[bool, typer.Option(help="Average over blocks of 1,000 photos.")] = False,
@@ -42,6 +43,8 @@ def evaluate(  # noqa: PLR0913 (a command's parameters are its options)
         options["folds"] = True
     if sts_dir:
         options["sts_dir"] = sts_dir
+    if hierarcaps_dir:
+        options["hierarcaps_dir"] = hierarcaps_dir
     metrics = evaluation.evaluate(checkpoint, split, data, task, options)
     measured = task_named(metrics["task"])
     if as_json or "ci95" not in metrics or measured.card is None:

@@ -31,6 +31,10 @@ StsDir = Annotated[
     Path | None,
     typer.Option(help="Folder with STS.input.* and STS.gs.* files to add to the task sts."),
 ]
+HierarcapsDir = Annotated[
+    Path | None,
+    typer.Option(help="Folder with hierarcaps.csv and images/ for the task hierarcaps."),
+]
 Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the figure to an SVG file.")]
 ImageFile = Annotated[
     Path | None, typer.Option("--to", metavar="FILE", help="Write the result to an image file.")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.evaluation.metrics import bootstrap
@@ -61,10 +62,13 @@ def load_data(
     Raises:
         UserError: Data are missing, or a data set is given to a task with its own data.
     """
-    if "photos" in measured.needs:
+    own = measured.own_photos()
+    if "photos" in measured.needs and own is None:
         return load_photos(spec, split, dataset, boxes="boxes" in measured.needs)
     if dataset:
         raise UserError(f"The task {measured.name} has its own data; leave --data out.")
+    if own is not None:
+        return _photo_data(spec, own)
     if "concepts" in measured.needs:
         return ConceptData(split=split, dataset=spec.dataset, protocol=spec.config.protocol)
     return SentenceData(split)
@@ -81,8 +85,12 @@ def load_photos(
         dataset: Name of the data set; that of the training by default.
         boxes: Whether to return the boxes of the regions, too.
     """
+    checkpoint.check_photos(spec)  # before a data set is read or drawn
+    return _photo_data(spec, datasets.load(dataset or spec.dataset, split), boxes=boxes)
+
+
+def _photo_data(spec: Spec, captions: CaptionSet, *, boxes: bool = False) -> PhotoData:
     checkpoint.check_photos(spec)
-    captions = datasets.load(dataset or spec.dataset, split)
     cache = checkpoint.feature_cache(spec)
     return PhotoData(
         split=captions,

@@ -118,6 +118,10 @@ class Task(Protocol):
         """Raise UserError for a model that cannot be measured on the task."""
         return
 
+    def own_photos(self) -> CaptionSet | None:
+        """Return the photos of a task that has its own; None if it measures any data set."""
+        return None
+
     def evaluate(self, model: DualEncoder, data: Any) -> Result:
         """Return metrics, counts, and 95% intervals as `ci95`.
 

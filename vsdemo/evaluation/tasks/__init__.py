@@ -23,6 +23,7 @@ TASKS = {  # name -> "module:Class"; add an entry to register a task
     "entailment": "vsdemo.evaluation.tasks.entailment:Entailment",
     "chains": "vsdemo.evaluation.tasks.chains:Chains",
     "walks": "vsdemo.evaluation.tasks.walks:Walks",
+    "hierarcaps": "vsdemo.evaluation.tasks.hierarcaps:HierarCaps",
     "compositional": "vsdemo.evaluation.tasks.compositional:Compositional",
     "alignment": "vsdemo.evaluation.tasks.alignment:Alignment",
     "sts": "vsdemo.evaluation.tasks.sts:SentenceSimilarity",
