@@ -130,7 +130,9 @@ def _heights(model: DualEncoder, texts: Embeddings, scores: Tensor) -> Tensor:
 def _taus(heights: np.ndarray) -> np.ndarray:
     """Return Kendall's tau-b of each row (P, L) with the order 1 ... L; 0 where all are equal."""
     places = np.arange(heights.shape[1])
-    return np.nan_to_num([kendalltau(row, places).statistic for row in heights])
+    taus = [kendalltau(row, places).statistic for row in heights]
+    result: np.ndarray = np.nan_to_num(np.array(taus))
+    return result
 
 
 def _retrieval(
