@@ -7,6 +7,7 @@ of all pairs within it are true.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets, relations
 from vsdemo.data.relations import UNKNOWN
+from vsdemo.encoders import TextEncoder
 from vsdemo.evaluation.evaluate import load_photos
 from vsdemo.evaluation.task import PhotoData
 from vsdemo.models import checkpoint
@@ -21,7 +23,7 @@ from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.limits import Limits
 
 TEXTS, PHOTOS = 0.97, 0.75  # share of pairs within the limit that are true
-MAX_TEXTS = 3000  # evenly spaced
+MAX_TEXTS = 3000  # of which the model knows all words; evenly spaced
 
 
 def calibrate(folder: Path, split: str = "dev") -> Limits | None:
@@ -48,7 +50,9 @@ def calibrate(folder: Path, split: str = "dev") -> Limits | None:
 def choose(model: DualEncoder, data: PhotoData) -> Limits:
     """Return the limits of a model by the relations of a split."""
     known = relations.load(data.split)
-    texts = np.arange(len(known.texts))[:: -(-len(known.texts) // MAX_TEXTS)]
+    encoder = cast(TextEncoder, model.text)
+    rows = [i for i, text in enumerate(known.texts) if not encoder.unknown(Sentence(text))[1]]
+    texts = np.array(rows)[:: -(-len(rows) // MAX_TEXTS)]
     photos = np.arange(len(data.split.photos))
     general = model.encode_text([Sentence(known.texts[text]) for text in texts])
     violations = (
