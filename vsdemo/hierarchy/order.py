@@ -6,7 +6,7 @@ E(x, y) = |max(0, x - y)|^2 (Eq. 2) is small. The origin lies above everything a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -94,6 +94,8 @@ class Hierarchy:
 
     Attributes:
         truth: What is known to be true of the items; None where it is not.
+        grammar: Texts -> the texts that follow from them by their grammar, in lower case and
+            without punctuation.
 
     Args:
         items: The N items.
@@ -121,6 +123,7 @@ class Hierarchy:
         self.order = order
         self.limits = limits
         self.truth: Truth | None = None
+        self.grammar: Mapping[str, Collection[str]] = {}
         kinds = torch.tensor([KINDS.index(item.kind) for item in items])
         self.of_kind = {kind: kinds == i for i, kind in enumerate(KINDS)}  # each (N,), bool
 
@@ -143,7 +146,7 @@ class Hierarchy:
             order=self.order,
             limits=self.limits,
         )
-        result.truth = self.truth
+        result.truth, result.grammar = self.truth, self.grammar
         result.by_length = self.by_length
         result.depths = torch.cat([self.depths, self.depth(x)])
         return result

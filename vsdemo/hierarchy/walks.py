@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from vsdemo.data.text.vocab import tokenize
 from vsdemo.hierarchy.order import CAPTION, PHOTO, ROOT, Hierarchy, Node, Step
 
 MAX_LENGTH = 40  # steps of a walk
@@ -108,12 +109,22 @@ def truths(hierarchy: Hierarchy, nodes: Sequence[Node], *, up: bool) -> list[boo
 
 
 def _truth(hierarchy: Hierarchy, general: Node, specific: Node) -> bool | None:
-    if hierarchy.truth is None:
-        return None
-    if general.kind == ROOT:
-        return True
-    if specific.kind != PHOTO:
-        return hierarchy.truth.follows(general.text, specific.text)
-    if specific.number is None:  # a visitor's photo
-        return None
-    return hierarchy.truth.describes(general.text, hierarchy.items[specific.number].number)
+    truth = hierarchy.truth
+    if specific.kind == PHOTO:
+        if truth is None or specific.number is None:  # a visitor's photo
+            return None
+        if general.kind == ROOT:
+            return True
+        return truth.describes(general.text, hierarchy.items[specific.number].number)
+    if truth is not None:
+        if general.kind == ROOT:
+            return True
+        known = truth.follows(general.text, specific.text)
+        if known is not None:
+            return known
+    follows = hierarchy.grammar.get(_key(specific.text), ())
+    return True if _key(general.text) in follows else None
+
+
+def _key(text: str) -> str:
+    return " ".join(tokenize(text))

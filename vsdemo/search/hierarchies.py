@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from copy import copy
 from pathlib import Path
 from typing import cast
 
@@ -164,6 +165,9 @@ def add_generalizations(
         x = text_coordinates(reader, new)
         numbers |= {sentence: len(hierarchy) + i for i, sentence in enumerate(new)}
         hierarchy = hierarchy.extended([Item(CAPTION, sentence) for sentence in new], x)
+    else:
+        hierarchy = copy(hierarchy)
+    hierarchy.grammar = closure
     entailments: dict[int | None, set[int]] = {
         numbers[sentence]: {numbers[general] for general in above if general in numbers}
         for sentence, above in closure.items()

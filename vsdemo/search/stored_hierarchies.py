@@ -1,13 +1,14 @@
 """Hierarchies that ship with a checkpoint, so that the map of a gallery is there at once.
 
 A file holds where the items lie on the map and what the order compares of the photos, in 8 bits.
-The texts are encoded when it is read. Their captions are in the file only where the data set is
-generated; those of others come from the data set itself.
+The texts are encoded when it is read. Of data sets that are generated it also holds the captions,
+and what is true; those of others come from the data set itself.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +21,19 @@ from safetensors import SafetensorError, safe_open
 from vsdemo.core import checksums, tensors
 from vsdemo.core.errors import UserError
 from vsdemo.core.progress import Progress
-from vsdemo.data import datasets
+from vsdemo.data import datasets, relations
 from vsdemo.hierarchy import projection
 from vsdemo.hierarchy.map_content import map_items
-from vsdemo.hierarchy.order import CAPTION, PHOTO, Hierarchy, Item, check_order, hierarchy_of_photos
+from vsdemo.hierarchy.order import (
+    CAPTION,
+    CONCEPT,
+    PHOTO,
+    Hierarchy,
+    Item,
+    check_order,
+    hierarchy_of_photos,
+)
+from vsdemo.hierarchy.truth import FactTable, Truth
 from vsdemo.models import checkpoint
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.hierarchies import (
@@ -36,6 +46,7 @@ from vsdemo.search.hierarchies import (
 )
 
 VERSION = "1"
+TEXTS = (CONCEPT, CAPTION)
 LEVELS = 255  # a coordinate is stored as one of 0..255
 
 
@@ -84,6 +95,13 @@ def write(folder: Path, split: str = "test", progress: Progress | None = None) -
     if datasets.is_generated(engine.gallery.name):
         captions = [item.text for item in hierarchy.items if item.kind == CAPTION]
         metadata["captions"] = json.dumps(captions)
+    if engine.gallery.name in relations.EXACT:
+        texts = [item.text for item in hierarchy.items if item.kind in TEXTS]
+        facts = FactTable.of(relations.load(engine.gallery), texts, len(photos))
+        content |= {
+            "follows": _to_bits(facts.follows == relations.TRUE),
+            "describes": _to_bits(facts.describes == relations.TRUE),
+        }
     path = file(folder, engine.gallery.name, split)
     checksums.write_files(folder, {path.name: tensors.to_bytes(content, metadata)})
     return path
@@ -103,17 +121,19 @@ def read(reader: Reader, folder: Path, dataset: str, split: str) -> StoredHierar
         checksums.check(path)
         with safe_open(path, "pt") as stored:
             metadata: dict[str, Any] = stored.metadata()
-            content = {name: stored.get_tensor(name) for name in ("points", "photos", "varying")}
+            names: list[str] = stored.keys()
+            content = {name: stored.get_tensor(name) for name in names}
         current = (VERSION, checkpoint.content_hash(folder))
         if (metadata["version"], metadata["checkpoint"]) != current:
             return None
         concepts = known_concepts(reader)
         captions = _captions(metadata, concepts, dataset, split)
+        items = [*concepts, *(Item(CAPTION, text) for text in captions)]
+        truth = _truth(content, items, dataset, split)
     except (OSError, SafetensorError, UserError, LookupError, TypeError, ValueError):
         return None
     photos = torch.ones(len(content["photos"]), len(content["varying"]))
     photos[:, content["varying"]] = content["photos"].float() / LEVELS
-    items = [*concepts, *(Item(CAPTION, text) for text in captions)]
     hierarchy = hierarchy_of_photos(
         items,
         text_coordinates(reader, [item.text for item in items]),
@@ -122,7 +142,7 @@ def read(reader: Reader, folder: Path, dataset: str, split: str) -> StoredHierar
         check_order(reader.score, reader.spec.preset),
         reader.model.limits,
     )
-    hierarchy.truth = truth_of(dataset, split)
+    hierarchy.truth = truth
     points = content["points"].float().numpy()
     return StoredHierarchy(hierarchy, points) if len(points) == len(hierarchy) else None
 
@@ -134,3 +154,40 @@ def _captions(
         captions: list[str] = json.loads(metadata["captions"])
         return captions
     return thinned(captions_beside(concepts, datasets.load(dataset, split).captions))
+
+
+def _truth(
+    content: dict[str, torch.Tensor], items: Sequence[Item], dataset: str, split: str
+) -> Truth | None:
+    """Return what is true of the texts and photos; as stored if it is."""
+    if "follows" not in content:
+        return truth_of(dataset, split)
+    texts = [item.text for item in items]
+    facts = FactTable(
+        texts=texts,
+        follows=_from_bits(content["follows"], len(texts), len(texts)),
+        describes=_from_bits(content["describes"], len(texts), len(content["photos"])),
+    )
+    return Truth(lambda: facts)
+
+
+def _to_bits(labels: np.ndarray) -> torch.Tensor:
+    """Return a table of booleans as compressed bytes, (B,)."""
+    compressed = zlib.compress(np.packbits(labels).tobytes(), level=9)
+    return torch.frombuffer(bytearray(compressed), dtype=torch.uint8)
+
+
+def _from_bits(compressed: torch.Tensor, rows: int, columns: int) -> np.ndarray:
+    """Return the table that `_to_bits` compressed, (rows, columns), as 0 and 1.
+
+    Raises:
+        ValueError: It has another size.
+    """
+    try:
+        content = zlib.decompress(compressed.numpy().tobytes())
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    bits = np.unpackbits(np.frombuffer(content, np.uint8))
+    if not 0 <= len(bits) - rows * columns < 8:
+        raise ValueError(f"{len(bits)} bits for {rows} x {columns} labels")
+    return bits[: rows * columns].reshape(rows, columns).astype(np.int8)

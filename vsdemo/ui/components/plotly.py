@@ -8,7 +8,7 @@ from urllib.parse import quote
 import gradio as gr
 from markupsafe import Markup
 
-from vsdemo.plots.embedding_map import SCRIPT
+from vsdemo.plots.plotly_script import SCRIPT
 from vsdemo.ui.components.templates import render
 
 HERE = Path(__file__).parent

@@ -17,7 +17,7 @@ from vsdemo.data.pairs import hypernyms
 from vsdemo.data.text import parser
 from vsdemo.data.text.vocab import tokenize
 from vsdemo.hierarchy import map_content, projection
-from vsdemo.hierarchy.order import CONCEPT, PHOTO, ROOT, Hierarchy, Node, check_order
+from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Node, check_order
 from vsdemo.hierarchy.walks import Entailments
 from vsdemo.models import checkpoint
 from vsdemo.search import hierarchies, stored_hierarchies
@@ -70,6 +70,7 @@ class HierarchyGallery:
         result.additions, result.hierarchy = additions, self._shared
         if additions.x is not None:
             result.hierarchy = self._shared.extended(additions.items, additions.x)
+            result.hierarchy.grammar = additions.grammar
         return result
 
     def reach(self, node: Node) -> tuple[HierarchyGallery, Entailments | None]:
@@ -77,20 +78,20 @@ class HierarchyGallery:
 
         Returns:
             The hierarchy with the sentences that follow from a sentence, or from the nearest
-            sentence above a photo; and its entailments. These are None if there is no parser or no
-            photos; then the path to the root is not restricted.
+            sentence above a photo; and its entailments. These are None for a concept, and if there
+            is no parser or no photos; then the path to the root is not restricted.
 
         Raises:
             UserError: If too many sentences follow.
         """
-        if not self.has_photos or not _has_parser():
+        if node.kind not in (CAPTION, PHOTO) or not self.has_photos or not _has_parser():
             return self.with_additions(Additions()), None
         result, count = copy(self), len(self._shared)
         result.hierarchy, entailments = hierarchies.add_generalizations(
             self._shared, self.reader, node
         )
         x = result.hierarchy.x[count:].clone()  # a view would keep all of it in memory
-        result.additions = Additions(result.hierarchy.items[count:], x)
+        result.additions = Additions(result.hierarchy.items[count:], x, result.hierarchy.grammar)
         return result, entailments
 
     def is_shared(self, number: int) -> bool:
@@ -162,11 +163,13 @@ class Hierarchies:
             return _load_concepts()
         models = self.library.models
         candidates = [model, *self.library.ranked(gallery)]
-        ordered = [name for name in candidates if _has_order(models[name], name)]
-        limited = [name for name in ordered if checkpoint.has_limits(models[name])]
-        name = next(iter([*limited, *ordered, model]))
+        limited = [name for name in candidates if checkpoint.has_limits(models[name])]
+        ordered = (name for name in [*limited, *candidates] if _has_order(models[name], name))
+        name = next(ordered, model)
         reader, chosen = Reader(models[name]), self.library.galleries[gallery]
         check_order(reader.score, name)
+        # The first path of a sentence needs the parser, which takes seconds to load.
+        self.library.submit(self.library.status(LOADING), _has_parser, keep=True)
         stored = stored_hierarchies.read(reader, models[name], chosen.name, chosen.split)
         if stored:
             return HierarchyGallery(name, models[name], reader, stored.hierarchy, stored.points)

@@ -1,149 +1,321 @@
-// The map: draws its figure and reports clicked and selected items. Runs once per component.
-const plot = container.querySelector(".plot");
-const preview = container.querySelector(".photo-preview");
-const note = container.querySelector(".note");
+// The map: draws items on a canvas, and reports clicked and selected ones. Runs once per component.
+const container = element.querySelector(".map");
+const find = (selector) => container.querySelector(selector);
+const plane = find(".plane");
+const canvas = find("canvas");
+const pen = canvas.getContext("2d");
+const tooltip = find(".tooltip");
+const preview = find(".photo-preview");
+const area = find(".area");
+const hint = find(".hint");
+const tools = Object.fromEntries(
+  [...container.querySelectorAll("[data-action]")].map((button) => [button.dataset.action, button]),
+);
 
-const REDRAW_DELAY = 150; // milliseconds after the last zoom or resize
-const LETTER_WIDTH = 7; // pixels, about
-const LABEL_HEIGHT = 18; // pixels
-const RING_RADIUS = 11; // pixels, as in vsdemo.plots.embedding_map
-const PREVIEW_WIDTH = 122; // pixels, with its border
-const PREVIEW_HEIGHT = 98; // pixels, with its border
-const PREVIEW_DISTANCE = 52; // pixels between pointer and photo; the tooltip is between them
-const PREVIEW_MARGIN = 4; // pixels to the edges of the map
+const KINDS = ["photo", "caption", "concept", "root"]; // as in vsdemo.plots.embedding_map
+const RADII = [2.8, 2.8, 5.5, 9]; // pixels, by kind
+const RING_RADIUS = 11; // pixels
+const MARGIN = 36; // pixels around the outermost items
+const MAX_ZOOM = 40;
+const STEP = 1.6; // factor of the buttons
+const REACH = { mouse: 12, touch: 28 }; // pixels from a pointer to the item that it hits
+const ARROW_REACH = 6; // pixels to the middle of an arrow
+const SLOP = 6; // pixels that a pointer may move during a click
+const CAPTION_ZOOM = 4; // from which on captions have labels
+const MAX_LABELS = 60;
+const LABEL_LENGTH = 24; // letters
+const LABEL_HEIGHT = 16; // pixels
+const COLOURS = 64; // from general to specific
+const HINT_TIME = 1500; // milliseconds
 
-let figure = null; // without the overlay
-let overlay = []; // traces of the path and the arrows
-let shapes = []; // the ring
+let record = null;
 let photoAddress = ""; // with {number} in place of the photo's number
-let hasListeners = false;
-let redrawTimer = 0;
-let latestDrawing = 0;
+let items = []; // positions in the unit square, symbols and colours
+let view = { zoom: 1, x: 0.5, y: 0.5 }; // the point of the unit square at the centre
+let size = { width: 0, height: 0 }; // of the plane, in pixels
+let palette = null; // colours of the page's theme
+let hovered = null; // number of an item
+let isRequested = false; // whether a drawing will follow
+let isSelecting = false; // whether the next drag selects an area
+let hintTimer = 0;
+const pointers = new Map(); // id -> position of each pointer that is down
+let gesture = null; // what they have done so far
 
-const hasWebgl = () => (
-  window.hasWebgl ??= Boolean(document.createElement("canvas").getContext("webgl"))
-);
+// Positions.
 
-// Hide labels that overlap. Labels of the path have priority, then the most general ones.
-const hideOverlappingLabels = (traces) => {
-  const fullLayout = plot._fullLayout;
-  const isSameMap = fullLayout && fullLayout.uirevision === figure.layout.uirevision;
-  const { xaxis, yaxis } = isSameMap ? fullLayout : figure.layout;
-  const [x0, x1] = xaxis.range;
-  const [y0, y1] = yaxis.range;
-  const scaleX = container.clientWidth / (x1 - x0);
-  const scaleY = container.clientHeight / (y1 - y0);
-  const placed = []; // boxes as left, right, bottom, top
-  const hasRoom = (trace, i) => {
-    const width = trace.text[i].length * LETTER_WIDTH;
-    const x = (trace.x[i] - x0) * scaleX;
-    const y = (trace.y[i] - y0) * scaleY;
-    const box = [x - width / 2, x + width / 2, y, y + LABEL_HEIGHT];
-    const overlaps = placed.some((other) => (
-      other[0] < box[1] && box[0] < other[1] && other[2] < box[3] && box[2] < other[3]
-    ));
-    if (width && !overlaps) placed.push(box);
-    return !overlaps;
-  };
-  const labelled = new Map();
-  for (const trace of [...traces].reverse()) { // the path is the last trace
-    if (!trace.text) continue;
-    const text = trace.text.map((label, i) => hasRoom(trace, i) ? label : "");
-    labelled.set(trace, { ...trace, text });
-  }
-  return traces.map((trace) => labelled.get(trace) || trace);
+const scale = () => ({
+  x: (size.width - 2 * MARGIN) * view.zoom,
+  y: (size.height - 2 * MARGIN) * view.zoom,
+});
+const toPixels = (item) => {
+  const { x, y } = scale();
+  return [size.width / 2 + (item.x - view.x) * x, size.height / 2 + (item.y - view.y) * y];
+};
+const inPlane = ({ clientX, clientY }) => {
+  const box = canvas.getBoundingClientRect();
+  return [clientX - box.left, clientY - box.top];
 };
 
-const draw = async () => {
-  if (!figure || !container.clientWidth) return; // in a hidden tab; drawn when it opens
-  const drawing = ++latestDrawing;
-  if (!window.Plotly) note.textContent = "Drawing the map …";
-  try {
-    await loadPlotly();
-  } catch {
-    note.textContent = "The map cannot be drawn: its script failed to load.";
-    return;
-  }
-  if (drawing !== latestDrawing) return;
-  note.textContent = "";
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+
+// Show another part of the map, but nothing beyond its edges.
+const look = (zoom, x, y) => {
+  const half = 0.5 / zoom;
+  view = { zoom, x: clamp(x, half, 1 - half), y: clamp(y, half, 1 - half) };
+  container.classList.toggle("zoomed", zoom > 1);
+  tools.out.disabled = tools.whole.disabled = zoom <= 1;
+  tools.in.disabled = zoom >= MAX_ZOOM;
+  requestDrawing();
+};
+
+// Zoom by a factor so that a pixel keeps its place.
+const zoomAt = (factor, [px, py] = [size.width / 2, size.height / 2]) => {
+  const zoom = clamp(view.zoom * factor, 1, MAX_ZOOM);
+  const { x, y } = scale();
+  const [dx, dy] = [(px - size.width / 2) / x, (py - size.height / 2) / y];
+  const rest = 1 - view.zoom / zoom;
+  look(zoom, view.x + dx * rest, view.y + dy * rest);
+};
+
+const pan = (dx, dy) => {
+  const { x, y } = scale();
+  look(view.zoom, view.x - dx / x, view.y - dy / y);
+};
+
+// Return the number of the nearest item within reach; null if there is none.
+const itemAt = ([px, py], reach) => {
+  let best = null;
+  let least = reach;
+  items.forEach((item, number) => {
+    const [x, y] = toPixels(item);
+    const distance = Math.hypot(x - px, y - py) - item.radius / 2; // larger ones are in front
+    if (distance < least) [best, least] = [number, distance];
+  });
+  return best;
+};
+
+const arrowAt = ([px, py]) => record.arrows.find(({ general, specific }) => {
+  const [[x0, y0], [x1, y1]] = [toPixels(items[general]), toPixels(items[specific])];
+  return Math.hypot((x0 + x1) / 2 - px, (y0 + y1) / 2 - py) < ARROW_REACH;
+});
+
+// Drawing.
+
+const readPalette = () => {
   const style = getComputedStyle(container);
-  const size = { width: container.clientWidth, height: container.clientHeight };
-  const traces = hideOverlappingLabels([...figure.data, ...overlay]).map((trace) => ({
-    ...resolveColours(trace, style), type: hasWebgl() ? trace.type : "scatter",
-  }));
-  const layout = resolveColours({ ...figure.layout, shapes, ...size }, style);
-  await Plotly.react(plot, traces, layout, { ...figure.config });
-  addListeners();
-  countDrawing(container);
+  const colour = (name) => style.getPropertyValue(`--${name}`).trim();
+  const stops = ["map-general", "map-middle", "map-specific"].map((name) => (
+    colour(name).match(/[\da-f]{2}/gi).map((part) => parseInt(part, 16))
+  ));
+  const scaleColours = Array.from({ length: COLOURS }, (_, i) => {
+    const position = (2 * i) / (COLOURS - 1);
+    const k = Math.min(1, Math.floor(position));
+    const parts = stops[k].map((value, c) => (
+      Math.round(value + (position - k) * (stops[k + 1][c] - value))
+    ));
+    return `rgb(${parts})`;
+  });
+  return {
+    scale: scaleColours,
+    font: `13px ${style.getPropertyValue("font-family")}`,
+    ...Object.fromEntries(["ink", "quiet", "accent", "raised", "line"].map((n) => [n, colour(n)])),
+  };
 };
 
-const redrawLater = () => {
-  clearTimeout(redrawTimer);
-  redrawTimer = setTimeout(draw, REDRAW_DELAY);
+const SHAPES = {
+  photo: (x, y, r) => pen.arc(x, y, r, 0, 2 * Math.PI),
+  caption: (x, y, r) => pen.rect(x - r, y - r, 2 * r, 2 * r),
+  concept: (x, y, r) => {
+    pen.moveTo(x, y - r);
+    pen.lineTo(x + r, y);
+    pen.lineTo(x, y + r);
+    pen.lineTo(x - r, y);
+    pen.closePath();
+  },
+  root: (x, y, r) => {
+    for (let i = 0; i < 10; i += 1) {
+      const distance = i % 2 ? 0.45 * r : r;
+      const angle = (Math.PI * i) / 5;
+      pen.lineTo(x + distance * Math.sin(angle), y - distance * Math.cos(angle));
+    }
+    pen.closePath();
+  },
 };
 
-// The value is a whole figure, or only the overlay of the figure that is drawn.
-const update = () => {
-  if (!props.value) return;
-  const payload = JSON.parse(props.value);
-  photoAddress = payload.source || photoAddress;
-  if (payload.data) {
-    const isOverlay = (trace) => Boolean(trace.meta && trace.meta.over);
-    figure = { ...payload, data: payload.data.filter((trace) => !isOverlay(trace)) };
-    overlay = payload.data.filter(isOverlay);
-    shapes = payload.layout.shapes || [];
-  } else {
-    overlay = payload.over;
-    shapes = payload.shapes;
+const drawItems = (growth) => {
+  for (const number of record.order) {
+    const item = items[number];
+    const [x, y] = toPixels(item);
+    if (x < -20 || y < -20 || x > size.width + 20 || y > size.height + 20) continue;
+    const isNumerous = item.kind < 2;
+    pen.globalAlpha = isNumerous ? 0.75 : 1;
+    pen.fillStyle = palette.scale[item.colour];
+    pen.beginPath();
+    SHAPES[KINDS[item.kind]](x, y, item.radius * growth);
+    pen.fill();
+    if (isNumerous) continue;
+    pen.strokeStyle = palette.raised;
+    pen.lineWidth = 1;
+    pen.stroke();
   }
-  draw();
+  pen.globalAlpha = 1;
 };
 
-const itemNumbers = (points) => (
-  [...new Set(points.map((point) => point.customdata).filter(Number.isInteger))]
-);
-
-// Move the ring at once; the response of the app follows.
-const moveRing = ({ x, y }) => {
-  const colour = getComputedStyle(container).getPropertyValue("--accent").trim();
-  shapes = [{
-    type: "circle",
-    layer: "above",
-    line: { color: colour, width: 3 },
-    xsizemode: "pixel",
-    ysizemode: "pixel",
-    xanchor: x,
-    yanchor: y,
-    x0: -RING_RADIUS,
-    x1: RING_RADIUS,
-    y0: -RING_RADIUS,
-    y1: RING_RADIUS,
-  }];
-  Plotly.relayout(plot, { shapes });
+const drawArrows = () => {
+  pen.strokeStyle = pen.fillStyle = palette.quiet;
+  pen.lineWidth = 1;
+  pen.globalAlpha = 0.6;
+  for (const { general, specific } of record.arrows) {
+    const [x0, y0] = toPixels(items[specific]);
+    const [x1, y1] = toPixels(items[general]);
+    const length = Math.hypot(x1 - x0, y1 - y0);
+    if (length < 24) continue;
+    const [u, v] = [(x1 - x0) / length, (y1 - y0) / length];
+    const at = (back, beside) => [x1 - back * u - beside * v, y1 - back * v + beside * u];
+    pen.beginPath();
+    pen.moveTo(x0, y0);
+    pen.lineTo(...at(14, 0));
+    pen.stroke();
+    pen.beginPath();
+    pen.moveTo(...at(8, 0));
+    pen.lineTo(...at(16, 3.5));
+    pen.lineTo(...at(16, -3.5));
+    pen.fill();
+  }
+  pen.globalAlpha = 1;
 };
 
-// Show the photo under the pointer below its tooltip or, without enough room, above it.
-const showPreview = ({ points: [point], event }) => {
-  const { kind, photos } = point.data.meta || {};
-  preview.hidden = kind !== "photo" || !photoAddress;
-  if (preview.hidden) return;
-  const box = container.getBoundingClientRect();
-  const x = event.clientX - box.left;
-  const y = event.clientY - box.top;
-  const right = box.width - PREVIEW_WIDTH - PREVIEW_MARGIN;
-  const left = Math.max(PREVIEW_MARGIN, Math.min(x - PREVIEW_WIDTH / 2, right));
-  const below = y + PREVIEW_DISTANCE;
-  const above = Math.max(PREVIEW_MARGIN, y - PREVIEW_DISTANCE - PREVIEW_HEIGHT);
-  preview.src = photoAddress.replace("{number}", photos[point.pointIndex]);
-  preview.style.left = `${left}px`;
-  preview.style.top = `${below + PREVIEW_HEIGHT < box.height ? below : above}px`;
+const drawPath = () => {
+  pen.strokeStyle = palette.accent;
+  pen.lineWidth = 4;
+  pen.lineJoin = "round";
+  pen.beginPath();
+  for (const number of record.path) pen.lineTo(...toPixels(items[number]));
+  pen.stroke();
 };
 
-const hidePreview = () => {
-  preview.hidden = true;
+const drawRing = () => {
+  if (record.chosen === null) return;
+  pen.strokeStyle = palette.accent;
+  pen.lineWidth = 3;
+  pen.beginPath();
+  pen.arc(...toPixels(items[record.chosen]), RING_RADIUS, 0, 2 * Math.PI);
+  pen.stroke();
 };
 
-// Plotly adds `on` to the element when it draws for the first time.
+const label = (text) => {
+  if (text.length <= LABEL_LENGTH) return text;
+  return `${text.slice(0, LABEL_LENGTH).replace(/\s+\S*$/, "")} …`;
+};
+
+// Draw labels that do not overlap: first those of the path, then those of the most general items.
+const drawLabels = () => {
+  const placed = []; // boxes as left, right, top
+  const onPath = new Set(record.path);
+  const candidates = [
+    ...[...record.path].reverse(),
+    ...record.labelled.filter((number) => (
+      !onPath.has(number) && (items[number].kind > 1 || view.zoom >= CAPTION_ZOOM)
+    )),
+  ];
+  pen.font = palette.font;
+  pen.textAlign = "center";
+  pen.lineJoin = "round";
+  for (const number of candidates) {
+    if (placed.length >= MAX_LABELS) break;
+    const item = items[number];
+    if (KINDS[item.kind] === "photo") continue;
+    const [x, y] = toPixels(item);
+    const text = label(record.texts[number]);
+    const half = pen.measureText(text).width / 2 + 2;
+    const top = y - item.radius - LABEL_HEIGHT - (number === record.chosen ? 6 : 2);
+    const isOutside = x < 0 || x > size.width || top < -LABEL_HEIGHT || y > size.height;
+    const centre = clamp(x, half + 2, size.width - half - 2);
+    const box = [centre - half, centre + half, Math.max(top, 2)];
+    const overlaps = placed.some(([left, right, other]) => (
+      left < box[1] && box[0] < right && Math.abs(other - box[2]) < LABEL_HEIGHT
+    ));
+    if (isOutside || overlaps) continue;
+    placed.push(box);
+    pen.strokeStyle = palette.raised;
+    pen.lineWidth = 4;
+    pen.strokeText(text, centre, box[2] + 12);
+    pen.fillStyle = onPath.has(number) ? palette.accent : palette.ink;
+    pen.fillText(text, centre, box[2] + 12);
+  }
+};
+
+const draw = () => {
+  isRequested = false;
+  size = { width: plane.clientWidth, height: plane.clientHeight };
+  if (!record || !size.width) return; // in a hidden tab; drawn when it opens
+  palette ??= readPalette();
+  const ratio = window.devicePixelRatio || 1;
+  const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, size.width, size.height);
+  drawArrows();
+  drawPath();
+  drawItems(Math.min(2, view.zoom ** 0.3));
+  drawRing();
+  drawLabels();
+  placeTooltip();
+  container.dataset.drawn = Number(container.dataset.drawn || 0) + 1;
+};
+
+const requestDrawing = () => {
+  if (isRequested) return;
+  isRequested = true;
+  requestAnimationFrame(draw);
+};
+
+// What the pointer is on.
+
+const showTooltip = (text, photo = null) => {
+  tooltip.lastElementChild.textContent = text;
+  preview.hidden = photo === null || !photoAddress;
+  if (!preview.hidden) preview.src = photoAddress.replace("{number}", photo);
+  tooltip.hidden = false;
+};
+
+const placeTooltip = () => {
+  if (hovered === null || tooltip.hidden) return;
+  const [x, y] = toPixels(items[hovered]);
+  tooltip.style.left = `${clamp(x - tooltip.offsetWidth / 2, 4, size.width - tooltip.offsetWidth - 4)}px`;
+  const above = y - tooltip.offsetHeight - 16;
+  tooltip.style.top = `${above < 4 ? y + 16 : above}px`;
+};
+
+const hideTooltip = () => {
+  hovered = null;
+  tooltip.hidden = true;
+  canvas.classList.remove("on-item");
+};
+
+const hover = (number) => {
+  hovered = number;
+  canvas.classList.add("on-item");
+  const text = record.texts[number];
+  showTooltip(`${text}\n${record.normTitle} ${record.norms[number].toFixed(2)}`, record.photos[number]);
+  placeTooltip();
+};
+
+const hoverArrow = ({ general, specific, violation }) => {
+  const [upper, lower] = [record.texts[general], record.texts[specific]];
+  showTooltip(`${upper}\nis above ${lower}\norder violation ${violation.toFixed(3)}`);
+  hovered = specific;
+  placeTooltip();
+};
+
+const showHint = (text) => {
+  hint.textContent = text;
+  clearTimeout(hintTimer);
+  hintTimer = setTimeout(() => { hint.textContent = ""; }, HINT_TIME);
+};
+
+// What a visitor does.
+
 // One object for all events: Gradio resends the first one for events during a running callback, so
 // it must hold the latest.
 const payload = { numbers: [] };
@@ -152,30 +324,190 @@ const select = (numbers) => {
   trigger("select", payload);
 };
 
-const addListeners = () => {
-  if (hasListeners) return;
-  hasListeners = true;
-  plot.on("plotly_click", ({ points }) => {
-    const numbers = itemNumbers(points.slice(0, 1));
-    if (!numbers.length) return;
-    select(numbers);
-    moveRing(points[0]);
-  });
-  plot.on("plotly_selected", (event) => {
-    const numbers = event ? itemNumbers(event.points) : [];
-    if (numbers.length) select(numbers);
-  });
-  plot.on("plotly_hover", showPreview);
-  plot.on("plotly_unhover", hidePreview);
-  plot.on("plotly_relayout", (changes) => {
-    if (Object.keys(changes).some((key) => /^[xy]axis/.test(key))) redrawLater();
+const click = (position, reach, isTouch) => {
+  const number = itemAt(position, reach);
+  hideTooltip();
+  if (number === null) return;
+  record.chosen = number; // at once; the response of the app follows
+  if (isTouch) hover(number);
+  requestDrawing();
+  select([number]);
+};
+
+const startSelecting = (isOn) => {
+  isSelecting = isOn;
+  container.classList.toggle("selecting", isOn);
+  tools.area.setAttribute("aria-pressed", isOn);
+  if (isOn) showHint("Draw a box around items");
+};
+
+const showArea = ([x0, y0], [x1, y1]) => {
+  area.hidden = false;
+  Object.assign(area.style, {
+    left: `${Math.min(x0, x1)}px`,
+    top: `${Math.min(y0, y1)}px`,
+    width: `${Math.abs(x1 - x0)}px`,
+    height: `${Math.abs(y1 - y0)}px`,
   });
 };
 
-preview.addEventListener("error", hidePreview);
-new ResizeObserver(() => plot.data ? redrawLater() : draw()).observe(container);
+const selectArea = ([x0, y0], [x1, y1]) => {
+  area.hidden = true;
+  startSelecting(false);
+  const isBetween = (value, a, b) => value >= Math.min(a, b) && value <= Math.max(a, b);
+  const numbers = [...items.keys()].filter((number) => {
+    const [x, y] = toPixels(items[number]);
+    return isBetween(x, x0, x1) && isBetween(y, y0, y1);
+  });
+  if (numbers.length) select(numbers);
+};
+
+const centreOf = (points) => [0, 1].map((k) => points.reduce((sum, p) => sum + p[k], 0) / points.length);
+const spreadOf = ([first, second]) => Math.hypot(first[0] - second[0], first[1] - second[1]);
+
+canvas.addEventListener("pointerdown", (event) => {
+  if (!record || event.button !== 0) return;
+  canvas.setPointerCapture(event.pointerId);
+  pointers.set(event.pointerId, inPlane(event));
+  if (pointers.size === 1) gesture = { start: inPlane(event), hasMoved: false };
+  else gesture.hasMoved = true; // of several fingers none clicks
+});
+
+canvas.addEventListener("pointermove", (event) => {
+  if (!record) return;
+  const position = inPlane(event);
+  const before = pointers.get(event.pointerId);
+  if (!before) {
+    const number = itemAt(position, REACH.mouse);
+    const arrow = number === null && arrowAt(position);
+    if (number !== null) hover(number);
+    else if (arrow) hoverArrow(arrow);
+    else hideTooltip();
+    return;
+  }
+  const old = [...pointers.values()];
+  if (pointers.size === 1 && !gesture.hasMoved) {
+    if (spreadOf([gesture.start, position]) < SLOP) return;
+    gesture.hasMoved = true;
+    hideTooltip();
+  }
+  pointers.set(event.pointerId, position);
+  const now = [...pointers.values()];
+  if (isSelecting) {
+    showArea(gesture.start, position);
+    return;
+  }
+  const [from, to] = [centreOf(old), centreOf(now)];
+  pan(to[0] - from[0], to[1] - from[1]);
+  if (now.length === 2) zoomAt(spreadOf(now) / Math.max(1, spreadOf(old)), to);
+});
+
+canvas.addEventListener("pointerup", (event) => {
+  const isLast = pointers.delete(event.pointerId) && !pointers.size;
+  if (!isLast) return;
+  if (isSelecting && gesture.hasMoved) selectArea(gesture.start, inPlane(event));
+  else if (!gesture.hasMoved) {
+    const isTouch = event.pointerType !== "mouse";
+    click(gesture.start, isTouch ? REACH.touch : REACH.mouse, isTouch);
+  }
+});
+canvas.addEventListener("pointercancel", (event) => {
+  pointers.delete(event.pointerId); // the page scrolls
+  area.hidden = true;
+});
+canvas.addEventListener("pointerleave", (event) => {
+  if (event.pointerType === "mouse") hideTooltip();
+});
+// Two fingers zoom the map, also where one finger scrolls the page.
+canvas.addEventListener("touchstart", (event) => {
+  if (event.touches.length > 1) event.preventDefault();
+}, { passive: false });
+// The wheel alone scrolls the page.
+canvas.addEventListener("wheel", (event) => {
+  if (!event.ctrlKey && !event.metaKey) {
+    showHint("Hold Ctrl and scroll to zoom");
+    return;
+  }
+  event.preventDefault();
+  zoomAt(clamp(Math.exp(-event.deltaY * 0.01), 1 / STEP, STEP), inPlane(event));
+}, { passive: false });
+
+const ACTIONS = {
+  in: () => zoomAt(STEP),
+  out: () => zoomAt(1 / STEP),
+  whole: () => look(1, 0.5, 0.5),
+  area: () => startSelecting(!isSelecting),
+};
+for (const [action, button] of Object.entries(tools)) {
+  button.addEventListener("click", ACTIONS[action]);
+}
+
+// What the app sends: a whole record, or only the overlay of the one that is drawn.
+
+const prepare = () => {
+  const { points, kinds, norms } = record;
+  const range = (values) => {
+    const low = values.reduce((a, b) => Math.min(a, b), Infinity);
+    return [low, values.reduce((a, b) => Math.max(a, b), -Infinity) - low || 1];
+  };
+  const [[left, width], [bottom, height]] = [0, 1].map((k) => range(points.map((p) => p[k])));
+  const [least, spread] = range(norms);
+  items = points.map(([x, y], number) => ({
+    x: (x - left) / width,
+    y: 1 - (y - bottom) / height,
+    kind: kinds[number],
+    radius: RADII[kinds[number]],
+    colour: Math.round(((norms[number] - least) / spread) * (COLOURS - 1)),
+  }));
+  const byNorm = [...items.keys()].sort((a, b) => norms[a] - norms[b]);
+  record.labelled = byNorm;
+  // General items are drawn above those of their kind.
+  record.order = [...byNorm].reverse().sort((a, b) => kinds[a] - kinds[b]);
+  for (const entry of container.querySelectorAll("[data-kind]")) {
+    entry.hidden = !kinds.includes(KINDS.indexOf(entry.dataset.kind));
+  }
+};
+
+const showChosen = () => {
+  if (record.chosen === null) return;
+  const [x, y] = toPixels(items[record.chosen]);
+  const isVisible = x > 0 && y > 0 && x < size.width && y < size.height;
+  if (size.width && !isVisible) look(view.zoom, items[record.chosen].x, items[record.chosen].y);
+};
+
+const update = () => {
+  if (!props.value) return;
+  const value = JSON.parse(props.value);
+  photoAddress = value.source || photoAddress;
+  if (value.points) {
+    const isSame = record && record.key === value.key;
+    record = value;
+    prepare();
+    hideTooltip();
+    if (!isSame) look(1, 0.5, 0.5);
+  } else if (record) {
+    Object.assign(record, { path: value.path, chosen: value.chosen });
+  }
+  if (!record) return;
+  showChosen();
+  requestDrawing();
+};
+
+// Where an item is on the screen, for scripts outside.
+container.locate = (number) => {
+  const box = canvas.getBoundingClientRect();
+  const [x, y] = toPixels(items[number]);
+  return [box.left + x, box.top + y];
+};
+
+preview.addEventListener("error", () => { preview.hidden = true; });
+preview.addEventListener("load", placeTooltip);
+new ResizeObserver(requestDrawing).observe(plane);
 // The theme is a class of the body.
-new MutationObserver(() => plot.data && redrawLater())
-  .observe(document.body, { attributeFilter: ["class"] });
+new MutationObserver(() => {
+  palette = null;
+  requestDrawing();
+}).observe(document.body, { attributeFilter: ["class"] });
 watch("value", update);
+look(1, 0.5, 0.5);
 update();

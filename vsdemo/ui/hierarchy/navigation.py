@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from vsdemo.hierarchy import walks
 from vsdemo.hierarchy.order import CAPTION, PHOTO, ROOT, Node, Step
-from vsdemo.plots.embedding_map import MapView, map_figure, map_overlay
+from vsdemo.plots.embedding_map import MapView, map_overlay, map_record
 from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui.components.html import PhotoAddress
 from vsdemo.ui.hierarchy import view
@@ -160,6 +160,8 @@ def map_value(
     path = [row[number] for number in state.trail if number in row]
     if chosen is not None:
         path.append(chosen)
+    if not whole:
+        return to_json(map_overlay(path, chosen), source)
     map_view = MapView(
         points=points,
         kinds=[hierarchy.items[number].kind for number in numbers],
@@ -178,4 +180,4 @@ def map_value(
             if hierarchy.items[number].kind == PHOTO
         ],
     )
-    return to_json(map_figure(map_view) if whole else map_overlay(map_view), source)
+    return to_json(map_record(map_view), source)

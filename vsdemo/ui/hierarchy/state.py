@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from torch import Tensor
@@ -19,11 +20,13 @@ class Additions:
 
     Attributes:
         items: The M sentences.
-        x: Their embeddings, (M, D); None without sentences.
+        x: Their embeddings, (M, D); None without a sentence to start from.
+        grammar: Texts -> what follows from them by their grammar, as `Hierarchy.grammar`.
     """
 
     items: tuple[Item, ...] = ()
     x: Tensor | None = None
+    grammar: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from vsdemo.ui.components.widgets import clickable_html, note_html, one_line, up
 from vsdemo.ui.hierarchy import lesson, navigation, view
 from vsdemo.ui.hierarchy.compose import JoinPanel
 from vsdemo.ui.hierarchy.loader import Hierarchies, HierarchyGallery
-from vsdemo.ui.hierarchy.map import plotly_map
+from vsdemo.ui.hierarchy.map import map_widget
 from vsdemo.ui.hierarchy.state import HierarchyKey, HierarchyState
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
@@ -34,7 +34,7 @@ ABOUT_MAP = (
     "are more general."
 )
 GALLERY, CONCEPTS = "Photos and sentences", "Concepts of WordNet"
-FIRST_SENTENCE, FIRST_CONCEPT = "a brown dog runs", "dog"
+FIRST_SENTENCE, FIRST_CONCEPT = "a dog", "dog"
 SIDE = 1280  # pixels
 
 
@@ -71,7 +71,7 @@ class HierarchyTab:
         with gr.Row(elem_classes="results", elem_id="mapped"):
             with gr.Column(scale=8, min_width=320):
                 self.map_note = note_html(html.note(ABOUT_MAP))
-                self.map = plotly_map("Map of the hierarchy", "map")
+                self.map = map_widget("Map of the hierarchy", "map")
             with gr.Column(scale=4, min_width=280):
                 self.join = JoinPanel(self.hierarchies, self._address)
                 self.map_selection = clickable_html("map-selection")
