@@ -1,8 +1,9 @@
 """What is true of texts and photos, by the relations of a gallery."""
 
 import numpy as np
+import pytest
 
-from vsdemo.hierarchy.truth import Truth
+from vsdemo.hierarchy.truth import FactTable, Truth
 
 
 class Three:
@@ -38,3 +39,19 @@ def test_nothing_is_known_before_the_relations_are():
     assert truth.follows("an animal", "a dog") is True
     relations.clear()
     assert truth.describes("a dog", 7) is True
+
+
+def test_a_table_of_facts_says_the_same():
+    class EightPhotos(Three):
+        def above_photos(self, texts, photos):
+            return np.repeat(super().above_photos(texts, np.array([7])), len(photos), axis=1)
+
+    texts = ["a dog runs", "An animal."]
+    truth = Truth(lambda: FactTable.of(EightPhotos(), texts, photos=8))
+    assert truth.follows("an animal", "a dog runs") is True
+    assert truth.follows("a dog runs", "an animal") is False
+    assert truth.follows("a dog", "a dog runs") is None
+    assert truth.describes("an animal", 7) is True
+    assert truth.describes("a dog runs", 7) is False
+    with pytest.raises(KeyError):
+        FactTable.of(EightPhotos(), ["a cat"], photos=8)

@@ -8,7 +8,7 @@ import torch
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.data.text.vocab import tokenize
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item
-from vsdemo.hierarchy.walks import walk
+from vsdemo.hierarchy.walks import truths, walk
 from vsdemo.models.scores import SCORES
 from vsdemo.search.hierarchies import add_generalizations
 
@@ -52,6 +52,8 @@ def test_a_walk_contains_only_sentences_entailed_by_its_start(hierarchy, engine,
     torch.testing.assert_close(extended.depths, depths)
     up = walk(extended, hierarchy.node(start), entailments).up
     texts = [extended.items[step.number].text for step in up]
+    nodes = [extended.node(step.number) for step in up[:-1]]  # but for the root
+    assert set(truths(extended, nodes, up=True)) == {True}
     assert texts[-1] == "anything"
     words = set(tokenize(CAPTIONS[0]))
     for text in texts[:-1]:

@@ -1,11 +1,16 @@
 """Hierarchies that ship with a checkpoint."""
 
+import shutil
+
+import numpy as np
 import pytest
 import torch
 
 from vsdemo.core.errors import UserError
+from vsdemo.data import datasets, relations
+from vsdemo.data.storybook.concepts import concept_phrases
 from vsdemo.hierarchy import projection
-from vsdemo.hierarchy.order import PHOTO
+from vsdemo.hierarchy.order import CAPTION, PHOTO
 from vsdemo.models import checkpoint
 from vsdemo.search import stored_hierarchies
 from vsdemo.search.engine import Engine, Reader
@@ -38,6 +43,34 @@ def test_a_stored_hierarchy_is_that_of_the_gallery(stored):
 def test_captions_of_a_data_set_are_not_stored(stored):
     content = stored_hierarchies.file(stored, "toy", "test").read_bytes()
     assert b"circle" not in content
+
+
+def test_what_is_true_is_stored_where_all_facts_are_known(toy_order, tmp_path, monkeypatch):
+    class Facts:
+        def __init__(self, split):
+            self.texts = [*concept_phrases(), *split.captions]
+
+        def among_texts(self, general, specific):
+            return (general[:, None] < specific).astype(np.int8)
+
+        def above_photos(self, texts, photos):
+            return ((texts[:, None] + photos) % 2).astype(np.int8)
+
+    monkeypatch.setattr(projection, "MIN_FOR_UMAP", 10_000)
+    monkeypatch.setattr(relations, "EXACT", {"toy"})
+    monkeypatch.setattr(relations, "load", Facts)
+    folder = shutil.copytree(toy_order, tmp_path / "copy")
+    stored_hierarchies.write(folder)
+    monkeypatch.setattr(stored_hierarchies, "truth_of", lambda *_: pytest.fail("was stored"))
+    hierarchy = read(folder).hierarchy
+    first, second = [item.text for item in hierarchy.items if item.kind == CAPTION][:2]
+    assert hierarchy.truth.follows(first, second) is True
+    assert hierarchy.truth.follows(second, first) is False
+    known = Facts(datasets.load("toy", "test"))
+    row = np.array([known.texts.index(second)])
+    for photo in range(3):
+        expected = bool(known.above_photos(row, np.array([photo])))
+        assert hierarchy.truth.describes(second, photo) is expected
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut off", "changed", "other weights"])

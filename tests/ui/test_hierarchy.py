@@ -16,9 +16,9 @@ from vsdemo.hierarchy import projection
 from vsdemo.hierarchy.order import PHOTO, ROOT
 from vsdemo.ui import callbacks
 from vsdemo.ui.hierarchy import loader
-from vsdemo.ui.hierarchy.lesson import COMPOSE, STEPS
+from vsdemo.ui.hierarchy.lesson import COMPOSE, MISTAKE, STEPS
 from vsdemo.ui.hierarchy.loader import Hierarchies
-from vsdemo.ui.hierarchy.tab import CONCEPTS, HierarchyTab
+from vsdemo.ui.hierarchy.tab import CONCEPTS, GALLERY, HierarchyTab
 from vsdemo.ui.library import Library
 from vsdemo.ui.tabs import Visit
 
@@ -96,9 +96,9 @@ def test_hierarchies_and_maps_load_once(library):
 
 def test_the_tab_starts_at_the_first_example(tab):
     update = opened(tab)
-    assert update[tab.query] == "a brown dog runs"
-    assert "Here: caption" in text(update[tab.here])
-    assert "q=a+brown+dog+runs" in update[tab.context.address]
+    assert update[tab.query] == "an animal"
+    assert "Here: concept" in text(update[tab.here])
+    assert "q=an+animal" in update[tab.context.address]
 
 
 def test_the_tab_starts_at_the_concept_of_the_address(tab):
@@ -144,6 +144,8 @@ def test_a_visitor_walks_among_own_sentences(tab):
 def test_an_unread_word_is_marked_and_corrected(tab):
     update = last(tab, tab.run, "a red trianlge", opened(tab)[tab.state])
     assert "<mark>trianlge</mark>" in update[tab.words]
+    assert "Nothing is listed below" in text(update[tab.below])
+    assert "Photos below" not in update[tab.here]
     corrected = last(tab, tab.correct, update[tab.state], clicked(0))
     assert corrected[tab.query] == corrected[tab.state].node.text == "a red triangle"
     assert corrected[tab.words] == ""
@@ -188,14 +190,12 @@ def test_a_click_on_an_unknown_item_is_refused(tab, data):
 def test_the_map_is_drawn_once_and_then_only_what_changes(tab):
     state = opened(tab, text="a dog")[tab.state]
     whole = last(tab, tab.draw, state, None)
-    figure = json.loads(whole[tab.map])
-    assert figure["source"].endswith("/{number}/small")
-    numbers = sorted(n for trace in figure["data"] for n in trace.get("customdata", ()))
-    assert numbers == list(range(len(numbers)))
-    assert len(numbers) > 1 + len(small_orders.PHRASES) + 8
+    record = json.loads(whole[tab.map])
+    assert record["source"].endswith("/{number}/small")
+    assert len(record["points"]) > 1 + len(small_orders.PHRASES) + 8
     again = json.loads(last(tab, tab.draw, state, whole[tab.drawn])[tab.map])
-    assert again.keys() == {"over", "shapes", "source"}
-    assert again["shapes"]
+    assert again.keys() == {"path", "chosen", "source"}
+    assert record["texts"][again["chosen"]] == "a dog"
 
 
 def test_a_click_on_the_map_goes_there_and_a_lasso_lists(tab):
@@ -279,7 +279,13 @@ def test_the_lesson_goes_to_texts_and_composes_two(tab):
     target = next(i for i, step in enumerate(STEPS) if step.target == "a dog")
     update = last(tab, tab.follow_lesson, state, clicked(target))
     assert update[tab.state].node.text == "a dog"
+    photo = last(tab, tab.follow_lesson, state, clicked(MISTAKE))
+    assert photo[tab.state].node.kind == PHOTO
     assert list(tab.follow_lesson(state, clicked(COMPOSE))) == []
     assert list(tab.join.follow_lesson(state, clicked(target))) == []
+    concepts = last(tab, tab.choose, CONCEPTS, state)[tab.state]
+    update = last(tab, tab.follow_lesson, concepts, clicked(target))
+    assert update[tab.scope] == GALLERY
+    assert not update[tab.state].concepts
     with pytest.raises(UserError):
         list(tab.follow_lesson(state, clicked(len(STEPS))))

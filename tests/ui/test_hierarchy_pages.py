@@ -13,8 +13,7 @@ from vsdemo.ui.hierarchy import loader
 PHONE = {"width": 390, "height": 844}
 WORDS = "Concepts of WordNet"
 PATH = "?tab=hierarchy&q=a+dog"
-EMIT = """([event, numbers]) => document.querySelector("#map .plot").emit(
-    event, {points: numbers.map((n) => ({customdata: n, x: 0, y: 0}))})"""
+LOCATE = "(number) => document.querySelector('#map .map').locate(number)"
 
 
 @pytest.fixture(autouse=True)
@@ -135,10 +134,16 @@ def test_the_map_opens_an_item_and_lists_a_selection(visit):
     page = visit(path=PATH)
     expect_node(page, "a dog")
     expect(page.locator("#map .map")).to_have_attribute("data-drawn", re.compile(r"\d"))
-    page.evaluate(EMIT, ["plotly_click", [0]])
+    page.locator("#map canvas").scroll_into_view_if_needed()
+    page.mouse.click(*page.evaluate(LOCATE, 0))
     expect_node(page, "anything")
-    page.evaluate(EMIT, ["plotly_selected", [0, 1, 2]])
-    expect(page.locator("#map-selection h2")).to_contain_text("0 photos, 3 words and sentences")
+    page.locator("#map").get_by_role("button", name="Select an area").click()
+    box = page.locator("#map canvas").bounding_box()
+    page.mouse.move(box["x"] + 2, box["y"] + 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 2, box["y"] + box["height"] - 2, steps=5)
+    page.mouse.up()
+    expect(page.locator("#map-selection h2")).to_contain_text("8 photos")
     page.locator("#map-selection button").nth(1).click()
     expect_node(page, "an animal")
 

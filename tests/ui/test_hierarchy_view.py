@@ -12,7 +12,7 @@ from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Ite
 from vsdemo.models.scores import SCORES
 from vsdemo.ui.hierarchy import navigation, view
 from vsdemo.ui.hierarchy.loader import HierarchyGallery
-from vsdemo.ui.hierarchy.map import plotly_map
+from vsdemo.ui.hierarchy.map import map_widget
 from vsdemo.ui.hierarchy.state import HierarchyState
 
 KINDS = (ROOT, CONCEPT, CAPTION, PHOTO, PHOTO)
@@ -31,6 +31,7 @@ def of(*texts) -> Hierarchy:
 HIERARCHY = of("entity", "dog.n.01", "A dog , wet , runs .", "wet.jpg", "dry.jpg")
 STEPS = [Step(1, 0.0), Step(2, 0.5), Step(0, 0.25)]
 NEAREST = {CONCEPT: STEPS, PHOTO: [Step(3, 0)]}
+UNKNOWN = {kind: [None] * len(steps) for kind, steps in NEAREST.items()}
 
 
 def same(text: str) -> Hierarchy:
@@ -60,9 +61,9 @@ def text(html):
         lambda text: view.selection(same(text), range(5), address),
         lambda text: view.selection(same(text), range(3), address),
         lambda text: view.tray([text]),
-        lambda text: view.joined(same(text), NEAREST, address, title="Compose"),
-        lambda text: view.joined(same("x"), NEAREST, address, title=text),
-        lambda text: plotly_map(text).html_template,
+        lambda text: view.joined(same(text), NEAREST, address, title="Compose", truths=UNKNOWN),
+        lambda text: view.joined(same("x"), NEAREST, address, title=text, truths=UNKNOWN),
+        lambda text: map_widget(text).html_template,
     ],
 )
 def test_html_is_escaped(page):
@@ -118,8 +119,10 @@ def test_a_selection_and_a_join_list_words_and_photos():
     assert "0 photos, 1 words" in view.selection(HIERARCHY, [1], address)
     assert view.selection(HIERARCHY, [], address) == ""
     nearest = {CONCEPT: [Step(1, 0)], CAPTION: [Step(2, 1)], PHOTO: [Step(4, 2)]}
-    html = view.joined(HIERARCHY, nearest, address, title="Compose: dog + cat")
+    truths = {CONCEPT: [True], CAPTION: [False], PHOTO: [True]}
+    html = view.joined(HIERARCHY, nearest, address, title="Compose: dog + cat", truths=truths)
     assert re.findall(r'data-number="(\d)"', html) == ["1", "2", "4"]
+    assert re.findall(r'class="truth (\w+)"', html) == ["holds", "fails"]
     assert "<li" not in view.tray([])
     assert re.findall(r'data-number="(\d)"', view.tray(["a", "b"])) == ["0", "1"]
 
@@ -153,7 +156,8 @@ def test_the_address_names_the_node():
 
 @pytest.fixture
 def gallery():
-    reader = SimpleNamespace(model=SimpleNamespace(text=SimpleNamespace(needs={"concepts"})))
+    model = SimpleNamespace(text=SimpleNamespace(needs={"concepts"}))
+    reader = SimpleNamespace(model=model, unknown_words=lambda text: [])
     return HierarchyGallery("order", None, reader, HIERARCHY)
 
 

@@ -153,6 +153,9 @@ def _print_joined(
         }
         print_json({"of": [place.text for place in places], **rows})
         return
+    if not items:
+        print("no item: none is within the limits of all of them")
+        return
     print_table(
         [(f"{value:.3f}", kind, text) for kind, rows in items.items() for text, value in rows]
     )

@@ -41,7 +41,7 @@ def in_common(hierarchy: Hierarchy, nodes: Sequence[Node], k: int) -> Items:
     joined = abstract(torch.cat([node.embedding for node in nodes]))
     if not hierarchy.has_limits:
         return nearest_by_kind(hierarchy, joined, nodes, k)
-    kinds = {kind: hierarchy.of_kind[kind].nonzero()[:, 0] for kind in (ROOT, CONCEPT, CAPTION)}
+    kinds = {kind: hierarchy.of_kind[kind].nonzero()[:, 0] for kind in (CAPTION, CONCEPT, ROOT)}
     return _within(hierarchy, nodes, kinds, k, up=True)
 
 

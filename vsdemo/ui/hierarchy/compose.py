@@ -15,7 +15,7 @@ from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import chip, clickable_html, note_html
-from vsdemo.ui.hierarchy import view
+from vsdemo.ui.hierarchy import navigation, view
 from vsdemo.ui.hierarchy.lesson import COMPOSE, COMPOSED, STEPS
 from vsdemo.ui.hierarchy.loader import Hierarchies
 from vsdemo.ui.hierarchy.state import HierarchyKey, HierarchyState
@@ -75,6 +75,7 @@ class JoinPanel:
         """Keep and compose two sentences, in the step of the lesson that does."""
         if state is None or callbacks.clicked_number(event, len(STEPS)) != COMPOSE:
             return
+        state = state.in_gallery
         gallery = yield from callbacks.wait_for(self.note, self.hierarchies.get(state.key))
         nodes = [text_node(gallery.hierarchy, gallery.reader, text) for text in COMPOSED]
         kept = (state.key, tuple(nodes))
@@ -113,7 +114,13 @@ class JoinPanel:
         items = JOINS[name](gallery.hierarchy, nodes, PER_KIND)
         title = f"{name}: {' + '.join(view.spoken(node.text) for node in nodes)}"
         yield {
-            self.joined: view.joined(gallery.hierarchy, items, self.address(state), title=title),
+            self.joined: view.joined(
+                gallery.hierarchy,
+                items,
+                self.address(state),
+                title=title,
+                truths=navigation.joined_truths(gallery, nodes, items, up=name == "Common"),
+            ),
             self.note: html.note(_order(gallery.hierarchy, name)),
         }
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from vsdemo.ui.components.templates import render
 
-COMPOSED = ("a dog", "a ball")
+COMPOSED = ("A person is outside.", "An animal is outside.")
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ STEPS = (
     LessonStep(
         title="A walk that is true",
         do="Start from a sentence and read the path above the three columns.",
-        see="From right to left each step says less, down to “anything”. Where all facts are "
-        "known, each step is marked as true or not true.",
-        button="Go to “A brown dog runs on the beach.”",
-        target="A brown dog runs on the beach.",
+        see="From right to left each step says less, down to “anything”: words are left out, and "
+        "the birds stand for the ducks. Each step that is known to follow is marked as true.",
+        button="Go to “Two yellow ducks swim in the sea under a cloudy sky.”",
+        target="Two yellow ducks swim in the sea under a cloudy sky.",
     ),
     LessonStep(
         title="What a cosine cannot say",
@@ -57,21 +57,21 @@ STEPS = (
     LessonStep(
         title="Two sentences in one",
         do="Keep two items and click Compose, or let the button do both.",
-        see="The larger of both values in each coordinate lies below both items: it says what "
-        "either of them says. Its nearest sentences and photos have a dog and a ball.",
-        button="Compose “a dog” and “a ball”",
+        see="Beside the map are the sentences and photos that lie below both items, so they say "
+        "what both say: somebody is outside, and so is an animal. Where nothing lies below both, "
+        "nothing is listed.",
+        button="Compose “A person is outside.” and “An animal is outside.”",
     ),
     LessonStep(
         title="What the model gets wrong",
-        do="Click a photo, look at the first steps above it, and go on to similar photos.",
-        see="Sooner or later a step is marked as not true. What a photo shows is recognised from "
-        "a few hundred numbers, so colours, counts and small things are mistaken. The limit of "
-        "what is listed is a choice: a lower one would list less, and be right more often.",
-        button="Go to “a dog”",
-        target="a dog",
+        do="Go to a photo with a mistake, and compare the photo with what is above it.",
+        see="The last step of the path is marked as not true. The model knows a photo by a few "
+        "hundred numbers, which miss what is small, and mix up what looks alike. What is listed "
+        "has a limit: a lower one would leave out such mistakes, but also much that is true.",
+        button="Go to a photo with a mistake",
     ),
 )
-COMPOSE = next(i for i, step in enumerate(STEPS) if step.button and not step.target)
+COMPOSE, MISTAKE = (i for i, step in enumerate(STEPS) if step.button and not step.target)
 
 
 def lesson() -> Markup:

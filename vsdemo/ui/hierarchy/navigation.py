@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from vsdemo.hierarchy import walks
+from vsdemo.hierarchy.joins import Items
 from vsdemo.hierarchy.order import CAPTION, PHOTO, ROOT, Node, Step
 from vsdemo.plots.embedding_map import MapView, map_overlay, map_record
 from vsdemo.search.suggestions import UnreadWord
@@ -72,6 +73,42 @@ def unread_words(gallery: HierarchyGallery, node: Node) -> list[UnreadWord]:
     return gallery.reader.unread_words(node.text) if node.kind == CAPTION else []
 
 
+def source(gallery: HierarchyGallery) -> str:
+    """Return which model the order is of, and how far a listed step may violate it."""
+    hierarchy = gallery.hierarchy
+    text = f"By {gallery.name}, over {len(hierarchy):,} items."
+    if not hierarchy.has_limits:
+        return text
+    limits = hierarchy.limits
+    return (
+        f"{text} What is listed violates the order by at most {limits.texts:.3f}, above photos by "
+        f"at most {limits.photos:.3f}; both were chosen on dev."
+    )
+
+
+def mistaken_photo(gallery: HierarchyGallery) -> Node:
+    """Return the first photo with something above it that is not true; else the first photo."""
+    hierarchy = gallery.hierarchy
+    nodes = [hierarchy.node(number) for number in hierarchy.of_kind[PHOTO].nonzero()[:, 0].tolist()]
+    for node in nodes if hierarchy.truth else ():
+        steps = walks.climb(hierarchy, node, max_steps=1)
+        if steps and False in _truths(gallery, node, steps, up=True):
+            return node
+    return nodes[0]
+
+
+def joined_truths(
+    gallery: HierarchyGallery, nodes: Sequence[Node], items: Items, *, up: bool
+) -> dict[str, list[bool | None]]:
+    """Return whether each joined item is above or below all nodes, by kind."""
+
+    def truth(step: Step) -> bool | None:
+        single = [_truths(gallery, node, [step], up=up)[0] for node in nodes]
+        return False if False in single else None if None in single else True
+
+    return {kind: [truth(step) for step in steps] for kind, steps in items.items()}
+
+
 def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Levels:
     """Return the items above and below a node, and the photos below or near it."""
     hierarchy = gallery.hierarchy
@@ -81,6 +118,7 @@ def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Leve
         upper,
         title="Above: more general",
         empty="No item is above the root." if node.kind == ROOT else "Nothing is above.",
+        limit=hierarchy.limit_below(node.kind),
         truths=_truths(gallery, node, upper, up=True),
     )
     if node.kind == PHOTO:
@@ -92,6 +130,8 @@ def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Leve
         lower, lower_photos = _below(gallery, node)
         photos = [step.number for step in lower_photos]
         title, empty = "Photos below", "No word or sentence is below."
+        if _has_unknown_words(gallery, node):
+            empty = "Nothing is listed below, since the model cannot read all words."
     return Levels(
         above=above,
         below=view.steps(
@@ -99,6 +139,7 @@ def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Leve
             lower,
             title="Below: more specific",
             empty=empty,
+            limit=hierarchy.limits.texts,
             truths=_truths(gallery, node, lower, up=False),
         ),
         photos=view.photos(hierarchy, photos, address, title=title),
@@ -115,12 +156,20 @@ def _truths(
 
 
 def _below(gallery: HierarchyGallery, node: Node) -> tuple[list[Step], list[Step]]:
-    """Return the (words and sentences, photos) listed below a node."""
-    if node.kind == PHOTO:
+    """Return the (words and sentences, photos) listed below a node.
+
+    None are below a sentence with words that the model cannot read: it seems to say less than it
+    does.
+    """
+    if node.kind == PHOTO or _has_unknown_words(gallery, node):
         return [], []
     hierarchy = gallery.hierarchy
     photos = hierarchy.below(node, kind=PHOTO) if gallery.has_photos else []
     return hierarchy.children(node)[:MAX_TEXTS], photos[:MAX_PHOTOS]
+
+
+def _has_unknown_words(gallery: HierarchyGallery, node: Node) -> bool:
+    return node.kind == CAPTION and bool(gallery.reader.unknown_words(node.text))
 
 
 def _items_below(gallery: HierarchyGallery, node: Node) -> set[int]:

@@ -61,6 +61,11 @@ class HierarchyState:
         return ("", "") if self.concepts else (self.model, self.gallery)
 
     @property
+    def in_gallery(self) -> HierarchyState:
+        """This state or, if it is one of concepts, the start of that of the gallery."""
+        return HierarchyState(self.model, self.gallery) if self.concepts else self
+
+    @property
     def address(self) -> dict[str, str]:
         """Query parameters for the browser's address bar; never a visitor's photo."""
         values = {"tab": "hierarchy", "model": self.model, "gallery": self.gallery}

@@ -34,7 +34,7 @@ ABOUT_MAP = (
     "are more general."
 )
 GALLERY, CONCEPTS = "Photos and sentences", "Concepts of WordNet"
-FIRST_SENTENCE, FIRST_CONCEPT = "a dog", "dog"
+FIRST_SENTENCE, FIRST_CONCEPT = "an animal", "dog"
 SIDE = 1280  # pixels
 
 
@@ -184,12 +184,19 @@ class HierarchyTab:
             yield from self._go_to(state, gallery, gallery.hierarchy.node(number))
 
     def follow_lesson(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
-        """Go to the target of a step of the lesson."""
-        step = lesson.STEPS[callbacks.clicked_number(event, len(lesson.STEPS))]
-        if state is not None and step.target:
-            gallery = yield from self._hierarchy(state)
-            node = hierarchies.text_node(gallery.hierarchy, gallery.reader, step.target)
-            yield from self._go_to(state, gallery, node)
+        """Go where a step of the lesson leads: among photos and sentences."""
+        number = callbacks.clicked_number(event, len(lesson.STEPS))
+        if state is None or (number == lesson.COMPOSE and not state.concepts):
+            return
+        state = state.in_gallery
+        gallery = yield from self._hierarchy(state)
+        target = lesson.STEPS[number].target or lesson.COMPOSED[0]
+        if number == lesson.MISTAKE:
+            node = navigation.mistaken_photo(gallery)
+        else:
+            node = hierarchies.text_node(gallery.hierarchy, gallery.reader, target)
+        for update in self._go_to(state, gallery, node):
+            yield {self.scope: GALLERY, **update}
 
     def select(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
         """Go to the item clicked on the map, or list the selected items."""
@@ -239,7 +246,7 @@ class HierarchyTab:
         node = state.node or node
         levels = navigation.levels(gallery, node, self._address(state))
         here = navigation.here(gallery, node, self._photo_address(state, gallery))
-        by = html.note(f"By {gallery.name}, over {len(gallery.hierarchy):,} items.")
+        by = html.note(navigation.source(gallery))
         yield {
             self.trail: navigation.trail(state, gallery),
             self.above: levels.above,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isinf
+from math import inf, isinf
 
 from markupsafe import Markup
 
@@ -69,6 +69,7 @@ def steps(
     *,
     title: str,
     empty: str,
+    limit: float = inf,
     truths: Sequence[bool | None] = (),
 ) -> Markup:
     """Return items above or below, the nearest first, each with its violation.
@@ -78,10 +79,11 @@ def steps(
         items: The items.
         title: Heading.
         empty: Text to show if there are none.
+        limit: The largest violation that is listed.
         truths: Whether the items are really above or below; empty if unknown.
     """
     links = _links(hierarchy, [step.number for step in items], truths)
-    bars = violation_bars([step.violation for step in items], hierarchy.limits.texts)
+    bars = violation_bars([step.violation for step in items], limit)
     return render(
         "hierarchy/steps.html",
         title=title,
@@ -156,6 +158,7 @@ def joined(
     address: PhotoAddress,
     *,
     title: str,
+    truths: Mapping[str, Sequence[bool | None]],
 ) -> Markup:
     """Return what several items say together, or have in common.
 
@@ -164,13 +167,19 @@ def joined(
         items: The items by kind.
         address: Addresses of photos.
         title: Heading.
+        truths: Whether each item is above or below all of the joined ones, by kind.
     """
-    texts = [step.number for kind, of in items.items() if kind != PHOTO for step in of]
+    kinds = [kind for kind in items if kind != PHOTO]
+    texts = [step for kind in kinds for step in items[kind]]
     photo_numbers = [step.number for step in items.get(PHOTO, ())]
     return render(
         "hierarchy/joined.html",
         title=title,
-        words=_links(hierarchy, texts),
+        words=_links(
+            hierarchy,
+            [step.number for step in texts],
+            [truth for kind in kinds for truth in truths[kind]],
+        ),
         cards=_cards(hierarchy, photo_numbers, address),
     )
 
