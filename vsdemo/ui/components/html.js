@@ -3,6 +3,8 @@
 window.vsdemo = {
   NARROW_WIDTH: 900, // pixels; a narrower page shows one column
   COPY_LABEL_MS: 1500, // how long a copy button shows its result
+  RETRY_DELAY: 2000, // milliseconds until a missing picture is tried again
+  MAX_ATTEMPTS: 60,
 
   isNarrow: () => window.innerWidth < vsdemo.NARROW_WIDTH,
 
@@ -112,6 +114,10 @@ window.vsdemo = {
 
   // The frame moves at once; the server's response follows.
   markSelected(button, number) {
+    if (button.dataset.scrollTo) {
+      document.getElementById(button.dataset.scrollTo).scrollIntoView({ block: "start" });
+      return;
+    }
     if (button.closest("#align, #region-results")) {
       window.scrollTo({ top: 0 });
       return;
@@ -128,6 +134,21 @@ window.vsdemo = {
     }
   },
 };
+
+// A picture of Storybook may be drawn only after the page shows its place, so it is tried again.
+document.addEventListener("error", ({ target: image }) => {
+  if (!image.matches?.(".frame img, .large img")) return;
+  const attempts = Number(image.dataset.attempts || 0);
+  if (attempts >= vsdemo.MAX_ATTEMPTS) return;
+  image.dataset.attempts = attempts + 1;
+  image.classList.add("awaited");
+  setTimeout(() => {
+    image.src = image.src; // loads it again
+  }, vsdemo.RETRY_DELAY);
+}, { capture: true });
+document.addEventListener("load", ({ target: image }) => {
+  if (image.matches?.("img.awaited")) image.classList.remove("awaited");
+}, { capture: true });
 
 document.addEventListener("click", (event) => {
   if (event.target.closest("[role=tab]")) vsdemo.hasClickedTab = true;

@@ -39,7 +39,7 @@ STEPS = (
     ),
     LessonStep(
         title="A walk that is true",
-        do="Start from a sentence and read the path above the three columns.",
+        do="Start from a sentence and read the path above the map.",
         see="From right to left each step says less, down to “anything”: words are left out, and "
         "the birds stand for the ducks. Each step that is known to follow is marked as true.",
         button="Go to “Two yellow ducks swim in the sea under a cloudy sky.”",
@@ -57,7 +57,7 @@ STEPS = (
     LessonStep(
         title="Two sentences in one",
         do="Keep two items and click Compose, or let the button do both.",
-        see="Beside the map are the sentences and photos that lie below both items, so they say "
+        see="Below the map are the sentences and photos that lie below both items, so they say "
         "what both say: somebody is outside, and so is an animal. Where nothing lies below both, "
         "nothing is listed.",
         button="Compose “A person is outside.” and “An animal is outside.”",
@@ -76,4 +76,4 @@ COMPOSE, MISTAKE = (i for i, step in enumerate(STEPS) if step.button and not ste
 
 def lesson() -> Markup:
     """Return the steps, with their buttons."""
-    return render("hierarchy/lesson.html", steps=STEPS)
+    return render("hierarchy/lesson.html", steps=STEPS, compose=COMPOSE)

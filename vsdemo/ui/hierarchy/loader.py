@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from pathlib import Path
@@ -164,13 +165,11 @@ class Hierarchies:
         models = self.library.models
         candidates = [model, *self.library.ranked(gallery)]
         limited = [name for name in candidates if checkpoint.has_limits(models[name])]
-        ordered = (name for name in [*limited, *candidates] if _has_order(models[name], name))
-        name = next(ordered, model)
-        reader, chosen = Reader(models[name]), self.library.galleries[gallery]
-        check_order(reader.score, name)
+        name, reader = _ordered_reader(models, [*limited, *candidates], model)
+        chosen = self.library.galleries[gallery]
+        stored = stored_hierarchies.read(reader, models[name], chosen.name, chosen.split)
         # The first path of a sentence needs the parser, which takes seconds to load.
         self.library.submit(self.library.status(LOADING), _has_parser, keep=True)
-        stored = stored_hierarchies.read(reader, models[name], chosen.name, chosen.split)
         if stored:
             return HierarchyGallery(name, models[name], reader, stored.hierarchy, stored.points)
         engine = self.library.engine(name, gallery).result(waiting=status)
@@ -186,11 +185,22 @@ def _has_parser() -> bool:
     return False
 
 
-def _has_order(folder: Path, name: str) -> bool:
-    with suppress(UserError):  # a model without an order, or a damaged one
-        check_order(Reader(folder).score, name)
-        return True
-    return False
+def _ordered_reader(
+    models: Mapping[str, Path], names: Sequence[str], chosen: str
+) -> tuple[str, Reader]:
+    """Return the first of some models that has an order, with its name.
+
+    Raises:
+        UserError: None has an order; the message names the chosen model.
+    """
+    for name in names:
+        with suppress(UserError):  # a model without an order, or a damaged one
+            reader = Reader(models[name])
+            check_order(reader.score, name)
+            return name, reader
+    reader = Reader(models[chosen])
+    check_order(reader.score, chosen)
+    return chosen, reader
 
 
 def _load_concepts() -> HierarchyGallery:

@@ -64,17 +64,14 @@ class HierarchyTab:
         self.words = clickable_html("hierarchy-words", padding=False)
         self.note = note_html(html.note(""))
         self.trail = clickable_html("trail")
-        with gr.Row(elem_classes="results", elem_id="levels"):
-            self.above, self.here, self.below = (
-                _column(elem_id) for elem_id in ("above", "here", "below")
-            )
         with gr.Row(elem_classes="results", elem_id="mapped"):
-            with gr.Column(scale=8, min_width=320):
-                self.map_note = note_html(html.note(ABOUT_MAP))
+            with gr.Column(scale=7, min_width=320, elem_classes="map-column"):
                 self.map = map_widget("Map of the hierarchy", "map")
-            with gr.Column(scale=4, min_width=280):
-                self.join = JoinPanel(self.hierarchies, self._address)
+                self.map_note = note_html(html.note(ABOUT_MAP))
                 self.map_selection = clickable_html("map-selection")
+            with gr.Column(scale=5, min_width=280):
+                self.above, self.here, self.below = map(clickable_html, ("above", "here", "below"))
+        self.join = JoinPanel(self.hierarchies, self._address)
         with gr.Accordion("A lesson in five steps", open=False, elem_id="lesson-panel"):
             self.lesson = clickable_html("lesson", lesson.lesson())
             gr.HTML(self.hierarchies.toy(), elem_id="toy")
@@ -314,8 +311,3 @@ def _target_node(state: HierarchyState, gallery: HierarchyGallery) -> Node:
         with suppress(UserError):
             return hierarchies.text_node(gallery.hierarchy, gallery.reader, str(text))
     return gallery.hierarchy.node(0)
-
-
-def _column(elem_id: str) -> gr.HTML:
-    with gr.Column(scale=4, min_width=280):
-        return clickable_html(elem_id)
