@@ -144,7 +144,7 @@ def test_the_map_opens_an_item_and_lists_a_selection(visit):
     page.mouse.move(box["x"] + box["width"] - 2, box["y"] + box["height"] - 2, steps=5)
     page.mouse.up()
     expect(page.locator("#map-selection h2")).to_contain_text("8 photos")
-    page.locator("#map-selection button").nth(1).click()
+    page.locator("#map-selection").get_by_role("button", name="an animal", exact=True).click()
     expect_node(page, "an animal")
 
 
@@ -163,3 +163,6 @@ def test_the_page_fits_on_a_phone(visit):
     expect_node(page, "a dog")
     expect(page.locator("#map .map")).to_have_attribute("data-drawn", re.compile(r"\d"))
     assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    assert (
+        page.locator("#map .map").bounding_box()["y"] < PHONE["height"] - 200
+    )  # without scrolling
