@@ -24,6 +24,7 @@ class DualEncoder(nn.Module):
 
     Attributes:
         limits: For a score with an order, where it ends; see `vsdemo.search.calibration`.
+        concepts: Those that it learned beside sentences, such as "a dog"; empty for most models.
         solved: Whether `fit` solves the model at once, without gradient steps.
     """
 
@@ -33,6 +34,7 @@ class DualEncoder(nn.Module):
         super().__init__()
         self.text, self.image, self.score = text, image, score
         self.limits: Limits = NO_LIMITS
+        self.concepts: tuple[str, ...] = ()
 
     @property
     def device(self) -> torch.device:
