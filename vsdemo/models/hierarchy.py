@@ -54,6 +54,9 @@ Captions = Annotated[int, Field(ge=1, le=LARGE, description="Captions of each ph
 Others = Annotated[
     int, Field(ge=0, le=LARGE, description="Concepts and other texts that join a batch")
 ]
+OtherPhotos = Annotated[
+    int, Field(ge=0, le=LARGE, description="Photos that join a batch without their captions")
+]
 OrderMargin = Annotated[
     float, Field(ge=0, le=LARGE, description="Violation that false relations of texts should reach")
 ]
@@ -84,6 +87,7 @@ class HierarchyConfig(SymmetricConfig):
     hidden: Hidden = 512
     captions: Captions = 3
     others: Others = 96
+    other_photos: OtherPhotos = 0
     order_weight: OrderWeight = 1.0
     order_margin: OrderMargin = 0.3
     negatives: Negatives = 16
