@@ -182,10 +182,16 @@ def build_order(config: OrderConfig, vocab: Vocab, features: int) -> DualEncoder
         head=heads[1],
         dropout=config.dropout,
         standardize=joint,
+        layer=_photo_layer(features, config.dim) if joint else None,
     )
-    if joint:
-        nn.init.constant_(image.linear.bias, START)
     return DualEncoder(text, image, score, _objective(config) if joint else None)
+
+
+def _photo_layer(features: int, dim: int) -> nn.Linear:
+    layer = nn.Linear(features, dim)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.constant_(layer.bias, START)
+    return layer
 
 
 def _objective(config: OrderConfig) -> RankedRelations:
