@@ -58,8 +58,8 @@ def test_a_cube_has_its_equation():
 def test_angle_and_order_have_their_equations():
     x = torch.tensor([[3.0, -4.0, 1.0, -2.0]])
     assert AngleAndOrderHead(2)(x)[0].tolist() == pytest.approx([0.6, -0.8, 1 - math.exp(-1), 0])
-    lowest = AngleAndOrderHead(2, lowest=2)(x)[0].tolist()
-    assert lowest == pytest.approx([0.6, -0.8, 1, 1, 1 - math.exp(-1), 0])
+    lowest = AngleAndOrderHead(2, lowest=(2, 1))(x)[0].tolist()
+    assert lowest == pytest.approx([0.6, -0.8, 1, 1, 1 - math.exp(-1), 0, 1])
 
 
 @given(st.lists(rows, min_size=1, max_size=4))

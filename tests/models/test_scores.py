@@ -125,6 +125,21 @@ def test_chunking_never_changes_scores_or_gradients(monkeypatch, room):
     torch.testing.assert_close(run(), whole)
 
 
+@pytest.mark.parametrize("room", [1, 16, 1000])
+def test_pairs_without_a_gradient_are_left_out(monkeypatch, room):
+    weights = torch.zeros(7, 5)
+    weights[[0, 0, 3, 6], [1, 4, 1, 2]] = torch.tensor([1.0, -2.0, 0.5, 3.0])
+    grads = []
+    for share in (0.25, 0):
+        monkeypatch.setattr(scores, "SPARSE", share)
+        monkeypatch.setattr(scores, "CPU_BLOCK", room)
+        lower, upper = (random(n, seed=n).x.requires_grad_() for n in (7, 5))
+        (SCORES["order"](Embeddings(lower), Embeddings(upper)) * weights).sum().backward()
+        grads.append((lower.grad, upper.grad))
+    torch.testing.assert_close(*grads)
+    assert grads[0][0][1].eq(0).all()
+
+
 def test_gradient_of_the_order_violation():
     lower = random(4, 3, seed=1).x.double().requires_grad_()
     upper = random(5, 3, seed=2).x.double().requires_grad_()

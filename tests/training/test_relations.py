@@ -1,5 +1,7 @@
 """Training on relations: batches, labels and a small run."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ import torch
 from tests.support.small_runs import logged, preset_trainer, stopped_at
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets, storybook
+from vsdemo.data.text.vocab import tokenize
 from vsdemo.models import checkpoint
 
 SMALL = (
@@ -42,6 +45,18 @@ def test_a_batch_has_captions_of_its_photos_and_other_texts(tmp_path):
     assert {*labels.above_photos.flatten().tolist()} == {0, 1}
 
 
+def test_rare_words_are_unknown_unless_a_concept_has_them(tmp_path):
+    material = trainer(tmp_path, "min_count=3").material
+    material.build()
+    counts = Counter(w for caption in material.train_set.captions for w in tokenize(caption))
+    concepts = [material.relations.texts[row] for row in material.relations.concepts]
+    named = {word for concept in concepts for word in tokenize(concept)}
+    rare = {word for word, n in counts.items() if n < 3} - named
+    assert rare
+    assert not rare & set(material.vocab.words)
+    assert named | {word for word, n in counts.items() if n >= 3} <= set(material.vocab.words)
+
+
 def test_an_epoch_shows_every_photo_once(tmp_path):
     material = trainer(tmp_path).material
     photos = [batch.photos for batch in material.batches(3)]
@@ -61,6 +76,7 @@ def test_training_learns_and_resumes(tmp_path):
     a, b = (checkpoint.load(tmp_path / name)[0].state_dict() for name in "ab")
     assert all(torch.equal(a[name], b[name]) for name in a)
     (step,) = logged(tmp_path / "b", "step")
+    assert "an animal" in checkpoint.load(tmp_path / "b")[0].concepts
     assert {"ranking", "texts", "photos"} <= set(step)
 
 

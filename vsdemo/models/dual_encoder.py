@@ -26,6 +26,7 @@ class DualEncoder(nn.Module):
     Attributes:
         objective: What is minimized with the material `relations`; None for other models.
         limits: For a score with an order, where it ends; see `vsdemo.search.calibration`.
+        concepts: Those that it learned beside sentences, such as "a dog"; empty for most models.
         solved: Whether `fit` solves the model at once, without gradient steps.
     """
 
@@ -41,6 +42,7 @@ class DualEncoder(nn.Module):
         super().__init__()
         self.text, self.image, self.score, self.objective = text, image, score, objective
         self.limits: Limits = NO_LIMITS
+        self.concepts: tuple[str, ...] = ()
 
     @property
     def device(self) -> torch.device:

@@ -20,6 +20,7 @@ from vsdemo.core.embeddings import Embeddings
 # Numbers in a block of intermediate results; on a CPU few, to fit a cache of 4 MB.
 GPU_BLOCK = 1 << 26
 CPU_BLOCK = 1 << 20
+SPARSE = 0.25  # share of pairs with a gradient below which the others are left out
 
 
 class Score:
@@ -289,11 +290,24 @@ class _OrderViolation(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
         lower, upper = ctx.saved_tensors
         to_lower, to_upper = torch.zeros_like(lower), torch.zeros_like(upper)
+        if lower.device.type == "cpu" and grad.count_nonzero() < SPARSE * grad.numel():
+            for i, j in _pairs(grad, lower):
+                slope = (lower[i] - upper[j]).clamp_(min=0).mul_(2 * grad[i, j, None])  # (n, D)
+                to_lower.index_add_(0, i, slope)
+                to_upper.index_add_(0, j, slope, alpha=-1)
+            return to_lower, to_upper
         for i, j in _blocks(lower, upper):
             slope = (lower[i, None] - upper[j]).clamp_(min=0).mul_(2 * grad[i, j, None])
             to_lower[i] += slope.sum(1)
             to_upper[j] -= slope.sum(0)
         return to_lower, to_upper
+
+
+def _pairs(grad: Tensor, lower: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    """Cut the pairs whose gradient is not 0 so that a block of (n, D) numbers stays small."""
+    size = max(1, _block_size(lower) // lower.shape[1])
+    for block in grad.nonzero().split(size):
+        yield block[:, 0], block[:, 1]
 
 
 def _blocks(lower: Tensor, upper: Tensor) -> Iterator[tuple[slice, slice]]:

@@ -98,6 +98,9 @@ def test_texts_are_captions_then_sentences_then_concepts(known):
         *others
     }
     assert "a park" not in others  # too few captions name one
+    concepts = [known.texts[row] for row in known.concepts]
+    assert {"a dog", "a beast", "an entity"} <= set(concepts)
+    assert "a brown dog" not in concepts
 
 
 def test_labels_are_those_of_plain_loops(known):

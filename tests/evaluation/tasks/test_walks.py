@@ -38,6 +38,7 @@ class Oracle:
     """A model whose order is that of the facts: one coordinate for each text, photos above all."""
 
     limits = Limits(0.5, 0.5)
+    concepts = ()
 
     def __init__(self, truth, unknown=()):
         self.truth, self.score, self._unknown = truth, SCORES["order"], unknown

@@ -82,6 +82,11 @@ class CaptionRelations:
         self._above_photo = _binary(of_photo @ known.above[: known.captions])  # (P, T)
         self._units_of_photo = _binary(of_photo @ known.units[: known.captions])  # (P, U)
 
+    @property
+    def concepts(self) -> np.ndarray:
+        """The rows of the concepts."""
+        return np.arange(len(self.texts) - self._concepts, len(self.texts))
+
     def others(self, captions: np.ndarray, count: int, draw: np.random.Generator) -> np.ndarray:
         """Return rows of different texts that are no captions.
 

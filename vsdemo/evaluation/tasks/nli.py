@@ -6,7 +6,8 @@ pairs. `neutral` and `contradiction` are the same answer, no. Baselines, each wi
 from dev: `majority`, the answer that is right more often there; `cosine` of the model's own
 embeddings, without its order (the paper's symmetric model is trained with the cosine, as preset
 `order/entailment_symmetric` is); `overlap`, the share of the hypothesis' words that the premise
-has, without a model.
+has, without a model. The direction of entailed pairs has baselines too: `overlap`, by the same
+share, and `words`, by which the sentence with fewer words is the general one.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import torch
 import torch.nn.functional as F
 
 from vsdemo.core import markdown
@@ -48,6 +50,15 @@ def overlap(pair: NliPair) -> float:
     """Return the share of the hypothesis' words that the premise has; 0 if it has no word."""
     words, premise = tokenize(pair.hypothesis), set(tokenize(pair.premise))
     return sum(word in premise for word in words) / max(1, len(words))
+
+
+def directions(pairs: Sequence[NliPair]) -> dict[str, np.ndarray]:
+    """Return whether baselines take the hypothesis for the general sentence, (N,), by name."""
+    turned = [NliPair(p.hypothesis, p.premise, p.label) for p in pairs]
+    shares = torch.tensor([[overlap(pair) for pair in side] for side in (pairs, turned)])
+    sides = [(len(tokenize(p.premise)), len(tokenize(p.hypothesis))) for p in pairs]
+    words = torch.tensor(sides, dtype=torch.float).reshape(-1, 2).T
+    return {"overlap": higher(*shares), "words": higher(*words)}
 
 
 def texts_of(pairs: Sequence[NliPair]) -> list[str]:
@@ -99,6 +110,8 @@ def measure(
     answers["yes"] = (numbers[yes], right[yes])
     answers["no"] = (numbers[~yes], right[~yes])
     answers["direction"] = (numbers[yes], direction[yes])
+    for name, right in directions(pairs).items():
+        answers[f"directions.{name}"] = (numbers[yes], right[yes])
     accuracy = PairAccuracy(Accuracy.of(len(pairs), answers))
     return accuracy, texts.count_unknown(texts_of(pairs))
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from vsdemo.core.config import Config
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import relations
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.models import checkpoint
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.objectives import Labels, RelationConfig
 from vsdemo.training.materials.photos import Photos
@@ -52,6 +56,14 @@ class Relations(Photos):
 
     def _texts(self) -> Sequence[str]:
         return self.relations.texts
+
+    def _vocabulary(self, sentences: Sequence[Sentence]) -> Vocab:
+        """Leave out words that captions use less than `min_count` times, but for concepts."""
+        captions = sentences[: len(self.train_set.captions)]
+        concepts = [sentences[row] for row in self.relations.concepts]
+        known = {*Vocab.build(captions, self.config.min_count).words, *Vocab.build(concepts).words}
+        rare = {*Vocab.build(captions).words} - known
+        return Vocab(tuple(word for word in Vocab.build(sentences).words if word not in rare))
 
     def batches(self, epoch: int, start: int = 0) -> Iterable[Any]:
         """Return the batches of an epoch from batch number `start` on."""
@@ -96,6 +108,13 @@ class Relations(Photos):
         drawn = [draw.permutation(captions)[: self.config.captions] for captions in own]
         owner = np.repeat(np.arange(len(photos)), [len(captions) for captions in drawn])
         return np.concatenate(drawn), owner
+
+    def save(self, folder: Path, model: nn.Module, *, atomic: bool = False) -> None:
+        """Write a checkpoint of the model, with the concepts that it learned."""
+        super().save(folder, model, atomic=atomic)
+        checkpoint.save_concepts(
+            folder, [self.relations.texts[row] for row in self.relations.concepts]
+        )
 
     def loss(self, *embedded: Any, progress: float) -> dict[str, Tensor]:
         """Return the loss of the model's objective, and its parts."""
