@@ -135,8 +135,8 @@ class Chains(PairedTask):
     def measure(self, model: DualEncoder, data: PhotoData) -> Accuracy:
         """Return percentages.
 
-        direction: of neighbouring sentences, those where score(general, specific) is higher than
-        score(specific, general), and by PARTS; any: of all pairs of a chain; whole: chains that
+        direction: of neighbouring sentences, those where the directed score(general, specific) is
+        higher than score(specific, general), and by PARTS; any: of all pairs of a chain; whole: chains that
         are right in all neighbours, a tie counting half; chance: whole by guessing; above:
         sentences that score higher with their own photo than with one that they are not true of.
 
