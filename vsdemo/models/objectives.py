@@ -20,6 +20,9 @@ Captions = Annotated[int, Field(ge=1, le=LARGE, description="Captions of each ph
 Others = Annotated[
     int, Field(ge=0, le=LARGE, description="Concepts and other texts that join a batch")
 ]
+OtherPhotos = Annotated[
+    int, Field(ge=0, le=LARGE, description="Photos that join a batch without their captions")
+]
 OrderMargin = Annotated[
     float, Field(ge=0, le=LARGE, description="Violation that false relations of texts should reach")
 ]
@@ -34,14 +37,15 @@ class RelationConfig(Config):
 
     captions: Captions = 3
     others: Others = 96
+    other_photos: OtherPhotos = 0
 
 
 @dataclass(frozen=True)
 class Labels:
-    """What is known about T texts, the captions first, and P photos.
+    """What is known about T texts, the captions first, and P photos, theirs first.
 
     Attributes:
-        owner: (C,) the photo of each caption.
+        owner: (C,) the photo of each caption, in order.
         among_texts: (T, T) whether a text lies above a text: 1, 0, or -1 if it is unknown.
         above_photos: (T, P) whether a text lies above a photo.
     """
@@ -49,6 +53,11 @@ class Labels:
     owner: Tensor
     among_texts: Tensor
     above_photos: Tensor
+
+    @property
+    def described(self) -> int:
+        """The number of photos whose captions are among the texts."""
+        return int(self.owner[-1]) + 1
 
 
 class Objective(nn.Module):
@@ -118,7 +127,7 @@ class RankedRelations(Objective):
     ) -> dict[str, Tensor]:
         """Return `loss`, its parts and those of the ranking."""
         captions = len(labels.owner)
-        scores = score(texts[:captions], photos)  # (C, P)
+        scores = score(texts[:captions], photos[: labels.described])
         ranked = self.ranking.of_scores(scores[:, labels.owner], labels.owner)
         among_texts, above_photos = violations(score, texts, photos)
         ranking = ranked["loss"] / captions

@@ -83,22 +83,26 @@ class Relations(Photos):
         return list(chosen.split(self.config.batch_size))
 
     def embed(self, batch: Any) -> tuple[Embeddings, Embeddings, Any]:
-        """Return captions of these photos and other texts, the photos, and `Labels`."""
+        """Return texts, the captions of these photos first, photos, these first, and `Labels`."""
         draw = np.random.default_rng(batch.seed)
         captions, owner = self._captions(batch.photos, draw)
         others = self.relations.others(captions, self.config.others, draw)
         texts = np.concatenate([captions, others])
         words = self.model.text.collate([self.captions[text] for text in texts]).to(device())
+        shown = np.concatenate([batch.photos, self._other_photos(batch.photos, draw)])
         assert self.model.image is not None
-        photos = self.model.image(self.photos[torch.from_numpy(batch.photos).to(device())])
+        photos = self.model.image(self.photos[torch.from_numpy(shown).to(device())])
         labels = Labels(
             owner=torch.from_numpy(owner).to(device()),
             among_texts=torch.from_numpy(self.relations.among_texts(texts, texts)).to(device()),
-            above_photos=torch.from_numpy(self.relations.above_photos(texts, batch.photos)).to(
-                device()
-            ),
+            above_photos=torch.from_numpy(self.relations.above_photos(texts, shown)).to(device()),
         )
         return self.model.text(words), photos, labels
+
+    def _other_photos(self, photos: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+        """Return `config.other_photos` photos that are none of these."""
+        others = np.setdiff1d(np.arange(len(self.photos)), photos)
+        return draw.permutation(others)[: self.config.other_photos]
 
     def _captions(
         self, photos: np.ndarray, draw: np.random.Generator
