@@ -42,10 +42,10 @@ class RelationConfig(Config):
 
 @dataclass(frozen=True)
 class Labels:
-    """What is known about T texts, the captions first, and P photos, theirs first.
+    """What is known about T texts, the captions first, and P photos, those of the captions first.
 
     Attributes:
-        owner: (C,) the photo of each caption, in order.
+        owner: (C,) the photo of each caption, in ascending order.
         among_texts: (T, T) whether a text lies above a text: 1, 0, or -1 if it is unknown.
         above_photos: (T, P) whether a text lies above a photo.
     """

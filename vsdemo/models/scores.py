@@ -291,10 +291,11 @@ class _OrderViolation(torch.autograd.Function):
         lower, upper = ctx.saved_tensors
         to_lower, to_upper = torch.zeros_like(lower), torch.zeros_like(upper)
         if lower.device.type == "cpu" and grad.count_nonzero() < SPARSE * grad.numel():
-            for i, j in _pairs(grad, lower):
-                slope = (lower[i] - upper[j]).clamp_(min=0).mul_(2 * grad[i, j, None])  # (n, D)
-                to_lower.index_add_(0, i, slope)
-                to_upper.index_add_(0, j, slope, alpha=-1)
+            for rows, columns in _pairs(grad, lower):
+                slope = (lower[rows] - upper[columns]).clamp_(min=0)  # (n, D)
+                slope.mul_(2 * grad[rows, columns, None])
+                to_lower.index_add_(0, rows, slope)
+                to_upper.index_add_(0, columns, slope, alpha=-1)
             return to_lower, to_upper
         for i, j in _blocks(lower, upper):
             slope = (lower[i, None] - upper[j]).clamp_(min=0).mul_(2 * grad[i, j, None])
