@@ -16,6 +16,7 @@ from vsdemo.data.relations.caption_words import (
     ALIASES,
     COUNT_NOUNS,
     MASS_NOUNS,
+    NO_KINDS,
     NO_NAMES,
     NO_THINGS,
     PRIVATIVE,
@@ -215,7 +216,10 @@ class CaptionNouns:
         if noun in self.senses:
             physical = senses.is_physical(self.wordnet, self.senses[noun])
             return physical or not head.endswith("ing")
-        return noun in ABOVE or (" " in noun and head in self.senses and self._is_concept(head))
+        if noun in ABOVE:
+            return True
+        is_verb = self._verbs[stem(head)] > self.counts[head]  # "a girl in a dress dances"
+        return " " in noun and head in self.senses and not is_verb and self._is_concept(head)
 
     def _above(self) -> Iterator[tuple[str, set[str]]]:
         """Yield each noun of a concept, and all nouns above it."""
@@ -252,7 +256,9 @@ class CaptionNouns:
                     if senses.is_physical(wordnet, c) or not wordnet.taxonomy.parents[c]
                 }
             result |= above
-        return result
+        names = {wordnet.taxonomy.names[concept] for concept in result}
+        no_kinds = {above for kind, above in NO_KINDS if kind in names}
+        return {c for c in result if wordnet.taxonomy.names[c] not in no_kinds}
 
     def meanings(self, noun: str) -> set[str]:
         """Return a noun, its synonyms and all nouns above it, in WordNet."""

@@ -79,7 +79,6 @@ ALIASES = {  # noun -> the noun that WordNet has
     "swim trunk": "swimming trunks",
     "santa hat": "hat",
     "ice cream cone": "ice-cream cone",
-    "cream cone": "ice-cream cone",
 }
 SENSES = {  # noun -> its concept; empty if WordNet has none that fits
     "bag": "bag.n.01",
@@ -409,9 +408,22 @@ workwear work-clothing fodder feed tobacco alcohol energy information info evide
 combustion oxidation locomotion motility telephony telecommunication propulsion semidarkness
 engrossment grease instrumentation currency tubing padding paving money radiation light hair
 entertainment housing transport travel labor waste cognition communication art
-calcite leaping
+calcite leaping work
 """
 MASS_NOUNS = frozenset(_MASS_NOUNS.split())  # also as heads, as in "sports equipment"
+# These have no article either, if a phrase names nothing else.
+_UNCOUNTED = """
+hair grass water snow sand ice dirt mud ground soccer football basketball baseball volleyball tennis
+hockey rugby softball golf air graffiti traffic luggage concrete pavement gravel rain fur bread
+foliage makeup sunlight blond brunette blue red green yellow orange purple pink black white gray
+grey brown beige tan gold silver denim plaid camouflage khaki leather music sky ocean nature
+downtown hay wood metal plastic glass paint money trash garbage beer coffee wine milk soda juice
+candy fruit cake lunch dinner breakfast smoke fire steam fog dust foam lipstick jewelry artwork art
+motion underwear sunshine scenery landscape terrain brush leather swimming skateboarding surfing
+skiing snowboarding karate ballet dodgeball lacrosse cricket badminton horseback wrestling
+ketchup frosting paper cardboard fabric cloth yarn tape wire asphalt turf shrubbery greenery
+"""
+UNCOUNTED = frozenset(_UNCOUNTED.split())
 # These often follow a possessive or another noun without an article, and yet have one.
 _COUNT_NOUNS = """
 arrow brush button corridor frame grin moustache overcoat tie saxophone profile reflection rose
@@ -420,7 +432,9 @@ video camp campus counter jacket costume girl frisbee phone pedestrian priest
 COUNT_NOUNS = frozenset(_COUNT_NOUNS.split())
 # WordNet's names of these concepts are no nouns of their own in present-day English.
 _NO_NAMES = "young dark wild mute religious outside juvenile"
-NO_NAMES = frozenset(_NO_NAMES.split())
+NO_NAMES = frozenset([*_NO_NAMES.split(), "psychological feature", "causal agent"])
+# WordNet has these above each other, but nobody calls a car a container.
+NO_KINDS = (("wheeled_vehicle.n.01", "container.n.01"),)
 # WordNet's verbs are no part of its file of nouns, so the few that hold in any caption are here.
 _INTRANSITIVE = {  # verb -> those below it
     "run": "sprint jog dash gallop trot",

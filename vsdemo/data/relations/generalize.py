@@ -205,6 +205,9 @@ def _is_misread(tree: Tree, children: Sequence[Sequence[int]], nouns: Nouns) -> 
     """Return whether a tree takes a verb for a noun: "jumps" in "a man in black jumps"."""
     for word, tag in enumerate(tree.tags):
         form = tree.words[word].lower()
+        is_behind = tree.labels[word] == "nmod" and tag == "NOUN" and word >= tree.heads[word]
+        if is_behind and "case" not in _relations(tree, children[word]):
+            return True  # "a jockey in blue gallops a horse"
         if tag != "NOUN" or nouns.is_noun(form):
             continue
         before = [tree.words[child].lower() for child in children[word] if child < word]
@@ -247,12 +250,11 @@ def _is_optional(
 ) -> bool:
     """Return whether the sentence without a word's subtree is complete and still true."""
     head, relation = tree.heads[word] - 1, _relation(tree, word)
-    if head < 0 or relation not in OPTIONAL or tree.labels[head] == "compound":
-        return False
+    if head < 0 or relation not in OPTIONAL or tree.labels[head] in ("compound", "acl:relcl"):
+        return False  # the dog that looks like a wolf
     form = tree.words[word].lower()
     if form in HEDGES or tree.labels[word] in ("nmod:poss", "nmod:npmod", "obl:npmod"):
         return False
-    before = [tree.words[child].lower() for child in children[word] if child < word]
     if relation == "nummod":
         return form != "one" and tree.words[head].lower() not in MEASURES
     if _is_hyphenated(tree, word) or _is_joined_to_next(tree, word, subtrees):
@@ -262,13 +264,21 @@ def _is_optional(
     if word < head and _relation(tree, head) == "amod":
         return False  # a black haired girl
     if relation == "amod":
-        own = {tree.words[child].lower() for child in children[head]}
-        if form in PRIVATIVE or "all" in own or tree.tags[word + 1] == "ADP":
-            return False  # all white clothing, rolled up jeans
-        return not _has_joined_adjectives(tree, head, children)
+        return _can_spare_adjective(tree, word, children)
     if relation == "conj":
-        return _can_spare_conjunct(tree, word, before, children)
+        return _can_spare_conjunct(tree, word, children)
     return tree.words[min(subtrees[word])].lower() != "of"  # a loaf of bread
+
+
+def _can_spare_adjective(tree: Tree, word: int, children: Sequence[Sequence[int]]) -> bool:
+    """Return whether an adjective can be left out: not in a toy car, all white clothing."""
+    head = tree.heads[word] - 1
+    if tree.words[word].lower() in PRIVATIVE:
+        return False
+    if "all" in {tree.words[child].lower() for child in children[head]}:
+        return False
+    is_before_particle = tree.tags[word + 1 : word + 2] == ("ADP",)  # rolled up jeans
+    return not (is_before_particle or _has_joined_adjectives(tree, head, children))
 
 
 def _is_hyphenated(tree: Tree, word: int) -> bool:
@@ -300,7 +310,7 @@ def _start(tree: Tree, words: set[int]) -> int:
 
 
 def _begins_with_with(tree: Tree, word: int, subtrees: Sequence[set[int]]) -> bool:
-    is_phrase = tree.tags[word] != "ADP" and _relation(tree, word) not in ("root", "acl", "advcl")
+    is_phrase = tree.tags[word] not in ("ADP", "VERB") and tree.heads[word] > 0
     return is_phrase and tree.words[_start(tree, subtrees[word])].lower() == "with"
 
 
@@ -382,11 +392,10 @@ def _has_joined_adjectives(tree: Tree, noun: int, children: Sequence[Sequence[in
     return any(_relation(tree, child) == "cc" for word in adjectives for child in children[word])
 
 
-def _can_spare_conjunct(
-    tree: Tree, word: int, before: Sequence[str], children: Sequence[Sequence[int]]
-) -> bool:
-    """Return whether a conjunct, which has these words before it, can be left out."""
+def _can_spare_conjunct(tree: Tree, word: int, children: Sequence[Sequence[int]]) -> bool:
+    """Return whether a conjunct can be left out."""
     head = tree.heads[word] - 1
+    before = [tree.words[child].lower() for child in children[word] if child < word]
     if tree.labels[head].startswith(("nsubj", "amod")) or "or" in before:
         return False  # "a dog and a cat are" and "a black and white dog" need both
     conjuncts = [child for child in children[head] if _relation(tree, child) == "conj"]
@@ -443,6 +452,8 @@ def _noun_phrase(
         return set()
     if ONE & {tree.words[child].lower() for child in children[word]} and singular(noun) != noun:
         return set()  # "an apron cooks" is no noun phrase
+    if any(tree.labels[c] == "nmod:poss" and tree.tags[c] == "PRON" for c in children[word]):
+        return set()  # their arms
     outside = [child for child in children[word] if _relation(tree, child) in OUTSIDE_NOUN]
     if _relation(tree, word) in ("obl", "nmod"):  # the parser takes other clauses for theirs
         outside += [
