@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
@@ -181,9 +181,10 @@ def one_step(tree: Tree, nouns: Nouns | None = None) -> list[Tree]:
     everything = set(range(count))
     if _is_misread(tree, children, nouns):
         return []
-    optional = [word for word in range(count) if _is_optional(tree, word, children, subtrees)]
+    spans = [_span(tree, words) for words in subtrees]
+    optional = [word for word in range(count) if _is_optional(tree, word, children, spans)]
     first_and_last = dict.fromkeys((*optional[:1], *optional[-1:]))
-    spared = [_spared(tree, word, subtrees) for word in first_and_last]
+    spared = [_spared(tree, word, subtrees, spans) for word in first_and_last]
     kept = [everything - words for words in spared if not _is_one_of_two(tree, words)]
     for word in range(count):
         noun_phrase = _noun_phrase(tree, word, children, subtrees, nouns)
@@ -194,6 +195,25 @@ def one_step(tree: Tree, nouns: Nouns | None = None) -> list[Tree]:
     if len(optional) <= SHORT:
         steps += _replaced(tree, children, nouns)
     return steps if optional else [*steps, *nouns.above(_bare_noun(tree))]
+
+
+class Span(NamedTuple):
+    """Where the subtree of a word is.
+
+    Args:
+        first: The first word.
+        start: The first one that is no punctuation.
+        last: The last word.
+    """
+
+    first: int
+    start: int
+    last: int
+
+
+def _span(tree: Tree, words: set[int]) -> Span:
+    first, last = min(words), max(words)
+    return Span(first, min((w for w in words if tree.tags[w] != "PUNCT"), default=first), last)
 
 
 def _relation(tree: Tree, word: int) -> str:
@@ -246,7 +266,7 @@ def _is_one_of_two(tree: Tree, spared: set[int]) -> bool:
 
 
 def _is_optional(
-    tree: Tree, word: int, children: Sequence[Sequence[int]], subtrees: Sequence[set[int]]
+    tree: Tree, word: int, children: Sequence[Sequence[int]], spans: Sequence[Span]
 ) -> bool:
     """Return whether the sentence without a word's subtree is complete and still true."""
     head, relation = tree.heads[word] - 1, _relation(tree, word)
@@ -257,9 +277,9 @@ def _is_optional(
         return False
     if relation == "nummod":
         return form != "one" and tree.words[head].lower() not in MEASURES
-    if _is_hyphenated(tree, word) or _is_joined_to_next(tree, word, subtrees):
+    if _is_hyphenated(tree, word) or _is_joined_to_next(tree, word, spans):
         return False
-    if _is_within_with(tree, word, subtrees) or _completes_verb(tree, word, children, subtrees):
+    if _is_within_with(tree, word, spans) or _completes_verb(tree, word, children, spans):
         return False
     if word < head and _relation(tree, head) == "amod":
         return False  # a black haired girl
@@ -267,7 +287,7 @@ def _is_optional(
         return _can_spare_adjective(tree, word, children)
     if relation == "conj":
         return _can_spare_conjunct(tree, word, children)
-    return tree.words[min(subtrees[word])].lower() != "of"  # a loaf of bread
+    return tree.words[spans[word].first].lower() != "of"  # a loaf of bread
 
 
 def _can_spare_adjective(tree: Tree, word: int, children: Sequence[Sequence[int]]) -> bool:
@@ -287,42 +307,37 @@ def _is_hyphenated(tree: Tree, word: int) -> bool:
     return any(part.endswith("-") for part in (*before, tree.words[word], *after))
 
 
-def _is_joined_to_next(tree: Tree, word: int, subtrees: Sequence[set[int]]) -> bool:
+def _is_joined_to_next(tree: Tree, word: int, spans: Sequence[Span]) -> bool:
     """Return whether what follows a word cannot stand without it.
 
     That is "to a wall" in "next to a wall", and perhaps "and a hat" in "a man with a beard and a
     hat" and "hanging out" in "with its tongue hanging out".
     """
-    following = "".join(tree.tags[max(subtrees[word]) + 1 : max(subtrees[word]) + 2])
+    following = "".join(tree.tags[spans[word].last + 1 : spans[word].last + 2])
     relation = _relation(tree, word)
     if relation == "advmod":
         return following == "ADP"
     if relation == "amod":
         return _is_before_participle(tree, word)
-    if _begins_with_with(tree, word, subtrees) and not _adjuncts_behind(tree, word, subtrees):
+    if _begins_with_with(tree, word, spans[word]) and not _adjuncts_behind(tree, word, spans):
         return following in ("VERB", "ADP", "ADV", "CCONJ")  # with his tongue hanging out
     return relation == "nmod" and following == "CCONJ"
 
 
-def _start(tree: Tree, words: set[int]) -> int:
-    """Return the first of some words that is no punctuation."""
-    return min((word for word in words if tree.tags[word] != "PUNCT"), default=min(words))
-
-
-def _begins_with_with(tree: Tree, word: int, subtrees: Sequence[set[int]]) -> bool:
+def _begins_with_with(tree: Tree, word: int, span: Span) -> bool:
     is_phrase = tree.tags[word] not in ("ADP", "VERB") and tree.heads[word] > 0
-    return is_phrase and tree.words[_start(tree, subtrees[word])].lower() == "with"
+    return is_phrase and tree.words[span.start].lower() == "with"
 
 
 def _completes_verb(
-    tree: Tree, word: int, children: Sequence[Sequence[int]], subtrees: Sequence[set[int]]
+    tree: Tree, word: int, children: Sequence[Sequence[int]], spans: Sequence[Span]
 ) -> bool:
     """Return whether a verb or an adverb before a phrase needs it.
 
     That is "to a wall" in "next to a wall", "a river" in "row down a river", "into a pool" in "goes
     into a pool", and "to the camera" in "have their backs to the camera".
     """
-    start, head = _start(tree, subtrees[word]), tree.heads[word] - 1
+    start, head = spans[word].start, tree.heads[word] - 1
     if word < head or _relation(tree, word) not in ADJUNCTS | {"obj"}:
         return False
     before, first = tree.words[start - 1].lower(), tree.words[start].lower()
@@ -334,7 +349,7 @@ def _completes_verb(
     return (verb in HAVE and (has_own or not objects)) or (verb in GO and not objects)
 
 
-def _is_within_with(tree: Tree, word: int, subtrees: Sequence[set[int]]) -> bool:
+def _is_within_with(tree: Tree, word: int, spans: Sequence[Span]) -> bool:
     """Return whether a phrase says where or how something behind "with" is.
 
     That is "in its mouth" in "with a stick in its mouth", wherever the parser has attached it.
@@ -342,24 +357,23 @@ def _is_within_with(tree: Tree, word: int, subtrees: Sequence[set[int]]) -> bool
     if _relation(tree, word) not in ADJUNCTS:
         return False
     head = tree.heads[word] - 1
-    if word > head and _begins_with_with(tree, head, subtrees):
+    if word > head and _begins_with_with(tree, head, spans[head]):
         return True
-    start = _start(tree, subtrees[word])
+    before = spans[word].start - 1
     return any(
-        _begins_with_with(tree, other, subtrees) and max(subtrees[other]) == start - 1
-        for other in range(start)
-        if other not in subtrees[word]
+        spans[other].last == before and _begins_with_with(tree, other, spans[other])
+        for other in range(before + 1)
     )
 
 
-def _adjuncts_behind(tree: Tree, word: int, subtrees: Sequence[set[int]]) -> set[int]:
-    """Return the words of the adjuncts that directly follow a word's subtree."""
-    result: set[int] = set()
-    end = max(subtrees[word])
-    for other in range(len(tree.words)):
-        if min(subtrees[other]) == end + 1 and _relation(tree, other) in ADJUNCTS:
-            result |= subtrees[other]
-    return result
+def _adjuncts_behind(tree: Tree, word: int, spans: Sequence[Span]) -> list[int]:
+    """Return the heads of the adjuncts that directly follow a word's subtree."""
+    following = spans[word].last + 1
+    return [
+        other
+        for other in range(following, len(tree.words))
+        if spans[other].first == following and _relation(tree, other) in ADJUNCTS
+    ]
 
 
 def _is_before_participle(tree: Tree, word: int) -> bool:
@@ -372,7 +386,7 @@ def _is_before_participle(tree: Tree, word: int) -> bool:
     return form in SHADES if following in COLOURS else following.endswith("ed")
 
 
-def _spared(tree: Tree, word: int, subtrees: Sequence[set[int]]) -> set[int]:
+def _spared(tree: Tree, word: int, subtrees: Sequence[set[int]], spans: Sequence[Span]) -> set[int]:
     """Return what is left out with a word.
 
     That is its subtree, and "snow" with "covered", and "in its mouth" with "with a stick".
@@ -381,8 +395,8 @@ def _spared(tree: Tree, word: int, subtrees: Sequence[set[int]]) -> set[int]:
     while word and _is_before_participle(tree, word - 1):
         word -= 1
         result |= subtrees[word]
-    if _begins_with_with(tree, word, subtrees):
-        result |= _adjuncts_behind(tree, word, subtrees)
+    if _begins_with_with(tree, word, spans[word]):
+        result = result.union(*(subtrees[other] for other in _adjuncts_behind(tree, word, spans)))
     return result
 
 
@@ -459,7 +473,8 @@ def _noun_phrase(
         outside += [
             other
             for other in subtrees[word] - {word}
-            if _relation(tree, other) == "acl" or _begins_with_with(tree, other, subtrees)
+            if _relation(tree, other) == "acl"
+            or _begins_with_with(tree, other, _span(tree, subtrees[other]))
         ]
     if not has_determiner and not all(
         _can_be_joined(tree, child, children, nouns)

@@ -23,6 +23,7 @@ something someone somebody anything one ones other others two three four five se
 another each both all everyone everything nothing nobody no none same
 """
 PRONOUNS = frozenset(_PRONOUNS.split())
+NOT_SHOWN_BEFORE = frozenset({"colored", "coloured", "covered", "shaped", "print", "themed"})
 ADVERBS = frozenset({"underwater", "outdoors", "indoors", "outside", "inside", "process"})
 NAMES = frozenset({"santa", "india", "america", "halloween", "christmas"})
 ARTICLES = frozenset(
@@ -49,31 +50,38 @@ def clean(words: Sequence[str], *, is_first: bool = True) -> str:
     is_name = len(words) == 1 and words[0][0].isupper() and not is_first
     if head in NO_THINGS | ADVERBS or head in NAMES or is_name:
         return ""
-    if forms[0] in ("a", "an"):
-        *_, last = forms
-        if len(forms) == 1 or (len(forms) == 2 and singular(last) != last):
-            return ""  # a pants
-        return " ".join([article("a", forms[1]), *forms[1:]])
     is_several = singular(head) != head
+    if forms[0] in ("a", "an"):
+        is_whole = len(forms) > 1 and not (is_several and head == forms[-1])  # a pants
+        return " ".join([article("a", forms[1]), *forms[1:]]) if is_whole else ""
     if forms[0] in ARTICLES | COUNTS or is_several or head in MASS_NOUNS | UNCOUNTED:
         return " ".join(forms)
+    before = forms[: forms.index(head)]
+    if ARTICLES & {*before} or any(singular(form) != form for form in before):
+        return ""  # dirtbikers race
     return " ".join([article("a", forms[0]), *forms])
 
 
 def _head(forms: Sequence[str]) -> str:
     """Return the noun of a phrase: the word before its first preposition, or the last."""
     for place, form in enumerate(forms):
-        if place and form in ("of", "in", "with", "on", "and", "at", "from", "wearing"):
+        is_colour = form == "and" and bool(COLOURS & {*forms[:place]})  # black and white dogs
+        if (
+            place
+            and not is_colour
+            and form in ("of", "in", "with", "on", "and", "at", "from", "wearing")
+        ):
             return forms[place - 1]
     return forms[-1]
 
 
-def is_shown(before: Sequence[str]) -> bool:
-    """Return whether what a phrase names can be seen, by the words before it.
+def is_shown(before: Sequence[str], behind: Sequence[str] = ()) -> bool:
+    """Return whether what a phrase names can be seen, by the words before it and behind it.
 
-    A clown cannot be seen behind "dressed like", a dog not behind "a picture of".
+    A clown cannot be seen behind "dressed like", a dog not behind "a picture of", and a rainbow not
+    before "colored".
     """
     words = [form for form in before if form.isalnum()]
-    if words[-1:] and words[-1] in NOT_SHOWN_AFTER:
+    if NOT_SHOWN_AFTER & {*words[-1:]} or NOT_SHOWN_BEFORE & {*behind[:1]}:
         return False
     return not (words[-1:] == ["of"] and bool(IMAGES & {*words[-3:]}))

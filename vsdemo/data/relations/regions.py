@@ -166,7 +166,9 @@ def _annotated(split: CaptionSet, photo: int) -> _Photo:
             text = annotation.captions[sentence].lower().split()
             for phrase in annotation.phrases[sentence]:
                 name = clean(phrase.words, is_first=phrase.first == 0)
-                shown = "notvisual" not in phrase.types and is_shown(text[: phrase.first])
+                end = phrase.first + len(phrase.words)
+                shown = "notvisual" not in phrase.types
+                shown = shown and is_shown(text[: phrase.first], text[end:])
                 if not name or not shown or not set(tokenize(" ".join(phrase.words))) <= words:
                     continue
                 own.add(name)
