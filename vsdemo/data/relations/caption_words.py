@@ -422,7 +422,8 @@ downtown hay wood metal plastic glass paint money trash garbage beer coffee wine
 candy fruit cake lunch dinner breakfast smoke fire steam fog dust foam lipstick jewelry artwork art
 motion underwear sunshine scenery landscape terrain brush leather swimming skateboarding surfing
 skiing snowboarding karate ballet dodgeball lacrosse cricket badminton horseback wrestling
-ketchup frosting signage writing paper cardboard fabric cloth yarn tape wire asphalt turf shrubbery greenery
+ketchup frosting signage writing paper cardboard fabric cloth yarn tape wire asphalt turf
+shrubbery greenery
 """
 UNCOUNTED = frozenset(_UNCOUNTED.split())
 # These often follow a possessive or another noun without an article, and yet have one.
