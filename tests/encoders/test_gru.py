@@ -55,6 +55,16 @@ def test_gru_agrees_with_its_definition(vocab, sentences, embed, pooling, bidire
 
 
 @torch.no_grad()
+def test_lexical_coordinates_do_not_depend_on_context(vocab, embed):
+    encoder = gru(vocab, pooling="max", bidirectional=True, lexical_dim=4, head=nn.Identity())
+    x = embed(encoder, [Sentence("red dog near blue sea"), Sentence("sea"), Sentence("dog red")])
+    words = encoder.table.weight[torch.tensor(encoder.vocab.encode("red dog near blue sea"))]
+    torch.testing.assert_close(x[0, 4:], encoder.lexical(words).amax(0))
+    assert (x[1:, 4:] <= x[0, 4:] + 1e-6).all()  # fewer words, no larger coordinate
+    assert (x[1:, :4] > x[0, :4] + 1e-6).any()
+
+
+@torch.no_grad()
 def test_word_order_matters(vocab, embed):
     encoder = gru(vocab, pooling="last")
     x = embed(encoder, [Sentence("red dog near blue sea"), Sentence("blue dog near red sea")])

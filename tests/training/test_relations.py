@@ -1,5 +1,7 @@
 """Training on relations: batches, labels and a small run."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 import torch
@@ -7,12 +9,14 @@ import torch
 from tests.support.small_runs import logged, preset_trainer, stopped_at
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets, storybook
+from vsdemo.data.text.vocab import tokenize
 from vsdemo.models import checkpoint
 
 SMALL = (
-    *("backbone=pocket", "crops=whole", "dim=24", "order_dim=16", "text_dim=4", "hidden=16"),
-    *("word_dim=8", "batch_size=8", "captions=2", "others=6", "epochs=2", "learning_rate=0.01"),
+    *("backbone=pocket", "crops=whole", "dim=24", "word_dim=8", "batch_size=8", "captions=2"),
+    *("others=6", "epochs=2", "learning_rate=0.01"),
 )
+PARTS = ("order_dim=16", "text_dim=4", "hidden=16")
 NUMBERS = {"train": range(16), "dev": range(4000, 4006)}
 
 
@@ -25,7 +29,7 @@ def few_pictures(monkeypatch):
 
 
 def trainer(out, *settings):
-    return preset_trainer(out, "hierarchy", *SMALL, *settings, data="storybook")
+    return preset_trainer(out, "hierarchy", *SMALL, *PARTS, *settings, data="storybook")
 
 
 def test_a_batch_has_captions_of_its_photos_and_other_texts(tmp_path):
@@ -39,6 +43,18 @@ def test_a_batch_has_captions_of_its_photos_and_other_texts(tmp_path):
     assert labels.above_photos.shape == (22, 8)
     assert (labels.above_photos[range(16), labels.owner] == 1).all()
     assert {*labels.above_photos.flatten().tolist()} == {0, 1}
+
+
+def test_rare_words_are_unknown_unless_a_concept_has_them(tmp_path):
+    material = trainer(tmp_path, "min_count=3").material
+    material.build()
+    counts = Counter(w for caption in material.train_set.captions for w in tokenize(caption))
+    concepts = [material.relations.texts[row] for row in material.relations.concepts]
+    named = {word for concept in concepts for word in tokenize(concept)}
+    rare = {word for word, n in counts.items() if n < 3} - named
+    assert rare
+    assert not rare & set(material.vocab.words)
+    assert named | {word for word, n in counts.items() if n >= 3} <= set(material.vocab.words)
 
 
 def test_an_epoch_shows_every_photo_once(tmp_path):
@@ -60,6 +76,7 @@ def test_training_learns_and_resumes(tmp_path):
     a, b = (checkpoint.load(tmp_path / name)[0].state_dict() for name in "ab")
     assert all(torch.equal(a[name], b[name]) for name in a)
     (step,) = logged(tmp_path / "b", "step")
+    assert "an animal" in checkpoint.load(tmp_path / "b")[0].concepts
     assert {"ranking", "texts", "photos"} <= set(step)
 
 
@@ -68,6 +85,21 @@ def test_the_loss_of_relations_falls(tmp_path):
     first, *_, last = logged(tmp_path, "step")
     assert last["texts"] < 0.85 * first["texts"]
     assert last["photos"] < 0.8 * first["photos"]
+
+
+@pytest.mark.parametrize("preset", ["order/joint", "meru", "cones"])
+def test_other_models_learn_and_resume(tmp_path, preset):
+    def run(out):
+        settings = ("epochs=10", "evaluate_every=10")
+        return preset_trainer(out, preset, *SMALL, *settings, data="storybook").run()
+
+    with stopped_at(4):
+        assert run(tmp_path / "a") == "stopped"
+    assert run(tmp_path / "a") == run(tmp_path / "b") == "done"
+    a, b = (checkpoint.load(tmp_path / name)[0].state_dict() for name in "ab")
+    assert all(torch.equal(a[name], b[name]) for name in a)
+    first, *_, last = logged(tmp_path / "b", "step")
+    assert last["texts"] < first["texts"]
 
 
 def test_captions_need_wordnet(tmp_path, toy_root):

@@ -21,18 +21,22 @@ class WordGRU(SequenceEncoder):
 
         h_1 ... h_T = GRU(x_1 ... x_T)        f(s) = head(pool(h_1 ... h_T))
 
+    With `lexical_dim` L, max_t V x_t is appended to the pooled states: coordinates that words have
+    whatever their context, so that a sentence without some of its words never has larger ones.
+
     Args:
         vocab: Words known.
         word_dim: Length of a word vector.
-        dim: Length D of the embeddings and of the states.
+        dim: Length D of the embeddings; D - L is that of the states.
         pooling: One of `POOLINGS`: the last state, or the maximum or mean over all states.
         bidirectional: Read in both directions, each with dim / 2 units, and concatenate. The
             last state is then that after the last word of each direction.
+        lexical_dim: L.
         head: Applied last; by default it normalises to length 1.
         dropout: Share of word vectors and of pooled states set to 0.
 
     Raises:
-        UserError: If `bidirectional` and `dim` is odd.
+        UserError: If `bidirectional` and D - L is odd.
     """
 
     def __init__(  # noqa: PLR0913 -- hyperparameters, keyword-only
@@ -43,18 +47,21 @@ class WordGRU(SequenceEncoder):
         dim: int,
         pooling: str = "last",
         bidirectional: bool = False,
+        lexical_dim: int = 0,
         head: nn.Module | None = None,
         dropout: float = 0.0,
     ) -> None:
         super().__init__(vocab, word_dim)
-        if bidirectional and dim % 2:
+        size = dim - lexical_dim
+        if bidirectional and size % 2:
             raise UserError(
-                f"A bidirectional GRU needs an even dim, not {dim}; set dim to {dim + 1}."
+                f"A bidirectional GRU needs an even dim, not {size}; set dim to {dim + 1}."
             )
         self.dim = dim
         self.pooling = pooling
-        units = dim // 2 if bidirectional else dim
+        units = size // 2 if bidirectional else size
         self.gru = nn.GRU(word_dim, units, batch_first=True, bidirectional=bidirectional)
+        self.lexical = nn.Linear(word_dim, lexical_dim) if lexical_dim else None
         self.dropout = nn.Dropout(dropout)
         self.head = Head() if head is None else head
         initialise(self.gru)
@@ -67,12 +74,20 @@ class WordGRU(SequenceEncoder):
 
     def forward(self, batch: Words) -> Embeddings:
         """Embed a batch: (B, D)."""
-        words = self.dropout(self.table(batch.ids))  # (B, T, word_dim)
-        states, last = self._run(words, batch.lengths)
+        words = self.table(batch.ids)  # (B, T, word_dim)
+        states, last = self._run(self.dropout(words), batch.lengths)  # (B, T, D - L)
         if self.pooling == "max":
-            pooled = states.masked_fill(~batch.mask, -torch.inf).amax(1)
+            pooled = _maximum(states, batch.mask)
         elif self.pooling == "mean":
             pooled = (states * batch.mask).sum(1) / batch.mask.sum(1)
         else:
             pooled = last
-        return Embeddings(self.head(self.dropout(pooled)))  # (B, D)
+        pooled = self.dropout(pooled)
+        if self.lexical is not None:
+            pooled = torch.cat([pooled, _maximum(self.lexical(words), batch.mask)], dim=-1)
+        return Embeddings(self.head(pooled))  # (B, D)
+
+
+def _maximum(x: Tensor, mask: Tensor) -> Tensor:
+    """Return the maximum over the words of each sentence: (B, T, D) -> (B, D)."""
+    return x.masked_fill(~mask, -torch.inf).amax(1)

@@ -55,6 +55,20 @@ class Twin(nn.Sequential):
             nn.init.zeros_(layer.bias)
 
 
+class CubeHead(nn.Module):
+    """Coordinates in 0..1, each an order of its own: (..., D) -> (..., D), float32.
+
+        f(x) = 1 - exp(-max(0, x))
+
+    One of them can be above another in all coordinates, which vectors of length 1 cannot, and there
+    is an item that lies below everything, at 1.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Apply the head to embeddings (..., D)."""
+        return -torch.expm1(-F.relu(x.float()))
+
+
 class AngleAndOrderHead(nn.Module):
     """Two parts, one for the angle and one for the order: (..., D) -> (..., D), float32.
 
@@ -64,20 +78,18 @@ class AngleAndOrderHead(nn.Module):
 
     Args:
         angle: Number A of the coordinates of a.
-        lowest: Put so many coordinates of 1 before those of o, for items that lie below everything
-            in them; then the input has as many fewer.
+        lowest: Put so many coordinates of 1 before and after those of o, for items that lie below
+            everything in them; then the input has as many fewer.
     """
 
-    def __init__(self, angle: int, *, lowest: int = 0) -> None:
+    def __init__(self, angle: int, *, lowest: tuple[int, int] = (0, 0)) -> None:
         super().__init__()
         self.angle = angle
         self.lowest = lowest
+        self.cube = CubeHead()
 
     def forward(self, x: Tensor) -> Tensor:
-        """Apply the head to embeddings (..., D - lowest)."""
+        """Apply the head to embeddings (..., D - sum(lowest))."""
         x = x.float()
-        order = -torch.expm1(-F.relu(x[..., self.angle :]))
-        parts = [F.normalize(x[..., : self.angle], dim=-1), order]
-        if self.lowest:
-            parts.insert(1, order.new_ones(*order.shape[:-1], self.lowest))
-        return torch.cat(parts, dim=-1)
+        order = F.pad(self.cube(x[..., self.angle :]), self.lowest, value=1.0)
+        return torch.cat([F.normalize(x[..., : self.angle], dim=-1), order], dim=-1)

@@ -22,6 +22,7 @@ NEEDS = frozenset(
         "photos",  # a split with captions, and the features of its photos: `PhotoData`
         "boxes",  # the regions' boxes too, and a model that aligns
         "storybook",  # photos of Storybook, whose facts are known
+        "relations",  # photos of which it is known what follows from their captions
         "sentences",  # sentence pairs of the task itself: `SentenceData`
         "concepts",  # a hierarchy of concepts, and a model of its concepts: `ConceptData`
     }

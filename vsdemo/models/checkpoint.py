@@ -2,7 +2,7 @@
 
 The files are config.json, vocab.json, model*.safetensors, metrics.json, events.jsonl and README.md.
 `vsdemo.search.calibration` adds matching.json, words.json for models that read characters, and
-limits.json for models with an order.
+limits.json for models with an order. A model that learned concepts has concepts.json.
 SHA256SUMS has the checksums of all that answers depend on, which `load` compares. There is no
 pickle.
 """
@@ -41,6 +41,8 @@ from vsdemo.vision.features import FeatureCache
 FORMAT = 1  # of the folder; config.json has a version of its own
 SNAPSHOT = "snapshot-"
 TRAINING_WORDS, METRICS, LIMITS = "words.json", "metrics.json", "limits.json"
+CONCEPTS = "concepts.json"
+EXTRAS = (TRAINING_WORDS, LIMITS, CONCEPTS)  # files that answers depend on, where there are any
 MAX_FILE = 9_500_000  # bytes; Hugging Face Spaces refuse 10 MB outside LFS
 ENSEMBLE = "ensemble"
 DAMAGE = (  # what damaged files raise
@@ -176,7 +178,7 @@ def save(
     checksums.write_files(
         folder,
         {name: text.encode() for name, text in contents.items()} | weights,
-        remove=[LIMITS, *(old for old in _weights(folder) if old not in names)],
+        remove=[LIMITS, CONCEPTS, *(old for old in _weights(folder) if old not in names)],
     )
 
 
@@ -290,6 +292,7 @@ def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
         _check_finite(state)
         training_words = _training_words(folder)
         model.limits = _limits(folder)
+        model.concepts = _concepts(folder)
     except DamagedFile:
         raise
     except DAMAGE as error:
@@ -345,6 +348,18 @@ def _limits(folder: Path) -> Limits:
     return Limits(**json_files.load(folder / LIMITS)) if has_limits(folder) else NO_LIMITS
 
 
+def save_concepts(folder: Path, concepts: Sequence[str]) -> None:
+    """Store the concepts that a model learned, such as "a dog"; `save` removes them."""
+    text = json.dumps(list(concepts), ensure_ascii=False) + "\n"
+    checksums.write_files(folder, {CONCEPTS: text.encode()})
+
+
+def _concepts(folder: Path) -> tuple[str, ...]:
+    """Return what `save_concepts` stored; nothing for most models."""
+    file = folder / CONCEPTS
+    return tuple(map(str, json_files.load(file))) if file.exists() else ()
+
+
 def _training_words(folder: Path) -> WordList | None:
     """Return what `save_training_words` stored; None for most models."""
     file = folder / TRAINING_WORDS
@@ -359,7 +374,7 @@ def check_sums(folder: Path) -> None:
     Raises:
         DamagedFile: A file has changed.
     """
-    for file in (*_content_files(folder), folder / TRAINING_WORDS, folder / LIMITS):
+    for file in (*_content_files(folder), *map(folder.joinpath, EXTRAS)):
         checksums.check(file)
 
 
@@ -387,8 +402,15 @@ def build_ensemble(members: Sequence[DualEncoder]) -> DualEncoder:
 
 
 def member_state(state: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
-    """Return a member's weights as the ensemble names them: text.x -> text.members.0.x."""
-    return {name.replace(".", f".members.{number}.", 1): t for name, t in state.items()}
+    """Return a member's weights as the ensemble names them: text.x -> text.members.0.x.
+
+    Those of its objective, which are for training, are left out.
+    """
+    return {
+        name.replace(".", f".members.{number}.", 1): tensor
+        for name, tensor in state.items()
+        if not name.startswith("objective.")
+    }
 
 
 def _read(folder: Path) -> tuple[Any, dict[str, Tensor]]:

@@ -27,7 +27,17 @@ from vsdemo.encoders.gru import WordGRU
 from vsdemo.encoders.heads import AngleAndOrderHead
 from vsdemo.encoders.image import LinearImage
 from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.losses import PairwiseRanking
 from vsdemo.models.model import Model
+from vsdemo.models.objectives import (
+    Negatives,
+    OrderMargin,
+    RankedRelations,
+    RelationConfig,
+    Weight,
+    Weights,
+)
+from vsdemo.models.relation_loss import RelationLoss
 from vsdemo.models.scores import angle_and_order
 
 HIDDEN_DROPOUT = 0.3  # of the units between a photo's features and its order
@@ -39,26 +49,23 @@ OrderDim = Annotated[
 TextDim = Annotated[
     int, Field(ge=0, le=LARGE, description="Dimensions of the order in which photos lie lowest")
 ]
+LexicalDim = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=LARGE,
+        description="Dimensions of the order in which the context of a word does not count",
+    ),
+]
 Hidden = Annotated[
     int, Field(ge=1, le=LARGE, description="Units between a photo's features and its order")
-]
-Captions = Annotated[int, Field(ge=1, le=LARGE, description="Captions of each photo in a batch")]
-Others = Annotated[
-    int, Field(ge=0, le=LARGE, description="Concepts and other texts that join a batch")
-]
-OrderMargin = Annotated[
-    float, Field(ge=0, le=LARGE, description="Violation that false relations of texts should reach")
 ]
 OrderWeight = Annotated[
     float, Field(ge=0, le=LARGE, description="Weight of the violation in the score")
 ]
-Negatives = Annotated[
-    int, Field(ge=1, le=LARGE, description="False relations of each text that count, the worst")
-]
-Weight = Annotated[float, Field(ge=0, le=LARGE, description="Weight of this part of the loss")]
 
 
-class HierarchyConfig(SymmetricConfig):
+class HierarchyConfig(SymmetricConfig, RelationConfig):
     """The model and its training."""
 
     material: RelationMaterial = "relations"
@@ -72,9 +79,8 @@ class HierarchyConfig(SymmetricConfig):
     word_dim: WordDim = 200
     order_dim: OrderDim = 384
     text_dim: TextDim = 192
+    lexical_dim: LexicalDim = 0
     hidden: Hidden = 512
-    captions: Captions = 3
-    others: Others = 96
     order_weight: OrderWeight = 1.0
     order_margin: OrderMargin = 0.3
     negatives: Negatives = 16
@@ -121,9 +127,10 @@ def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
         S(x, y) = cos(a(x), a(y)) - order_weight E(x, y)
 
     The pooling is a maximum, and so is the conjunction of an order-embedding (section 4.3): a
-    sentence that says more has larger coordinates. For a photo with features v, a(v) is linear and
-    o(v) a network with one hidden layer; its first `text_dim` coordinates of o are 1, the lowest
-    place, so that texts can be told apart there by what no photo shows.
+    sentence that says more has larger coordinates. In the last `lexical_dim` coordinates of o a
+    linear layer of the word vectors takes the place of the GRU. For a photo with features v, a(v)
+    is linear and o(v) a network with one hidden layer; in `text_dim` coordinates, the lexical ones
+    among them, o(v) is 1, the lowest place, so that texts differ there by what no photo shows.
 
         loss = ranking_weight * VSE++ ranking of captions and their photos by S
              + text_weight * (mean E of true pairs of texts, hinges over the worst false ones)
@@ -135,18 +142,19 @@ def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
     of texts are learned too, with the worst false ones of a batch as negatives; (3) a text is above
     a photo with a probability; (4) the GRU runs in both directions.
     """
-    if not config.text_dim < config.order_dim < config.dim:
+    if not config.lexical_dim <= config.text_dim < config.order_dim < config.dim:
         raise UserError(
-            f"dim={config.dim} must be more than order_dim={config.order_dim}, and that more than "
-            f"text_dim={config.text_dim}."
+            f"dim={config.dim} must be more than order_dim={config.order_dim}, that more than "
+            f"text_dim={config.text_dim}, and that at least lexical_dim={config.lexical_dim}."
         )
-    angle = config.dim - config.order_dim
+    angle, text_only = config.dim - config.order_dim, config.text_dim - config.lexical_dim
     text = WordGRU(
         vocab,
         word_dim=config.word_dim,
         dim=config.dim,
         pooling="max",
         bidirectional=True,
+        lexical_dim=config.lexical_dim,
         head=AngleAndOrderHead(angle),
         dropout=config.dropout,
     )
@@ -154,12 +162,18 @@ def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
     image = LinearImage(
         features,
         config.dim,
-        head=AngleAndOrderHead(angle, lowest=config.text_dim),
+        head=AngleAndOrderHead(angle, lowest=(text_only, config.lexical_dim)),
         dropout=config.dropout,
         standardize=config.standardize,
         layer=layer,
     )
-    return DualEncoder(text, image, angle_and_order(angle, weight=config.order_weight))
+    objective = RankedRelations(
+        PairwiseRanking(margin=config.margin, hardest=config.hardest),
+        RelationLoss(margin=config.order_margin, negatives=config.negatives),
+        Weights(config.ranking_weight, texts=config.text_weight, photos=config.photo_weight),
+    )
+    score = angle_and_order(angle, weight=config.order_weight)
+    return DualEncoder(text, image, score, objective)
 
 
 HIERARCHY = Model(

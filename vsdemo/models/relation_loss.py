@@ -9,7 +9,7 @@ from torch import Tensor
 
 BOUNDARY = 0.25  # violation at which a text is as likely above a photo as not
 SHARPNESS = 13.0  # of the logistic function of the violation
-TRUE_WEIGHT = 10.0  # of texts that are above a photo, as most are not
+TRUE_WEIGHT = 3.0  # of texts that are above a photo, as most are not
 
 
 @dataclass(frozen=True)

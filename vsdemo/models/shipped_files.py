@@ -12,7 +12,15 @@ from vsdemo.data import packaged
 from vsdemo.data.text import parser
 from vsdemo.models import checkpoint
 
-NAMES = ("config.json", "vocab.json", "words.json", "matching.json", "limits.json", "metrics.json")
+NAMES = (
+    "config.json",
+    "vocab.json",
+    "words.json",
+    "concepts.json",
+    "matching.json",
+    "limits.json",
+    "metrics.json",
+)
 
 
 def lists() -> dict[Path, list[Path]]:

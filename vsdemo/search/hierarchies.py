@@ -109,8 +109,8 @@ def truth_of(dataset: str, split: str) -> Truth | None:
 
 
 def known_concepts(reader: Reader) -> list[Item]:
-    """Return the concepts of which a model knows all words."""
-    phrases = concept_phrases()
+    """Return the concepts that a model learned, or those of Storybook whose words it knows."""
+    phrases = reader.model.concepts or tuple(concept_phrases())
     return [Item(CONCEPT, phrase) for phrase in phrases if not reader.unknown_words(phrase)]
 
 

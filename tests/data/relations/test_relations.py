@@ -25,6 +25,10 @@ def known(split):
     return relations.load(split)
 
 
+def test_concepts_are_those_of_the_lexicon(known):
+    assert [known.texts[row] for row in known.concepts] == [*concept_phrases()]
+
+
 @pytest.fixture(scope="module")
 def scenes(split):
     return [store.read_example(photo).scene for photo in split.photos]

@@ -106,6 +106,26 @@ def test_the_hypothesis_is_the_general_side():
     assert result.metrics()["baselines"]["cosine"] < 100
 
 
+def test_baselines_of_the_direction():
+    pairs = [
+        NliPair("a brown dog runs", "a dog runs", "entailment"),  # right by both
+        NliPair("dogs run", "some animals move about", "entailment"),  # a tie; wrong by words
+        NliPair("a dog", "a dog runs", "neutral"),
+    ]
+    right = nli.directions(pairs)
+    assert right["overlap"].tolist() == [1, 0.5, 0]
+    assert right["words"].tolist() == [1, 0, 0]
+    rows = {"a brown dog runs": 1.0, "a dog runs": 0.5, "dogs run": 0.9}
+    model = small_pairs.knowing({}, SCORES["order"])
+    model.encode_text = lambda texts: Embeddings(
+        torch.tensor([[rows.get(s.text, 0.1)] for s in texts])
+    )
+    metrics = nli.measure(model, pairs, pairs)[0].metrics()
+    assert metrics["direction"] == 100
+    assert metrics["directions"] == {"overlap": 75, "words": 50}
+    assert metrics["direction_gain"] == 25
+
+
 def test_overlap_is_the_share_of_words_in_the_premise():
     for premise, hypothesis, share in (
         ("A dog runs.", "a dog", 1.0),

@@ -35,6 +35,10 @@ class Relations(Protocol):
     def texts(self) -> tuple[str, ...]:
         """The captions of the split in their order, then other texts, such as concepts."""
 
+    @property
+    def concepts(self) -> np.ndarray:
+        """The rows of concepts such as "a dog" among the texts."""
+
     def others(self, captions: np.ndarray, count: int, draw: np.random.Generator) -> np.ndarray:
         """Return rows of different texts that are no captions, at most `count`, drawn at random.
 

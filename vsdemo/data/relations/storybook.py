@@ -22,6 +22,7 @@ class StorybookRelations:
         scenes = [store.read_example(photo).scene for photo in split.photos]
         captions = [caption for scene in scenes for caption in store.captions_of(scene)]
         others = {phrase: Facts((Thing(name),)) for phrase, name in concept_phrases().items()}
+        self.concepts = len(captions) + np.arange(len(others))
         for caption in captions:
             for mention in caption.message.mentions:
                 others |= {concept.text: concept.facts for concept in concepts_above(mention)}

@@ -78,7 +78,8 @@ class PairAccuracy:
     """Accuracy on pairs of sentences or concepts, beside baselines.
 
     Args:
-        accuracy: Its names are those of metrics, those of baselines start with `baselines.`.
+        accuracy: Its names are those of metrics; those of baselines start with `baselines.`, and
+            with `directions.` for the direction.
     """
 
     accuracy: Accuracy
@@ -92,13 +93,15 @@ class PairAccuracy:
 
         accuracy: of all pairs; yes, no: of pairs where that is the right answer; direction: of
         pairs where yes is right, those that score higher than with both sides exchanged;
-        baselines: those of the same pairs without the model; gain: accuracy minus the best of
-        them, in points.
+        baselines, directions: accuracy and direction on the same pairs without the model; gain,
+        direction_gain: accuracy and direction minus the best of these, in points.
         """
         result = unflatten(self.accuracy.metrics(pairs))
         if baselines := result.pop("baselines", None):
             result["baselines"] = baselines
             result["gain"] = result[ACCURACY] - max(baselines.values())
+        if directions := result.get("directions"):
+            result["direction_gain"] = result["direction"] - max(directions.values())
         return result
 
 

@@ -6,7 +6,8 @@ pairs. `neutral` and `contradiction` are the same answer, no. Baselines, each wi
 from dev: `majority`, the answer that is right more often there; `cosine` of the model's own
 embeddings, without its order (the paper's symmetric model is trained with the cosine, as preset
 `order/entailment_symmetric` is); `overlap`, the share of the hypothesis' words that the premise
-has, without a model.
+has, without a model. The direction of entailed pairs has baselines too: `overlap`, by the same
+share, and `words`, by which the sentence with fewer words is the general one.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import torch
 import torch.nn.functional as F
 
 from vsdemo.core import markdown
@@ -50,6 +52,15 @@ def overlap(pair: NliPair) -> float:
     return sum(word in premise for word in words) / max(1, len(words))
 
 
+def directions(pairs: Sequence[NliPair]) -> dict[str, np.ndarray]:
+    """Return whether baselines take the hypothesis for the general sentence, (N,), by name."""
+    turned = [NliPair(p.hypothesis, p.premise, p.label) for p in pairs]
+    shares = torch.tensor([[overlap(pair) for pair in side] for side in (pairs, turned)])
+    sides = [(len(tokenize(p.premise)), len(tokenize(p.hypothesis))) for p in pairs]
+    words = torch.tensor(sides, dtype=torch.float).reshape(-1, 2).T
+    return {"overlap": higher(*shares), "words": higher(*words)}
+
+
 def texts_of(pairs: Sequence[NliPair]) -> list[str]:
     """Return premise and hypothesis of each pair."""
     return [text for pair in pairs for text in (pair.premise, pair.hypothesis)]
@@ -66,14 +77,15 @@ def score_pairs(
     """
     premise = texts.of([pair.premise for pair in pairs])
     hypothesis = texts.of([pair.hypothesis for pair in pairs])
-    forward = model.score.pairs(hypothesis, premise)
+    fit = model.score.directed
+    forward = fit.pairs(hypothesis, premise)
     scores = {
         ACCURACY: forward.numpy(),
         "baselines.majority": np.zeros(len(pairs)),
         "baselines.cosine": F.cosine_similarity(pooled(premise), pooled(hypothesis)).numpy(),
         "baselines.overlap": np.array([overlap(pair) for pair in pairs]),
     }
-    return scores, higher(forward, model.score.pairs(premise, hypothesis))
+    return scores, higher(forward, fit.pairs(premise, hypothesis))
 
 
 def measure(
@@ -98,6 +110,8 @@ def measure(
     answers["yes"] = (numbers[yes], right[yes])
     answers["no"] = (numbers[~yes], right[~yes])
     answers["direction"] = (numbers[yes], direction[yes])
+    for name, right in directions(pairs).items():
+        answers[f"directions.{name}"] = (numbers[yes], right[yes])
     accuracy = PairAccuracy(Accuracy.of(len(pairs), answers))
     return accuracy, texts.count_unknown(texts_of(pairs))
 

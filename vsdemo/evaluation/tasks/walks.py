@@ -1,9 +1,13 @@
-"""Free walks through the hierarchy of a model over Storybook, whose facts are known.
+"""Free walks through the hierarchy of a model over photos whose captions' relations are known.
 
 A walk up begins at a photo and goes, step by step, to the nearest concept or caption above; a walk
 down begins at a concept or caption and goes to the nearest one below, at last to a photo. The items
-are the concepts that the model knows, the captions of the split and its photos. A step is true if
-the upper item follows from the lower one.
+are the concepts that the model knows, the captions of the split and its photos.
+
+A step is true if the upper item follows from the lower one. On Storybook this is known by the
+facts. On captions that people wrote it is known by grammar and by WordNet (`data.relations`): a
+text is true of a photo if it follows from one of the photo's captions. What may follow but does not
+by these rules counts as false.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ import numpy as np
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
+from vsdemo.data import relations
 from vsdemo.data.storybook.concepts import concept_phrases
 from vsdemo.data.storybook.facts import Facts, Thing, facts_of
 from vsdemo.data.storybook.lexicon import load_lexicon
@@ -51,7 +56,7 @@ class World:
         follows: (N, N) whether text i follows from text j.
         describes: (N, P) whether a text is true of a photo.
         starts: (P, 2) the texts where walks down begin for each photo: the concept of its main
-            thing, and its first caption.
+            thing, or the most special one that most of its captions name, and its first caption.
     """
 
     texts: tuple[str, ...]
@@ -77,6 +82,35 @@ class World:
 @lru_cache(maxsize=1)
 def world(split: CaptionSet) -> World:
     """Return the texts and truths of a split."""
+    return _storybook(split) if split.name in relations.EXACT else _captions(split)
+
+
+def _captions(split: CaptionSet) -> World:
+    known = relations.load(split)
+    rows = {known.texts[row]: row for row in known.concepts}
+    count = len(rows)
+    for row, caption in enumerate(split.captions):
+        rows.setdefault(caption, row)
+    texts = np.array([*rows.values()])
+    true = known.among_texts(texts, texts) == relations.TRUE
+    number = {row: i for i, row in enumerate(texts.tolist())}
+    of_concepts = true[:count]
+    generality = of_concepts[:, :count].sum(0)  # concepts above each concept
+    starts = []
+    for own in split.captions_of:
+        captions = [number[rows[split.captions[row]]] for row in own]
+        shared = 2 * of_concepts[:, captions].sum(1) > len(captions)
+        starts.append([int(np.where(shared, generality, 0).argmax()), captions[0]])
+    return World(
+        texts=tuple(rows),
+        kinds=(CONCEPT,) * count + (CAPTION,) * (len(rows) - count),
+        follows=true,
+        describes=known.above_photos(texts, np.arange(len(split.photos))) == relations.TRUE,
+        starts=np.array(starts),
+    )
+
+
+def _storybook(split: CaptionSet) -> World:
     scenes, captions = stories(split)
     concepts = concept_phrases()
     facts = {phrase: Facts((Thing(name),)) for phrase, name in concepts.items()}
@@ -139,7 +173,7 @@ class Walks(PairedTask):
     """Walks from photos up, and from concepts and captions down."""
 
     name: ClassVar[str] = "walks"
-    needs: ClassVar[frozenset[str]] = frozenset({"photos", "storybook"})
+    needs: ClassVar[frozenset[str]] = frozenset({"photos", "relations"})
     primary: ClassVar[str] = "up"
 
     def check(self, model: DualEncoder) -> None:
@@ -153,6 +187,9 @@ class Walks(PairedTask):
         truth = world(data.split)
         encoder = cast(TextEncoder, model.text)
         known = np.array([not encoder.unknown(Sentence(text))[1] for text in truth.texts])
+        if model.concepts:
+            is_caption = np.array([kind == CAPTION for kind in truth.kinds])
+            known &= is_caption | np.isin(truth.texts, model.concepts)
         hierarchy, numbers = _hierarchy(model, data, truth, known)
         photos = range(len(data.split.photos))
         first_photo = len(hierarchy) - len(photos)

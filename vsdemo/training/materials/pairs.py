@@ -126,7 +126,7 @@ class Pairs(ABC):
         """Set `vocab` and a new `model` for these texts; return the text encoder's inputs."""
         config = self.config
         sentences = add_trees([Sentence(text) for text in texts], config.needs)
-        vocab = Vocab.build(sentences, config.min_count, config.needs)
+        vocab = self._vocabulary(sentences)
         self._build_model(vocab, self.spec.features)
         if config.vectors != "learned":
             table = cast(nn.Embedding, self.model.text.table)
@@ -135,6 +135,10 @@ class Pairs(ABC):
         self.model.to(device())
         inputs: list[Any] = self.model.text.prepare(sentences)
         return inputs
+
+    def _vocabulary(self, sentences: Sequence[Sentence]) -> Vocab:
+        """Return the words of the texts of training that the model will know."""
+        return Vocab.build(sentences, self.config.min_count, self.config.needs)
 
     def optimizer(self) -> Optimizer:
         """Return a new optimizer of the model."""
