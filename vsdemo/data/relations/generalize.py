@@ -293,7 +293,7 @@ def _is_optional(
 def _can_spare_adjective(tree: Tree, word: int, children: Sequence[Sequence[int]]) -> bool:
     """Return whether an adjective can be left out: not in a toy car, all white clothing."""
     head = tree.heads[word] - 1
-    if tree.words[word].lower() in PRIVATIVE:
+    if tree.words[word].lower() in PRIVATIVE or word > head:  # with its mouth open
         return False
     if "all" in {tree.words[child].lower() for child in children[head]}:
         return False
