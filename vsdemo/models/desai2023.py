@@ -172,7 +172,8 @@ class ContrastiveEntailment(Objective):
     ) -> dict[str, Tensor]:
         """Return `loss`, its parts, the curvature and the temperature."""
         c, temperature = self.curvature(), self.temperature()
-        scores = score(texts[: len(labels.owner)], photos)  # (C, P), in units of 1 / sqrt(c)
+        captions = len(labels.owner)
+        scores = score(texts[:captions], photos[: labels.described])  # in units of 1 / sqrt(c)
         contrast = contrastive(scores / (c.sqrt() * temperature), labels.owner)
         among_texts, above_photos = violations(score, texts, photos)
         strict = (labels.among_texts == 1) & (labels.among_texts.T != 1)

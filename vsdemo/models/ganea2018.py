@@ -122,9 +122,9 @@ def build(config: ConesConfig, vocab: Vocab, features: int) -> DualEncoder:
 
     Departures: (1) points are those of sentences and photos, by a bidirectional GRU and a linear
     layer over frozen features, and not a table of words in 5 or 10 dimensions; (2) weights are
-    Euclidean and learned by Adam, and the exponential map is the last layer; Riemannian gradient
-    descent from a Poincaré embedding is not needed; (3) all false pairs of a batch are negatives;
-    (4) a ranking, as E alone is made to tell relations and not photos; (5) texts that follow from
+    Euclidean and learned by Adam, with the exponential map as the last layer, instead of
+    Riemannian gradient descent from a Poincaré embedding; (3) all false pairs of a batch are
+    negatives; (4) a ranking, as E alone tells relations and not photos; (5) texts that follow from
     each other are in no true pair.
     """
     text = WordGRU(

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import require_data
 from vsdemo.data.datasets.hierarcaps import LEVELS, SEPARATOR
 from vsdemo.data.relations.generalize import key
-from vsdemo.data.relations.listing import Source
+from vsdemo.data.relations.listing import Source, above_of
 
 TRUE, FALSE, UNKNOWN = 1, 0, -1  # as in the package
 FILE = "chains_train.csv.xz"
@@ -72,21 +71,15 @@ class Chains:
         return result
 
     def neighbours(self) -> Source:
-        """Return the texts of chains above the next ones of their chains."""
+        """Return the different texts of chains above the next ones of their chains."""
         rows = np.flatnonzero(self.right)
         follows = self.chain[rows[1:]] == self.chain[rows[:-1]]
-        general, specific = rows[:-1][follows], rows[1:][follows]
-        size = len(self.texts)
-        ones = np.ones(len(general), np.float32)
-        above = csr_matrix((ones, (specific, general)), shape=(size, size))
-        return Source(
-            name="chains",
-            meaning="texts of machine-made chains above the next ones",
-            kind="text",
-            specific=self.texts,
-            general=self.texts,
-            above=above,
-        )
+        above: dict[str, set[str]] = {}
+        for general, specific in zip(rows[:-1][follows], rows[1:][follows], strict=True):
+            above.setdefault(self.texts[specific], set()).add(self.texts[general])
+        general_texts, matrix = above_of([sorted(texts) for texts in above.values()])
+        meaning = "texts of machine-made chains above the next ones"
+        return Source("chains", meaning, "text", tuple(above), general_texts, matrix)
 
 
 def load(path: Path | None = None) -> Chains:

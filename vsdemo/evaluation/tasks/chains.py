@@ -135,10 +135,11 @@ class Chains(PairedTask):
     def measure(self, model: DualEncoder, data: PhotoData) -> Accuracy:
         """Return percentages.
 
-        direction: of neighbouring sentences, those where score(general, specific) is higher than
-        score(specific, general), and by PARTS; any: of all pairs of a chain; whole: chains that
-        are right in all neighbours, a tie counting half; chance: whole by guessing; above:
-        sentences that score higher with their own photo than with one that they are not true of.
+        direction: of neighbouring sentences, those where the directed score(general, specific) is
+        higher than score(specific, general), and by PARTS; any: of all pairs of a chain; whole:
+        chains that are right in all neighbours, a tie counting half; chance: whole by guessing;
+        above: sentences that score higher with their own photo than with one that they are not
+        true of.
 
         tau: 100 times the mean over chains of Kendall's tau-b between depth and how little a
         sentence scores with all photos of the split on average.

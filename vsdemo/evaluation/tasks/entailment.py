@@ -4,8 +4,8 @@ Ordered pairs (premise, hypothesis) of captions with different texts, entailed w
 hypothesis states follows from what the premise states: all pairs of captions of one scene, about
 three in eight of them entailed, and as many with the hypothesis from another scene drawn at random,
 of which hardly any are. As one in five is entailed altogether, both answers weigh the same: giving
-one answer to all is right in 50 percent. A model says yes where score(hypothesis, premise) reaches
-the threshold that does best on dev (section 5.3).
+one answer to all is right in 50 percent. A model says yes where its directed score(hypothesis,
+premise) reaches the threshold that does best on dev (section 5.3).
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _other_scene(premise: int, owner: np.ndarray, captions: Sequence[Caption], r
 
 
 def score_pairs(model: DualEncoder, split: CaptionSet, pairs: Pairs) -> tuple[Tensor, Tensor]:
-    """Return score(hypothesis, premise) and score(premise, hypothesis), (N,) each."""
+    """Return the directed scores (hypothesis, premise) and (premise, hypothesis), (N,) each."""
     captions = model.encode_text([Sentence(caption) for caption in split.captions])
     premise = captions[torch.tensor(pairs.premise)]
     hypothesis = captions[torch.tensor(pairs.hypothesis)]
