@@ -2,6 +2,9 @@
 
 Nothing that lies beyond is listed or walked to. The limit is the largest at which the given share
 of all pairs within it are true.
+
+Of concepts these are all pairs of a concept and one of those below in the dev pairs. True pairs
+that are held out for test do not count, neither as true nor as false.
 """
 
 from __future__ import annotations
@@ -14,7 +17,9 @@ import numpy as np
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets, relations
-from vsdemo.data.relations import UNKNOWN
+from vsdemo.data.pairs import hypernyms
+from vsdemo.data.pairs.hypernyms import EdgeSet, Split
+from vsdemo.data.relations import FALSE, TRUE, UNKNOWN
 from vsdemo.encoders import TextEncoder
 from vsdemo.evaluation.evaluate import load_photos
 from vsdemo.evaluation.task import PhotoData
@@ -23,26 +28,34 @@ from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.limits import Limits
 
 TEXTS, PHOTOS = 0.97, 0.75  # share of pairs within the limit that are true
+CONCEPTS = 0.95  # likewise, of concepts
 MAX_TEXTS = 3000  # of which the model knows all words; evenly spaced
+MAX_CONCEPTS = 500  # of the dev pairs; evenly spaced
+NEAREST = 200  # concepts above each of them: far more than are within a limit
 
 
 def calibrate(folder: Path, split: str = "dev") -> Limits | None:
     """Choose the limits of a checkpoint and store them.
 
     Returns:
-        The limits; None for a model without an order of captions above photos, and for a data set
-        without known relations.
+        The limits; None for a model without an order of captions above photos or of concepts, and
+        for a data set without known relations.
 
     Raises:
-        UserError: The checkpoint is damaged, or the photos are missing.
+        UserError: The checkpoint is damaged, or the photos or the concepts are missing.
     """
     model, spec, _ = checkpoint.load(folder)
     order = model.score.order
-    if order is None or order.reversed or model.image is None:
+    if order is None or order.reversed:
         return None
-    if not relations.is_available(spec.dataset) or split not in datasets.splits(spec.dataset):
+    if "concepts" in model.text.needs:
+        limits = choose_for_concepts(model, hypernyms.split(spec.config.protocol, spec.dataset))
+    elif model.image is None or not relations.is_available(spec.dataset):
         return None
-    limits = choose(model, load_photos(spec, split))
+    elif split not in datasets.splits(spec.dataset):
+        return None
+    else:
+        limits = choose(model, load_photos(spec, split))
     checkpoint.save_limits(folder, limits)
     return limits
 
@@ -65,6 +78,25 @@ def choose(model: DualEncoder, data: PhotoData) -> Limits:
         texts=largest_limit(violations[0], of_texts, TEXTS),
         photos=largest_limit(violations[1], of_photos, PHOTOS),
     )
+
+
+def choose_for_concepts(model: DualEncoder, split: Split) -> Limits:
+    """Return the limit of a model of concepts by the training and dev pairs of a taxonomy."""
+    count = len(split.taxonomy.names)
+    dev = split.dev.pairs[split.dev.true]
+    known = EdgeSet.of(np.concatenate([split.train, dev]), count)
+    closure = EdgeSet.of(split.taxonomy.closure(), count)
+    embeddings = model.encode_text([Sentence(name) for name in split.taxonomy.names])
+    concepts = np.unique(dev[:, 1])
+    concepts = concepts[:: -(-len(concepts) // MAX_CONCEPTS)]
+    violations = _violations(model, embeddings, embeddings[torch.from_numpy(concepts)])  # (C, S)
+    violations[concepts, np.arange(len(concepts))] = np.inf  # a concept lies above itself
+    nearest = violations.argpartition(min(NEAREST, count) - 1, axis=0)[:NEAREST]  # (N, S)
+    pairs = np.stack(np.broadcast_arrays(nearest, concepts), axis=-1).reshape(-1, 2)
+    labels = np.where(closure.contains(pairs), UNKNOWN, FALSE)
+    labels[known.contains(pairs)] = TRUE
+    near = np.take_along_axis(violations, nearest, axis=0).ravel()
+    return Limits(texts=largest_limit(near[np.isfinite(near)], labels[np.isfinite(near)], CONCEPTS))
 
 
 def _violations(model: DualEncoder, general: Embeddings, specific: Embeddings) -> np.ndarray:

@@ -173,6 +173,18 @@ Negatives = Annotated[
         description="Negatives for each positive (section 3.3: 1, with 1,000 pairs a step)",
     ),
 ]
+NearNegatives = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=LARGE,
+        description="Near negatives that are drawn for each positive; those within near_margin "
+        "are learnt from",
+    ),
+]
+NearMargin = Annotated[
+    float, Field(gt=0, description="Margin of near negatives, in units of the score")
+]
 ConceptLoss = Annotated[
     str, OneOf(("entailment",)), Field(description="Loss of labelled pairs (Eq. 4)")
 ]
@@ -195,6 +207,8 @@ class HypernymsConfig(Config):
     patience: Patience = 6
     batch_size: ConceptBatchSize = 2000
     negatives: Negatives = 3
+    near: NearNegatives = 0
+    near_margin: NearMargin = 0.3
     learning_rate: LearningRate = 0.01
     schedule: Schedule = "constant"
     loss: ConceptLoss = "entailment"
@@ -255,6 +269,7 @@ HYPERNYMS = Model(
     config=HypernymsConfig,
     presets={
         "hypernyms": HypernymsConfig(),
+        "hypernyms/near": HypernymsConfig(near=24, margin=3.0, epochs=12, schedule="cosine"),
         "hypernyms/symmetric": HypernymsConfig(score="symmetric", margin=0.5),
         "hypernyms/symmetric_released": HypernymsConfig(score="symmetric_released"),
         "hypernyms/bilinear": HypernymsConfig(score="bilinear"),
