@@ -30,7 +30,7 @@ class NearNegatives:
     def draw(self, pairs: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
         """Draw `count` candidates for each pair `(N, 2)` that has any, `(M, 2)`.
 
-        They may be true, see `false`.
+        Some of them are true, see `follow`.
         """
         general, specific = np.repeat(pairs, count, axis=0).T
         starts, counts = self._starts[general], self._starts[general + 1] - self._starts[general]
@@ -38,8 +38,9 @@ class NearNegatives:
         has_any = counts > 0
         return np.stack([self._hyponyms[places[has_any]], specific[has_any]], axis=1)
 
-    def false(self, pairs: np.ndarray) -> np.ndarray:
-        """Return those of the pairs that do not follow from the edges to learn from, `(F, 2)`."""
-        known = self._true.contains(pairs) | (pairs[:, 0] == pairs[:, 1])
-        remaining: np.ndarray = pairs[~known]
-        return remaining
+    def follow(self, pairs: np.ndarray) -> np.ndarray:
+        """Return which pairs `(M, 2)` follow from the edges to learn from, `(M,)`.
+
+        A pair of a concept and itself does.
+        """
+        return self._true.contains(pairs) | (pairs[:, 0] == pairs[:, 1])

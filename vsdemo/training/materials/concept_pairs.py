@@ -1,8 +1,8 @@
 """Pairs of concepts, positives and corrupted ones (Vendrov 2016, section 3).
 
-Negatives are drawn anew for each epoch, from the seed. Of the near negatives that are drawn for a
-batch, those that the model takes for true at that time join it. Only the rows of the embedding
-table that are in a batch change.
+Negatives are drawn anew for each epoch, from the seed. Where there are near negatives, a batch
+has only those negatives that are within their margins at that time; the loss of others is 0. Only
+the rows of the embedding table that are in a batch change.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from vsdemo.training.materials.pairs import Pairs
 from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.size import Amounts
 
+POSITIVE, RANDOM, NEAR = range(3)  # kinds of pairs
 COPIES = 6  # of the pairs of an epoch, as 32-bit numbers, while they are drawn
 
 
@@ -66,23 +67,19 @@ class ConceptPairs(Pairs):
         """Return how many concepts there are, and numbers of pairs in an epoch."""
         names, pairs = (90_000, 900_000) if dataset in (None, wordnet.NAME) else (1000, 10_000)
         parts = 1 + cast(HypernymsConfig, config).negatives
-        return Amounts(pairs=parts, names=names, epoch=COPIES * pairs * parts * 2)
+        return Amounts(pairs=parts, names=names, epoch=COPIES * pairs * parts * 3)
 
     def build(self) -> DualEncoder:
         """Return a new table of the hierarchy's concepts."""
         self._build_model(Vocab(self.split.taxonomy.names), features=0)
         self.model.to(device())
         self.table = cast(ConceptTable, self.model.text)
-        self.steps_per_epoch = len(self.split.train) // self.positives
+        margins = torch.tensor([0, self.config.margin, self.config.near_margin])  # by kind
+        self._margins = margins.to(device())
+        self.steps_per_epoch = len(self._epoch(0))
         if self.config.near:
-            self.near = NearNegatives(self.split.train, len(self.split.taxonomy.names))
+            self._near = NearNegatives(self.split.train, len(self.split.taxonomy.names))
         return self.model
-
-    @property
-    def positives(self) -> int:
-        """The number of positive pairs in a batch."""
-        pairs = self.config.batch_size // (1 + self.config.negatives)
-        return min(max(1, pairs), len(self.split.train))
 
     def batches(self, epoch: int, start: int = 0) -> Iterable[Tensor]:
         """Return the batches of an epoch from batch number `start` on.
@@ -93,29 +90,33 @@ class ConceptPairs(Pairs):
         if not self.config.near:
             return batches
         return (
-            torch.cat([batch, self._near_negatives(batch, epoch, number)])
+            self._with_near(batch, np.random.default_rng((self.config.seed, epoch, number)))
             for number, batch in enumerate(batches, start)
         )
 
     @torch.no_grad()
-    def _near_negatives(self, batch: Tensor, epoch: int, number: int) -> Tensor:
-        """Return near negatives to the positives of a batch that are within their margin, (V, 2)."""
-        draw = np.random.default_rng((self.config.seed, epoch, number))
-        pairs = self.near.draw(batch[: self.positives].numpy(), self.config.near, draw)
-        general, specific = torch.from_numpy(pairs.T).to(device())
+    def _with_near(self, batch: Tensor, draw: np.random.Generator) -> Tensor:
+        """Return a batch with near negatives, without negatives of which the loss is 0."""
+        positive = batch[:, 2] == POSITIVE
+        near = self._near.draw(batch[positive, :2].numpy(), self.config.near, draw)
+        pairs = torch.cat([batch[~positive], torch.from_numpy(_of_kind(near, NEAR))])
+        general, specific, kind = pairs.to(device()).T
         scores = self.model.score.pairs(self.table.rows(general), self.table.rows(specific))
-        within = (-scores < self.config.near_margin).cpu().numpy()
-        return torch.from_numpy(self.near.false(pairs[within]))
+        pairs = pairs[(-scores < self._margins[kind]).cpu()]
+        false = ~self._near.follow(pairs[:, :2].numpy())
+        return torch.cat([batch[positive], pairs[torch.from_numpy(false)]])
 
     def _epoch(self, epoch: int) -> Sequence[Tensor]:
-        """Return batches (B, 2) of general and specific concepts, the positive pairs first."""
+        """Return batches (B, 3) of general and specific concept and kind, positive pairs first."""
         draw = np.random.default_rng((self.config.seed, epoch))
         positives = draw.permutation(self.split.train)
-        parts, size = 1 + self.config.negatives, self.positives
+        parts = 1 + self.config.negatives
+        size = min(max(1, self.config.batch_size // parts), len(positives))
         positives = positives[: len(positives) - len(positives) % size]
         negatives = (self.split.negatives(positives, draw) for _ in range(self.config.negatives))
-        pairs = np.stack([positives, *negatives]).astype(np.int64)  # (parts, P, 2)
-        batches = pairs.reshape(parts, -1, size, 2).swapaxes(0, 1).reshape(-1, parts * size, 2)
+        of_kinds = (_of_kind(positives, POSITIVE), *(_of_kind(n, RANDOM) for n in negatives))
+        pairs = np.stack(of_kinds).astype(np.int64)  # (parts, P, 3)
+        batches = pairs.reshape(parts, -1, size, 3).swapaxes(0, 1).reshape(-1, parts * size, 3)
         return list(torch.from_numpy(batches))
 
     def optimizer(self) -> Optimizer:
@@ -123,25 +124,26 @@ class ConceptPairs(Pairs):
         return SparseAdam(self.model.parameters(), lr=self.config.learning_rate)
 
     def embed(self, batch: Tensor) -> tuple[Embeddings, Embeddings, Tensor]:
-        """Return the general concepts, the specific ones and the margins; 0 for a positive pair."""
-        general, specific = batch.to(device()).T
-        random = self.positives * self.config.negatives
-        counts = torch.tensor([self.positives, random, len(batch) - self.positives - random])
-        margins = torch.tensor([0, self.config.margin, self.config.near_margin])
-        margins = margins.repeat_interleave(counts).to(device())
-        return self.table.rows(general), self.table.rows(specific), margins
+        """Return the general concepts, the specific ones and the kinds of the pairs."""
+        general, specific, kind = batch.to(device()).T
+        return self.table.rows(general), self.table.rows(specific), kind
 
     def loss(self, *embedded: Any, progress: float) -> dict[str, Tensor]:
         """Return the loss of Eq. 4, with a margin of their own for near negatives."""
-        general, specific, margins = embedded
-        positive = torch.arange(len(margins), device=margins.device) < self.positives
-        return entailment(self.model.score.pairs(general, specific), positive, margins)
+        general, specific, kind = embedded
+        scores = self.model.score.pairs(general, specific)
+        return entailment(scores, kind == POSITIVE, self._margins[kind])
 
     def adjust_gradients(self, batch: Tensor, step: int) -> dict[str, Tensor]:
         """Clamp the rows of the batch before the step, as the released code does."""
-        self.table.clamp(batch.flatten().to(device()))
+        self.table.clamp(batch[:, :2].flatten().to(device()))
         return {}
 
     def measure(self, model: DualEncoder) -> dict[str, Any]:
         """Return the accuracy on the dev pairs, at the threshold that is best there."""
         return measure(model, self.split, self.split.dev, baselines=False).metrics()
+
+
+def _of_kind(pairs: np.ndarray, kind: int) -> np.ndarray:
+    """Return pairs (N, 2) with their kind, (N, 3)."""
+    return np.column_stack([pairs, np.full(len(pairs), kind)])
