@@ -90,13 +90,12 @@ def choose_for_concepts(model: DualEncoder, split: Split) -> Limits:
     concepts = np.unique(dev[:, 1])
     concepts = concepts[:: -(-len(concepts) // MAX_CONCEPTS)]
     violations = _violations(model, embeddings, embeddings[torch.from_numpy(concepts)])  # (C, S)
-    violations[concepts, np.arange(len(concepts))] = np.inf  # a concept lies above itself
-    nearest = violations.argpartition(min(NEAREST, count) - 1, axis=0)[:NEAREST]  # (N, S)
-    pairs = np.stack(np.broadcast_arrays(nearest, concepts), axis=-1).reshape(-1, 2)
+    near, rows = torch.from_numpy(violations).topk(min(NEAREST, count), dim=0, largest=False)
+    pairs = np.stack(np.broadcast_arrays(rows.numpy(), concepts), axis=-1).reshape(-1, 2)
     labels = np.where(closure.contains(pairs), UNKNOWN, FALSE)
     labels[known.contains(pairs)] = TRUE
-    near = np.take_along_axis(violations, nearest, axis=0).ravel()
-    return Limits(texts=largest_limit(near[np.isfinite(near)], labels[np.isfinite(near)], CONCEPTS))
+    labels[pairs[:, 0] == pairs[:, 1]] = UNKNOWN  # a concept lies above itself, whatever the model
+    return Limits(texts=largest_limit(near.numpy().ravel(), labels, CONCEPTS))
 
 
 def _violations(model: DualEncoder, general: Embeddings, specific: Embeddings) -> np.ndarray:

@@ -192,7 +192,7 @@ def _has_order(folder: Path, name: str) -> bool:
 
 def _load_concepts() -> HierarchyGallery:
     problem = UserError(
-        "No model of concepts is available; `python -m vsdemo train hypernyms --data wordnet --out "
+        "No model of concepts is available; `python -m vsdemo train hypernyms/near --data wordnet --out "
         "checkpoints/wordnet/order` trains one."
     )
     for folder in concept_models():
