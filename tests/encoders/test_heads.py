@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsdemo.encoders.heads import AngleAndOrderHead, Head, Twin
+from vsdemo.encoders.heads import AngleAndOrderHead, CubeHead, Head, Twin
 
 rows = st.lists(st.floats(-1e6, 1e6, width=32), min_size=3, max_size=3)
 
@@ -47,6 +47,12 @@ def test_twin_is_two_affine_layers_with_leaky_relus(signed):
     expected = outer if signed else torch.where(outer > 0, outer, outer / 100)
     torch.testing.assert_close(twin(x), expected)
     assert (outer < 0).any()
+
+
+def test_a_cube_has_its_equation():
+    out = CubeHead()(torch.tensor([[1.0, -2.0, 50.0]]).bfloat16())
+    assert out.tolist() == [[pytest.approx(1 - math.exp(-1)), 0, 1]]
+    assert out.dtype == torch.float32
 
 
 def test_angle_and_order_have_their_equations():

@@ -206,7 +206,8 @@ def test_a_model_cites_its_paper_and_states_equation_and_departures(name):
 def test_unknown_names_list_the_valid_ones():
     with pytest.raises(UserError, match=r"'clap'; valid are .*order/one_crop.*toy"):
         models.preset("clap")
-    with pytest.raises(UserError, match=r"'clap'; valid are bow, gru, order, hierarchy, rnn.*toy"):
+    first = r"'clap'; valid are bow, gru, order, hierarchy, meru, cones, rnn.*toy"
+    with pytest.raises(UserError, match=first):
         models.get("clap")
 
 

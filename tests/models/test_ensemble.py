@@ -115,6 +115,11 @@ def test_a_word_known_to_one_member_is_known(runs, tmp_path):
     assert text.unknown(Sentence("a zebra, 犬")) == (["a", "zebra"], ["犬"])
 
 
+def test_weights_of_an_objective_are_no_part_of_an_ensemble():
+    state = {"text.gru.bias": torch.ones(2), "objective.temperature.log": torch.zeros(())}
+    assert [*checkpoint.member_state(state, 1)] == ["text.members.1.gru.bias"]
+
+
 def test_shards_stay_below_the_limit(runs, photos, tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "MAX_FILE", 9_000)
     ensemble.make([runs["gru"]], tmp_path / "small")

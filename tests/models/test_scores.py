@@ -8,6 +8,7 @@ from torch.nn.functional import normalize
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.models import scores
+from vsdemo.models.desai2023 import CONES, LORENTZ_DISTANCE
 from vsdemo.models.scores import (
     SCORES,
     Cosine,
@@ -17,7 +18,12 @@ from vsdemo.models.scores import (
     angle_and_order,
 )
 
-ALL = {**SCORES, "angle_and_order": angle_and_order(2, weight=0.5)}
+ALL = {
+    **SCORES,
+    "angle_and_order": angle_and_order(2, weight=0.5),
+    "lorentz_distance": LORENTZ_DISTANCE,
+    "cones": CONES,
+}
 every_score = pytest.mark.parametrize("name", ALL)
 
 
@@ -41,7 +47,18 @@ def by_loops(name: str, x: list[float], y: list[float]) -> float:
             return -sum(max(0.0, b - a) ** 2 for a, b in zip(x, y, strict=True))
         case "angle_and_order":
             return by_loops("inner", x[:2], y[:2]) + 0.5 * by_loops("order", x[2:], y[2:])
+        case "lorentz_distance":
+            return -math.acosh(time_of(x) * time_of(y) - by_loops("inner", x, y))
+        case "cones":
+            minus_inner = time_of(x) * time_of(y) - by_loops("inner", x, y)
+            side = math.sqrt(minus_inner**2 - 1)
+            cosine = (time_of(y) - minus_inner * time_of(x)) / (math.hypot(*x) * side)
+            return math.asin(0.2 / math.hypot(*x)) - math.acos(cosine)
     raise ValueError(f"{name} has no loop here; write one")
+
+
+def time_of(x: list[float]) -> float:
+    return math.hypot(1, *x)
 
 
 @every_score
@@ -160,6 +177,26 @@ def test_the_violation_is_0_exactly_where_the_order_holds(x, y):
 def test_the_order_is_transitive(x, y, z):
     low, middle = torch.minimum(torch.minimum(x, y), z), torch.minimum(y, z)
     assert order(low, middle) == order(middle, z) == order(low, z) == 0
+
+
+@every_score
+def test_a_directed_score_tells_general_from_specific(name):
+    """An order tells by its own score, and a symmetric score by the order beside it."""
+    score, a, b = ALL[name], random(6, seed=1), random(6, seed=2)
+    fit = score.directed
+    tells = not torch.allclose(fit.pairs(a, b), fit.pairs(b, a))
+    assert tells == (score.order is not None)
+    if score.order is not None:
+        part_a, part_b = (Embeddings(score.order_part(side.x)) for side in (a, b))
+        assert (score.order.violation(part_a, part_b) >= 0).all()
+
+
+@pytest.mark.parametrize("order", [OrderViolation(), OrderViolation(reversed=True), CONES])
+def test_an_order_is_minus_its_violation_where_it_is_violated(order):
+    a, b = random(6, seed=1), random(5, seed=2)
+    scores, violations = order(a, b), order.violation(a, b)
+    torch.testing.assert_close(violations, -scores.clamp(max=0))
+    assert (violations > 0).any()
 
 
 def test_reversed_turns_general_and_specific_around():

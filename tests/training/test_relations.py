@@ -13,9 +13,10 @@ from vsdemo.data.text.vocab import tokenize
 from vsdemo.models import checkpoint
 
 SMALL = (
-    *("backbone=pocket", "crops=whole", "dim=24", "order_dim=16", "text_dim=4", "hidden=16"),
-    *("word_dim=8", "batch_size=8", "captions=2", "others=6", "epochs=2", "learning_rate=0.01"),
+    *("backbone=pocket", "crops=whole", "dim=24", "word_dim=8", "batch_size=8", "captions=2"),
+    *("others=6", "epochs=2", "learning_rate=0.01"),
 )
+PARTS = ("order_dim=16", "text_dim=4", "hidden=16")
 NUMBERS = {"train": range(16), "dev": range(4000, 4006)}
 
 
@@ -28,7 +29,7 @@ def few_pictures(monkeypatch):
 
 
 def trainer(out, *settings):
-    return preset_trainer(out, "hierarchy", *SMALL, *settings, data="storybook")
+    return preset_trainer(out, "hierarchy", *SMALL, *PARTS, *settings, data="storybook")
 
 
 def test_a_batch_has_captions_of_its_photos_and_other_texts(tmp_path):
@@ -84,6 +85,21 @@ def test_the_loss_of_relations_falls(tmp_path):
     first, *_, last = logged(tmp_path, "step")
     assert last["texts"] < 0.85 * first["texts"]
     assert last["photos"] < 0.8 * first["photos"]
+
+
+@pytest.mark.parametrize("preset", ["order/joint", "meru", "cones"])
+def test_other_models_learn_and_resume(tmp_path, preset):
+    def run(out):
+        settings = ("epochs=10", "evaluate_every=10")
+        return preset_trainer(out, preset, *SMALL, *settings, data="storybook").run()
+
+    with stopped_at(4):
+        assert run(tmp_path / "a") == "stopped"
+    assert run(tmp_path / "a") == run(tmp_path / "b") == "done"
+    a, b = (checkpoint.load(tmp_path / name)[0].state_dict() for name in "ab")
+    assert all(torch.equal(a[name], b[name]) for name in a)
+    first, *_, last = logged(tmp_path / "b", "step")
+    assert last["texts"] < first["texts"]
 
 
 def test_captions_need_wordnet(tmp_path, toy_root):

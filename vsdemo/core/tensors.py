@@ -45,8 +45,14 @@ def write(
 
 
 def to_bytes(tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None) -> bytes:
-    """Return the content of a file of tensors by name."""
-    on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    """Return the content of a file of tensors by name; shared ones are stored under each name."""
+    on_cpu: dict[str, Tensor] = {}
+    stored: set[int] = set()
+    for name, tensor in tensors.items():
+        own = tensor.detach().cpu().contiguous()
+        place = own.untyped_storage().data_ptr()
+        on_cpu[name] = own.clone() if place in stored else own  # safetensors refuses shared ones
+        stored.add(place)
     return save(on_cpu, metadata)
 
 

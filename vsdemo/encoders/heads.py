@@ -55,6 +55,20 @@ class Twin(nn.Sequential):
             nn.init.zeros_(layer.bias)
 
 
+class CubeHead(nn.Module):
+    """Coordinates in 0..1, each an order of its own: (..., D) -> (..., D), float32.
+
+        f(x) = 1 - exp(-max(0, x))
+
+    One of them can be above another in all coordinates, which vectors of length 1 cannot, and there
+    is an item that lies below everything, at 1.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Apply the head to embeddings (..., D)."""
+        return -torch.expm1(-F.relu(x.float()))
+
+
 class AngleAndOrderHead(nn.Module):
     """Two parts, one for the angle and one for the order: (..., D) -> (..., D), float32.
 
@@ -72,10 +86,10 @@ class AngleAndOrderHead(nn.Module):
         super().__init__()
         self.angle = angle
         self.lowest = lowest
+        self.cube = CubeHead()
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply the head to embeddings (..., D - sum(lowest))."""
         x = x.float()
-        order = -torch.expm1(-F.relu(x[..., self.angle :]))
-        order = F.pad(order, self.lowest, value=1.0)
+        order = F.pad(self.cube(x[..., self.angle :]), self.lowest, value=1.0)
         return torch.cat([F.normalize(x[..., : self.angle], dim=-1), order], dim=-1)

@@ -102,7 +102,8 @@ def _violations(model: DualEncoder, general: Embeddings, specific: Embeddings) -
     """Return E of all pairs, (G, S)."""
     order, part = model.score.order, model.score.order_part
     assert order is not None
-    result: np.ndarray = -order(Embeddings(part(general.x)), Embeddings(part(specific.x))).numpy()
+    sides = Embeddings(part(general.x)), Embeddings(part(specific.x))
+    result: np.ndarray = order.violation(*sides).numpy()
     return result
 
 

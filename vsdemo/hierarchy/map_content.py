@@ -43,7 +43,7 @@ def map_arrows(hierarchy: Hierarchy, numbers: Sequence[int]) -> list[Arrow]:
     """
     chosen = torch.tensor(sorted(set(numbers)))
     x, depths = Embeddings(hierarchy.x[chosen]), hierarchy.depths[chosen]
-    violation = -hierarchy.order(x, x)  # (N, N), general and specific
+    violation = hierarchy.order.violation(x, x)  # (N, N), general and specific
     above = (violation <= CLEAR * violation.T) & (depths[:, None] < depths)
     above &= violation <= hierarchy.limits.texts
     graph = networkx.DiGraph(above.nonzero().tolist())  # acyclic, as depths grow along edges

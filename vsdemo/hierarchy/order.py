@@ -18,7 +18,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.hierarchy.concept_truth import ConceptTruth
 from vsdemo.hierarchy.truth import Truth
 from vsdemo.models.limits import NO_LIMITS, Limits
-from vsdemo.models.scores import OrderViolation, Score
+from vsdemo.models.scores import Order, Score
 
 ROOT, CONCEPT, CAPTION, PHOTO = KINDS = ("root", "concept", "caption", "photo")
 ROOT_TEXT = "anything"
@@ -78,7 +78,7 @@ class Node:
     number: int | None = None
 
 
-def check_order(score: Score, name: str) -> OrderViolation:
+def check_order(score: Score, name: str) -> Order:
     """Return the order of a score if captions lie above photos in it.
 
     Raises:
@@ -98,8 +98,8 @@ class Hierarchy:
 
     Args:
         items: The N items.
-        x: `(N, K)`, what the order compares of their embeddings; nonnegative.
-        order: The order violation.
+        x: `(N, K)`, what the order compares of their embeddings.
+        order: The order among them.
         limits: The largest violations of a step.
 
     Raises:
@@ -110,7 +110,7 @@ class Hierarchy:
         self,
         items: Sequence[Item],
         x: Tensor,
-        order: OrderViolation,
+        order: Order,
         limits: Limits = NO_LIMITS,
     ) -> None:
         if len(items) < 2:
@@ -190,7 +190,7 @@ class Hierarchy:
             return lengths
         photos = self.x[self.of_kind[PHOTO]]
         sample = photos[:: -(-len(photos) // MAX_SAMPLE)]
-        violations = -self.order(Embeddings(x), Embeddings(sample))  # (M, P)
+        violations = self.order.violation(Embeddings(x), Embeddings(sample))  # (M, P)
         return violations.mean(dim=1)
 
     @cached_property
@@ -219,16 +219,12 @@ class Hierarchy:
     def violations(self, embedding: Tensor, numbers: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return E(item, embedding) and E(embedding, item), `(M,)` each.
 
-        Their sum is the squared distance |x - y|^2.
-
         Args:
             embedding: `(1, K)`.
             numbers: `(M,)`, the items; by default all.
         """
         x = self.x if numbers is None else self.x[numbers]
-        above = -self.order(Embeddings(x), Embeddings(embedding))[:, 0]
-        square = x.square().sum(1) - 2 * (x @ embedding[0]) + embedding.square().sum()
-        return above, (square - above).clamp(min=0)
+        return self.order.violations_around(x, embedding)
 
     @cached_property
     def _not_photos(self) -> Tensor:
@@ -315,7 +311,7 @@ class Hierarchy:
             return below
         numbers = torch.tensor([step.number for step in below], dtype=torch.long)
         x, depths = Embeddings(self.x[numbers]), self.depths[numbers]
-        violations = -self.order(x, x)  # (M, M)
+        violations = self.order.violation(x, x)  # (M, M)
         above = (violations <= self.limits.texts) & (violations <= violations.T)
         between = (above & (depths[:, None] < depths)).any(0)
         return [step for step, has in zip(below, between.tolist(), strict=True) if not has]
@@ -334,7 +330,7 @@ def hierarchy_of_photos(
     x_texts: Tensor,
     photos: Sequence[str],
     x_photos: Tensor,
-    order: OrderViolation,
+    order: Order,
     limits: Limits = NO_LIMITS,
 ) -> Hierarchy:
     """Return the hierarchy of the origin, texts and photos, in this order.
@@ -344,7 +340,7 @@ def hierarchy_of_photos(
         x_texts: `(T, K)`.
         photos: Names of P photos.
         x_photos: `(P, K)`.
-        order: The order violation.
+        order: The order among them.
         limits: The largest violations of a step.
 
     Raises:

@@ -19,6 +19,8 @@ MODELS: dict[str, str] = {  # name -> "module:attribute"
     "gru": "vsdemo.models.gru:GRU",
     "order": "vsdemo.models.vendrov2016:ORDER",
     "hierarchy": "vsdemo.models.hierarchy:HIERARCHY",
+    "meru": "vsdemo.models.desai2023:MERU",
+    "cones": "vsdemo.models.ganea2018:CONES",
     "rnn": "vsdemo.models.socher2014:RNN",
     "ct_rnn": "vsdemo.models.socher2014:CT_RNN",
     "dt_rnn": "vsdemo.models.socher2014:DT_RNN",

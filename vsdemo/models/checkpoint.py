@@ -403,8 +403,15 @@ def build_ensemble(members: Sequence[DualEncoder]) -> DualEncoder:
 
 
 def member_state(state: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
-    """Return a member's weights as the ensemble names them: text.x -> text.members.0.x."""
-    return {name.replace(".", f".members.{number}.", 1): t for name, t in state.items()}
+    """Return a member's weights as the ensemble names them: text.x -> text.members.0.x.
+
+    Those of its objective, which are for training, are left out.
+    """
+    return {
+        name.replace(".", f".members.{number}.", 1): tensor
+        for name, tensor in state.items()
+        if not name.startswith("objective.")
+    }
 
 
 def _read(folder: Path) -> tuple[Any, dict[str, Tensor]]:

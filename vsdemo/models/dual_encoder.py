@@ -14,6 +14,7 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import add_trees
 from vsdemo.encoders import Encoder
 from vsdemo.models.limits import NO_LIMITS, Limits
+from vsdemo.models.objectives import Objective
 from vsdemo.models.scores import Score
 
 BATCH = 256  # sentences or photos in a forward pass outside of training
@@ -23,6 +24,7 @@ class DualEncoder(nn.Module):
     """A text encoder, an image encoder (None for tasks without photos) and the score between them.
 
     Attributes:
+        objective: What is minimized with the material `relations`; None for other models.
         limits: For a score with an order, where it ends; see `vsdemo.search.calibration`.
         concepts: Those that it learned beside sentences, such as "a dog"; empty for most models.
         solved: Whether `fit` solves the model at once, without gradient steps.
@@ -30,9 +32,15 @@ class DualEncoder(nn.Module):
 
     solved: ClassVar[bool] = False
 
-    def __init__(self, text: Encoder, image: Encoder | None, score: Score) -> None:
+    def __init__(
+        self,
+        text: Encoder,
+        image: Encoder | None,
+        score: Score,
+        objective: Objective | None = None,
+    ) -> None:
         super().__init__()
-        self.text, self.image, self.score = text, image, score
+        self.text, self.image, self.score, self.objective = text, image, score, objective
         self.limits: Limits = NO_LIMITS
         self.concepts: tuple[str, ...] = ()
 

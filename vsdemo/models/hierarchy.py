@@ -27,7 +27,17 @@ from vsdemo.encoders.gru import WordGRU
 from vsdemo.encoders.heads import AngleAndOrderHead
 from vsdemo.encoders.image import LinearImage
 from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.losses import PairwiseRanking
 from vsdemo.models.model import Model
+from vsdemo.models.objectives import (
+    Negatives,
+    OrderMargin,
+    RankedRelations,
+    RelationConfig,
+    Weight,
+    Weights,
+)
+from vsdemo.models.relation_loss import RelationLoss
 from vsdemo.models.scores import angle_and_order
 
 HIDDEN_DROPOUT = 0.3  # of the units between a photo's features and its order
@@ -50,23 +60,12 @@ LexicalDim = Annotated[
 Hidden = Annotated[
     int, Field(ge=1, le=LARGE, description="Units between a photo's features and its order")
 ]
-Captions = Annotated[int, Field(ge=1, le=LARGE, description="Captions of each photo in a batch")]
-Others = Annotated[
-    int, Field(ge=0, le=LARGE, description="Concepts and other texts that join a batch")
-]
-OrderMargin = Annotated[
-    float, Field(ge=0, le=LARGE, description="Violation that false relations of texts should reach")
-]
 OrderWeight = Annotated[
     float, Field(ge=0, le=LARGE, description="Weight of the violation in the score")
 ]
-Negatives = Annotated[
-    int, Field(ge=1, le=LARGE, description="False relations of each text that count, the worst")
-]
-Weight = Annotated[float, Field(ge=0, le=LARGE, description="Weight of this part of the loss")]
 
 
-class HierarchyConfig(SymmetricConfig):
+class HierarchyConfig(SymmetricConfig, RelationConfig):
     """The model and its training."""
 
     material: RelationMaterial = "relations"
@@ -82,8 +81,6 @@ class HierarchyConfig(SymmetricConfig):
     text_dim: TextDim = 192
     lexical_dim: LexicalDim = 0
     hidden: Hidden = 512
-    captions: Captions = 3
-    others: Others = 96
     order_weight: OrderWeight = 1.0
     order_margin: OrderMargin = 0.3
     negatives: Negatives = 16
@@ -170,7 +167,13 @@ def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
         standardize=config.standardize,
         layer=layer,
     )
-    return DualEncoder(text, image, angle_and_order(angle, weight=config.order_weight))
+    objective = RankedRelations(
+        PairwiseRanking(margin=config.margin, hardest=config.hardest),
+        RelationLoss(margin=config.order_margin, negatives=config.negatives),
+        Weights(config.ranking_weight, texts=config.text_weight, photos=config.photo_weight),
+    )
+    score = angle_and_order(angle, weight=config.order_weight)
+    return DualEncoder(text, image, score, objective)
 
 
 HIERARCHY = Model(

@@ -2,7 +2,7 @@
 
 Sign and orientation are the same from the loss to the screen: `score(general, specific)` is
 (G, S). `to_unit` maps a score to 0..1 for bars. What a score can do is declared in attributes
-(`normalized`, `order`, `can_align`), so that callers need no type checks.
+(`normalized`, `order`, `directed`, `can_align`), so that callers need no type checks.
 """
 
 from __future__ import annotations
@@ -56,12 +56,22 @@ class Score:
         return (self(a, b) + self(b, a).T) / 2
 
     @property
-    def order(self) -> OrderViolation | None:
-        """The partial order of what `order_part` returns; None for a score without an order."""
+    def directed(self) -> Score:
+        """What tells whether something general follows from something specific.
+
+        It is the score itself, unless the score is symmetric and there is an order beside it.
+        """
+        return self
+
+    @property
+    def order(self) -> Order | None:
+        """The order of what `order_part` returns; None for a score without an order."""
         return None
 
     def order_part(self, x: Tensor) -> Tensor:
         """Return those coordinates of embeddings (N, D) that the order compares, (N, K).
+
+        The root is at 0, and the length of a row says how specific an item is.
 
         Raises:
             TypeError: The score has no order.
@@ -161,7 +171,47 @@ class Euclidean(Score):
         return 1 / (1 - scores.clamp(max=0))
 
 
-class OrderViolation(Score):
+class Order(Score):
+    """A score that says how far something general lies above something specific.
+
+    Attributes:
+        reversed: Whether photos lie above captions.
+        by_coordinates: Whether each coordinate is an order of its own, so that `excess` is defined.
+    """
+
+    by_coordinates: ClassVar[bool] = False
+    reversed: bool = False
+
+    @property
+    def order(self) -> Order:
+        """The score itself."""
+        return self
+
+    def order_part(self, x: Tensor) -> Tensor:
+        """Return all coordinates, (N, D)."""
+        return x
+
+    def violation(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return E, (G, S): 0 where the general item lies above the specific one, or larger."""
+        return (-self(general, specific)).clamp(min=0)
+
+    def violations_around(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        """Return E(x, y) and E(y, x) of items x (M, K) and one item y (1, K), (M,) each."""
+        items, one = Embeddings(x), Embeddings(y)
+        return self.violation(items, one)[:, 0], self.violation(one, items)[0]
+
+    def excess(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return by how much matching rows violate the order in each coordinate, (N, D).
+
+        The order holds where no number is above 0.
+
+        Raises:
+            TypeError: `by_coordinates` is false.
+        """
+        raise TypeError(f"{type(self).__name__} is no order of each coordinate")
+
+
+class OrderViolation(Order):
     """Minus the order violation E (Vendrov 2016, Eq. 2 and section 4).
 
     score(x, y) = -E(y, x) = -|max(0, x - y)|^2
@@ -173,6 +223,7 @@ class OrderViolation(Score):
         reversed: Whether photos lie above captions.
     """
 
+    by_coordinates = True
     unit = "order fit"
     meaning = (
         "1 minus the order violation: how fully the photo's vector covers the sentence's. "
@@ -182,23 +233,27 @@ class OrderViolation(Score):
     def __init__(self, *, reversed: bool = False) -> None:
         self.reversed = reversed
 
-    @property
-    def order(self) -> OrderViolation:
-        """The score itself."""
-        return self
-
-    def order_part(self, x: Tensor) -> Tensor:
-        """Return all coordinates, (N, D)."""
-        return x
-
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return all scores, (G, S)."""
+        return -self.violation(general, specific)
+
+    def violation(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return E, (G, S)."""
         violation: Tensor
         if self.reversed:
             violation = _OrderViolation.apply(specific.x, general.x).T
         else:
             violation = _OrderViolation.apply(general.x, specific.x)
-        return -violation
+        return violation
+
+    def violations_around(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        """Return E(x, y) and E(y, x) of items x (M, K) and one item y (1, K), (M,) each.
+
+        Their sum is the squared distance |x - y|^2, which is quick.
+        """
+        above = self.violation(Embeddings(x), Embeddings(y))[:, 0]
+        square = x.square().sum(1) - 2 * (x @ y[0]) + y.square().sum()
+        return above, (square - above).clamp(min=0)
 
     def excess(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return by how much matching rows violate the order in each coordinate, (N, D).
@@ -236,10 +291,11 @@ class _OrderViolation(torch.autograd.Function):
         lower, upper = ctx.saved_tensors
         to_lower, to_upper = torch.zeros_like(lower), torch.zeros_like(upper)
         if lower.device.type == "cpu" and grad.count_nonzero() < SPARSE * grad.numel():
-            for i, j in _pairs(grad, lower):
-                slope = (lower[i] - upper[j]).clamp_(min=0).mul_(2 * grad[i, j, None])  # (n, D)
-                to_lower.index_add_(0, i, slope)
-                to_upper.index_add_(0, j, slope, alpha=-1)
+            for rows, columns in _pairs(grad, lower):
+                slope = (lower[rows] - upper[columns]).clamp_(min=0)  # (n, D)
+                slope.mul_(2 * grad[rows, columns, None])
+                to_lower.index_add_(0, rows, slope)
+                to_upper.index_add_(0, columns, slope, alpha=-1)
             return to_lower, to_upper
         for i, j in _blocks(lower, upper):
             slope = (lower[i, None] - upper[j]).clamp_(min=0).mul_(2 * grad[i, j, None])

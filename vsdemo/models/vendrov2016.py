@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
+from torch import nn
 
 from vsdemo.core.config import (
     LARGE,
@@ -28,15 +29,27 @@ from vsdemo.core.config import (
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.concepts import ConceptTable
 from vsdemo.encoders.gru import WordGRU
-from vsdemo.encoders.heads import Head
+from vsdemo.encoders.heads import CubeHead, Head
 from vsdemo.encoders.image import LinearImage
 from vsdemo.models.concept_scores import Bilinear, CosineDistance, Gaussians
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.gru import Bidirectional, Pooling
+from vsdemo.models.losses import PairwiseRanking
 from vsdemo.models.model import Model
+from vsdemo.models.objectives import Negatives as RelationNegatives
+from vsdemo.models.objectives import (
+    OrderMargin,
+    RankedRelations,
+    RelationConfig,
+    Weight,
+    Weights,
+)
+from vsdemo.models.relation_loss import RelationLoss
 from vsdemo.models.scores import SCORES, Score
 
-OrderMaterial = Annotated[Material, OneOf(("photos", "sentence_pairs"))]
+START = 0.5  # of photos' coordinates before `CubeHead`, as those below 0 have no gradient
+
+OrderMaterial = Annotated[Material, OneOf(("photos", "sentence_pairs", "relations"))]
 OrderLoss = Annotated[
     str,
     OneOf(("ranking", "squared", "entailment")),
@@ -52,7 +65,7 @@ OrderScore = Annotated[
 ]
 
 
-class OrderConfig(Config):
+class OrderConfig(RelationConfig):
     """An order-embedding and its training; section 4.4 states the defaults."""
 
     material: OrderMaterial = "photos"
@@ -67,6 +80,11 @@ class OrderConfig(Config):
     dropout: Dropout = 0.2
     loss: OrderLoss = "ranking"
     score: OrderScore = "order"
+    order_margin: OrderMargin = 0.3
+    negatives: RelationNegatives = 16
+    ranking_weight: Weight = 5.0
+    text_weight: Weight = 3.0
+    photo_weight: Weight = 3.0
 
     @model_validator(mode="after")
     def _loss_fits_material(self) -> Self:
@@ -93,6 +111,22 @@ ENTAILMENT: dict[str, Any] = {
 }
 
 
+JOINT: dict[str, Any] = {
+    "material": "relations",
+    "min_count": 1,
+    "batch_size": 96,
+    "epochs": 40,
+    "evaluate_every": 2,
+    "patience": 8,
+    "hardest": 1.0,
+    "margin": 0.2,
+    "dim": 640,
+    "word_dim": 200,
+    "pooling": "max",
+    "bidirectional": True,
+}
+
+
 def build_order(config: OrderConfig, vocab: Vocab, features: int) -> DualEncoder:
     """Order-embeddings of images and language.
 
@@ -106,7 +140,8 @@ def build_order(config: OrderConfig, vocab: Vocab, features: int) -> DualEncoder
     Presets: `order` (ten crops), and of Table 2 `order/reversed` (photos above captions),
     `order/symmetric` (cosine, signed coordinates, margin 0.2) and `order/one_crop`. Of section 5,
     without photos: `order/entailment`, with hypotheses above their premises and the loss of Eq. 7,
-    and its baseline `order/entailment_symmetric`, the same with the cosine.
+    and its baseline `order/entailment_symmetric`, the same with the cosine. After section 6, one
+    order over concepts, sentences and photos: `order/joint`, described below.
 
     Departures: (1) DenseNet-169 instead of VGG-19's fc7; (2) dev rsum of both directions, not of
     one, chooses the epoch; (3) words seen once in training become <unk>, and punctuation is
@@ -116,16 +151,27 @@ def build_order(config: OrderConfig, vocab: Vocab, features: int) -> DualEncoder
     (`vsdemo.data.pairs.nli.training_pairs`); its margin, which the paper does not state, is 0.5,
     ten times that of section 4.4, with which it learns little.
 
+    `order/joint` learns one order over concepts, sentences and photos, which section 6 asks for,
+    from the material `relations`. Vectors of length 1 are not above each other in all coordinates,
+    so its coordinates are 1 - exp(-max(0, x)); the GRU reads in both directions, with a maximum
+    over its states. Its loss is that of the preset `hierarchy`, without an angle:
+
+        loss = ranking_weight * VSE++ ranking of captions and their photos by S
+             + text_weight * (mean E of true pairs of texts, hinges over the worst false ones)
+             + photo_weight * logistic loss of E for texts and photos
+
     `features` is 0 for a model without photos.
     """
     score = SCORES[config.score]
+    joint = config.material == "relations"
+    heads = [CubeHead() if joint else Head(nonnegative=score.order is not None) for _ in range(2)]
     text = WordGRU(
         vocab,
         word_dim=config.word_dim,
         dim=config.dim,
         pooling=config.pooling,
         bidirectional=config.bidirectional,
-        head=Head(nonnegative=score.order is not None),
+        head=heads[0],
         dropout=config.dropout,
     )
     if not features:
@@ -133,10 +179,27 @@ def build_order(config: OrderConfig, vocab: Vocab, features: int) -> DualEncoder
     image = LinearImage(
         features,
         config.dim,
-        head=Head(nonnegative=score.order is not None),
+        head=heads[1],
         dropout=config.dropout,
+        standardize=joint,
+        layer=_photo_layer(features, config.dim) if joint else None,
     )
-    return DualEncoder(text, image, score)
+    return DualEncoder(text, image, score, _objective(config) if joint else None)
+
+
+def _photo_layer(features: int, dim: int) -> nn.Linear:
+    layer = nn.Linear(features, dim)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.constant_(layer.bias, START)
+    return layer
+
+
+def _objective(config: OrderConfig) -> RankedRelations:
+    return RankedRelations(
+        PairwiseRanking(margin=config.margin, hardest=config.hardest),
+        RelationLoss(margin=config.order_margin, negatives=config.negatives),
+        Weights(config.ranking_weight, texts=config.text_weight, photos=config.photo_weight),
+    )
 
 
 ORDER = Model(
@@ -146,6 +209,7 @@ ORDER = Model(
         "order/reversed": OrderConfig(score="order_reversed"),
         "order/symmetric": OrderConfig(score="cosine", margin=0.2),
         "order/one_crop": OrderConfig(crops="center"),
+        "order/joint": OrderConfig(**JOINT),
         "order/entailment": OrderConfig(margin=0.5, **ENTAILMENT),
         "order/entailment_symmetric": OrderConfig(score="cosine", **ENTAILMENT),
     },

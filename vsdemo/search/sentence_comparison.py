@@ -25,7 +25,7 @@ class SentenceComparison:
         cosine: Of both embeddings, as in the task `sts`; of sets, of their means.
         excess: (D,) f(b) - f(a), or f(a) - f(b) where the order is reversed. b follows from a, as
             its generalisation, if no dimension is above 0 (Vendrov 2016, Eq. 2). Empty for a model
-            without an order.
+            without an order of each coordinate.
         attention: The weight of each character of a and of b, sum 1, for a model that reads
             characters.
         unknown: The words of a and of b that the model ignores.
@@ -80,7 +80,8 @@ def compare_sentences(reader: Reader, a: str, b: str) -> SentenceComparison:
     first, second = reader.encode(texts[0]), reader.encode(texts[1])
     encoder: Any = reader.model.text
     excess: list[float] = []
-    if order := reader.score.order:
+    order = reader.score.order
+    if order is not None and order.by_coordinates:
         parts = [Embeddings(reader.score.order_part(x.x)) for x in (second, first)]
         excess = order.excess(*parts)[0].tolist()
     attention: list[tuple[float, ...]] = []

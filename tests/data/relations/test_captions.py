@@ -160,11 +160,11 @@ def test_labels_of_pairs(known, general, specific, expected):
 
 def test_others_lie_above_the_captions_or_beside(known):
     own = np.array([0])
-    rows = known.others(own, 8, np.random.default_rng(0))
-    assert len(set(rows.tolist())) == len(rows) == 8
+    rows = known.others(own, 6, np.random.default_rng(0))
+    assert len(set(rows.tolist())) == len(rows) == 6
     assert rows.min() >= len(TEXTS)
-    assert (known.among_texts(rows, own) == TRUE).sum() >= 4
-    again = known.others(own, 8, np.random.default_rng(0))
+    assert (known.among_texts(rows, own) == TRUE).sum() >= 3
+    again = known.others(own, 6, np.random.default_rng(0))
     assert rows.tolist() == again.tolist()
     every = known.others(own, 10_000, np.random.default_rng(0))
     assert set(every.tolist()) <= set(range(len(TEXTS), len(known.texts)))

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from tests.data.relations.test_captions import SPLIT, small_wordnet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
-from vsdemo.data import storybook
+from vsdemo.data import relations, storybook
 from vsdemo.data.storybook.facts import entails, facts_of
 from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import walks
@@ -15,6 +16,7 @@ from vsdemo.models.limits import Limits
 from vsdemo.models.scores import SCORES
 
 PHOTOS = 12
+__all__ = ["small_wordnet"]  # a fixture
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +133,27 @@ def test_a_model_without_an_order_is_refused():
 
     with pytest.raises(UserError, match="needs an order-embedding"):
         Walks().check(Model())
+
+
+def test_captions_that_people_wrote_are_true_by_grammar_and_wordnet(small_wordnet):
+    truth, known = world(SPLIT), relations.load(SPLIT)
+    count = truth.kinds.index("caption")
+    assert truth.texts[:count] == tuple(known.texts[row] for row in known.concepts)
+    assert truth.texts[count:] == tuple(dict.fromkeys(SPLIT.captions))
+    rows = np.array([known.texts.index(text) for text in truth.texts])
+    assert np.array_equal(truth.follows, known.among_texts(rows, rows) == relations.TRUE)
+    photos = known.above_photos(rows, np.arange(4)) == relations.TRUE
+    assert np.array_equal(truth.describes, photos)
+    starts = [[truth.texts[text] for text in photo] for photo in truth.starts]
+    firsts = [SPLIT.captions[own[0]] for own in SPLIT.captions_of]
+    mains = ["a dog", "a cat", "a cat", "a beast"]  # of a dog and a beast, both are beasts
+    assert starts == [[main, first] for main, first in zip(mains, firsts, strict=True)]
+
+
+def test_walks_keep_to_the_concepts_that_a_model_learned(small_wordnet):
+    truth = world(SPLIT)
+    model, data = Oracle(truth), PhotoData(SPLIT, torch.zeros(4, 1))
+    assert Walks().evaluate(model, data)["up"] == 100
+    steps = Walks().measure(model, data).steps_up.sum()
+    model.concepts = ("an entity",)
+    assert 0 < Walks().measure(model, data).steps_up.sum() < steps

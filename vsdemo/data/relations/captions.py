@@ -90,8 +90,8 @@ class CaptionRelations:
     def others(self, captions: np.ndarray, count: int, draw: np.random.Generator) -> np.ndarray:
         """Return rows of different texts that are no captions.
 
-        Half of them are concepts, the others sentences. Of each, half lie above the captions, and
-        the others lie beside these, below something special that is above the captions.
+        Two thirds of them are concepts, the others sentences. Of each, half lie above the captions,
+        and the others lie beside these, below something special that is above the captions.
         """
         first_concept = len(self.texts) - self._concepts
         above = np.unique(_columns(self._above, captions))
@@ -101,8 +101,8 @@ class CaptionRelations:
         beside = np.unique(_columns(self._below, np.concatenate([concepts, sentences])))
         chosen: list[np.ndarray] = []
         for start, end, most in (
-            (self._captions, first_concept, count // 2),
-            (first_concept, len(self.texts), count - count // 2),
+            (self._captions, first_concept, count // 3),
+            (first_concept, len(self.texts), count - count // 3),
         ):
             true = above[(above >= start) & (above < end)]
             near = np.setdiff1d(beside[(beside >= start) & (beside < end)], true)

@@ -149,7 +149,8 @@ class Chains(PairedTask):
         text = torch.tensor(steps.text)
         upper, lower = torch.tensor(steps.upper), torch.tensor(steps.lower)
         general, specific = sentences[text[upper]], sentences[text[lower]]
-        right = higher(model.score.pairs(general, specific), model.score.pairs(specific, general))
+        fit = model.score.directed
+        right = higher(fit.pairs(general, specific), fit.pairs(specific, general))
         mean_score = scores.mean(1)[text]  # (N,)
         near, owner = steps.lower == steps.upper + 1, steps.photo[steps.upper]
         part = steps.caption[steps.upper] + steps.caption[steps.lower]

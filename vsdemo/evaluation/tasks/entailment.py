@@ -122,7 +122,8 @@ def score_pairs(model: DualEncoder, split: CaptionSet, pairs: Pairs) -> tuple[Te
     captions = model.encode_text([Sentence(caption) for caption in split.captions])
     premise = captions[torch.tensor(pairs.premise)]
     hypothesis = captions[torch.tensor(pairs.hypothesis)]
-    return model.score.pairs(hypothesis, premise), model.score.pairs(premise, hypothesis)
+    fit = model.score.directed
+    return fit.pairs(hypothesis, premise), fit.pairs(premise, hypothesis)
 
 
 def auc(scores: np.ndarray, positive: np.ndarray, counts: np.ndarray) -> float:

@@ -77,14 +77,15 @@ def score_pairs(
     """
     premise = texts.of([pair.premise for pair in pairs])
     hypothesis = texts.of([pair.hypothesis for pair in pairs])
-    forward = model.score.pairs(hypothesis, premise)
+    fit = model.score.directed
+    forward = fit.pairs(hypothesis, premise)
     scores = {
         ACCURACY: forward.numpy(),
         "baselines.majority": np.zeros(len(pairs)),
         "baselines.cosine": F.cosine_similarity(pooled(premise), pooled(hypothesis)).numpy(),
         "baselines.overlap": np.array([overlap(pair) for pair in pairs]),
     }
-    return scores, higher(forward, model.score.pairs(premise, hypothesis))
+    return scores, higher(forward, fit.pairs(premise, hypothesis))
 
 
 def measure(

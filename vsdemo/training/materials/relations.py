@@ -19,9 +19,7 @@ from vsdemo.data import relations
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.models import checkpoint
 from vsdemo.models.dual_encoder import DualEncoder
-from vsdemo.models.hierarchy import HierarchyConfig
-from vsdemo.models.losses import PairwiseRanking
-from vsdemo.models.relation_loss import RelationLoss
+from vsdemo.models.objectives import Labels, RelationConfig
 from vsdemo.training.materials.photos import Photos
 
 
@@ -41,25 +39,10 @@ class PhotoBatch:
         return len(self.photos)
 
 
-@dataclass(frozen=True)
-class Labels:
-    """What is known about T texts, the captions first, and P photos.
-
-    Attributes:
-        owner: (C,) the photo of each caption.
-        among_texts: (T, T) whether a text lies above a text: 1, 0, or -1 if it is unknown.
-        above_photos: (T, P) whether a text lies above a photo.
-    """
-
-    owner: Tensor
-    among_texts: Tensor
-    above_photos: Tensor
-
-
 class Relations(Photos):
     """Captions, other texts, photos and their relations; whole batches are labelled."""
 
-    config: HierarchyConfig
+    config: RelationConfig
 
     @classmethod
     def datasets(cls, config: Config) -> list[str]:
@@ -69,10 +52,7 @@ class Relations(Photos):
     def build(self) -> DualEncoder:
         """Label the texts, and prepare them and the photos."""
         self.relations = relations.load(self.train_set)
-        model = super().build()
-        self.ranking = PairwiseRanking(margin=self.config.margin, hardest=self.config.hardest)
-        self.relation_loss = RelationLoss(self.config.order_margin, self.config.negatives)
-        return model
+        return super().build()
 
     def _texts(self) -> Sequence[str]:
         return self.relations.texts
@@ -103,22 +83,26 @@ class Relations(Photos):
         return list(chosen.split(self.config.batch_size))
 
     def embed(self, batch: Any) -> tuple[Embeddings, Embeddings, Any]:
-        """Return captions of these photos and other texts, the photos, and `Labels`."""
+        """Return texts, the captions of these photos first, photos, these first, and `Labels`."""
         draw = np.random.default_rng(batch.seed)
         captions, owner = self._captions(batch.photos, draw)
         others = self.relations.others(captions, self.config.others, draw)
         texts = np.concatenate([captions, others])
         words = self.model.text.collate([self.captions[text] for text in texts]).to(device())
+        shown = np.concatenate([batch.photos, self._other_photos(batch.photos, draw)])
         assert self.model.image is not None
-        photos = self.model.image(self.photos[torch.from_numpy(batch.photos).to(device())])
+        photos = self.model.image(self.photos[torch.from_numpy(shown).to(device())])
         labels = Labels(
             owner=torch.from_numpy(owner).to(device()),
             among_texts=torch.from_numpy(self.relations.among_texts(texts, texts)).to(device()),
-            above_photos=torch.from_numpy(self.relations.above_photos(texts, batch.photos)).to(
-                device()
-            ),
+            above_photos=torch.from_numpy(self.relations.above_photos(texts, shown)).to(device()),
         )
         return self.model.text(words), photos, labels
+
+    def _other_photos(self, photos: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+        """Return `config.other_photos` photos that are none of these."""
+        others = np.setdiff1d(np.arange(len(self.photos)), photos)
+        return draw.permutation(others)[: self.config.other_photos]
 
     def _captions(
         self, photos: np.ndarray, draw: np.random.Generator
@@ -137,30 +121,8 @@ class Relations(Photos):
         )
 
     def loss(self, *embedded: Any, progress: float) -> dict[str, Tensor]:
-        """Return the weighted sum of ranking and both kinds of relations, and each of them."""
+        """Return the loss of the model's objective, and its parts."""
         texts, photos, labels = embedded
-        score, config = self.model.score, self.config
-        order = score.order
-        assert order is not None
-        captions = len(labels.owner)
-        scores = score(texts[:captions], photos)  # (C, P)
-        ranking = self.ranking.of_scores(scores[:, labels.owner], labels.owner)
-        general, specific = (Embeddings(score.order_part(side.x)) for side in (texts, photos))
-        parts = {
-            "ranking": ranking["loss"] / captions,
-            "texts": self.relation_loss.among_texts(-order(general, general), labels.among_texts),
-            "photos": self.relation_loss.above_photos(
-                -order(general, specific), labels.above_photos
-            ),
-        }
-        total = (
-            config.ranking_weight * parts["ranking"]
-            + config.text_weight * parts["texts"]
-            + config.photo_weight * parts["photos"]
-        )
-        return {
-            "loss": total,
-            **{name: part.detach() for name, part in parts.items()},
-            "violated": ranking["violated"],
-            "right_score": ranking["right_score"],
-        }
+        assert self.model.objective is not None
+        parts: dict[str, Tensor] = self.model.objective(self.model.score, texts, photos, labels)
+        return parts

@@ -1,0 +1,148 @@
+"""Objectives of models that learn from the material `relations`: from a whole batch to one number.
+
+A model brings its objective with it, `DualEncoder.objective`, as some have weights of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Protocol
+
+from pydantic import Field
+from torch import Tensor, nn
+
+from vsdemo.core.config import LARGE, Config
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.models.losses import PairwiseRanking
+from vsdemo.models.scores import Score
+
+Captions = Annotated[int, Field(ge=1, le=LARGE, description="Captions of each photo in a batch")]
+Others = Annotated[
+    int, Field(ge=0, le=LARGE, description="Concepts and other texts that join a batch")
+]
+OtherPhotos = Annotated[
+    int, Field(ge=0, le=LARGE, description="Photos that join a batch without their captions")
+]
+OrderMargin = Annotated[
+    float, Field(ge=0, le=LARGE, description="Violation that false relations of texts should reach")
+]
+Negatives = Annotated[
+    int, Field(ge=1, le=LARGE, description="False relations of each text that count, the worst")
+]
+Weight = Annotated[float, Field(ge=0, le=LARGE, description="Weight of this part of the loss")]
+
+
+class RelationConfig(Config):
+    """The settings of models that can learn from the material `relations`."""
+
+    captions: Captions = 3
+    others: Others = 96
+    other_photos: OtherPhotos = 0
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What is known about T texts, the captions first, and P photos, those of the captions first.
+
+    Attributes:
+        owner: (C,) the photo of each caption, in ascending order.
+        among_texts: (T, T) whether a text lies above a text: 1, 0, or -1 if it is unknown.
+        above_photos: (T, P) whether a text lies above a photo.
+    """
+
+    owner: Tensor
+    among_texts: Tensor
+    above_photos: Tensor
+
+    @property
+    def described(self) -> int:
+        """The number of photos whose captions are among the texts."""
+        return int(self.owner[-1]) + 1
+
+
+class Objective(nn.Module):
+    """The loss of T texts, P photos and what is known about them."""
+
+    def forward(
+        self, score: Score, texts: Embeddings, photos: Embeddings, labels: Labels
+    ) -> dict[str, Tensor]:
+        """Return `loss`, to be minimized, and what is to be logged, detached."""
+        raise NotImplementedError
+
+
+def violations(score: Score, texts: Embeddings, photos: Embeddings) -> tuple[Tensor, Tensor]:
+    """Return E of texts above texts, (T, T), and of texts above photos, (T, P)."""
+    order = score.order
+    assert order is not None
+    general, specific = (Embeddings(score.order_part(side.x)) for side in (texts, photos))
+    return order.violation(general, general), order.violation(general, specific)
+
+
+class ViolationLoss(Protocol):
+    """Losses of violations whose labels are 1 (true), 0 (false) or -1 (unknown)."""
+
+    def among_texts(self, violations: Tensor, labels: Tensor) -> Tensor:
+        """Return the loss of T texts above T texts, (T, T)."""
+
+    def above_photos(self, violations: Tensor, labels: Tensor) -> Tensor:
+        """Return the loss of T texts above P photos, (T, P)."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of the parts of `RankedRelations`.
+
+    Args:
+        ranking: Of the ranking of captions and photos.
+        texts: Of texts above texts.
+        photos: Of texts above photos.
+    """
+
+    ranking: float
+    texts: float
+    photos: float
+
+
+class RankedRelations(Objective):
+    """A ranking of captions and their photos, beside what lies above what.
+
+        loss = weights.ranking * ranking by the score, per caption
+             + weights.texts * loss of texts above texts
+             + weights.photos * loss of texts above photos
+
+    Args:
+        ranking: The loss of the ranking.
+        relations: The losses of the relations.
+        weights: See above.
+    """
+
+    def __init__(
+        self, ranking: PairwiseRanking, relations: ViolationLoss, weights: Weights
+    ) -> None:
+        super().__init__()
+        self.ranking, self.relations, self.weights = ranking, relations, weights
+
+    def forward(
+        self, score: Score, texts: Embeddings, photos: Embeddings, labels: Labels
+    ) -> dict[str, Tensor]:
+        """Return `loss`, its parts and those of the ranking."""
+        captions = len(labels.owner)
+        scores = score(texts[:captions], photos[: labels.described])
+        ranked = self.ranking.of_scores(scores[:, labels.owner], labels.owner)
+        among_texts, above_photos = violations(score, texts, photos)
+        ranking = ranked["loss"] / captions
+        of_texts = self.relations.among_texts(among_texts, labels.among_texts)
+        of_photos = self.relations.above_photos(above_photos, labels.above_photos)
+        total = (
+            self.weights.ranking * ranking
+            + self.weights.texts * of_texts
+            + self.weights.photos * of_photos
+        )
+        return {
+            "loss": total,
+            "ranking": ranking.detach(),
+            "texts": of_texts.detach(),
+            "photos": of_photos.detach(),
+            "violated": ranked["violated"],
+            "right_score": ranked["right_score"],
+        }
