@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
+import torch
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
@@ -50,14 +51,16 @@ def calibrate(folder: Path, split: str = "dev") -> Limits | None:
         return None
     if "concepts" in model.text.needs:
         limits = choose_for_concepts(model, hypernyms.split(spec.config.protocol, spec.dataset))
-    elif model.image is None or not relations.is_available(spec.dataset):
-        return None
-    elif split not in datasets.splits(spec.dataset):
-        return None
-    else:
+    elif model.image is not None and _has_relations(spec.dataset, split):
         limits = choose(model, load_photos(spec, split))
+    else:
+        return None
     checkpoint.save_limits(folder, limits)
     return limits
+
+
+def _has_relations(dataset: str, split: str) -> bool:
+    return relations.is_available(dataset) and split in datasets.splits(dataset)
 
 
 def choose(model: DualEncoder, data: PhotoData) -> Limits:

@@ -353,14 +353,14 @@ def hierarchy_of_photos(
 
 
 def hierarchy_of_concepts(
-    names: Sequence[str], x: Tensor, order: OrderViolation, limits: Limits = NO_LIMITS
+    names: Sequence[str], x: Tensor, order: Order, limits: Limits = NO_LIMITS
 ) -> Hierarchy:
     """Return the hierarchy of N concepts; the one of shortest embedding is the root.
 
     Args:
         names: Of the concepts.
         x: `(N, K)`.
-        order: The order violation.
+        order: The order among them.
         limits: The largest violations of a step.
 
     Raises:

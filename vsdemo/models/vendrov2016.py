@@ -311,9 +311,10 @@ def build_hypernyms(config: HypernymsConfig, vocab: Vocab, features: int) -> Dua
     paper's own, half of 1 + cosine: a similarity taken for a distance), `hypernyms/bilinear` (a
     learned matrix, Socher 2013) and `hypernyms/gaussian` (divergence, after word2gauss, Vilnis &
     McCallum 2015); the fifth row, the transitive closure, learns nothing and is part of the task's
-    metrics. `hypernyms/near` is ours: unrelated concepts are pushed further apart than related ones,
-    with margins of 3 and 0.3, where the latter are what a walk up could mistake for a hypernym
-    (`vsdemo.data.pairs.near_negatives`), so that walks up stay true. `hypernyms/toy` has two dimensions, to be drawn as in Figure 2, and learns all pairs.
+    metrics. `hypernyms/near` is ours, so that walks up stay true: beside unrelated concepts, with a
+    margin of 3, it has negatives that are easily taken for hypernyms, with a margin of 0.3
+    (`vsdemo.data.pairs.near_negatives`). `hypernyms/toy` has two dimensions, to be drawn as in
+    Figure 2, and learns all pairs.
 
     Departures: (1) the checkpoint is chosen on dev, in the released code by the accuracy on test;
     (2) only vectors in the batch move (sparse updates of Adam), so that a step costs no more with

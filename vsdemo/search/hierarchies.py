@@ -26,7 +26,6 @@ from vsdemo.hierarchy.order import (
     CAPTION,
     CONCEPT,
     PHOTO,
-    ROOT,
     Hierarchy,
     Item,
     Node,

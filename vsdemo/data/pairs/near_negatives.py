@@ -1,8 +1,8 @@
-"""Pairs of concepts that are easily taken for true: a concept below a cousin of one of its hypernyms.
+"""Pairs of concepts that are easily taken for true, such as (bird, puppy).
 
 Negatives at random are mostly about unrelated concepts, from which a model learns little of what
 lies between a concept and its distant hypernyms. Here the general concept of a true pair is
-replaced by one of its hyponyms that itself has some: for (animal, puppy) by (bird, puppy).
+replaced by one of its hyponyms that itself has some: from (animal, puppy) comes (bird, puppy).
 """
 
 from __future__ import annotations
