@@ -336,7 +336,9 @@ HYPERNYMS = Model(
     config=HypernymsConfig,
     presets={
         "hypernyms": HypernymsConfig(),
-        "hypernyms/near": HypernymsConfig(near=16, margin=3.0, epochs=16, schedule="cosine"),
+        "hypernyms/near": HypernymsConfig(
+            near=16, margin=3.0, epochs=16, learning_rate=0.05, schedule="cosine"
+        ),
         "hypernyms/symmetric": HypernymsConfig(score="symmetric", margin=0.5),
         "hypernyms/symmetric_released": HypernymsConfig(score="symmetric_released"),
         "hypernyms/bilinear": HypernymsConfig(score="bilinear"),
