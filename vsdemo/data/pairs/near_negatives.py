@@ -43,4 +43,5 @@ class NearNegatives:
 
         A pair of a concept and itself does.
         """
-        return self._true.contains(pairs) | (pairs[:, 0] == pairs[:, 1])
+        follow: np.ndarray = self._true.contains(pairs) | (pairs[:, 0] == pairs[:, 1])
+        return follow
