@@ -9,6 +9,8 @@ import torch
 from tests.support.small_runs import logged, preset_trainer, stopped_at
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets, storybook
+from vsdemo.data.relations import chains
+from vsdemo.data.relations.chains import Chains
 from vsdemo.data.text.vocab import tokenize
 from vsdemo.models import checkpoint
 
@@ -55,6 +57,26 @@ def test_rare_words_are_unknown_unless_a_concept_has_them(tmp_path):
     assert rare
     assert not rare & set(material.vocab.words)
     assert named | {word for word, n in counts.items() if n >= 3} <= set(material.vocab.words)
+
+
+def test_chains_join_a_batch_without_relations_to_others(tmp_path, monkeypatch):
+    small = Chains(
+        texts=("animal", "a quokka", "a quokka naps", "a car"),
+        chain=np.array([0, 0, 1, 1]),
+        level=np.array([0, 1, 0, 1]),
+        right=np.array([True, True, True, False]),
+    )
+    monkeypatch.setattr(chains, "load", lambda: small)
+    material = trainer(tmp_path, "chains=2", "others=4", "other_photos=3").material
+    material.build()
+    texts, photos, labels = material.embed(material.batches(0)[0])
+    assert (len(texts), len(photos)) == (8 * 2 + 4 + 4, 8 + 3)
+    assert (labels.among_texts[:20, 20:] == -1).all()
+    assert (labels.among_texts[20:, :20] == -1).all()
+    assert (labels.above_photos[20:] == -1).all()
+    assert (labels.among_texts[:20, :20] >= 0).all()
+    assert sorted(labels.among_texts[20:, 20:].flatten().tolist()).count(1) == 5
+    assert "quokka" not in material.vocab.words  # too rare
 
 
 def test_an_epoch_shows_every_photo_once(tmp_path):

@@ -84,6 +84,32 @@ def trees(name: Name, split: Split = "all", parser: Parser = "shipped") -> None:
 
 
 @cli.command()
+def relations(
+    name: Annotated[str, typer.Argument(help="Data set with captions, or hierarcaps.")],
+    split: Split = "train",
+    source: Annotated[str, typer.Option(help="Only this source of pairs.")] = "",
+    sample: Annotated[int, typer.Option(min=0, help="Number of pairs of each to print.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
+) -> None:
+    """Count what is known to lie above what, by source, and print samples to read.
+
+    A line of a sample has the pair's id, the general text, and what it lies above.
+    """
+    from vsdemo.core.errors import UserError
+    from vsdemo.data.relations.sources import sources
+
+    known = sources(name, split)
+    if source and source not in known:
+        raise UserError(f"There is no source {source!r}; valid are {', '.join(known)}.")
+    for key in [source] if source else known:
+        pairs = known[key]()
+        holds = "true" if pairs.holds else "false"
+        print(f"{key:10} {len(pairs):>10,} {holds:5}  {pairs.meaning}")
+        for pair in pairs.sample(sample, seed):
+            print(f"{pair.id}  {pair.general} | {pair.specific}")
+
+
+@cli.command()
 def storybook(
     to: Annotated[Path, typer.Option(metavar="FILE", help="Image file to write.")],
     show: Annotated[int, typer.Option(min=1, max=500, help="Number of pictures.")] = 24,

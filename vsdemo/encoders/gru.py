@@ -62,6 +62,8 @@ class WordGRU(SequenceEncoder):
         units = size // 2 if bidirectional else size
         self.gru = nn.GRU(word_dim, units, batch_first=True, bidirectional=bidirectional)
         self.lexical = nn.Linear(word_dim, lexical_dim) if lexical_dim else None
+        if self.lexical is not None:  # word vectors start small; different words should differ
+            nn.init.normal_(self.lexical.weight)
         self.dropout = nn.Dropout(dropout)
         self.head = Head() if head is None else head
         initialise(self.gru)

@@ -57,6 +57,11 @@ LexicalDim = Annotated[
         description="Dimensions of the order in which the context of a word does not count",
     ),
 ]
+PhotoActivation = Annotated[
+    str,
+    OneOf(("relu", "softplus")),
+    Field(description="Activation of a photo's order; with softplus no unit is dead"),
+]
 Hidden = Annotated[
     int, Field(ge=1, le=LARGE, description="Units between a photo's features and its order")
 ]
@@ -81,6 +86,7 @@ class HierarchyConfig(SymmetricConfig, RelationConfig):
     text_dim: TextDim = 192
     lexical_dim: LexicalDim = 0
     hidden: Hidden = 512
+    photo_activation: PhotoActivation = "relu"
     order_weight: OrderWeight = 1.0
     order_margin: OrderMargin = 0.3
     negatives: Negatives = 16
@@ -97,9 +103,12 @@ class AngleAndOrderLayer(nn.Module):
         angle: Outputs of the linear layer.
         order: Outputs of the network.
         hidden: Its hidden units.
+        activation: Applied to what the network returns.
     """
 
-    def __init__(self, features: int, angle: int, order: int, hidden: int) -> None:
+    def __init__(
+        self, features: int, angle: int, order: int, *, hidden: int, activation: nn.Module
+    ) -> None:
         super().__init__()
         self.angle = nn.Linear(features, angle)
         self.order = nn.Sequential(
@@ -107,6 +116,7 @@ class AngleAndOrderLayer(nn.Module):
             nn.ReLU(),
             nn.Dropout(HIDDEN_DROPOUT),
             nn.Linear(hidden, order),
+            activation,
         )
 
     def forward(self, x: Tensor) -> Tensor:
@@ -129,8 +139,8 @@ def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
     The pooling is a maximum, and so is the conjunction of an order-embedding (section 4.3): a
     sentence that says more has larger coordinates. In the last `lexical_dim` coordinates of o a
     linear layer of the word vectors takes the place of the GRU. For a photo with features v, a(v)
-    is linear and o(v) a network with one hidden layer; in `text_dim` coordinates, the lexical ones
-    among them, o(v) is 1, the lowest place, so that texts differ there by what no photo shows.
+    is linear and o(v) a network with one hidden layer. In `text_dim` coordinates, half of them
+    lexical, o(v) is 1, the lowest place: texts differ there by what no photo shows.
 
         loss = ranking_weight * VSE++ ranking of captions and their photos by S
              + text_weight * (mean E of true pairs of texts, hinges over the worst false ones)
@@ -142,12 +152,13 @@ def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
     of texts are learned too, with the worst false ones of a batch as negatives; (3) a text is above
     a photo with a probability; (4) the GRU runs in both directions.
     """
-    if not config.lexical_dim <= config.text_dim < config.order_dim < config.dim:
+    if not max(config.text_dim, config.lexical_dim) < config.order_dim < config.dim:
         raise UserError(
-            f"dim={config.dim} must be more than order_dim={config.order_dim}, that more than "
-            f"text_dim={config.text_dim}, and that at least lexical_dim={config.lexical_dim}."
+            f"dim={config.dim} must be more than order_dim={config.order_dim}, and that more than "
+            f"text_dim={config.text_dim} and lexical_dim={config.lexical_dim}."
         )
-    angle, text_only = config.dim - config.order_dim, config.text_dim - config.lexical_dim
+    angle = config.dim - config.order_dim
+    last = min(config.text_dim // 2, config.lexical_dim)
     text = WordGRU(
         vocab,
         word_dim=config.word_dim,
@@ -158,11 +169,17 @@ def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
         head=AngleAndOrderHead(angle),
         dropout=config.dropout,
     )
-    layer = AngleAndOrderLayer(features, angle, config.order_dim - config.text_dim, config.hidden)
+    layer = AngleAndOrderLayer(
+        features,
+        angle,
+        config.order_dim - config.text_dim,
+        hidden=config.hidden,
+        activation=nn.Softplus() if config.photo_activation == "softplus" else nn.ReLU(),
+    )
     image = LinearImage(
         features,
         config.dim,
-        head=AngleAndOrderHead(angle, lowest=(text_only, config.lexical_dim)),
+        head=AngleAndOrderHead(angle, lowest=(config.text_dim - last, last)),
         dropout=config.dropout,
         standardize=config.standardize,
         layer=layer,

@@ -23,6 +23,9 @@ Others = Annotated[
 OtherPhotos = Annotated[
     int, Field(ge=0, le=LARGE, description="Photos that join a batch without their captions")
 ]
+Chains = Annotated[
+    int, Field(ge=0, le=LARGE, description="Machine-made chains of texts that join a batch")
+]
 OrderMargin = Annotated[
     float, Field(ge=0, le=LARGE, description="Violation that false relations of texts should reach")
 ]
@@ -38,6 +41,7 @@ class RelationConfig(Config):
     captions: Captions = 3
     others: Others = 96
     other_photos: OtherPhotos = 0
+    chains: Chains = 0
 
 
 @dataclass(frozen=True)

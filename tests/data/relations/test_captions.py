@@ -14,7 +14,7 @@ from vsdemo.data import relations
 from vsdemo.data.pairs import wordnet
 from vsdemo.data.relations import FALSE, TRUE, UNKNOWN, captions, generalize
 from vsdemo.data.relations.caption_nouns import CaptionNouns
-from vsdemo.data.text.inflection import article, plural, singular, stem
+from vsdemo.data.text.inflection import article, conjugate, plural, singular, stem
 
 TREES = [
     parsed(text).tree
@@ -236,6 +236,15 @@ def test_forms_of_a_verb_share_a_stem():
     ):
         assert len({stem(form) for form in forms.split()}) == 1, forms
     assert stem("ride") != stem("run")
+
+
+def test_verbs_have_four_forms():
+    assert conjugate("run") == ("run", "runs", "running", "ran")
+    assert conjugate("gaze") == ("gaze", "gazes", "gazing", "gazed")
+    assert conjugate("hop") == ("hop", "hops", "hopping", "hopped")
+    assert conjugate("gallop") == ("gallop", "gallops", "galloping", "galloped")
+    assert conjugate("tie") == ("tie", "ties", "tying", "tied")
+    assert conjugate("hurry") == ("hurry", "hurries", "hurrying", "hurried")
 
 
 def test_articles_follow_the_sound():

@@ -1,5 +1,6 @@
 """More general sentences: by hand, by Storybook's facts, and invariants of any tree."""
 
+import re
 import time
 from random import Random
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from tests.data.text.test_rewrites import caption as parsed
 from tests.support.random_trees import random_trees
 from vsdemo.core.errors import UserError
-from vsdemo.data.relations.generalize import closure, key, one_step
+from vsdemo.data.relations.generalize import closure, key, one_step, whole_words
 from vsdemo.data.storybook.captions import write_captions
 from vsdemo.data.storybook.facts import Facts, Thing, entails, facts_of
 from vsdemo.data.storybook.lexicon import load_lexicon
@@ -75,6 +76,51 @@ HAIRED = parsed(
 )
 def test_closure_of_a_sentence(sentence, higher):
     assert closure([sentence.tree])[key(sentence.text)] == higher
+
+
+ITS = parsed(
+    "a/DET/2/det dog/NOUN/3/nsubj runs/VERB/0/root with/ADP/7/mark it/PRON/7/nsubj s/AUX/7/cop "
+    "mouth/NOUN/3/advcl open/ADJ/7/amod"
+)
+WITH = parsed(
+    "a/DET/2/det dog/NOUN/3/nsubj runs/VERB/0/root with/ADP/6/case a/DET/6/det stick/NOUN/3/obl "
+    "in/ADP/9/case the/DET/9/det mouth/NOUN/3/obl"
+)
+LISTED = parsed(
+    "a/DET/2/det man/NOUN/0/root with/ADP/5/case a/DET/5/det hat/NOUN/2/nmod ,/PUNCT/8/punct "
+    "a/DET/8/det scarf/NOUN/5/conj and/CCONJ/11/cc a/DET/11/det coat/NOUN/5/conj"
+)
+NEXT = parsed(
+    "a/DET/2/det man/NOUN/3/nsubj stands/VERB/0/root next/ADV/3/advmod to/ADP/7/case a/DET/7/det "
+    "car/NOUN/3/obl"
+)
+EACH = parsed(
+    "dogs/NOUN/2/nsubj face/VERB/0/root each/DET/4/det other/ADJ/2/obj in/ADP/7/case the/DET/7/det "
+    "park/NOUN/2/obl"
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "never"),
+    [
+        (ITS, r"\bit s\b|mouth$"),
+        (WITH, "runs with a stick$"),
+        (LISTED, "hat a scarf$"),
+        (NEXT, "next$"),
+        (EACH, "each$|each in"),
+    ],
+)
+def test_no_sentence_breaks_off(sentence, never):
+    higher = closure([sentence.tree])[key(sentence.text).replace("it s", "its")]
+    assert not [text for text in higher if re.search(never, text)]
+    assert higher & {"a dog runs", "a man", "dogs", "a dog"}
+
+
+def test_a_tree_with_its_in_two_words_has_it_in_one():
+    tree = whole_words(ITS.tree)
+    assert tree.words[3:6] == ("with", "its", "mouth")
+    assert tree.labels[4] == "nmod:poss"
+    assert tree.heads[4] == tree.words.index("mouth") + 1
 
 
 def test_one_step_removes_one_modifier():

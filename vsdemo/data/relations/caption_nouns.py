@@ -14,11 +14,15 @@ from vsdemo.data.relations import senses
 from vsdemo.data.relations.caption_words import (
     ABOVE,
     ALIASES,
+    COUNT_NOUNS,
     MASS_NOUNS,
+    NO_KINDS,
+    NO_NAMES,
     NO_THINGS,
     PRIVATIVE,
     SENSES,
     TOO_GENERAL,
+    VERBS,
 )
 from vsdemo.data.relations.generalize import phrase
 from vsdemo.data.text.inflection import article, plural, singular, stem
@@ -32,6 +36,8 @@ ONE = {"a", "an", "one", "another", "each", "every"}
 DETERMINERS = ("det", "nummod", "nmod")
 PLURALS = {"glasses", "woods"}  # these mean something else than their singulars
 WORN = "clothing"  # below it are nouns such as jeans
+COUNTED = frozenset({"person", "body part"})  # nouns below these have an article
+MANY = 0.3  # least share of plurals, by singulars, of a noun that has an article
 
 
 def mentions(tree: Tree) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -82,6 +88,7 @@ class CaptionNouns:
         self.counts = Counter(noun for _, noun in named)
         self._mass = self._find_mass(uses)
         self.senses = self._choose_senses(named, np.asarray(photo_of, np.int64), len(trees))
+        self._mass = {noun for noun in self._mass if not self._is_counted(noun)}
         self._name_concepts()
         self.phrases = {
             self.phrase(noun): frozenset(map(self.phrase, above)) for noun, above in self._above()
@@ -112,6 +119,17 @@ class CaptionNouns:
                 bare[noun] += not determiner
                 one[noun] += determiner in ONE
         return {noun for noun, n in bare.items() if n > MASS * (n + one[noun])}
+
+    def _is_counted(self, noun: str) -> bool:
+        """Return whether a noun has an article that captions replace by "its" or leave out."""
+        head = noun.rpartition(" ")[2]
+        if self._has_no_singular(noun):
+            return False
+        concept = self.senses.get(noun, self.senses.get(head))
+        above = self.wordnet.ancestors[concept] if concept is not None else ()
+        is_counted = any(COUNTED.intersection(self.wordnet.words[other]) for other in above)
+        often_several = self._forms[plural(head)] > MANY * self._forms[head]
+        return is_counted or often_several or head in COUNT_NOUNS
 
     def _choose_senses(
         self, named: Sequence[tuple[int, str]], photo_of: np.ndarray, captions: int
@@ -177,7 +195,7 @@ class CaptionNouns:
         )
         above = roots.union(*(wordnet.ancestors[concept] for concept in roots))
         for concept in sorted(above - set(self._nouns_of)):
-            words = [word for word in wordnet.words[concept] if word not in taken]
+            words = [w for w in wordnet.words[concept] if w not in taken and w not in NO_NAMES]
             first = [word for word in words if concept in wordnet.senses[word][:2]]
             own = [w for w in wordnet.words[concept] if self.senses.get(w) == concept]
             if name := next(iter([*own, *first, *words]), ""):
@@ -198,7 +216,10 @@ class CaptionNouns:
         if noun in self.senses:
             physical = senses.is_physical(self.wordnet, self.senses[noun])
             return physical or not head.endswith("ing")
-        return noun in ABOVE or (" " in noun and head in self.senses and self._is_concept(head))
+        if noun in ABOVE:
+            return True
+        is_verb = self._verbs[stem(head)] > self.counts[head]  # "a girl in a dress dances"
+        return " " in noun and head in self.senses and not is_verb and self._is_concept(head)
 
     def _above(self) -> Iterator[tuple[str, set[str]]]:
         """Yield each noun of a concept, and all nouns above it."""
@@ -235,7 +256,9 @@ class CaptionNouns:
                     if senses.is_physical(wordnet, c) or not wordnet.taxonomy.parents[c]
                 }
             result |= above
-        return result
+        names = {wordnet.taxonomy.names[concept] for concept in result}
+        no_kinds = {above for kind, above in NO_KINDS if kind in names}
+        return {c for c in result if wordnet.taxonomy.names[c] not in no_kinds}
 
     def meanings(self, noun: str) -> set[str]:
         """Return a noun, its synonyms and all nouns above it, in WordNet."""
@@ -247,13 +270,23 @@ class CaptionNouns:
 
     def phrase(self, noun: str) -> str:
         """Return a noun with its article, if it has one."""
-        mass = noun in self._mass if self.counts[noun] >= LEAST else noun in MASS_NOUNS
+        seldom = self.counts[noun] < LEAST
+        mass = bool(MASS_NOUNS & {noun, noun.split()[-1]}) if seldom else noun in self._mass
         return noun if mass or self._has_no_singular(noun) else f"{article('a', noun)} {noun}"
 
     def can_stand_alone(self, words: Sequence[str]) -> bool:
         """Return whether a noun without a determiner is a noun phrase."""
         noun = self.noun(words)
-        return self._is_concept(noun) and (words[-1] != noun.split()[-1] or noun in self._mass)
+        is_bare = words[-1] != noun.split()[-1] or noun in self._mass
+        return is_bare and self.is_noun(words[-1]) and self._is_concept(noun)
+
+    def is_noun(self, form: str) -> bool:
+        """Return whether captions use a word as a noun at least as often as otherwise."""
+        return form not in self._rarely_noun
+
+    def verb_above(self, form: str, *, transitive: bool) -> str:
+        """Return a more general verb in the same form; empty if there is none."""
+        return VERBS[transitive].get(form, "")
 
     def above(self, words: Sequence[str]) -> list[Tree]:
         """Return the concept phrase of a noun."""

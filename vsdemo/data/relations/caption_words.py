@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from vsdemo.data.text.inflection import conjugate
+
 # These say where something is, how many there are, or how the photo was taken: no things.
 _NO_THINGS = """
 front left right top back side middle background foreground bottom center centre end distance
@@ -77,7 +79,6 @@ ALIASES = {  # noun -> the noun that WordNet has
     "swim trunk": "swimming trunks",
     "santa hat": "hat",
     "ice cream cone": "ice-cream cone",
-    "cream cone": "ice-cream cone",
 }
 SENSES = {  # noun -> its concept; empty if WordNet has none that fits
     "bag": "bag.n.01",
@@ -265,6 +266,49 @@ SENSES = {  # noun -> its concept; empty if WordNet has none that fits
     "body": "body.n.01",
     "couple": "couple.n.01",
     "metal bar": "bar.n.03",
+    "alligator": "alligator.n.02",
+    "banana": "banana.n.02",
+    "pumpkin": "pumpkin.n.02",
+    "watermelon": "watermelon.n.02",
+    "poster": "poster.n.01",
+    "owner": "owner.n.02",
+    "trailer": "trailer.n.04",
+    "van": "van.n.05",
+    "chocolate": "chocolate.n.02",
+    "chalk": "chalk.n.04",
+    "cot": "cot.n.03",
+    "sidecar": "sidecar.n.02",
+    "skeleton": "skeleton.n.04",
+    "softball game": "",
+    "model": "",
+    "dummy": "",
+    "menu": "",
+    "jack": "",
+    "crank": "",
+    "cob": "",
+    "seed": "",
+    "pounce": "",
+    "flop": "",
+    "pop": "",
+    "landscape": "",
+    "whist": "",
+    "phrase": "",
+    "curve": "",
+    "dot": "",
+    "salon": "",
+    "profile": "",
+    "descent": "",
+    "locker": "",
+    "focus": "",
+    "unison": "",
+    "expanse": "",
+    "grocery bag": "",
+    "stone wall": "",
+    "retaining wall": "",
+    "mountain trail": "",
+    "back ride": "",
+    "spot": "",
+    "contents": "",
 }
 ABOVE = {  # noun -> the concepts directly above it, where captions use it for more than one kind
     "bike": ("wheeled_vehicle.n.01",),
@@ -315,6 +359,31 @@ ABOVE = {  # noun -> the concepts directly above it, where captions use it for m
     "wakeboarder": ("athlete.n.01",),
     "wakeboard": ("board.n.03",),
     "handlebars": ("artifact.n.01",),
+    "swing": ("artifact.n.01",),
+    "pitcher": ("athlete.n.01",),
+    "batter": ("athlete.n.01",),
+    "batsman": ("athlete.n.01",),
+    "catcher": ("athlete.n.01",),
+    "goalie": ("athlete.n.01",),
+    "snowboarder": ("athlete.n.01",),
+    "photographer": ("person.n.01",),
+    "spotter": ("person.n.01",),
+    "pond": ("body_of_water.n.01",),
+    "kayak": ("boat.n.01",),
+    "paddle": ("implement.n.01",),
+    "cart": ("wheeled_vehicle.n.01",),
+    "counter": ("artifact.n.01",),
+    "booth": ("artifact.n.01",),
+    "telephone booth": ("artifact.n.01",),
+    "ladder": ("artifact.n.01",),
+    "pocket": ("artifact.n.01",),
+    "hay": ("matter.n.03",),
+    "corn": ("matter.n.03",),
+    "cookie": ("food.n.02",),
+    "cement": ("material.n.01",),
+    "subway car": ("vehicle.n.01",),
+    "bounce house": ("artifact.n.01",),
+    "food court": ("tract.n.01",),
 }
 # Above these, a name says no more than that there is something.
 _TOO_GENERAL = """
@@ -328,11 +397,76 @@ tract facility bar disc framework rod club arrangement gathering earth house pro
 front base circle good goods kind face extremity head individual male female adult weather
 ridge curve motion action cloud wood work bone performance trunk hold award case frame scene
 shade incline neighborhood stream hair top land ground swing counter marking liquid walkway
-dirt portion relation field yard
+dirt portion relation field yard headdress stick cloth pedestrian shepherd
+sport
 """
 TOO_GENERAL = frozenset(_TOO_GENERAL.split())
 _MASS_NOUNS = """
 matter food clothing furniture footwear headgear transportation wear apparel foodstuff
 produce jewelry equipment attire vegetation bedding gear handwear neckwear nutriment weather
+stuff crockery tableware ware hosiery cutlery flatware poultry cattle soil lumber meat formalwear
+workwear work-clothing fodder feed tobacco alcohol energy information info evidence illumination
+combustion oxidation locomotion motility telephony telecommunication propulsion semidarkness
+engrossment grease instrumentation currency tubing padding paving money radiation light hair
+entertainment housing transport travel labor waste cognition communication art
+calcite leaping work
 """
-MASS_NOUNS = frozenset(_MASS_NOUNS.split())
+MASS_NOUNS = frozenset(_MASS_NOUNS.split())  # also as heads, as in "sports equipment"
+# These have no article either, if a phrase names nothing else.
+_UNCOUNTED = """
+hair grass water snow sand ice dirt mud ground soccer football basketball baseball volleyball tennis
+hockey rugby softball golf air graffiti traffic luggage concrete pavement gravel rain fur bread
+foliage makeup sunlight blond brunette blue red green yellow orange purple pink black white gray
+grey brown beige tan gold silver denim plaid camouflage khaki leather music sky ocean nature
+downtown hay wood metal plastic glass paint money trash garbage beer coffee wine milk soda juice
+candy fruit cake lunch dinner breakfast smoke fire steam fog dust foam lipstick jewelry artwork art
+motion underwear sunshine scenery landscape terrain brush leather swimming skateboarding surfing
+skiing snowboarding karate ballet dodgeball lacrosse cricket badminton horseback wrestling
+ketchup frosting signage writing paper cardboard fabric cloth yarn tape wire asphalt turf
+shrubbery greenery
+"""
+UNCOUNTED = frozenset(_UNCOUNTED.split())
+# These often follow a possessive or another noun without an article, and yet have one.
+_COUNT_NOUNS = """
+arrow brush button corridor frame grin moustache overcoat tie saxophone profile reflection rose
+video camp campus counter jacket costume girl frisbee phone pedestrian priest
+"""
+COUNT_NOUNS = frozenset(_COUNT_NOUNS.split())
+# WordNet's names of these concepts are no nouns of their own in present-day English.
+_NO_NAMES = "young dark wild mute religious outside juvenile"
+NO_NAMES = frozenset([*_NO_NAMES.split(), "psychological feature", "causal agent"])
+# WordNet has these above each other, but nobody calls a car a container.
+NO_KINDS = (("wheeled_vehicle.n.01", "container.n.01"),)
+# WordNet's verbs are no part of its file of nouns, so the few that hold in any caption are here.
+_INTRANSITIVE = {  # verb -> those below it
+    "run": "sprint jog dash gallop trot",
+    "walk": "hike stroll march stride tiptoe",
+    "jump": "leap hop",
+    "look": "gaze stare glance peer",
+    "laugh": "giggle chuckle",
+    "talk": "chat",
+    "sleep": "nap doze snooze",
+    "smile": "grin",
+    "move": "run walk crawl swim",
+}
+_TRANSITIVE = {
+    "throw": "toss hurl fling lob",
+    "hold": "clutch grip grasp cradle",
+    "pull": "tow drag tug yank",
+    "eat": "munch",
+    "drink": "sip",
+    "push": "shove",
+}
+
+
+def _forms_above(table: dict[str, str]) -> dict[str, str]:
+    """Return for each form of a verb the same form of the verb above it."""
+    return {
+        form: other
+        for above, verbs in table.items()
+        for verb in verbs.split()
+        for form, other in zip(conjugate(verb), conjugate(above), strict=True)
+    }
+
+
+VERBS = {True: _forms_above(_TRANSITIVE), False: _forms_above(_INTRANSITIVE)}  # by their object

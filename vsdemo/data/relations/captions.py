@@ -30,7 +30,7 @@ from vsdemo.data.relations.content import Content, incidence
 from vsdemo.data.text.trees import TreeCache
 
 TRUE, FALSE, UNKNOWN = 1, 0, -1  # as in the package
-VERSION = 1  # of the rules; a change makes caches invalid
+VERSION = 2  # of the rules; a change makes caches invalid
 MOST = 40  # more general sentences that are kept of a caption, evenly from short to long
 FAMILY = 500  # texts below a text at most, for those to be beside each other
 MATRICES = ("above", "units", "asked", "offered")
@@ -181,6 +181,7 @@ def hash_of(parts: Iterable[str]) -> str:
 
 
 def _prepare(split: CaptionSet, trees: Sequence[Tree], known: wordnet.Nouns) -> Prepared:
+    trees = [generalize.whole_words(tree) for tree in trees]
     nouns = CaptionNouns(known, trees, split.photo_of)
     keys = [generalize.key(" ".join(tree.words)) for tree in trees]
     phrases = {generalize.key(text): text for text in nouns.phrases}

@@ -156,3 +156,17 @@ def stem(word: str) -> str:
     Some words that are no forms of each other share it too.
     """
     return _verb_stem(_BASES.get(word, word))
+
+
+def conjugate(verb: str) -> tuple[str, str, str, str]:
+    """Return the base form, third person, present participle and past tense of a verb."""
+    past = {base: forms[0] for base, *forms in _ENTRIES}.get(verb)
+    is_short = re.fullmatch(r"[^aeiou]*[aeiou][^aeiouwxy]", verb)
+    doubled = verb + verb[-1] if is_short else verb
+    if verb.endswith("ie"):
+        participle = verb[:-2] + "ying"
+    else:
+        participle = re.sub(r"(?<=[^e])e$", "", doubled) + "ing"
+    if past is None:
+        past = verb + "d" if verb.endswith("e") else re.sub(r"(?<=[^aeiou])y$", "i", doubled) + "ed"
+    return verb, plural(verb), participle, past

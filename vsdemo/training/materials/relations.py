@@ -16,11 +16,14 @@ from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import relations
+from vsdemo.data.relations import chains
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.models import checkpoint
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.objectives import Labels, RelationConfig
 from vsdemo.training.materials.photos import Photos
+
+CHAIN_COUNT = 5  # uses in the chains from which a word is known
 
 
 @dataclass(frozen=True)
@@ -52,17 +55,20 @@ class Relations(Photos):
     def build(self) -> DualEncoder:
         """Label the texts, and prepare them and the photos."""
         self.relations = relations.load(self.train_set)
+        self.chains = chains.load() if self.config.chains else None
         return super().build()
 
     def _texts(self) -> Sequence[str]:
-        return self.relations.texts
+        return (*self.relations.texts, *(self.chains.texts if self.chains else ()))
 
     def _vocabulary(self, sentences: Sequence[Sentence]) -> Vocab:
-        """Leave out words that captions use less than `min_count` times, but for concepts."""
+        """Leave out words that captions or chains use rarely, but for those of concepts."""
         captions = sentences[: len(self.train_set.captions)]
+        of_chains = sentences[len(self.relations.texts) :]
         concepts = [sentences[row] for row in self.relations.concepts]
         known = {*Vocab.build(captions, self.config.min_count).words, *Vocab.build(concepts).words}
-        rare = {*Vocab.build(captions).words} - known
+        known |= {*Vocab.build(of_chains, CHAIN_COUNT).words}
+        rare = {*Vocab.build([*captions, *of_chains]).words} - known
         return Vocab(tuple(word for word in Vocab.build(sentences).words if word not in rare))
 
     def batches(self, epoch: int, start: int = 0) -> Iterable[Any]:
@@ -88,14 +94,21 @@ class Relations(Photos):
         captions, owner = self._captions(batch.photos, draw)
         others = self.relations.others(captions, self.config.others, draw)
         texts = np.concatenate([captions, others])
-        words = self.model.text.collate([self.captions[text] for text in texts]).to(device())
         shown = np.concatenate([batch.photos, self._other_photos(batch.photos, draw)])
+        among_texts = self.relations.among_texts(texts, texts)
+        above_photos = self.relations.above_photos(texts, shown)
+        if self.chains:
+            rows = self.chains.of(draw.permutation(len(self.chains))[: self.config.chains])
+            texts = np.concatenate([texts, len(self.relations.texts) + rows])
+            among_texts = _beside(among_texts, self.chains.among_texts(rows, rows))
+            above_photos = _beside(above_photos, np.zeros((len(rows), 0), np.int8))
+        words = self.model.text.collate([self.captions[text] for text in texts]).to(device())
         assert self.model.image is not None
         photos = self.model.image(self.photos[torch.from_numpy(shown).to(device())])
         labels = Labels(
             owner=torch.from_numpy(owner).to(device()),
-            among_texts=torch.from_numpy(self.relations.among_texts(texts, texts)).to(device()),
-            above_photos=torch.from_numpy(self.relations.above_photos(texts, shown)).to(device()),
+            among_texts=torch.from_numpy(among_texts).to(device()),
+            above_photos=torch.from_numpy(above_photos).to(device()),
         )
         return self.model.text(words), photos, labels
 
@@ -126,3 +139,17 @@ class Relations(Photos):
         assert self.model.objective is not None
         parts: dict[str, Tensor] = self.model.objective(self.model.score, texts, photos, labels)
         return parts
+
+
+def _beside(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the labels of both, (A + B, C + D), if nothing is known between them.
+
+    Args:
+        one: (A, C).
+        other: (B, D).
+    """
+    shape = (len(one) + len(other), one.shape[1] + other.shape[1])
+    result = np.full(shape, relations.UNKNOWN, np.int8)
+    result[: len(one), : one.shape[1]] = one
+    result[len(one) :, one.shape[1] :] = other
+    return result
