@@ -126,6 +126,15 @@ def test_calibrate_stores_a_threshold(good, toy_checkpoint, tmp_path):
     assert result == {key: values[key] for key in printed_keys}
 
 
+def test_calibrate_stores_the_limit_of_a_model_of_concepts(good, toy_concepts, tmp_path):
+    folder = shutil.copytree(toy_concepts, tmp_path / "concepts")
+    printed = good("calibrate", folder)
+    limits = json.loads((folder / "limits.json").read_text())
+    assert printed == f"{folder}, largest violation above texts: {limits['texts']:.3f}\n"
+    assert json.loads(good("calibrate", folder, "--json")) == {str(folder): {"limits": limits}}
+    assert not (folder / "matching.json").exists()
+
+
 def test_search_in_a_folder_of_photos(good, toy_checkpoint, toy_root, tmp_path):
     (tmp_path / "mine").mkdir()
     for photo in sorted((toy_root / "toy" / "images").iterdir())[:3]:

@@ -24,13 +24,15 @@ def test_walk_from_a_concept(toy_concepts, run):
     code, printed, errors = run("walk", toy_concepts, "tree")
     assert (code, errors) == (0, "")
     assert printed.splitlines()[0].split() == ["concept", "tree"]
-    up = [(0.0, "concept", "plant"), (0.0, "concept", "living thing"), (0.0, "root", "entity")]
-    assert rows(printed) == [*up, (0.0, "concept", "oak")]
+    up = [("concept", "plant"), ("concept", "living thing"), ("root", "entity")]
+    expected = [(0.0, kind, [*text.split(), "true"]) for kind, text in (*up, ("concept", "oak"))]
+    assert [(*row[:2], row[2].split()) for row in rows(printed)] == expected
     assert printed.splitlines()[4] == "and down again"
     code, printed, _ = run("walk", toy_concepts, "entity", "--json")
     result = json.loads(printed)
     assert (result["start"], result["kind"], result["up"]) == ("entity", "root", [])
     assert result["down"][0].keys() == {"kind", "text", "violation", "true"}
+    assert result["down"][0]["true"] is True
 
 
 def test_walk_from_a_sentence(toy_order, run):

@@ -1,14 +1,19 @@
 """The limits of an order: by plain loops, and stored in checkpoints."""
 
+import json
+import shutil
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support import small_concepts
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.data import relations, storybook
+from vsdemo.data.pairs import hypernyms
 from vsdemo.evaluation import order_limits
 from vsdemo.evaluation.order_limits import largest_limit
 from vsdemo.evaluation.task import PhotoData
@@ -62,6 +67,41 @@ def test_an_order_of_the_facts_has_limits_below_one():
     limits = order_limits.choose(Model(split), PhotoData(split, torch.zeros(PHOTOS, 1)))
     assert 0 <= limits.texts < 1
     assert 0 <= limits.photos < 1
+
+
+def test_an_order_of_the_taxonomy_has_a_limit_below_one(tmp_path):
+    dataset = str(small_concepts.write(tmp_path / "own.tsv", small_concepts.grown(60)))
+    split = hypernyms.split("clean", dataset)
+    model = small_concepts.knowing(split.taxonomy)  # each wrong pair violates its order by 1
+    assert order_limits.choose_for_concepts(model, split) == Limits(texts=0)
+
+
+def test_pairs_that_are_held_out_for_test_do_not_count(tmp_path, monkeypatch):
+    """All wrong pairs are near, so that the limit ends before the first of them."""
+    dataset = str(small_concepts.write(tmp_path / "own.tsv", small_concepts.grown(60)))
+    split = hypernyms.split("clean", dataset)
+    known = np.concatenate([split.train, split.dev.pairs[split.dev.true]])
+    closure = set(map(tuple, split.taxonomy.closure().tolist()))
+    trained = set(map(tuple, known.tolist()))
+    violations = np.full((60, 60), 0.7)
+    for general, specific in closure:
+        violations[general, specific] = 0.2 if (general, specific) in trained else 0.1
+    columns = np.unique(split.dev.pairs[split.dev.true][:, 1])
+    monkeypatch.setattr(order_limits, "_violations", lambda *_: violations[:, columns])
+    model = small_concepts.knowing(split.taxonomy)
+    assert closure > trained
+    assert order_limits.choose_for_concepts(model, split) == Limits(texts=0.2)
+    monkeypatch.setattr(order_limits, "CONCEPTS", 0.0)
+    assert order_limits.choose_for_concepts(model, split) == Limits(texts=0.7)
+
+
+def test_the_limit_of_a_model_of_concepts_is_stored(toy_concepts, tmp_path):
+    folder = shutil.copytree(toy_concepts, tmp_path / "toy")
+    limits = order_limits.calibrate(folder)
+    assert limits.photos == float("inf")
+    assert 0 <= limits.texts < 4  # what each wrong pair violates the order by
+    assert json.loads((folder / checkpoint.LIMITS).read_text()) == {"texts": limits.texts}
+    assert checkpoint.load(folder)[0].limits == limits
 
 
 def test_limits_are_stored_until_the_weights_change(toy_order, tmp_path):

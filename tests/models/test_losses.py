@@ -12,6 +12,7 @@ from vsdemo.models.losses import (
     SquaredError,
     build,
     check_finite,
+    entailment,
 )
 from vsdemo.models.scores import SCORES
 
@@ -77,6 +78,15 @@ def test_the_loss_of_labelled_pairs_equals_plain_loops(name, margin):
     assert parts["violated"].item() == pytest.approx(violated / 3)
     right = SCORES[name](general, specific).diagonal()[label.bool()].mean()
     assert parts["right_score"].item() == pytest.approx(right.item())
+
+
+def test_negatives_may_have_margins_of_their_own():
+    scores = torch.tensor([-0.5, -0.2, -0.2, 0.1])  # minus E
+    entailed = torch.tensor([True, False, False, False])
+    parts = entailment(scores, entailed, torch.tensor([9.0, 0.1, 1.0, 0.3]))
+    assert parts["loss"].item() == pytest.approx(0.5 + 0 + 0.8 + 0.4)
+    assert parts["violated"].item() == pytest.approx(2 / 3)
+    assert parts["right_score"].item() == -0.5
 
 
 def test_the_share_of_violations_counts_every_negative():

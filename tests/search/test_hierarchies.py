@@ -10,7 +10,7 @@ from tests.support.small_hierarchies import texts
 from tests.support.small_runs import trainer
 from vsdemo.core.errors import UserError
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, ROOT_TEXT
-from vsdemo.hierarchy.walks import walk
+from vsdemo.hierarchy.walks import truths, walk
 from vsdemo.models.limits import NO_LIMITS
 from vsdemo.search import hierarchies
 from vsdemo.search.engine import Engine
@@ -21,7 +21,7 @@ def test_a_hierarchy_of_concepts_follows_their_order(reader, concepts):
     names, _ = small_orders.truth()
     assert [item.text for item in concepts.items] == list(names)
     assert [i.text for i in concepts.items if i.kind == ROOT] == ["entity"]
-    assert concepts.limits.texts == reader.spec.config.margin
+    assert concepts.limits == reader.model.limits
     path = walk(concepts, text_node(concepts, reader, "Puppy"))
     up, down = path.up, path.down
     assert texts(concepts, up) == ["dog", "animal", "living thing", "entity"]
@@ -30,6 +30,12 @@ def test_a_hierarchy_of_concepts_follows_their_order(reader, concepts):
     path = walk(concepts, text_node(concepts, reader, "entity"))
     assert path.up == ()
     assert texts(concepts, path.down)[0] in ("living thing", "vehicle")
+
+
+def test_steps_between_concepts_are_true_by_their_taxonomy(reader, concepts, tmp_path):
+    nodes = [text_node(concepts, reader, word) for word in ("puppy", "dog", "vehicle", "entity")]
+    assert truths(concepts, nodes, up=True) == [True, False, True]
+    assert hierarchies.truth_of_concepts(str(tmp_path / "gone.tsv")) is None
 
 
 def test_a_hierarchy_of_a_gallery_contains_all_kinds(engine, gallery):

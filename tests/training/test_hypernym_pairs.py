@@ -14,6 +14,7 @@ from vsdemo.data.pairs import hypernyms
 from vsdemo.evaluation import evaluate
 from vsdemo.evaluation.tasks.hypernyms import Hypernyms
 from vsdemo.models import checkpoint
+from vsdemo.training.materials.concept_pairs import NEAR, POSITIVE, RANDOM
 
 SMALL = (
     "protocol=whole",
@@ -85,9 +86,10 @@ def test_related_concepts_are_near_with_symmetric_and_far_with_symmetric_release
     assert gaps[0] > 0.2 > -0.1 > gaps[1]
 
 
-def test_an_interrupted_run_resumes_to_the_same_files(tmp_path, own):
+@pytest.mark.parametrize("near", [0, 4])
+def test_an_interrupted_run_resumes_to_the_same_files(tmp_path, own, near):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    small = ("batch_size=16", "epochs=6", "evaluate_every=2")
+    small = ("batch_size=16", "epochs=6", "evaluate_every=2", f"near={near}")
     trainer(whole, own, *small).run()
     first = trainer(parts, own, *small)
     step, at = first._train_step, 2 * first.material.steps_per_epoch + 3
@@ -131,18 +133,51 @@ def test_a_batch_has_positives_then_negatives(tmp_path, own):
     assert len(batches) == len(known) // 4 == 5  # the short last batch is dropped
     positives = []
     for batch in batches:
-        assert batch.shape == (16, 2)
-        inside = [tuple(pair) in known for pair in batch.tolist()]
+        assert batch.shape == (16, 3)
+        inside = [tuple(pair) in known for pair in batch[:, :2].tolist()]
         assert inside == [True] * 4 + [False] * 12
+        assert batch[:, 2].tolist() == [POSITIVE] * 4 + [RANDOM] * 12
         positives += map(tuple, batch[:4].tolist())
-        for positive, *negatives in zip(*batch.reshape(4, 4, 2).tolist(), strict=True):
+        for positive, *negatives in zip(*batch.reshape(4, 4, 3).tolist(), strict=True):
             assert all(pair[0] == positive[0] or pair[1] == positive[1] for pair in negatives)
-        general, specific, label = run.material.embed(batch)
+        general, specific, kind = run.material.embed(batch)
         table = run.model.text.table.weight
         assert torch.equal(general.x, table[batch[:, 0]])
         assert torch.equal(specific.x, table[batch[:, 1]])
-        assert label.tolist() == inside
+        assert torch.equal(kind, batch[:, 2])
     assert len(set(positives)) == len(positives)
+
+
+def test_a_batch_with_near_negatives_has_those_within_their_margin(tmp_path, own):
+    settings = ("near=40", "margin=2.0", "near_margin=0.5", "negatives=2", "batch_size=12")
+    run = trainer(tmp_path / "run", own, *settings)
+    split, above = run.material.split, small_concepts.ancestors(run.material.split.taxonomy)
+    whole = run.material._epoch(0)
+    table = run.model.text.table.weight
+    kinds = []
+    for batch, all_pairs in zip(run.material.batches(0), whole, strict=True):
+        violations = (table[batch[:, 0]] - table[batch[:, 1]]).clamp(min=0).square().sum(1)
+        inside = split.never_negative.contains(batch[:, :2].numpy())
+        assert torch.equal(batch[:4], all_pairs[:4])
+        for (general, specific, kind), violation in zip(
+            batch.tolist(), violations.tolist(), strict=True
+        ):
+            assert violation < {POSITIVE: float("inf"), RANDOM: 2.0, NEAR: 0.5}[kind]
+            assert (general in above[specific]) == (kind == POSITIVE)
+        assert inside.tolist() == (batch[:, 2] == POSITIVE).tolist()
+        kept = [row for row in batch.tolist() if row[2] == RANDOM]
+        dropped = [row for row in all_pairs.tolist() if row[2] == RANDOM and row not in kept]
+        for general, specific, _ in dropped:
+            violation = (table[general] - table[specific]).clamp(min=0).square().sum()
+            assert violation >= 2.0 or general == specific
+        parts = run.material.loss(*run.material.embed(batch), progress=0.0)
+        hinges = [
+            violation if kind == POSITIVE else {RANDOM: 2.0, NEAR: 0.5}[kind] - violation
+            for kind, violation in zip(batch[:, 2].tolist(), violations.tolist(), strict=True)
+        ]
+        assert parts["loss"].item() == pytest.approx(sum(hinges), rel=1e-5)
+        kinds += batch[:, 2].tolist()
+    assert {*kinds} == {POSITIVE, RANDOM, NEAR}
 
 
 def test_negatives_depend_on_the_seed_and_the_epoch_only(tmp_path, own):
@@ -161,7 +196,7 @@ def test_negatives_depend_on_the_seed_and_the_epoch_only(tmp_path, own):
 def test_a_batch_size_above_the_number_of_pairs_gives_one_batch(tmp_path, own):
     run = trainer(tmp_path / "run", own, "batch_size=9000", "negatives=1")
     (batch,) = run.material.batches(0)
-    assert batch.shape == (2 * small_concepts.ABOVE, 2)
+    assert batch.shape == (2 * small_concepts.ABOVE, 3)
 
 
 def test_a_step_clamps_and_changes_only_the_rows_of_its_batch(tmp_path, own):
@@ -169,7 +204,7 @@ def test_a_step_clamps_and_changes_only_the_rows_of_its_batch(tmp_path, own):
     before = run.model.text.table.weight.detach().clone()
     batch = run.material.batches(0)[0]
     run._train_step(batch)
-    after, inside = run.model.text.table.weight.detach(), set(batch.flatten().tolist())
+    after, inside = run.model.text.table.weight.detach(), set(batch[:, :2].flatten().tolist())
     for row in range(small_concepts.CONCEPTS):
         if row in inside:  # clamped, then a step of at most the learning rate
             assert (after[row] - before[row].clamp(min=0)).abs().max() < 0.0101

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -104,17 +104,25 @@ def calibrate(checkpoints: Checkpoints, split: Split = "dev", *, as_json: Json =
     The threshold is chosen on captions of the data set of the training: few of them may be said to
     match nothing. `search` uses it in that data set and in photos without captions; train a model
     again, and it is out of date. Of a model with an order, the limits of its hierarchy are stored,
-    too, where it is known what is true.
+    too, where it is known what is true; of a model of concepts only these.
     """
     from vsdemo.evaluation import order_limits
+    from vsdemo.models import checkpoint
     from vsdemo.search import calibration
 
+    results: dict[str, dict[str, Any]] = {}
     for folder in checkpoints:
-        order_limits.calibrate(folder, split)
-    thresholds = {str(folder): calibration.calibrate(folder, split) for folder in checkpoints}
+        limits = order_limits.calibrate(folder, split)
+        result = {"limits": limits.finite()} if limits else {}
+        if limits is None or checkpoint.read_spec(folder).features:
+            result |= calibration.calibrate(folder, split).to_json()
+        results[str(folder)] = result
     if as_json:
-        print_json({folder: threshold.to_json() for folder, threshold in thresholds.items()})
+        print_json(results)
         return
-    for name, threshold in thresholds.items():
-        of_sizes = [f"{size:,}: {score:.3f}" for size, score in threshold.scores.items()]
-        print(f"{name}, by number of photos: {', '.join(of_sizes)}")
+    for name, result in results.items():
+        of_sizes = [f"{int(n):,}: {score:.3f}" for n, score in result.get("scores", {}).items()]
+        if of_sizes:
+            print(f"{name}, by number of photos: {', '.join(of_sizes)}")
+        for kind, limit in result.get("limits", {}).items():
+            print(f"{name}, largest violation above {kind}: {limit:.3f}")

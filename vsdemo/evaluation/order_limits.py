@@ -2,6 +2,9 @@
 
 Nothing that lies beyond is listed or walked to. The limit is the largest at which the given share
 of all pairs within it are true.
+
+Of concepts these are all pairs of a concept and one of those below in the dev pairs. True pairs
+that are held out for test do not count, neither as true nor as false.
 """
 
 from __future__ import annotations
@@ -10,11 +13,14 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
+import torch
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets, relations
-from vsdemo.data.relations import UNKNOWN
+from vsdemo.data.pairs import hypernyms
+from vsdemo.data.pairs.hypernyms import EdgeSet, Split
+from vsdemo.data.relations import FALSE, TRUE, UNKNOWN
 from vsdemo.encoders import TextEncoder
 from vsdemo.evaluation.evaluate import load_photos
 from vsdemo.evaluation.task import PhotoData
@@ -23,28 +29,38 @@ from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.limits import Limits
 
 TEXTS, PHOTOS = 0.97, 0.75  # share of pairs within the limit that are true
+CONCEPTS = 0.95  # likewise, of concepts
 MAX_TEXTS = 3000  # of which the model knows all words; evenly spaced
+MAX_CONCEPTS = 500  # of the dev pairs; evenly spaced
+NEAREST = 200  # concepts above each of them: far more than are within a limit
 
 
 def calibrate(folder: Path, split: str = "dev") -> Limits | None:
     """Choose the limits of a checkpoint and store them.
 
     Returns:
-        The limits; None for a model without an order of captions above photos, and for a data set
-        without known relations.
+        The limits; None for a model without an order of captions above photos or of concepts, and
+        for a data set without known relations.
 
     Raises:
-        UserError: The checkpoint is damaged, or the photos are missing.
+        UserError: The checkpoint is damaged, or the photos or the concepts are missing.
     """
     model, spec, _ = checkpoint.load(folder)
     order = model.score.order
-    if order is None or order.reversed or model.image is None:
+    if order is None or order.reversed:
         return None
-    if not relations.is_available(spec.dataset) or split not in datasets.splits(spec.dataset):
+    if "concepts" in model.text.needs:
+        limits = choose_for_concepts(model, hypernyms.split(spec.config.protocol, spec.dataset))
+    elif model.image is not None and _has_relations(spec.dataset, split):
+        limits = choose(model, load_photos(spec, split))
+    else:
         return None
-    limits = choose(model, load_photos(spec, split))
     checkpoint.save_limits(folder, limits)
     return limits
+
+
+def _has_relations(dataset: str, split: str) -> bool:
+    return relations.is_available(dataset) and split in datasets.splits(dataset)
 
 
 def choose(model: DualEncoder, data: PhotoData) -> Limits:
@@ -65,6 +81,24 @@ def choose(model: DualEncoder, data: PhotoData) -> Limits:
         texts=largest_limit(violations[0], of_texts, TEXTS),
         photos=largest_limit(violations[1], of_photos, PHOTOS),
     )
+
+
+def choose_for_concepts(model: DualEncoder, split: Split) -> Limits:
+    """Return the limit of a model of concepts by the training and dev pairs of a taxonomy."""
+    count = len(split.taxonomy.names)
+    dev = split.dev.pairs[split.dev.true]
+    known = EdgeSet.of(np.concatenate([split.train, dev]), count)
+    closure = EdgeSet.of(split.taxonomy.closure(), count)
+    embeddings = model.encode_text([Sentence(name) for name in split.taxonomy.names])
+    concepts = np.unique(dev[:, 1])
+    concepts = concepts[:: -(-len(concepts) // MAX_CONCEPTS)]
+    violations = _violations(model, embeddings, embeddings[torch.from_numpy(concepts)])  # (C, S)
+    near, rows = torch.from_numpy(violations).topk(min(NEAREST, count), dim=0, largest=False)
+    pairs = np.stack(np.broadcast_arrays(rows.numpy(), concepts), axis=-1).reshape(-1, 2)
+    labels = np.where(closure.contains(pairs), UNKNOWN, FALSE)
+    labels[known.contains(pairs)] = TRUE
+    labels[pairs[:, 0] == pairs[:, 1]] = UNKNOWN  # a concept lies above itself, whatever the model
+    return Limits(texts=largest_limit(near.numpy().ravel(), labels, CONCEPTS))
 
 
 def _violations(model: DualEncoder, general: Embeddings, specific: Embeddings) -> np.ndarray:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
+from vsdemo.hierarchy.concept_truth import ConceptTruth
 from vsdemo.hierarchy.truth import Truth
 from vsdemo.models.limits import NO_LIMITS, Limits
 from vsdemo.models.scores import Order, Score
@@ -122,7 +123,7 @@ class Hierarchy:
         self.x = x.float().cpu()
         self.order = order
         self.limits = limits
-        self.truth: Truth | None = None
+        self.truth: Truth | ConceptTruth | None = None
         self.grammar: Mapping[str, Collection[str]] = {}
         kinds = torch.tensor([KINDS.index(item.kind) for item in items])
         self.of_kind = {kind: kinds == i for i, kind in enumerate(KINDS)}  # each (N,), bool
@@ -164,8 +165,8 @@ class Hierarchy:
 
     @property
     def has_limits(self) -> bool:
-        """Whether it is known where the order of texts and photos ends."""
-        return self.limits.photos < float("inf")
+        """Whether it is known where the order ends."""
+        return self.limits.texts < float("inf")
 
     @property
     def depth_name(self) -> str:
@@ -352,6 +353,28 @@ def hierarchy_of_photos(
     items += [Item(PHOTO, name, number) for number, name in enumerate(photos)]
     origin = torch.zeros(1, x_texts.shape[1])
     return Hierarchy(items, torch.cat([origin, x_texts, x_photos]), order, limits)
+
+
+def hierarchy_of_concepts(
+    names: Sequence[str], x: Tensor, order: Order, limits: Limits = NO_LIMITS
+) -> Hierarchy:
+    """Return the hierarchy of N concepts; the one of shortest embedding is the root.
+
+    Args:
+        names: Of the concepts.
+        x: `(N, K)`.
+        order: The order among them.
+        limits: The largest violations of a step.
+
+    Raises:
+        UserError: As `Hierarchy` does.
+    """
+    root = int(x.norm(dim=1).argmin())
+    items = [
+        Item(kind=ROOT if number == root else CONCEPT, text=name, number=number)
+        for number, name in enumerate(names)
+    ]
+    return Hierarchy(items, x, order, limits)
 
 
 def compose(embeddings: Tensor) -> Tensor:

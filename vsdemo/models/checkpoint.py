@@ -14,7 +14,7 @@ import json
 import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -335,7 +335,8 @@ def save_training_words(folder: Path, words: Sequence[str]) -> None:
 
 def save_limits(folder: Path, limits: Limits) -> None:
     """Store where the order of a model ends; `save`, with other weights, removes it."""
-    checksums.write_files(folder, {LIMITS: (json.dumps(asdict(limits)) + "\n").encode()})
+    text = json.dumps(limits.finite()) + "\n"
+    checksums.write_files(folder, {LIMITS: text.encode()})
 
 
 def has_limits(folder: Path) -> bool:

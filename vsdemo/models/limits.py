@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from math import isfinite
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,10 @@ class Limits:
 
     texts: float = float("inf")
     photos: float = float("inf")
+
+    def finite(self) -> dict[str, float]:
+        """Return the known limits by name; that of photos is not, where there are none."""
+        return {name: limit for name, limit in asdict(self).items() if isfinite(limit)}
 
 
 NO_LIMITS = Limits()

@@ -214,12 +214,23 @@ class Entailment:
     ) -> dict[str, Tensor]:
         """Return `loss`, the share of violated negatives and the mean score of positives."""
         scores, entailed = score.pairs(general, specific), label.bool()
-        hinges = (self.margin + scores[~entailed]).clamp(min=0)
-        return {
-            "loss": hinges.sum() - scores[entailed].sum(),  # Eq. 7
-            "violated": ((hinges > 0).sum() / max(1, len(hinges))).detach(),
-            "right_score": (scores[entailed].sum() / max(1, int(entailed.sum()))).detach(),
-        }
+        return entailment(scores, entailed, torch.full_like(scores, self.margin))
+
+
+def entailment(scores: Tensor, entailed: Tensor, margins: Tensor) -> dict[str, Tensor]:
+    """Return Eq. 7 of Vendrov 2016, the share of violated negatives and the mean right score.
+
+    Args:
+        scores: Of B pairs, (B,).
+        entailed: Which of them are true, (B,).
+        margins: What E = -score of those that are not has to reach, (B,).
+    """
+    hinges = (margins + scores)[~entailed].clamp(min=0)
+    return {
+        "loss": hinges.sum() - scores[entailed].sum(),  # Eq. 7
+        "violated": ((hinges > 0).sum() / max(1, len(hinges))).detach(),
+        "right_score": (scores[entailed].sum() / max(1, int(entailed.sum()))).detach(),
+    }
 
 
 def _ranking(config: Any) -> Loss:

@@ -11,29 +11,31 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets, relations
+from vsdemo.data.pairs import hypernyms
 from vsdemo.data.relations import Relations, generalize
 from vsdemo.data.storybook.concepts import concept_phrases
 from vsdemo.data.text import parser
 from vsdemo.encoders import TextEncoder
 from vsdemo.encoders.concepts import ConceptTable
+from vsdemo.hierarchy.concept_truth import ConceptTruth
 from vsdemo.hierarchy.nodes import find_item
 from vsdemo.hierarchy.order import (
     CAPTION,
     CONCEPT,
     PHOTO,
-    ROOT,
     Hierarchy,
     Item,
     Node,
     check_order,
+    hierarchy_of_concepts,
     hierarchy_of_photos,
 )
 from vsdemo.hierarchy.truth import Truth
 from vsdemo.hierarchy.walks import Entailments, climb
-from vsdemo.models.limits import Limits
 from vsdemo.search.engine import Engine, Reader
 
 MAX_CAPTIONS = 2000  # of a gallery; evenly spaced if it has more
@@ -51,19 +53,25 @@ def build_hierarchy(reader: Reader) -> Hierarchy:
 def from_concepts(reader: Reader) -> Hierarchy:
     """Return all concepts of a concept model; the one of shortest embedding is the root.
 
+    What is true is known where the taxonomy of the training is available.
+
     Raises:
         UserError: If the model has no order.
     """
     order = check_order(reader.score, reader.spec.preset)
     names = concept_table(reader).names
     x = text_coordinates(reader, names)  # (N, K)
-    root = int(x.norm(dim=1).argmin())
-    items = [
-        Item(kind=ROOT if number == root else CONCEPT, text=name, number=number)
-        for number, name in enumerate(names)
-    ]
-    margin: float = reader.spec.config.margin  # negative pairs were trained to exceed it
-    return Hierarchy(items, x, order, Limits(texts=margin))
+    hierarchy = hierarchy_of_concepts(names, x, order, reader.model.limits)
+    hierarchy.truth = truth_of_concepts(reader.spec.dataset)
+    return hierarchy
+
+
+def truth_of_concepts(dataset: str) -> ConceptTruth | None:
+    """Return what is true of the concepts of a taxonomy; None where it is missing or damaged."""
+    try:
+        return ConceptTruth(hypernyms.load(dataset))
+    except UserError:
+        return None
 
 
 def from_gallery(

@@ -33,6 +33,13 @@ def above(taxonomy: Taxonomy) -> dict[str, set[str]]:
     }
 
 
+@given(st.integers(0, 50))
+def test_ancestors_are_all_that_paths_lead_to(seed):
+    taxonomy = wordnet.from_pairs(small_concepts.grown(20, seed))
+    expected = small_concepts.ancestors(taxonomy)
+    assert [taxonomy.ancestors(concept) for concept in range(20)] == expected
+
+
 def archive(root, name: str = "wordnet3.0/dict"):
     small_concepts.write_nouns(root / "files")
     with tarfile.open(root / ARCHIVE, "w:xz") as tar:

@@ -122,6 +122,22 @@ def corrupt(
     return corrupted
 
 
+def infer(pairs: np.ndarray, concepts: int) -> EdgeSet:
+    """Return the pairs (N, 2) and all that follow from them by transitivity."""
+    codes = np.unique(_codes(pairs, concepts))
+    while True:
+        general, specific = np.divmod(codes, concepts)  # sorted by the general concept
+        starts, ends = (np.searchsorted(general, specific, side) for side in ("left", "right"))
+        counts = ends - starts  # pairs (b, c) for each pair (a, b)
+        first = np.cumsum(counts) - counts
+        places = np.arange(counts.sum()) + np.repeat(starts - first, counts)
+        implied = np.repeat(general, counts) * concepts + specific[places]
+        more = np.union1d(codes, implied)
+        if len(more) == len(codes):
+            return EdgeSet(codes, concepts)
+        codes = more
+
+
 def protocols(dataset: str = wordnet.NAME) -> tuple[str, ...]:
     """Return the protocols that a taxonomy is large enough for."""
     return PROTOCOLS if len(load(dataset).closure()) >= MIN_EDGES else (WHOLE,)

@@ -77,6 +77,17 @@ class Taxonomy:
         """(hypernym, hyponym) of all direct relations."""
         return tuple((parent, i) for i, parents in enumerate(self.parents) for parent in parents)
 
+    def ancestors(self, concept: int) -> set[int]:
+        """Return the indices of all hypernyms of a concept."""
+        above: set[int] = set()
+        pending = [*self.parents[concept]]
+        while pending:
+            current = pending.pop()
+            if current not in above:
+                above.add(current)
+                pending += self.parents[current]
+        return above
+
     def paths(self) -> np.ndarray:
         """Return (hypernym, hyponym) for every upward path, `(P, 2)`.
 

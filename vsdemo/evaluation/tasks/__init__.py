@@ -29,6 +29,7 @@ TASKS = {  # name -> "module:Class"; add an entry to register a task
     "sts": "vsdemo.evaluation.tasks.sts:SentenceSimilarity",
     "nli": "vsdemo.evaluation.tasks.nli:Inference",
     "hypernyms": "vsdemo.evaluation.tasks.hypernyms:Hypernyms",
+    "concept_walks": "vsdemo.evaluation.tasks.concept_walks:ConceptWalks",
 }
 
 

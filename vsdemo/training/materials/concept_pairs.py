@@ -1,12 +1,13 @@
 """Pairs of concepts, positives and corrupted ones (Vendrov 2016, section 3).
 
-Negatives are drawn anew for each epoch, from the seed. Only the rows of the embedding table that
-are in a batch change.
+Negatives are drawn anew for each epoch, from the seed. Where there are near negatives, a batch
+has only those negatives that are within their margins at that time; the loss of others is 0. Only
+the rows of the embedding table that are in a batch change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -19,16 +20,19 @@ from vsdemo.core.config import Config
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.data.pairs import hypernyms, wordnet
+from vsdemo.data.pairs.near_negatives import NearNegatives
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.concepts import ConceptTable
 from vsdemo.evaluation.tasks.hypernyms import measure
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.losses import entailment
 from vsdemo.models.vendrov2016 import HypernymsConfig
 from vsdemo.training.materials.pairs import Pairs
 from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.size import Amounts
 
+POSITIVE, RANDOM, NEAR = range(3)  # kinds of pairs
 COPIES = 6  # of the pairs of an epoch, as 32-bit numbers, while they are drawn
 
 
@@ -63,26 +67,56 @@ class ConceptPairs(Pairs):
         """Return how many concepts there are, and numbers of pairs in an epoch."""
         names, pairs = (90_000, 900_000) if dataset in (None, wordnet.NAME) else (1000, 10_000)
         parts = 1 + cast(HypernymsConfig, config).negatives
-        return Amounts(pairs=parts, names=names, epoch=COPIES * pairs * parts * 2)
+        return Amounts(pairs=parts, names=names, epoch=COPIES * pairs * parts * 3)
 
     def build(self) -> DualEncoder:
         """Return a new table of the hierarchy's concepts."""
         self._build_model(Vocab(self.split.taxonomy.names), features=0)
         self.model.to(device())
         self.table = cast(ConceptTable, self.model.text)
+        margins = torch.tensor([0, self.config.margin, self.config.near_margin])  # by kind
+        self._margins = margins.to(device())
         self.steps_per_epoch = len(self._epoch(0))
+        if self.config.near:
+            self._near = NearNegatives(self.split.train, len(self.split.taxonomy.names))
         return self.model
 
+    def batches(self, epoch: int, start: int = 0) -> Iterable[Tensor]:
+        """Return the batches of an epoch from batch number `start` on.
+
+        With near negatives, each batch is to be learnt from before the next one is taken.
+        """
+        batches = self._epoch(epoch)[start:]
+        if not self.config.near:
+            return batches
+        return (
+            self._with_near(batch, np.random.default_rng((self.config.seed, epoch, number)))
+            for number, batch in enumerate(batches, start)
+        )
+
+    @torch.no_grad()
+    def _with_near(self, batch: Tensor, draw: np.random.Generator) -> Tensor:
+        """Return a batch with near negatives, without negatives of which the loss is 0."""
+        positive = batch[:, 2] == POSITIVE
+        near = self._near.draw(batch[positive, :2].numpy(), self.config.near, draw)
+        pairs = torch.cat([batch[~positive], torch.from_numpy(_of_kind(near, NEAR))])
+        general, specific, kind = pairs.to(device()).T
+        scores = self.model.score.pairs(self.table.rows(general), self.table.rows(specific))
+        pairs = pairs[(-scores < self._margins[kind]).cpu()]
+        false = ~self._near.follow(pairs[:, :2].numpy())
+        return torch.cat([batch[positive], pairs[torch.from_numpy(false)]])
+
     def _epoch(self, epoch: int) -> Sequence[Tensor]:
-        """Return batches (B, 2) of general and specific concepts, the positive pairs first."""
+        """Return batches (B, 3) of general and specific concept and kind, positive pairs first."""
         draw = np.random.default_rng((self.config.seed, epoch))
         positives = draw.permutation(self.split.train)
         parts = 1 + self.config.negatives
         size = min(max(1, self.config.batch_size // parts), len(positives))
         positives = positives[: len(positives) - len(positives) % size]
         negatives = (self.split.negatives(positives, draw) for _ in range(self.config.negatives))
-        pairs = np.stack([positives, *negatives]).astype(np.int64)  # (parts, P, 2)
-        batches = pairs.reshape(parts, -1, size, 2).swapaxes(0, 1).reshape(-1, parts * size, 2)
+        of_kinds = (_of_kind(positives, POSITIVE), *(_of_kind(n, RANDOM) for n in negatives))
+        pairs = np.stack(of_kinds).astype(np.int64)  # (parts, P, 3)
+        batches = pairs.reshape(parts, -1, size, 3).swapaxes(0, 1).reshape(-1, parts * size, 3)
         return list(torch.from_numpy(batches))
 
     def optimizer(self) -> Optimizer:
@@ -90,17 +124,26 @@ class ConceptPairs(Pairs):
         return SparseAdam(self.model.parameters(), lr=self.config.learning_rate)
 
     def embed(self, batch: Tensor) -> tuple[Embeddings, Embeddings, Tensor]:
-        """Return the general concepts, the specific ones and whether the pair is positive."""
-        general, specific = batch.to(device()).T
-        positives = len(batch) // (1 + self.config.negatives)
-        label = torch.arange(len(batch), device=device()) < positives
-        return self.table.rows(general), self.table.rows(specific), label
+        """Return the general concepts, the specific ones and the kinds of the pairs."""
+        general, specific, kind = batch.to(device()).T
+        return self.table.rows(general), self.table.rows(specific), kind
+
+    def loss(self, *embedded: Any, progress: float) -> dict[str, Tensor]:
+        """Return the loss of Eq. 4, with a margin of their own for near negatives."""
+        general, specific, kind = embedded
+        scores = self.model.score.pairs(general, specific)
+        return entailment(scores, kind == POSITIVE, self._margins[kind])
 
     def adjust_gradients(self, batch: Tensor, step: int) -> dict[str, Tensor]:
         """Clamp the rows of the batch before the step, as the released code does."""
-        self.table.clamp(batch.flatten().to(device()))
+        self.table.clamp(batch[:, :2].flatten().to(device()))
         return {}
 
     def measure(self, model: DualEncoder) -> dict[str, Any]:
         """Return the accuracy on the dev pairs, at the threshold that is best there."""
         return measure(model, self.split, self.split.dev, baselines=False).metrics()
+
+
+def _of_kind(pairs: np.ndarray, kind: int) -> np.ndarray:
+    """Return pairs (N, 2) with their kind, (N, 3)."""
+    return np.column_stack([pairs, np.full(len(pairs), kind)])

@@ -205,8 +205,8 @@ def _ordered_reader(
 
 def _load_concepts() -> HierarchyGallery:
     problem = UserError(
-        "No model of concepts is available; `python -m vsdemo train hypernyms --data wordnet --out "
-        "checkpoints/wordnet/order` trains one."
+        "No model of concepts is available; `python -m vsdemo train hypernyms/near --data wordnet "
+        "--out checkpoints/wordnet/order` trains one."
     )
     for folder in concept_models():
         try:
