@@ -35,6 +35,7 @@ SMALL = ["dim=16", "word_dim=8", "min_count=1", "dropout=0"]
 OWN = [
     "order_dim=8",
     "text_dim=4",
+    "lexical_dim=2",
     "hidden=24",
     "landmarks=8",
     "word_dropout=0",

@@ -65,6 +65,16 @@ PhotoActivation = Annotated[
 Hidden = Annotated[
     int, Field(ge=1, le=LARGE, description="Units between a photo's features and its order")
 ]
+Boundary = Annotated[
+    float,
+    Field(
+        ge=0, le=LARGE, description="Violation at which a text is as likely above a photo as not"
+    ),
+]
+TrueWeight = Annotated[
+    float,
+    Field(ge=0, le=LARGE, description="Weight of texts that are above a photo, as most are not"),
+]
 OrderWeight = Annotated[
     float, Field(ge=0, le=LARGE, description="Weight of the violation in the score")
 ]
@@ -93,6 +103,8 @@ class HierarchyConfig(SymmetricConfig, RelationConfig):
     ranking_weight: Weight = 5.0
     text_weight: Weight = 3.0
     photo_weight: Weight = 3.0
+    boundary: Boundary = 0.25
+    true_weight: TrueWeight = 10.0
 
 
 class AngleAndOrderLayer(nn.Module):
@@ -186,7 +198,12 @@ def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
     )
     objective = RankedRelations(
         PairwiseRanking(margin=config.margin, hardest=config.hardest),
-        RelationLoss(margin=config.order_margin, negatives=config.negatives),
+        RelationLoss(
+            margin=config.order_margin,
+            negatives=config.negatives,
+            boundary=config.boundary,
+            true_weight=config.true_weight,
+        ),
         Weights(config.ranking_weight, texts=config.text_weight, photos=config.photo_weight),
     )
     score = angle_and_order(angle, weight=config.order_weight)
@@ -195,7 +212,27 @@ def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
 
 HIERARCHY = Model(
     config=HierarchyConfig,
-    presets={"hierarchy": HierarchyConfig()},
+    presets={
+        "hierarchy": HierarchyConfig(),
+        "hierarchy/photos": HierarchyConfig(
+            min_count=2,
+            hardest=0.95,
+            epochs=26,
+            captions=2,
+            others=288,
+            other_photos=160,
+            dim=704,
+            word_dim=128,
+            lexical_dim=192,
+            hidden=256,
+            photo_activation="softplus",
+            ranking_weight=10.0,
+            text_weight=5.0,
+            photo_weight=30.0,
+            boundary=0.05,
+            true_weight=3.0,
+        ),
+    },
     build=build,
     kind="one order over concepts, sentences and photos, beside the angle for search",
     paper="Vendrov et al.",

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import Tensor
 
-BOUNDARY = 0.25  # violation at which a text is as likely above a photo as not
 SHARPNESS = 13.0  # of the logistic function of the violation
-TRUE_WEIGHT = 3.0  # of texts that are above a photo, as most are not
 
 
 @dataclass(frozen=True)
@@ -19,10 +17,15 @@ class RelationLoss:
     Attributes:
         margin: Violation that false relations of two texts should reach.
         negatives: False relations of each text, the worst ones, that count.
+        boundary: Violation at which a text is as likely above a photo as not. If it is large, all
+            texts keep some distance from all photos, as most are not true of them.
+        true_weight: Weight of texts that are above a photo, as most are not.
     """
 
     margin: float
     negatives: int
+    boundary: float = 0.25
+    true_weight: float = 10.0
 
     def among_texts(self, violations: Tensor, labels: Tensor) -> Tensor:
         """Return the loss of T texts above T texts.
@@ -43,7 +46,7 @@ class RelationLoss:
     def above_photos(self, violations: Tensor, labels: Tensor) -> Tensor:
         """Return the loss of T texts above P photos: a logistic loss over all known pairs.
 
-            p = 1 / (1 + exp(SHARPNESS (E - BOUNDARY)))        the text is true of the photo
+            p = 1 / (1 + exp(SHARPNESS (E - boundary)))        the text is true of the photo
 
         What a photo shows is recognised, and never with certainty. A hinge over the worst pairs
         would count nothing but pairs that no network can tell apart.
@@ -53,8 +56,8 @@ class RelationLoss:
             labels: (T, P).
         """
         known = labels >= 0
-        logits = SHARPNESS * (BOUNDARY - violations[known])
+        logits = SHARPNESS * (self.boundary - violations[known])
         right = labels[known].to(logits.dtype)
         return F.binary_cross_entropy_with_logits(
-            logits, right, weight=1 + (TRUE_WEIGHT - 1) * right
+            logits, right, weight=1 + (self.true_weight - 1) * right
         )

@@ -33,6 +33,7 @@ TRUE, FALSE, UNKNOWN = 1, 0, -1  # as in the package
 VERSION = 2  # of the rules; a change makes caches invalid
 MOST = 40  # more general sentences that are kept of a caption, evenly from short to long
 FAMILY = 500  # texts below a text at most, for those to be beside each other
+UNCLEAR = frozenset({"a whole", "an object"})  # WordNet's; no one would name them so
 MATRICES = ("above", "units", "asked", "offered")
 
 
@@ -84,8 +85,9 @@ class CaptionRelations:
 
     @property
     def concepts(self) -> np.ndarray:
-        """The rows of the concepts."""
-        return np.arange(len(self.texts) - self._concepts, len(self.texts))
+        """The rows of the concepts, but for those whose name says too little."""
+        rows = range(len(self.texts) - self._concepts, len(self.texts))
+        return np.array([row for row in rows if self.texts[row] not in UNCLEAR], np.int64)
 
     def others(self, captions: np.ndarray, count: int, draw: np.random.Generator) -> np.ndarray:
         """Return rows of different texts that are no captions.
