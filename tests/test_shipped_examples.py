@@ -20,7 +20,7 @@ from vsdemo.search import examples, hierarchies
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.sentence_comparison import compare_sentences
 from vsdemo.ui.alignment.state import default_caption
-from vsdemo.ui.hierarchy.tab import FIRST_CONCEPT, FIRST_SENTENCE
+from vsdemo.ui.hierarchy.tab import FIRST_CONCEPT, FIRST_SENTENCE, FIRST_TEXT
 from vsdemo.ui.sentences.tab import EXAMPLES
 from vsdemo.ui.sentences.view import CLEAR
 from vsdemo.ui.training.plan import SENTENCES
@@ -172,7 +172,8 @@ def test_what_stands_above_the_first_sentence_of_the_hierarchy_is_true(name, mon
     monkeypatch.setitem(store.SPLITS, "test", range(4500, 4508))
     engine = Engine(ROOT / name, "storybook", "test")
     hierarchy = hierarchies.from_gallery(engine)
-    node = hierarchies.text_node(hierarchy, engine, FIRST_SENTENCE)
+    first = FIRST_TEXT if hierarchy.has_limits else FIRST_SENTENCE
+    node = hierarchies.text_node(hierarchy, engine, first)
     hierarchy, entailments = hierarchies.add_generalizations(hierarchy, engine, node)
     steps = climb(hierarchy, node, entailments=entailments)
     above = [hierarchy.items[step.number].text.lower().strip(".") for step in steps]

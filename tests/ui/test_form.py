@@ -96,7 +96,7 @@ def partner(config, name, value):
     if len(settings_of(config)["material"].choices) == 1:
         return {}
     if name == "material":
-        losses = {"photos": "ranking", "sentence_pairs": "entailment"}
+        losses = {"photos": "ranking", "relations": "ranking", "sentence_pairs": "entailment"}
         return {"loss": losses[value]} if value in losses else {}
     if name == "loss" and value in ("ranking", "squared", "entailment"):
         return {"material": "sentence_pairs" if value == "entailment" else "photos"}

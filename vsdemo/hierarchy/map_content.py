@@ -45,7 +45,7 @@ def map_arrows(hierarchy: Hierarchy, numbers: Sequence[int]) -> list[Arrow]:
     x, depths = Embeddings(hierarchy.x[chosen]), hierarchy.depths[chosen]
     violation = hierarchy.order.violation(x, x)  # (N, N), general and specific
     above = (violation <= CLEAR * violation.T) & (depths[:, None] < depths)
-    above &= violation <= hierarchy.limits.texts
+    above &= violation <= hierarchy.arrow_limit
     graph = networkx.DiGraph(above.nonzero().tolist())  # acyclic, as depths grow along edges
     reduced = networkx.transitive_reduction(graph)
     arrows = []

@@ -95,6 +95,7 @@ class Hierarchy:
 
     Attributes:
         truth: What is known to be true of the items; None where it is not.
+        arrow_limit: The largest violation of an arrow on a map.
         grammar: Texts -> the texts that follow from them by their grammar, in lower case and
             without punctuation.
 
@@ -125,6 +126,7 @@ class Hierarchy:
         self.limits = limits
         self.truth: Truth | ConceptTruth | None = None
         self.grammar: Mapping[str, Collection[str]] = {}
+        self.arrow_limit = limits.texts
         kinds = torch.tensor([KINDS.index(item.kind) for item in items])
         self.of_kind = {kind: kinds == i for i, kind in enumerate(KINDS)}  # each (N,), bool
 

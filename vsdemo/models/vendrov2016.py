@@ -92,7 +92,7 @@ class OrderConfig(RelationConfig):
         if (self.loss == "entailment") != (self.material == "sentence_pairs"):
             raise ValueError(
                 f"loss={self.loss} does not fit material={self.material}: loss=entailment takes "
-                "material=sentence_pairs, the other losses take material=photos."
+                "material=sentence_pairs, the other losses take material=photos or relations."
             )
         return self
 
@@ -247,7 +247,7 @@ NearNegatives = Annotated[
     ),
 ]
 NearMargin = Annotated[
-    float, Field(gt=0, description="Margin of near negatives, in units of the score")
+    float, Field(ge=0, le=LARGE, description="Margin of near negatives, in units of the score")
 ]
 ConceptLoss = Annotated[
     str, OneOf(("entailment",)), Field(description="Loss of labelled pairs (Eq. 4)")

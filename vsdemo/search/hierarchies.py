@@ -62,6 +62,8 @@ def from_concepts(reader: Reader) -> Hierarchy:
     names = concept_table(reader).names
     x = text_coordinates(reader, names)  # (N, K)
     hierarchy = hierarchy_of_concepts(names, x, order, reader.model.limits)
+    if not hierarchy.has_limits:
+        hierarchy.arrow_limit = reader.spec.config.margin  # false pairs were trained to exceed it
     hierarchy.truth = truth_of_concepts(reader.spec.dataset)
     return hierarchy
 

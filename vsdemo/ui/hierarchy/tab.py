@@ -34,7 +34,8 @@ ABOUT_MAP = (
     "are more general."
 )
 GALLERY, CONCEPTS = "Photos and sentences", "Concepts of WordNet"
-FIRST_SENTENCE, FIRST_CONCEPT = "an animal", "dog"
+FIRST_TEXT, FIRST_CONCEPT = "an animal", "dog"
+FIRST_SENTENCE = "a brown dog runs"  # without limits only what follows from a sentence is true
 SIDE = 1280  # pixels
 
 
@@ -307,7 +308,8 @@ def _start(visit: Visit, state: HierarchyState | None) -> HierarchyState:
 def _target_node(state: HierarchyState, gallery: HierarchyGallery) -> Node:
     if isinstance(state.target, int) and gallery.has_photos:
         return gallery.hierarchy.node(gallery.photo(state.target))
-    for text in (state.target, FIRST_CONCEPT if state.concepts else FIRST_SENTENCE):
+    first = FIRST_TEXT if gallery.hierarchy.has_limits else FIRST_SENTENCE
+    for text in (state.target, FIRST_CONCEPT if state.concepts else first):
         with suppress(UserError):
             return hierarchies.text_node(gallery.hierarchy, gallery.reader, str(text))
     return gallery.hierarchy.node(0)
