@@ -96,9 +96,9 @@ def test_hierarchies_and_maps_load_once(library):
 
 def test_the_tab_starts_at_the_first_example(tab):
     update = opened(tab)
-    assert update[tab.query] == "an animal"
-    assert "Here: concept" in text(update[tab.here])
-    assert "q=an+animal" in update[tab.context.address]
+    assert update[tab.query] == "a brown dog runs"  # this order has no limits
+    assert "Here: caption" in text(update[tab.here])
+    assert "q=a+brown+dog+runs" in update[tab.context.address]
 
 
 def test_the_tab_starts_at_the_concept_of_the_address(tab):

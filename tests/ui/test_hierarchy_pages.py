@@ -24,7 +24,7 @@ def fast_maps(monkeypatch):
 
 def expect_node(page, text):
     here = page.locator("#trail [aria-current=location]")
-    expect(here).to_have_text(re.compile(rf"^{re.escape(text)}\s*(true|not true)?$"))
+    expect(here).to_have_text(re.compile(rf"^\s*{re.escape(text)}\s*(true|not true)?\s*$"))
 
 
 SETTLED = 500  # milliseconds after which Gradio has sent the values of a callback a second time
