@@ -420,7 +420,7 @@ canvas.addEventListener("pointerleave", (event) => {
 });
 // Two fingers zoom the map, also where one finger scrolls the page.
 canvas.addEventListener("touchstart", (event) => {
-  if (event.touches.length > 1) event.preventDefault();
+  if (event.cancelable && event.touches.length > 1) event.preventDefault();
 }, { passive: false });
 // The wheel alone scrolls the page.
 canvas.addEventListener("wheel", (event) => {
@@ -428,7 +428,7 @@ canvas.addEventListener("wheel", (event) => {
     showHint("Hold Ctrl and scroll to zoom");
     return;
   }
-  event.preventDefault();
+  if (event.cancelable) event.preventDefault(); // it is not while the page scrolls
   zoomAt(clamp(Math.exp(-event.deltaY * 0.01), 1 / STEP, STEP), inPlane(event));
 }, { passive: false });
 
