@@ -29,7 +29,7 @@ class WordGRU(SequenceEncoder):
         word_dim: Length of a word vector.
         dim: Length D of the embeddings; D - L is that of the states.
         pooling: One of `POOLINGS`: the last state, or the maximum or mean over all states.
-        bidirectional: Read in both directions, each with dim / 2 units, and concatenate. The
+        bidirectional: Read in both directions, each with (D - L) / 2 units, and concatenate. The
             last state is then that after the last word of each direction.
         lexical_dim: L.
         head: Applied last; by default it normalises to length 1.

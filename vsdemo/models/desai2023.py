@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Annotated
 
 import torch
 import torch.nn.functional as F
@@ -18,9 +17,7 @@ from vsdemo.core.config import (
     Dim,
     Epochs,
     EvaluateEvery,
-    Material,
     MinCount,
-    OneOf,
     Patience,
     SymmetricConfig,
     WordDim,
@@ -33,14 +30,19 @@ from vsdemo.models import lorentz
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.entailment_cones import Cones
 from vsdemo.models.model import Model
-from vsdemo.models.objectives import Labels, Objective, RelationConfig, Weight, violations
+from vsdemo.models.objectives import (
+    Labels,
+    Objective,
+    RelationConfig,
+    RelationMaterial,
+    Weight,
+    violations,
+)
 from vsdemo.models.scores import Order, Score
 
 LEAST_CURVATURE, LARGEST_CURVATURE = 0.1, 10.0
 LARGEST_SCALE = 1.0  # of embeddings before the exponential map
 TEMPERATURE, LEAST_TEMPERATURE = 0.07, 0.01
-
-RelationMaterial = Annotated[Material, OneOf(("relations",))]
 
 
 class MeruConfig(SymmetricConfig, RelationConfig):
@@ -250,7 +252,7 @@ MERU = Model(
     config=MeruConfig,
     presets={"meru": MeruConfig()},
     build=build,
-    kind="hyperbolic space: photos lie in the cones of what is said of them",
+    kind="hyperbolic space: a photo lies inside the cones of its captions",
     paper="Desai et al.",
     year=2023,
 )

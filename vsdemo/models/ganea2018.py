@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
 
 import torch
 from torch import Tensor, nn
@@ -19,9 +18,7 @@ from vsdemo.core.config import (
     Epochs,
     EvaluateEvery,
     Hardest,
-    Material,
     MinCount,
-    OneOf,
     Patience,
     SymmetricConfig,
     WordDim,
@@ -34,14 +31,19 @@ from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.entailment_cones import Cones
 from vsdemo.models.losses import PairwiseRanking
 from vsdemo.models.model import Model
-from vsdemo.models.objectives import OrderMargin, RankedRelations, RelationConfig, Weight, Weights
+from vsdemo.models.objectives import (
+    OrderMargin,
+    RankedRelations,
+    RelationConfig,
+    RelationMaterial,
+    Weight,
+    Weights,
+)
 
 K = 0.1  # of the apertures
 LEAST_DISTANCE = 2 * math.atanh(poincare.least_radius(K))  # of points from the origin
 
 POINCARE_CONES = Cones(poincare.half_aperture, poincare.exterior_angle)
-
-RelationMaterial = Annotated[Material, OneOf(("relations",))]
 
 
 class ConesConfig(SymmetricConfig, RelationConfig):
@@ -155,7 +157,7 @@ CONES = Model(
     config=ConesConfig,
     presets={"cones": ConesConfig()},
     build=build,
-    kind="hyperbolic entailment cones: photos lie in the cones of what is said of them",
+    kind="hyperbolic entailment cones: a photo lies inside the cones of its captions",
     paper="Ganea et al.",
     year=2018,
 )

@@ -14,7 +14,6 @@ from vsdemo.core.config import (
     Epochs,
     EvaluateEvery,
     Hardest,
-    Material,
     MinCount,
     OneOf,
     Patience,
@@ -34,6 +33,7 @@ from vsdemo.models.objectives import (
     OrderMargin,
     RankedRelations,
     RelationConfig,
+    RelationMaterial,
     Weight,
     Weights,
 )
@@ -42,7 +42,6 @@ from vsdemo.models.scores import angle_and_order
 
 HIDDEN_DROPOUT = 0.3  # of the units between a photo's features and its order
 
-RelationMaterial = Annotated[Material, OneOf(("relations",))]
 OrderDim = Annotated[
     int, Field(ge=1, le=LARGE, description="Dimensions of the order; the others are the angle's")
 ]

@@ -11,11 +11,12 @@ from typing import Annotated, Protocol
 from pydantic import Field
 from torch import Tensor, nn
 
-from vsdemo.core.config import LARGE, Config
+from vsdemo.core.config import LARGE, Config, Material, OneOf
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.models.losses import PairwiseRanking
 from vsdemo.models.scores import Score
 
+RelationMaterial = Annotated[Material, OneOf(("relations",))]
 Captions = Annotated[int, Field(ge=1, le=LARGE, description="Captions of each photo in a batch")]
 Others = Annotated[
     int, Field(ge=0, le=LARGE, description="Concepts and other texts that join a batch")
