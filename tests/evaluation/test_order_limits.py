@@ -15,7 +15,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.data import relations, storybook
 from vsdemo.data.pairs import hypernyms
 from vsdemo.evaluation import order_limits
-from vsdemo.evaluation.order_limits import largest_limit
+from vsdemo.evaluation.order_limits import largest_limit, steps_limit
 from vsdemo.evaluation.task import PhotoData
 from vsdemo.models import checkpoint
 from vsdemo.models.limits import NO_LIMITS, Limits
@@ -34,6 +34,29 @@ def test_the_limit_is_the_largest_with_the_precision(values, precision):
         if sum(within) / len(within) >= precision:
             right.append(limit)
     assert largest_limit(violations.astype(float), labels, precision) == max(right, default=-1)
+
+
+@given(
+    st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 4), st.sampled_from([0.5, 0.8])
+)
+def test_the_limit_of_steps_is_the_largest_with_the_precision(seed, texts, items, precision):
+    draw = np.random.default_rng(seed)
+    violations = draw.integers(0, 5, (texts, items)).astype(float)
+    violations[draw.random((texts, items)) < 0.2] = np.inf
+    costs, true = draw.random((texts, items)), draw.random((texts, items)) < 0.6
+
+    def steps(limit: float) -> list[bool]:
+        result = []
+        for item in range(items):
+            within = [t for t in range(texts) if violations[t, item] <= limit]
+            if within:
+                result.append(bool(true[min(within, key=lambda t: costs[t, item]), item]))
+        return result
+
+    limits = violations[np.isfinite(violations)].tolist()
+    right = [limit for limit in limits if np.mean(steps(limit)) >= precision]
+    limit = steps_limit(violations, costs, true, precision)
+    assert steps(limit) == steps(max(right, default=-1))
 
 
 class Model:

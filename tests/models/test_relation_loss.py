@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from vsdemo.models.relation_loss import SHARPNESS, RelationLoss
+from vsdemo.models.relation_loss import RAREST, SHARPNESS, RelationLoss
 
 LOSS = RelationLoss(margin=0.5, negatives=2, boundary=0.3, true_weight=4.0)
 
@@ -44,6 +44,28 @@ def test_photos_by_plain_loops(violations, labels):
             count += labels[i, j].item() >= 0
     loss = LOSS.above_photos(violations[:, :3], labels[:, :3])
     assert loss.item() == pytest.approx(total / count)
+
+
+def test_photos_with_shares_by_plain_loops(violations, labels):
+    shares = torch.tensor([0.01, 0.9, 0.0, 0.25])
+
+    def logit(p: float) -> float:
+        p = min(max(p, RAREST), 1 - RAREST)
+        return math.log(p / (1 - p))
+
+    total, count = 0.0, 0
+    for i in range(4):
+        known = [label for label in labels[i, :3].tolist() if label >= 0]
+        more = max(0.0, logit(sum(known) / len(known)) - logit(shares[i].item()))
+        for j in range(3):
+            p = 1 / (1 + math.exp(SHARPNESS * (violations[i, j].item() - 0.3) - more))
+            if labels[i, j] == 1:
+                total -= 4 * math.log(p)
+            elif labels[i, j] == 0:
+                total -= math.log(1 - p)
+            count += labels[i, j].item() >= 0
+    loss = LOSS.above_photos(violations[:, :3], labels[:, :3], shares)
+    assert loss.item() == pytest.approx(total / count, rel=1e-5)
 
 
 def test_unknown_pairs_have_no_gradient(violations, labels):

@@ -180,6 +180,26 @@ def test_a_batch_with_near_negatives_has_those_within_their_margin(tmp_path, own
     assert {*kinds} == {POSITIVE, RANDOM, NEAR}
 
 
+def test_near_negatives_are_searched_after_some_epochs(tmp_path, own):
+    settings = ("searched=60", "near_from=1", "near_margin=0.5", "negatives=1", "batch_size=400")
+    run = trainer(tmp_path / "run", own, *settings)
+    assert run.material.batches(0)[0][:, 2].tolist().count(NEAR) == 0
+    (batch,) = run.material.batches(1)
+    near = {(g, s) for g, s, kind in batch.tolist() if kind == NEAR}
+    table = run.model.text.table.weight
+    above = small_concepts.ancestors(run.material.split.taxonomy)
+    general = {pair[0] for pair in run.material.split.train.tolist()}
+    violations = (table[:, None] - table).clamp(min=0).square().sum(-1)
+    wrong = {
+        (g, s)
+        for g in general
+        for s in range(small_concepts.CONCEPTS)
+        if violations[g, s] < 0.5 and g != s and g not in above[s]
+    }
+    assert near
+    assert near <= wrong
+
+
 def test_negatives_depend_on_the_seed_and_the_epoch_only(tmp_path, own):
     a, b, other = (
         trainer(tmp_path / name, own, setting)

@@ -7,7 +7,7 @@ An encoder works in three steps, each done no more often than necessary:
     embeddings = encoder(batch)          # once a forward pass
 
 The text encoders are in `bow`, `gru`, `chars`, `fragments`, `tree` and `concepts`, the image
-encoders in `image` and `regions`; `mean` averages several encoders. Backbones, which turn photos
+encoders in `image` and `regions`; `several` joins encoders to one. Backbones, which turn photos
 into features, are in `vsdemo.vision`.
 """
 

@@ -115,6 +115,40 @@ def _violations(model: DualEncoder, general: Embeddings, specific: Embeddings) -
     return result
 
 
+def steps_limit(
+    violations: np.ndarray, costs: np.ndarray, true: np.ndarray, precision: float
+) -> float:
+    """Return the largest limit at which this share of the steps up is true; or -1.
+
+    The step from an item leads to the text of least cost within the limit above it.
+
+    Args:
+        violations: E of texts and items, (G, S); infinite where no step is possible.
+        costs: Of the same steps, (G, S).
+        true: Whether a text lies above an item, (G, S).
+        precision: In 0..1.
+    """
+    order = np.argsort(violations, axis=0, kind="stable")  # how texts come within the limit
+    cost = np.take_along_axis(costs, order, axis=0)
+    least = np.minimum.accumulate(cost, axis=0)
+    before = np.vstack([np.full(cost.shape[1], np.inf), least[:-1]])
+    at = np.take_along_axis(violations, order, axis=0)
+    changes = (cost < before) & np.isfinite(at)  # the step leads to another text
+    right = np.take_along_axis(true, order, axis=0).astype(np.int64)
+    gain, first = np.zeros_like(right), np.zeros_like(right)
+    for item in range(right.shape[1]):
+        rows = np.flatnonzero(changes[:, item])
+        gain[rows, item] = np.diff(right[rows, item], prepend=0)
+        first[rows[:1], item] = 1
+    limits = at[changes]
+    by_limit = np.argsort(limits, kind="stable")
+    ordered = limits[by_limit]
+    share = np.cumsum(gain[changes][by_limit]) / np.cumsum(first[changes][by_limit])
+    last = np.append(ordered[1:] > ordered[:-1], True)[: len(ordered)]  # of equal limits
+    within = np.flatnonzero((share >= precision) & last)
+    return float(ordered[within[-1]]) if len(within) else -1.0
+
+
 def largest_limit(violations: np.ndarray, labels: np.ndarray, precision: float) -> float:
     """Return the largest violation up to which this share of the known pairs is true; or -1.
 

@@ -32,7 +32,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.paths import checkpoints_root
 from vsdemo.data.text.near_words import WordList
 from vsdemo.data.text.vocab import Vocab
-from vsdemo.encoders.mean import MeanEncoder
+from vsdemo.encoders.several import MeanEncoder
 from vsdemo.models import migrations
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.limits import NO_LIMITS, Limits

@@ -95,8 +95,10 @@ class MaxMargin:
         """Return the loss of T texts above T texts; without those that follow from each other."""
         return self._of(violations, labels, true=(labels == 1) & (labels.T != 1))
 
-    def above_photos(self, violations: Tensor, labels: Tensor) -> Tensor:
-        """Return the loss of T texts above P photos."""
+    def above_photos(
+        self, violations: Tensor, labels: Tensor, shares: Tensor | None = None
+    ) -> Tensor:
+        """Return the loss of T texts above P photos; hinges do not depend on `shares`."""
         return self._of(violations, labels, true=labels == 1)
 
     def _of(self, violations: Tensor, labels: Tensor, *, true: Tensor) -> Tensor:

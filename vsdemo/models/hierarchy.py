@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -22,9 +23,11 @@ from vsdemo.core.config import (
 )
 from vsdemo.core.errors import UserError
 from vsdemo.data.text.vocab import Vocab
+from vsdemo.encoders import Encoder
 from vsdemo.encoders.gru import WordGRU
-from vsdemo.encoders.heads import AngleAndOrderHead
+from vsdemo.encoders.heads import AngleAndOrderHead, CubeHead
 from vsdemo.encoders.image import LinearImage
+from vsdemo.encoders.several import SideBySide
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.losses import PairwiseRanking
 from vsdemo.models.model import Model
@@ -47,6 +50,15 @@ OrderDim = Annotated[
 ]
 TextDim = Annotated[
     int, Field(ge=0, le=LARGE, description="Dimensions of the order in which photos lie lowest")
+]
+OrderWordDim = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=LARGE,
+        description="Dimensions of the word vectors of the order, which then has a GRU of its own; "
+        "0: it shares those of the angle",
+    ),
 ]
 LexicalDim = Annotated[
     int,
@@ -77,6 +89,10 @@ TrueWeight = Annotated[
 OrderWeight = Annotated[
     float, Field(ge=0, le=LARGE, description="Weight of the violation in the score")
 ]
+RankingOrderWeight = Annotated[
+    float,
+    Field(ge=0, le=LARGE, description="The same in the score that the ranking is trained by"),
+]
 
 
 class HierarchyConfig(SymmetricConfig, RelationConfig):
@@ -94,12 +110,15 @@ class HierarchyConfig(SymmetricConfig, RelationConfig):
     order_dim: OrderDim = 384
     text_dim: TextDim = 192
     lexical_dim: LexicalDim = 0
+    order_word_dim: OrderWordDim = 0
     hidden: Hidden = 512
     photo_activation: PhotoActivation = "relu"
     order_weight: OrderWeight = 1.0
+    ranking_order_weight: RankingOrderWeight = 1.0
     order_margin: OrderMargin = 0.3
     negatives: Negatives = 16
     ranking_weight: Weight = 5.0
+    others_weight: Weight = 0.0
     text_weight: Weight = 3.0
     photo_weight: Weight = 3.0
     boundary: Boundary = 0.25
@@ -159,6 +178,12 @@ def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
 
     What is true comes from the material `relations`; on Storybook these are the known facts.
 
+    With `order_word_dim`, as in `hierarchy/photos`, the order has word vectors and a GRU of its
+    own, so that nothing but the score joins the two parts; there the ranking is that of the angle
+    alone, and so is S. Texts are drawn for the photos of a batch, which would make them look more
+    likely than they are; with `photo_shares` the logistic loss takes that out
+    (`vsdemo.models.relation_loss`).
+
     Departures: (1) the order has coordinates of its own, in 0..1 and not of length 1; (2) relations
     of texts are learned too, with the worst false ones of a batch as negatives; (3) a text is above
     a photo with a probability; (4) the GRU runs in both directions.
@@ -170,16 +195,6 @@ def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
         )
     angle = config.dim - config.order_dim
     last = min(config.text_dim // 2, config.lexical_dim)
-    text = WordGRU(
-        vocab,
-        word_dim=config.word_dim,
-        dim=config.dim,
-        pooling="max",
-        bidirectional=True,
-        lexical_dim=config.lexical_dim,
-        head=AngleAndOrderHead(angle),
-        dropout=config.dropout,
-    )
     layer = AngleAndOrderLayer(
         features,
         angle,
@@ -203,10 +218,38 @@ def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
             boundary=config.boundary,
             true_weight=config.true_weight,
         ),
-        Weights(config.ranking_weight, texts=config.text_weight, photos=config.photo_weight),
+        Weights(
+            config.ranking_weight,
+            texts=config.text_weight,
+            photos=config.photo_weight,
+            others=config.others_weight,
+        ),
+        ranked_by=angle_and_order(angle, weight=config.ranking_order_weight),
     )
     score = angle_and_order(angle, weight=config.order_weight)
-    return DualEncoder(text, image, score, objective)
+    return DualEncoder(_text_encoder(config, vocab, angle), image, score, objective)
+
+
+def _text_encoder(config: HierarchyConfig, vocab: Vocab, angle: int) -> Encoder:
+    gru = partial(WordGRU, vocab, pooling="max", bidirectional=True, dropout=config.dropout)
+    if not config.order_word_dim:
+        return gru(
+            word_dim=config.word_dim,
+            dim=config.dim,
+            lexical_dim=config.lexical_dim,
+            head=AngleAndOrderHead(angle),
+        )
+    return SideBySide(
+        [
+            gru(word_dim=config.word_dim, dim=angle),
+            gru(
+                word_dim=config.order_word_dim,
+                dim=config.order_dim,
+                lexical_dim=config.lexical_dim,
+                head=CubeHead(),
+            ),
+        ]
+    )
 
 
 HIERARCHY = Model(
@@ -218,18 +261,22 @@ HIERARCHY = Model(
             hardest=0.95,
             epochs=26,
             captions=2,
-            others=288,
+            others=384,
             other_photos=160,
-            dim=704,
+            photo_shares=True,
+            dim=768,
             word_dim=128,
+            order_word_dim=64,
             lexical_dim=192,
             hidden=256,
             photo_activation="softplus",
+            order_weight=0.0,
+            ranking_order_weight=0.0,
             ranking_weight=10.0,
             text_weight=5.0,
             photo_weight=30.0,
             boundary=0.05,
-            true_weight=3.0,
+            true_weight=1.0,
         ),
     },
     build=build,

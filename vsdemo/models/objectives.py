@@ -27,6 +27,10 @@ OtherPhotos = Annotated[
 Chains = Annotated[
     int, Field(ge=0, le=LARGE, description="Machine-made chains of texts that join a batch")
 ]
+PhotoShares = Annotated[
+    bool,
+    Field(description="Learn how likely a text is of any photo, not of those that it is drawn for"),
+]
 OrderMargin = Annotated[
     float, Field(ge=0, le=LARGE, description="Violation that false relations of texts should reach")
 ]
@@ -43,6 +47,7 @@ class RelationConfig(Config):
     others: Others = 96
     other_photos: OtherPhotos = 0
     chains: Chains = 0
+    photo_shares: PhotoShares = False
 
 
 @dataclass(frozen=True)
@@ -53,11 +58,13 @@ class Labels:
         owner: (C,) the photo of each caption, in ascending order.
         among_texts: (T, T) whether a text lies above a text: 1, 0, or -1 if it is unknown.
         above_photos: (T, P) whether a text lies above a photo.
+        shares: (T,) the share of all photos that a text is true of; None if that does not matter.
     """
 
     owner: Tensor
     among_texts: Tensor
     above_photos: Tensor
+    shares: Tensor | None = None
 
     @property
     def described(self) -> int:
@@ -89,8 +96,10 @@ class ViolationLoss(Protocol):
     def among_texts(self, violations: Tensor, labels: Tensor) -> Tensor:
         """Return the loss of T texts above T texts, (T, T)."""
 
-    def above_photos(self, violations: Tensor, labels: Tensor) -> Tensor:
-        """Return the loss of T texts above P photos, (T, P)."""
+    def above_photos(
+        self, violations: Tensor, labels: Tensor, shares: Tensor | None = None
+    ) -> Tensor:
+        """Return the loss of T texts above P photos, (T, P); see `Labels.shares`."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,7 @@ class Weights:
 
     Args:
         ranking: Of the ranking of captions and photos.
+        others: Of the ranking of all texts and photos.
         texts: Of texts above texts.
         photos: Of texts above photos.
     """
@@ -106,12 +116,14 @@ class Weights:
     ranking: float
     texts: float
     photos: float
+    others: float = 0.0
 
 
 class RankedRelations(Objective):
     """A ranking of captions and their photos, beside what lies above what.
 
         loss = weights.ranking * ranking by the score, per caption
+             + weights.others * the same of all texts and the photos that they are true of
              + weights.texts * loss of texts above texts
              + weights.photos * loss of texts above photos
 
@@ -119,33 +131,49 @@ class RankedRelations(Objective):
         ranking: The loss of the ranking.
         relations: The losses of the relations.
         weights: See above.
+        ranked_by: The score of the ranking, if it is not the model's.
     """
 
     def __init__(
-        self, ranking: PairwiseRanking, relations: ViolationLoss, weights: Weights
+        self,
+        ranking: PairwiseRanking,
+        relations: ViolationLoss,
+        weights: Weights,
+        ranked_by: Score | None = None,
     ) -> None:
         super().__init__()
         self.ranking, self.relations, self.weights = ranking, relations, weights
+        self.ranked_by = ranked_by
 
     def forward(
         self, score: Score, texts: Embeddings, photos: Embeddings, labels: Labels
     ) -> dict[str, Tensor]:
         """Return `loss`, its parts and those of the ranking."""
         captions = len(labels.owner)
-        scores = score(texts[:captions], photos[: labels.described])
+        ranked_by = self.ranked_by or score
+        every = ranked_by(texts, photos) if self.weights.others else None
+        if every is None:
+            scores = ranked_by(texts[:captions], photos[: labels.described])
+        else:
+            scores = every[:captions, : labels.described]
         ranked = self.ranking.of_scores(scores[:, labels.owner], labels.owner)
         among_texts, above_photos = violations(score, texts, photos)
         ranking = ranked["loss"] / captions
         of_texts = self.relations.among_texts(among_texts, labels.among_texts)
-        of_photos = self.relations.above_photos(above_photos, labels.above_photos)
+        of_photos = self.relations.above_photos(above_photos, labels.above_photos, labels.shares)
+        others = ranking.new_zeros(())
+        if every is not None:
+            others = self.ranking.of_labels(every, labels.above_photos)
         total = (
             self.weights.ranking * ranking
             + self.weights.texts * of_texts
             + self.weights.photos * of_photos
+            + self.weights.others * others
         )
         return {
             "loss": total,
             "ranking": ranking.detach(),
+            "others": others.detach(),
             "texts": of_texts.detach(),
             "photos": of_photos.detach(),
             "violated": ranked["violated"],

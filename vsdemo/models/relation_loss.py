@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 SHARPNESS = 13.0  # of the logistic function of the violation
+RAREST = 1e-4  # least share of photos that a text counts as true of
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,16 @@ class RelationLoss:
         worst = hinges.topk(k, dim=1).values.mean() + hinges.topk(k, dim=0).values.mean()
         return violations[labels == 1].mean() + worst
 
-    def above_photos(self, violations: Tensor, labels: Tensor) -> Tensor:
+    def above_photos(
+        self, violations: Tensor, labels: Tensor, shares: Tensor | None = None
+    ) -> Tensor:
         """Return the loss of T texts above P photos: a logistic loss over all known pairs.
 
-            p = 1 / (1 + exp(SHARPNESS (E - boundary)))        the text is true of the photo
+            p = 1 / (1 + exp(SHARPNESS (E - boundary) - c))    the text is true of the photo
+
+        c is 0 without `shares`. With them, the texts are drawn for the photos of the batch, and so
+        are true of more of them than of other photos. c = logit(share in the batch) - logit(share)
+        takes that out of what is learned, so that E tells how likely a text is of any photo.
 
         What a photo shows is recognised, and never with certainty. A hinge over the worst pairs
         would count nothing but pairs that no network can tell apart.
@@ -54,10 +62,20 @@ class RelationLoss:
         Args:
             violations: E, (T, P).
             labels: (T, P).
+            shares: Of all photos, those that a text is true of, (T,).
         """
         known = labels >= 0
-        logits = SHARPNESS * (self.boundary - violations[known])
+        logits = SHARPNESS * (self.boundary - violations)
+        if shares is not None:
+            logits = logits + _more_likely(labels, shares)[:, None]
+        logits = logits[known]
         right = labels[known].to(logits.dtype)
         return F.binary_cross_entropy_with_logits(
             logits, right, weight=1 + (self.true_weight - 1) * right
         )
+
+
+def _more_likely(labels: Tensor, shares: Tensor) -> Tensor:
+    """Return how much larger the logit of a text's share of the batch is, (T,), 0 at least."""
+    in_batch = (labels == 1).sum(1) / (labels >= 0).sum(1).clamp(min=1)
+    return (torch.logit(in_batch, RAREST) - torch.logit(shares, RAREST)).clamp(min=0)

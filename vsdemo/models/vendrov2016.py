@@ -246,6 +246,18 @@ NearNegatives = Annotated[
         "are learnt from",
     ),
 ]
+NearFrom = Annotated[
+    int, Field(ge=0, le=LARGE, description="Epochs with random negatives only, before near ones")
+]
+Searched = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=LARGE,
+        description="Concepts a step of which all false hypernyms within near_margin are searched; "
+        "these are near negatives, too",
+    ),
+]
 NearMargin = Annotated[
     float, Field(ge=0, le=LARGE, description="Margin of near negatives, in units of the score")
 ]
@@ -273,6 +285,8 @@ class HypernymsConfig(Config):
     negatives: Negatives = 3
     near: NearNegatives = 0
     near_margin: NearMargin = 0.3
+    near_from: NearFrom = 0
+    searched: Searched = 0
     learning_rate: LearningRate = 0.01
     schedule: Schedule = "constant"
     loss: ConceptLoss = "entailment"

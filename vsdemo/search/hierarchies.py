@@ -7,7 +7,6 @@ from copy import copy
 from pathlib import Path
 from typing import cast
 
-import torch
 from PIL import Image
 from torch import Tensor
 
@@ -16,7 +15,7 @@ from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets, relations
 from vsdemo.data.pairs import hypernyms
-from vsdemo.data.relations import Relations, generalize
+from vsdemo.data.relations import Relations, common, generalize
 from vsdemo.data.storybook.concepts import concept_phrases
 from vsdemo.data.text import parser
 from vsdemo.encoders import TextEncoder
@@ -79,7 +78,7 @@ def truth_of_concepts(dataset: str) -> ConceptTruth | None:
 def from_gallery(
     engine: Engine, max_captions: int = MAX_CAPTIONS, progress: Progress | None = None
 ) -> Hierarchy:
-    """Return the origin, the concepts that a model knows, and a gallery's captions and photos.
+    """Return the origin, the texts of `gallery_texts`, and a gallery's photos.
 
     A gallery without captions gets the sentences of the caption bank.
 
@@ -92,13 +91,10 @@ def from_gallery(
         UserError: If the model has no order.
     """
     order = check_order(engine.score, engine.spec.preset)
-    concepts = known_concepts(engine)
-    sentences = captions_beside(concepts, engine.gallery.captions or caption_bank.sentences())
-    captions = engine.index_texts(thinned(sentences, max_captions), progress)
-    items = [*concepts, *(Item(CAPTION, text) for text in captions.items)]
-    x_captions = engine.score.order_part(captions.embeddings.x.cpu())
-    x_concepts = text_coordinates(engine, [concept.text for concept in concepts])
-    x_texts = torch.cat([x_concepts, x_captions])
+    captions = engine.gallery.captions or caption_bank.sentences()
+    items = gallery_texts(engine, engine.gallery.name, captions, max_captions)
+    texts = engine.index_texts([item.text for item in items], progress)
+    x_texts = engine.score.order_part(texts.embeddings.x.cpu())
     x_photos = engine.score.order_part(engine.photos.embeddings.x.cpu())
     limits = engine.model.limits
     hierarchy = hierarchy_of_photos(items, x_texts, engine.photos.items, x_photos, order, limits)
@@ -119,15 +115,36 @@ def truth_of(dataset: str, split: str) -> Truth | None:
     return Truth(load)
 
 
+def gallery_texts(
+    reader: Reader, dataset: str, captions: Sequence[str], max_captions: int = MAX_CAPTIONS
+) -> list[Item]:
+    """Return the concepts that a model knows, common sentences, and captions of a gallery.
+
+    Where all facts are known, the captions are short enough, and there are no common sentences.
+
+    Args:
+        reader: The model.
+        dataset: Name of the gallery.
+        captions: Its captions.
+        max_captions: At most so many captions, spread evenly.
+    """
+    items = known_concepts(reader)
+    if dataset not in relations.EXACT:
+        shared = [text for text in common.sentences() if not reader.unknown_words(text)]
+        items += [Item(CAPTION, text) for text in captions_beside(items, shared)]
+    beside = captions_beside(items, captions)
+    return [*items, *(Item(CAPTION, text) for text in thinned(beside, max_captions))]
+
+
 def known_concepts(reader: Reader) -> list[Item]:
     """Return the concepts that a model learned, or those of Storybook whose words it knows."""
     phrases = reader.model.concepts or tuple(concept_phrases())
     return [Item(CONCEPT, phrase) for phrase in phrases if not reader.unknown_words(phrase)]
 
 
-def captions_beside(concepts: Sequence[Item], captions: Sequence[str]) -> list[str]:
-    """Return different captions that are no concept: not "A dog." beside "a dog"."""
-    known = {generalize.key(concept.text) for concept in concepts}
+def captions_beside(items: Sequence[Item], captions: Sequence[str]) -> list[str]:
+    """Return different captions that no item has: not "A dog." beside "a dog"."""
+    known = {generalize.key(item.text) for item in items}
     return [text for text in dict.fromkeys(captions) if generalize.key(text) not in known]
 
 

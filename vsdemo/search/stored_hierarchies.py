@@ -37,11 +37,9 @@ from vsdemo.hierarchy.truth import FactTable, Truth
 from vsdemo.models import checkpoint
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.hierarchies import (
-    captions_beside,
     from_gallery,
-    known_concepts,
+    gallery_texts,
     text_coordinates,
-    thinned,
     truth_of,
 )
 
@@ -126,9 +124,7 @@ def read(reader: Reader, folder: Path, dataset: str, split: str) -> StoredHierar
         current = (VERSION, checkpoint.content_hash(folder))
         if (metadata["version"], metadata["checkpoint"]) != current:
             return None
-        concepts = known_concepts(reader)
-        captions = _captions(metadata, concepts, dataset, split)
-        items = [*concepts, *(Item(CAPTION, text) for text in captions)]
+        items = gallery_texts(reader, dataset, _captions(metadata, dataset, split))
         truth = _truth(content, items, dataset, split)
     except (OSError, SafetensorError, UserError, LookupError, TypeError, ValueError):
         return None
@@ -147,13 +143,11 @@ def read(reader: Reader, folder: Path, dataset: str, split: str) -> StoredHierar
     return StoredHierarchy(hierarchy, points) if len(points) == len(hierarchy) else None
 
 
-def _captions(
-    metadata: dict[str, str], concepts: Sequence[Item], dataset: str, split: str
-) -> list[str]:
+def _captions(metadata: dict[str, str], dataset: str, split: str) -> Sequence[str]:
     if "captions" in metadata:
         captions: list[str] = json.loads(metadata["captions"])
         return captions
-    return thinned(captions_beside(concepts, datasets.load(dataset, split).captions))
+    return datasets.load(dataset, split).captions
 
 
 def _truth(

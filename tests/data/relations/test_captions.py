@@ -33,6 +33,13 @@ TREES = [
 ]
 TEXTS = tuple(" ".join(tree.words) for tree in TREES)
 PHOTO_OF = (0, 0, 1, 2, 2, 3, 1, 3)
+COMMON = ("a dog runs", "a cat", "two cats", "a cat is sleeping")  # a caption, a concept, new ones
+COMMON_TREES = [
+    TREES[1],
+    parsed("A/DET/2/det cat/NOUN/0/root").tree,
+    parsed("Two/NUM/2/nummod cats/NOUN/0/root").tree,
+    parsed("A/DET/2/det cat/NOUN/4/nsubj is/AUX/4/aux sleeping/VERB/0/root").tree,
+]
 SPLIT = CaptionSet("small", "train", tuple(map(Path, "abcd")), TEXTS, PHOTO_OF)
 DATA = """\
 00000001 03 n 01 entity 0 001 ~ 00000002 n 0000 | all
@@ -55,13 +62,14 @@ physical_entity n 1 1 @ 1 1 00000002
 
 
 class Parser:
-    """Returns the trees of `TREES`."""
+    """Returns the trees of `TREES` and `COMMON_TREES`."""
 
     class parser:
         version = "by hand"
 
     def get(self, texts):
-        return [TREES[TEXTS.index(text)] for text in texts]
+        known = dict(zip((*TEXTS, *COMMON), (*TREES, *COMMON_TREES), strict=True))
+        return [known[text] for text in texts]
 
 
 @pytest.fixture
@@ -71,6 +79,7 @@ def small_wordnet(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(captions, "TreeCache", Parser)
+    monkeypatch.setattr(captions.common, "sentences", lambda: COMMON)
     wordnet.load_nouns.cache_clear()
     yield tmp_path
     wordnet.load_nouns.cache_clear()
@@ -101,12 +110,13 @@ def test_texts_are_captions_then_sentences_then_concepts(known):
     concepts = [known.texts[row] for row in known.concepts]
     assert {"a dog", "a beast", "an entity"} <= set(concepts)
     assert "a brown dog" not in concepts
+    assert [known.texts[row] for row in known.common] == ["a dog runs", "two cats", COMMON[3]]
 
 
 def test_labels_are_those_of_plain_loops(known):
     nouns = CaptionNouns(wordnet.load_nouns(), TREES, PHOTO_OF)
     above = {}
-    for tree in TREES:
+    for tree in (*TREES, *COMMON_TREES):
         for key, general in generalize.closure([tree], nouns).items():
             above.setdefault(key, set()).update(general, [key])
     for phrase, general in nouns.phrases.items():
@@ -121,6 +131,8 @@ def test_labels_are_those_of_plain_loops(known):
     for general, specific in product(rows, rows):
         assert (among[general, specific] == TRUE) == (keys[general] in above[keys[specific]])
     photos = known.above_photos(rows, np.array([3, 0, 1]))
+    every = known.above_photos(rows, np.arange(4)) == TRUE
+    np.testing.assert_allclose(known.photo_shares, every.mean(1))
     for column, photo in enumerate((3, 0, 1)):
         own = set().union(*(above[keys[c]] for c in SPLIT.captions_of[photo]))
         for general in rows:
@@ -152,6 +164,10 @@ def test_a_photo_offers_the_words_of_all_its_captions(known):
         ("a dog", TEXTS[4], UNKNOWN),  # a negation
         ("a cat", TEXTS[0], FALSE),
         (TEXTS[0], TEXTS[1], FALSE),
+        ("a cat", COMMON[3], TRUE),
+        ("a beast", "two cats", TRUE),
+        (COMMON[3], "two cats", FALSE),
+        ("two cats", TEXTS[0], FALSE),
     ],
 )
 def test_labels_of_pairs(known, general, specific, expected):

@@ -15,6 +15,10 @@ from vsdemo.data.pairs import hypernyms
 class NearNegatives:
     """Draws near negatives to pairs of a taxonomy.
 
+    Attributes:
+        general: The concepts that have hyponyms.
+        inner: Those of them that have hypernyms as well.
+
     Args:
         train: `(T, 2)`, the edges to learn from.
         concepts: The number of concepts.
@@ -23,6 +27,8 @@ class NearNegatives:
     def __init__(self, train: np.ndarray, concepts: int) -> None:
         inner = train[np.isin(train[:, 1], train[:, 0])]
         inner = inner[np.argsort(inner[:, 0], kind="stable")]
+        self.general = np.unique(train[:, 0])
+        self.inner = np.unique(inner[:, 1])
         self._hyponyms = inner[:, 1]
         self._starts = np.searchsorted(inner[:, 0], np.arange(concepts + 1))
         self._true = hypernyms.infer(train, concepts)

@@ -39,6 +39,14 @@ class Relations(Protocol):
     def concepts(self) -> np.ndarray:
         """The rows of concepts such as "a dog" among the texts."""
 
+    @property
+    def common(self) -> np.ndarray:
+        """The rows of common sentences such as "a dog runs" among the texts."""
+
+    @property
+    def photo_shares(self) -> np.ndarray:
+        """The share of the photos that each text is true of, (T,)."""
+
     def others(self, captions: np.ndarray, count: int, draw: np.random.Generator) -> np.ndarray:
         """Return rows of different texts that are no captions, at most `count`, drawn at random.
 

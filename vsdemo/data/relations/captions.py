@@ -24,13 +24,13 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.paths import home
 from vsdemo.core.sentences import Tree
 from vsdemo.data.pairs import wordnet
-from vsdemo.data.relations import generalize
+from vsdemo.data.relations import common, generalize
 from vsdemo.data.relations.caption_nouns import CaptionNouns
 from vsdemo.data.relations.content import Content, incidence
 from vsdemo.data.text.trees import TreeCache
 
 TRUE, FALSE, UNKNOWN = 1, 0, -1  # as in the package
-VERSION = 2  # of the rules; a change makes caches invalid
+VERSION = 3  # of the rules; a change makes caches invalid
 MOST = 40  # more general sentences that are kept of a caption, evenly from short to long
 FAMILY = 500  # texts below a text at most, for those to be beside each other
 UNCLEAR = frozenset({"a whole", "an object"})  # WordNet's; no one would name them so
@@ -42,8 +42,9 @@ class Prepared:
     """What is computed once from T texts.
 
     Attributes:
-        texts: The captions, then more general sentences, then concepts.
+        texts: The captions, then more general sentences, common sentences, and concepts.
         captions: The number of captions.
+        common: The number of common sentences.
         concepts: The number of concepts.
         above: (T, T) which texts lie above a text. Of equal texts only the first is a column.
         first: (T,) the first text that is equal to a text.
@@ -54,6 +55,7 @@ class Prepared:
 
     texts: tuple[str, ...]
     captions: int
+    common: int
     concepts: int
     above: csr_matrix
     first: np.ndarray
@@ -63,7 +65,7 @@ class Prepared:
 
 
 class CaptionRelations:
-    """The captions of a split, more general sentences, and concepts.
+    """The captions of a split, more general sentences, common sentences, and concepts.
 
     Args:
         split: With captions.
@@ -75,27 +77,32 @@ class CaptionRelations:
     def __init__(self, split: CaptionSet) -> None:
         known = _cached(split)
         self.texts = known.texts
-        self._captions, self._concepts = known.captions, known.concepts
+        self._captions = known.captions
+        self._first_concept = len(known.texts) - known.concepts
+        self.common = np.arange(self._first_concept - known.common, self._first_concept)
         self._above, self._first = known.above, known.first
         self._below = known.above.T.tocsr()
         self._units, self._asked, self._offered = known.units, known.asked, known.offered
         of_photo = incidence(split.captions_of, known.captions)  # (P, C)
         self._above_photo = _binary(of_photo @ known.above[: known.captions])  # (P, T)
+        self.photo_shares = np.asarray(self._above_photo.mean(0)).ravel()[known.first]
         self._units_of_photo = _binary(of_photo @ known.units[: known.captions])  # (P, U)
 
     @property
     def concepts(self) -> np.ndarray:
         """The rows of the concepts, but for those whose name says too little."""
-        rows = range(len(self.texts) - self._concepts, len(self.texts))
+        rows = range(self._first_concept, len(self.texts))
         return np.array([row for row in rows if self.texts[row] not in UNCLEAR], np.int64)
 
     def others(self, captions: np.ndarray, count: int, draw: np.random.Generator) -> np.ndarray:
         """Return rows of different texts that are no captions.
 
-        Two thirds of them are concepts, the others sentences. Of each, half lie above the captions,
-        and the others lie beside these, below something special that is above the captions.
+        Half of them are concepts, a quarter common sentences, the others sentences. Of each, half
+        lie above the captions, and the others lie beside these, below something special that is
+        above the captions.
         """
-        first_concept = len(self.texts) - self._concepts
+        first_concept = self._first_concept
+        first_common = first_concept - len(self.common)
         above = np.unique(_columns(self._above, captions))
         special = above[np.diff(self._below.indptr)[above] <= FAMILY]
         concepts = draw.permutation(special[special >= first_concept])[:count]
@@ -103,8 +110,9 @@ class CaptionRelations:
         beside = np.unique(_columns(self._below, np.concatenate([concepts, sentences])))
         chosen: list[np.ndarray] = []
         for start, end, most in (
-            (self._captions, first_concept, count // 3),
-            (first_concept, len(self.texts), count - count // 3),
+            (self._captions, first_common, count // 4),
+            (first_common, first_concept, count // 4),
+            (first_concept, len(self.texts), count - 2 * (count // 4)),
         ):
             true = above[(above >= start) & (above < end)]
             near = np.setdiff1d(beside[(beside >= start) & (beside < end)], true)
@@ -165,14 +173,14 @@ def _cached(split: CaptionSet) -> Prepared:
     nouns = wordnet.load_nouns()
     trees = TreeCache()
     parts = [VERSION, MOST, trees.parser.version, len(nouns.words), hash_of(nouns.taxonomy.names)]
-    parts += [*split.captions, *split.photo_of]
+    parts += [*split.captions, *split.photo_of, *common.sentences()]
     digest = hash_of(map(str, parts))
     path = home() / "relations" / f"{digest}.safetensors"
     try:
         tensors.check(path)
         return _unpack(load_file(path))
     except DamagedFile:  # or missing
-        result = _prepare(split, trees.get(split.captions), nouns)
+        result = _prepare(split, trees, nouns)
         tensors.write_checked(path, _pack(result))
         return result
 
@@ -182,16 +190,18 @@ def hash_of(parts: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 
-def _prepare(split: CaptionSet, trees: Sequence[Tree], known: wordnet.Nouns) -> Prepared:
-    trees = [generalize.whole_words(tree) for tree in trees]
+def _prepare(split: CaptionSet, cache: TreeCache, known: wordnet.Nouns) -> Prepared:
+    trees = [generalize.whole_words(tree) for tree in cache.get(split.captions)]
     nouns = CaptionNouns(known, trees, split.photo_of)
     keys = [generalize.key(" ".join(tree.words)) for tree in trees]
     phrases = {generalize.key(text): text for text in nouns.phrases}
-    sentences = _sentences(trees, keys, nouns, set(phrases))
-    own = set(keys)
-    more_general = [key for key in sentences if key not in own]
-    texts = [*split.captions, *more_general, *phrases.values()]
-    own_keys = [*keys, *more_general, *phrases]
+    shared = [text for text in common.sentences() if text not in phrases]
+    named = [*trees, *map(generalize.whole_words, cache.get(shared))]
+    sentences = _sentences(named, [*keys, *shared], nouns, {*shared, *phrases})
+    others = {*keys, *shared}
+    more_general = [key for key in sentences if key not in others]
+    texts = [*split.captions, *more_general, *shared, *phrases.values()]
+    own_keys = [*keys, *more_general, *shared, *phrases]
     row_of: dict[str, int] = {}
     first = np.array([row_of.setdefault(key, row) for row, key in enumerate(own_keys)])
     concepts = {
@@ -212,6 +222,7 @@ def _prepare(split: CaptionSet, trees: Sequence[Tree], known: wordnet.Nouns) -> 
     return Prepared(
         texts=tuple(texts),
         captions=len(split.captions),
+        common=len(shared),
         concepts=len(phrases),
         above=_transitive(direct),
         first=first,
@@ -222,9 +233,16 @@ def _prepare(split: CaptionSet, trees: Sequence[Tree], known: wordnet.Nouns) -> 
 
 
 def _sentences(
-    trees: Sequence[Tree], keys: Sequence[str], nouns: CaptionNouns, concepts: set[str]
+    trees: Sequence[Tree], keys: Sequence[str], nouns: CaptionNouns, always: set[str]
 ) -> dict[str, set[str]]:
-    """Return the keys of captions and more general sentences, and what is above each."""
+    """Return the keys of sentences and more general ones, and what is above each.
+
+    Args:
+        trees: Of the sentences.
+        keys: Of the sentences.
+        nouns: Those of the captions.
+        always: Keys that are kept above every sentence, however many there are.
+    """
     result: dict[str, set[str]] = {}
     for tree, own in tqdm(
         zip(trees, keys, strict=True), total=len(trees), desc="generalizing", mininterval=1
@@ -233,10 +251,10 @@ def _sentences(
             closure = generalize.closure([tree], nouns)
         except UserError:  # too many
             continue
-        above = sorted(closure[own] - concepts, key=lambda key: (len(key.split()), key))
+        above = sorted(closure[own] - always, key=lambda key: (len(key.split()), key))
         if len(above) > MOST:
             above = [above[i] for i in np.linspace(0, len(above) - 1, MOST).astype(int)]
-        kept = {own, *above, *(closure[own] & concepts)}
+        kept = {own, *above, *(closure[own] & always)}
         for key in (own, *above):
             result.setdefault(key, set()).update(closure[key] & kept)
     return result
@@ -257,7 +275,7 @@ def _pack(known: Prepared) -> dict[str, Tensor]:
     text = np.frombuffer("\n".join(known.texts).encode(), np.uint8)
     result = {
         "text": text.copy(),
-        "counts": np.array([known.captions, known.concepts], np.int64),
+        "counts": np.array([known.captions, known.common, known.concepts], np.int64),
         "first": known.first,
     }
     for name in MATRICES:
@@ -278,10 +296,11 @@ def _unpack(stored: Mapping[str, Tensor]) -> Prepared:
             shape=tuple(arrays[f"{name}.shape"]),
         )
 
-    captions, concepts = arrays["counts"].tolist()
+    captions, shared, concepts = arrays["counts"].tolist()
     return Prepared(
         texts=tuple(arrays["text"].tobytes().decode().split("\n")),
         captions=captions,
+        common=shared,
         concepts=concepts,
         first=arrays["first"],
         **{name: matrix(name) for name in MATRICES},

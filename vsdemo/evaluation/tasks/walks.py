@@ -24,6 +24,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import relations
+from vsdemo.data.relations import generalize
 from vsdemo.data.storybook.concepts import concept_phrases
 from vsdemo.data.storybook.facts import Facts, Thing, facts_of
 from vsdemo.data.storybook.lexicon import load_lexicon
@@ -89,6 +90,8 @@ def _captions(split: CaptionSet) -> World:
     known = relations.load(split)
     rows = {known.texts[row]: row for row in known.concepts}
     count = len(rows)
+    keys = {generalize.key(text) for text in split.captions}
+    rows |= {known.texts[row]: row for row in known.common if known.texts[row] not in keys}
     for row, caption in enumerate(split.captions):
         rows.setdefault(caption, row)
     texts = np.array([*rows.values()])

@@ -77,9 +77,13 @@ class ConceptPairs(Pairs):
         margins = torch.tensor([0, self.config.margin, self.config.near_margin])  # by kind
         self._margins = margins.to(device())
         self.steps_per_epoch = len(self._epoch(0))
-        if self.config.near:
+        if self._has_near:
             self._near = NearNegatives(self.split.train, len(self.split.taxonomy.names))
         return self.model
+
+    @property
+    def _has_near(self) -> bool:
+        return bool(self.config.near or self.config.searched)
 
     def batches(self, epoch: int, start: int = 0) -> Iterable[Tensor]:
         """Return the batches of an epoch from batch number `start` on.
@@ -87,7 +91,7 @@ class ConceptPairs(Pairs):
         With near negatives, each batch is to be learnt from before the next one is taken.
         """
         batches = self._epoch(epoch)[start:]
-        if not self.config.near:
+        if not self._has_near or epoch < self.config.near_from:
             return batches
         return (
             self._with_near(batch, np.random.default_rng((self.config.seed, epoch, number)))
@@ -98,13 +102,28 @@ class ConceptPairs(Pairs):
     def _with_near(self, batch: Tensor, draw: np.random.Generator) -> Tensor:
         """Return a batch with near negatives, without negatives of which the loss is 0."""
         positive = batch[:, 2] == POSITIVE
-        near = self._near.draw(batch[positive, :2].numpy(), self.config.near, draw)
+        drawn = self._near.draw(batch[positive, :2].numpy(), self.config.near, draw)
+        near = np.concatenate([drawn, self._search(draw)])
         pairs = torch.cat([batch[~positive], torch.from_numpy(_of_kind(near, NEAR))])
         general, specific, kind = pairs.to(device()).T
         scores = self.model.score.pairs(self.table.rows(general), self.table.rows(specific))
         pairs = pairs[(-scores < self._margins[kind]).cpu()]
         false = ~self._near.follow(pairs[:, :2].numpy())
         return torch.cat([batch[positive], pairs[torch.from_numpy(false)]])
+
+    def _search(self, draw: np.random.Generator) -> np.ndarray:
+        """Return what lies within the near margin above some concepts, true or not, (N, 2).
+
+        Half of these concepts have hyponyms themselves, as every walk up leads over such ones.
+        """
+        half = self.config.searched // 2
+        inner = draw.permutation(self._near.inner)[:half]
+        others = draw.integers(len(self.table.names), size=self.config.searched - len(inner))
+        specific = np.concatenate([inner, others])
+        sides = (torch.from_numpy(side).to(device()) for side in (self._near.general, specific))
+        scores = self.model.score(*map(self.table.rows, sides))  # (G, S)
+        rows, columns = (-scores < self.config.near_margin).cpu().numpy().nonzero()
+        return np.column_stack([self._near.general[rows], specific[columns]])
 
     def _epoch(self, epoch: int) -> Sequence[Tensor]:
         """Return batches (B, 3) of general and specific concept and kind, positive pairs first."""

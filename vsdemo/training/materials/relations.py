@@ -105,10 +105,15 @@ class Relations(Photos):
         words = self.model.text.collate([self.captions[text] for text in texts]).to(device())
         assert self.model.image is not None
         photos = self.model.image(self.photos[torch.from_numpy(shown).to(device())])
+        shares = None
+        if self.config.photo_shares:  # of no photo for texts of chains, whose labels are unknown
+            known = self.relations.photo_shares[texts[: len(captions) + len(others)]]
+            shares = np.pad(known, (0, len(texts) - len(known))).astype(np.float32)
         labels = Labels(
             owner=torch.from_numpy(owner).to(device()),
             among_texts=torch.from_numpy(among_texts).to(device()),
             above_photos=torch.from_numpy(above_photos).to(device()),
+            shares=None if shares is None else torch.from_numpy(shares).to(device()),
         )
         return self.model.text(words), photos, labels
 

@@ -1,4 +1,4 @@
-"""The mean of several encoders."""
+"""Several encoders as one: their mean, or their embeddings side by side."""
 
 from __future__ import annotations
 
@@ -28,22 +28,19 @@ class Parts(NamedTuple):
         return Parts(tuple(part.to(device) for part in self.parts))
 
 
-class MeanEncoder(TextEncoder):
-    """The mean of the members' embeddings, for text or for photos: (N, D).
-
-        f(s) = head(1/M sum_m f_m(s))
+class SeveralEncoders(TextEncoder):
+    """Base class of encoders made of members, for text or for photos.
 
     Args:
-        members: M encoders of one dimension.
-        unit: Scale the mean to length 1.
+        members: M encoders.
+        dim: Length D of an embedding.
     """
 
-    def __init__(self, members: Sequence[Encoder], *, unit: bool) -> None:
+    def __init__(self, members: Sequence[Encoder], dim: int) -> None:
         super().__init__()
         self.members = nn.ModuleList(members)
         self.needs = frozenset().union(*(member.needs for member in members))
-        self.dim = members[0].dim
-        self.head = Head(unit=unit)
+        self.dim = dim
         self.weighs_characters = all(member.weighs_characters for member in members)
 
     def prepare(self, items: Any) -> list[Parts]:
@@ -57,11 +54,10 @@ class MeanEncoder(TextEncoder):
         members = zip(self._encoders(), columns, strict=True)
         return Parts(tuple(encoder.collate(column) for encoder, column in members))
 
-    def forward(self, batch: Parts) -> Embeddings:
-        """Embed a batch: (B, D)."""
+    def embed(self, batch: Parts) -> list[Tensor]:
+        """Return the embeddings of a batch by each member, (B, D_m)."""
         members = zip(self._encoders(), batch.parts, strict=True)
-        embeddings = [encoder(part).x for encoder, part in members]
-        return Embeddings(self.head(torch.stack(embeddings).mean(0)))
+        return [encoder(part).x for encoder, part in members]
 
     def character_weights(self, sentence: Sentence) -> Tensor:
         """Return the mean of the members' weights of the T characters, (T,)."""
@@ -80,3 +76,37 @@ class MeanEncoder(TextEncoder):
 
     def _text_encoders(self) -> list[TextEncoder]:
         return [cast(TextEncoder, member) for member in self.members]
+
+
+class MeanEncoder(SeveralEncoders):
+    """The mean of the members' embeddings: (N, D).
+
+        f(s) = head(1/M sum_m f_m(s))
+
+    Args:
+        members: M encoders of one dimension.
+        unit: Scale the mean to length 1.
+    """
+
+    def __init__(self, members: Sequence[Encoder], *, unit: bool) -> None:
+        super().__init__(members, members[0].dim)
+        self.head = Head(unit=unit)
+
+    def forward(self, batch: Parts) -> Embeddings:
+        """Embed a batch: (B, D)."""
+        return Embeddings(self.head(torch.stack(self.embed(batch)).mean(0)))
+
+
+class SideBySide(SeveralEncoders):
+    """The members' embeddings one after the other: (N, D_1 + ... + D_M).
+
+    Args:
+        members: M encoders.
+    """
+
+    def __init__(self, members: Sequence[Encoder]) -> None:
+        super().__init__(members, sum(member.dim for member in members))
+
+    def forward(self, batch: Parts) -> Embeddings:
+        """Embed a batch: (B, D_1 + ... + D_M)."""
+        return Embeddings(torch.cat(self.embed(batch), dim=-1))

@@ -1,4 +1,4 @@
-"""The mean of several encoders, with and without scaling to length 1."""
+"""Several encoders as one: their mean, and their embeddings side by side."""
 
 import pytest
 import torch
@@ -10,7 +10,7 @@ from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders import Encoder
 from vsdemo.encoders.bow import BagOfWords
 from vsdemo.encoders.chars import CharRNN
-from vsdemo.encoders.mean import MeanEncoder
+from vsdemo.encoders.several import MeanEncoder, SideBySide
 
 
 class Scale(Encoder):
@@ -53,3 +53,15 @@ def test_characters_are_weighed_if_every_member_does(vocab):
     torch.testing.assert_close(mean.character_weights(sentence), expected)
     words = BagOfWords(vocab, word_dim=6, dim=8)
     assert not MeanEncoder([members[0], words], unit=True).weighs_characters
+
+
+def test_embeddings_stand_side_by_side(vocab):
+    sentences = [Sentence("a dog"), Sentence("zebra"), Sentence("a red dog runs")]
+    members = [BagOfWords(vocab, word_dim=6, dim=dim).eval() for dim in (8, 5)]
+    both = SideBySide(members).eval()
+    x = both(both.collate(both.prepare(sentences))).x
+    parts = [m(m.collate(m.prepare(sentences))).x for m in members]
+    assert torch.equal(x, torch.cat(parts, dim=1))
+    assert both.dim == 13
+    assert both.needs == {"words"}
+    assert both.unknown(sentences[1]) == members[0].unknown(sentences[1])

@@ -1,0 +1,55 @@
+"""Common sentences, such as "a dog runs": true of many photos, more special than concepts.
+
+They are what follows from several sentences of the caption bank. `common.txt` holds them, as the
+bank has to be parsed and WordNet to be read to find them; `derive` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+from vsdemo.core.errors import UserError
+from vsdemo.data import caption_bank, packaged
+from vsdemo.data.pairs import wordnet
+from vsdemo.data.relations import generalize
+from vsdemo.data.relations.caption_nouns import CaptionNouns
+from vsdemo.data.text.trees import TreeCache
+
+FILE = Path(__file__).with_name("common.txt")
+LEAST = 4  # sentences of the bank that a common sentence follows from
+# A known thing, a thing among others, an "'s", and two general things where one would do.
+UNUSUAL = re.compile(
+    r"^(the|another|other|some|each|its|his|her|their) "
+    r"| s |\b(in|on) its\b"
+    r"|\bperson and\b|\band (a person|people|((her|his) (two )?(people|person)))\b"
+    r"|\b(drink|drinking|eating|eats|of|and) food\b|^food (is|and)\b"
+    r"|^a (close|row|block|line|throw|light|ground|fair|home)$"
+)
+
+
+@cache
+def sentences() -> tuple[str, ...]:
+    """Return the common sentences, in lower case and without punctuation."""
+    return tuple(packaged.read_text(FILE).splitlines())
+
+
+def derive() -> list[str]:
+    """Derive the common sentences from the caption bank, the most common first.
+
+    Raises:
+        UserError: WordNet is missing.
+    """
+    bank = caption_bank.sentences()
+    trees = [generalize.whole_words(tree) for tree in TreeCache().get(bank)]
+    nouns = CaptionNouns(wordnet.load_nouns(), trees, range(len(bank)))
+    counts: Counter[str] = Counter()
+    for tree in trees:
+        try:
+            closure = generalize.closure([tree], nouns)
+        except UserError:  # too many
+            continue
+        counts.update(closure.keys())
+    return [text for text, n in counts.most_common() if n >= LEAST and not UNUSUAL.search(text)]
