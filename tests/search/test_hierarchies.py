@@ -9,6 +9,7 @@ from tests.support import small_orders
 from tests.support.small_hierarchies import texts
 from tests.support.small_runs import trainer
 from vsdemo.core.errors import UserError
+from vsdemo.data.relations import common
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, ROOT_TEXT
 from vsdemo.hierarchy.walks import truths, walk
 from vsdemo.models.limits import NO_LIMITS
@@ -43,7 +44,10 @@ def test_a_hierarchy_of_a_gallery_contains_all_kinds(engine, gallery):
     assert by_kind[ROOT] == [ROOT_TEXT]
     assert not gallery.x[0].any()
     assert by_kind[CONCEPT] == list(small_orders.PHRASES)
-    assert by_kind[CAPTION] == list(dict.fromkeys(engine.gallery.captions))
+    shared = [text for text in common.sentences() if not engine.unknown_words(text)]
+    shared = [text for text in shared if text not in small_orders.PHRASES]
+    assert shared
+    assert by_kind[CAPTION] == [*shared, *dict.fromkeys(engine.gallery.captions)]
     assert by_kind[PHOTO] == [path.name for path in engine.gallery.photos]
     photos = [item.number for item in gallery.items if item.kind == PHOTO]
     assert photos == list(range(40))
@@ -55,7 +59,7 @@ def test_a_hierarchy_of_a_gallery_contains_all_kinds(engine, gallery):
 def test_captions_are_thinned_evenly(engine, max_captions):
     captions = list(dict.fromkeys(engine.gallery.captions))
     hierarchy = hierarchies.from_gallery(engine, max_captions=max_captions)
-    kept = [captions.index(item.text) for item in hierarchy.items if item.kind == CAPTION]
+    kept = [captions.index(item.text) for item in hierarchy.items if item.text in captions]
     assert len(kept) <= max_captions
     assert len({b - a for a, b in pairwise(kept)}) <= 1
     assert len(kept) > max_captions / 2
@@ -64,7 +68,8 @@ def test_captions_are_thinned_evenly(engine, max_captions):
 def test_a_gallery_without_captions_gets_the_caption_bank(toy_order, toy_root):
     engine = Engine(toy_order, str(toy_root / "toy" / "images"))
     hierarchy = hierarchies.from_gallery(engine, max_captions=20)
-    assert 10 < int(hierarchy.of_kind[CAPTION].sum()) <= 20
+    captions = {item.text for item in hierarchy.items if item.kind == CAPTION}
+    assert 10 < len(captions - set(common.sentences())) <= 20
     assert int(hierarchy.of_kind[PHOTO].sum()) == 40
 
 
@@ -74,7 +79,8 @@ def test_a_model_without_known_concepts_has_captions_and_photos(tmp_path):
     hierarchy = hierarchies.from_gallery(engine)
     assert not hierarchy.of_kind[CONCEPT].any()
     down = walk(hierarchy, text_node(hierarchy, engine, "one red circle")).down
-    assert len(hierarchy) == 1 + len(set(engine.gallery.captions)) + 40
+    shared = [text for text in common.sentences() if not engine.unknown_words(text)]
+    assert len(hierarchy) == 1 + len(shared) + len(set(engine.gallery.captions)) + 40
     assert hierarchy.items[down[-1].number].kind == PHOTO
 
 

@@ -1,16 +1,13 @@
-"""Up to which violation an item counts as above another one: chosen on known relations of dev.
+"""Up to which violation an item counts as above another one: chosen by the truth of steps on dev.
 
 Nothing that lies beyond is listed or walked to. The limit is the largest at which the given share
-of all pairs within it are true.
-
-Of concepts these are all pairs of a concept and one of those below in the dev pairs. True pairs
-that are held out for test do not count, neither as true nor as false.
+of the steps up is true: steps from each text and each photo of dev, or from each concept below in
+dev pairs, to what is listed first above. Steps to what is held out for test do not count.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import torch
@@ -20,18 +17,17 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets, relations
 from vsdemo.data.pairs import hypernyms
 from vsdemo.data.pairs.hypernyms import EdgeSet, Split
-from vsdemo.data.relations import FALSE, TRUE, UNKNOWN
-from vsdemo.encoders import TextEncoder
 from vsdemo.evaluation.evaluate import load_photos
 from vsdemo.evaluation.task import PhotoData
+from vsdemo.evaluation.tasks import walks
+from vsdemo.hierarchy.order import CAPTION
 from vsdemo.models import checkpoint
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.limits import Limits
+from vsdemo.models.scores import Order
 
-TEXTS, PHOTOS = 0.97, 0.75  # share of pairs within the limit that are true
-OF_CAPTIONS = 0.95  # likewise, where relations are known by grammar, and some of them are wrong
-CONCEPTS = 0.95  # likewise, of concepts
-MAX_TEXTS = 3000  # of which the model knows all words; evenly spaced
+TEXTS, PHOTOS, CONCEPTS = 0.9, 0.75, 0.985  # shares of the steps from these that are true
+MAX_TEXTS = 3000  # that steps lead from; evenly spaced
 MAX_CONCEPTS = 500  # of the dev pairs; evenly spaced
 NEAREST = 200  # concepts above each of them: far more than are within a limit
 
@@ -65,27 +61,34 @@ def _has_relations(dataset: str, split: str) -> bool:
 
 
 def choose(model: DualEncoder, data: PhotoData) -> Limits:
-    """Return the limits of a model by the relations of a split."""
-    known = relations.load(data.split)
-    encoder = cast(TextEncoder, model.text)
-    rows = [i for i, text in enumerate(known.texts) if not encoder.unknown(Sentence(text))[1]]
-    texts = np.array(rows)[:: -(-len(rows) // MAX_TEXTS)]
-    photos = np.arange(len(data.split.photos))
-    general = model.encode_text([Sentence(known.texts[text]) for text in texts])
-    violations = (
-        _violations(model, general, general),
-        _violations(model, general, model.encode_image(data.features)),
-    )
-    of_texts, of_photos = known.among_texts(texts, texts), known.above_photos(texts, photos)
-    np.fill_diagonal(of_texts, UNKNOWN)  # a text lies above itself, whatever the model
-    return Limits(
-        texts=largest_limit(violations[0], of_texts, _precision(data.split.name)),
-        photos=largest_limit(violations[1], of_photos, PHOTOS),
+    """Return the limits of a model by the truths of a split; see `evaluation.tasks.walks`."""
+    truth = walks.world(data.split)
+    hierarchy, numbers = walks.hierarchy_of(model, data, truth, walks.known_texts(model, truth))
+    texts = np.array([number for number in numbers if number >= 0])
+    end = 1 + len(texts)  # after the root come texts, then photos
+    depths = hierarchy.depths[1:end].numpy()
+    is_caption = hierarchy.of_kind[CAPTION][1:end].numpy()
+    sample = np.arange(len(texts))[:: -(-len(texts) // MAX_TEXTS)]
+
+    x = Embeddings(hierarchy.x[1:end])
+    chosen = x[torch.from_numpy(sample)]
+    up, down = _both_ways(hierarchy.order, x, chosen)
+    possible = (depths[:, None] < depths[sample]) & (up <= down)
+    possible &= ~is_caption[:, None] | is_caption[sample]  # no caption above a concept
+    costs = np.broadcast_to(-depths[:, None], up.shape)
+    of_texts = steps_limit(
+        np.where(possible, up, np.inf), costs, truth.follows[np.ix_(texts, texts[sample])], TEXTS
     )
 
-
-def _precision(dataset: str) -> float:
-    return TEXTS if dataset in relations.EXACT else OF_CAPTIONS
+    up, down = _both_ways(hierarchy.order, x, Embeddings(hierarchy.x[end:]))
+    costs = -depths - is_caption * depths.max()  # from a photo to a caption if there is one
+    of_photos = steps_limit(
+        np.where(up <= down, up, np.inf),
+        np.broadcast_to(costs[:, None], up.shape),
+        truth.describes[texts],
+        PHOTOS,
+    )
+    return Limits(texts=of_texts, photos=of_photos)
 
 
 def choose_for_concepts(model: DualEncoder, split: Split) -> Limits:
@@ -94,25 +97,25 @@ def choose_for_concepts(model: DualEncoder, split: Split) -> Limits:
     dev = split.dev.pairs[split.dev.true]
     known = EdgeSet.of(np.concatenate([split.train, dev]), count)
     closure = EdgeSet.of(split.taxonomy.closure(), count)
-    embeddings = model.encode_text([Sentence(name) for name in split.taxonomy.names])
-    concepts = np.unique(dev[:, 1])
-    concepts = concepts[:: -(-len(concepts) // MAX_CONCEPTS)]
-    violations = _violations(model, embeddings, embeddings[torch.from_numpy(concepts)])  # (C, S)
-    near, rows = torch.from_numpy(violations).topk(min(NEAREST, count), dim=0, largest=False)
-    pairs = np.stack(np.broadcast_arrays(rows.numpy(), concepts), axis=-1).reshape(-1, 2)
-    labels = np.where(closure.contains(pairs), UNKNOWN, FALSE)
-    labels[known.contains(pairs)] = TRUE
-    labels[pairs[:, 0] == pairs[:, 1]] = UNKNOWN  # a concept lies above itself, whatever the model
-    return Limits(texts=largest_limit(near.numpy().ravel(), labels, CONCEPTS))
-
-
-def _violations(model: DualEncoder, general: Embeddings, specific: Embeddings) -> np.ndarray:
-    """Return E of all pairs, (G, S)."""
     order, part = model.score.order, model.score.order_part
     assert order is not None
-    sides = Embeddings(part(general.x)), Embeddings(part(specific.x))
-    result: np.ndarray = order.violation(*sides).numpy()
-    return result
+    x = Embeddings(part(model.encode_text([Sentence(name) for name in split.taxonomy.names]).x))
+    depths = x.x.norm(dim=1).numpy()
+    concepts = np.unique(dev[:, 1])
+    concepts = concepts[:: -(-len(concepts) // MAX_CONCEPTS)]
+    up, down = _both_ways(order, x, x[torch.from_numpy(concepts)])  # (C, S)
+    up[(depths[:, None] >= depths[concepts]) | (up > down)] = np.inf
+    nearest, rows = torch.from_numpy(up).topk(min(NEAREST, count), dim=0, largest=False)
+    pairs = np.stack(np.broadcast_arrays(rows.numpy(), concepts), axis=-1)  # (K, S, 2)
+    true, held_out = (edges.contains(pairs.reshape(-1, 2)) for edges in (known, closure))
+    true, held_out = true.reshape(rows.shape), (held_out & ~true).reshape(rows.shape)
+    violations = np.where(held_out, np.inf, nearest.numpy())
+    return Limits(texts=steps_limit(violations, -depths[rows.numpy()], true, CONCEPTS))
+
+
+def _both_ways(order: Order, x: Embeddings, y: Embeddings) -> tuple[np.ndarray, np.ndarray]:
+    """Return E(x, y) and E(y, x), (X, Y) each."""
+    return order.violation(x, y).numpy(), order.violation(y, x).T.numpy()
 
 
 def steps_limit(
@@ -146,21 +149,4 @@ def steps_limit(
     share = np.cumsum(gain[changes][by_limit]) / np.cumsum(first[changes][by_limit])
     last = np.append(ordered[1:] > ordered[:-1], True)[: len(ordered)]  # of equal limits
     within = np.flatnonzero((share >= precision) & last)
-    return float(ordered[within[-1]]) if len(within) else -1.0
-
-
-def largest_limit(violations: np.ndarray, labels: np.ndarray, precision: float) -> float:
-    """Return the largest violation up to which this share of the known pairs is true; or -1.
-
-    Args:
-        violations: Of pairs, of any shape.
-        labels: `TRUE`, `FALSE` or `UNKNOWN` of the same pairs.
-        precision: In 0..1.
-    """
-    known = labels != UNKNOWN
-    order = np.argsort(violations[known], kind="stable")
-    ordered, true = violations[known][order], labels[known][order] == relations.TRUE
-    right = np.cumsum(true) / np.arange(1, len(true) + 1)
-    last = np.append(ordered[1:] > ordered[:-1], True)  # of equal violations
-    within = np.flatnonzero((right >= precision) & last)
     return float(ordered[within[-1]]) if len(within) else -1.0

@@ -119,6 +119,7 @@ class HierarchyConfig(SymmetricConfig, RelationConfig):
     negatives: Negatives = 16
     ranking_weight: Weight = 5.0
     others_weight: Weight = 0.0
+    separation: Weight = 0.0
     text_weight: Weight = 3.0
     photo_weight: Weight = 3.0
     boundary: Boundary = 0.25
@@ -223,6 +224,7 @@ def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
             texts=config.text_weight,
             photos=config.photo_weight,
             others=config.others_weight,
+            separation=config.separation,
         ),
         ranked_by=angle_and_order(angle, weight=config.ranking_order_weight),
     )
@@ -275,6 +277,7 @@ HIERARCHY = Model(
             ranking_weight=10.0,
             text_weight=5.0,
             photo_weight=30.0,
+            separation=5.0,
             boundary=0.05,
             true_weight=1.0,
         ),

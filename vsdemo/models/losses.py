@@ -86,7 +86,6 @@ class PairwiseRanking:
             "right_score": right.mean().detach(),
         }
 
-
     def of_labels(self, scores: Tensor, labels: Tensor) -> Tensor:
         """Return the mean loss of N texts that may be true of several photos.
 

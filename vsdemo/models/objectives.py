@@ -8,13 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 
+import torch
 from pydantic import Field
 from torch import Tensor, nn
 
 from vsdemo.core.config import LARGE, Config, Material, OneOf
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.models.losses import PairwiseRanking
-from vsdemo.models.scores import Score
+from vsdemo.models.scores import Order, Score
+
+APART = 0.2  # excess that false relations should reach in some coordinate
+WORST = 8  # false relations of each general item that are separated
+RARE = 0.05  # share of the photos below which a text is rare
 
 RelationMaterial = Annotated[Material, OneOf(("relations",))]
 Captions = Annotated[int, Field(ge=1, le=LARGE, description="Captions of each photo in a batch")]
@@ -109,6 +114,7 @@ class Weights:
     Args:
         ranking: Of the ranking of captions and photos.
         others: Of the ranking of all texts and photos.
+        separation: Of `separation` of false relations.
         texts: Of texts above texts.
         photos: Of texts above photos.
     """
@@ -117,6 +123,7 @@ class Weights:
     texts: float
     photos: float
     others: float = 0.0
+    separation: float = 0.0
 
 
 class RankedRelations(Objective):
@@ -126,6 +133,7 @@ class RankedRelations(Objective):
              + weights.others * the same of all texts and the photos that they are true of
              + weights.texts * loss of texts above texts
              + weights.photos * loss of texts above photos
+             + weights.separation * separation of texts from texts, and of rare texts from photos
 
     Args:
         ranking: The loss of the ranking.
@@ -164,11 +172,15 @@ class RankedRelations(Objective):
         others = ranking.new_zeros(())
         if every is not None:
             others = self.ranking.of_labels(every, labels.above_photos)
+        apart = ranking.new_zeros(())
+        if self.weights.separation:
+            apart = _separation(score, texts, photos, labels, among_texts, above_photos)
         total = (
             self.weights.ranking * ranking
             + self.weights.texts * of_texts
             + self.weights.photos * of_photos
             + self.weights.others * others
+            + self.weights.separation * apart
         )
         return {
             "loss": total,
@@ -176,6 +188,52 @@ class RankedRelations(Objective):
             "others": others.detach(),
             "texts": of_texts.detach(),
             "photos": of_photos.detach(),
+            "separation": apart.detach(),
             "violated": ranked["violated"],
             "right_score": ranked["right_score"],
         }
+
+
+def separation(
+    order: Order, general: Embeddings, specific: Embeddings, violations: Tensor, labels: Tensor
+) -> Tensor:
+    """Return the mean hinge of the worst false relations, by their largest excess.
+
+        max(0, APART - max_d (x_d - y_d))
+
+    Where E is 0, or nearly so, it has no gradient, and a false relation would stay so for ever; the
+    largest excess has one everywhere.
+
+    Args:
+        order: An order of each coordinate.
+        general: Embeddings x, (G, D).
+        specific: Embeddings y, (S, D).
+        violations: E of all pairs, (G, S).
+        labels: 0 where a pair is false, (G, S).
+    """
+    false = violations.detach().masked_fill(labels != 0, torch.inf)
+    worst = false.topk(min(WORST, false.shape[1]), dim=1, largest=False)
+    rows, places = worst.values.isfinite().nonzero().T
+    columns = worst.indices[rows, places]
+    excess = order.excess(general[rows], specific[columns])
+    return (APART - excess.amax(1)).clamp(min=0).sum() / max(1, len(rows))
+
+
+def _separation(
+    score: Score,
+    texts: Embeddings,
+    photos: Embeddings,
+    labels: Labels,
+    among_texts: Tensor,
+    above_photos: Tensor,
+) -> Tensor:
+    """Return the separation of texts from texts, and of rare texts from photos."""
+    order = score.order
+    assert order is not None
+    general, specific = (Embeddings(score.order_part(side.x)) for side in (texts, photos))
+    total = separation(order, general, general, among_texts, labels.among_texts)
+    if labels.shares is not None:
+        rare = labels.shares < RARE  # others may be true of photos whose captions leave them out
+        of_photos = above_photos[rare], labels.above_photos[rare]
+        total = total + separation(order, general[rare], specific, *of_photos)
+    return total

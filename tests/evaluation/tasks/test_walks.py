@@ -9,6 +9,7 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.data import relations, storybook
 from vsdemo.data.storybook.facts import entails, facts_of
+from vsdemo.evaluation import order_limits
 from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import walks
 from vsdemo.evaluation.tasks.walks import WalkCounts, Walks, world
@@ -97,6 +98,15 @@ def test_an_order_of_the_facts_walks_truly(split):
     assert set(result["ci95"]) == {"up", "steps_up", "down", "children"}
 
 
+def test_limits_of_an_order_of_the_facts_are_below_one(split):
+    truth = world(split)
+    limits = order_limits.choose(
+        Oracle(truth, truth.texts[:1]), PhotoData(split, torch.zeros(12, 1))
+    )
+    assert 0 <= limits.texts < 1
+    assert 0 <= limits.photos < 1
+
+
 def test_an_exchanged_order_walks_wrongly(split):
     truth = world(split)
     model = Oracle(truth)
@@ -139,7 +149,9 @@ def test_captions_that_people_wrote_are_true_by_grammar_and_wordnet(small_wordne
     truth, known = world(SPLIT), relations.load(SPLIT)
     count = truth.kinds.index("caption")
     assert truth.texts[:count] == tuple(known.texts[row] for row in known.concepts)
-    assert truth.texts[count:] == tuple(dict.fromkeys(SPLIT.captions))
+    shared = [known.texts[row] for row in known.common if known.texts[row] != "a dog runs"]
+    assert len(shared) == 2  # "a dog runs" is a caption
+    assert truth.texts[count:] == (*shared, *dict.fromkeys(SPLIT.captions))
     rows = np.array([known.texts.index(text) for text in truth.texts])
     assert np.array_equal(truth.follows, known.among_texts(rows, rows) == relations.TRUE)
     photos = known.above_photos(rows, np.arange(4)) == relations.TRUE

@@ -260,13 +260,17 @@ class CaptionNouns:
         no_kinds = {above for kind, above in NO_KINDS if kind in names}
         return {c for c in result if wordnet.taxonomy.names[c] not in no_kinds}
 
-    def meanings(self, noun: str) -> set[str]:
-        """Return a noun, its synonyms and all nouns above it, in WordNet."""
+    def kinds(self, noun: str) -> set[int]:
+        """Return the concept that a noun means and all concepts above it."""
         index_of = self.wordnet.taxonomy.index_of
         direct = {index_of[name] for name in ABOVE.get(noun, ()) if name in index_of}
         if noun in self.senses:
             direct.add(self.senses[noun])
-        return {word for c in self._ancestors(direct) for word in self.wordnet.words[c]} | {noun}
+        return self._ancestors(direct)
+
+    def meanings(self, noun: str) -> set[str]:
+        """Return a noun, its synonyms and all nouns above it, in WordNet."""
+        return {word for c in self.kinds(noun) for word in self.wordnet.words[c]} | {noun}
 
     def phrase(self, noun: str) -> str:
         """Return a noun with its article, if it has one."""

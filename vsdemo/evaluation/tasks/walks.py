@@ -5,9 +5,9 @@ down begins at a concept or caption and goes to the nearest one below, at last t
 are the concepts that the model knows, the captions of the split and its photos.
 
 A step is true if the upper item follows from the lower one. On Storybook this is known by the
-facts. On captions that people wrote it is known by grammar and by WordNet (`data.relations`): a
-text is true of a photo if it follows from one of the photo's captions. What may follow but does not
-by these rules counts as false.
+facts. On captions that people wrote it is known by grammar and by WordNet (`data.relations`, and
+`data.relations.meaning` for two given texts): a text is true of a photo if it follows from one of
+the photo's captions. What may follow but does not by these rules counts as false.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import relations
 from vsdemo.data.relations import generalize
+from vsdemo.data.relations.meaning import Meanings
 from vsdemo.data.storybook.concepts import concept_phrases
 from vsdemo.data.storybook.facts import Facts, Thing, facts_of
 from vsdemo.data.storybook.lexicon import load_lexicon
@@ -95,20 +96,26 @@ def _captions(split: CaptionSet) -> World:
     for row, caption in enumerate(split.captions):
         rows.setdefault(caption, row)
     texts = np.array([*rows.values()])
-    true = known.among_texts(texts, texts) == relations.TRUE
+    labels = known.among_texts(texts, texts)
+    possible = np.argwhere(labels == relations.UNKNOWN)
+    implied = Meanings(split).implied(tuple(rows), possible)
+    labels[tuple(possible[implied].T)] = relations.TRUE
+    true = labels == relations.TRUE
     number = {row: i for i, row in enumerate(texts.tolist())}
     of_concepts = true[:count]
     generality = of_concepts[:, :count].sum(0)  # concepts above each concept
+    of_photo = [
+        [number[rows[split.captions[row]]] for row in captions] for captions in split.captions_of
+    ]
     starts = []
-    for own in split.captions_of:
-        captions = [number[rows[split.captions[row]]] for row in own]
+    for captions in of_photo:
         shared = 2 * of_concepts[:, captions].sum(1) > len(captions)
         starts.append([int(np.where(shared, generality, 0).argmax()), captions[0]])
     return World(
         texts=tuple(rows),
         kinds=(CONCEPT,) * count + (CAPTION,) * (len(rows) - count),
         follows=true,
-        describes=known.above_photos(texts, np.arange(len(split.photos))) == relations.TRUE,
+        describes=np.stack([true[:, captions].any(1) for captions in of_photo], axis=1),
         starts=np.array(starts),
     )
 
@@ -188,12 +195,8 @@ class Walks(PairedTask):
     def measure(self, model: DualEncoder, data: PhotoData) -> WalkCounts:
         """Return what is counted on the walks of each photo."""
         truth = world(data.split)
-        encoder = cast(TextEncoder, model.text)
-        known = np.array([not encoder.unknown(Sentence(text))[1] for text in truth.texts])
-        if model.concepts:
-            is_caption = np.array([kind == CAPTION for kind in truth.kinds])
-            known &= is_caption | np.isin(truth.texts, model.concepts)
-        hierarchy, numbers = _hierarchy(model, data, truth, known)
+        known = known_texts(model, truth)
+        hierarchy, numbers = hierarchy_of(model, data, truth, known)
         photos = range(len(data.split.photos))
         first_photo = len(hierarchy) - len(photos)
         ups = [_walk_up(hierarchy, truth, numbers, first_photo, photo) for photo in photos]
@@ -223,10 +226,23 @@ class Walks(PairedTask):
         return dict(with_intervals(self.measure(model, data)))
 
 
-def _hierarchy(
+def known_texts(model: DualEncoder, truth: World) -> np.ndarray:
+    """Return of which texts a model knows all words and, if it learned concepts, the concept."""
+    encoder = cast(TextEncoder, model.text)
+    known = np.array([not encoder.unknown(Sentence(text))[1] for text in truth.texts])
+    if model.concepts:
+        is_caption = np.array([kind == CAPTION for kind in truth.kinds])
+        known &= is_caption | np.isin(truth.texts, model.concepts)
+    return known
+
+
+def hierarchy_of(
     model: DualEncoder, data: PhotoData, truth: World, known: np.ndarray
 ) -> tuple[Hierarchy, Sequence[int]]:
-    """Return the hierarchy of the known texts, and the text of each item; -1 for others."""
+    """Return the hierarchy of the known texts, and the text of each item; -1 for others.
+
+    The root comes first, then texts, then photos.
+    """
     texts = np.flatnonzero(known).tolist()
     encoded = model.encode_text([Sentence(truth.texts[text]) for text in texts]).x
     photos = model.encode_image(data.features).x
