@@ -18,7 +18,7 @@ def shipped(name):
     [
         ("flickr8k/gru", "research only"),
         ("flickr8k/char_gru", "research only"),
-        ("flickr8k/order-pocket", "research only"),
+        ("flickr8k/hierarchy", "research only"),
         ("storybook/gru", "MIT; its image network: research only"),
         ("storybook/kcca", "research only"),  # word vectors from captions of Flickr30k
         ("wordnet/order", "WordNet licence"),

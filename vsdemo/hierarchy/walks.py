@@ -26,8 +26,8 @@ def climb(
 
     Args:
         hierarchy: The items to walk over.
-        start: Where the walk begins. From a photo it goes to a caption if it can, since a concept
-            says less of a photo than people would.
+        start: Where the walk begins. Without limits it goes from a photo to a caption if it can,
+            since a concept says less of a photo than people would.
         entailments: If given, only items that follow from an item are steps from it. A walk from a
             photo is free until its first caption.
         max_steps: The most steps to take.
@@ -38,7 +38,7 @@ def climb(
         if entailments is not None and node.kind != PHOTO:
             candidates = entailments.get(node.number if steps else None, ())
         above = hierarchy.above(node, start=start, candidates=candidates)
-        if node.kind == PHOTO:
+        if node.kind == PHOTO and not hierarchy.has_limits:
             captions = [step for step in above if hierarchy.items[step.number].kind == CAPTION]
             above = captions or above
         if not above:

@@ -345,6 +345,11 @@ class AngleAndOrder(Score):
         self.angle, self.weight = angle, weight
 
     @property
+    def directed(self) -> AngleAndOrder:
+        """The score with the violation; a score of weight 0 has none, and so no direction."""
+        return self if self.weight else angle_and_order(self.angle, weight=1.0)
+
+    @property
     def order(self) -> OrderViolation:
         """The order of the second part."""
         return ORDER

@@ -351,7 +351,13 @@ HYPERNYMS = Model(
     presets={
         "hypernyms": HypernymsConfig(),
         "hypernyms/near": HypernymsConfig(
-            near=16, margin=3.0, epochs=16, learning_rate=0.05, schedule="cosine"
+            near=16,
+            near_from=12,
+            searched=96,
+            margin=3.0,
+            epochs=20,
+            learning_rate=0.02,
+            schedule="cosine",
         ),
         "hypernyms/symmetric": HypernymsConfig(score="symmetric", margin=0.5),
         "hypernyms/symmetric_released": HypernymsConfig(score="symmetric_released"),

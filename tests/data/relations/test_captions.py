@@ -10,9 +10,10 @@ from tests.data.text.test_rewrites import caption as parsed
 from tests.support import small_concepts
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Tree
 from vsdemo.data import relations
 from vsdemo.data.pairs import wordnet
-from vsdemo.data.relations import FALSE, TRUE, UNKNOWN, captions, generalize
+from vsdemo.data.relations import FALSE, TRUE, UNKNOWN, captions, generalize, meaning
 from vsdemo.data.relations.caption_nouns import CaptionNouns
 from vsdemo.data.text.inflection import article, conjugate, plural, singular, stem
 
@@ -69,7 +70,19 @@ class Parser:
 
     def get(self, texts):
         known = dict(zip((*TEXTS, *COMMON), (*TREES, *COMMON_TREES), strict=True))
-        return [known[text] for text in texts]
+        return [known.get(text) or noun_phrase(text) for text in texts]
+
+
+def noun_phrase(text: str) -> Tree:
+    """Return the tree of a concept, such as "a physical entity"."""
+    words = tuple(text.split())
+    last = len(words)
+    return Tree(
+        words=words,
+        heads=(*[last] * (last - 1), 0),
+        labels=(*["det"] * min(1, last - 1), *["amod"] * (last - 2), "root"),
+        tags=(*["DET"] * min(1, last - 1), *["ADJ"] * (last - 2), "NOUN"),
+    )
 
 
 @pytest.fixture
@@ -79,6 +92,7 @@ def small_wordnet(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(captions, "TreeCache", Parser)
+    monkeypatch.setattr(meaning, "TreeCache", Parser)
     monkeypatch.setattr(captions.common, "sentences", lambda: COMMON)
     wordnet.load_nouns.cache_clear()
     yield tmp_path

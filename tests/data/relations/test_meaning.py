@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tests.data.relations.test_captions import PHOTO_OF, SPLIT, TEXTS, TREES, Parser, small_wordnet
+from tests.data.relations.test_captions import PHOTO_OF, SPLIT, TEXTS, TREES, small_wordnet
 from tests.data.text.test_rewrites import caption as parsed
 from vsdemo.data.pairs import wordnet
 from vsdemo.data.relations import meaning
@@ -97,7 +97,6 @@ def test_following_is_reflexive_and_transitive(read):
     )
 
 
-def test_pairs_of_texts(small_wordnet, monkeypatch):
-    monkeypatch.setattr(meaning, "TreeCache", Parser)
+def test_pairs_of_texts(small_wordnet):
     implied = partial(meaning.Meanings(SPLIT).implied, TEXTS)
     assert implied(np.array([[1, 0], [0, 1], [7, 1]])).tolist() == [True, False, True]

@@ -8,6 +8,7 @@ from tests.data.relations.test_captions import SPLIT, small_wordnet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.data import relations, storybook
+from vsdemo.data.relations.meaning import Meanings
 from vsdemo.data.storybook.facts import entails, facts_of
 from vsdemo.evaluation import order_limits
 from vsdemo.evaluation.task import PhotoData
@@ -98,13 +99,14 @@ def test_an_order_of_the_facts_walks_truly(split):
     assert set(result["ci95"]) == {"up", "steps_up", "down", "children"}
 
 
-def test_limits_of_an_order_of_the_facts_are_below_one(split):
+def test_limits_are_the_largest_with_enough_true_steps(split, monkeypatch):
     truth = world(split)
-    limits = order_limits.choose(
-        Oracle(truth, truth.texts[:1]), PhotoData(split, torch.zeros(12, 1))
-    )
-    assert 0 <= limits.texts < 1
-    assert 0 <= limits.photos < 1
+    model, data = Oracle(truth, truth.texts[:1]), PhotoData(split, torch.zeros(PHOTOS, 1))
+    monkeypatch.setattr(order_limits, "PHOTOS", 1.0)
+    limits = order_limits.choose(model, data)
+    assert limits == Limits(texts=0, photos=0)  # each wrong pair violates the order
+    monkeypatch.setattr(order_limits, "TEXTS", 0.0)
+    assert order_limits.choose(model, data).texts > 0
 
 
 def test_an_exchanged_order_walks_wrongly(split):
@@ -153,9 +155,15 @@ def test_captions_that_people_wrote_are_true_by_grammar_and_wordnet(small_wordne
     assert len(shared) == 2  # "a dog runs" is a caption
     assert truth.texts[count:] == (*shared, *dict.fromkeys(SPLIT.captions))
     rows = np.array([known.texts.index(text) for text in truth.texts])
-    assert np.array_equal(truth.follows, known.among_texts(rows, rows) == relations.TRUE)
+    labels = known.among_texts(rows, rows)
+    assert truth.follows[labels == relations.TRUE].all()
+    assert not truth.follows[labels == relations.FALSE].any()
+    pairs = np.argwhere(labels == relations.UNKNOWN)
+    implied = Meanings(SPLIT).implied(truth.texts, pairs)
+    assert implied.any()
+    assert truth.follows[tuple(pairs.T)].tolist() == implied.tolist()
     photos = known.above_photos(rows, np.arange(4)) == relations.TRUE
-    assert np.array_equal(truth.describes, photos)
+    assert truth.describes[photos].all()
     starts = [[truth.texts[text] for text in photo] for photo in truth.starts]
     firsts = [SPLIT.captions[own[0]] for own in SPLIT.captions_of]
     mains = ["a dog", "a cat", "a cat", "a beast"]  # of a dog and a beast, both are beasts

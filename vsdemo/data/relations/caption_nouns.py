@@ -201,6 +201,7 @@ class CaptionNouns:
             if name := next(iter([*own, *first, *words]), ""):
                 taken.add(name)
                 self._nouns_of[concept] = [name]
+        self._concept_named = {n: c for c, nouns in self._nouns_of.items() for n in nouns}
 
     def _is_concept(self, noun: str) -> bool:
         head = noun.rpartition(" ")[2]
@@ -260,17 +261,23 @@ class CaptionNouns:
         no_kinds = {above for kind, above in NO_KINDS if kind in names}
         return {c for c in result if wordnet.taxonomy.names[c] not in no_kinds}
 
+    def concept(self, noun: str) -> int | None:
+        """Return the concept that a noun means or names; None if there is none."""
+        return self.senses.get(noun, self._concept_named.get(noun))
+
     def kinds(self, noun: str) -> set[int]:
-        """Return the concept that a noun means and all concepts above it."""
+        """Return the concept that a noun means or names and all concepts above it."""
+        return self._kinds(noun, self.concept(noun))
+
+    def _kinds(self, noun: str, concept: int | None) -> set[int]:
         index_of = self.wordnet.taxonomy.index_of
         direct = {index_of[name] for name in ABOVE.get(noun, ()) if name in index_of}
-        if noun in self.senses:
-            direct.add(self.senses[noun])
-        return self._ancestors(direct)
+        return self._ancestors(direct | ({concept} if concept is not None else set()))
 
     def meanings(self, noun: str) -> set[str]:
         """Return a noun, its synonyms and all nouns above it, in WordNet."""
-        return {word for c in self.kinds(noun) for word in self.wordnet.words[c]} | {noun}
+        kinds = self._kinds(noun, self.senses.get(noun))
+        return {word for concept in kinds for word in self.wordnet.words[concept]} | {noun}
 
     def phrase(self, noun: str) -> str:
         """Return a noun with its article, if it has one."""

@@ -20,10 +20,11 @@ from vsdemo.data.text.trees import TreeCache
 
 FILE = Path(__file__).with_name("common.txt")
 LEAST = 4  # sentences of the bank that a common sentence follows from
-# A known thing, a thing among others, an "'s", and two general things where one would do.
+# A known thing, a thing among others, an "'s", a thing twice, and two general things where one
+# would do.
 UNUSUAL = re.compile(
     r"^(the|another|other|some|each|its|his|her|their) "
-    r"| s |\b(in|on) its\b"
+    r"|^(.+) and \2$| s |\b(in|on) its\b"
     r"|\bperson and\b|\band (a person|people|((her|his) (two )?(people|person)))\b"
     r"|\b(drink|drinking|eating|eats|of|and) food\b|^food (is|and)\b"
     r"|^a (close|row|block|line|throw|light|ground|fair|home)$"

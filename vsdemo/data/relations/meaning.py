@@ -8,7 +8,7 @@ jumps up in a field in the woods."
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -36,12 +36,11 @@ Edge = tuple[int, str, int]
 class Nouns(Protocol):
     """What is known of nouns and verbs; `caption_nouns.CaptionNouns` is one."""
 
-    @property
-    def senses(self) -> Mapping[str, int]:
-        """The concepts that nouns mean."""
-
     def noun(self, words: Sequence[str]) -> str:
         """Return a noun in the singular, if it has one."""
+
+    def concept(self, noun: str) -> int | None:
+        """Return the concept that a noun means; None if there is none."""
 
     def kinds(self, noun: str) -> set[int]:
         """Return the concept that a noun means and all concepts above it."""
@@ -214,7 +213,7 @@ class _Reader:
         if len(names) == 1 and len(forms) > 1:
             head = self.nouns.noun(forms[-1:])
             names |= {head, *map(str, self.nouns.kinds(head))}
-        sense = self.nouns.senses.get(noun)
+        sense = self.nouns.concept(noun)
         is_plural = forms[-1] != noun.split()[-1]
         return Word(noun if sense is None else str(sense), frozenset(names), is_plural)
 
@@ -310,5 +309,18 @@ class Meanings:
             texts: The texts.
             pairs: (N, 2) rows of general and specific texts.
         """
-        of_text = [read(tree, self._nouns) for tree in self._cache.get(texts)]
+        of_text = [
+            self._named(text) or read(tree, self._nouns)
+            for text, tree in zip(texts, self._cache.get(texts), strict=True)
+        ]
         return np.array([of_text[s].implies(of_text[g]) for g, s in pairs.tolist()], bool)
+
+    def _named(self, text: str) -> Meaning | None:
+        """Return the meaning of the phrase of a concept, such as "a living thing"."""
+        noun = self._nouns.noun_of.get(text)
+        if noun is None:
+            return None
+        kinds = map(str, self._nouns.kinds(noun))
+        concept = self._nouns.concept(noun)
+        word = Word(noun if concept is None else str(concept), frozenset({noun, *kinds}))
+        return Meaning([word], properties=[set()])
