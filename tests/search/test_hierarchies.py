@@ -9,7 +9,7 @@ from tests.support import small_orders
 from tests.support.small_hierarchies import texts
 from tests.support.small_runs import trainer
 from vsdemo.core.errors import UserError
-from vsdemo.data.relations import common
+from vsdemo.data.relations import common_sentences
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, ROOT_TEXT
 from vsdemo.hierarchy.walks import truths, walk
 from vsdemo.models.limits import NO_LIMITS
@@ -44,7 +44,7 @@ def test_a_hierarchy_of_a_gallery_contains_all_kinds(engine, gallery):
     assert by_kind[ROOT] == [ROOT_TEXT]
     assert not gallery.x[0].any()
     assert by_kind[CONCEPT] == list(small_orders.PHRASES)
-    shared = [text for text in common.sentences() if not engine.unknown_words(text)]
+    shared = [text for text in common_sentences.sentences() if not engine.unknown_words(text)]
     shared = [text for text in shared if text not in small_orders.PHRASES]
     assert shared
     assert by_kind[CAPTION] == [*shared, *dict.fromkeys(engine.gallery.captions)]
@@ -69,7 +69,7 @@ def test_a_gallery_without_captions_gets_the_caption_bank(toy_order, toy_root):
     engine = Engine(toy_order, str(toy_root / "toy" / "images"))
     hierarchy = hierarchies.from_gallery(engine, max_captions=20)
     captions = {item.text for item in hierarchy.items if item.kind == CAPTION}
-    assert 10 < len(captions - set(common.sentences())) <= 20
+    assert 10 < len(captions - set(common_sentences.sentences())) <= 20
     assert int(hierarchy.of_kind[PHOTO].sum()) == 40
 
 
@@ -79,7 +79,7 @@ def test_a_model_without_known_concepts_has_captions_and_photos(tmp_path):
     hierarchy = hierarchies.from_gallery(engine)
     assert not hierarchy.of_kind[CONCEPT].any()
     down = walk(hierarchy, text_node(hierarchy, engine, "one red circle")).down
-    shared = [text for text in common.sentences() if not engine.unknown_words(text)]
+    shared = [text for text in common_sentences.sentences() if not engine.unknown_words(text)]
     assert len(hierarchy) == 1 + len(shared) + len(set(engine.gallery.captions)) + 40
     assert hierarchy.items[down[-1].number].kind == PHOTO
 

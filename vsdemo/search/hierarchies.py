@@ -15,7 +15,7 @@ from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets, relations
 from vsdemo.data.pairs import hypernyms
-from vsdemo.data.relations import Relations, common, generalize
+from vsdemo.data.relations import Relations, common_sentences, generalize
 from vsdemo.data.storybook.concepts import concept_phrases
 from vsdemo.data.text import parser
 from vsdemo.encoders import TextEncoder
@@ -130,7 +130,7 @@ def gallery_texts(
     """
     items = known_concepts(reader)
     if dataset not in relations.EXACT:
-        shared = [text for text in common.sentences() if not reader.unknown_words(text)]
+        shared = [text for text in common_sentences.sentences() if not reader.unknown_words(text)]
         items += [Item(CAPTION, text) for text in captions_beside(items, shared)]
     beside = captions_beside(items, captions)
     return [*items, *(Item(CAPTION, text) for text in thinned(beside, max_captions))]

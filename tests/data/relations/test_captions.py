@@ -93,7 +93,7 @@ def small_wordnet(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(captions, "TreeCache", Parser)
     monkeypatch.setattr(meaning, "TreeCache", Parser)
-    monkeypatch.setattr(captions.common, "sentences", lambda: COMMON)
+    monkeypatch.setattr(captions.common_sentences, "sentences", lambda: COMMON)
     wordnet.load_nouns.cache_clear()
     yield tmp_path
     wordnet.load_nouns.cache_clear()

@@ -24,7 +24,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.paths import home
 from vsdemo.core.sentences import Tree
 from vsdemo.data.pairs import wordnet
-from vsdemo.data.relations import common, generalize
+from vsdemo.data.relations import common_sentences, generalize
 from vsdemo.data.relations.caption_nouns import CaptionNouns
 from vsdemo.data.relations.content import Content, incidence
 from vsdemo.data.text.trees import TreeCache
@@ -173,7 +173,7 @@ def _cached(split: CaptionSet) -> Prepared:
     nouns = wordnet.load_nouns()
     trees = TreeCache()
     parts = [VERSION, MOST, trees.parser.version, len(nouns.words), hash_of(nouns.taxonomy.names)]
-    parts += [*split.captions, *split.photo_of, *common.sentences()]
+    parts += [*split.captions, *split.photo_of, *common_sentences.sentences()]
     digest = hash_of(map(str, parts))
     path = home() / "relations" / f"{digest}.safetensors"
     try:
@@ -195,7 +195,7 @@ def _prepare(split: CaptionSet, cache: TreeCache, known: wordnet.Nouns) -> Prepa
     nouns = CaptionNouns(known, trees, split.photo_of)
     keys = [generalize.key(" ".join(tree.words)) for tree in trees]
     phrases = {generalize.key(text): text for text in nouns.phrases}
-    shared = [text for text in common.sentences() if text not in phrases]
+    shared = [text for text in common_sentences.sentences() if text not in phrases]
     named = [*trees, *map(generalize.whole_words, cache.get(shared))]
     sentences = _sentences(named, [*keys, *shared], nouns, {*shared, *phrases})
     others = {*keys, *shared}

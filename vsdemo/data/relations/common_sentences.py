@@ -1,7 +1,7 @@
 """Common sentences, such as "a dog runs": true of many photos, more special than concepts.
 
-They are what follows from several sentences of the caption bank. `common.txt` holds them, as the
-bank has to be parsed and WordNet to be read to find them; `derive` does.
+They are what follows from several sentences of the caption bank. `common_sentences.txt` holds them,
+as the bank has to be parsed and WordNet to be read to find them; `derive` does.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from vsdemo.data.relations import generalize
 from vsdemo.data.relations.caption_nouns import CaptionNouns
 from vsdemo.data.text.trees import TreeCache
 
-FILE = Path(__file__).with_name("common.txt")
+FILE = Path(__file__).with_name("common_sentences.txt")
 LEAST = 4  # sentences of the bank that a common sentence follows from
-# A known thing, a thing among others, an "'s", a thing twice, and two general things where one
-# would do.
+# Phrases about a known thing or about one of several, a possessive "s", and a thing that is named
+# twice or in words that are too general.
 UNUSUAL = re.compile(
     r"^(the|another|other|some|each|its|his|her|their) "
     r"|^(.+) and \2$| s |\b(in|on) its\b"
