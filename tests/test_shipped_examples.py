@@ -36,6 +36,10 @@ CASES = [(dataset, name) for dataset in examples.CHECKED for name in NAMES]
 # How many other photos there are: few, so that ten crops of each do not take minutes. Those of
 # Flickr8k have their features from the test of retrieval.
 OTHERS = {"flickr8k": PHOTOS, "storybook": 10}
+_HYPERNYMS = "canine.n.02 carnivore.n.01 placental.n.01 mammal.n.01 vertebrate.n.01 chordate.n.01 "
+_HYPERNYMS += "animal.n.01 organism.n.01 living_thing.n.01 whole.n.02 object.n.01 "
+_HYPERNYMS += "physical_entity.n.01 domestic_animal.n.01 entity.n.01"
+HYPERNYMS_OF_DOG = frozenset(_HYPERNYMS.split())  # of dog.n.01 in WordNet
 
 
 def record(dataset: str) -> dict:
@@ -178,7 +182,9 @@ def test_what_stands_above_the_first_sentence_of_the_hierarchy_is_true(name, mon
     steps = climb(hierarchy, node, entailments=entailments)
     above = [hierarchy.items[step.number].text.lower().strip(".") for step in steps]
     assert above[-1] == "anything"
-    assert set(above) <= {"anything", "an animal", "a dog", "a brown dog", "a dog runs"}
+    of_wordnet = {"a canine", "a carnivore", "a physical object", "a physical entity", "an entity"}
+    true = {"anything", "an animal", "a dog", "a brown dog", "a dog runs", *of_wordnet}
+    assert set(above) <= true
 
 
 def test_what_stands_above_the_first_concept_of_the_hierarchy_is_true() -> None:
@@ -186,6 +192,7 @@ def test_what_stands_above_the_first_concept_of_the_hierarchy_is_true() -> None:
     hierarchy = hierarchies.from_concepts(reader)
     node = hierarchies.text_node(hierarchy, reader, FIRST_CONCEPT)
     steps = climb(hierarchy, node)
-    true = ["canine.n.02", "carnivore.n.01", "mammal.n.01", "vertebrate.n.01", "animal.n.01"]
-    true += ["organism.n.01", "entity.n.01"]  # hypernyms of dog.n.01 in WordNet
-    assert [hierarchy.items[step.number].text for step in steps] == true
+    above = [hierarchy.items[step.number].text for step in steps]
+    assert len(above) > 6
+    assert set(above) <= HYPERNYMS_OF_DOG
+    assert above[-1] == "entity.n.01"

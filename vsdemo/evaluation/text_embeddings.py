@@ -13,10 +13,14 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import add_trees
 from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.scores import Score
 
 
 class TextEmbeddings:
     """The embeddings of sentences by a model, each computed once.
+
+    Attributes:
+        score: The score of the model.
 
     Args:
         model: Encodes the sentences.
@@ -31,6 +35,7 @@ class TextEmbeddings:
         encoder: Any = model.text
         sentences = add_trees([Sentence(text) for text in unique], encoder.needs)
         self._row = {text: row for row, text in enumerate(unique)}
+        self.score = model.score
         self._embeddings = model.encode_text(sentences)
         if self._embeddings.x.isnan().any():
             raise UserError("Some embeddings are not numbers; the model's weights are damaged.")
@@ -45,9 +50,12 @@ class TextEmbeddings:
         return sum(text in self._unknown for text in texts)
 
 
-def pooled(embeddings: Embeddings) -> Tensor:
-    """Return one vector for each item, (N, D): the mean of a set, 0 for an empty one."""
+def pooled(embeddings: Embeddings, score: Score) -> Tensor:
+    """Return a vector for each item whose cosines say how alike items are, (N, D).
+
+    It is the mean of a set, 0 for an empty one, and the `angle_part` of a vector.
+    """
     x, mask = embeddings.x.float(), embeddings.mask
     if mask is None:
-        return x
+        return score.angle_part(x)
     return (x * mask[..., None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)

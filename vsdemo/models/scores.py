@@ -78,6 +78,13 @@ class Score:
         """
         raise TypeError(f"{type(self).__name__} has no order")
 
+    def angle_part(self, x: Tensor) -> Tensor:
+        """Return those coordinates of embeddings (N, D) whose cosine says how alike two items are.
+
+        These are all, but for a score with coordinates of their own for an order.
+        """
+        return x
+
     def align(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return the scores of all parts of sentences with all regions of photos, (G, S, M, K).
 
@@ -354,13 +361,18 @@ class AngleAndOrder(Score):
         """The order of the second part."""
         return ORDER
 
+    def angle_part(self, x: Tensor) -> Tensor:
+        """Return a, (N, angle)."""
+        return x[:, : self.angle]
+
     def order_part(self, x: Tensor) -> Tensor:
         """Return o, (N, K)."""
         return x[:, self.angle :]
 
     def _parts(self, embeddings: Embeddings) -> tuple[Tensor, Embeddings]:
         """Return a, (N, angle), and o, (N, K)."""
-        return embeddings.x[:, : self.angle], Embeddings(self.order_part(embeddings.x).contiguous())
+        x = embeddings.x
+        return self.angle_part(x), Embeddings(self.order_part(x).contiguous())
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return all scores, (G, S)."""

@@ -16,7 +16,7 @@ from vsdemo.encoders.bow import BagOfWords
 from vsdemo.evaluation.task import SentenceData
 from vsdemo.evaluation.tasks import sts
 from vsdemo.evaluation.text_embeddings import TextEmbeddings, pooled
-from vsdemo.models.scores import Cosine
+from vsdemo.models.scores import SCORES, Cosine, angle_and_order
 
 YEARS = ("STS12.MSRvid", "STS12.OnWN", "STS13.headlines")
 
@@ -118,8 +118,10 @@ def test_a_users_folder_is_evaluated_too(pairs_root, tmp_path):
 def test_pooled_is_the_mean_of_a_set():
     x = torch.tensor([[[1.0, 2], [3, 4]], [[5, 6], [9, 9]], [[7, 7], [7, 7]]])
     mask = torch.tensor([[True, True], [True, False], [False, False]])
-    assert pooled(Embeddings(x, mask)).tolist() == [[2, 3], [5, 6], [0, 0]]
-    assert torch.equal(pooled(Embeddings(x[:, 0])), x[:, 0])
+    cosine = SCORES["cosine"]
+    assert pooled(Embeddings(x, mask), cosine).tolist() == [[2, 3], [5, 6], [0, 0]]
+    assert torch.equal(pooled(Embeddings(x[:, 0]), cosine), x[:, 0])
+    assert torch.equal(pooled(Embeddings(x[:, 0]), angle_and_order(1, weight=0.0)), x[:, 0, :1])
 
 
 @pytest.fixture

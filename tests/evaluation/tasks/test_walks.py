@@ -102,7 +102,8 @@ def test_an_order_of_the_facts_walks_truly(split):
 def test_limits_are_the_largest_with_enough_true_steps(split, monkeypatch):
     truth = world(split)
     model, data = Oracle(truth, truth.texts[:1]), PhotoData(split, torch.zeros(PHOTOS, 1))
-    monkeypatch.setattr(order_limits, "PHOTOS", 1.0)
+    for name in ("TEXTS", "PHOTOS"):
+        monkeypatch.setattr(order_limits, name, 1.0)
     limits = order_limits.choose(model, data)
     assert limits == Limits(texts=0, photos=0)  # each wrong pair violates the order
     monkeypatch.setattr(order_limits, "TEXTS", 0.0)

@@ -82,7 +82,9 @@ def score_pairs(
     scores = {
         ACCURACY: forward.numpy(),
         "baselines.majority": np.zeros(len(pairs)),
-        "baselines.cosine": F.cosine_similarity(pooled(premise), pooled(hypothesis)).numpy(),
+        "baselines.cosine": F.cosine_similarity(
+            pooled(premise, model.score), pooled(hypothesis, model.score)
+        ).numpy(),
         "baselines.overlap": np.array([overlap(pair) for pair in pairs]),
     }
     return scores, higher(forward, fit.pairs(premise, hypothesis))

@@ -46,8 +46,8 @@ def texts_of(pairs: Iterable[ScoredPair]) -> list[str]:
 
 def embeddings_of(texts: TextEmbeddings, pairs: Sequence[ScoredPair]) -> tuple[Tensor, Tensor]:
     """Return the embeddings of the first and of the second sentences, (N, D) each."""
-    first = pooled(texts.of([pair.a for pair in pairs]))
-    second = pooled(texts.of([pair.b for pair in pairs]))
+    first = pooled(texts.of([pair.a for pair in pairs]), texts.score)
+    second = pooled(texts.of([pair.b for pair in pairs]), texts.score)
     return first, second
 
 
