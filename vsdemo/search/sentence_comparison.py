@@ -88,7 +88,9 @@ def compare_sentences(reader: Reader, a: str, b: str) -> SentenceComparison:
     if encoder.weighs_characters:
         attention = [tuple(encoder.character_weights(Sentence(t)).tolist()) for t in texts]
     return SentenceComparison(
-        cosine=float(F.cosine_similarity(*(pooled(x, reader.score) for x in (first, second)))),
+        cosine=float(
+            F.cosine_similarity(pooled(first, reader.score), pooled(second, reader.score))
+        ),
         excess=tuple(excess),
         attention=tuple(attention),
         unknown=(tuple(reader.unknown_words(a)), tuple(reader.unknown_words(b))),
