@@ -1,7 +1,5 @@
 """The common sentences: what their file holds, and that the caption bank gives them."""
 
-import os
-
 import pytest
 
 from vsdemo.data.relations import common_sentences, generalize
@@ -14,7 +12,7 @@ def test_common_sentences_are_different_and_written_as_keys():
     assert {"a dog runs", "two people", "a brown dog"} <= set(sentences)
 
 
-@pytest.mark.skipif("VSDEMO_DATA" not in os.environ, reason="needs WordNet")
+@pytest.mark.usefixtures("real_data")
 @pytest.mark.long
 def test_the_file_is_what_follows_from_the_caption_bank():
     assert list(common_sentences.sentences()) == common_sentences.derive()
