@@ -1,8 +1,8 @@
 """Up to which violation an item counts as above another one: chosen by the truth of steps on dev.
 
 Nothing that lies beyond is listed or walked to. The limit is the largest at which the given share
-of the steps up is true: steps from each text and each photo of dev, or from each concept below in
-dev pairs, to what is listed first above. Steps to what is held out for test do not count.
+of the steps up is true: steps from each text and each photo of dev, or from each lower concept of
+the dev pairs, to what is listed first above. Steps to what is held out for test do not count.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from vsdemo.models.limits import Limits
 from vsdemo.models.scores import Order
 
 TEXTS, PHOTOS, CONCEPTS = 0.85, 0.7, 0.985  # shares of the steps from these that are true
-OF_CAPTIONS = 0.8  # of texts, where what follows is told by rules, which miss some that is true
+OF_CAPTIONS = 0.8  # the same of texts where rules decide what follows, as they miss true steps
 MAX_TEXTS = 3000  # that steps lead from; evenly spaced
 MAX_CONCEPTS = 500  # of the dev pairs; evenly spaced
 NEAREST = 200  # concepts above each of them: far more than are within a limit

@@ -85,9 +85,9 @@ def test_each_word_needs_one_of_its_own(read):
 
 def test_following_is_reflexive_and_transitive(read):
     texts = [DOG_RUNS, DOG_RUNNING, BLACK_AND_WHITE, TWO_DOGS, DOG_RUNS + PARK.format(6, 3, "obl")]
-    said = list(map(read, texts))
-    follows = [[b.implies(a) for b in said] for a in said]
-    numbers = range(len(said))
+    meanings = list(map(read, texts))
+    follows = [[b.implies(a) for b in meanings] for a in meanings]
+    numbers = range(len(meanings))
     assert all(follows[i][i] for i in numbers)
     assert all(
         follows[i][k] or not (follows[i][j] and follows[j][k])

@@ -128,6 +128,13 @@ def read(tree: Tree, nouns: Nouns) -> Meaning:
     return _Reader(whole_words(tree), nouns).meaning
 
 
+def _thing(noun: str, nouns: Nouns) -> Word:
+    """Return a noun in the singular as a content word."""
+    concept = nouns.concept(noun)
+    name = noun if concept is None else str(concept)
+    return Word(name, frozenset({noun, *map(str, nouns.kinds(noun))}))
+
+
 class _Reader:
     """Reads a tree from its root down."""
 
@@ -209,13 +216,11 @@ class _Reader:
         modifiers = {self.forms[c] for c in self.children[word]}
         if PRIVATIVE & modifiers:  # "a toy dog" is no dog
             return Word(f"no {noun}", frozenset({noun} if len(forms) > 1 else ()))
-        names = {noun, *map(str, self.nouns.kinds(noun))}
+        thing = _thing(noun, self.nouns)
+        names = thing.names
         if len(names) == 1 and len(forms) > 1:
-            head = self.nouns.noun(forms[-1:])
-            names |= {head, *map(str, self.nouns.kinds(head))}
-        sense = self.nouns.concept(noun)
-        is_plural = forms[-1] != noun.split()[-1]
-        return Word(noun if sense is None else str(sense), frozenset(names), is_plural)
+            names |= _thing(self.nouns.noun(forms[-1:]), self.nouns).names
+        return Word(thing.name, names, is_plural=forms[-1] != noun.split()[-1])
 
     def _properties(self, word: int) -> Iterator[str]:
         for child in self.children[word]:
@@ -318,9 +323,4 @@ class Meanings:
     def _named(self, text: str) -> Meaning | None:
         """Return the meaning of the phrase of a concept, such as "a living thing"."""
         noun = self._nouns.noun_of.get(text)
-        if noun is None:
-            return None
-        kinds = map(str, self._nouns.kinds(noun))
-        concept = self._nouns.concept(noun)
-        word = Word(noun if concept is None else str(concept), frozenset({noun, *kinds}))
-        return Meaning([word], properties=[set()])
+        return None if noun is None else Meaning([_thing(noun, self._nouns)], properties=[set()])
