@@ -17,9 +17,9 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets, relations
 from vsdemo.data.pairs import hypernyms
 from vsdemo.data.pairs.hypernyms import EdgeSet, Split
+from vsdemo.evaluation import worlds
 from vsdemo.evaluation.evaluate import load_photos
 from vsdemo.evaluation.task import PhotoData
-from vsdemo.evaluation.tasks import walks
 from vsdemo.hierarchy.order import CAPTION
 from vsdemo.models import checkpoint
 from vsdemo.models.dual_encoder import DualEncoder
@@ -62,9 +62,9 @@ def _has_relations(dataset: str, split: str) -> bool:
 
 
 def choose(model: DualEncoder, data: PhotoData) -> Limits:
-    """Return the limits of a model by the truths of a split; see `evaluation.tasks.walks`."""
-    truth = walks.world(data.split)
-    hierarchy, numbers = walks.hierarchy_of(model, data, truth, walks.known_texts(model, truth))
+    """Return the limits of a model by the truths of a split."""
+    truth = worlds.world(data.split)
+    hierarchy, numbers = worlds.hierarchy_of(model, data, truth, worlds.known_texts(model, truth))
     texts = np.array([number for number in numbers if number >= 0])
     end = 1 + len(texts)  # after the root come texts, then photos
     depths = hierarchy.depths[1:end].numpy()

@@ -7,15 +7,18 @@ import torch
 from tests.data.relations.test_captions import SPLIT, small_wordnet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import relations, storybook
 from vsdemo.data.relations.meaning import Meanings
 from vsdemo.data.storybook.facts import entails, facts_of
-from vsdemo.evaluation import order_limits
+from vsdemo.data.text.vocab import tokenize
+from vsdemo.evaluation import order_limits, worlds
 from vsdemo.evaluation.task import PhotoData
-from vsdemo.evaluation.tasks import walks
-from vsdemo.evaluation.tasks.walks import WalkCounts, Walks, world
+from vsdemo.evaluation.tasks.walks import WalkCounts, Walks
+from vsdemo.evaluation.walkers import OverlapWalker, walker_of
+from vsdemo.evaluation.worlds import world
 from vsdemo.models.limits import Limits
-from vsdemo.models.scores import SCORES
+from vsdemo.models.scores import SCORES, FragmentAlignment
 
 PHOTOS = 12
 __all__ = ["small_wordnet"]  # a fixture
@@ -32,7 +35,7 @@ def few_scenes(split, monkeypatch):
     examples = [storybook.store.read_examples([n])[0] for n in range(4500, 4500 + PHOTOS)]
     scenes = tuple(example.scene for example in examples)
     captions = [caption for scene in scenes for caption in storybook.captions_of(scene)]
-    monkeypatch.setattr(walks, "stories", lambda split: (scenes, captions))
+    monkeypatch.setattr(worlds, "stories", lambda split: (scenes, captions))
     world.cache_clear()
     yield scenes, captions
     world.cache_clear()
@@ -96,7 +99,7 @@ def test_an_order_of_the_facts_walks_truly(split):
     assert result["down"] > 90  # an empty walk, from a caption that nothing follows, is not true
     assert result["steps_up"] > 1
     assert result["children"] > 90
-    assert set(result["ci95"]) == {"up", "steps_up", "down", "children"}
+    assert set(result["ci95"]) == {"up", "steps_up", "down", "children", "overlap"}
 
 
 def test_limits_are_the_largest_with_enough_true_steps(split, monkeypatch):
@@ -121,7 +124,8 @@ def test_an_exchanged_order_walks_wrongly(split):
 def test_unknown_texts_are_no_items(split):
     truth = world(split)
     unknown = [truth.texts[n] for n in dict.fromkeys(truth.starts.ravel().tolist())]
-    counts = Walks().measure(Oracle(truth, unknown), PhotoData(split, torch.zeros(PHOTOS, 1)))
+    measured = Walks().measure(Oracle(truth, unknown), PhotoData(split, torch.zeros(PHOTOS, 1)))
+    counts = measured.model
     assert counts.steps_down.sum() == 0
     assert counts.metrics()["down"] == 0
 
@@ -140,12 +144,55 @@ def test_an_empty_walk_is_no_true_walk():
     assert counts.metrics(np.array([0, 0]))["up"] == 100
 
 
-def test_a_model_without_an_order_is_refused():
+@pytest.mark.parametrize("score", ["order_reversed", "fragments"])
+def test_sets_and_photos_above_captions_are_refused(score):
     class Model:
-        score = SCORES["cosine"]
+        pass
 
-    with pytest.raises(UserError, match="needs an order-embedding"):
+    Model.score = {**SCORES, "fragments": FragmentAlignment()}[score]
+    with pytest.raises(UserError, match="one vector for each sentence and photo"):
         Walks().check(Model())
+
+
+def words_of(truth):
+    return [set(tokenize(text)) for text in truth.texts]
+
+
+def test_overlap_walks_by_words(split):
+    truth = world(split)
+    known = np.ones(len(truth.texts), bool)
+    walker = OverlapWalker(Oracle(truth), PhotoData(split, torch.zeros(PHOTOS, 1)), truth, known)
+    words, is_caption = words_of(truth), [kind == "caption" for kind in truth.kinds]
+
+    def possible(above, below):
+        return is_caption[below] or not is_caption[above]
+
+    for text in range(0, len(words), 9):
+        below = [i for i, own in enumerate(words) if own > words[text] and possible(text, i)]
+        assert walker.below(text) == sorted(below, key=lambda i: len(words[i]))
+    for photo in range(PHOTOS):
+        first, *others = walker.up(photo)
+        for upper in others:
+            above = [i for i, own in enumerate(words) if own < words[first] and possible(i, first)]
+            assert upper == max(above, key=lambda i: len(words[i]))
+            first = upper
+        assert not [i for i, own in enumerate(words) if own < words[first] and possible(i, first)]
+
+
+def test_cosines_walk_to_fewer_words(split):
+    truth = world(split)
+    model, counts = Oracle(truth), [len(tokenize(text)) for text in truth.texts]
+    model.score = SCORES["cosine"]
+    known = np.ones(len(truth.texts), bool)
+    walker = walker_of(model, PhotoData(split, torch.zeros(PHOTOS, 1)), truth, known)
+    cosines = model.score(*[model.encode_text([Sentence(text) for text in truth.texts])] * 2)
+    lower, upper = walker.up(0)[:2]
+    fewer = [i for i, count in enumerate(counts) if count < counts[lower]]
+    assert cosines[lower, upper] >= cosines[lower, fewer].max() - 1e-6
+    texts, photo = walker.down(upper)
+    assert [counts[text] for text in texts] == sorted({counts[text] for text in texts})
+    assert photo in range(PHOTOS)
+    assert Walks().evaluate(model, PhotoData(split, torch.zeros(PHOTOS, 1)))["steps_up"] > 1
 
 
 def test_captions_that_people_wrote_are_true_by_grammar_and_wordnet(small_wordnet):
@@ -175,6 +222,6 @@ def test_walks_keep_to_the_concepts_that_a_model_learned(small_wordnet):
     truth = world(SPLIT)
     model, data = Oracle(truth), PhotoData(SPLIT, torch.zeros(4, 1))
     assert Walks().evaluate(model, data)["up"] == 100
-    steps = Walks().measure(model, data).steps_up.sum()
+    steps = Walks().measure(model, data).model.steps_up.sum()
     model.concepts = ("an entity",)
-    assert 0 < Walks().measure(model, data).steps_up.sum() < steps
+    assert 0 < Walks().measure(model, data).model.steps_up.sum() < steps

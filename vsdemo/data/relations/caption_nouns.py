@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from vsdemo.core.sentences import Tree
-from vsdemo.data.pairs.wordnet import Nouns
+from vsdemo.data.pairs.wordnet import Nouns, load_nouns
 from vsdemo.data.relations import senses
 from vsdemo.data.relations.caption_words import (
     ABOVE,
@@ -24,7 +24,7 @@ from vsdemo.data.relations.caption_words import (
     TOO_GENERAL,
     VERBS,
 )
-from vsdemo.data.relations.generalize import phrase
+from vsdemo.data.relations.generalize import phrase, whole_words
 from vsdemo.data.text.inflection import article, plural, singular, stem
 from vsdemo.data.text.vocab import tokenize
 
@@ -340,3 +340,19 @@ class CaptionNouns:
                 if names:
                     result.append(max(names, key=lambda name: self.counts[name]))
         return list(dict.fromkeys(result))
+
+
+def read_captions(
+    trees: Sequence[Tree], photo_of: Sequence[int]
+) -> tuple[list[Tree], CaptionNouns]:
+    """Return the trees of captions with whole words, and their nouns.
+
+    Args:
+        trees: Those of the shipped parser.
+        photo_of: For each caption its photo.
+
+    Raises:
+        UserError: WordNet is missing.
+    """
+    whole = [whole_words(tree) for tree in trees]
+    return whole, CaptionNouns(load_nouns(), whole, photo_of)

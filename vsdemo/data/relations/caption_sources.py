@@ -11,9 +11,8 @@ from tqdm import tqdm
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence, Tree
-from vsdemo.data.pairs import wordnet
 from vsdemo.data.relations import generalize
-from vsdemo.data.relations.caption_nouns import CaptionNouns
+from vsdemo.data.relations.caption_nouns import CaptionNouns, read_captions
 from vsdemo.data.relations.listing import Source, above_of
 from vsdemo.data.relations.swaps import swapped
 from vsdemo.data.text.trees import TreeCache
@@ -54,8 +53,7 @@ class CaptionSources:
     def __init__(self, split: CaptionSet, trees: Sequence[Tree] | None = None) -> None:
         self.split = split
         trees = TreeCache().get(split.captions) if trees is None else trees
-        self.trees = [generalize.whole_words(tree) for tree in trees]
-        self.nouns = CaptionNouns(wordnet.load_nouns(), self.trees, split.photo_of)
+        self.trees, self.nouns = read_captions(trees, split.photo_of)
 
     @cached_property
     def _more_general(self) -> tuple[list[frozenset[str]], list[frozenset[str]]]:

@@ -25,7 +25,7 @@ from vsdemo.core.paths import home
 from vsdemo.core.sentences import Tree
 from vsdemo.data.pairs import wordnet
 from vsdemo.data.relations import common_sentences, generalize
-from vsdemo.data.relations.caption_nouns import CaptionNouns
+from vsdemo.data.relations.caption_nouns import CaptionNouns, read_captions
 from vsdemo.data.relations.content import Content, incidence
 from vsdemo.data.text.trees import TreeCache
 
@@ -180,7 +180,7 @@ def _cached(split: CaptionSet) -> Prepared:
         tensors.check(path)
         return _unpack(load_file(path))
     except DamagedFile:  # or missing
-        result = _prepare(split, trees, nouns)
+        result = _prepare(split, trees)
         tensors.write_checked(path, _pack(result))
         return result
 
@@ -190,9 +190,8 @@ def hash_of(parts: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 
-def _prepare(split: CaptionSet, cache: TreeCache, known: wordnet.Nouns) -> Prepared:
-    trees = [generalize.whole_words(tree) for tree in cache.get(split.captions)]
-    nouns = CaptionNouns(known, trees, split.photo_of)
+def _prepare(split: CaptionSet, cache: TreeCache) -> Prepared:
+    trees, nouns = read_captions(cache.get(split.captions), split.photo_of)
     keys = [generalize.key(" ".join(tree.words)) for tree in trees]
     phrases = {generalize.key(text): text for text in nouns.phrases}
     shared = [text for text in common_sentences.sentences() if text not in phrases]

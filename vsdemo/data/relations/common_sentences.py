@@ -13,9 +13,8 @@ from pathlib import Path
 
 from vsdemo.core.errors import UserError
 from vsdemo.data import caption_bank, packaged
-from vsdemo.data.pairs import wordnet
 from vsdemo.data.relations import generalize
-from vsdemo.data.relations.caption_nouns import CaptionNouns
+from vsdemo.data.relations.caption_nouns import read_captions
 from vsdemo.data.text.trees import TreeCache
 
 FILE = Path(__file__).with_name("common_sentences.txt")
@@ -44,8 +43,7 @@ def derive() -> list[str]:
         UserError: WordNet is missing.
     """
     bank = caption_bank.sentences()
-    trees = [generalize.whole_words(tree) for tree in TreeCache().get(bank)]
-    nouns = CaptionNouns(wordnet.load_nouns(), trees, range(len(bank)))
+    trees, nouns = read_captions(TreeCache().get(bank), range(len(bank)))
     counts: Counter[str] = Counter()
     for tree in trees:
         try:

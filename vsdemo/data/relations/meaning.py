@@ -16,8 +16,7 @@ import numpy as np
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.sentences import Tree
-from vsdemo.data.pairs import wordnet
-from vsdemo.data.relations.caption_nouns import CaptionNouns
+from vsdemo.data.relations.caption_nouns import read_captions
 from vsdemo.data.relations.caption_words import IMAGES, NOT_SHOWN_AFTER, PRIVATIVE
 from vsdemo.data.relations.generalize import GUESSES, NEGATIONS, whole_words
 from vsdemo.data.text.inflection import NUMBERS, stem
@@ -304,8 +303,7 @@ class Meanings:
 
     def __init__(self, split: CaptionSet) -> None:
         self._cache = TreeCache()
-        trees = [whole_words(tree) for tree in self._cache.get(split.captions)]
-        self._nouns = CaptionNouns(wordnet.load_nouns(), trees, split.photo_of)
+        _, self._nouns = read_captions(self._cache.get(split.captions), split.photo_of)
 
     def implied(self, texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
         """Return in which pairs the first text follows from the second one, (N,).

@@ -451,13 +451,14 @@ const prepare = () => {
     return [low, values.reduce((a, b) => Math.max(a, b), -Infinity) - low || 1];
   };
   const [[left, width], [bottom, height]] = [0, 1].map((k) => range(points.map((p) => p[k])));
-  const [least, spread] = range(norms);
+  // The root, far above all others, would leave them nearly the same colour.
+  const [least, spread] = range(norms.filter((_, number) => KINDS[kinds[number]] !== "root"));
   items = points.map(([x, y], number) => ({
     x: (x - left) / width,
     y: 1 - (y - bottom) / height,
     kind: kinds[number],
     radius: RADII[kinds[number]],
-    colour: Math.round(((norms[number] - least) / spread) * (COLOURS - 1)),
+    colour: Math.round(clamp((norms[number] - least) / spread, 0, 1) * (COLOURS - 1)),
   }));
   const byNorm = [...items.keys()].sort((a, b) => norms[a] - norms[b]);
   record.labelled = byNorm;

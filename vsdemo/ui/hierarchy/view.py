@@ -17,6 +17,7 @@ VIOLATION = (
     "Order violation: how far the more general item is from lying above the other one; 0 is a "
     "perfect fit."
 )
+SHORTEST_BAR = 0.15  # of the length of a bar
 MAX_SELECTED = 24  # items of a selection on the page
 
 
@@ -93,10 +94,17 @@ def steps(
 
 
 def violation_bars(violations: Sequence[float], limit: float) -> list[Bar]:
-    """Return a bar for each violation: full at 0, empty at the limit, or at the largest one."""
+    """Return a bar for each violation: full at 0, short at the limit, or at the largest one.
+
+    None is empty, as all that is listed holds.
+    """
     largest = (max(violations, default=0) if isinf(limit) else limit) or 1
     return [
-        Bar(share=max(0.0, 1 - violation / largest), number=f"{violation:.3f}", meaning=VIOLATION)
+        Bar(
+            share=max(SHORTEST_BAR, 1 - (1 - SHORTEST_BAR) * violation / largest),
+            number=f"{violation:.3f}",
+            meaning=VIOLATION,
+        )
         for violation in violations
     ]
 
