@@ -89,7 +89,7 @@ def test_steps_say_whether_they_are_true():
 def test_bars_are_longest_where_the_order_holds_best():
     html = view.steps(HIERARCHY, STEPS, title="Above", empty="nothing")
     assert re.findall(r'data-number="(\d)"', html) == ["1", "2", "0"]
-    assert re.findall(r"width:([\d.]+%)", html) == ["100.0%", "0.0%", "50.0%"]
+    assert re.findall(r"width:([\d.]+%)", html) == ["100.0%", "15.0%", "57.5%"]
     assert re.findall(r'"number">([\d.]+)', html) == ["0.000", "0.500", "0.250"]
     assert html.count("0 is a perfect fit") == 3
     assert "width:100.0%" in view.steps(HIERARCHY, STEPS[:1], title="", empty="")

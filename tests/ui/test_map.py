@@ -28,6 +28,13 @@ INK = """([x, y]) => {
   return data.some((value, i) => i % 4 === 3 && value > 0);
 }"""  # whether anything is drawn near a pixel
 
+COLOUR = """([x, y]) => {
+  const canvas = document.querySelector(".map canvas"), box = canvas.getBoundingClientRect();
+  const ratio = canvas.width / box.width;
+  return [...canvas.getContext("2d").getImageData(
+    (x - box.x) * ratio, (y - box.y) * ratio, 1, 1).data].slice(0, 3);
+}"""  # of a pixel
+
 
 def view(**changes) -> MapView:
     common = {"kinds": KINDS, "texts": TEXTS, "norms": np.arange(5.0), "norm_title": "norm"}
@@ -48,6 +55,7 @@ def page_with_a_map() -> gr.Blocks:
                 numbers = gr.Textbox(label="Selected")
                 draw = gr.Button("Draw")
                 move = gr.Button("Move")
+                deepen = gr.Button("Deepen")
             with gr.Tab("Map", render_children=True):
                 component = map_widget("Map of the toys", "toys")
                 gr.HTML("<div style='height: 1500px'></div>")
@@ -55,6 +63,8 @@ def page_with_a_map() -> gr.Blocks:
         draw.click(lambda: to_json(map_record(view()), SOURCE), None, component, **quiet)
         rotated = to_json(map_record(view(points=-POINTS)), SOURCE)
         move.click(lambda: rotated, None, component, **quiet)
+        deep = to_json(map_record(view(norms=np.array([0, 5.0, 5.1, 5.2, 5.2]))), SOURCE)
+        deepen.click(lambda: deep, None, component, **quiet)
         component.select(select, None, [numbers, component], **quiet)
     return demo
 
@@ -129,6 +139,20 @@ def test_every_item_is_drawn_once_the_map_is_visible(visit):
     assert not page.evaluate(INK, [box["x"] + 20, box["y"] + box["height"] - 20])
     entries = page.locator(".map-legend span[data-kind]:visible")
     assert entries.all_inner_texts() == ["photo", "caption", "concept", "root"]
+
+
+def test_lengths_that_differ_little_have_different_colours(visit):
+    page = opened(visit())
+    page.get_by_role("tab", name="First", exact=True).click()
+    page.get_by_role("button", name="Deepen", exact=True).click()
+    page.get_by_role("tab", name="Map", exact=True).click()
+    page.wait_for_timeout(300)
+    root, concept, caption, photo, _ = (
+        np.array(page.evaluate(COLOUR, pixel(page, number))) for number in range(len(KINDS))
+    )
+    for one, other in ((concept, caption), (caption, photo)):
+        assert np.abs(one - other).max() > 30
+    assert np.abs(root - concept).max() < 10  # both at the general end of the scale
 
 
 def test_a_click_near_an_item_reports_it(visit):

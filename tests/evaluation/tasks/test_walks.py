@@ -1,14 +1,20 @@
 """Walks are counted as by plain loops, and are true for a model that knows the facts."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
 from tests.data.relations.test_captions import SPLIT, small_wordnet
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
-from vsdemo.data import relations, storybook
+from vsdemo.data import datasets, relations, storybook
+from vsdemo.data.relations import caption_nouns
+from vsdemo.data.relations.listing import digest
 from vsdemo.data.relations.meaning import Meanings
 from vsdemo.data.storybook.facts import entails, facts_of
 from vsdemo.data.text.vocab import tokenize
@@ -225,3 +231,48 @@ def test_walks_keep_to_the_concepts_that_a_model_learned(small_wordnet):
     steps = Walks().measure(model, data).model.steps_up.sum()
     model.concepts = ("an entity",)
     assert 0 < Walks().measure(model, data).model.steps_up.sum() < steps
+
+
+READ = json.loads((Path(__file__).parent / "read_steps.json").read_text())
+
+
+@pytest.mark.usefixtures("real_data")
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
+def test_steps_that_a_person_has_read(monkeypatch, every):
+    """Of 200 steps over Flickr8k test that count as true, 97% of those that still do are right.
+
+    `read_steps.json` has the ids of lower and upper items, right or wrong by a person's reading.
+    Only the captions of the photos in question are parsed, so a few steps are not known.
+    """
+    read = {name: steps[::every] for name, steps in READ.items()}
+    monkeypatch.setattr(caption_nouns, "LEAST", 1)
+    monkeypatch.setattr(caption_nouns, "EVERYDAY", 1)
+    full = datasets.load("flickr8k", "test")
+    names = {name for step in (*read["right"], *read["wrong"]) for name in step.split("-")}
+    photos = [
+        number
+        for number, photo in enumerate(full.photos)
+        if names & {digest(photo.name), *map(digest, full.own_captions(number))}
+    ]
+    split = CaptionSet(
+        full.name,
+        full.split,
+        tuple(full.photos[photo] for photo in photos),
+        tuple(caption for photo in photos for caption in full.own_captions(photo)),
+        tuple(n for n, photo in enumerate(photos) for _ in full.own_captions(photo)),
+    )
+    truth = world(split)
+    text_of = {digest(text): number for number, text in enumerate(truth.texts)}
+    photo_of = {digest(photo.name): number for number, photo in enumerate(split.photos)}
+
+    def counts_as_true(step):
+        lower, upper = step.split("-")
+        if upper not in text_of:
+            return False
+        if lower in photo_of:
+            return truth.describes[text_of[upper], photo_of[lower]]
+        return lower in text_of and truth.follows[text_of[upper], text_of[lower]]
+
+    right, wrong = (sum(map(counts_as_true, read[name])) for name in ("right", "wrong"))
+    assert right + wrong >= 0.8 * len([*read["right"], *read["wrong"]])
+    assert wrong <= max(1, 0.03 * (right + wrong))
