@@ -1,6 +1,8 @@
+import pytest
 import torch
 
 from vsdemo.core.embeddings import Embeddings
+from vsdemo.encoders.image import LinearImage
 
 
 def test_embeddings_are_sliced_and_concatenated_with_their_masks():
@@ -19,3 +21,15 @@ def test_cat_pads_sets_and_places_them_in_the_given_rows():
     joined = Embeddings.cat([small, large], torch.tensor([2, 0, 1]))
     assert joined.x.sum((1, 2)).tolist() == [2, 12, 2]
     assert joined.mask.sum(1).tolist() == [1, 3, 1]
+
+
+@torch.no_grad()
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of torch.export about itself
+def test_an_exported_encoder_returns_embeddings():
+    encoder = LinearImage(5, 3).eval()
+    rows = torch.export.Dim("rows")
+    exported = torch.export.export(encoder, (torch.rand(2, 5),), dynamic_shapes=({0: rows},))
+    features = torch.rand(4, 5)
+    result = exported.module()(features)
+    assert isinstance(result, Embeddings)
+    torch.testing.assert_close(result.x, encoder(features).x)

@@ -65,3 +65,19 @@ def test_embeddings_stand_side_by_side(vocab):
     assert both.dim == 13
     assert both.needs == {"words"}
     assert both.unknown(sentences[1]) == members[0].unknown(sentences[1])
+
+
+def test_members_that_read_the_same_tensors_can_share_them(vocab):
+    members = [BagOfWords(vocab, word_dim=6, dim=8).eval() for _ in range(2)]
+    both = MeanEncoder(members, unit=False).eval()
+    assert both.inputs == ("ids", "lengths")
+    batch = members[0].collate(members[0].prepare([Sentence("a dog"), Sentence("a red dog runs")]))
+    expected = (members[0](batch).x + members[1](batch).x) / 2
+    torch.testing.assert_close(both(both.batch_of(*batch)).x, expected)
+    assert both.vocab == vocab
+
+
+def test_members_with_different_vocabularies_cannot_share_ids(vocab):
+    other = Vocab.build([Sentence("a zebra")])
+    members = [BagOfWords(v, word_dim=6, dim=8) for v in (vocab, other)]
+    assert MeanEncoder(members, unit=False).inputs == ()

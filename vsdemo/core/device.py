@@ -53,6 +53,10 @@ def fast_dtype() -> torch.dtype:
 
 
 def autocast() -> torch.autocast:
-    """Return `torch.autocast` to `fast_dtype()`, disabled if that is float32."""
+    """Return `torch.autocast` to `fast_dtype()`, disabled if that is float32.
+
+    It is also disabled while a model is exported to ONNX, which is to run on any machine.
+    """
     fast = fast_dtype()
-    return torch.autocast(device().type, dtype=fast, enabled=fast is not torch.float32)
+    enabled = fast is not torch.float32 and not torch.onnx.is_in_onnx_export()
+    return torch.autocast(device().type, dtype=fast, enabled=enabled)

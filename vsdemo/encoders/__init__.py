@@ -16,12 +16,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.near_words import WordList
-from vsdemo.data.text.vocab import CHARACTERS
+from vsdemo.data.text.vocab import CHARACTERS, Vocab
+
+torch.export.register_dataclass(Embeddings)  # so that torch.export can return them
 
 
 class Encoder(nn.Module):
@@ -31,11 +34,16 @@ class Encoder(nn.Module):
         needs: What an item must provide. Sentences: "words", "chars", "dep_tree", "const_tree" or
             "concepts". Photos: "vector" or "regions".
         dim: Length D of an embedding.
+        inputs: Names of the tensors that make up a batch, in the order in which `batch_of` takes
+            them; () for an encoder whose batches are more than that, such as trees.
+        vocab: The vocabulary whose ids a batch holds; None if it holds none.
         weighs_characters: Whether it is a `TextEncoder` with `character_weights`.
     """
 
     needs: frozenset[str]
     dim: int
+    inputs: tuple[str, ...] = ()
+    vocab: Vocab | None = None
     weighs_characters = False
 
     def prepare(self, items: Any) -> list[Any]:
@@ -47,6 +55,10 @@ class Encoder(nn.Module):
 
     def collate(self, prepared: Sequence[Any]) -> Any:
         """Pad and stack B prepared items into one batch, which has a method `to(device)`."""
+        raise NotImplementedError
+
+    def batch_of(self, *tensors: Tensor) -> Any:
+        """Return the batch that tensors make up; see `inputs`."""
         raise NotImplementedError
 
     def forward(self, batch: Any) -> Embeddings:

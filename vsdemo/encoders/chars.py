@@ -123,8 +123,9 @@ class CharRNN(SequenceEncoder):
         reverse = batch.lengths.to(x.device)[:, None] - 1 - steps  # (B, T)
         reverse = torch.where(reverse < 0, steps, reverse)[..., None]  # (B, T, 1), its own inverse
         onward = run(self.onward, x)[0]  # (B, T, D / 2)
-        backward = run(self.backward, x.take_along_dim(reverse, 1))[0]
-        return torch.cat([onward, backward.take_along_dim(reverse, 1)], -1)
+        # `take_along_dim` would need no `expand_as`, but fixes the shapes of an exported model.
+        backward = run(self.backward, x.gather(1, reverse.expand_as(x)))[0]
+        return torch.cat([onward, backward.gather(1, reverse.expand_as(backward))], -1)
 
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
         """Pool states (B, T, D) with a mask (B, T, 1): (B, D)."""

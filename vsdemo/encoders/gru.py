@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pad_packed_sequence
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
@@ -70,8 +69,7 @@ class WordGRU(SequenceEncoder):
 
     def _run(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Run the GRU over (B, T, word_dim): states (B, T, D) and last states (B, D)."""
-        packed_states, last = run(self.gru, x, lengths)  # last: (directions, B, units)
-        states, _ = pad_packed_sequence(packed_states, batch_first=True)
+        states, last = run(self.gru, x, lengths)  # last: (directions, B, units)
         return states, last.transpose(0, 1).flatten(1)
 
     def forward(self, batch: Words) -> Embeddings:

@@ -27,6 +27,7 @@ class LinearImage(Encoder):
     """
 
     needs = frozenset({"vector"})
+    inputs = ("features",)
 
     def __init__(
         self,
@@ -52,6 +53,11 @@ class LinearImage(Encoder):
     def collate(self, prepared: Sequence[Tensor]) -> Tensor:
         """Stack feature vectors (F,) to one batch (B, F)."""
         return torch.stack(list(prepared))
+
+    def batch_of(self, *tensors: Tensor) -> Tensor:
+        """Return the batch of features (B, F)."""
+        (features,) = tensors
+        return features
 
     def forward(self, batch: Tensor) -> Embeddings:
         """Embed a batch (B, F): (B, D)."""

@@ -1,4 +1,4 @@
-"""Initialisation and precision of the recurrent encoders."""
+"""Initialisation, precision and ONNX operators of the recurrent encoders."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch.nn.utils.rnn import pack_padded_sequence
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from vsdemo.core.device import fast_dtype
+
+# Mode of a network -> its gates in the order of the ONNX operator, and an attribute of that.
+OPERATORS: dict[str, tuple[tuple[int, ...], dict[str, int]]] = {
+    "GRU": ((1, 0, 2), {"linear_before_reset": 1}),
+    "LSTM": ((0, 3, 1, 2), {}),
+}
 
 
 def initialise(network: nn.GRU | nn.LSTM) -> None:
@@ -40,14 +46,62 @@ def run(network: nn.GRU | nn.LSTM, x: Tensor, lengths: Tensor | None = None) -> 
     Args:
         network: With `batch_first`.
         x: Inputs, (B, T, input).
-        lengths: (B,), to pack the sequences, so that padding costs nothing.
+        lengths: (B,), to pack the sequences, so that padding costs nothing and is not read.
 
     Returns:
-        What the network returns: states (packed if `lengths` is given) and last states.
+        What the network returns: states (B, T, D), and last states.
     """
+    if torch.onnx.is_in_onnx_export():
+        return _operator(network, x, lengths)
     dtype = fast_dtype() if torch.is_autocast_enabled(x.device.type) else x.dtype
     weights = {name: w.to(dtype) for name, w in network.named_parameters()}
-    inputs: Any = x.to(dtype)
+    inputs = x.to(dtype)
+    if lengths is None:
+        return functional_call(network, weights, (inputs,))
+    packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
+    packed_states, last = functional_call(network, weights, (packed,))
+    return pad_packed_sequence(packed_states, batch_first=True)[0], last
+
+
+def _operator(
+    network: nn.GRU | nn.LSTM, x: Tensor, lengths: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """Run a recurrent network as one operator of the ONNX model that is being exported.
+
+    torch.export has no packed sequences, and would unroll the steps of one length.
+
+    Args:
+        network: As for `run`, and so are the others.
+        x: Inputs, (B, T, input).
+        lengths: (B,).
+
+    Returns:
+        States (B, T, D), and last states (directions, B, units).
+    """
+    gates, attributes = OPERATORS[network.mode]
+    units = network.hidden_size
+    directions = ("", "_reverse") if network.bidirectional else ("",)
+
+    def stack(name: str) -> Tensor:
+        """Return weights of all directions, (directions, units of all gates, ...)."""
+        weights = [network.get_parameter(f"{name}_l0{suffix}") for suffix in directions]
+        by_gate = [torch.cat([w.narrow(0, g * units, units) for g in gates]) for w in weights]
+        return torch.stack(by_gate)
+
+    inputs = [x.transpose(0, 1), stack("weight_ih"), stack("weight_hh")]
+    inputs.append(torch.cat([stack("bias_ih"), stack("bias_hh")], 1))
     if lengths is not None:
-        inputs = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
-    return functional_call(network, weights, (inputs,))
+        inputs.append(lengths.int())
+    batch, steps, _ = x.shape
+    states, last = torch.onnx.ops.symbolic_multi_out(
+        network.mode,
+        inputs,
+        {
+            "hidden_size": units,
+            "direction": "bidirectional" if network.bidirectional else "forward",
+            **attributes,
+        },
+        dtypes=(x.dtype, x.dtype),
+        shapes=((steps, len(directions), batch, units), (len(directions), batch, units)),
+    )
+    return states.permute(2, 0, 1, 3).flatten(2), last

@@ -42,6 +42,9 @@ class SeveralEncoders(TextEncoder):
         self.needs = frozenset().union(*(member.needs for member in members))
         self.dim = dim
         self.weighs_characters = all(member.weighs_characters for member in members)
+        first = members[0]
+        if all((m.inputs, m.vocab) == (first.inputs, first.vocab) for m in members):
+            self.inputs, self.vocab = first.inputs, first.vocab
 
     def prepare(self, items: Any) -> list[Parts]:
         """Prepare each item for every member."""
@@ -53,6 +56,10 @@ class SeveralEncoders(TextEncoder):
         columns = zip(*(item.parts for item in prepared), strict=True)
         members = zip(self._encoders(), columns, strict=True)
         return Parts(tuple(encoder.collate(column) for encoder, column in members))
+
+    def batch_of(self, *tensors: Tensor) -> Parts:
+        """Return the batch in which every member reads the same tensors."""
+        return Parts(tuple(encoder.batch_of(*tensors) for encoder in self._encoders()))
 
     def embed(self, batch: Parts) -> list[Tensor]:
         """Return the embeddings of a batch by each member, (B, D_m)."""

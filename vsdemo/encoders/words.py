@@ -42,6 +42,8 @@ class WordEncoder(TextEncoder):
     The table of word vectors, (V, word_dim), starts uniform in [-0.1, 0.1]; that of `PAD` is zero.
     """
 
+    vocab: Vocab
+
     def __init__(self, vocab: Vocab, word_dim: int) -> None:
         super().__init__()
         self.vocab = vocab
@@ -59,6 +61,7 @@ class SequenceEncoder(WordEncoder):
     """Base class of encoders that read a sentence as a sequence of ids."""
 
     needs = frozenset({"words"})
+    inputs = ("ids", "lengths")
 
     def prepare(self, items: Sequence[Sentence]) -> list[Tensor]:
         """Look up the ids of each sentence, (T,)."""
@@ -69,3 +72,7 @@ class SequenceEncoder(WordEncoder):
         lengths = torch.tensor([len(ids) for ids in prepared])
         ids = pad_sequence(list(prepared), batch_first=True, padding_value=PAD)  # (B, T)
         return Words(ids, lengths)
+
+    def batch_of(self, *tensors: Tensor) -> Words:
+        """Return the batch of padded ids (B, T) and lengths (B,)."""
+        return Words(*tensors)
