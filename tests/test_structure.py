@@ -15,6 +15,7 @@ HOMES = {
     "torchvision": ("vision.*", "recipes.pocket.*"),
     "open_clip": ("vision.*", "models.clip"),
     "onnxruntime": ("vision.backbones.detectors",),
+    "pyarrow": ("search.export",),
     "gradio": ("ui", "ui.*"),
     "stanza": ("data.text.parser", "recipes.parsing.*"),
     "resvg_py": ("data.storybook.drawing",),

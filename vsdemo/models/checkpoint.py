@@ -454,6 +454,11 @@ def content_hash(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+def short_name(folder: Path) -> str:
+    """Return the last two parts of a checkpoint's path, such as "flickr8k/gru"."""
+    return "/".join(folder.resolve().parts[-2:])
+
+
 def _content_files(folder: Path) -> list[Path]:
     """Return the files of weights, vocabulary and configuration."""
     weights = folder.glob("model*.safetensors")

@@ -55,6 +55,11 @@ def find_weights(backbone: str) -> Weights:
     return Weights(backbone, path, content_hash(path) if path else "random")
 
 
+def is_backbone(name: str) -> bool:
+    """Return whether a name is that of a backbone, by the family that it starts with."""
+    return name.partition("/")[0] in FAMILIES
+
+
 def is_available(backbone: str) -> bool:
     """Return whether a backbone's weights are known to be available without a download."""
     family, _, name = backbone.partition("/")
