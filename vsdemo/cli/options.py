@@ -11,8 +11,32 @@ import typer
 if TYPE_CHECKING:
     from vsdemo.search.engine import Engine
 
-Checkpoint = Annotated[Path, typer.Argument(help="Checkpoint folder; see `vsdemo models`.")]
-Checkpoints = Annotated[list[Path], typer.Argument(help="Checkpoint folders.")]
+
+def checkpoint_folder(name: str) -> Path:
+    """Return the folder of a checkpoint that is named on the command line."""
+    if not name.startswith("clip:"):  # without importing torch
+        return Path(name)
+    from vsdemo.models.pretrained import folder_of
+
+    return folder_of(name)
+
+
+Checkpoint = Annotated[
+    Path,
+    typer.Argument(
+        parser=checkpoint_folder,
+        metavar="CHECKPOINT",
+        help="Checkpoint folder, or clip:NAME for a model of open_clip; see `vsdemo models`.",
+    ),
+]
+Checkpoints = Annotated[
+    list[Path],
+    typer.Argument(
+        parser=checkpoint_folder,
+        metavar="CHECKPOINTS...",
+        help="Checkpoint folders, or clip:NAME for models of open_clip.",
+    ),
+]
 PhotoFile = Annotated[Path, typer.Argument(metavar="PHOTO", help="Photo file.")]
 Gallery = Annotated[
     str | None,

@@ -390,6 +390,8 @@ def _shorten(error: Exception) -> str:
 
 
 def _build(spec: Spec, vocab: Vocab) -> DualEncoder:
+    if not models.get(spec.model).is_trained_here:
+        feature_cache(spec)  # whose weights are the model's own
     return models.build(spec.model, spec.config, vocab, spec.features)
 
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
 
 from vsdemo.core import checksums
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import ROOT
+from vsdemo.core.paths import ROOT, checkpoints_root
 from vsdemo.data.downloads.fetch import DOWNLOADS
-from vsdemo.vision.backbones.weights import hub_file, hub_folder, local_file
+from vsdemo.vision.backbones.weights import hub_file, hub_folder, local_file, reason_of
 
+HUB, LOCAL = "hf-hub:", "local-dir:"
+CONFIG = "open_clip_config.json"
+WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")  # as open_clip looks
+TOKENIZER = ("*token*", "vocab.*", "merges.txt", "special_tokens_map.json", "spiece.model")
+LAYOUT = (CONFIG, *WEIGHTS, *TOKENIZER)
 POCKET = ROOT / "checkpoints" / "pocket" / "model.safetensors"
 
 
@@ -20,7 +26,7 @@ class UnknownBackbone(Exception):
 
 
 class Family(Protocol):
-    """A family of backbones; their names start with its key in `backbones.FAMILIES`.
+    """A family of backbones; what their names start with is its key in `backbones.FAMILIES`.
 
     Attributes:
         network: Dotted name of the class of its networks, "module:Class", imported when needed.
@@ -32,7 +38,7 @@ class Family(Protocol):
         """Return the file of a network's weights, downloading it if it is missing.
 
         Args:
-            name: What follows the family's name and a slash.
+            name: What follows the key of the family.
 
         Returns:
             The file; None for random weights.
@@ -102,16 +108,28 @@ class TorchvisionFamily:
         return hub_file(tags["IMAGENET1K_V1"])
 
 
-class OpenClipFamily:
-    """open_clip's image encoders: open_clip/<architecture>/<pretrained>.
+class ClipFamily:
+    """open_clip's models: clip:NAME. As a backbone, such a model is its image tower.
 
-    `pretrained` is a tag of open_clip, the tag of a file in VSDEMO_DATA, or "random".
+    NAME is one of
+
+    - ARCHITECTURE/TAG, where TAG is one of open_clip's, that of a file in VSDEMO_DATA, or "random";
+    - hf-hub:OWNER/REPOSITORY, a model in open_clip's layout on the Hugging Face Hub;
+    - local-dir:FOLDER, such a model on disk;
+    - the name of a checkpoint of vsdemo that has this layout, such as storybook/clip.
     """
 
     network = "vsdemo.vision.backbones.clip:Clip"
 
     def find(self, name: str) -> Path | None:
-        """Return a file in VSDEMO_DATA, or open_clip's own, downloading it if it is missing."""
+        """Return the file of weights, downloading it if it is missing.
+
+        A model in open_clip's layout has its configuration beside it.
+        """
+        if (folder := self._folder(name)) is not None:
+            return weights_in(folder)
+        if name.startswith(HUB):
+            return weights_in(self._snapshot(name.removeprefix(HUB)))
         architecture, tag = self._split(name)
         self._check(architecture)
         if tag == "random":
@@ -119,18 +137,55 @@ class OpenClipFamily:
         return self._local_file(architecture, tag) or self._download(architecture, tag)
 
     def is_available(self, name: str) -> bool:
-        """Return whether the weights are random or a file is in VSDEMO_DATA."""
+        """Return whether the weights are random or on disk."""
         try:
+            folder = self._folder(name)
+            if folder is not None:
+                return weights_in(folder).is_file()
+            if name.startswith(HUB):
+                return self._in_cache(name.removeprefix(HUB))
             architecture, tag = self._split(name)
-        except UnknownBackbone:
+        except (UnknownBackbone, UserError):
             return False
         return tag == "random" or self._local_file(architecture, tag) is not None
 
     @staticmethod
+    def _folder(name: str) -> Path | None:
+        """Return the folder that a name means; None if it means none."""
+        if name.startswith(LOCAL):
+            return Path(name.removeprefix(LOCAL)).expanduser()
+        own = checkpoints_root() / name
+        return own if name and ".." not in own.parts and (own / CONFIG).is_file() else None
+
+    @staticmethod
+    def _snapshot(repository: str) -> Path:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+        try:
+            return Path(snapshot_download(repository, allow_patterns=[*LAYOUT]))
+        except (HfHubHTTPError, HFValidationError) as error:
+            raise UserError(
+                f"The Hugging Face Hub has no model {repository!r} that can be read here "
+                f"({reason_of(error)})."
+            ) from None
+
+    @staticmethod
+    def _in_cache(repository: str) -> bool:
+        from huggingface_hub import try_to_load_from_cache
+        from huggingface_hub.errors import HFValidationError
+
+        try:
+            config = try_to_load_from_cache(repository, CONFIG)
+        except HFValidationError:
+            return False
+        return isinstance(config, str) and weights_in(Path(config).parent).is_file()
+
+    @staticmethod
     def _split(name: str) -> tuple[str, str]:
-        if name.count("/") != 1:
+        architecture, slash, tag = name.partition("/")
+        if not (architecture and slash and tag) or "/" in tag:
             raise UnknownBackbone
-        architecture, tag = name.split("/")
         return architecture, tag
 
     @staticmethod
@@ -141,10 +196,12 @@ class OpenClipFamily:
     def _check(architecture: str) -> None:
         import open_clip  # takes seconds to import
 
-        if architecture not in open_clip.list_models():
+        known = open_clip.list_models()
+        if architecture not in known:
+            near = ", ".join(get_close_matches(architecture, known, cutoff=0.4)) or "ViT-B-32"
             raise UserError(
-                f"open_clip has no architecture {architecture!r}; use ViT-B-32, RN50 or another "
-                "that open_clip.list_models() lists."
+                f"open_clip has no architecture {architecture!r}; near it are {near}, and "
+                "open_clip.list_models() lists all."
             )
 
     @staticmethod
@@ -159,3 +216,20 @@ class OpenClipFamily:
                 f"use one of: {', '.join(tags) or 'none'}."
             )
         return Path(open_clip.download_pretrained(config))
+
+
+def weights_in(folder: Path) -> Path:
+    """Return the weights of a folder in open_clip's layout.
+
+    Raises:
+        UserError: The folder has no configuration or no weights.
+    """
+    if not (folder / CONFIG).is_file():
+        raise UserError(
+            f"{folder} has no {CONFIG}, so it is no model in open_clip's layout; save one by "
+            "open_clip.push_to_hf_hub.save_for_hf."
+        )
+    for name in WEIGHTS:
+        if (folder / name).is_file():
+            return folder / name
+    raise UserError(f"{folder} has a {CONFIG}, but no weights; put {WEIGHTS[0]} beside it.")
