@@ -13,10 +13,14 @@ from vsdemo.core.interrupts import INTERRUPTED
 
 def fetch(
     name: Annotated[
-        str | None, typer.Argument(help="What to download; without it, list what there is.")
+        str | None,
+        typer.Argument(
+            help="What to download, or clip:NAME for a model of open_clip; without it, list what "
+            "there is."
+        ),
     ] = None,
 ) -> None:
-    """Download a data set or an image network.
+    """Download a data set, an image network or a model.
 
     Ctrl-C pauses; the same command resumes.
     """
@@ -27,6 +31,10 @@ def fetch(
     if name is None:
         _list()
         return
+    if name.startswith("clip:"):
+        from vsdemo.vision.backbones import repository_of
+
+        name = repository_of(name)
     thing = downloads.find_download(name)
     if thing.missing:
         print(thing)

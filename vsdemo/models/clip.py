@@ -153,8 +153,8 @@ def build(config: ClipConfig, vocab: Vocab, features: int) -> DualEncoder:
     distance from r says how specific an item is, and the exterior angle at x between x - r and
     y - x is small where y follows from x.
 
-    Departures: none of the model; a text that is longer than the context is cut, and the app says
-    so.
+    Departures: (1) a text that is longer than the context is cut, and the app names the words that
+    are not read; (2) vectors of photos are kept in float32, and of the text no layer is trained.
     """
     weights = find_weights(config.backbone)
     try:

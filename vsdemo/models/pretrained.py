@@ -15,9 +15,8 @@ from vsdemo.core.paths import home
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.models import checkpoint
 from vsdemo.models.checkpoint import Spec
+from vsdemo.vision.backbones import CLIP
 from vsdemo.vision.features import FeatureCache
-
-PREFIX = "clip:"
 
 
 def folder_of(name: str | Path) -> Path:
@@ -27,12 +26,12 @@ def folder_of(name: str | Path) -> Path:
         UserError: There is no such model of open_clip, or its weights are not available.
     """
     text = str(name)
-    if not text.startswith(PREFIX):
+    if not text.startswith(CLIP):
         return Path(name)
     _, default = models.preset("clip")
     config = default.model_copy(update={"backbone": text})
     cache = FeatureCache(config.backbone, config.crops)
-    slug = "--".join(part for part in text.removeprefix(PREFIX).split("/") if part)
+    slug = "--".join(part for part in text.removeprefix(CLIP).split("/") if part)
     folder = home() / "clip" / f"{slug}-{cache.hash}"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_suffix(".lock")):

@@ -125,10 +125,10 @@ def _shrink(photo: Image.Image, spec: InputSpec) -> Image.Image:
 
 VIEWS = {  # Vendrov 2016, section 4.2, has "ten"
     "center": Crops(views=1, vectors=1, cut=_center),
-    "own": Crops(views=1, vectors=1, cut=_own),
     "mirror": Crops(views=2, vectors=1, cut=_mirror),
     "ten": Crops(views=10, vectors=1, cut=_ten),
     "whole": Crops(views=1, vectors=1, cut=_whole),
+    "own": Crops(views=1, vectors=1, cut=_own),
 }
 REGIONS = {
     "windows": Crops(views=1, vectors=21, cut=_whole_for_regions),

@@ -18,10 +18,11 @@ from vsdemo.vision.backbones.families import (
 )
 from vsdemo.vision.backbones.weights import BROKEN, Weights, content_hash, reason_of
 
+CLIP = "clip:"
 FAMILIES: dict[str, Family] = {  # by what the names of backbones start with
     "pocket": PocketFamily(),
     "torchvision/": TorchvisionFamily(),
-    "clip:": ClipFamily(),
+    CLIP: ClipFamily(),
 }
 BACKBONES = (  # offered in forms; any other of torchvision or open_clip can be named
     "pocket",
@@ -41,11 +42,7 @@ def find_weights(backbone: str) -> Weights:
         family, name = family_of(backbone)
         path = family.find(name)
     except UnknownBackbone:
-        raise UserError(
-            f"There is no backbone {backbone!r}; write pocket, torchvision/NAME (densenet169, "
-            "resnet152, vgg19, ...) or clip:ARCHITECTURE/TAG, such as "
-            "clip:ViT-B-32/laion2b_s34b_b79k."
-        ) from None
+        raise _unknown(backbone) from None
     except BROKEN as error:
         raise UserError(
             f"The image network {backbone} is missing and could not be downloaded "
@@ -53,6 +50,25 @@ def find_weights(backbone: str) -> Weights:
             "the models/ folder below VSDEMO_DATA."
         ) from None
     return Weights(backbone, path, content_hash(path) if path else "random")
+
+
+def _unknown(backbone: str) -> UserError:
+    return UserError(
+        f"There is no backbone {backbone!r}; write pocket, torchvision/NAME (densenet169, "
+        "resnet152, vgg19, ...) or clip:ARCHITECTURE/TAG, such as clip:ViT-B-32/laion2b_s34b_b79k."
+    )
+
+
+def repository_of(backbone: str) -> str:
+    """Return the OWNER/NAME on the Hugging Face Hub of `clip:NAME`.
+
+    Raises:
+        UserError: There is no such model.
+    """
+    try:
+        return ClipFamily().repository(backbone.removeprefix(CLIP))
+    except UnknownBackbone:
+        raise _unknown(backbone) from None
 
 
 def is_available(backbone: str) -> bool:

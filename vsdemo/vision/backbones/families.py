@@ -10,14 +10,13 @@ from typing import Protocol
 from vsdemo.core import checksums
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT, checkpoints_root
+from vsdemo.data.downloads import hub
 from vsdemo.data.downloads.fetch import DOWNLOADS
-from vsdemo.vision.backbones.weights import hub_file, hub_folder, local_file, reason_of
+from vsdemo.vision.backbones.weights import hub_file, hub_folder, local_file
 
 HUB, LOCAL = "hf-hub:", "local-dir:"
-CONFIG = "open_clip_config.json"
-WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")  # as open_clip looks
-TOKENIZER = ("*token*", "vocab.*", "merges.txt", "special_tokens_map.json", "spiece.model")
-LAYOUT = (CONFIG, *WEIGHTS, *TOKENIZER)
+CONFIG = hub.CONFIG
+WEIGHTS = (hub.WEIGHTS, "open_clip_pytorch_model.bin")  # as open_clip looks for them
 POCKET = ROOT / "checkpoints" / "pocket" / "model.safetensors"
 
 
@@ -122,32 +121,60 @@ class ClipFamily:
     network = "vsdemo.vision.backbones.clip:Clip"
 
     def find(self, name: str) -> Path | None:
-        """Return the file of weights, downloading it if it is missing.
+        """Return the file of weights; None for random ones. Nothing is downloaded.
 
         A model in open_clip's layout has its configuration beside it.
         """
         if (folder := self._folder(name)) is not None:
             return weights_in(folder)
-        if name.startswith(HUB):
-            return weights_in(self._snapshot(name.removeprefix(HUB)))
-        architecture, tag = self._split(name)
-        self._check(architecture)
-        if tag == "random":
-            return None
-        return self._local_file(architecture, tag) or self._download(architecture, tag)
+        if not name.startswith(HUB):
+            architecture, tag = self._split(name)
+            self._check(architecture)
+            if tag == "random":
+                return None
+            if (file := self._local_file(architecture, tag)) is not None:
+                return file
+        for folder in _copies(self.repository(name)):
+            if (folder / CONFIG).is_file():
+                return weights_in(folder)
+        raise UserError(
+            f"The CLIP model {name} is missing; `python -m vsdemo fetch clip:{name}` downloads it."
+        )
 
     def is_available(self, name: str) -> bool:
         """Return whether the weights are random or on disk."""
         try:
-            folder = self._folder(name)
-            if folder is not None:
-                return weights_in(folder).is_file()
-            if name.startswith(HUB):
-                return self._in_cache(name.removeprefix(HUB))
-            architecture, tag = self._split(name)
+            self.find(name)
         except (UnknownBackbone, UserError):
             return False
-        return tag == "random" or self._local_file(architecture, tag) is not None
+        return True
+
+    def repository(self, name: str) -> str:
+        """Return the OWNER/NAME of a model on the Hugging Face Hub.
+
+        Raises:
+            UnknownBackbone: The name is not one of a model on the Hub.
+            UserError: open_clip has no such architecture or tag.
+        """
+        if name.startswith(LOCAL):
+            raise UserError(f"{name} is on disk; only models of the Hugging Face Hub are fetched.")
+        if name.startswith(HUB):
+            repository = name.removeprefix(HUB)
+            if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", repository):
+                raise UserError(f"{repository!r} is no OWNER/NAME of the Hugging Face Hub.")
+            return repository
+        architecture, tag = self._split(name)
+        self._check(architecture)
+        import open_clip
+
+        config = open_clip.get_pretrained_cfg(architecture, tag)
+        if not config:
+            tags = open_clip.list_pretrained_tags_by_model(architecture)
+            raise UserError(
+                f"open_clip has no weights {tag!r} for {architecture!r}; "
+                f"use one of: {', '.join(tags) or 'none'}."
+            )
+        return str(config["hf_hub"]).rstrip("/")
 
     @staticmethod
     def _folder(name: str) -> Path | None:
@@ -156,30 +183,6 @@ class ClipFamily:
             return Path(name.removeprefix(LOCAL)).expanduser()
         own = checkpoints_root() / name
         return own if name and ".." not in own.parts and (own / CONFIG).is_file() else None
-
-    @staticmethod
-    def _snapshot(repository: str) -> Path:
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import HfHubHTTPError, HFValidationError
-
-        try:
-            return Path(snapshot_download(repository, allow_patterns=[*LAYOUT]))
-        except (HfHubHTTPError, HFValidationError) as error:
-            raise UserError(
-                f"The Hugging Face Hub has no model {repository!r} that can be read here "
-                f"({reason_of(error)})."
-            ) from None
-
-    @staticmethod
-    def _in_cache(repository: str) -> bool:
-        from huggingface_hub import try_to_load_from_cache
-        from huggingface_hub.errors import HFValidationError
-
-        try:
-            config = try_to_load_from_cache(repository, CONFIG)
-        except HFValidationError:
-            return False
-        return isinstance(config, str) and weights_in(Path(config).parent).is_file()
 
     @staticmethod
     def _split(name: str) -> tuple[str, str]:
@@ -204,18 +207,14 @@ class ClipFamily:
                 "open_clip.list_models() lists all."
             )
 
-    @staticmethod
-    def _download(architecture: str, tag: str) -> Path:
-        import open_clip
 
-        config = open_clip.get_pretrained_cfg(architecture, tag)
-        if not config:
-            tags = open_clip.list_pretrained_tags_by_model(architecture)
-            raise UserError(
-                f"open_clip has no weights {tag!r} for {architecture!r}; "
-                f"use one of: {', '.join(tags) or 'none'}."
-            )
-        return Path(open_clip.download_pretrained(config))
+def _copies(repository: str) -> list[Path]:
+    """Return where a model of the Hub may be: what `fetch` keeps, and the Hub's own cache."""
+    from huggingface_hub import try_to_load_from_cache
+
+    cached = try_to_load_from_cache(repository, CONFIG)
+    folders = [hub.folder_of(repository)]
+    return [*folders, Path(cached).parent] if isinstance(cached, str) else folders
 
 
 def weights_in(folder: Path) -> Path:
