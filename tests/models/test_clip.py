@@ -150,13 +150,15 @@ def test_a_model_is_one_checkpoint(tiny):
     assert not any(file.stat().st_size > 100_000 for file in folder.iterdir())  # no weights
 
 
-def test_other_weights_are_another_checkpoint(tmp_path):
+def test_other_weights_are_noticed(tmp_path):
     source = write_clip(tmp_path / "model")
     folder = folder_of(f"clip:local-dir:{source}")
+    old = checkpoint.read_spec(folder)
     write_clip(source, seed=1)
-    assert folder_of(f"clip:local-dir:{source}") != folder
     with pytest.raises(UserError, match="weights"):
         checkpoint.load(folder)
+    assert folder_of(f"clip:local-dir:{source}") == folder
+    assert checkpoint.load(folder)[1].backbone_hash != old.backbone_hash
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ def fetch(
     from vsdemo.core.paths import fetch_root
     from vsdemo.data.downloads import fetch as downloads
     from vsdemo.data.downloads.download import format_size
+    from vsdemo.models.pretrained import make_fetched
 
     if name is None:
         _list()
@@ -44,6 +45,7 @@ def fetch(
         done = format_size(thing.received)
         print(f"Stopped after {done}; the same command resumes.")
         raise typer.Exit(INTERRUPTED) from None
+    make_fetched(thing)
     print(f"{thing.title} is in {fetch_root()}")
 
 

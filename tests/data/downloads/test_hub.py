@@ -9,6 +9,7 @@ import pytest
 from tests.support.clips import write_clip
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.data.downloads import fetch, hub
+from vsdemo.models import checkpoint, pretrained
 from vsdemo.vision.backbones import find_weights, is_available, repository_of
 
 REPOSITORY = "laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
@@ -28,7 +29,7 @@ def entry(name, content, *, large):
 
 
 @pytest.fixture
-def served(web, tmp_path, monkeypatch):
+def served(web, own_home, tmp_path, monkeypatch):
     """A server in the place of the Hub, with a tiny model and a file that nobody needs."""
     folder = write_clip(tmp_path / "source")
     config, weights = (folder / name for name in (hub.CONFIG, hub.WEIGHTS))
@@ -76,6 +77,12 @@ def test_the_download_of_the_app_is_the_same(served, monkeypatch):
     run("clip")
     assert is_available(NAME)
     assert not own.missing
+    assert not pretrained.known()
+    pretrained.make_fetched(own)
+    (folder,) = pretrained.known()
+    assert checkpoint.load(folder)[1].config.backbone == f"clip:hf-hub:{REPOSITORY}"
+    own.files[1].target.unlink()
+    assert not pretrained.known()  # the weights were deleted
 
 
 def test_a_fetch_resumes(served):

@@ -24,6 +24,7 @@ class RemoteFile:
         destination: Where it is unpacked to, below the folder of the data sets.
         unpacked_size: Bytes of the unpacked data, about.
         unpack: Creates the target from the downloaded file; the last argument is `unpacked_size`.
+        repository: OWNER/NAME of the model on the Hugging Face Hub that it belongs to, or empty.
     """
 
     url: str
@@ -32,6 +33,7 @@ class RemoteFile:
     destination: str
     unpacked_size: int
     unpack: Callable[[Path, Path, StageProgress, Event, int], None]
+    repository: str = ""
 
     @property
     def path(self) -> Path:
@@ -71,6 +73,11 @@ class Download:
     about: str
     files: tuple[RemoteFile, ...]
     terms: str = ""
+
+    @property
+    def repository(self) -> str:
+        """OWNER/NAME of the model on the Hugging Face Hub; empty for anything else."""
+        return self.files[0].repository
 
     @property
     def size(self) -> int:

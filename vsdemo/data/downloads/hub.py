@@ -32,13 +32,7 @@ def folder_of(repository: str) -> Path:
 
 @dataclass(frozen=True)
 class HubFile(RemoteFile):
-    """A file of a repository, kept as it is.
-
-    Args:
-        repository: OWNER/NAME.
-    """
-
-    repository: str = ""
+    """A file of a repository, kept as it is."""
 
     @property
     def path(self) -> Path:
