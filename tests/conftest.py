@@ -285,3 +285,9 @@ def toy_order(own_folders, tmp_path_factory):
 def toy_concepts(own_folders, tmp_path_factory):
     """Return a model with embeddings in perfect order for all concepts of `toy`."""
     return small_orders.write_concepts(tmp_path_factory.mktemp("orders") / "concepts")
+
+
+@pytest.fixture
+def is_one_sentence():
+    """Whether an error message is one sentence on one line."""
+    return lambda caught: str(caught.value).endswith(".") and "\n" not in str(caught.value)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.support.clips import write_clip
 from vsdemo.core.paths import ROOT
 
 FRAGMENTS = ROOT / "checkpoints" / "storybook" / "fragments"
@@ -41,6 +42,17 @@ def test_embeddings_of_a_folder_in_half_precision(run, toy_checkpoint, toy_root,
     assert [row["photo"] for row in json.loads(to.with_suffix(".json").read_text())["rows"]] == [
         photo.name for photo in photos[:3]
     ]
+
+
+def test_a_model_of_open_clip_has_embeddings_but_no_onnx_models(run, tmp_path):
+    name = f"clip:local-dir:{write_clip(tmp_path / 'model')}"
+    to = tmp_path / "emb.parquet"
+    code, printed, errors = run("export", name, "--gallery", "toy", "--split", "dev", "--to", to)
+    assert code == 0, errors
+    assert printed.startswith("8 photos, 40 captions, 24 x float32")
+    code, _, errors = run("export", name, "--onnx", tmp_path / "onnx")
+    assert code == 2
+    assert errors.startswith("vsdemo: clip cannot be exported to ONNX")
 
 
 def test_the_command_again_replaces_the_file(run, toy_checkpoint, tmp_path):

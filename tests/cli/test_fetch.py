@@ -62,7 +62,7 @@ def test_fetch_resumes_after_ctrl_c(run, no_data, web, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "printed"),
     [
-        (("coco",), "There is no 'coco' to fetch; valid are flickr8k, densenet169."),
+        (("coco",), "There is no 'coco' to fetch; valid are flickr8k, densenet169, clip."),
         (("flickr8k", "now"), "unexpected extra argument"),
         (("flickr8k",), "its server answers 404 Not Found."),
     ],

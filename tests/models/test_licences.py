@@ -52,7 +52,7 @@ def test_pretrained_word_vectors_are_research_only():
     ("backbone", "label"),
     [
         ("torchvision/densenet169", "MIT; its image network: BSD-3-Clause"),
-        ("open_clip/ViT-B-32/openai", "MIT; its image network: see its source"),
+        ("clip:ViT-B-32/openai", "MIT; its image network: see its source"),
     ],
 )
 def test_label_names_another_licence_of_the_backbone(backbone, label):

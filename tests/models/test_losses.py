@@ -175,31 +175,3 @@ def test_a_loss_that_is_not_finite_raises(value):
 
 def test_every_loss_that_a_preset_names_is_registered():
     assert {config.loss for _, config in models.presets().values()} == LOSSES.keys()
-
-
-@pytest.mark.parametrize("hardest", [0.0, 0.95, 1.0])
-def test_ranking_of_labels_equals_plain_loops(hardest):
-    draw = torch.Generator().manual_seed(0)
-    scores = torch.rand(5, 4, generator=draw, dtype=torch.float64, requires_grad=True)
-    # One photo that each text is true of, so that nothing is random; the last ones do not count.
-    labels = torch.tensor(
-        [[1, 0, -1, 0], [0, 1, 0, 0], [-1, 0, 1, 0], [0, 0, 0, -1], [1, -1, -1, -1]]
-    )
-    expected = 0.0
-    for text, photo in ((0, 0), (1, 1), (2, 2)):
-        right = scores[text, photo].item()
-        for_text = [
-            max(0.0, 0.3 - right + scores[text, p].item()) for p in range(4) if labels[text, p] == 0
-        ]
-        for_photo = [
-            max(0.0, 0.3 - right + scores[t, photo].item())
-            for t in range(5)
-            if labels[t, photo] == 0
-        ]
-        for hinges in (for_text, for_photo):
-            expected += (1 - hardest) * sum(hinges) + hardest * max(hinges)
-    ranking = PairwiseRanking(margin=0.3, hardest=hardest)
-    loss = ranking.of_labels(scores, labels)
-    assert loss.item() == pytest.approx(expected / 3)
-    assert torch.autograd.gradcheck(lambda x: ranking.of_labels(x, labels), scores)
-    assert ranking.of_labels(scores, torch.ones_like(labels)).item() == 0

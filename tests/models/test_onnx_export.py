@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests.support import onnx_search
+from tests.support.clips import write_clip
 from vsdemo import models
 from vsdemo.core import config
 from vsdemo.core.embeddings import Embeddings
@@ -198,6 +199,12 @@ def test_a_folder_that_cannot_be_made_is_reported(tmp_path):
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(UserError, match="file/onnx cannot be written"):
         onnx_export.export_checkpoint(folder, tmp_path / "file" / "onnx")
+
+
+def test_a_network_that_resizes_photos_in_its_own_way_is_refused(tmp_path):
+    name = f"clip:local-dir:{write_clip(tmp_path / 'model')}"
+    with pytest.raises(UserError, match="its own way to resize photos"):
+        onnx_export.export_network(name, tmp_path / "onnx")
 
 
 def test_an_unknown_network_is_refused(tmp_path):

@@ -177,7 +177,7 @@ def test_only_available_networks_are_offered_beside_the_default(monkeypatch):
 @pytest.mark.parametrize(
     "name",
     [
-        *("torchvision/resnet152", "open_clip/RN50/random", "../../etc/passwd", "/etc/passwd"),
+        *("torchvision/resnet152", "clip:RN50/random", "../../etc/passwd", "/etc/passwd"),
         *("torchvision/../../x", "torchvision/*", "", "pocket ", "Pocket"),
     ],
 )

@@ -79,9 +79,3 @@ def models_folder(tmp_path, monkeypatch):
 def float32(monkeypatch):
     """Backbones compute in float32."""
     monkeypatch.setattr(networks, "autocast", nullcontext)
-
-
-@pytest.fixture
-def is_one_sentence():
-    """Whether an error message is one sentence on one line."""
-    return lambda caught: str(caught.value).endswith(".") and "\n" not in str(caught.value)

@@ -29,6 +29,8 @@ def models(*, as_json: Json = False) -> None:
     print("Presets (python -m vsdemo train PRESET --out DIR [--set key=value]):")
     rows = [(name, registry.get(model).summary) for name, (model, _) in registry.presets().items()]
     print_table(rows, indent=2)
+    print("\nModels of open_clip, in the place of a checkpoint, such as")
+    print("  clip:ViT-B-32/laion2b_s34b_b79k, clip:hf-hub:OWNER/REPOSITORY, clip:local-dir:FOLDER")
     print("\nSettings (--set key=value), with the defaults of each model's first preset:")
     for model in registry.MODELS:
         print(f"  {model}: {describe(next(iter(registry.get(model).presets.values())))}")

@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
-from vsdemo.cli.options import Gallery, Json, Split, load_engine
+from vsdemo.cli.options import Gallery, Json, Split, checkpoint_folder, load_engine
 from vsdemo.cli.output import print_json, print_table
 from vsdemo.core.errors import UserError
 
 
 def export(  # noqa: PLR0913 (a command's parameters are its options)
-    model: Annotated[
-        str,
+    checkpoint: Annotated[
+        Path,
         typer.Argument(
-            metavar="CHECKPOINT",
-            help="Checkpoint folder; with --onnx also an image network, such as pocket.",
+            callback=checkpoint_folder,
+            help="Checkpoint folder or clip:NAME; with --onnx also an image network: pocket.",
         ),
     ],
     to: Annotated[
@@ -44,7 +44,7 @@ def export(  # noqa: PLR0913 (a command's parameters are its options)
     replaced.
     """
     if to is not None and onnx is None:
-        about = _write_embeddings(Path(model), to, gallery, split, half=half)
+        about = _write_embeddings(checkpoint, to, gallery, split, half=half)
         if as_json:
             print_json({"file": str(to), **about})
         else:
@@ -53,7 +53,7 @@ def export(  # noqa: PLR0913 (a command's parameters are its options)
     elif onnx is not None and to is None:
         if gallery is not None or split != "all" or half:
             raise UserError("--gallery, --split and --half are for embeddings; use --to.")
-        files = _write_onnx(model, onnx)
+        files = _write_onnx(checkpoint, onnx)
         if as_json:
             print_json({"files": [str(file) for file in files]})
         else:
@@ -79,10 +79,10 @@ def _write_embeddings(
         )
 
 
-def _write_onnx(model: str, folder: Path) -> list[Path]:
+def _write_onnx(checkpoint: Path, to: Path) -> list[Path]:
     from vsdemo.models import onnx_export
     from vsdemo.vision.backbones import is_backbone
 
-    if is_backbone(model):
-        return onnx_export.export_network(model, folder)
-    return onnx_export.export_checkpoint(Path(model), folder)
+    if is_backbone(str(checkpoint)) and not (checkpoint / "config.json").exists():
+        return onnx_export.export_network(str(checkpoint), to)
+    return onnx_export.export_checkpoint(checkpoint, to)

@@ -13,20 +13,29 @@ from vsdemo.core.interrupts import INTERRUPTED
 
 def fetch(
     name: Annotated[
-        str | None, typer.Argument(help="What to download; without it, list what there is.")
+        str | None,
+        typer.Argument(
+            help="What to download, or clip:NAME for a model of open_clip; without it, list what "
+            "there is."
+        ),
     ] = None,
 ) -> None:
-    """Download a data set or an image network.
+    """Download a data set, an image network or a model.
 
     Ctrl-C pauses; the same command resumes.
     """
     from vsdemo.core.paths import fetch_root
     from vsdemo.data.downloads import fetch as downloads
     from vsdemo.data.downloads.download import format_size
+    from vsdemo.models.pretrained import make_fetched
 
     if name is None:
         _list()
         return
+    if name.startswith("clip:"):
+        from vsdemo.vision.backbones import repository_of
+
+        name = repository_of(name)
     thing = downloads.find_download(name)
     if thing.missing:
         print(thing)
@@ -36,6 +45,7 @@ def fetch(
         done = format_size(thing.received)
         print(f"Stopped after {done}; the same command resumes.")
         raise typer.Exit(INTERRUPTED) from None
+    make_fetched(thing)
     print(f"{thing.title} is in {fetch_root()}")
 
 

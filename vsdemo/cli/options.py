@@ -11,8 +11,35 @@ import typer
 if TYPE_CHECKING:
     from vsdemo.search.engine import Engine
 
-Checkpoint = Annotated[Path, typer.Argument(help="Checkpoint folder; see `vsdemo models`.")]
-Checkpoints = Annotated[list[Path], typer.Argument(help="Checkpoint folders.")]
+
+def checkpoint_folder(name: Path) -> Path:
+    """Return the folder of a checkpoint that is named on the command line."""
+    if not str(name).startswith("clip:"):  # without importing torch
+        return name
+    from vsdemo.models.pretrained import folder_of
+
+    return folder_of(name)
+
+
+def checkpoint_folders(names: list[Path]) -> list[Path]:
+    """Return the folders of checkpoints that are named on the command line."""
+    return [checkpoint_folder(name) for name in names]
+
+
+Checkpoint = Annotated[
+    Path,
+    typer.Argument(
+        callback=checkpoint_folder,
+        help="Checkpoint folder, or clip:NAME for a model of open_clip; see `vsdemo models`.",
+    ),
+]
+Checkpoints = Annotated[
+    list[Path],
+    typer.Argument(
+        callback=checkpoint_folders,
+        help="Checkpoint folders, or clip:NAME for models of open_clip.",
+    ),
+]
 PhotoFile = Annotated[Path, typer.Argument(metavar="PHOTO", help="Photo file.")]
 Gallery = Annotated[
     str | None,

@@ -40,7 +40,7 @@ PhotoMaterial = Annotated[Material, OneOf(("photos",))]
 Backbone = Annotated[str, Field(description="Frozen image network; see `vsdemo models`")]
 Crops = Annotated[
     str,
-    OneOf(("center", "mirror", "ten", "whole")),
+    OneOf(("center", "mirror", "ten", "whole", "own")),
     Field(description="Views of a photo whose features are averaged"),
 ]
 Photos = Annotated[

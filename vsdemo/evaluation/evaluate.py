@@ -86,7 +86,7 @@ def load_photos(
         boxes: Whether to return the boxes of the regions, too.
     """
     checkpoint.check_photos(spec)  # before a data set is read or drawn
-    return _photo_data(spec, datasets.load(dataset or spec.dataset, split), boxes=boxes)
+    return _photo_data(spec, datasets.load(dataset or spec.gallery, split), boxes=boxes)
 
 
 def _photo_data(spec: Spec, captions: CaptionSet, *, boxes: bool = False) -> PhotoData:

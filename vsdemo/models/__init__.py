@@ -30,6 +30,7 @@ MODELS: dict[str, str] = {  # name -> "module:attribute"
     "fragments": "vsdemo.models.karpathy2014:FRAGMENTS",
     "devise": "vsdemo.models.frome2013:DEVISE",
     "char_gru": "vsdemo.models.merckx2019:CHAR_GRU",
+    "clip": "vsdemo.models.clip:CLIP",
     "hypernyms": "vsdemo.models.vendrov2016:HYPERNYMS",
 }
 
@@ -62,7 +63,11 @@ def get(name: str) -> Model:
 
 
 def presets() -> dict[str, tuple[str, Config]]:
-    """Return preset name -> (model name, configuration)."""
+    """Return preset name -> (model name, configuration), of models that are trained here."""
+    return {name: preset for name, preset in _all().items() if get(preset[0]).is_trained_here}
+
+
+def _all() -> dict[str, tuple[str, Config]]:
     return {
         preset: (name, config) for name in MODELS for preset, config in get(name).presets.items()
     }
@@ -74,9 +79,9 @@ def preset(name: str) -> tuple[str, Config]:
     Raises:
         UserError: The name is unknown; the message lists the valid ones.
     """
-    known = presets()
+    known = _all()
     if name not in known:
-        raise UserError(f"There is no preset {name!r}; valid are {', '.join(known)}.")
+        raise UserError(f"There is no preset {name!r}; valid are {', '.join(presets())}.")
     return known[name]
 
 

@@ -63,7 +63,7 @@ class Spec:
     Attributes:
         model: Name of the model; `ensemble` for an ensemble.
         preset: Name of the preset.
-        dataset: Name of the data set.
+        dataset: Name of the data set of the training; empty for models that are not trained here.
         config: Configuration; of an ensemble that of its first member.
         backbone_hash: Hash of the backbone's weights; empty without photos.
         features: Length of the vector of a photo, or of each region; 0 without photos.
@@ -91,6 +91,11 @@ class Spec:
             return {}
         default = dict(models.preset(self.preset)[1])
         return {key: value for key, value in self.config if value != default[key]}
+
+    @property
+    def gallery(self) -> str:
+        """The data set to use where none is named: that of the training, or Storybook."""
+        return self.dataset or "storybook"
 
     @property
     def label(self) -> str:
@@ -390,6 +395,8 @@ def _shorten(error: Exception) -> str:
 
 
 def _build(spec: Spec, vocab: Vocab) -> DualEncoder:
+    if not models.get(spec.model).is_trained_here:
+        feature_cache(spec)  # whose weights are the model's own
     return models.build(spec.model, spec.config, vocab, spec.features)
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
@@ -46,8 +47,9 @@ class DualEncoder(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """The device of the weights."""
-        return next(self.parameters()).device
+        """The device of the weights; without weights of its own, the chosen device."""
+        parameter = next(self.parameters(), None)
+        return device() if parameter is None else parameter.device
 
     def encode_text(
         self, sentences: Sequence[Sentence], progress: Progress | None = None

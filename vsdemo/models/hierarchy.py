@@ -118,7 +118,6 @@ class HierarchyConfig(SymmetricConfig, RelationConfig):
     order_margin: OrderMargin = 0.3
     negatives: Negatives = 16
     ranking_weight: Weight = 5.0
-    others_weight: Weight = 0.0
     separation: Weight = 0.0
     text_weight: Weight = 3.0
     photo_weight: Weight = 3.0
@@ -223,7 +222,6 @@ def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
             config.ranking_weight,
             texts=config.text_weight,
             photos=config.photo_weight,
-            others=config.others_weight,
             separation=config.separation,
         ),
         ranked_by=angle_and_order(angle, weight=config.ranking_order_weight),

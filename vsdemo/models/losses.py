@@ -86,30 +86,6 @@ class PairwiseRanking:
             "right_score": right.mean().detach(),
         }
 
-    def of_labels(self, scores: Tensor, labels: Tensor) -> Tensor:
-        """Return the mean loss of N texts that may be true of several photos.
-
-        Each text is ranked with one photo that it is true of, drawn at random: the photo among
-        those that the text is false of, and the text among those that are false of the photo.
-
-        Args:
-            scores: Of the N texts and P photos, (N, P).
-            labels: 1 where a text is true, 0 where it is false, -1 where that is unknown, (N, P).
-        """
-        has_both = ((labels == 1).any(1) & (labels == 0).any(1)).nonzero()[:, 0]
-        if not len(has_both):
-            return scores.sum() * 0
-        chosen = torch.multinomial((labels[has_both] == 1).float(), 1)[:, 0]
-        right = scores[has_both, chosen][:, None]  # (M, 1)
-        total = scores.new_zeros(())
-        for others, known in (
-            (scores[has_both], labels[has_both]),  # (M, P)
-            (scores[:, chosen].T, labels[:, chosen].T),  # (M, N)
-        ):
-            hinges = (self.margin - right + others).clamp(min=0).masked_fill(known != 0, 0)
-            total += (1 - self.hardest) * hinges.sum() + self.hardest * hinges.amax(1).sum()
-        return total / len(has_both)
-
 
 @dataclass(frozen=True)
 class SquaredError:

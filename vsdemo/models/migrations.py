@@ -83,5 +83,14 @@ def migrate_overrides(settings: Sequence[str]) -> tuple[str, ...]:
     return tuple(migrated)
 
 
-STEPS: list[Callable[[str, Settings], Settings]] = [add_material, rename_settings]
+def name_clip(model: str, settings: Settings) -> Settings:
+    """Version 3 writes clip:NAME for open_clip/NAME, and has no `others_weight`, which was 0."""
+    settings = {name: value for name, value in settings.items() if name != "others_weight"}
+    backbone = str(settings.get("backbone", ""))
+    if backbone.startswith("open_clip/"):
+        settings["backbone"] = f"clip:{backbone.removeprefix('open_clip/')}"
+    return settings
+
+
+STEPS: list[Callable[[str, Settings], Settings]] = [add_material, rename_settings, name_clip]
 VERSION = len(STEPS)

@@ -26,6 +26,7 @@ class Model:
         kind: What it does, in a few plain words for visitors; may be empty.
         paper: Its authors, such as "Vendrov et al."; may be empty.
         year: When the paper appeared; None if unknown.
+        is_trained_here: Whether vsdemo trains it; others come with the weights of their backbone.
     """
 
     config: type[Config]
@@ -34,6 +35,7 @@ class Model:
     kind: str = ""
     paper: str = ""
     year: int | None = None
+    is_trained_here: bool = True
 
     @property
     def description(self) -> str:

@@ -113,7 +113,6 @@ class Weights:
 
     Args:
         ranking: Of the ranking of captions and photos.
-        others: Of the ranking of all texts and photos.
         separation: Of `separation` of false relations.
         texts: Of texts above texts.
         photos: Of texts above photos.
@@ -122,7 +121,6 @@ class Weights:
     ranking: float
     texts: float
     photos: float
-    others: float = 0.0
     separation: float = 0.0
 
 
@@ -130,7 +128,6 @@ class RankedRelations(Objective):
     """A ranking of captions and their photos, beside what lies above what.
 
         loss = weights.ranking * ranking by the score, per caption
-             + weights.others * the same of all texts and the photos that they are true of
              + weights.texts * loss of texts above texts
              + weights.photos * loss of texts above photos
              + weights.separation * separation of texts from texts, and of rare texts from photos
@@ -159,19 +156,12 @@ class RankedRelations(Objective):
         """Return `loss`, its parts and those of the ranking."""
         captions = len(labels.owner)
         ranked_by = self.ranked_by or score
-        every = ranked_by(texts, photos) if self.weights.others else None
-        if every is None:
-            scores = ranked_by(texts[:captions], photos[: labels.described])
-        else:
-            scores = every[:captions, : labels.described]
+        scores = ranked_by(texts[:captions], photos[: labels.described])
         ranked = self.ranking.of_scores(scores[:, labels.owner], labels.owner)
         among_texts, above_photos = violations(score, texts, photos)
         ranking = ranked["loss"] / captions
         of_texts = self.relations.among_texts(among_texts, labels.among_texts)
         of_photos = self.relations.above_photos(above_photos, labels.above_photos, labels.shares)
-        others = ranking.new_zeros(())
-        if every is not None:
-            others = self.ranking.of_labels(every, labels.above_photos)
         apart = ranking.new_zeros(())
         if self.weights.separation:
             apart = _separation(score, texts, photos, labels, among_texts, above_photos)
@@ -179,13 +169,11 @@ class RankedRelations(Objective):
             self.weights.ranking * ranking
             + self.weights.texts * of_texts
             + self.weights.photos * of_photos
-            + self.weights.others * others
             + self.weights.separation * apart
         )
         return {
             "loss": total,
             "ranking": ranking.detach(),
-            "others": others.detach(),
             "texts": of_texts.detach(),
             "photos": of_photos.detach(),
             "separation": apart.detach(),

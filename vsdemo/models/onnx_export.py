@@ -139,6 +139,11 @@ def export_network(name: str, to: Path) -> list[Path]:
     _check(to)
     backbone = Backbone(find_weights(name))
     spec = backbone.net.spec
+    if spec.prepare is not None:
+        raise UserError(
+            f"{name} has its own way to resize photos, so it cannot be used without its library; "
+            "export pocket or a network of torchvision."
+        )
     pixels = torch.zeros(FEW, MORE, 3, spec.size, spec.size, dtype=torch.uint8)
     meaning = "the views of photos, RGB from 0 to 255; the model normalizes them itself"
     network = _trace(
@@ -160,8 +165,9 @@ def export_network(name: str, to: Path) -> list[Path]:
         },
         "meaning": "A view is a square of `size` pixels; make those `views` that the checkpoint "
         "names. `whole` resizes a photo to the square; for the others its short side is first "
-        "resized to `short` pixels. Resize as PIL does. `mean` and `std` are for information: the "
-        "model subtracts the mean and divides by std, with pixels from 0 to 1.",
+        "resized to `short` pixels; `own` is `center`. Resize as PIL does. `mean` and `std` are "
+        "for information: the model itself subtracts the mean and divides by std, with pixels from "
+        "0 to 1.",
     }
     return _write(to, "network.json", about, {"network": network})
 

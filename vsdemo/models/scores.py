@@ -20,6 +20,7 @@ from vsdemo.core.embeddings import Embeddings
 # Numbers in a block of intermediate results; on a CPU few, to fit a cache of 4 MB.
 GPU_BLOCK = 1 << 26
 CPU_BLOCK = 1 << 20
+TINY = 1e-5  # products of lengths below count as 0
 SPARSE = 0.25  # share of pairs with a gradient below which the others are left out
 
 
@@ -389,6 +390,70 @@ class AngleAndOrder(Score):
         return scores.sigmoid()
 
 
+class RadialOrder(Order):
+    """Minus the exterior angle in radians (Alper & Averbuch-Elor 2024, section 3).
+
+    E(x, y) = acos( x . (y - x) / (|x| |y - x|) )
+
+    It is 0 where y lies straight behind x as seen from the root, which is at 0, and pi where y lies
+    on the way to x. The root lies above everything, and everything above itself.
+    """
+
+    unit = "fit"
+    meaning = "Minus the angle at the sentence between the ways from the root and to the photo."
+    normalized = False
+
+    def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return all scores, (G, S)."""
+        x, y = general.x, specific.x
+        inner = x @ y.T
+        return -_exterior_angle(inner, x.square().sum(1)[:, None], y.square().sum(1))
+
+    def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return the scores of matching rows, (N,)."""
+        x, y = general.x, specific.x
+        return -_exterior_angle((x * y).sum(1), x.square().sum(1), y.square().sum(1))
+
+    def to_unit(self, scores: Tensor) -> Tensor:
+        """Map scores to 0..1: 1 for an angle of 0."""
+        return (1 + scores / torch.pi).clamp(0, 1)
+
+
+def _exterior_angle(inner: Tensor, square_x: Tensor, square_y: Tensor) -> Tensor:
+    """Return the exterior angle from x . y, |x|^2 and |y|^2, all of one shape."""
+    between = (square_x + square_y - 2 * inner).clamp(min=0)  # |y - x|^2
+    lengths = (square_x * between).sqrt()
+    cosine = (inner - square_x) / lengths.clamp(min=TINY)
+    return cosine.clamp(-1, 1).acos().masked_fill(lengths < TINY, 0)
+
+
+class ExteriorAngle(Score):
+    """The radial order of embeddings whose root is not at 0.
+
+    Args:
+        root: The root, (D,).
+    """
+
+    unit = RadialOrder.unit
+    meaning = RadialOrder.meaning
+    normalized = False
+
+    def __init__(self, root: Tensor) -> None:
+        self.root = root
+
+    def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return all scores, (G, S)."""
+        return RADIAL(Embeddings(general.x - self.root), Embeddings(specific.x - self.root))
+
+    def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return the scores of matching rows, (N,)."""
+        return RADIAL.pairs(Embeddings(general.x - self.root), Embeddings(specific.x - self.root))
+
+    def to_unit(self, scores: Tensor) -> Tensor:
+        """Map scores to 0..1: 1 for an angle of 0."""
+        return RADIAL.to_unit(scores)
+
+
 class FragmentAlignment(Score):
     """How well the fragments of a sentence match the regions of a photo (Karpathy 2014, Eq. 6).
 
@@ -473,6 +538,7 @@ def _mask(embeddings: Embeddings) -> Tensor:
 
 
 ORDER = OrderViolation()
+RADIAL = RadialOrder()
 SCORES: dict[str, Score] = {
     "inner": Inner(),
     "cosine": Cosine(),

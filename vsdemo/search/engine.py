@@ -349,7 +349,7 @@ class Engine(Reader):
             self._features.load()  # while the first photos are drawn
             for self.gallery in drawn:
                 offer(self._read_gallery(offer))
-        self.gallery = datasets.load(gallery or self.spec.dataset, split)
+        self.gallery = datasets.load(gallery or self.spec.gallery, split)
         self.photos = self._index(self._read_gallery(offer))
 
     def _index(self, features: Tensor) -> Index:

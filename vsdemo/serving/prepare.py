@@ -10,6 +10,7 @@ from threading import Event, Thread
 from vsdemo.core.errors import UserError
 from vsdemo.data.downloads import fetch
 from vsdemo.data.downloads.download import format_size
+from vsdemo.models.pretrained import make_fetched
 
 GALLERY = "VSDEMO_GALLERY"  # a data set, captions file or folder of photos to offer first
 PREPARE = "VSDEMO_PREPARE"  # names of downloads, separated by commas
@@ -72,6 +73,7 @@ def _fetch(name: str) -> bool:
 
     try:
         fetch.fetch(name, report, Event())
+        make_fetched(item)
     except UserError as error:
         _log(str(error))
         return False

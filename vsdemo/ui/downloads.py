@@ -18,6 +18,7 @@ from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.paths import shorten_paths
 from vsdemo.data.downloads import fetch
 from vsdemo.data.downloads.download import format_size
+from vsdemo.models.pretrained import make_fetched
 from vsdemo.serving.access import is_public
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import QUIET, Update
@@ -87,6 +88,7 @@ class Downloads:
     def _run(self, name: str, state: Download) -> None:
         try:
             fetch.fetch(name, state.report, state.cancel)
+            make_fetched(fetch.find_download(name))
             state.ended = True
             self.completed()  # even if no page polls
         except Cancelled:

@@ -31,6 +31,7 @@ class InputSpec:
         resampling: PIL's filter for resizing.
         mean: Of red, green and blue, to be subtracted; pixels are from 0 to 1.
         std: Of red, green and blue, to divide by.
+        prepare: The network's own way to a square of `size`; None for its centre.
     """
 
     size: int
@@ -39,6 +40,7 @@ class InputSpec:
     resampling: Image.Resampling
     mean: tuple[float, float, float]
     std: tuple[float, float, float]
+    prepare: Callable[[Image.Image], Image.Image] | None = None
 
 
 Cut = Callable[["Image.Image", InputSpec], "Tensor"]
@@ -65,6 +67,13 @@ def _center(photo: Image.Image, spec: InputSpec) -> Tensor:
 
     image = functional.pil_to_tensor(_shrink(photo, spec))
     return functional.center_crop(image, [spec.size, spec.size])[None]
+
+
+def _own(photo: Image.Image, spec: InputSpec) -> Tensor:
+    """Cut out what the network was trained on: (1, 3, size, size)."""
+    if spec.prepare is None:
+        return _center(photo, spec)
+    return _to_tensor(spec.prepare(photo))
 
 
 def _mirror(photo: Image.Image, spec: InputSpec) -> Tensor:
@@ -95,12 +104,16 @@ def _whole_for_regions(photo: Image.Image, spec: InputSpec) -> Tensor:
 
 
 def _squeeze(photo: Image.Image, side: int, spec: InputSpec) -> Tensor:
+    return _to_tensor(photo.resize((side, side), spec.resampling))
+
+
+def _to_tensor(photo: Image.Image) -> Tensor:
+    """Return the pixels of a square, (1, 3, side, side)."""
     import numpy as np
     import torch
 
     # Without torchvision, which takes seconds to import and which Pocket does not need.
-    pixels = np.array(photo.resize((side, side), spec.resampling))  # (side, side, 3)
-    return torch.from_numpy(pixels).permute(2, 0, 1).contiguous()[None]
+    return torch.from_numpy(np.array(photo)).permute(2, 0, 1).contiguous()[None]
 
 
 def _shrink(photo: Image.Image, spec: InputSpec) -> Image.Image:
@@ -115,6 +128,7 @@ VIEWS = {  # Vendrov 2016, section 4.2, has "ten"
     "mirror": Crops(views=2, vectors=1, cut=_mirror),
     "ten": Crops(views=10, vectors=1, cut=_ten),
     "whole": Crops(views=1, vectors=1, cut=_whole),
+    "own": Crops(views=1, vectors=1, cut=_own),
 }
 REGIONS = {
     "windows": Crops(views=1, vectors=21, cut=_whole_for_regions),

@@ -52,7 +52,7 @@ def load_backbone(weights: Weights) -> Backbone:
 
 
 def encode_views(weights: Weights, kind: str, views: Tensor, boxes: Tensor | None) -> Tensor:
-    """Compute the features of views, in half precision on the CPU.
+    """Compute the features of views on the CPU: vectors in the network's precision, others in half.
 
     Args:
         weights: Weights of the backbone.
@@ -68,7 +68,7 @@ def encode_views(weights: Weights, kind: str, views: Tensor, boxes: Tensor | Non
         _, maps = network(views[:, 0])
         features = F.normalize(maps, dim=1)
     elif boxes is None:
-        features = network.encode(views)
+        return network.encode(views).to(network.net.precision).cpu()
     else:
         features = network.encode_regions(views[:, 0], boxes)
     return features.half().cpu()
@@ -473,7 +473,7 @@ class FeatureCache:
     def _compute(
         self, photos: Sequence[_Photo], kind: str, run: lent_gpu.Lender
     ) -> dict[str, Tensor]:
-        """Compute the tensors to store of B photos, (B, ...) each, features in half precision."""
+        """Compute the tensors to store of B photos, (B, ...) each."""
         views = torch.stack([photo.views for photo in photos])  # (B, V, 3, H, W)
         if kind == MAP or self._proposals is None:
             return {FEATURES: run(encode_views, self.weights, kind, views, None)}

@@ -11,7 +11,7 @@ from tests.support import fake_web
 from vsdemo.core import paths
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.data import datasets
-from vsdemo.data.downloads import fetch, unpack
+from vsdemo.data.downloads import fetch, hub, unpack
 from vsdemo.data.overview import overview
 from vsdemo.vision.backbones import find_weights
 
@@ -206,5 +206,7 @@ def test_downloads_are_stored_where_vsdemo_looks_for_them():
         "flickr8k/Flickr8k_text": unpack.unpack_archive,
         "flickr8k/Flicker8k_Dataset": unpack.unpack_archive,
         "models/densenet169_imagenet.fp16.safetensors": unpack.convert_weights,
+        "clip/laion--CLIP-ViT-B-32-laion2B-s34B-b79K/open_clip_config.json": hub.keep,
+        "clip/laion--CLIP-ViT-B-32-laion2B-s34B-b79K/open_clip_model.safetensors": hub.keep,
     }
     assert all(f.url.startswith("https://") for t in fetch.DOWNLOADS.values() for f in t.files)

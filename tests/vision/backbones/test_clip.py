@@ -38,7 +38,7 @@ def reference(clip: torch.nn.Module, layer: str) -> tuple[torch.Tensor, torch.Te
 
 
 def test_vision_transformer():
-    vector, spatial = Backbone(find_weights(f"open_clip/{VIT}/random"))(pixels())
+    vector, spatial = Backbone(find_weights(f"clip:{VIT}/random"))(pixels())
     embedding, tokens = reference(build(VIT), "ln_post")
     torch.testing.assert_close(vector, embedding, rtol=1e-4, atol=1e-4)
     assert spatial.shape == (2, 384, 7, 7)
@@ -47,7 +47,7 @@ def test_vision_transformer():
 
 
 def test_resnet():
-    vector, spatial = Backbone(find_weights(f"open_clip/{RESNET}/random"))(pixels())
+    vector, spatial = Backbone(find_weights(f"clip:{RESNET}/random"))(pixels())
     embedding, last_block = reference(build(RESNET), "layer4")
     torch.testing.assert_close(vector, embedding, rtol=1e-4, atol=1e-4)
     assert spatial.shape == (2, 2048, 7, 7)
@@ -55,7 +55,7 @@ def test_resnet():
 
 
 def test_encode_keeps_negative_coordinates():
-    network = Backbone(find_weights(f"open_clip/{VIT}/random"))
+    network = Backbone(find_weights(f"clip:{VIT}/random"))
     photo = Image.new("RGB", (300, 200), "teal")
     vectors = network.encode(network.views(photo, "mirror")[None])
     assert vectors.shape == (1, 256)
@@ -71,7 +71,7 @@ def test_local_weights_use_the_settings_of_their_tag(models_folder, monkeypatch)
     for parameter in clip.parameters():
         parameter.data.mul_(1.25)  # other weights than those of seed 0
     save_file(clip.state_dict(), models_folder / f"{VIT}_mine.safetensors")
-    network = Backbone(find_weights(f"open_clip/{VIT}/mine"))
+    network = Backbone(find_weights(f"clip:{VIT}/mine"))
     assert len(network.hash) == 16
     expected, _ = reference(clip, "ln_post")
     torch.testing.assert_close(network(pixels())[0], expected, rtol=1e-4, atol=1e-4)

@@ -111,9 +111,9 @@ def test_missing_file_is_reported(pocket_file):
 def test_available_weights_need_no_download(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path))
     monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path / "hub"))
-    names = ("torchvision/resnet18", "open_clip/ViT-B-32/openai", "torchvision/", "resnet18", "")
+    names = ("torchvision/resnet18", "clip:ViT-B-32/openai", "torchvision/", "resnet18", "")
     assert not any(map(is_available, names))
-    assert is_available("open_clip/ViT-B-32/random")
+    assert is_available("clip:ViT-B-32/random")
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "resnet18_mine.safetensors").touch()
     assert is_available("torchvision/resnet18")

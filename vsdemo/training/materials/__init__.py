@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from vsdemo import models
 from vsdemo.core.config import Config
 from vsdemo.core.errors import UserError
 
@@ -50,5 +51,11 @@ def create(
     Raises:
         UserError: If data are missing, or the configuration does not suit the material.
     """
+    model, _ = models.preset(preset)
+    if not models.get(model).is_trained_here:
+        raise UserError(
+            f"{preset} comes with its weights and is not trained here; train another preset on its "
+            f"features: --set backbone={config.backbone} --set crops={config.crops}."
+        )
     kind = material_class(config.material)
     return kind(preset, config, dataset=dataset, watched=watched)

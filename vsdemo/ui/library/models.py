@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
-from vsdemo.models import checkpoint
+from vsdemo.models import checkpoint, pretrained
 from vsdemo.training.jobs import jobs
 from vsdemo.vision.backbones import is_available
 from vsdemo.vision.crops import CROPS
@@ -16,8 +16,9 @@ SortKey = tuple[bool, bool, int, int, float]
 
 
 def available() -> list[Path]:
-    """Return the checkpoints that ship, and those of runs that are kept."""
-    return [*checkpoint.shipped(), *(run.folder for run in jobs.list_runs() if run.kept)]
+    """Return the checkpoints that ship, those of runs that are kept, and models of open_clip."""
+    runs = (run.folder for run in jobs.list_runs() if run.kept)
+    return [*checkpoint.shipped(), *runs, *pretrained.known()]
 
 
 def concept_models() -> list[Path]:
@@ -43,7 +44,8 @@ def rank_models(dataset: str | None) -> dict[str, Path]:
     """Return the checkpoints of photos by name, the most useful for a data set first.
 
     Checkpoints that were trained on `dataset` come first, then those whose image network is
-    available, then those of larger data sets (in the order of `datasets.DATASETS`), then those that
+    available, then models of open_clip, which have seen most, then those of larger data sets (in
+    the order of `datasets.DATASETS`), then those that
     look at a photo once instead of ten times, so that the first search does not take minutes, then
     those with the better rsum on dev. A name is that of the folder, with its parent's where several
     folders have the same one.
@@ -67,11 +69,13 @@ def has_seen_photos(folder: Path) -> bool:
 def _sort_key(folder: Path, dataset: str | None) -> SortKey:
     known = list(datasets.DATASETS)
     try:
-        metrics = checkpoint.read_metrics(folder)
         spec = checkpoint.read_spec(folder)
         base = datasets.base_name(spec.dataset)
         position = known.index(base) if base in known else len(known)
         views = CROPS[spec.config.crops].views
+        if not spec.dataset:
+            return False, is_available(spec.config.backbone), 1, -views, 0.0
+        metrics = checkpoint.read_metrics(folder)
         return (
             spec.dataset == dataset,
             is_available(spec.config.backbone),

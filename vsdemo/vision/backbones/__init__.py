@@ -1,26 +1,28 @@
 """The registry of backbones: frozen image networks, photos in, a vector and a spatial map out.
 
-A backbone is named `pocket` (our own, which comes with the project), `torchvision/<name>` or
-`open_clip/<architecture>/<pretrained>`. The networks are in `network` and imported when needed, as
-importing torchvision takes seconds and a search over cached features does not need it.
+A backbone is named `pocket` (our own, which comes with the project), `torchvision/NAME` or
+`clip:NAME`, the image tower of an open_clip model (`families.ClipFamily` has its names). The
+networks are in `network` and imported when needed, as importing torchvision takes seconds and a
+search over cached features does not need it.
 """
 
 from __future__ import annotations
 
 from vsdemo.core.errors import UserError
 from vsdemo.vision.backbones.families import (
+    ClipFamily,
     Family,
-    OpenClipFamily,
     PocketFamily,
     TorchvisionFamily,
     UnknownBackbone,
 )
 from vsdemo.vision.backbones.weights import BROKEN, Weights, content_hash, reason_of
 
-FAMILIES: dict[str, Family] = {
+CLIP = "clip:"
+FAMILIES: dict[str, Family] = {  # by what the names of backbones start with
     "pocket": PocketFamily(),
-    "torchvision": TorchvisionFamily(),
-    "open_clip": OpenClipFamily(),
+    "torchvision/": TorchvisionFamily(),
+    CLIP: ClipFamily(),
 }
 BACKBONES = (  # offered in forms; any other of torchvision or open_clip can be named
     "pocket",
@@ -36,16 +38,11 @@ def find_weights(backbone: str) -> Weights:
     Raises:
         UserError: If the name is unknown or the weights are not available.
     """
-    family, _, name = backbone.partition("/")
     try:
-        if family not in FAMILIES:
-            raise UnknownBackbone
-        path = FAMILIES[family].find(name)
+        family, name = family_of(backbone)
+        path = family.find(name)
     except UnknownBackbone:
-        raise UserError(
-            f"There is no backbone {backbone!r}; write pocket, torchvision/<name> (densenet169, "
-            "resnet152, vgg19, ...) or open_clip/<architecture>/<pretrained>."
-        ) from None
+        raise _unknown(backbone) from None
     except BROKEN as error:
         raise UserError(
             f"The image network {backbone} is missing and could not be downloaded "
@@ -55,12 +52,46 @@ def find_weights(backbone: str) -> Weights:
     return Weights(backbone, path, content_hash(path) if path else "random")
 
 
+def _unknown(backbone: str) -> UserError:
+    return UserError(
+        f"There is no backbone {backbone!r}; write pocket, torchvision/NAME (densenet169, "
+        "resnet152, vgg19, ...) or clip:ARCHITECTURE/TAG, such as clip:ViT-B-32/laion2b_s34b_b79k."
+    )
+
+
+def repository_of(backbone: str) -> str:
+    """Return the OWNER/NAME on the Hugging Face Hub of `clip:NAME`.
+
+    Raises:
+        UserError: There is no such model.
+    """
+    try:
+        return ClipFamily().repository(backbone.removeprefix(CLIP))
+    except UnknownBackbone:
+        raise _unknown(backbone) from None
+
+
 def is_backbone(name: str) -> bool:
     """Return whether a name is that of a backbone, by the family that it starts with."""
-    return name.partition("/")[0] in FAMILIES
+    return name.startswith(tuple(FAMILIES))
 
 
 def is_available(backbone: str) -> bool:
     """Return whether a backbone's weights are known to be available without a download."""
-    family, _, name = backbone.partition("/")
-    return family in FAMILIES and FAMILIES[family].is_available(name)
+    try:
+        family, name = family_of(backbone)
+    except UnknownBackbone:
+        return False
+    return family.is_available(name)
+
+
+def family_of(backbone: str) -> tuple[Family, str]:
+    """Return the family of a backbone, and its name there.
+
+    Raises:
+        UnknownBackbone: There is no such family.
+    """
+    for start, family in FAMILIES.items():
+        if backbone.startswith(start):
+            return family, backbone.removeprefix(start)
+    raise UnknownBackbone

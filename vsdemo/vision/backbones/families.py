@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
 
 from vsdemo.core import checksums
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import ROOT
+from vsdemo.core.paths import ROOT, checkpoints_root
+from vsdemo.data.downloads import hub
 from vsdemo.data.downloads.fetch import DOWNLOADS
 from vsdemo.vision.backbones.weights import hub_file, hub_folder, local_file
 
+HUB, LOCAL = "hf-hub:", "local-dir:"
+CONFIG = hub.CONFIG
+WEIGHTS = (hub.WEIGHTS, "open_clip_pytorch_model.bin")  # as open_clip looks for them
 POCKET = ROOT / "checkpoints" / "pocket" / "model.safetensors"
 
 
@@ -20,7 +25,7 @@ class UnknownBackbone(Exception):
 
 
 class Family(Protocol):
-    """A family of backbones; their names start with its key in `backbones.FAMILIES`.
+    """A family of backbones; what their names start with is its key in `backbones.FAMILIES`.
 
     Attributes:
         network: Dotted name of the class of its networks, "module:Class", imported when needed.
@@ -32,7 +37,7 @@ class Family(Protocol):
         """Return the file of a network's weights, downloading it if it is missing.
 
         Args:
-            name: What follows the family's name and a slash.
+            name: What follows the key of the family.
 
         Returns:
             The file; None for random weights.
@@ -102,35 +107,88 @@ class TorchvisionFamily:
         return hub_file(tags["IMAGENET1K_V1"])
 
 
-class OpenClipFamily:
-    """open_clip's image encoders: open_clip/<architecture>/<pretrained>.
+class ClipFamily:
+    """open_clip's models: clip:NAME. As a backbone, such a model is its image tower.
 
-    `pretrained` is a tag of open_clip, the tag of a file in VSDEMO_DATA, or "random".
+    NAME is one of
+
+    - ARCHITECTURE/TAG, where TAG is one of open_clip's, that of a file in VSDEMO_DATA, or "random";
+    - hf-hub:OWNER/REPOSITORY, a model in open_clip's layout on the Hugging Face Hub;
+    - local-dir:FOLDER, such a model on disk;
+    - the name of a checkpoint of vsdemo that has this layout, such as storybook/clip.
     """
 
     network = "vsdemo.vision.backbones.clip:Clip"
 
     def find(self, name: str) -> Path | None:
-        """Return a file in VSDEMO_DATA, or open_clip's own, downloading it if it is missing."""
-        architecture, tag = self._split(name)
-        self._check(architecture)
-        if tag == "random":
-            return None
-        return self._local_file(architecture, tag) or self._download(architecture, tag)
+        """Return the file of weights; None for random ones. Nothing is downloaded.
+
+        A model in open_clip's layout has its configuration beside it.
+        """
+        if (folder := self._folder(name)) is not None:
+            return weights_in(folder)
+        if not name.startswith(HUB):
+            architecture, tag = self._split(name)
+            self._check(architecture)
+            if tag == "random":
+                return None
+            if (file := self._local_file(architecture, tag)) is not None:
+                return file
+        for folder in _copies(self.repository(name)):
+            if (folder / CONFIG).is_file():
+                return weights_in(folder)
+        raise UserError(
+            f"The CLIP model {name} is missing; `python -m vsdemo fetch clip:{name}` downloads it."
+        )
 
     def is_available(self, name: str) -> bool:
-        """Return whether the weights are random or a file is in VSDEMO_DATA."""
+        """Return whether the weights are random or on disk."""
         try:
-            architecture, tag = self._split(name)
-        except UnknownBackbone:
+            self.find(name)
+        except (UnknownBackbone, UserError):
             return False
-        return tag == "random" or self._local_file(architecture, tag) is not None
+        return True
+
+    def repository(self, name: str) -> str:
+        """Return the OWNER/NAME of a model on the Hugging Face Hub.
+
+        Raises:
+            UnknownBackbone: The name is not one of a model on the Hub.
+            UserError: open_clip has no such architecture or tag.
+        """
+        if name.startswith(LOCAL):
+            raise UserError(f"{name} is on disk; only models of the Hugging Face Hub are fetched.")
+        if name.startswith(HUB):
+            repository = name.removeprefix(HUB)
+            if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", repository):
+                raise UserError(f"{repository!r} is no OWNER/NAME of the Hugging Face Hub.")
+            return repository
+        architecture, tag = self._split(name)
+        self._check(architecture)
+        import open_clip
+
+        config = open_clip.get_pretrained_cfg(architecture, tag)
+        if not config:
+            tags = open_clip.list_pretrained_tags_by_model(architecture)
+            raise UserError(
+                f"open_clip has no weights {tag!r} for {architecture!r}; "
+                f"use one of: {', '.join(tags) or 'none'}."
+            )
+        return str(config["hf_hub"]).rstrip("/")
+
+    @staticmethod
+    def _folder(name: str) -> Path | None:
+        """Return the folder that a name means; None if it means none."""
+        if name.startswith(LOCAL):
+            return Path(name.removeprefix(LOCAL)).expanduser()
+        own = checkpoints_root() / name
+        return own if name and ".." not in own.parts and (own / CONFIG).is_file() else None
 
     @staticmethod
     def _split(name: str) -> tuple[str, str]:
-        if name.count("/") != 1:
+        architecture, slash, tag = name.partition("/")
+        if not (architecture and slash and tag) or "/" in tag:
             raise UnknownBackbone
-        architecture, tag = name.split("/")
         return architecture, tag
 
     @staticmethod
@@ -141,21 +199,36 @@ class OpenClipFamily:
     def _check(architecture: str) -> None:
         import open_clip  # takes seconds to import
 
-        if architecture not in open_clip.list_models():
+        known = open_clip.list_models()
+        if architecture not in known:
+            near = ", ".join(get_close_matches(architecture, known, cutoff=0.4)) or "ViT-B-32"
             raise UserError(
-                f"open_clip has no architecture {architecture!r}; use ViT-B-32, RN50 or another "
-                "that open_clip.list_models() lists."
+                f"open_clip has no architecture {architecture!r}; near it are {near}, and "
+                "open_clip.list_models() lists all."
             )
 
-    @staticmethod
-    def _download(architecture: str, tag: str) -> Path:
-        import open_clip
 
-        config = open_clip.get_pretrained_cfg(architecture, tag)
-        if not config:
-            tags = open_clip.list_pretrained_tags_by_model(architecture)
-            raise UserError(
-                f"open_clip has no weights {tag!r} for {architecture!r}; "
-                f"use one of: {', '.join(tags) or 'none'}."
-            )
-        return Path(open_clip.download_pretrained(config))
+def _copies(repository: str) -> list[Path]:
+    """Return where a model of the Hub may be: what `fetch` keeps, and the Hub's own cache."""
+    from huggingface_hub import try_to_load_from_cache
+
+    cached = try_to_load_from_cache(repository, CONFIG)
+    folders = [hub.folder_of(repository)]
+    return [*folders, Path(cached).parent] if isinstance(cached, str) else folders
+
+
+def weights_in(folder: Path) -> Path:
+    """Return the weights of a folder in open_clip's layout.
+
+    Raises:
+        UserError: The folder has no configuration or no weights.
+    """
+    if not (folder / CONFIG).is_file():
+        raise UserError(
+            f"{folder} has no {CONFIG}, so it is no model in open_clip's layout; save one by "
+            "open_clip.push_to_hf_hub.save_for_hf."
+        )
+    for name in WEIGHTS:
+        if (folder / name).is_file():
+            return folder / name
+    raise UserError(f"{folder} has a {CONFIG}, but no weights; put {WEIGHTS[0]} beside it.")

@@ -13,7 +13,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from vsdemo.core.device import autocast, device
-from vsdemo.vision.backbones import FAMILIES
+from vsdemo.vision.backbones import family_of
 from vsdemo.vision.backbones.weights import BROKEN, Weights, misfit
 from vsdemo.vision.crops import CROPS, InputSpec
 
@@ -28,10 +28,12 @@ class Network(nn.Module):
         spec: What the network expects its input to be.
         rectified: Whether `Backbone.encode` applies a ReLU to the vectors, as the papers' code
             does. Not for joint embeddings, whose negative coordinates matter.
+        precision: What vectors are stored in.
     """
 
     spec: InputSpec
     rectified = True
+    precision = torch.float16
 
     @classmethod
     def load(cls, name: str, path: Path | None) -> Self:
@@ -59,8 +61,8 @@ class Network(nn.Module):
 
 
 def _load(weights: Weights) -> Network:
-    family, _, name = weights.name.partition("/")
-    module, _, network = FAMILIES[family].network.partition(":")
+    family, name = family_of(weights.name)
+    module, _, network = family.network.partition(":")
     loaded: Network = getattr(import_module(module), network).load(name, weights.path)
     return loaded
 
