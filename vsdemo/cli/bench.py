@@ -52,6 +52,35 @@ def trees(
 
 
 @cli.command()
+def clip(
+    name: Annotated[
+        str, typer.Argument(help="Model of open_clip; the default has random weights.")
+    ] = "clip:ViT-B-32/random",
+    photos: Annotated[int, typer.Option(min=1, help="Photos to encode.")] = 128,
+    rounds: Annotated[int, typer.Option(min=1, help="Times to encode them.")] = 5,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Compare the image tower of a CLIP model with open_clip's own forward pass.
+
+    `bare` is the forward pass of open_clip, `network` ours over the same pixels, and `files`
+    reads photos of Storybook from disk, too. Figures are photos a second.
+    """
+    from vsdemo.evaluation import bench
+
+    result = bench.clip(name, photos, rounds)
+    if as_json:
+        print_json(result)
+        return
+    print(f"{name}, {photos} photos, {result['device']}, {result['threads']} threads")
+    rates = result["photos_per_second"]
+    rows = [
+        (way, f"{rate:.1f}", f"{100 * rate / rates['bare']:.0f}%") for way, rate in rates.items()
+    ]
+    print_table(rows, header=("", "photos/s", "of bare"))
+
+
+@cli.command()
 def app(
     clients: Annotated[
         int, typer.Option(min=1, max=1000, help="Clients that send requests at the same time.")

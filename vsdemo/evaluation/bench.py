@@ -1,10 +1,12 @@
-"""Speed of text encoders: level batching beside plain recursion and a GRU."""
+"""Speed: tree encoders beside plain recursion and a GRU, and CLIP beside open_clip itself."""
 
 from __future__ import annotations
 
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -12,8 +14,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 from tqdm import tqdm
 
-from vsdemo.core.device import device
+from vsdemo.core.device import autocast, device
 from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.images import open_photo
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
 from vsdemo.data.text.sentences import add_trees
@@ -23,6 +26,9 @@ from vsdemo.encoders.tree.lstm import TreeLSTM
 from vsdemo.encoders.tree.rnn import TreeRNN
 from vsdemo.encoders.tree.shapes import Chain, Constituents, Positions, Relations
 from vsdemo.encoders.words import SequenceEncoder
+from vsdemo.vision.backbones import family_of, find_weights
+from vsdemo.vision.backbones.clip import load_clip
+from vsdemo.vision.features import VECTOR, FeatureCache, batch_views, encode_views, load_backbone
 
 
 class _GRU(SequenceEncoder):
@@ -131,6 +137,61 @@ def _recursive(encoder: TreeRNN | TreeLSTM, batch: Sequence[Sentence]) -> Callab
         total.backward()
 
     return step
+
+
+def clip(name: str, photos: int, rounds: int) -> dict[str, Any]:
+    """Measure how fast photos are encoded by a model of open_clip.
+
+    Args:
+        name: A backbone, `clip:NAME`.
+        photos: Number of photos of Storybook.
+        rounds: Times to encode them; the medians are returned.
+
+    Returns:
+        The device, its threads, and `photos_per_second`: `bare` by open_clip's `encode_image`,
+        `network` by our backbone from the same pixels, `files` from photos on disk.
+
+    Raises:
+        UserError: There is no such model, or its weights are missing.
+    """
+    weights = find_weights(name)
+    backbone = load_backbone(weights)
+    model = load_clip(family_of(name)[1], weights.path).model
+    batch = batch_views()
+    files = datasets.load("storybook", "test", limit=photos).photos
+    views = torch.stack([backbone.views(open_photo(path), "own") for path in files])
+
+    @torch.inference_mode()
+    def bare() -> None:
+        for part in views[:, 0].split(batch):
+            pixels = (part.to(device()).float() / 255 - backbone.mean) / backbone.std
+            with autocast():
+                model.encode_image(pixels).cpu()
+
+    def network() -> None:
+        for part in views.split(batch):
+            encode_views(weights, VECTOR, part, None)
+
+    def from_files() -> None:
+        with TemporaryDirectory() as folder:
+            cache = FeatureCache(name, "own")
+            cache.folder = Path(folder)
+            cache.get(files)
+
+    ways = {"bare": bare, "network": network, "files": from_files}
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    for _ in tqdm(range(rounds), desc=name):
+        for way, run in ways.items():  # in turns, as the speed of a machine varies
+            begin = time.perf_counter()
+            run()
+            seconds[way].append(time.perf_counter() - begin)
+    return {
+        "device": str(device()),
+        "threads": torch.get_num_threads(),
+        "photos_per_second": {
+            way: len(files) / statistics.median(times) for way, times in seconds.items()
+        },
+    }
 
 
 def _milliseconds(step: Callable[[], None]) -> float:

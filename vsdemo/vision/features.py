@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -197,7 +198,7 @@ class FeatureCache:
             self._vectors += f"-{self._proposals.version}"
             if self._proposals.is_network:
                 self.hash += f"-{self._proposals.version}"
-        slug = backbone.replace("/", "--")
+        slug = re.sub("[:/]+", "--", backbone)
         self.folder = home() / "features" / f"{slug}-{self.weights.hash}-v{VERSION}"
 
     def load(self) -> None:
@@ -400,8 +401,8 @@ class FeatureCache:
                 watch = rates.Stopwatch()
                 stored: list[str] = []
                 values: list[dict[str, Tensor]] = []
-                batch_views = GPU_VIEWS if borrows else _batch_views()
-                for batch in self._batches(network, part, kind, broken, batch_views):
+                views = GPU_VIEWS if borrows else batch_views()
+                for batch in self._batches(network, part, kind, broken, views):
                     values.append(self._compute(list(batch.values()), kind, run))
                     stored += batch
                     bar.update(len(batch))
@@ -429,7 +430,7 @@ class FeatureCache:
         photos: dict[str, Path],
         kind: str,
         broken: dict[str, str],
-        batch_views: int,
+        views: int,
     ) -> Iterator[dict[str, _Photo]]:
         """Yield photos by key in batches for the network; unreadable ones go to `broken`.
 
@@ -446,7 +447,7 @@ class FeatureCache:
             return self._prepare(network, photo, path=path, kind=kind)
 
         keys = list(photos)
-        size = max(1, batch_views // CROPS[self._read_crops(kind)].views)
+        size = max(1, views // CROPS[self._read_crops(kind)].views)
         with cores.thread_pool() as pool:
             for start in range(0, len(keys), size):
                 part = keys[start : start + size]
@@ -489,5 +490,6 @@ def _run_here(function: lent_gpu.Function, *args: Any) -> Tensor:
     return function(*args)
 
 
-def _batch_views() -> int:
+def batch_views() -> int:
+    """Return how many views go through the network at a time."""
     return BATCH_VIEWS if device().type == "cpu" else GPU_VIEWS
