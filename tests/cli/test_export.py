@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -39,7 +40,7 @@ def test_embeddings_of_a_folder_in_half_precision(run, toy_checkpoint, toy_root,
     assert "captions:" not in errors
     x = np.load(to)
     assert (x.shape, x.dtype) == ((3, 32), np.float16)
-    assert [row["photo"] for row in json.loads(to.with_suffix(".json").read_text())["rows"]] == [
+    assert [row["photo"] for row in json.loads(Path(f"{to}.json").read_text())["rows"]] == [
         photo.name for photo in photos[:3]
     ]
 
@@ -59,7 +60,7 @@ def test_the_command_again_replaces_the_file(run, toy_checkpoint, tmp_path):
     to = tmp_path / "emb.npy"
     assert run("export", toy_checkpoint, "--split", "dev", "--to", to)[0] == 0
     assert run("export", toy_checkpoint, "--split", "train", "--to", to)[0] == 0
-    assert len(np.load(to)) == len(json.loads(to.with_suffix(".json").read_text())["rows"]) == 144
+    assert len(np.load(to)) == len(json.loads(Path(f"{to}.json").read_text())["rows"]) == 144
 
 
 def test_onnx_models_of_a_checkpoint_are_written(run, toy_checkpoint, tmp_path):

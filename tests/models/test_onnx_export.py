@@ -155,13 +155,14 @@ def test_the_json_file_says_what_is_exported(exported):
     assert network["network"]["inputs"]["pixels"]["shape"] == ["photos", "views", 3, 224, 224]
     assert network["views"]["whole"] == "Squeeze the whole photo into a square"
     assert network["mean"] == [0.485, 0.456, 0.406]
+    assert network["licence"] == "research only"
 
 
 @pytest.mark.parametrize(
     "name", ["storybook/sdt_rnn", "storybook/rnn", "storybook/fragments", "wordnet/toy"]
 )
 def test_models_of_trees_fragments_and_concepts_are_refused(name, tmp_path):
-    with pytest.raises(UserError, match="cannot be exported to ONNX; only models that read"):
+    with pytest.raises(UserError, match="cannot be exported to ONNX; only models that read padded"):
         onnx_export.export_checkpoint(CHECKPOINTS / name, tmp_path)
     assert list(tmp_path.iterdir()) == []
 

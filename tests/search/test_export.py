@@ -31,7 +31,7 @@ def read_parquet(path: Path) -> tuple[pd.DataFrame, dict]:
 
 
 def read_npy(path: Path) -> tuple[pd.DataFrame, dict]:
-    about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    about = json.loads(Path(f"{path}.json").read_text(encoding="utf-8"))
     rows = pd.DataFrame(about.pop("rows"))
     return rows.assign(embedding=list(np.load(path))), about
 

@@ -118,9 +118,12 @@ def of(spec: Spec) -> Licence:
 
 def of_backbone(spec: Spec) -> Licence | None:
     """Return the terms of the image network that a checkpoint needs; None without photos."""
-    if not spec.features:
-        return None
-    family = spec.config.backbone.partition("/")[0]
+    return of_network(spec.config.backbone) if spec.features else None
+
+
+def of_network(backbone: str) -> Licence:
+    """Return the terms of an image network."""
+    family = backbone.partition("/")[0]
     return BACKBONES.get(family, Licence("see its source", "the network's own terms"))
 
 

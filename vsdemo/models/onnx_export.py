@@ -106,8 +106,8 @@ def export_checkpoint(folder: Path, to: Path) -> list[Path]:
     model, spec, _ = checkpoint.load(folder)
     if not model.text.inputs:
         raise UserError(
-            f"{spec.preset} cannot be exported to ONNX; only models that read a sentence as a "
-            "sequence of words or characters can. --to writes embeddings by any model of photos."
+            f"{spec.preset} cannot be exported to ONNX; only models that read padded sequences of "
+            "words or characters can. --to writes embeddings by any model of photos."
         )
     parts = {"text": _text(model.text)}
     if model.image is not None:
@@ -154,6 +154,7 @@ def export_network(name: str, to: Path) -> list[Path]:
     about = {
         "name": name,
         "hash": backbone.hash,
+        "licence": licences.of_network(name).label,
         "size": spec.size,
         "short": spec.short,
         "resampling": spec.resampling.name.lower(),
@@ -219,7 +220,9 @@ def _image(encoder: Encoder, spec: Spec) -> OnnxModel:
     return OnnxModel(model.program, model.about | about)
 
 
-def _encoder(encoder: Encoder, inputs: dict[str, Input]) -> OnnxModel:
+def _encoder(encoder: Encoder, inputs: Mapping[str, Input]) -> OnnxModel:
+    """Return an encoder."""
+
     def embed(*tensors: Tensor) -> Embeddings:
         return encoder(encoder.batch_of(*tensors))
 
@@ -236,11 +239,8 @@ def _score(model: DualEncoder) -> OnnxModel:
     dim = model.text.dim
     general = Input(torch.ones(1, dim), (), "the embedding of a sentence")
     specific = Input(torch.ones(FEW, dim), ("items",), "embeddings of photos, or of sentences")
-    traced = _trace(
-        _Function(scores),
-        {"general": general, "specific": specific},
-        output="scores",
-    )
+    inputs = {"general": general, "specific": specific}
+    traced = _trace(_Function(scores), inputs, output="scores")
     return OnnxModel(traced.program, traced.about | {"meaning": model.score.meaning})
 
 
@@ -268,12 +268,12 @@ def _trace(module: nn.Module, inputs: Mapping[str, Input], output: str) -> OnnxM
         raise UserError(f"PyTorch cannot export this model to ONNX ({reason}).") from None
     assert program is not None  # as there is no file name
     graph = program.model.graph
+    in_order = zip(inputs.items(), graph.inputs, strict=True)
     about = {
         "inputs": {
-            value.name: _type(value) | {"meaning": inputs[value.name].meaning}
-            for value in graph.inputs
+            name: _type(value) | {"meaning": given.meaning} for (name, given), value in in_order
         },
-        "outputs": {value.name: _type(value) for value in graph.outputs},
+        "outputs": {output: _type(graph.outputs[0])},
     }
     return OnnxModel(program, about)
 

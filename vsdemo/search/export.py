@@ -12,7 +12,7 @@ The file has a row for each photo, and then one for each caption:
 
 NAME.parquet has these columns. Its metadata have a key "vsdemo" with a JSON object that says which
 checkpoint, gallery and score they are of. NAME.npy is the matrix of the embeddings, (rows, D), and
-NAME.json beside it has that object, with the other columns as `rows`.
+NAME.npy.json beside it has that object, with the other columns as `rows`.
 
 Numbers are float32, or float16, which takes half of the space and keeps three digits.
 """
@@ -196,7 +196,7 @@ def _write_npy(to: Path, schema: pa.Schema, rows: Iterator[pa.RecordBatch]) -> N
         temporary.write_bytes(content.getbuffer())
     about = json.loads(schema.metadata[METADATA.encode()])
     about["rows"] = table.drop_columns("embedding").to_pylist()
-    write_text(to.with_suffix(".json"), json.dumps(about, ensure_ascii=False) + "\n")
+    write_text(to.with_name(f"{to.name}.json"), json.dumps(about, ensure_ascii=False) + "\n")
 
 
 FORMATS = {
