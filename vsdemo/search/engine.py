@@ -21,7 +21,7 @@ from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import BarScale, Hit, RegionHit
-from vsdemo.core.paths import home
+from vsdemo.core.paths import AnyPath, home, to_path
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets
@@ -86,7 +86,8 @@ class Reader:
             missing or not that of the training.
     """
 
-    def __init__(self, folder: Path, progress: Progress | None = None) -> None:
+    def __init__(self, folder: AnyPath, progress: Progress | None = None) -> None:
+        folder = to_path(folder)
         self.model, self.spec, self.vocab = checkpoint.load(folder)
         self.score = self.model.score
         self._text: Any = self.model.text
@@ -322,8 +323,8 @@ class Engine(Reader):
 
     def __init__(
         self,
-        folder: Path,
-        gallery: str | None = None,
+        folder: AnyPath,
+        gallery: AnyPath | None = None,
         split: str = "all",
         progress: Progress | None = None,
         drawn: Iterable[CaptionSet] | None = None,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import data_root
+from vsdemo.core.paths import AnyPath, data_root
 from vsdemo.core.progress import Progress
 from vsdemo.data.datasets.base import Dataset, Report
 from vsdemo.data.datasets.folder import PhotoFolder
@@ -41,7 +41,7 @@ def karpathy_files() -> dict[str, Path]:
     return {p.parent.name: p for pattern in patterns for p in sorted(root.glob(pattern))}
 
 
-def find(name: str) -> Dataset:
+def find(name: AnyPath) -> Dataset:
     """Return a data set.
 
     Args:
@@ -51,6 +51,7 @@ def find(name: str) -> Dataset:
     Raises:
         UserError: There is no such data set.
     """
+    name = str(name)
     if name in DATASETS:
         return _registered(name)()
     if (base := base_name(name)) != name:
@@ -70,7 +71,7 @@ def find(name: str) -> Dataset:
     )
 
 
-def load(name: str, split: str, progress: Progress | None = None, limit: int = 0) -> CaptionSet:
+def load(name: AnyPath, split: str, progress: Progress | None = None, limit: int = 0) -> CaptionSet:
     """Return a split of a data set.
 
     Args:
@@ -85,7 +86,7 @@ def load(name: str, split: str, progress: Progress | None = None, limit: int = 0
     return _with_split(name, split).load(split, progress, limit)
 
 
-def photos(name: str, split: str) -> tuple[Path, ...]:
+def photos(name: AnyPath, split: str) -> tuple[Path, ...]:
     """Return the photos of a split, which need not have been generated yet.
 
     Raises:
@@ -94,14 +95,14 @@ def photos(name: str, split: str) -> tuple[Path, ...]:
     return _with_split(name, split).photos(split)
 
 
-def _with_split(name: str, split: str) -> Dataset:
+def _with_split(name: AnyPath, split: str) -> Dataset:
     dataset = find(name)
     if split not in dataset.splits:
         raise UserError(f"There is no split {split!r}; valid are {', '.join(dataset.splits)}.")
     return dataset
 
 
-def splits(name: str) -> tuple[str, ...]:
+def splits(name: AnyPath) -> tuple[str, ...]:
     """Return the splits of a data set; the last one, `all`, contains the photos of the others."""
     return find(name).splits
 
@@ -127,7 +128,7 @@ def _existing_path(name: str) -> Path | None:
         return None
 
 
-def check(name: str) -> Report:
+def check(name: AnyPath) -> Report:
     """Check a data set: its own counts, photos that do not decode, photos in two splits.
 
     Raises:
