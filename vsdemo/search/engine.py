@@ -126,7 +126,8 @@ class Reader:
         Raises:
             UserError: As `encode`.
         """
-        return self._encode([self._parse(text) for text in texts])
+        sentences = [Sentence.from_user(text) for text in texts]
+        return self._encode(add_trees(sentences, self.model.text.needs))
 
     def _parse(self, text: str) -> Sentence:
         """Return a typed sentence with the trees that the model needs."""
@@ -198,10 +199,9 @@ class Reader:
         """Return the embedding of a photo, (1, D), or of its regions, (1, K, D)."""
         return self.encode_photos([photo])
 
-    def encode_photos(self, photos: Sequence[Image.Image]) -> Embeddings:
+    def encode_photos(self, photos: Iterable[Image.Image]) -> Embeddings:
         """Return the embeddings of N photos, (N, D), or of their regions, (N, K, D)."""
-        features = torch.stack([self._features.encode(photo) for photo in photos])
-        return self.model.encode_image(features)
+        return self.model.encode_image(self._features.encode(photos))
 
     @property
     def captions(self) -> Index:
