@@ -43,6 +43,18 @@ SNAPSHOT = "snapshot-"
 TRAINING_WORDS, METRICS, LIMITS = "words.json", "metrics.json", "limits.json"
 CONCEPTS = "concepts.json"
 EXTRAS = (TRAINING_WORDS, LIMITS, CONCEPTS)  # files that answers depend on, where there are any
+FILES = (  # patterns of the names of all files
+    "config.json",
+    "vocab.json",
+    "model*.safetensors",
+    *EXTRAS,
+    "matching.json",
+    "hierarchy-*.safetensors",
+    METRICS,
+    "events.jsonl",
+    "README.md",
+    checksums.LIST,
+)
 MAX_FILE = 9_500_000  # bytes; Hugging Face Spaces refuse 10 MB outside LFS
 ENSEMBLE = "ensemble"
 DAMAGE = (  # what damaged files raise
@@ -456,6 +468,11 @@ def content_hash(folder: AnyPath) -> str:
         for file in _content_files(place):
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the files of a checkpoint, sorted; a run has others beside them."""
+    return sorted(file for pattern in FILES for file in folder.glob(pattern))
 
 
 def _content_files(folder: Path) -> list[Path]:

@@ -80,10 +80,11 @@ class Reader:
         model: The model.
         spec: Its config.json.
         score: The score of the model.
+        content_hash: Its `checkpoint.content_hash`.
 
     Raises:
-        UserError: The checkpoint is damaged; or, as soon as a photo is read, its backbone is
-            missing or not that of the training.
+        UserError: The checkpoint is missing or damaged; or, as soon as a photo is read, its
+            backbone is missing or not that of the training.
     """
 
     def __init__(self, folder: AnyPath, progress: Progress | None = None) -> None:
@@ -91,8 +92,8 @@ class Reader:
         self.model, self.spec, self.vocab = checkpoint.load(folder)
         self.score = self.model.score
         self._text: Any = self.model.text
-        self._hash = checkpoint.content_hash(folder)
-        self._stored_threshold = calibration.stored(folder, self._hash)
+        self.content_hash = checkpoint.content_hash(folder)
+        self._stored_threshold = calibration.stored(folder, self.content_hash)
         self._progress = progress
         self._captions: Index | None = None
         self._batches = DynamicBatches(self._encode_each, MAX_BATCH)
@@ -228,7 +229,7 @@ class Reader:
 
     def index_texts(self, texts: Sequence[str], progress: Progress | None = None) -> Index:
         """Return an index of sentences, which are encoded once and cached below VSDEMO_HOME."""
-        version = self._hash + parser_version(self.model.text.needs)
+        version = self.content_hash + parser_version(self.model.text.needs)
         key = hashlib.sha256("\n".join([version, *texts]).encode()).hexdigest()[:32]
         path = home() / "captions" / f"{key}.safetensors"
         if cached := Index.load(path, self.score, self.bar_scale):
