@@ -17,6 +17,7 @@ from vsdemo.data.datasets.base import Dataset, Report
 from vsdemo.data.datasets.folder import PhotoFolder
 from vsdemo.data.datasets.karpathy import KarpathyFile
 from vsdemo.data.datasets.verify import verify
+from vsdemo.data.datasets.webdataset import WebDataset
 
 DATASETS = {  # name -> "module:class", imported when used
     "flickr8k": "vsdemo.data.datasets.flickr8k:Flickr8k",
@@ -46,7 +47,8 @@ def find(name: AnyPath) -> Dataset:
 
     Args:
         name: A name in `DATASETS`, with a seed such as `pascal1k:3` if it has no official split;
-            a name in `karpathy_files()`; or the path of such a file or of a folder of photos.
+            a name in `karpathy_files()`; or the path of such a file, of a folder of photos or of
+            one in CLIP_benchmark's format.
 
     Raises:
         UserError: There is no such data set.
@@ -63,7 +65,7 @@ def find(name: AnyPath) -> Dataset:
     if path and path.suffix == ".json":
         return KarpathyFile(path)
     if path and path.is_dir():
-        return PhotoFolder(path)
+        return WebDataset(path) if WebDataset.is_in(path) else PhotoFolder(path)
     seeded = [f"{known}:SEED" for known in DATASETS if _registered(known).seeded]
     valid = ", ".join(sorted({*DATASETS, *seeded, *files}))
     raise UserError(
