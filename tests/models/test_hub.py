@@ -195,8 +195,8 @@ def test_an_ensemble_without_its_members_is_not_uploaded(fake_hub, toy_checkpoin
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (LocalEntryNotFoundError("Got: ConnectError:\n..."), "connect to the internet"),
-        (OfflineModeIsEnabled("HF_HUB_OFFLINE"), "connect to the internet"),
+        (LocalEntryNotFoundError("Got: ConnectError:\n..."), "no copy is in the cache; go online"),
+        (OfflineModeIsEnabled("offline"), "unset that variable"),
         (RepositoryNotFoundError("404\nerror", response=MagicMock()), "check the name"),
         (GatedRepoError("403\nerror", response=MagicMock()), "ask for it on its page"),
         (RevisionNotFoundError("404\nerror", response=MagicMock()), "what follows the @"),

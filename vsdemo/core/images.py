@@ -124,7 +124,7 @@ def read_photo(source: PhotoSource, name: str = "the image") -> Image.Image:
         name: How to call an image or an array in errors.
 
     Raises:
-        UserError: As `open_photo`, or the source is nothing of these.
+        UserError: As `open_photo`, or the source is none of these.
     """
     if isinstance(source, (str, PathLike)):
         return open_photo(to_path(source))

@@ -1,6 +1,6 @@
-"""What checkpoints are called: shipped ones by name, others by their folder or where they lie.
+"""The names of checkpoints: of shipped ones, of folders, and of what lies elsewhere.
 
-Another way to call them is a function that returns a folder, and a line in `SCHEMES`.
+A new kind of names is a function that returns a folder, and a line in `SCHEMES`.
 """
 
 from __future__ import annotations

@@ -20,13 +20,12 @@ from huggingface_hub.errors import (
 from vsdemo.core.errors import UserError
 from vsdemo.models import checkpoint
 
-UNREACHABLE = "it cannot be reached, and no copy is in the cache; connect to the internet"
 REASONS: dict[type[Exception], str] = {  # the first kind that an error is of
     GatedRepoError: "its owner grants access; ask for it on its page, then run `hf auth login`",
     RepositoryNotFoundError: "there is none that you may see; check the name, or `hf auth login`",
     RevisionNotFoundError: "it has no such revision; check what follows the @",
-    LocalEntryNotFoundError: UNREACHABLE,
-    OfflineModeIsEnabled: UNREACHABLE,
+    LocalEntryNotFoundError: "the Hub is out of reach, and no copy is in the cache; go online",
+    OfflineModeIsEnabled: "HF_HUB_OFFLINE forbids it; unset that variable",
     HFValidationError: "this is no name of a repository; write user/repo",
 }
 
@@ -80,8 +79,8 @@ def upload(folder: Path, repo: str, *, private: bool) -> str:
         raise UserError(
             f"{folder} has members in other checkpoints; make the ensemble again without --share."
         )
-    api = HfApi()
-    with _user_errors(f"{repo} on the Hugging Face Hub cannot be written"):
+    api, problem = HfApi(), f"{repo} on the Hugging Face Hub cannot be written"
+    with _user_errors(problem):
         address = str(api.create_repo(repo, private=private, exist_ok=True))
         is_private = bool(api.repo_info(repo).private)
     if is_private != private:
@@ -89,7 +88,7 @@ def upload(folder: Path, repo: str, *, private: bool) -> str:
             f"{repo} exists and is {'private' if is_private else 'public'}; change that in its "
             f"settings, or give private={is_private}."
         )
-    with _user_errors(f"{repo} on the Hugging Face Hub cannot be written"):
+    with _user_errors(problem):
         api.upload_folder(
             repo_id=repo,
             folder_path=folder,

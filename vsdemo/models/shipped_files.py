@@ -12,7 +12,7 @@ from vsdemo.data import packaged
 from vsdemo.data.text import parser
 from vsdemo.models import checkpoint
 
-UNLISTED = ("README.md", "events.jsonl", checksums.LIST)  # files of a checkpoint
+UNLISTED = ("README.md", "events.jsonl", checksums.LIST)  # have no checksum
 
 
 def lists() -> dict[Path, list[Path]]:
