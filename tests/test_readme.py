@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -96,11 +97,18 @@ def test_readme_is_for_newcomers() -> None:
     assert len(README.splitlines()) <= 200
 
 
-def test_the_python_example_runs(toy_checkpoint, capsys) -> None:
-    """With a small checkpoint and gallery in place of those that it names."""
+def test_the_python_example_runs(toy_checkpoint, tmp_path, monkeypatch, capsys) -> None:
+    """With a small checkpoint and gallery in place of those that the engine names."""
+    Image.new("RGB", (60, 40), "red").save(tmp_path / "photo.jpg")
+    monkeypatch.chdir(tmp_path)
     code = re.search(r"^```python\n(.+?)^```", README, re.MULTILINE | re.DOTALL)[1]
-    exec(code.replace("checkpoints/storybook/gru", str(toy_checkpoint)))
+    scope: dict[str, Any] = {}
+    exec(code.replace("checkpoints/storybook/gru", str(toy_checkpoint)), scope)
     assert len(capsys.readouterr().out.splitlines()) == 5
+    stated = re.findall(r"^(model\..+?)  # (\(.+?\))", code, re.MULTILINE)
+    assert len(stated) == 3
+    for call, shape in stated:
+        assert str(eval(call, scope).shape) == shape
 
 
 def test_the_picture_is_wide_and_small() -> None:

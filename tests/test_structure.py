@@ -14,6 +14,8 @@ from vsdemo.core.paths import ROOT
 HOMES = {
     "torchvision": ("vision.*", "recipes.pocket.*"),
     "open_clip": ("vision.*", "models.clip"),
+    "huggingface_hub": ("models.hub",),
+    "mteb": ("search.mteb_encoder",),
     "onnxruntime": ("vision.backbones.detectors",),
     "pyarrow": ("search.export",),
     "gradio": ("ui", "ui.*"),

@@ -30,7 +30,7 @@ MCP = re.findall(r"```json\n(.*?)```", READMES["README.md"], re.DOTALL)
 
 def test_there_are_examples():
     assert len(CURL) >= 3
-    assert len(PYTHON) == 2
+    assert len(PYTHON) == 1
     assert len(MCP) == 1
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from vsdemo.core.errors import UserError
-from vsdemo.core.images import SUFFIXES, open_photo, photos_in, to_rgb
+from vsdemo.core.images import SUFFIXES, open_photo, photos_in, read_photo, to_rgb
 
 
 def picture(width: int = 40, height: int = 30) -> Image.Image:
@@ -231,6 +231,60 @@ def test_a_damaged_photo_opens_or_is_a_user_error(tmp_path_factory, kind, data):
     except UserError:
         return
     assert photo.mode == "RGB"
+
+
+def test_a_photo_may_be_a_path_an_image_or_an_array(tmp_path):
+    file = tmp_path / "photo.png"
+    picture().save(file)
+    array = np.asarray(picture())
+    for source in (file, str(file), picture(), Image.open(file), array, array[::-1][::-1]):
+        photo = read_photo(source)
+        assert photo.mode == "RGB"
+        assert np.array_equal(np.asarray(photo), array)
+
+
+def test_an_image_is_read_as_the_file_that_it_comes_from(tmp_path):
+    """Rotated, without transparency, reduced; and it stays as it is."""
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    file = tmp_path / "turned.jpg"
+    file.write_bytes(encoded(picture(4096, 400), "JPEG", exif=exif))
+    image = Image.open(file)
+    photo = read_photo(image)
+    assert photo.size == open_photo(file).size == (200, 2048)
+    assert near(photo, (100, 500), (255, 0, 0))
+    assert image.size == (4096, 400)
+    clear = Image.new("RGBA", (20, 20), (255, 0, 0, 0))
+    assert read_photo(clear).getpixel((5, 5)) == (255, 255, 255)
+    assert clear.mode == "RGBA"
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        (np.zeros((20, 20, 3)), r"images\[2\] is an array \(20, 20, 3\) of float64; give"),
+        (np.zeros((3, 20, 20), np.uint8), r"images\[2\] is an array \(3, 20, 20\) of uint8; give"),
+        (np.zeros((20, 20), np.uint8), r"an array \(20, 20\) of uint8; give"),
+        (np.zeros((0, 20, 3), np.uint8), r"images\[2\] has "),
+        (np.zeros((4, 20, 3), np.uint8), r"images\[2\] has 20 x 4 pixels"),
+        (Image.new("RGB", (2, 2)), r"images\[2\] has 2 x 2 pixels"),
+        (None, r"images\[2\] is of the type NoneType; give a path"),
+        (b"\xff\xd8", r"images\[2\] is of the type bytes"),
+        ("https://example.com/a.jpg", r"There is no file"),
+    ],
+)
+def test_what_is_no_photo_is_a_user_error_in_one_sentence(source, problem):
+    with pytest.raises(UserError, match=problem) as caught:
+        read_photo(source, "images[2]")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_truncated_file_behind_an_image_is_a_user_error(tmp_path):
+    file = tmp_path / "half.jpg"
+    file.write_bytes(BAD["half.jpg"][0])
+    problem = r"images\[0\] is damaged or truncated"
+    with Image.open(file) as image, pytest.raises(UserError, match=problem):
+        read_photo(image, "images[0]")
 
 
 def test_photos_in_lists_photos_recursively(tmp_path):

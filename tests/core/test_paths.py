@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
@@ -98,3 +100,15 @@ def test_a_cache_folder_that_cannot_be_written_is_a_user_error(monkeypatch, tmp_
     monkeypatch.setattr(paths, "TemporaryFile", refuse)
     with pytest.raises(UserError, match=r"cannot be written \(Permission denied\)"):
         paths.prepare_home()
+
+
+def test_a_path_may_be_text_and_begin_at_the_home_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert paths.to_path("~/runs") == tmp_path / "runs"
+    assert paths.to_path("runs") == paths.to_path(Path("runs")) == Path("runs")
+
+
+@pytest.mark.parametrize("path", [None, 3, b"runs", ["runs"], "~nobody-of-this-name/x"])
+def test_what_is_no_path_is_a_user_error(path):
+    with pytest.raises(UserError, match="is no path; give text or a Path"):
+        paths.to_path(path)

@@ -169,6 +169,21 @@ def test_an_unknown_score_is_damage(copy):
         checkpoint.load(copy)
 
 
+def test_a_folder_may_be_given_as_text(toy_checkpoint):
+    text = str(toy_checkpoint)
+    assert checkpoint.load(text)[1] == checkpoint.load(toy_checkpoint)[1]
+    assert checkpoint.read_spec(text) == checkpoint.read_spec(toy_checkpoint)
+    assert checkpoint.content_hash(text) == checkpoint.content_hash(toy_checkpoint)
+    assert checkpoint.read_metrics(text) == checkpoint.read_metrics(toy_checkpoint)
+    assert checkpoint.snapshots(text) == checkpoint.snapshots(toy_checkpoint)
+    checkpoint.check_files(text)
+
+
+def test_a_missing_checkpoint_given_as_text_is_not_called_damaged(tmp_path):
+    with pytest.raises(UserError, match="no checkpoint at"):
+        checkpoint.load(str(tmp_path / "nothing"))
+
+
 def test_a_missing_checkpoint_is_reported(tmp_path):
     with pytest.raises(UserError, match=r"no checkpoint at .*`python -m vsdemo models`"):
         checkpoint.load(tmp_path / "nothing")

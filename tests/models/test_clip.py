@@ -71,13 +71,13 @@ def scores(folder, texts, paths):
 
 def test_scores_are_those_of_open_clip(tiny, photos):
     expected = plain_scores(f"local-dir:{tiny}", TEXTS, photos)
-    actual = scores(folder_of(f"clip:local-dir:{tiny}"), TEXTS, photos)
+    actual = scores(folder_of(f"local-dir:{tiny}"), TEXTS, photos)
     torch.testing.assert_close(actual, expected, rtol=0, atol=1e-5)
 
 
 def test_scores_of_a_vit_b_32_are_those_of_open_clip(photos):
     expected = plain_scores("ViT-B-32", TEXTS, photos)
-    actual = scores(folder_of("clip:ViT-B-32/random"), TEXTS, photos)
+    actual = scores(folder_of("ViT-B-32/random"), TEXTS, photos)
     torch.testing.assert_close(actual, expected, rtol=0, atol=1e-5)
 
 
@@ -86,24 +86,24 @@ def test_photos_are_prepared_as_open_clip_does(tmp_path, photos, mode):
     preprocess = {"interpolation": "bicubic", "resize_mode": mode}
     folder = write_clip(tmp_path / mode, preprocess=preprocess)
     expected = plain_scores(f"local-dir:{folder}", TEXTS[:1], photos)
-    actual = scores(folder_of(f"clip:local-dir:{folder}"), TEXTS[:1], photos)
+    actual = scores(folder_of(f"local-dir:{folder}"), TEXTS[:1], photos)
     torch.testing.assert_close(actual, expected, rtol=0, atol=1e-5)
 
 
 def test_a_sigmoid_model_shows_its_probability(tmp_path):
     folder = write_clip(tmp_path / "siglip", init_logit_bias=-3.0, init_logit_scale=math.log(10))
-    model, _, _ = checkpoint.load(folder_of(f"clip:local-dir:{folder}"))
+    model, _, _ = checkpoint.load(folder_of(f"local-dir:{folder}"))
     cosines = torch.tensor([0.1, 0.5])
     torch.testing.assert_close(model.score.to_unit(cosines), (10 * cosines - 3).sigmoid())
 
 
 def test_bars_of_a_softmax_model_are_cosines(tiny):
-    model, _, _ = checkpoint.load(folder_of(f"clip:local-dir:{tiny}"))
+    model, _, _ = checkpoint.load(folder_of(f"local-dir:{tiny}"))
     assert model.score.to_unit(torch.tensor([-0.2, 0.3])).tolist() == pytest.approx([0, 0.3])
 
 
 def test_words_after_the_context_are_not_read(tiny):
-    model, _, _ = checkpoint.load(folder_of(f"clip:local-dir:{tiny}"))
+    model, _, _ = checkpoint.load(folder_of(f"local-dir:{tiny}"))
     words = [f"word{'s' * (n % 2)}" for n in range(30)]
     read, cut = model.text.unknown(Sentence(" ".join(words)))
     assert (read, cut) == (words[:10], words[10:])  # of 12 tokens, two mark start and end
@@ -132,7 +132,7 @@ def test_radial_order_equals_plain_loops():
 
 
 def test_the_root_is_the_empty_text(tiny):
-    model, _, _ = checkpoint.load(folder_of(f"clip:local-dir:{tiny}"))
+    model, _, _ = checkpoint.load(folder_of(f"local-dir:{tiny}"))
     texts = model.encode_text([Sentence(""), Sentence("a dog")])
     empty, dog = texts[:1], texts[1:]
     assert model.score.order_part(empty.x).norm() < 1e-5
@@ -143,8 +143,8 @@ def test_the_root_is_the_empty_text(tiny):
 
 
 def test_a_model_is_one_checkpoint(tiny):
-    folder = folder_of(f"clip:local-dir:{tiny}")
-    assert folder_of(f"clip:local-dir:{tiny}") == folder
+    folder = folder_of(f"local-dir:{tiny}")
+    assert folder_of(f"local-dir:{tiny}") == folder
     _, spec, _ = checkpoint.load(folder)
     assert (spec.features, spec.config.backbone) == (24, f"clip:local-dir:{tiny}")
     assert not any(file.stat().st_size > 100_000 for file in folder.iterdir())  # no weights
@@ -152,23 +152,23 @@ def test_a_model_is_one_checkpoint(tiny):
 
 def test_other_weights_are_noticed(tmp_path):
     source = write_clip(tmp_path / "model")
-    folder = folder_of(f"clip:local-dir:{source}")
+    folder = folder_of(f"local-dir:{source}")
     old = checkpoint.read_spec(folder)
     write_clip(source, seed=1)
     with pytest.raises(UserError, match="weights"):
         checkpoint.load(folder)
-    assert folder_of(f"clip:local-dir:{source}") == folder
+    assert folder_of(f"local-dir:{source}") == folder
     assert checkpoint.load(folder)[1].backbone_hash != old.backbone_hash
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("clip:ViT-B-23/openai", "ViT-B-32"),
-        ("clip:ViT-B-32/laion3b", "laion2b_s34b_b79k"),
-        ("clip:local-dir:/nowhere", "open_clip_config.json"),
-        ("clip:", "There is no backbone"),
-        ("clip:../../etc", "There is no|no architecture"),
+        ("ViT-B-23/openai", "ViT-B-32"),
+        ("ViT-B-32/laion3b", "laion2b_s34b_b79k"),
+        ("local-dir:/nowhere", "open_clip_config.json"),
+        ("", "There is no backbone"),
+        ("../../etc", "There is no|no architecture"),
     ],
 )
 def test_unknown_models_are_refused(name, message, is_one_sentence):
@@ -182,7 +182,7 @@ def test_weights_of_another_architecture_are_refused(tiny, tmp_path, is_one_sent
     state = load_file(tiny / "open_clip_model.safetensors")
     save_file(state, other / "open_clip_model.safetensors")
     with pytest.raises(UserError, match="do not fit") as caught:
-        folder_of(f"clip:local-dir:{other}")
+        folder_of(f"local-dir:{other}")
     assert is_one_sentence(caught)
 
 
@@ -191,7 +191,7 @@ def test_a_folder_without_weights_is_refused(tiny, tmp_path, is_one_sentence):
     folder.mkdir()
     (folder / "open_clip_config.json").write_bytes((tiny / "open_clip_config.json").read_bytes())
     with pytest.raises(UserError, match="no weights") as caught:
-        folder_of(f"clip:local-dir:{folder}")
+        folder_of(f"local-dir:{folder}")
     assert is_one_sentence(caught)
 
 

@@ -27,6 +27,14 @@ def engine(toy_checkpoint):
     return Engine(toy_checkpoint)
 
 
+def test_folders_may_be_given_as_text_or_as_paths(engine, toy_checkpoint, toy_root):
+    images = toy_root / "toy" / "images"
+    engines = [Engine(str(toy_checkpoint), str(images)), Engine(toy_checkpoint, images)]
+    hits = [own.search(SAME, 3) for own in engines]
+    assert hits[0] == hits[1]
+    assert [hit.item for hit in hits[0]] == [hit.item for hit in engine.search(SAME, 3)]
+
+
 @pytest.fixture
 def photo(engine):
     return open_photo(engine.gallery.photos[3])

@@ -148,9 +148,26 @@ def test_maps_are_of_the_centre_view(photos, counted):
 def test_photo_in_memory_equals_its_cached_feature(photos, crops):
     cache = FeatureCache(BACKBONE, crops)
     stored = cache.get(photos[:5])
-    encoded = torch.stack([cache.encode(open_photo(p)) for p in photos[:5]])
+    encoded = cache.encode(open_photo(p) for p in photos[:5])
     torch.testing.assert_close(encoded, stored, rtol=0, atol=5e-4)
     assert (stored[0] - stored[1]).abs().max() > 5e-3
+
+
+def test_photos_in_memory_go_through_the_network_in_batches(photos, monkeypatch):
+    sizes = []
+    encode_views = features.encode_views
+
+    def counting(weights, kind, views, boxes):
+        sizes.append(len(views))
+        return encode_views(weights, kind, views, boxes)
+
+    monkeypatch.setattr(features, "encode_views", counting)
+    monkeypatch.setattr(features, "BATCH_VIEWS", 4)
+    cache = FeatureCache(BACKBONE, "mirror")
+    encoded = cache.encode(open_photo(p) for p in photos[:5])
+    assert sizes == [2, 2, 1]  # photos, with two views each
+    one_by_one = torch.cat([cache.encode([open_photo(p)]) for p in photos[:5]])
+    torch.testing.assert_close(encoded, one_by_one, rtol=0, atol=5e-4)
 
 
 def test_progress_counts_computed_photos(photos, monkeypatch):

@@ -83,7 +83,7 @@ def test_photo_in_memory_equals_its_cached_regions(photos):
         torch.testing.assert_close(vectors, stored[row], rtol=0, atol=2e-3)
         assert torch.equal(own, boxes[row])
     assert torch.equal(
-        cache.encode(open_photo(photos[0])), cache.encode_regions(open_photo(photos[0]))[0]
+        cache.encode([open_photo(photos[0])])[0], cache.encode_regions(open_photo(photos[0]))[0]
     )
 
 
@@ -143,7 +143,7 @@ def test_hash_depends_on_the_detector(boxes, monkeypatch):
 def test_drawn_boxes_of_an_unknown_photo_are_refused(photos):
     cache = FeatureCache(BACKBONE, "entities")
     with pytest.raises(UserError, match="Flickr8k only"):
-        cache.encode(open_photo(photos[0]))
+        cache.encode([open_photo(photos[0])])
 
 
 def test_drawn_boxes_are_read(photos, monkeypatch):

@@ -16,9 +16,9 @@ def checkpoint_folder(name: Path) -> Path:
     """Return the folder of a checkpoint that is named on the command line."""
     if not str(name).startswith("clip:"):  # without importing torch
         return name
-    from vsdemo.models.pretrained import folder_of
+    from vsdemo.models import checkpoint_names
 
-    return folder_of(name)
+    return checkpoint_names.find(name)
 
 
 def checkpoint_folders(names: list[Path]) -> list[Path]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import warnings
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from os import PathLike
 from pathlib import Path
 from threading import BoundedSemaphore
 from typing import BinaryIO
@@ -13,7 +15,7 @@ import numpy as np
 from PIL import ExifTags, Image, ImageFile, ImageOps, UnidentifiedImageError
 
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import atomic
+from vsdemo.core.paths import AnyPath, atomic, to_path
 
 MAX_MEGAPIXELS = 50
 MAX_WEBP_MEGAPIXELS = 20  # its decoder takes 16 bytes a pixel, and cannot reduce
@@ -25,6 +27,8 @@ DECODERS = BoundedSemaphore(2)
 STRIP = 256  # rows
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")  # not EPS: Pillow would run Ghostscript
 SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
+
+PhotoSource = AnyPath | Image.Image | np.ndarray
 
 # A small file can unpack to gigabytes, so Pillow itself must refuse to decode it.
 Image.MAX_IMAGE_PIXELS = MAX_MEGAPIXELS * 1_000_000
@@ -87,7 +91,7 @@ def _finite(image: Image.Image) -> np.ndarray:
     return np.nan_to_num(np.asarray(image, dtype=np.float64))
 
 
-def open_photo(path: Path | str) -> Image.Image:
+def open_photo(path: AnyPath) -> Image.Image:
     """Return a photo in RGB, rotated according to its EXIF data; of an animation, the first frame.
 
     A photo with a side of 2 MAX_SIDE pixels or more is reduced by a whole factor, so that it takes
@@ -112,6 +116,33 @@ def open_photo(path: Path | str) -> Image.Image:
         raise UserError(f"{path.name} is damaged or truncated.") from None
 
 
+def read_photo(source: PhotoSource, name: str = "the image") -> Image.Image:
+    """Return the photo in a file, an image of Pillow or an array, as `open_photo` does.
+
+    Args:
+        source: A path; an image, which is not changed; or an array (H, W, 3) of uint8, RGB.
+        name: How to call an image or an array in errors.
+
+    Raises:
+        UserError: As `open_photo`, or the source is none of these.
+    """
+    if isinstance(source, (str, PathLike)):
+        return open_photo(to_path(source))
+    if isinstance(source, np.ndarray):
+        if source.ndim != 3 or source.shape[2] != 3 or source.dtype != np.uint8:
+            raise UserError(
+                f"{name} is an array {source.shape} of {source.dtype}; "
+                "give (height, width, 3) of uint8, the values 0 to 255 of red, green and blue."
+            )
+        return _from_pillow(Image.fromarray(source), name)
+    if isinstance(source, Image.Image):
+        return _from_pillow(source, name)
+    raise UserError(
+        f"{name} is of the type {type(source).__name__}; give a path, an image of Pillow or an "
+        "array (height, width, 3) of uint8."
+    )
+
+
 def decode_photo(data: bytes, name: str) -> Image.Image:
     """Return the photo in the bytes of a file, as `open_photo` does.
 
@@ -128,17 +159,34 @@ def decode_photo(data: bytes, name: str) -> Image.Image:
 
 
 def _decode(file: BinaryIO, name: str) -> Image.Image:
+    with _user_errors(name), Image.open(file, formats=FORMATS) as image:
+        _check_size(*image.size, name, image.format)
+        return _load(image)
+
+
+def _from_pillow(image: Image.Image, name: str) -> Image.Image:
+    with _user_errors(name):
+        _check_size(*image.size, name, image.format)
+        return _load(image.copy())  # which the draft of a JPEG would reduce
+
+
+def _load(image: Image.Image) -> Image.Image:
+    """Decode an image, reduced if it is large, and return it in RGB, rotated by its EXIF data."""
+    with DECODERS if image.width * image.height > LARGE else nullcontext():
+        image.draft(None, (MAX_SIDE, MAX_SIDE))  # a JPEG is decoded at a reduced size
+        factor = max(1, max(image.size) // MAX_SIDE)
+        image.load()
+        photo = to_rgb(image, factor)
+        orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
+        photo.getexif()[ExifTags.Base.Orientation] = orientation
+        return ImageOps.exif_transpose(photo)
+
+
+@contextmanager
+def _user_errors(name: str) -> Iterator[None]:
+    """Turn what Pillow raises for damaged images into a UserError that names the image."""
     try:
-        with Image.open(file, formats=FORMATS) as image:
-            _check_size(*image.size, name, image.format)
-            with DECODERS if image.width * image.height > LARGE else nullcontext():
-                image.draft(None, (MAX_SIDE, MAX_SIDE))  # a JPEG is decoded at a reduced size
-                factor = max(1, max(image.size) // MAX_SIDE)
-                image.load()
-                photo = to_rgb(image, factor)
-                orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
-                photo.getexif()[ExifTags.Base.Orientation] = orientation
-                return ImageOps.exif_transpose(photo)
+        yield
     except UserError:
         raise
     except UnidentifiedImageError:

@@ -15,6 +15,20 @@ from vsdemo.core.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 
+AnyPath = str | os.PathLike[str]
+
+
+def to_path(path: AnyPath) -> Path:
+    """Return a path that callers give as text or as a path; `~` is the user's home folder.
+
+    Raises:
+        UserError: It is neither.
+    """
+    try:
+        return Path(path).expanduser()
+    except (TypeError, RuntimeError):  # RuntimeError: `~` of an unknown user
+        raise UserError(f"{str(path)[:80]!r} is no path; give text or a Path.") from None
+
 
 def checkpoints_root() -> Path:
     """Return the folder of the included checkpoints: VSDEMO_CHECKPOINTS, or checkpoints/."""

@@ -15,7 +15,7 @@ import torch
 
 from vsdemo.core import events
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import write_text
+from vsdemo.core.paths import AnyPath, to_path, write_text
 from vsdemo.data import datasets
 from vsdemo.evaluation import order_limits
 from vsdemo.evaluation.evaluate import evaluate
@@ -37,12 +37,13 @@ GENERIC = CardText(
 )
 
 
-def finish(folder: Path) -> dict[str, Result]:
+def finish(folder: AnyPath) -> dict[str, Result]:
     """Measure a trained checkpoint on dev and test; write metrics.json and the model card.
 
     Returns:
         The metrics by split; a data set may have no test split.
     """
+    folder = to_path(folder)
     spec = checkpoint.read_spec(folder)
     order_limits.calibrate(folder)
     measured = task(spec.config.task)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
+from vsdemo.core.paths import AnyPath
 from vsdemo.data import datasets
 from vsdemo.evaluation.metrics import bootstrap
 from vsdemo.evaluation.task import ConceptData, PhotoData, Result, SentenceData, Task
@@ -19,9 +19,9 @@ from vsdemo.models.checkpoint import Spec
 
 
 def evaluate(
-    folder: Path,
+    folder: AnyPath,
     split: str = "test",
-    dataset: str | None = None,
+    dataset: AnyPath | None = None,
     task_name: str | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Result:
@@ -49,7 +49,7 @@ def evaluate(
 
 
 def load_data(
-    measured: Task, spec: Spec, split: str, dataset: str | None = None
+    measured: Task, spec: Spec, split: str, dataset: AnyPath | None = None
 ) -> PhotoData | SentenceData | ConceptData:
     """Return what a task needs of a split.
 
@@ -75,7 +75,7 @@ def load_data(
 
 
 def load_photos(
-    spec: Spec, split: str, dataset: str | None = None, *, boxes: bool = False
+    spec: Spec, split: str, dataset: AnyPath | None = None, *, boxes: bool = False
 ) -> PhotoData:
     """Return a split and the features of its photos by the backbone of a checkpoint.
 
@@ -99,7 +99,9 @@ def _photo_data(spec: Spec, captions: CaptionSet, *, boxes: bool = False) -> Pho
     )
 
 
-def difference(a: Path, b: Path, split: str = "test", dataset: str | None = None) -> Result:
+def difference(
+    a: AnyPath, b: AnyPath, split: str = "test", dataset: AnyPath | None = None
+) -> Result:
     """Return the metrics of checkpoint a minus those of b, with paired intervals.
 
     Both are measured on retrieval and on `lengths` on the same split, by default of a's data set;

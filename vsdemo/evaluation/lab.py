@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from vsdemo.core import markdown as md
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import checkpoints_root
+from vsdemo.core.paths import AnyPath, checkpoints_root, to_path
 from vsdemo.evaluation.claims import CLAIMS, GROUPS, Claim, Metric
 from vsdemo.evaluation.evaluate import load_photos
 from vsdemo.evaluation.metrics import bootstrap
@@ -74,7 +74,7 @@ def _read(metrics: Mapping[str, Any], metric: Metric) -> dict[str, Any]:
     return {"value": value, "ci95": interval}
 
 
-def report(folders: Sequence[Path] = ()) -> dict[str, Any]:
+def report(folders: Sequence[AnyPath] = ()) -> dict[str, Any]:
     """Test all claims on checkpoints.
 
     Args:
@@ -88,9 +88,9 @@ def report(folders: Sequence[Path] = ()) -> dict[str, Any]:
     Raises:
         UserError: There is no checkpoint, or one cannot be measured.
     """
-    folders = list(dict.fromkeys(folders)) or _shipped()
-    with tqdm(total=len(folders) * len(RUNS), desc="lab", leave=False, disable=None) as progress:
-        results = {_name(folder): ModelResults(folder, progress) for folder in folders}
+    chosen = list(dict.fromkeys(map(to_path, folders))) or _shipped()
+    with tqdm(total=len(chosen) * len(RUNS), desc="lab", leave=False, disable=None) as progress:
+        results = {_name(folder): ModelResults(folder, progress) for folder in chosen}
     return {
         "claims": {claim.name: _test(claim, results) for claim in CLAIMS},
         "figures": {name: of_model.metrics for name, of_model in results.items()},

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from vsdemo.core import markdown as md
 from vsdemo.core.errors import UserError
 from vsdemo.core.events import read
+from vsdemo.core.paths import AnyPath, to_path
 from vsdemo.evaluation.metrics.ranks import RECALLS
 
 DIRECTIONS = {"i2t": "photo to caption", "t2i": "caption to photo"}
@@ -16,7 +16,7 @@ MEAN = "both, mean"
 SEMANTICS = "STS-B, SICK"
 
 
-def by_epoch(run: Path) -> list[dict[str, Any]]:
+def by_epoch(run: AnyPath) -> list[dict[str, Any]]:
     """Return a row for each evaluation on dev.
 
     epoch; r1, r5 and r10 of i2t and t2i in percent; r10, the mean of both, which the paper draws;
@@ -26,7 +26,7 @@ def by_epoch(run: Path) -> list[dict[str, Any]]:
         UserError: The run has no evaluation of retrieval.
     """
     rows = []
-    for event in read(run / "events.jsonl"):
+    for event in read(to_path(run) / "events.jsonl"):
         if event["kind"] == "eval" and "rsum" in event:
             row: dict[str, Any] = {"epoch": event["epoch"]}
             for way in DIRECTIONS:

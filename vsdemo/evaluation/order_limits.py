@@ -7,12 +7,11 @@ the dev pairs, to what is listed first above. Steps to what is held out for test
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import torch
 
 from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.paths import AnyPath, to_path
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets, relations
 from vsdemo.data.pairs import hypernyms
@@ -33,7 +32,7 @@ MAX_CONCEPTS = 500  # of the dev pairs; evenly spaced
 NEAREST = 200  # concepts above each of them: far more than are within a limit
 
 
-def calibrate(folder: Path, split: str = "dev") -> Limits | None:
+def calibrate(folder: AnyPath, split: str = "dev") -> Limits | None:
     """Choose the limits of a checkpoint and store them.
 
     Returns:
@@ -43,6 +42,7 @@ def calibrate(folder: Path, split: str = "dev") -> Limits | None:
     Raises:
         UserError: The checkpoint is damaged, or the photos or the concepts are missing.
     """
+    folder = to_path(folder)
     model, spec, _ = checkpoint.load(folder)
     order = model.score.order
     if order is None or order.reversed:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
@@ -20,6 +19,7 @@ from tqdm import tqdm
 from vsdemo.core import markdown as md
 from vsdemo.core.errors import UserError
 from vsdemo.core.nested import flatten
+from vsdemo.core.paths import AnyPath
 from vsdemo.data import datasets
 from vsdemo.evaluation import evaluate
 from vsdemo.evaluation.metrics.ranks import DEEPER_RECALLS, RECALLS
@@ -60,7 +60,7 @@ class Run:
 
 
 def report(
-    folders: Sequence[Path],
+    folders: Sequence[AnyPath],
     split: str = "test",
     task_name: str = "retrieval",
     against: str | None = None,
@@ -112,7 +112,7 @@ def _check_row(against: str, labels: list[str]) -> None:
         raise UserError(f"There is only the row {rows}; give runs of another to compare with it.")
 
 
-def _measure(folder: Path, spec: Spec, split: str, task_name: str) -> Run:
+def _measure(folder: AnyPath, spec: Spec, split: str, task_name: str) -> Run:
     result = evaluate.evaluate(folder, split, task_name=task_name)
     return Run(
         checkpoint=str(folder),

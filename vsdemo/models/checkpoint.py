@@ -29,7 +29,7 @@ from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.config import Config
 from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import checkpoints_root
+from vsdemo.core.paths import AnyPath, checkpoints_root, to_path
 from vsdemo.data.text.near_words import WordList
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.several import MeanEncoder
@@ -43,6 +43,18 @@ SNAPSHOT = "snapshot-"
 TRAINING_WORDS, METRICS, LIMITS = "words.json", "metrics.json", "limits.json"
 CONCEPTS = "concepts.json"
 EXTRAS = (TRAINING_WORDS, LIMITS, CONCEPTS)  # files that answers depend on, where there are any
+FILES = (  # patterns of the names of all files
+    "config.json",
+    "vocab.json",
+    "model*.safetensors",
+    *EXTRAS,
+    "matching.json",
+    "hierarchy-*.safetensors",
+    METRICS,
+    "events.jsonl",
+    "README.md",
+    checksums.LIST,
+)
 MAX_FILE = 9_500_000  # bytes; Hugging Face Spaces refuse 10 MB outside LFS
 ENSEMBLE = "ensemble"
 DAMAGE = (  # what damaged files raise
@@ -218,22 +230,23 @@ def snapshot(run: Path, epoch: int) -> Path:
     return run / f"{SNAPSHOT}{epoch:02}"
 
 
-def snapshots(run: Path) -> dict[int, Path]:
+def snapshots(run: AnyPath) -> dict[int, Path]:
     """Return epoch -> folder of a run's snapshots, in order."""
     folders = {}
-    for file in run.glob(f"{SNAPSHOT}*/config.json"):
+    for file in to_path(run).glob(f"{SNAPSHOT}*/config.json"):
         number = file.parent.name.removeprefix(SNAPSHOT)
         if number.isdecimal():
             folders[int(number)] = file.parent
     return dict(sorted(folders.items()))
 
 
-def read_spec(folder: Path) -> Spec:
+def read_spec(folder: AnyPath) -> Spec:
     """Return the content of config.json.
 
     Raises:
         UserError: The file is missing, damaged or of a newer format.
     """
+    folder = to_path(folder)
     try:
         values = json_files.load(folder / "config.json")
         if (number := values["format"]) == FORMAT:
@@ -249,12 +262,13 @@ def read_spec(folder: Path) -> Spec:
     raise UserError(f"{folder} has format {number}; this vsdemo reads {FORMAT}.")
 
 
-def check_files(folder: Path) -> None:
+def check_files(folder: AnyPath) -> None:
     """Look for missing and cut off files, without reading the weights.
 
     Raises:
         UserError: The checkpoint is missing or damaged.
     """
+    folder = to_path(folder)
     spec = read_spec(folder)
     try:
         for place in (folder, *_members_elsewhere(folder, spec).values()):
@@ -268,7 +282,7 @@ def check_files(folder: Path) -> None:
         raise UserError(f"The checkpoint {folder} is damaged: {_shorten(error)}.") from None
 
 
-def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
+def load(folder: AnyPath) -> tuple[DualEncoder, Spec, Vocab]:
     """Rebuild a model through the registry, in evaluation mode on the chosen device.
 
     Returns:
@@ -278,6 +292,7 @@ def load(folder: Path) -> tuple[DualEncoder, Spec, Vocab]:
     Raises:
         UserError: The checkpoint is missing or damaged.
     """
+    folder = to_path(folder)
     spec = read_spec(folder)
     elsewhere = _members_elsewhere(folder, spec)
     try:
@@ -313,13 +328,13 @@ def write_metrics(folder: Path, metrics: Mapping[str, Any]) -> None:
     checksums.write_files(folder, {METRICS: text.encode()})
 
 
-def read_metrics(folder: Path) -> dict[str, Any]:
+def read_metrics(folder: AnyPath) -> dict[str, Any]:
     """Return the metrics of a checkpoint by split.
 
     Raises:
         UserError: They are missing or damaged.
     """
-    path = folder / METRICS
+    path = to_path(folder) / METRICS
     checksums.check(path)
     try:
         metrics = json_files.load(path)
@@ -448,11 +463,12 @@ def _members_elsewhere(folder: Path, spec: Spec) -> dict[int, Path]:
     return folders
 
 
-def content_hash(folder: Path) -> str:
+def content_hash(folder: AnyPath) -> str:
     """Return 16 hex digits of the SHA-256 of weights, vocabulary and configuration.
 
     Those of members that other checkpoints hold are included.
     """
+    folder = to_path(folder)
     digest = hashlib.sha256()
     others = [folder / part.of for part in read_spec(folder).members if part.of]
     for place in (folder, *others):
@@ -464,6 +480,11 @@ def content_hash(folder: Path) -> str:
 def short_name(folder: Path) -> str:
     """Return the last two parts of a checkpoint's path, such as "flickr8k/gru"."""
     return "/".join(folder.resolve().parts[-2:])
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the files of a checkpoint, sorted; a run has others beside them."""
+    return sorted(file for pattern in FILES for file in folder.glob(pattern))
 
 
 def _content_files(folder: Path) -> list[Path]:

@@ -52,13 +52,23 @@ class DualEncoder(nn.Module):
         return device() if parameter is None else parameter.device
 
     def encode_text(
-        self, sentences: Sequence[Sentence], progress: Progress | None = None
+        self,
+        sentences: Sequence[Sentence],
+        progress: Progress | None = None,
+        *,
+        batch_size: int | None = None,
     ) -> Embeddings:
         """Embed N sentences on the CPU, (N, D) or sets (N, M, D).
 
         Sentences are parsed first where the encoder needs trees.
+
+        Args:
+            sentences: The sentences.
+            progress: Called with the numbers of sentences that are done, and of all.
+            batch_size: Sentences in a forward pass; BATCH by default.
         """
-        return self._encode(self.text, add_trees(sentences, self.text.needs), progress)
+        parsed = add_trees(sentences, self.text.needs)
+        return self._encode(self.text, parsed, progress, batch_size)
 
     def encode_image(self, features: Tensor) -> Embeddings:
         """Embed photo features (N, F) -> (N, D), or of regions (N, K, F) -> (N, K, D), on the CPU.
@@ -68,21 +78,28 @@ class DualEncoder(nn.Module):
         """
         if self.image is None:
             raise TypeError("this model has no image encoder")
-        return self._encode(self.image, features, progress=None)
+        return self._encode(self.image, features)
 
     @torch.inference_mode()
-    def _encode(self, encoder: Encoder, items: Any, progress: Progress | None) -> Embeddings:
+    def _encode(
+        self,
+        encoder: Encoder,
+        items: Any,
+        progress: Progress | None = None,
+        batch_size: int | None = None,
+    ) -> Embeddings:
         """Embed in batches of similar length, in evaluation mode; rows keep the order of items."""
         was_training = self.training
         self.eval()
         prepared = encoder.prepare(items)
         order = sorted(range(len(prepared)), key=lambda i: -len(prepared[i]))
         parts = []
-        for start in range(0, len(order), BATCH):
-            batch = encoder.collate([prepared[i] for i in order[start : start + BATCH]])
+        size = batch_size or BATCH
+        for start in range(0, len(order), size):
+            batch = encoder.collate([prepared[i] for i in order[start : start + size]])
             parts.append(encoder(batch.to(self.device)).to("cpu"))
             if progress:
-                progress(min(start + BATCH, len(order)), len(order))
+                progress(min(start + size, len(order)), len(order))
         self.train(was_training)
         if not parts:
             return Embeddings(torch.zeros(0, encoder.dim))

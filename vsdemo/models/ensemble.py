@@ -29,6 +29,7 @@ from torch import Tensor
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.events import EventLog, read
+from vsdemo.core.paths import AnyPath, to_path
 from vsdemo.models import checkpoint
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
@@ -36,12 +37,13 @@ from vsdemo.models.dual_encoder import DualEncoder
 BEST = 2  # snapshots of a run (Merckx & Frank 2019, section 3.3)
 
 
-def members_of(run: Path, best: int = BEST) -> list[Path]:
+def members_of(run: AnyPath, best: int = BEST) -> list[Path]:
     """Return the checkpoints that a run contributes to an ensemble, in the order of their epochs.
 
     These are its `best` snapshots by rsum on dev as measured in training; of equal ones the earlier
     one. A checkpoint without snapshots contributes itself.
     """
+    run = to_path(run)
     snapshots = checkpoint.snapshots(run)
     if not snapshots:
         return [run]
@@ -52,7 +54,7 @@ def members_of(run: Path, best: int = BEST) -> list[Path]:
 
 
 def make(
-    folders: Sequence[Path], out: Path, *, best: int = BEST, share: bool = False
+    folders: Sequence[AnyPath], out: AnyPath, *, best: int = BEST, share: bool = False
 ) -> list[Path]:
     """Save the ensemble of `members_of` each folder.
 
@@ -69,6 +71,7 @@ def make(
         UserError: `out` holds a checkpoint, a member appears twice, is an ensemble or embeds
             sentences as sets, or data set, backbone, crops, score or dimension differ.
     """
+    out = to_path(out)
     if (out / "config.json").exists():
         raise UserError(f"{out} already holds a checkpoint; choose another --out.")
     members = [member for folder in folders for member in members_of(folder, best)]

@@ -25,15 +25,16 @@ from vsdemo.vision.features import FeatureCache
 FOLDER = "clip"  # below VSDEMO_HOME
 
 
-def folder_of(name: str | Path) -> Path:
-    """Return the checkpoint that a name means: a folder, or `clip:NAME`.
+def folder_of(name: str) -> Path:
+    """Return the checkpoint of `clip:NAME`, which is made if it is not there.
+
+    Args:
+        name: NAME.
 
     Raises:
         UserError: There is no such model of open_clip, or its weights are not available.
     """
-    backbone = str(name)
-    if not backbone.startswith(CLIP):
-        return Path(name)
+    backbone = f"{CLIP}{name}"
     model_name, default = models.preset("clip")
     config = default.model_copy(update={"backbone": backbone})
     cache = FeatureCache(backbone, config.crops)
@@ -64,7 +65,7 @@ def known() -> list[Path]:
 def make_fetched(download: Download) -> None:
     """Make the checkpoint of a model that was fetched; of anything else, nothing."""
     if download.repository:
-        folder_of(f"{CLIP}{HUB}{download.repository}")
+        folder_of(f"{HUB}{download.repository}")
 
 
 def _is_of(folder: Path, backbone: str, weights: str) -> bool:

@@ -12,15 +12,7 @@ from vsdemo.data import packaged
 from vsdemo.data.text import parser
 from vsdemo.models import checkpoint
 
-NAMES = (
-    "config.json",
-    "vocab.json",
-    "words.json",
-    "concepts.json",
-    "matching.json",
-    "limits.json",
-    "metrics.json",
-)
+UNLISTED = ("README.md", "events.jsonl", checksums.LIST)  # have no checksum
 
 
 def lists() -> dict[Path, list[Path]]:
@@ -36,9 +28,7 @@ def lists() -> dict[Path, list[Path]]:
 
 
 def _files(folder: Path) -> list[Path]:
-    named = [folder / name for name in NAMES]
-    weights = [*folder.glob("model*.safetensors"), *folder.glob("hierarchy-*.safetensors")]
-    return sorted([*weights, *(file for file in named if file.exists())])
+    return [file for file in checkpoint.files(folder) if file.name not in UNLISTED]
 
 
 def problems() -> Iterator[str]:

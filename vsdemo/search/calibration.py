@@ -8,6 +8,7 @@ from typing import Any
 
 from vsdemo.core import checksums, json_files
 from vsdemo.core.errors import UserError
+from vsdemo.core.paths import AnyPath, to_path
 from vsdemo.data import datasets
 from vsdemo.evaluation import matching
 from vsdemo.evaluation.evaluate import load_photos
@@ -18,7 +19,7 @@ FILE = "matching.json"  # in the folder of a checkpoint
 VERSION = 1  # of the file; to be raised when match scores are computed in another way
 
 
-def calibrate(folder: Path, split: str = "dev") -> MatchThreshold:
+def calibrate(folder: AnyPath, split: str = "dev") -> MatchThreshold:
     """Calibrate a checkpoint on captions of the data set of its training, and store the result.
 
     The file is for galleries without captions, and for the same data set. For a model that reads
@@ -28,6 +29,7 @@ def calibrate(folder: Path, split: str = "dev") -> MatchThreshold:
         UserError: The checkpoint is damaged or without photos, or the data set is missing or has no
             captions.
     """
+    folder = to_path(folder)
     spec = checkpoint.read_spec(folder)
     checkpoint.check_photos(spec)
     model, _, _ = checkpoint.load(folder)

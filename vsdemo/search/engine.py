@@ -21,7 +21,7 @@ from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import BarScale, Hit, RegionHit
-from vsdemo.core.paths import home
+from vsdemo.core.paths import AnyPath, home, to_path
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets
@@ -84,12 +84,12 @@ class Reader:
         score: The score of the model.
 
     Raises:
-        UserError: The checkpoint is damaged; or, as soon as a photo is read, its backbone is
-            missing or not that of the training.
+        UserError: The checkpoint is missing or damaged; or, as soon as a photo is read, its
+            backbone is missing or not that of the training.
     """
 
-    def __init__(self, folder: Path, progress: Progress | None = None) -> None:
-        self.folder = folder
+    def __init__(self, folder: AnyPath, progress: Progress | None = None) -> None:
+        self.folder = folder = to_path(folder)
         self.model, self.spec, self.vocab = checkpoint.load(folder)
         self.score = self.model.score
         self._text: Any = self.model.text
@@ -128,7 +128,8 @@ class Reader:
         Raises:
             UserError: As `encode`.
         """
-        return self._encode([self._parse(text) for text in texts])
+        sentences = [Sentence.from_user(text) for text in texts]
+        return self._encode(add_trees(sentences, self.model.text.needs))
 
     def _parse(self, text: str) -> Sentence:
         """Return a typed sentence with the trees that the model needs."""
@@ -200,10 +201,9 @@ class Reader:
         """Return the embedding of a photo, (1, D), or of its regions, (1, K, D)."""
         return self.encode_photos([photo])
 
-    def encode_photos(self, photos: Sequence[Image.Image]) -> Embeddings:
+    def encode_photos(self, photos: Iterable[Image.Image]) -> Embeddings:
         """Return the embeddings of N photos, (N, D), or of their regions, (N, K, D)."""
-        features = torch.stack([self._features.encode(photo) for photo in photos])
-        return self.model.encode_image(features)
+        return self.model.encode_image(self._features.encode(photos))
 
     @property
     def captions(self) -> Index:
@@ -325,8 +325,8 @@ class Engine(Reader):
 
     def __init__(
         self,
-        folder: Path,
-        gallery: str | None = None,
+        folder: AnyPath,
+        gallery: AnyPath | None = None,
         split: str = "all",
         progress: Progress | None = None,
         drawn: Iterable[CaptionSet] | None = None,

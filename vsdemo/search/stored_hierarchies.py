@@ -20,6 +20,7 @@ from safetensors import SafetensorError, safe_open
 
 from vsdemo.core import checksums, tensors
 from vsdemo.core.errors import UserError
+from vsdemo.core.paths import AnyPath, to_path
 from vsdemo.core.progress import Progress
 from vsdemo.data import datasets, relations
 from vsdemo.hierarchy import projection
@@ -66,7 +67,7 @@ def file(folder: Path, dataset: str, split: str) -> Path:
     return folder / f"hierarchy-{dataset}-{split}.safetensors"
 
 
-def write(folder: Path, split: str = "test", progress: Progress | None = None) -> Path:
+def write(folder: AnyPath, split: str = "test", progress: Progress | None = None) -> Path:
     """Store the hierarchy of the data set of a checkpoint's training, with its map.
 
     Args:
@@ -77,6 +78,7 @@ def write(folder: Path, split: str = "test", progress: Progress | None = None) -
     Raises:
         UserError: The model has no order with coordinates in 0..1, or its data are missing.
     """
+    folder = to_path(folder)
     engine = Engine(folder, split=split)
     hierarchy = from_gallery(engine)
     photos = hierarchy.x[hierarchy.of_kind[PHOTO]]

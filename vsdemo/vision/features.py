@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -295,20 +296,31 @@ class FeatureCache:
     def _work(self) -> str:
         return f"features {self.weights.name} {self.crops} {device().type}"
 
-    def encode(self, photo: Image.Image) -> Tensor:
-        """Compute the vector of a photo in memory, (D,), or those of its regions, (K, D).
+    def encode(self, photos: Iterable[Image.Image]) -> Tensor:
+        """Compute the vectors of N photos in memory, (N, D), or those of their regions, (N, K, D).
 
-        It is rounded as cached ones are.
+        They are rounded as cached ones are. Only the photos of a batch are in memory at a time if
+        `photos` is an iterator.
         """
-        return self.encode_regions(photo)[0]
+        return torch.cat([values[FEATURES] for values in self._encode(photos)]).float()
 
     def encode_regions(self, photo: Image.Image) -> tuple[Tensor, Tensor]:
-        """Compute what `encode` does, and the boxes (K, 4); of views the whole frame, (1, 4)."""
-        network = load_backbone(self.weights)
-        prepared = self._prepare(network, photo, path=None, kind=VECTOR)
-        values = self._compute([prepared], VECTOR, run=_run_here)
+        """Compute the vectors of a photo's regions, (K, D), and their boxes, (K, 4).
+
+        Of views it is the vector of the photo, (D,), and the whole frame, (1, 4).
+        """
+        values = next(self._encode([photo]))
         boxes = values.get(BOXES, torch.tensor([[regions.FRAME]]))
         return values[FEATURES][0].float(), boxes[0]
+
+    def _encode(self, photos: Iterable[Image.Image]) -> Iterator[dict[str, Tensor]]:
+        """Yield what `_compute` returns for each batch of photos in memory."""
+        network = load_backbone(self.weights)
+        size = self._batch_size(VECTOR, batch_views())
+        rest = iter(photos)
+        while batch := list(islice(rest, size)):
+            prepared = [self._prepare(network, photo, path=None, kind=VECTOR) for photo in batch]
+            yield self._compute(prepared, VECTOR, run=_run_here)
 
     def _folder(self, kind: str) -> Path:
         return self.folder / (MAP if kind == MAP else self._vectors)
@@ -447,7 +459,7 @@ class FeatureCache:
             return self._prepare(network, photo, path=path, kind=kind)
 
         keys = list(photos)
-        size = max(1, views // CROPS[self._read_crops(kind)].views)
+        size = self._batch_size(kind, views)
         with cores.thread_pool() as pool:
             for start in range(0, len(keys), size):
                 part = keys[start : start + size]
@@ -455,6 +467,10 @@ class FeatureCache:
                 batch = {key: photo for key, photo in loaded if photo is not None}
                 if batch:
                     yield batch
+
+    def _batch_size(self, kind: str, batch_views: int) -> int:
+        """Return how many photos have `batch_views` views."""
+        return max(1, batch_views // CROPS[self._read_crops(kind)].views)
 
     def _read_crops(self, kind: str) -> str:
         """Return the crops that the network reads; maps are always of the centre view."""

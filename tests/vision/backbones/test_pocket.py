@@ -133,7 +133,7 @@ def test_pocket_does_without_torchvision():
 import sys
 from PIL import Image
 from vsdemo.vision.features import FeatureCache
-print(FeatureCache("pocket", "whole").encode(Image.new("RGB", (60, 40))).shape[0])
+print(FeatureCache("pocket", "whole").encode([Image.new("RGB", (60, 40))]).shape[1])
 print("torchvision" in sys.modules)
 """
     printed = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT)

@@ -11,12 +11,13 @@ from pathlib import Path
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import data_root
+from vsdemo.core.paths import AnyPath, data_root
 from vsdemo.core.progress import Progress
 from vsdemo.data.datasets.base import Dataset, Report
 from vsdemo.data.datasets.folder import PhotoFolder
 from vsdemo.data.datasets.karpathy import KarpathyFile
 from vsdemo.data.datasets.verify import verify
+from vsdemo.data.datasets.webdataset import WebDataset
 
 DATASETS = {  # name -> "module:class", imported when used
     "flickr8k": "vsdemo.data.datasets.flickr8k:Flickr8k",
@@ -41,16 +42,18 @@ def karpathy_files() -> dict[str, Path]:
     return {p.parent.name: p for pattern in patterns for p in sorted(root.glob(pattern))}
 
 
-def find(name: str) -> Dataset:
+def find(name: AnyPath) -> Dataset:
     """Return a data set.
 
     Args:
         name: A name in `DATASETS`, with a seed such as `pascal1k:3` if it has no official split;
-            a name in `karpathy_files()`; or the path of such a file or of a folder of photos.
+            a name in `karpathy_files()`; or the path of such a file, of a folder of photos or of
+            one in CLIP_benchmark's format.
 
     Raises:
         UserError: There is no such data set.
     """
+    name = str(name)
     if name in DATASETS:
         return _registered(name)()
     if (base := base_name(name)) != name:
@@ -62,7 +65,7 @@ def find(name: str) -> Dataset:
     if path and path.suffix == ".json":
         return KarpathyFile(path)
     if path and path.is_dir():
-        return PhotoFolder(path)
+        return WebDataset(path) if WebDataset.is_in(path) else PhotoFolder(path)
     seeded = [f"{known}:SEED" for known in DATASETS if _registered(known).seeded]
     valid = ", ".join(sorted({*DATASETS, *seeded, *files}))
     raise UserError(
@@ -70,7 +73,7 @@ def find(name: str) -> Dataset:
     )
 
 
-def load(name: str, split: str, progress: Progress | None = None, limit: int = 0) -> CaptionSet:
+def load(name: AnyPath, split: str, progress: Progress | None = None, limit: int = 0) -> CaptionSet:
     """Return a split of a data set.
 
     Args:
@@ -85,7 +88,7 @@ def load(name: str, split: str, progress: Progress | None = None, limit: int = 0
     return _with_split(name, split).load(split, progress, limit)
 
 
-def photos(name: str, split: str) -> tuple[Path, ...]:
+def photos(name: AnyPath, split: str) -> tuple[Path, ...]:
     """Return the photos of a split, which need not have been generated yet.
 
     Raises:
@@ -94,14 +97,14 @@ def photos(name: str, split: str) -> tuple[Path, ...]:
     return _with_split(name, split).photos(split)
 
 
-def _with_split(name: str, split: str) -> Dataset:
+def _with_split(name: AnyPath, split: str) -> Dataset:
     dataset = find(name)
     if split not in dataset.splits:
         raise UserError(f"There is no split {split!r}; valid are {', '.join(dataset.splits)}.")
     return dataset
 
 
-def splits(name: str) -> tuple[str, ...]:
+def splits(name: AnyPath) -> tuple[str, ...]:
     """Return the splits of a data set; the last one, `all`, contains the photos of the others."""
     return find(name).splits
 
@@ -127,7 +130,7 @@ def _existing_path(name: str) -> Path | None:
         return None
 
 
-def check(name: str) -> Report:
+def check(name: AnyPath) -> Report:
     """Check a data set: its own counts, photos that do not decode, photos in two splits.
 
     Raises:
