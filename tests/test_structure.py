@@ -14,7 +14,7 @@ from vsdemo.core.paths import ROOT
 HOMES = {
     "torchvision": ("vision.*", "recipes.pocket.*"),
     "open_clip": ("vision.*", "models.clip"),
-    "huggingface_hub": ("models.hub",),
+    "huggingface_hub": ("models.hub", "vision.backbones.families"),
     "mteb": ("search.mteb_encoder",),
     "onnxruntime": ("vision.backbones.detectors",),
     "pyarrow": ("search.export",),

@@ -40,7 +40,7 @@ def find(name: AnyPath) -> Path:
     folder = shipped.get(text) or to_path(name)
     if not os.path.isdir(folder):  # false also for text that cannot be a path
         raise UserError(
-            f"There is no checkpoint {text[:200]!r}; give a folder, clip:NAME, hf://user/repo, or one of "
-            f"{', '.join(shipped)}."
+            f"There is no checkpoint {text[:200]!r}; give a folder, clip:NAME, hf://user/repo, or "
+            f"one of {', '.join(shipped)}."
         )
     return folder
