@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from vsdemo import models
 from vsdemo.core import events
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import AnyPath, to_path, write_text
@@ -145,6 +146,8 @@ def _origin(name: str, spec: Spec, measured: Task, log: Sequence[Mapping[str, An
 
 def train_command(spec: Spec, *, out: str) -> str:
     """Return the command that trains a checkpoint into the folder `out`."""
+    if not spec.is_trained_here:
+        return f"python -m vsdemo {models.get(spec.model).recipe} --out {out}"
     own_data = "sentences" in task(spec.config.task).needs
     data = "" if own_data else f" --data {spec.dataset}"
     settings = "".join(f" --set {key}={value}" for key, value in spec.changed.items())
@@ -168,6 +171,11 @@ def _features(spec: Spec) -> str:
     """Return the paragraph on photo features; empty for a model without photos."""
     if not spec.features:
         return ""
+    if not spec.is_trained_here:
+        return (
+            f"Both towers are in open_clip's layout (weights {spec.backbone_hash}), so that plain "
+            "open_clip loads\nthe folder as `local-dir:`, too."
+        )
     return (
         f"Photo features: {spec.config.backbone} (weights {spec.backbone_hash}), crops "
         f"`{spec.config.crops}`;\nthe backbone's weights are not part of this checkpoint."

@@ -30,6 +30,7 @@ from vsdemo.core.config import Config
 from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import AnyPath, checkpoints_root, to_path
+from vsdemo.data.downloads.hub import CONFIG, WEIGHTS
 from vsdemo.data.text.near_words import WordList
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.several import MeanEncoder
@@ -43,10 +44,12 @@ SNAPSHOT = "snapshot-"
 TRAINING_WORDS, METRICS, LIMITS = "words.json", "metrics.json", "limits.json"
 CONCEPTS = "concepts.json"
 EXTRAS = (TRAINING_WORDS, LIMITS, CONCEPTS)  # files that answers depend on, where there are any
+LAYOUT = (CONFIG, WEIGHTS)  # of open_clip, in a checkpoint that is a model of it
 FILES = (  # patterns of the names of all files
     "config.json",
     "vocab.json",
     "model*.safetensors",
+    *LAYOUT,
     *EXTRAS,
     "matching.json",
     "hierarchy-*.safetensors",
@@ -103,6 +106,11 @@ class Spec:
             return {}
         default = dict(models.preset(self.preset)[1])
         return {key: value for key, value in self.config if value != default[key]}
+
+    @property
+    def is_trained_here(self) -> bool:
+        """Whether `train` has made it; see `Model`."""
+        return bool(self.members) or models.get(self.model).is_trained_here
 
     @property
     def gallery(self) -> str:
@@ -410,7 +418,7 @@ def _shorten(error: Exception) -> str:
 
 
 def _build(spec: Spec, vocab: Vocab) -> DualEncoder:
-    if not models.get(spec.model).is_trained_here:
+    if not spec.is_trained_here:
         feature_cache(spec)  # whose weights are the model's own
     return models.build(spec.model, spec.config, vocab, spec.features)
 

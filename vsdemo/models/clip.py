@@ -185,4 +185,5 @@ CLIP = Model(
     paper="Radford et al.",
     year=2021,
     is_trained_here=False,
+    recipe="train-clip",
 )

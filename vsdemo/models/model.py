@@ -26,7 +26,8 @@ class Model:
         kind: What it does, in a few plain words for visitors; may be empty.
         paper: Its authors, such as "Vendrov et al."; may be empty.
         year: When the paper appeared; None if unknown.
-        is_trained_here: Whether vsdemo trains it; others come with the weights of their backbone.
+        is_trained_here: Whether `train` trains it; others come with the weights of their backbone.
+        recipe: The command that makes the shipped weights of such a model.
     """
 
     config: type[Config]
@@ -36,6 +37,7 @@ class Model:
     paper: str = ""
     year: int | None = None
     is_trained_here: bool = True
+    recipe: str = "train"
 
     @property
     def description(self) -> str:
