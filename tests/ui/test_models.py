@@ -5,6 +5,8 @@ import json
 import pytest
 
 from tests.support.checkpoint_copies import editable_copy
+from tests.support.clips import write_clip
+from vsdemo.models import checkpoint_names
 from vsdemo.ui.library.models import has_seen_photos, rank_models
 
 MISSING_NETWORK = "torchvision/resnet50"  # its weights are not available
@@ -74,3 +76,17 @@ def test_equal_names_have_their_folder(shelf):
     shelf("gru", "flickr8k", 2)
     shelf("gru", "storybook", 1)
     assert list(rank_models("flickr8k")) == ["flickr8k gru", "storybook gru"]
+
+
+def test_a_model_of_open_clip_is_first_for_photos_of_ones_own(shelf, tmp_path_factory, monkeypatch):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.setenv("VSDEMO_HOME", str(elsewhere / "home"))
+    shelf("trained", "flickr8k", 300)
+    shelf("drawn", "storybook", 400)
+    source = write_clip(elsewhere / "source")
+    clip = checkpoint_names.find(f"clip:local-dir:{source}")
+    assert list(rank_models("folder")) == [clip.name, "trained", "drawn"]
+    assert list(rank_models("flickr8k")) == ["trained", clip.name, "drawn"]
+    assert has_seen_photos(clip)
+    (source / "open_clip_model.safetensors").unlink()
+    assert list(rank_models("folder")) == ["trained", "drawn"]
