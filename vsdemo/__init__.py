@@ -29,7 +29,8 @@ def load(name: AnyPath) -> EmbeddingModel:
     """Load a model.
 
     Args:
-        name: A shipped checkpoint, such as `flickr8k/gru`; the folder of a checkpoint; or a
+        name: A shipped checkpoint, such as `flickr8k/gru`; the folder of a checkpoint; a model of
+            open_clip, such as `clip:ViT-B-32/laion2b_s34b_b79k`, after `vsdemo fetch`; or a
             repository on the Hugging Face Hub, `hf://user/repo` or `hf://user/repo@revision`,
             which is downloaded once. Write `./flickr8k/gru` for a folder that is called like a
             shipped checkpoint.

@@ -95,12 +95,16 @@ def embed(
     print_table(rows)
 
 
-def describe(
+def describe(  # noqa: PLR0913 (a command's parameters are its options)
     checkpoint: Checkpoint,
     photo: PhotoFile,
     k: K = "10",
     gallery: Gallery = None,
     split: Split = "all",
+    texts: Annotated[
+        list[str] | None,
+        typer.Option("--text", help="Word or sentence to rank in place of others; repeat it."),
+    ] = None,
     *,
     as_json: Json = False,
 ) -> None:
@@ -117,7 +121,7 @@ def describe(
         raise UserError("--split is a part of --gallery; name that too.")
     count, image = check_k(k), open_photo(photo)
     reader = Reader(checkpoint) if gallery is None else load_engine(checkpoint, gallery, split)
-    answer = answers.describe(reader, image, count, name=str(photo))
+    answer = answers.describe(reader, image, count, name=str(photo), texts=texts or ())
     if as_json:
         print_json(answer.model_dump())
     else:

@@ -224,6 +224,16 @@ class Reader:
         count = check_k(k)
         return self.captions.top_general(self.encode_photo(photo), count)
 
+    def rank_sentences(self, photo: Image.Image, texts: Sequence[str], k: int = 10) -> list[Hit]:
+        """Return the k of some typed sentences that describe a photo best.
+
+        Raises:
+            UserError: As `encode`, for any of them.
+        """
+        embeddings = self.encode_texts(texts).to(device())
+        index = Index(embeddings, list(texts), self.score, self.bar_scale)
+        return index.top_general(self.encode_photo(photo), check_k(k))
+
     def similar_sentences(self, text: str, k: int = 10) -> list[Hit]:
         """Return the k sentences most similar to a sentence."""
         return self.captions.top_similar(self.encode(text), check_k(k))

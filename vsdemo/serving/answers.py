@@ -62,7 +62,14 @@ def search(engine: Engine, sentence: str, k: int = 10) -> SearchAnswer:
     )
 
 
-def describe(reader: Reader, photo: Image.Image, k: int = 10, *, name: str = "") -> DescribeAnswer:
+def describe(
+    reader: Reader,
+    photo: Image.Image,
+    k: int = 10,
+    *,
+    name: str = "",
+    texts: Sequence[str] = (),
+) -> DescribeAnswer:
     """Return the k sentences that describe a photo best.
 
     Args:
@@ -71,11 +78,13 @@ def describe(reader: Reader, photo: Image.Image, k: int = 10, *, name: str = "")
         photo: The photo.
         k: Number of sentences.
         name: Name of the photo in the answer.
+        texts: Sentences to choose from in the place of those.
 
     Raises:
-        UserError: k is out of range, or the image network is missing.
+        UserError: k is out of range, the image network is missing, or a sentence is not valid.
     """
-    hits = reader.describe(photo, check_k(k))
+    count = check_k(k)
+    hits = reader.rank_sentences(photo, texts, count) if texts else reader.describe(photo, count)
     return DescribeAnswer(photo=name, unit=reader.score.unit, hits=_sentence_hits(hits))
 
 

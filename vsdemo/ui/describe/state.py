@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.hits import Hit
 from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
 from vsdemo.ui.tabs import Selection
+
+MAX_TYPED = 50  # sentences of a visitor
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,7 @@ class DescribeState:
         photo: Number of the photo in the gallery; None for an upload.
         upload: File of a visitor's photo.
         sentences: The sentences on the page.
+        typed: Sentences of the visitor, to be ranked in the place of others.
         selection: What the visitor has selected.
     """
 
@@ -28,6 +32,7 @@ class DescribeState:
     photo: int | None = None
     upload: str | None = None
     sentences: tuple[str, ...] = ()
+    typed: tuple[str, ...] = ()
     selection: Selection = field(default_factory=Selection)
 
     @property
@@ -38,7 +43,9 @@ class DescribeState:
 
     @property
     def call(self) -> ProgramCall | None:
-        """What a program would ask for."""
+        """What a program would ask for; none ranks sentences of its own."""
+        if self.typed:
+            return None
         return ProgramCall(
             "describe",
             photo=OWN_PHOTO if self.photo is None else self.photo,
@@ -58,9 +65,23 @@ class Ranking:
         total: How many were ranked.
         model: Key of the model that ranked them, which may not be the chosen one.
         own: Captions of the photo itself.
+        is_typed: Whether the visitor has typed the sentences.
     """
 
     hits: Sequence[Hit]
     total: int
     model: str
     own: Sequence[str] = ()
+    is_typed: bool = False
+
+
+def typed_sentences(text: str) -> tuple[str, ...]:
+    """Return the sentences in a text, one a line, each once.
+
+    Raises:
+        UserError: There are too many.
+    """
+    lines = tuple(dict.fromkeys(filter(None, map(str.strip, text.splitlines()))))
+    if len(lines) > MAX_TYPED:
+        raise UserError(f"These are {len(lines):,} sentences; write at most {MAX_TYPED}.")
+    return lines

@@ -22,7 +22,7 @@ from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import chip, clickable_html, image_text_html, note_html
 from vsdemo.ui.describe import view
-from vsdemo.ui.describe.state import DescribeState, Ranking
+from vsdemo.ui.describe.state import DescribeState, Ranking, typed_sentences
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 from vsdemo.ui.uploads import is_uploaded
 
@@ -31,6 +31,9 @@ PICKS = 8
 SENTENCES = 10  # at a time
 SIDE = 1280  # pixels of the photo on the page
 LOOKING = "Looking at the photo"
+OWN = "Rank words or sentences of your own"
+OWN_LABEL = "One a line; without any, the tab ranks its own sentences again"
+OWN_EXAMPLE = "a dog\na cat\nsomething else"
 
 
 def _uploaded_path(self: gr.Image, payload: ImageData | None) -> str | None:
@@ -88,6 +91,11 @@ class DescribeTab:
                 self.note = note_html(html.note(""))
                 self.sentences = clickable_html("sentences", html.grey_lines(SENTENCES))
                 self.more = gr.Button("Show more", elem_classes="more", interactive=False)
+                with gr.Accordion(OWN, open=False, elem_id="own-sentences"):
+                    self.typed = gr.Textbox(
+                        lines=3, max_lines=8, label=OWN_LABEL, placeholder=OWN_EXAMPLE
+                    )
+                    self.rank = gr.Button("Rank them", elem_classes="more")
         self.state = gr.State(None)
         self._connect()
 
@@ -111,6 +119,7 @@ class DescribeTab:
         # `upload` also fires for the webcam; `input` would fire when a photo is removed, too.
         self.photo.upload(guard(self.upload), [self.photo, *inputs], outputs, **NEWEST)
         self.more.click(guard(self.show_more), [self.state], outputs, **NEWEST)
+        self.rank.click(guard(self.rank_typed), [self.typed, self.state], outputs, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
         guard, way = context.guard(self, channel=""), [self.note, *context.way]
         self.similar.click(guard(self.search_similar), [self.state], way, **QUIET)
@@ -155,8 +164,11 @@ class DescribeTab:
             yield from self.offer(visit.gallery)
         if upload is None and photo is None:
             photo = state.photo if state is not None and is_same_gallery else 0
+        typed = state.typed if state is not None else ()
         yield from self.describe(
-            DescribeState(visit.model, visit.gallery, photo, upload, selection=selection)
+            DescribeState(
+                visit.model, visit.gallery, photo, upload, typed=typed, selection=selection
+            )
         )
 
     def pick(
@@ -164,9 +176,11 @@ class DescribeTab:
     ) -> Updates:
         """Describe the clicked photo of the gallery."""
         number = callbacks.clicked_number(event, len(self.library.galleries[gallery].photos))
-        text = state.selection.text if state else ""
+        text, typed = (state.selection.text, state.typed) if state else ("", ())
         selection = Selection(text, number, gallery)
-        yield from self.describe(DescribeState(model, gallery, number, selection=selection))
+        yield from self.describe(
+            DescribeState(model, gallery, number, typed=typed, selection=selection)
+        )
 
     def upload(
         self, path: str | None, state: DescribeState | None, model: str, gallery: str
@@ -179,10 +193,10 @@ class DescribeTab:
         except UserError:
             yield {self.photo: self._save(self._open(state)) if state else None}
             raise
-        text = state.selection.text if state else ""
+        text, typed = (state.selection.text, state.typed) if state else ("", ())
         selection = Selection(text, upload=path)
         yield from self.describe(
-            DescribeState(model, gallery, upload=path, selection=selection), image
+            DescribeState(model, gallery, upload=path, typed=typed, selection=selection), image
         )
 
     def describe(self, state: DescribeState, image: Image.Image | None = None) -> Updates:
@@ -207,9 +221,18 @@ class DescribeTab:
             count = min(len(state.sentences) + SENTENCES, MAX_K)
             yield from self._rank(state, self._open(state), count)
 
+    def rank_typed(self, text: str, state: DescribeState | None) -> Updates:
+        """Rank the sentences that the visitor has typed; without any, those of the tab again."""
+        if state is not None:
+            state = replace(state, typed=typed_sentences(text))
+            yield from self._rank(state, self._open(state), SENTENCES)
+
     def _rank(self, state: DescribeState, image: Image.Image, count: int) -> Updates:
         """Rank the captions of the gallery; for an upload, vsdemo's own if those do not fit."""
         library, note = self.library, self.note
+        if state.typed:
+            yield from self._rank_typed_sentences(state, image)
+            return
         gallery = yield from callbacks.wait_for(note, library.photos(state.gallery))
         if state.photo is not None:
             text = html.photo_text(gallery)(state.photo)
@@ -237,6 +260,18 @@ class DescribeTab:
         yield {self.note: html.progress(LOOKING)}
         hits = named.reader.describe(image, count)
         ranking = Ranking(hits, len(named.reader.captions), named.model)
+        yield self._ranked(state, named.reader.score, ranking)
+
+    def _rank_typed_sentences(self, state: DescribeState, image: Image.Image) -> Updates:
+        """Rank all sentences that the visitor has typed."""
+        library = self.library
+        is_own_photo = state.photo is None
+        reader = library.describer if is_own_photo else library.reader
+        named = yield from callbacks.wait_for(self.note, reader(state.model))
+        yield {self.note: html.progress(LOOKING)}
+        total = len(state.typed)
+        hits = named.reader.rank_sentences(image, state.typed, total)
+        ranking = Ranking(hits, total, named.model, is_typed=True)
         yield self._ranked(state, named.reader.score, ranking)
 
     def _ranked(self, state: DescribeState, score: Score, ranking: Ranking) -> Update:

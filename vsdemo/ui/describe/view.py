@@ -26,7 +26,10 @@ def photo_text(text: str) -> Markup:
 
 def ranked_sentences(ranking: Ranking, score: Score, chosen: str) -> Markup:
     """Return the sentences, and which model ranked them; the reason if it is not the chosen one."""
-    text = f"Best {len(ranking.hits):,} of {ranking.total:,} sentences by {ranking.model}"
+    if ranking.is_typed:
+        text = f"Your sentences, ranked by {ranking.model}"
+    else:
+        text = f"Best {len(ranking.hits):,} of {ranking.total:,} sentences by {ranking.model}"
     reason = "." if ranking.model == chosen else f", because {chosen} has only seen drawings."
     return html.note(text + reason) + html.ranked_sentences(ranking.hits, score, ranking.own)
 
