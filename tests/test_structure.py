@@ -13,7 +13,7 @@ from vsdemo.core.paths import ROOT
 
 HOMES = {
     "torchvision": ("vision.*", "recipes.pocket.*"),
-    "open_clip": ("vision.*", "models.clip"),
+    "open_clip": ("vision.*", "models.clip", "recipes.clip.*"),
     "onnxruntime": ("vision.backbones.detectors",),
     "gradio": ("ui", "ui.*"),
     "stanza": ("data.text.parser", "recipes.parsing.*"),

@@ -12,6 +12,7 @@ from vsdemo.cli import (
     bench,
     checkpoints,
     checksums,
+    clip,
     data,
     evaluate,
     fetch,
@@ -73,6 +74,7 @@ COMMANDS = (
     checksums.checksums,
     parsing.train_parser,
     pocket.train_pocket,
+    clip.train_clip,
 )
 
 cli = typer.Typer(
