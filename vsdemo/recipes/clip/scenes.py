@@ -1,7 +1,7 @@
 """The scenes of Storybook that CLIP learns from, as pixels and tokens.
 
-Any number beyond the splits has a scene, too. One in 2,500 of these shows the same as a scene of dev
-or test, so scenes are compared by what they show and not by their numbers.
+Any number beyond the splits has a scene, too. One in 2,500 of these shows the same as a scene of
+dev or test, so scenes are compared by what they show and not by their numbers.
 """
 
 from __future__ import annotations
