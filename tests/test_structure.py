@@ -13,7 +13,7 @@ from vsdemo.core.paths import ROOT
 
 HOMES = {
     "torchvision": ("vision.*", "recipes.pocket.*"),
-    "open_clip": ("vision.*", "models.clip"),
+    "open_clip": ("vision.*", "models.clip", "recipes.clip.*"),
     "huggingface_hub": ("models.hub", "vision.backbones.families"),
     "mteb": ("search.mteb_encoder",),
     "onnxruntime": ("vision.backbones.detectors",),

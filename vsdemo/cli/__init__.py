@@ -12,6 +12,7 @@ from vsdemo.cli import (
     bench,
     checkpoints,
     checksums,
+    clip,
     data,
     evaluate,
     export,
@@ -75,6 +76,7 @@ COMMANDS = (
     checksums.checksums,
     parsing.train_parser,
     pocket.train_pocket,
+    clip.train_clip,
 )
 
 cli = typer.Typer(

@@ -7,6 +7,7 @@ VSDEMO_HOME. It names the weights and their hash; the weights stay where they ar
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock
@@ -23,6 +24,7 @@ from vsdemo.vision.backbones.families import HUB
 from vsdemo.vision.features import FeatureCache
 
 FOLDER = "clip"  # below VSDEMO_HOME
+PRESET = "clip"
 
 
 def folder_of(name: str) -> Path:
@@ -35,25 +37,37 @@ def folder_of(name: str) -> Path:
         UserError: There is no such model of open_clip, or its weights are not available.
     """
     backbone = f"{CLIP}{name}"
-    model_name, default = models.preset("clip")
-    config = default.model_copy(update={"backbone": backbone})
-    cache = FeatureCache(backbone, config.crops)
+    spec = _spec(backbone, dataset="")
     folder = home() / FOLDER / re.sub(r"[^\w.-]+", "-", backbone)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_suffix(".lock")):
-        if not _is_of(folder, backbone, cache.hash):
-            vocab = Vocab(())
-            model = models.build(model_name, config, vocab, features=0)
-            spec = Spec(
-                model=model_name,
-                preset="clip",
-                dataset="",
-                config=config,
-                backbone_hash=cache.hash,
-                features=model.text.dim,
-            )
-            checkpoint.save_whole(folder, spec, vocab, model.state_dict())
+        if not _is_of(folder, spec):
+            write(folder, backbone)
     return folder
+
+
+def write(folder: Path, backbone: str, dataset: str = "") -> None:
+    """Write config.json and what belongs to it; the weights stay where they are.
+
+    Args:
+        folder: The checkpoint. It may be the folder of the weights.
+        backbone: `clip:NAME`.
+        dataset: What the model was trained on, if that is a data set of vsdemo.
+
+    Raises:
+        UserError: As `folder_of`.
+    """
+    spec, vocab = _spec(backbone, dataset), Vocab(())
+    model = models.build(spec.model, spec.config, vocab, features=0)
+    checkpoint.save(folder, replace(spec, features=model.text.dim), vocab, model.state_dict())
+
+
+def _spec(backbone: str, dataset: str) -> Spec:
+    """Return the content of config.json, but for the length of features."""
+    name, default = models.preset(PRESET)
+    config = default.model_copy(update={"backbone": backbone})
+    cache = FeatureCache(backbone, config.crops)
+    return Spec(name, PRESET, dataset, config, backbone_hash=cache.hash, features=0)
 
 
 def known() -> list[Path]:
@@ -68,10 +82,10 @@ def make_fetched(download: Download) -> None:
         folder_of(f"{HUB}{download.repository}")
 
 
-def _is_of(folder: Path, backbone: str, weights: str) -> bool:
-    """Return whether a checkpoint is of these weights."""
+def _is_of(folder: Path, spec: Spec) -> bool:
+    """Return whether a checkpoint is of the same weights."""
     try:
-        spec = checkpoint.read_spec(folder)
+        stored = checkpoint.read_spec(folder)
     except UserError:
         return False
-    return (spec.config.backbone, spec.backbone_hash) == (backbone, weights)
+    return (stored.config, stored.backbone_hash) == (spec.config, spec.backbone_hash)

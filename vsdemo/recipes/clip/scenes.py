@@ -1,0 +1,117 @@
+"""The scenes of Storybook that CLIP learns from, as pixels and tokens.
+
+Any number beyond the splits has a scene, too. One in 2,500 of these shows the same as a scene of
+dev or test, so scenes are compared by what they show and not by their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import numpy as np
+from PIL import Image
+from torch import Tensor
+from tqdm import tqdm
+
+from vsdemo.core.errors import UserError
+from vsdemo.core.images import open_photo
+from vsdemo.core.paths import atomic
+from vsdemo.data import storybook
+from vsdemo.data.storybook import store
+from vsdemo.data.storybook.captions import write_captions
+from vsdemo.data.storybook.facts import facts_of
+from vsdemo.data.storybook.pictures import is_held_out
+from vsdemo.data.storybook.scene import Scene
+
+FIRST_FREE = store.SPLITS["all"].stop  # this scene and all later ones are in no split
+WORDINGS = 4  # times that the five captions of a scene are written
+
+
+@dataclass(frozen=True)
+class Scenes:
+    """Pictures and their captions.
+
+    Attributes:
+        pixels: (N, side, side, 3), uint8.
+        tokens: Of the captions of each picture, (N, 5 WORDINGS, T), uint16.
+    """
+
+    pixels: np.ndarray
+    tokens: np.ndarray
+
+
+def content(scene: Scene) -> tuple[object, ...]:
+    """Return what a scene shows, whatever its number and wherever things stand."""
+    facts = facts_of(scene)
+    kinds = [group.kind for group in scene.groups]  # no two groups are of one kind
+    links = frozenset(
+        (link.action, kinds[link.subject], None if link.object is None else kinds[link.object])
+        for link in facts.links
+    )
+    return facts.place, facts.time, facts.weather, frozenset(facts.things), links
+
+
+@cache
+def evaluated_content() -> frozenset[tuple[object, ...]]:
+    """Return what the scenes of dev and test show."""
+    return frozenset(
+        content(scene) for split in ("dev", "test") for scene in storybook.scenes(split)
+    )
+
+
+def may_train(scene: Scene) -> bool:
+    """Return whether a scene shows what none of dev, test and `compositional` shows.
+
+    All scenes of the last have combinations that are held out of all others.
+    """
+    return not is_held_out(scene) and content(scene) not in evaluated_content()
+
+
+def load(
+    folder: Path, numbers: Sequence[int], side: int, tokenize: Callable[[list[str]], Tensor]
+) -> Scenes:
+    """Return those scenes that may train, drawing them and writing them to files at first.
+
+    Args:
+        folder: Of the files; it must not be used with other arguments.
+        numbers: Numbers of scenes.
+        side: Of the pictures, in pixels.
+        tokenize: Returns the tokens (C, T) of C captions.
+
+    Raises:
+        UserError: If no scene is left.
+    """
+    pixels, tokens = folder / "pixels.npy", folder / "tokens.npy"
+    if not pixels.exists():  # it is written last
+        examples = store.read_examples(numbers)
+        kept = [example.scene for example in examples if may_train(example.scene)]
+        if not kept:
+            raise UserError("None of these scenes may train: all are held out.")
+        captions = [captions_of(scene) for scene in tqdm(kept, desc="writing captions")]
+        with atomic(tokens) as path, path.open("wb") as file:
+            np.save(file, np.stack([tokenize(c).numpy().astype(np.uint16) for c in captions]))
+        with atomic(pixels) as path:
+            shape = (len(kept), side, side, 3)
+            written = np.lib.format.open_memmap(path, "w+", np.uint8, shape)
+            for row, scene in enumerate(tqdm(kept, desc="reading pictures")):
+                written[row] = read_square(store.photo(scene.number), side)
+            written.flush()
+    return Scenes(np.load(pixels, mmap_mode="r"), np.load(tokens))
+
+
+def captions_of(scene: Scene) -> list[str]:
+    """Return the captions of a scene, and some more like these."""
+    texts = [caption.text for caption in storybook.captions_of(scene)]
+    for number in range(1, WORDINGS):
+        more = write_captions(scene, Random(f"captions/{scene.number}/{number}"))
+        texts += [caption.text for caption in more]
+    return texts
+
+
+def read_square(path: Path, side: int) -> np.ndarray:
+    """Return a whole picture as open_clip shows it to a network, (side, side, 3), uint8."""
+    return np.asarray(open_photo(path).resize((side, side), Image.Resampling.BICUBIC))
