@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,11 +30,15 @@ from vsdemo.core.device import device
 from vsdemo.core.paths import write_text
 from vsdemo.data import storybook
 from vsdemo.data.storybook import store
+from vsdemo.evaluation import cards
 from vsdemo.evaluation.metrics.ranks import best_ranks
 from vsdemo.evaluation.metrics.retrieval import Ranks
+from vsdemo.evaluation.report.recording import shipped_name
+from vsdemo.models import pretrained
 from vsdemo.models.losses import check_finite
 from vsdemo.recipes.clip import scenes
 from vsdemo.recipes.clip.card import card
+from vsdemo.search import calibration
 from vsdemo.training import optim
 from vsdemo.training.trainer import Trainer
 
@@ -279,4 +284,19 @@ def train(out: Path, config: ClipConfig) -> str:
         write_text(
             out / "README.md", card(out.name, config, scenes=count, hours=hours, metrics=test)
         )
+        shutil.copy(work / "events.jsonl", out)
+        if name := shipped_name(out):
+            ship(out, f"clip:{name}")
     return outcome
+
+
+def ship(folder: Path, backbone: str) -> None:
+    """Make a checkpoint of a model in open_clip's layout below checkpoints/, and measure it.
+
+    Args:
+        folder: The folder of the model.
+        backbone: Its name, `clip:NAME`.
+    """
+    pretrained.write(folder, backbone, dataset="storybook")
+    cards.finish(folder)
+    calibration.calibrate(folder)
