@@ -136,8 +136,11 @@ def _origin(name: str, spec: Spec, measured: Task, log: Sequence[Mapping[str, An
     text = measured.card or GENERIC
     done = [event for event in log if event["kind"] == "done"]
     minutes = f"{done[-1]['seconds'] / 60:.1f} minutes" if done else "an unknown time"
+    description = text.description(spec)
+    if not spec.is_trained_here:
+        description = f"A model of open_clip, trained from scratch on scenes of {spec.dataset} by"
     return [
-        text.description(spec),
+        description,
         f"    {train_command(spec, out=name)}",
         f"Seed {spec.config.seed}; training and dev evaluations took {minutes} on "
         f"{platform.machine()}, threads: {torch.get_num_threads()}.",
