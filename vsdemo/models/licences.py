@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from vsdemo.data import datasets
@@ -117,13 +118,14 @@ def of(spec: Spec) -> Licence:
 
 
 def of_backbone(spec: Spec) -> Licence | None:
-    """Return the terms of the image network that a checkpoint needs; None without photos."""
-    return of_network(spec.config.backbone) if spec.features else None
+    """Return the terms of the image network that a checkpoint needs; None if it needs none."""
+    is_its_own = bool(spec.dataset) and not spec.is_trained_here
+    return of_network(spec.config.backbone) if spec.features and not is_its_own else None
 
 
 def of_network(backbone: str) -> Licence:
     """Return the terms of an image network."""
-    family = backbone.partition("/")[0]
+    family = re.split("[:/]", backbone)[0]
     return BACKBONES.get(family, Licence("see its source", "the network's own terms"))
 
 

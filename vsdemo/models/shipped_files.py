@@ -23,11 +23,12 @@ def lists() -> dict[Path, list[Path]]:
     root = checkpoints_root()
     stanza = root / parser.FOLDER
     folders = [*checkpoint.shipped(), root / "pocket"]
-    files = {folder: _files(folder) for folder in folders}
-    return {packaged.FOLDER: packaged.files(), stanza: [stanza / "resources.json"]} | files
+    of_folders = {folder: files(folder) for folder in folders}
+    return {packaged.FOLDER: packaged.files(), stanza: [stanza / "resources.json"]} | of_folders
 
 
-def _files(folder: Path) -> list[Path]:
+def files(folder: Path) -> list[Path]:
+    """Return the files of a checkpoint that have a checksum."""
     return [file for file in checkpoint.files(folder) if file.name not in UNLISTED]
 
 

@@ -23,8 +23,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
+from vsdemo.core import checksums, tensors
 from vsdemo.core import config as configs
-from vsdemo.core import tensors
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.device import device
 from vsdemo.core.paths import write_text
@@ -34,7 +34,7 @@ from vsdemo.evaluation import cards
 from vsdemo.evaluation.metrics.ranks import best_ranks
 from vsdemo.evaluation.metrics.retrieval import Ranks
 from vsdemo.evaluation.report.recording import shipped_name
-from vsdemo.models import pretrained
+from vsdemo.models import pretrained, shipped_files
 from vsdemo.models.losses import check_finite
 from vsdemo.recipes.clip import scenes
 from vsdemo.recipes.clip.card import card
@@ -300,3 +300,4 @@ def ship(folder: Path, backbone: str) -> None:
     pretrained.write(folder, backbone, dataset="storybook")
     cards.finish(folder)
     calibration.calibrate(folder)
+    checksums.write_list(folder, shipped_files.files(folder))
