@@ -1,6 +1,8 @@
 """CLIP gives the scores of open_clip, says what it cuts, and orders items around its root."""
 
 import math
+import subprocess
+import sys
 from contextlib import nullcontext
 
 import numpy as np
@@ -14,6 +16,7 @@ from tests.support.clips import write_clip
 from vsdemo import models
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
+from vsdemo.core.paths import ROOT
 from vsdemo.core.sentences import Sentence
 from vsdemo.models import checkpoint, clip
 from vsdemo.models.pretrained import folder_of
@@ -198,3 +201,12 @@ def test_a_folder_without_weights_is_refused(tiny, tmp_path, is_one_sentence):
 def test_it_is_not_trained_here():
     assert not models.get("clip").is_trained_here
     assert all(models.get(name).is_trained_here for name in models.MODELS if name != "clip")
+
+
+def test_naming_the_presets_does_not_load_open_clip():
+    """It takes seconds, and every start of the app and of a training names them."""
+    code = (
+        "import sys; from vsdemo import models; models.presets(); models.preset('clip'); "
+        "sys.exit(any(name in sys.modules for name in ('open_clip', 'torchvision')))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

@@ -88,7 +88,7 @@ def test_a_public_server_offers_no_downloads(library, monkeypatch):
 
 def test_available_data_have_no_button(library):
     fetch.fetch("flickr8k", lambda *_: None, threading.Event())
-    assert Downloads(library).names == ("densenet169",)
+    assert Downloads(library).names == ("densenet169", "clip")
 
 
 def test_downloads_by_another_program_are_added_too(library):

@@ -76,7 +76,7 @@ def test_every_registered_model_says_what_it_is():
     for offer in offers_of_shipped():
         assert offer.kind, offer.key
         assert offer.paper, offer.key
-        assert 2013 <= offer.year <= 2019
+        assert 2013 <= offer.year <= 2021
         assert offer.quality, offer.key
         assert offer.licence
 

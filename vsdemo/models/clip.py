@@ -6,7 +6,7 @@ Radford et al., "Learning transferable visual models from natural language super
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
@@ -24,8 +24,10 @@ from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.model import Model
 from vsdemo.models.scores import RADIAL, Cosine, ExteriorAngle, Order, Score
 from vsdemo.vision.backbones import family_of, find_weights
-from vsdemo.vision.backbones.clip import ClipModel, load_clip
 from vsdemo.vision.backbones.weights import BROKEN, misfit
+
+if TYPE_CHECKING:
+    from vsdemo.vision.backbones.clip import ClipModel
 
 DEFAULT = "clip:ViT-B-32/laion2b_s34b_b79k"
 ROOT_TEXT = ""  # of the most general embedding (Alper & Averbuch-Elor 2024)
@@ -156,6 +158,8 @@ def build(config: ClipConfig, vocab: Vocab, features: int) -> DualEncoder:
     Departures: (1) a text that is longer than the context is cut, and the app names the words that
     are not read; (2) vectors of photos are kept in float32, and of the text no layer is trained.
     """
+    from vsdemo.vision.backbones.clip import load_clip  # takes seconds to import
+
     weights = find_weights(config.backbone)
     try:
         clip = load_clip(family_of(config.backbone)[1], weights.path)

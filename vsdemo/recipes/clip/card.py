@@ -12,12 +12,13 @@ from vsdemo.models import licences
 BODY = """\
 A CLIP (Radford et al. 2021) of a few megabytes, trained from scratch on drawings by
 
-    python -m vsdemo train-clip --out {name} --epochs {epochs}
+    python -m vsdemo train-clip --out checkpoints/storybook/clip --epochs {epochs}
 
 open_clip loads it without vsdemo:
 
-    model, preprocess = open_clip.create_model_from_pretrained("local-dir:{name}")
-    tokenizer = open_clip.get_tokenizer("local-dir:{name}")
+    folder = "local-dir:checkpoints/storybook/clip"
+    model, preprocess = open_clip.create_model_from_pretrained(folder)
+    tokenizer = open_clip.get_tokenizer(folder)
     model.eval()  # it is in training mode at first
 
 Seed {seed}; {hours:.2f} hours. It learned from {scenes:,} scenes of Storybook with captions, none
@@ -34,13 +35,10 @@ both. Tokens of no caption have a vector of zeros.
 Licence of the weights: {licence.label}. They learned from {licence.terms}."""
 
 
-def card(
-    name: str, config: Config, *, scenes: int, hours: float, metrics: Mapping[str, Any]
-) -> str:
+def card(config: Config, *, scenes: int, hours: float, metrics: Mapping[str, Any]) -> str:
     """Return the model card.
 
     Args:
-        name: Name of the folder.
         config: The settings of the training.
         scenes: Number of scenes.
         hours: Duration of the training.
@@ -48,7 +46,6 @@ def card(
     """
     licence = licences.DATA["retrieval", "storybook"]
     body = BODY.format(
-        name=name,
         epochs=config.epochs,
         seed=config.seed,
         scenes=scenes,

@@ -45,7 +45,6 @@ from vsdemo.training.trainer import Trainer
 SIZE, STORED = 128, 160  # sides of a crop and of a picture in memory, in pixels
 MIN_SIDE = 0.85  # smallest part of a picture's width and height in a crop
 CAPTIONS = 2  # of each picture in a step
-CHUNK = 100  # pictures or captions that are embedded at once
 MAX_SCALE = math.log(100)  # of the logits, as in the paper
 MEAN, STD = 0.5, 0.5
 TEXT = {"context_length": 32, "vocab_size": 49408, "width": 64, "heads": 4, "layers": 4}
@@ -228,7 +227,8 @@ def crop(pixels: Tensor, rng: np.random.Generator) -> Tensor:
     share = rng.uniform(MIN_SIDE, 1, (count, 2))
     shift = rng.uniform(-1, 1, (count, 2)) * (1 - share)
     matrices = np.zeros((count, 2, 3), np.float32)
-    matrices[:, [0, 1], [0, 1]], matrices[:, :, 2] = share, shift
+    matrices[:, [0, 1], [0, 1]] = share
+    matrices[:, :, 2] = shift
     grid = F.affine_grid(torch.from_numpy(matrices), [count, 3, SIZE, SIZE], align_corners=False)
     return F.grid_sample(pixels, grid, padding_mode="border", align_corners=False)
 
@@ -244,15 +244,10 @@ def embed_pixels(model: Any, pixels: Tensor) -> Tensor:
 def measure(model: Any, tokenize: open_clip.SimpleTokenizer, split: CaptionSet) -> dict[str, Any]:
     """Return the metrics of retrieval on a split."""
     model.eval()
-    photos, texts = [], []
-    for start in range(0, len(split.photos), CHUNK):
-        paths = split.photos[start : start + CHUNK]
-        pixels = np.stack([scenes.read_square(path, SIZE) for path in paths])
-        photos.append(embed_pixels(model, torch.from_numpy(pixels).permute(0, 3, 1, 2)))
-    for start in range(0, len(split.captions), CHUNK):
-        tokens = tokenize(list(split.captions[start : start + CHUNK]))
-        texts.append(model.encode_text(tokens.to(device()), normalize=True))
-    scores = (torch.cat(texts) @ torch.cat(photos).T).cpu()  # (C, P)
+    pixels = np.stack([scenes.read_square(path, SIZE) for path in split.photos])
+    photos = embed_pixels(model, torch.from_numpy(pixels).permute(0, 3, 1, 2))
+    tokens = tokenize(list(split.captions)).to(device())
+    scores = (model.encode_text(tokens, normalize=True) @ photos.T).cpu()  # (C, P)
     owner = torch.tensor(split.photo_of)
     relevant = owner[:, None] == torch.arange(len(split.photos))  # (C, P)
     ranks = Ranks(
@@ -281,9 +276,7 @@ def train(out: Path, config: ClipConfig) -> str:
         shipped, _ = open_clip.create_model_from_pretrained(f"local-dir:{out}")
         test = measure(shipped.to(device()), material.tokenize, storybook.load("test"))
         count, hours = len(material.scenes.pixels), trainer.seconds / 3600
-        write_text(
-            out / "README.md", card(out.name, config, scenes=count, hours=hours, metrics=test)
-        )
+        write_text(out / "README.md", card(config, scenes=count, hours=hours, metrics=test))
         shutil.copy(work / "events.jsonl", out)
         if name := shipped_name(out):
             ship(out, f"clip:{name}")
