@@ -154,10 +154,9 @@ def test_the_log_has_no_text_photo_cookie_or_address(stranger, png, caplog):
         client.get("?q=secret")
     records = [record for record in caplog.records if record.name == request_log.log.name]
     lines = [json.loads(record.message) for record in records]
-    assert [line["path"] for line in lines if line["method"] == "POST"] == [
-        "/gradio_api/upload",
-        "/api/search",
-    ]
+    posts = [line["path"] for line in lines if line["method"] == "POST"]
+    # A request of the test before may be logged late.
+    assert posts[-2:] == ["/gradio_api/upload", "/api/search"]
     for line in lines:
         assert set(line) == {"time", "method", "path", "status", "ms", "bytes"}
     for secret in ("secret", "holiday", path, "127.0.0.1", *client.cookies.values()):
