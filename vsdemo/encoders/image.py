@@ -1,11 +1,10 @@
-"""The image encoders over photo features: one linear layer, or nothing."""
+"""The image encoder over photo features: one linear layer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
@@ -64,28 +63,6 @@ class LinearImage(Encoder):
         """Embed a batch (B, F): (B, D)."""
         x = self.dropout(self.standardize(batch))
         return Embeddings(self.head(self.linear(x)))  # Eq. 6
-
-
-class UnitImage(Encoder):
-    """Feature vectors as they are, of length 1: (N, D) -> (N, D)."""
-
-    needs = frozenset({"vector"})
-
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def prepare(self, items: Tensor) -> list[Tensor]:
-        """Split features (N, D) into rows."""
-        return list(items)
-
-    def collate(self, prepared: Sequence[Tensor]) -> Tensor:
-        """Stack feature vectors (D,) to one batch (B, D)."""
-        return torch.stack(list(prepared))
-
-    def forward(self, batch: Tensor) -> Embeddings:
-        """Return a batch (B, D) with rows of length 1."""
-        return Embeddings(F.normalize(batch, dim=-1))
 
 
 def _linear(features: int, dim: int) -> nn.Linear:

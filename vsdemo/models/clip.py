@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from vsdemo.core.config import Backbone, Config, Crops
 from vsdemo.core.device import autocast, device
@@ -19,7 +19,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import Vocab, tokenize
 from vsdemo.encoders import TextEncoder
-from vsdemo.encoders.image import UnitImage
+from vsdemo.encoders.image import LinearImage
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.model import Model
 from vsdemo.models.scores import RADIAL, Cosine, ExteriorAngle, Order, Score
@@ -178,7 +178,8 @@ def build(config: ClipConfig, vocab: Vocab, features: int) -> DualEncoder:
         scale=float(model.logit_scale.exp()),
         bias=None if bias is None else float(bias),
     )
-    return DualEncoder(text, UnitImage(text.dim), score)
+    image = LinearImage(text.dim, text.dim, layer=nn.Identity())  # features are embeddings
+    return DualEncoder(text, image, score)
 
 
 CLIP = Model(

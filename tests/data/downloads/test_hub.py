@@ -63,6 +63,7 @@ def test_a_model_is_available_after_a_fetch(served):
     total = len(served.files[hub.CONFIG]) + len(served.files[hub.WEIGHTS])
     assert calls[-1] == ("Fetching", total, total)
     assert not [path for path, _ in served.requests if "pytorch_model" in path]
+    assert sum("/tree/" in path for path, _ in served.requests) == 1
     served.requests.clear()
     run()
     assert not [path for path, _ in served.requests if "resolve" in path]

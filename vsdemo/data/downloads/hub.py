@@ -6,6 +6,7 @@ The Hub states the size and the checksum of each file; they are read when a fetc
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -45,7 +46,12 @@ class HubFile(RemoteFile):
         Raises:
             UserError: The Hub cannot be reached, or the repository has no such file.
         """
-        return _hub_file(self.repository, self.target.name)
+        if self.digest:
+            return self
+        name, listing = self.target.name, _listing(self.repository)
+        if name not in listing:
+            raise UserError(f"{self.repository} on the Hugging Face Hub has no {name} any more.")
+        return _stated(self.repository, listing[name])
 
 
 def hub_file(repository: str, name: str, *, size: int) -> HubFile:
@@ -89,19 +95,16 @@ def model_download(repository: str) -> Download:
     return Download(
         title=repository,
         about="a model of open_clip",
-        files=tuple(_hub_file(repository, name) for name in names),
+        files=tuple(_stated(repository, listing[name]) for name in names),
         terms="see its page on the Hugging Face Hub",
     )
 
 
-def _hub_file(repository: str, name: str) -> HubFile:
-    listing = _listing(repository)
-    if name not in listing:
-        raise UserError(f"{repository} on the Hugging Face Hub has no {name} any more.")
-    entry = listing[name]
+def _stated(repository: str, entry: Mapping[str, Any]) -> HubFile:
+    """Return a file with the size and the checksum that an entry of `_listing` states."""
     large = entry.get("lfs")
     digest = f"sha256:{large['oid']}" if large else f"git:{entry['oid']}"
-    return replace(hub_file(repository, name, size=entry["size"]), digest=digest)
+    return replace(hub_file(repository, entry["path"], size=entry["size"]), digest=digest)
 
 
 def _listing(repository: str) -> dict[str, dict[str, Any]]:
