@@ -18,6 +18,7 @@ from vsdemo.cli import (
     export,
     fetch,
     hierarchy,
+    index,
     lab,
     parsing,
     pocket,
@@ -47,6 +48,7 @@ Examples:
 """
 COMMANDS = (
     app.app,
+    index.index,
     search.search,
     search.describe,
     search.similar,

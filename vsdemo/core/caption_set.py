@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ class CaptionSet:
         photos: One path per photo.
         captions: All captions, those of different photos in any order.
         photo_of: For each caption the index of its photo.
+        keys: The content hash of each photo, empty where it has to be computed; or none at all.
     """
 
     name: str
@@ -24,6 +26,7 @@ class CaptionSet:
     photos: tuple[Path, ...]
     captions: tuple[str, ...] = ()
     photo_of: tuple[int, ...] = ()
+    keys: tuple[str, ...] = ()
 
     @cached_property
     def captions_of(self) -> list[list[int]]:
@@ -41,6 +44,16 @@ class CaptionSet:
             photos=self.photos[:count],
             captions=tuple(self.captions[caption] for caption in kept),
             photo_of=tuple(self.photo_of[caption] for caption in kept),
+            keys=self.keys[:count],
+        )
+
+    def without(self, photos: Container[Path]) -> CaptionSet:
+        """Return a set without captions as one without some photos."""
+        kept = [i for i, photo in enumerate(self.photos) if photo not in photos]
+        return replace(
+            self,
+            photos=tuple(self.photos[i] for i in kept),
+            keys=tuple(self.keys[i] for i in kept) if self.keys else (),
         )
 
     def own_captions(self, photo: int) -> list[str]:

@@ -6,6 +6,7 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from threading import BoundedSemaphore
@@ -25,8 +26,13 @@ MAX_SIDE = 2048  # pixels; larger photos are reduced, but not below this
 LARGE = 4_000_000  # pixels; of larger photos only a few are decoded at a time
 DECODERS = BoundedSemaphore(2)
 STRIP = 256  # rows
-FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")  # not EPS: Pillow would run Ghostscript
-SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
+# Not EPS: Pillow would run Ghostscript.
+FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "AVIF")
+HEIF_MARK = b"ftyp"  # bytes 4 to 7 of a HEIC or AVIF file
+SUFFIXES = {
+    *(".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"),
+    *(".avif", ".heic", ".heif"),
+}
 
 PhotoSource = AnyPath | Image.Image | np.ndarray
 
@@ -158,10 +164,40 @@ def decode_photo(data: bytes, name: str) -> Image.Image:
     return _decode(io.BytesIO(data), name)
 
 
+@contextmanager
+def open_header(data: bytes, name: str) -> Iterator[ImageFile.ImageFile]:
+    """Yield the image in the bytes of a file, not decoded, for its size and its metadata.
+
+    Raises:
+        UserError: As `open_photo`, but for damage after the header.
+    """
+    with _opened(io.BytesIO(data), name) as image:
+        yield image
+
+
 def _decode(file: BinaryIO, name: str) -> Image.Image:
-    with _user_errors(name), Image.open(file, formats=FORMATS) as image:
-        _check_size(*image.size, name, image.format)
+    with _opened(file, name) as image:
         return _load(image)
+
+
+@contextmanager
+def _opened(file: BinaryIO, name: str) -> Iterator[ImageFile.ImageFile]:
+    formats = FORMATS
+    if file.read(8)[4:] == HEIF_MARK:
+        formats = _formats_with_heif()
+    file.seek(0)
+    with _user_errors(name), Image.open(file, formats=formats) as image:
+        _check_size(*image.size, name, image.format)
+        yield image
+
+
+@cache
+def _formats_with_heif() -> tuple[str, ...]:
+    """Let Pillow read HEIC, the format of photos of many telephones, and return all formats."""
+    from pillow_heif import register_heif_opener  # takes 0.1 s to import
+
+    register_heif_opener()
+    return (*FORMATS, "HEIF")
 
 
 def _from_pillow(image: Image.Image, name: str) -> Image.Image:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -384,15 +383,18 @@ class Engine(Reader):
         """
         try:
             return self._features.get(
-                self.gallery.photos, progress=self._progress, on_partial=offer
+                self.gallery.photos,
+                progress=self._progress,
+                on_partial=offer,
+                keys=self.gallery.keys,
             )
         except UnreadablePhotos as error:
-            readable = tuple(photo for photo in self.gallery.photos if photo not in error.why)
-            if self.gallery.captions or not readable:
+            readable = self.gallery.without(error.why)
+            if self.gallery.captions or not readable.photos:
                 raise
             self.unreadable = error.why
-            self.gallery = replace(self.gallery, photos=readable)
-            return self._features.get(readable)
+            self.gallery = readable
+            return self._features.get(readable.photos, keys=readable.keys)
 
     def _caption_texts(self) -> Sequence[str]:
         """Return the captions of the gallery, each once; the caption bank if it has none."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from PIL import Image
@@ -26,7 +28,7 @@ from vsdemo.core.progress import Progress
 from vsdemo.vision import backbones, proposals, regions, shards
 from vsdemo.vision.backbones import find_weights
 from vsdemo.vision.backbones.weights import Weights
-from vsdemo.vision.crops import CROPS, REGIONS
+from vsdemo.vision.crops import CROPS, REGIONS, InputSpec
 from vsdemo.vision.proposals import PROPOSALS
 
 if TYPE_CHECKING:
@@ -104,6 +106,16 @@ def photo_key(path: Path) -> str:
         raise UserError(f"The photo {path} cannot be read ({error.strerror}).") from None
 
 
+def _complete_keys(photos: Sequence[Path], keys: Sequence[str]) -> list[str]:
+    """Return the key of each photo; `keys` has those that are known, others are empty."""
+    result = list(keys) or [""] * len(photos)
+    unknown = [i for i, key in enumerate(result) if not key]
+    with cores.thread_pool() as pool:
+        for i, key in zip(unknown, pool.map(photo_key, [photos[i] for i in unknown]), strict=True):
+            result[i] = key
+    return result
+
+
 def photo_keys(photos: Sequence[Path]) -> dict[Path, str]:
     """Return the `photo_key` of each photo; those that cannot be read are left out."""
 
@@ -122,6 +134,24 @@ def photo_keys(photos: Sequence[Path]) -> dict[Path, str]:
 def is_available(backbone: str, crops: str) -> bool:
     """Return whether all networks of some features are known to be available without a download."""
     return backbones.is_available(backbone) and proposals.is_available(crops)
+
+
+@dataclass(frozen=True)
+class ViewCutter:
+    """Cuts the views of a cache out of photos; it can be sent to another process.
+
+    Attributes:
+        crops: Name of the views.
+        spec: What the network expects its input to be.
+    """
+
+    crops: str
+    spec: InputSpec
+
+    def __call__(self, photo: Image.Image) -> np.ndarray:
+        """Return the views of an RGB photo: (V, 3, H, W), uint8."""
+        views: np.ndarray = CROPS[self.crops].cut(photo, self.spec).numpy()
+        return views
 
 
 class _Photo(NamedTuple):
@@ -216,6 +246,7 @@ class FeatureCache:
         kind: str = VECTOR,
         progress: Progress | None = None,
         on_partial: Callable[[Tensor], None] | None = None,
+        keys: Sequence[str] = (),
     ) -> Tensor:
         """Return the features of photos, computing missing ones.
 
@@ -227,6 +258,8 @@ class FeatureCache:
             progress: Called with (photos done, photos to compute).
             on_partial: Called with the features of the first n photos whenever n has grown by a
                 quarter, while others are missing.
+            keys: The `photo_key` of each photo, empty where it is unknown, so that their files are
+                not read; or none at all.
 
         Returns:
             float32: vectors (N, D), of regions (N, K, D), or maps (N, C, h, w).
@@ -240,7 +273,7 @@ class FeatureCache:
             if on_partial:
                 on_partial(shards.read_rows(rows, FEATURES))
 
-        return self._read(FEATURES, photos, kind, progress, offer)
+        return self._read(FEATURES, photos, kind, progress, offer, keys)
 
     def boxes(self, photos: Sequence[Path]) -> Tensor:
         """Return the boxes of the regions: (N, K, 4) as fractions, zeros for missing ones.
@@ -252,6 +285,32 @@ class FeatureCache:
         boxes = self._read(BOXES, photos, VECTOR, progress=None)
         regions.check(boxes, f"the features in {self.folder}")
         return boxes
+
+    @property
+    def has_views(self) -> bool:
+        """Whether the features are those of views, and not of regions."""
+        return self._proposals is None
+
+    def cutter(self) -> ViewCutter:
+        """Return what cuts the views, for another process; only if `has_views`.
+
+        Raises:
+            UserError: As `load`.
+        """
+        return ViewCutter(self.crops, load_backbone(self.weights).net.spec)
+
+    @property
+    def photos_per_batch(self) -> int:
+        """How many photos go through the network at a time."""
+        return self._batch_size(VECTOR, batch_views())
+
+    def encode_views(self, views: np.ndarray) -> Tensor:
+        """Compute the vectors (B, D) of views (B, V, 3, H, W), to be stored."""
+        return encode_views(self.weights, VECTOR, torch.from_numpy(views), None)
+
+    def store(self, keys: Sequence[str], vectors: Tensor) -> None:
+        """Store the vectors (N, D) of photos by `photo_key`."""
+        shards.write(self._folder(VECTOR), keys, {FEATURES: vectors})
 
     def known(self, kind: str = VECTOR) -> dict[str, shards.Row]:
         """Return where the features of each photo are, by `photo_key`."""
@@ -332,6 +391,7 @@ class FeatureCache:
         kind: str,
         progress: Progress | None,
         offer: Callable[[Sequence[shards.Row]], None] = lambda rows: None,
+        keys: Sequence[str] = (),
     ) -> Tensor:
         """Return a tensor of photos; what damaged files held is computed again.
 
@@ -341,6 +401,7 @@ class FeatureCache:
             kind: `VECTOR` or `MAP`.
             progress: See `get`.
             offer: See `_rows`.
+            keys: As in `get`.
 
         Raises:
             DamagedFile: A file is damaged that was just written.
@@ -348,7 +409,7 @@ class FeatureCache:
         older = set(self._folder(kind).glob("*.safetensors"))
         while True:  # each time with one damaged file less
             try:
-                return shards.read_rows(self._rows(photos, kind, progress, offer), name)
+                return shards.read_rows(self._rows(photos, kind, progress, offer, keys), name)
             except DamagedFile as error:
                 if error.path not in older:  # the disk is broken
                     raise
@@ -361,13 +422,13 @@ class FeatureCache:
         kind: str,
         progress: Progress | None,
         offer: Callable[[Sequence[shards.Row]], None] = lambda rows: None,
+        keys: Sequence[str] = (),
     ) -> list[shards.Row]:
         """Return where the features of photos are, after computing missing ones.
 
         Meanwhile, `offer` is called with the rows of the first photos; see `get`.
         """
-        with cores.thread_pool() as pool:
-            keys = list(pool.map(photo_key, photos))
+        keys = _complete_keys(photos, keys)
         known = self.known(kind)
         missing: dict[str, Path] = {}
         for key, path in zip(keys, photos, strict=True):

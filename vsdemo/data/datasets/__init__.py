@@ -13,8 +13,9 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import AnyPath, data_root
 from vsdemo.core.progress import Progress
+from vsdemo.data.catalog.catalog import list_catalogs
 from vsdemo.data.datasets.base import Dataset, Report
-from vsdemo.data.datasets.folder import PhotoFolder
+from vsdemo.data.datasets.folder import IndexedFolder, PhotoFolder
 from vsdemo.data.datasets.karpathy import KarpathyFile
 from vsdemo.data.datasets.verify import verify
 from vsdemo.data.datasets.webdataset import WebDataset
@@ -47,8 +48,8 @@ def find(name: AnyPath) -> Dataset:
 
     Args:
         name: A name in `DATASETS`, with a seed such as `pascal1k:3` if it has no official split;
-            a name in `karpathy_files()`; or the path of such a file, of a folder of photos or of
-            one in CLIP_benchmark's format.
+            a name in `karpathy_files()`; the name of an index; or the path of such a file, of a
+            folder of photos or of one in CLIP_benchmark's format.
 
     Raises:
         UserError: There is no such data set.
@@ -61,13 +62,16 @@ def find(name: AnyPath) -> Dataset:
     files = karpathy_files()
     if name in files:
         return KarpathyFile(files[name])
+    indexes = list_catalogs()
+    if name in indexes:
+        return IndexedFolder(name)
     path = _existing_path(name)
     if path and path.suffix == ".json":
         return KarpathyFile(path)
     if path and path.is_dir():
         return WebDataset(path) if WebDataset.is_in(path) else PhotoFolder(path)
     seeded = [f"{known}:SEED" for known in DATASETS if _registered(known).seeded]
-    valid = ", ".join(sorted({*DATASETS, *seeded, *files}))
+    valid = ", ".join(sorted({*DATASETS, *seeded, *files, *indexes}))
     raise UserError(
         f"There is no data set {name!r}; valid are {valid}, a captions.json or a folder of photos."
     )

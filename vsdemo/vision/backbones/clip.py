@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import open_clip
 import torch
-from open_clip.transform import MaybeConvertMode, PreprocessCfg, image_transform_v2
+from open_clip.transform import PreprocessCfg, image_transform_v2
 from PIL.Image import Image, Resampling
 from torch import Tensor
 from torchvision.transforms import Compose
@@ -117,7 +117,8 @@ def _three(values: tuple[float, ...]) -> tuple[float, float, float]:
 
 def _geometry(preprocess: PreprocessCfg) -> Callable[[Image], Image]:
     """Return the first steps of open_clip's transform, which resize and cut a PIL image."""
-    steps = image_transform_v2(preprocess, is_train=False).transforms
-    last = next(i for i, step in enumerate(steps) if isinstance(step, MaybeConvertMode))
-    geometry: Callable[[Image], Image] = Compose(steps[:last])  # type: ignore[no-untyped-call]
+    *steps, _to_rgb, _to_tensor, _normalize = image_transform_v2(
+        preprocess, is_train=False
+    ).transforms
+    geometry: Callable[[Image], Image] = Compose(steps)  # type: ignore[no-untyped-call]
     return geometry

@@ -1,0 +1,106 @@
+"""Reads photos in worker processes, so that decoding and the network run side by side.
+
+A worker is a new process (`spawn`), as it must not inherit the threads of torch. A file that makes
+a decoder crash ends its worker, not the run.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vsdemo.core import cores
+from vsdemo.data.catalog.examine import PhotoRecord, examine
+from vsdemo.data.catalog.scan import PhotoFile
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from vsdemo.vision.features import ViewCutter
+
+CHUNK = 4  # photos sent to a worker at a time
+AHEAD = 4  # chunks for each worker that are being read or wait for the network
+FEW = 8  # photos, for which starting processes takes longer than reading them
+
+Examined = tuple[PhotoRecord, list["np.ndarray"]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is done with each photo.
+
+    Attributes:
+        folder: The folder of the catalog.
+        cutters: Cut the views of each network.
+    """
+
+    folder: Path
+    cutters: tuple[ViewCutter, ...]
+
+    def __call__(self, files: Sequence[PhotoFile]) -> list[Examined]:
+        """Return what is known of each file, and its views for each network."""
+        result: list[Examined] = []
+        for file in files:
+            record, photo = examine(self.folder, file)
+            views = [] if photo is None else [cutter(photo) for cutter in self.cutters]
+            result.append((record, views))
+        return result
+
+
+def examine_all(task: Task, files: Sequence[PhotoFile]) -> Generator[Examined, None, None]:
+    """Yield what is known of each file, in order, and its views; none if it cannot be read."""
+    if len(files) <= FEW:
+        for file in files:
+            yield from task([file])
+        return
+    chunks = deque(files[start : start + CHUNK] for start in range(0, len(files), CHUNK))
+    while chunks:
+        yield from _until_crash(task, chunks)
+
+
+def _until_crash(task: Task, chunks: deque[Sequence[PhotoFile]]) -> Iterator[Examined]:
+    """Yield the results of chunks, which are removed, until the last one or one that crashes.
+
+    Of one that crashes each file is read in a process of its own.
+    """
+    workers = cores.available()
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _limit_threads)
+    running: deque[Future[list[Examined]]] = deque()
+    try:
+        while chunks:
+            while len(running) < min(workers * AHEAD, len(chunks)):
+                running.append(pool.submit(task, chunks[len(running)]))
+            try:
+                examined = running.popleft().result()
+            except BrokenProcessPool:
+                for file in chunks.popleft():
+                    yield _alone(task, file)
+                return
+            chunks.popleft()
+            yield from examined
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _alone(task: Task, file: PhotoFile) -> Examined:
+    """Return the result of one file, which may make a decoder crash."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, context, _limit_threads) as pool:
+        try:
+            return pool.submit(task, [file]).result()[0]
+        except BrokenProcessPool:
+            problem = f"{Path(file.path).name} makes the decoder crash."
+            return PhotoRecord(file, problem=problem), []
+
+
+def _limit_threads() -> None:
+    """Use one thread, as there is a process for each core."""
+    import torch
+
+    torch.set_num_threads(1)
