@@ -2,19 +2,26 @@
 
 import pytest
 
-from vsdemo.data.downloads import download, fetch
+from vsdemo.data.downloads import download, fetch, hub
 
 
 def test_fetch_lists_downloads_without_a_request(run, no_data, web):
     code, printed, _ = run("fetch")
     assert code == 0
     assert printed.startswith(f"`python -m vsdemo fetch NAME` downloads into {no_data}:\n")
-    line = f"  missing  flickr8k     Flickr8k: 4 photos, {size()}, for tests only\n"
+    line = f"  missing  flickr8k        Flickr8k: 4 photos, {size()}, for tests only\n"
     assert line in printed
     assert (
-        "  missing  densenet169  DenseNet-169: the full image network, 57 MB, BSD-3-Clause\n"
+        "  missing  densenet169     DenseNet-169: the full image network, 57 MB, BSD-3-Clause\n"
         in printed
     )
+    for name, facts in (
+        ("clip", "605 MB, MIT"),
+        ("clip-pe-core-s", "349 MB, Apache-2.0"),
+        ("clip-siglip2", "1.5 GB, Apache-2.0, needs the package transformers"),
+    ):
+        (offer,) = [words for words in printed.splitlines() if words.split()[1] == name]
+        assert offer.endswith(f", {facts}")
     assert web.requests == []
     run("fetch", "flickr8k")
     line = line.replace("missing  ", "available  ")
@@ -34,6 +41,19 @@ def test_fetch_prints_the_terms_and_downloads(run, no_data, web):
     assert "found    flickr8k: 4 photos" in run("data")[1]
     web.requests.clear()
     assert run("fetch", "flickr8k") == (0, f"{last}\n", "")
+    assert web.requests == []
+
+
+def test_a_missing_package_is_named_before_the_download(run, no_data, web, monkeypatch):
+    monkeypatch.setattr(fetch, "find_spec", {"transformers": None}.get)
+    monkeypatch.setattr(hub, "HOST", web.url)
+    code, printed, error = run("fetch", "clip-siglip2")
+    assert code == 2
+    assert printed.endswith(", 1.5 GB, Apache-2.0, needs the package transformers\n")
+    assert error == (
+        "vsdemo: SigLIP 2 B/16 needs the package transformers; run `pip install transformers`, "
+        "then fetch it again.\n"
+    )
     assert web.requests == []
 
 
@@ -62,7 +82,7 @@ def test_fetch_resumes_after_ctrl_c(run, no_data, web, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "printed"),
     [
-        (("coco",), "There is no 'coco' to fetch; valid are flickr8k, densenet169, clip."),
+        (("coco",), "There is no 'coco' to fetch; valid are flickr8k, densenet169, clip, "),
         (("flickr8k", "now"), "unexpected extra argument"),
         (("flickr8k",), "its server answers 404 Not Found."),
     ],

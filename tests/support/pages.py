@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import gradio as gr
 
 from vsdemo.ui.components.widgets import address_html, programs_html
+from vsdemo.ui.downloads import Downloads
 from vsdemo.ui.library import Library
 from vsdemo.ui.tabs import Context, Selection, Visit
 from vsdemo.ui.uploads import Uploads
@@ -17,8 +18,9 @@ def tab_of(kind, library=None):
     with gr.Blocks():
         programs = programs_html()
         programs.render()
+        library = library or Library()
         context = Context(
-            library=library or Library(),
+            library=library,
             model=gr.State(),
             gallery=gr.Dropdown(),
             k=gr.Slider(),
@@ -26,7 +28,10 @@ def tab_of(kind, library=None):
             address=address_html(),
             programs=programs,
             tabs=gr.Tabs(),
+            visits={kind.key: gr.State()},
             uploads=Uploads(),
+            downloads=Downloads(library),
+            fetched=gr.State(),
         )
         return kind(context)
 

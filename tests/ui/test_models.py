@@ -87,6 +87,7 @@ def test_a_model_of_open_clip_is_first_for_photos_of_ones_own(shelf, tmp_path_fa
     clip = checkpoint_names.find(f"clip:local-dir:{source}")
     assert list(rank_models("folder")) == [clip.name, "trained", "drawn"]
     assert list(rank_models("flickr8k")) == ["trained", clip.name, "drawn"]
+    assert list(rank_models(None)) == [clip.name, "trained", "drawn"]  # for any photo
     assert has_seen_photos(clip)
     (source / "open_clip_model.safetensors").unlink()
     assert list(rank_models("folder")) == ["trained", "drawn"]

@@ -323,6 +323,29 @@ def test_the_default_is_no_model_that_takes_long_where_another_one_fits():
     assert offers.default_offer(groups) == "one view"
 
 
+@pytest.mark.parametrize(
+    ("name", "state", "expected"),
+    [
+        ("/home/me/photos", State.COSTS, "clip"),
+        ("/home/me/photos", State.FAILED, "photos"),
+        ("flickr8k", State.READY, "photos"),
+        ("storybook", State.READY, "drawn"),
+    ],
+)
+def test_a_model_of_open_clip_is_the_default_for_photos_of_ones_own(name, state, expected):
+    models = [
+        offer("photos", "flickr8k", recall=20),
+        offer("drawn", "storybook", recall=40),
+        offer("clip", "", state),
+    ]
+    assert offers.default_offer(offers.group_offers(models, gallery(name))) == expected
+
+
+def test_of_several_models_of_open_clip_one_that_is_ready_is_the_default():
+    models = [offer("clip", "", State.COSTS), offer("siglip", ""), offer("photos", "flickr8k")]
+    assert offers.default_offer(offers.group_offers(models, gallery("photos"))) == "siglip"
+
+
 def test_the_library_has_a_default_even_if_nothing_is_available(shelf):
     shelf("gru", backbone=MISSING_NETWORK)
     assert Library().default_model("toy-test") == "gru"

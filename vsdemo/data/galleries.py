@@ -17,13 +17,23 @@ TITLES = {"flickr8k": "Flickr8k", "pascal1k": "Pascal1K", "storybook": "Storyboo
 
 @dataclass(frozen=True)
 class Gallery:
-    """Photos that can be searched: a split of a data set, or a folder."""
+    """Photos that can be searched: a split of a data set, or a folder.
+
+    Attributes:
+        key: Its name in addresses.
+        label: Its name on the page.
+        name: The data set, or the path of the folder.
+        split: The split of the data set; `all` of a folder.
+        photos: The photos.
+        is_own: Whether it is a folder of somebody's own photos, without captions.
+    """
 
     key: str
     label: str
     name: str
     split: str
     photos: tuple[Path, ...]
+    is_own: bool = False
 
     @cached_property
     def token(self) -> str:
@@ -61,6 +71,7 @@ def open_gallery(name: str, split: str, *, own: bool = False) -> Gallery | None:
         name=name,
         split=split,
         photos=photos,
+        is_own=not datasets.find(name).captioned,
     )
 
 

@@ -38,12 +38,20 @@ def folder_of(name: str) -> Path:
     """
     backbone = f"{CLIP}{name}"
     spec = _spec(backbone, dataset="")
-    folder = home() / FOLDER / re.sub(r"[^\w.-]+", "-", backbone)
+    folder = _folder(backbone)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_suffix(".lock")):
         if not _is_of(folder, spec):
             write(folder, backbone)
     return folder
+
+
+def _folder(backbone: str) -> Path:
+    """Return the folder of a checkpoint, whose name is that of the model in the app."""
+    hub = f"{CLIP}{HUB}"
+    if backbone.startswith(hub):
+        return home() / FOLDER / backbone.removeprefix(hub)
+    return home() / FOLDER / re.sub(r"[^\w.-]+", "-", backbone)
 
 
 def write(folder: Path, backbone: str, dataset: str = "") -> None:
@@ -72,14 +80,23 @@ def _spec(backbone: str, dataset: str) -> Spec:
 
 def known() -> list[Path]:
     """Return the checkpoints that `folder_of` has made and whose weights are still there."""
-    folders = sorted(path.parent for path in (home() / FOLDER).glob("*/config.json"))
+    folders = sorted(path.parent for path in (home() / FOLDER).rglob("config.json"))
     return [f for f in folders if is_available(checkpoint.read_spec(f).config.backbone)]
 
 
 def make_fetched(download: Download) -> None:
-    """Make the checkpoint of a model that was fetched; of anything else, nothing."""
+    """Make the checkpoint of a model that was fetched; of anything else, nothing.
+
+    Raises:
+        UserError: The model cannot be loaded.
+    """
     if download.repository:
         folder_of(f"{HUB}{download.repository}")
+
+
+def fetched_folder(download: Download) -> Path:
+    """Return where `make_fetched` makes the checkpoint of a model on the Hugging Face Hub."""
+    return _folder(f"{CLIP}{HUB}{download.repository}")
 
 
 def _is_of(folder: Path, spec: Spec) -> bool:

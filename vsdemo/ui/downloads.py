@@ -105,13 +105,18 @@ class Downloads:
 class DownloadPanel:
     """A line and buttons for each download that was missing when the app started.
 
-    `gallery` is the drop-down that offers what was downloaded. The list of models is made when it
-    is opened.
+    The list of models, which offers what was downloaded too, is made when it is opened.
+
+    Args:
+        downloads: The downloads of the app.
+        gallery: The drop-down that offers what was downloaded.
+
+    Attributes:
+        seen: Holds the names of the downloads that the page knows to be complete.
     """
 
-    def __init__(self, library: Library, gallery: gr.Dropdown) -> None:
-        self.downloads = Downloads(library)
-        self.gallery = gallery
+    def __init__(self, downloads: Downloads, gallery: gr.Dropdown) -> None:
+        self.downloads, self.gallery = downloads, gallery
         self.lines: dict[str, gr.HTML] = {}
         self.start_buttons: dict[str, gr.Button] = {}
         self.stop_buttons: dict[str, gr.Button] = {}
@@ -122,7 +127,7 @@ class DownloadPanel:
                 self.stop_buttons[name] = chip("Cancel", visible=False)
         self.timer = gr.Timer(TICK, active=False)
         self.open = gr.State(False)
-        self.seen = gr.State(None)  # the downloads that this page knows to be complete
+        self.seen = gr.State(None)
 
     def connect(self, demo: gr.Blocks, around: gr.Accordion) -> None:
         """Update the lines while `around` is open, or until every download has ended."""
@@ -175,12 +180,18 @@ class DownloadPanel:
         return update
 
 
+def progress(name: str, state: Download) -> Markup:
+    """Return how far a download is that has not ended."""
+    stage = "Stopping" if state.cancel.is_set() else state.stage
+    title = fetch.find_download(name).title
+    return html.progress(f"{stage} {title}", state.done, state.total, number=format_size)
+
+
 def _line(name: str, state: Download) -> Markup:
     """Return how far a download is, or what it would bring."""
-    item = fetch.find_download(name)
     if not state.ended:
-        stage = "Stopping" if state.cancel.is_set() else state.stage
-        return html.progress(f"{stage} {item.title}", state.done, state.total, number=format_size)
+        return progress(name, state)
+    item = fetch.find_download(name)
     if not item.missing:
         return html.note(f"{item.title} is available.")
     received = f"; {format_size(item.received)} downloaded" if item.received else ""

@@ -14,7 +14,7 @@ from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import LATEST, NEWEST, QUIET, REQUESTS, Update, Updates
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.components.widgets import address_html, programs_html
-from vsdemo.ui.downloads import DownloadPanel
+from vsdemo.ui.downloads import DownloadPanel, Downloads
 from vsdemo.ui.library import Library
 from vsdemo.ui.models.menu import ModelMenu
 from vsdemo.ui.tabs import FIRST_K, Context, Selection, Tab, Visit, is_shown
@@ -49,17 +49,17 @@ class Page:
         self.library = library
         self.tabs: dict[str, Tab] = {}
         self._containers: dict[str, gr.Tab] = {}
-        self._visits: dict[str, gr.State] = {}
         with gr.Row(elem_classes="top"):
             page_title()
             self._menu = ModelMenu(library, next(iter(library.galleries)))
             gallery = _setting(library.labels, "Gallery")
             with gr.Accordion("More", open=False, elem_classes="more-settings") as self._more:
                 k = gr.Slider(4, 60, FIRST_K, step=1, label="Photos at a time")
-                self._downloads = DownloadPanel(library, gallery)
+                self._downloads = DownloadPanel(Downloads(library), gallery)
         self._upload = gr.Textbox(visible=False)  # token of the photo of a page loaded again
         self._restores = gr.Number(visible=False)  # how often Back or Forward were used
         self._first = tabs[0].key
+        self._visits = {kind.key: gr.State(None) for kind in tabs}
         selection, address = gr.State(None), address_html()  # None until the address is read
         with gr.Tabs(elem_id="tabs") as widget:
             programs = programs_html()
@@ -72,12 +72,14 @@ class Page:
                 address=address,
                 programs=programs,
                 tabs=widget,
+                visits=self._visits,
                 uploads=Uploads(),
+                downloads=self._downloads.downloads,
+                fetched=self._downloads.seen,
             )
             for kind in tabs:
                 with gr.Tab(kind.title, id=kind.key, render_children=True) as container:
                     self.tabs[kind.key] = kind(self.context)
-                    self._visits[kind.key] = gr.State(None)
                     self._containers[kind.key] = container
         programs.render()  # type: ignore[no-untyped-call]
 

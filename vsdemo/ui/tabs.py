@@ -12,6 +12,7 @@ import gradio as gr
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import Update, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.downloads import Downloads
 from vsdemo.ui.library import Library
 from vsdemo.ui.programs.call import ProgramCall
 from vsdemo.ui.programs.view import panel
@@ -124,7 +125,10 @@ class Context:
         address: Widget that keeps the address bar of the browser up to date.
         programs: Widget that shows how a program gets what the open tab shows.
         tabs: Widget with the tabs.
+        visits: By key of a tab, holds the `Visit` that the tab shows or is to show.
         uploads: Names of visitors' photos for the address bar.
+        downloads: The downloads of the app.
+        fetched: Holds the names of the downloads that the page knows to be complete.
     """
 
     library: Library
@@ -135,7 +139,10 @@ class Context:
     address: gr.HTML
     programs: gr.HTML
     tabs: gr.Tabs
+    visits: Mapping[str, gr.State]
     uploads: Uploads
+    downloads: Downloads
+    fetched: gr.State
 
     @property
     def settings(self) -> list[Any]:

@@ -200,13 +200,18 @@ def test_the_full_image_network_is_available_after_a_fetch(web, tmp_path, monkey
 
 
 def test_downloads_are_stored_where_vsdemo_looks_for_them():
+    tokenizer = ("special_tokens_map.json", "tokenizer_config.json", "tokenizer.json")
+    models = {
+        "laion--CLIP-ViT-B-32-laion2B-s34B-b79K": (hub.CONFIG, hub.WEIGHTS),
+        "timm--PE-Core-S-16-384": (hub.CONFIG, hub.WEIGHTS),
+        "timm--ViT-B-16-SigLIP2": (hub.CONFIG, *tokenizer, hub.WEIGHTS),
+    }
     files = [file for download in fetch.DOWNLOADS.values() for file in download.files]
     places = {f.destination: getattr(f.unpack, "func", f.unpack) for f in files}
     assert places == {
         "flickr8k/Flickr8k_text": unpack.unpack_archive,
         "flickr8k/Flicker8k_Dataset": unpack.unpack_archive,
         "models/densenet169_imagenet.fp16.safetensors": unpack.convert_weights,
-        "clip/laion--CLIP-ViT-B-32-laion2B-s34B-b79K/open_clip_config.json": hub.keep,
-        "clip/laion--CLIP-ViT-B-32-laion2B-s34B-b79K/open_clip_model.safetensors": hub.keep,
+        **{f"clip/{model}/{name}": hub.keep for model, names in models.items() for name in names},
     }
     assert all(f.url.startswith("https://") for t in fetch.DOWNLOADS.values() for f in t.files)

@@ -1,12 +1,13 @@
 """Models on the Hugging Face Hub, from a local server to where vsdemo finds them."""
 
-import hashlib
-import json
 from threading import Event
 
+import open_clip
 import pytest
+import torch
+from open_clip.model import CLIP, CustomTextCLIP
 
-from tests.support.clips import write_clip
+from tests.support import fake_hub
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.data.downloads import fetch, hub
 from vsdemo.models import checkpoint, pretrained
@@ -16,31 +17,10 @@ REPOSITORY = "laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
 NAME = "clip:ViT-B-32/laion2b_s34b_b79k"
 
 
-def blob(content):
-    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-
-
-def entry(name, content, *, large):
-    result = {"type": "file", "path": name, "size": len(content), "oid": blob(content)}
-    if large:
-        digest = hashlib.sha256(content).hexdigest()
-        result["lfs"] = {"oid": digest, "size": len(content)}
-    return result
-
-
 @pytest.fixture
 def served(web, own_home, tmp_path, monkeypatch):
     """A server in the place of the Hub, with a tiny model and a file that nobody needs."""
-    folder = write_clip(tmp_path / "source")
-    config, weights = (folder / name for name in (hub.CONFIG, hub.WEIGHTS))
-    web.files = {hub.CONFIG: config.read_bytes(), hub.WEIGHTS: weights.read_bytes()}
-    listing = [
-        entry(hub.CONFIG, web.files[hub.CONFIG], large=False),
-        entry(hub.WEIGHTS, web.files[hub.WEIGHTS], large=True),
-        entry("open_clip_pytorch_model.bin", b"x" * 10, large=True),
-        {"type": "directory", "path": "images"},
-    ]
-    web.files["main"] = json.dumps(listing).encode()
+    fake_hub.serve_model(web, tmp_path / "source")
     monkeypatch.setattr(hub, "HOST", web.url)
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
@@ -73,17 +53,49 @@ def test_the_download_of_the_app_is_the_same(served, monkeypatch):
     for name in (hub.CONFIG, hub.WEIGHTS):
         assert any(file.target.name == name for file in fetch.DOWNLOADS["clip"].files)
     files = (hub.hub_file(REPOSITORY, name, size=1) for name in (hub.CONFIG, hub.WEIGHTS))
-    own = fetch.Download(title="CLIP", about="", files=tuple(files))
+    own = hub.HubModel(title="CLIP", about="", files=tuple(files))
     monkeypatch.setitem(fetch.DOWNLOADS, "clip", own)
     run("clip")
+    assert sum("/tree/" in path for path, _ in served.requests) == 1
     assert is_available(NAME)
     assert not own.missing
     assert not pretrained.known()
     pretrained.make_fetched(own)
     (folder,) = pretrained.known()
+    assert folder == pretrained.fetched_folder(own)
+    assert folder.name == "CLIP-ViT-B-32-laion2B-s34B-b79K"
     assert checkpoint.load(folder)[1].config.backbone == f"clip:hf-hub:{REPOSITORY}"
     own.files[1].target.unlink()
     assert not pretrained.known()  # the weights were deleted
+
+
+def test_a_file_that_the_repository_lacks_is_one_sentence(served, monkeypatch, is_one_sentence):
+    own = hub.HubModel("CLIP", "", (hub.hub_file(REPOSITORY, "tokenizer.json", size=1),))
+    monkeypatch.setitem(fetch.DOWNLOADS, "clip", own)
+    with pytest.raises(UserError, match=r"has no tokenizer.json any more") as caught:
+        run("clip")
+    assert is_one_sentence(caught)
+
+
+@pytest.mark.parametrize(
+    ("name", "architecture", "tag"),
+    [
+        ("clip", "ViT-B-32", "laion2b_s34b_b79k"),
+        ("clip-pe-core-s", "PE-Core-S-16-384", "meta"),
+        ("clip-siglip2", "ViT-B-16-SigLIP2", "webli"),
+    ],
+)
+def test_models_that_are_named_are_those_of_open_clip(name, architecture, tag):
+    named = fetch.DOWNLOADS[name]
+    assert named.repository == repository_of(f"clip:{architecture}/{tag}")
+    config = open_clip.get_model_config(architecture)
+    kind = CustomTextCLIP if config.pop("custom_text", False) else CLIP
+    with torch.device("meta"):
+        parameters = sum(weights.numel() for weights in kind(**config).parameters())
+    (size,) = (file.size for file in named.files if file.target.name == hub.WEIGHTS)
+    assert size == pytest.approx(4 * parameters, rel=1e-3)
+    has_tokenizer = any(file.target.name == "tokenizer.json" for file in named.files)
+    assert has_tokenizer == bool(named.package) == ("hf_tokenizer_name" in config["text_cfg"])
 
 
 def test_a_fetch_resumes(served):
@@ -122,6 +134,21 @@ def test_what_is_no_model_of_open_clip_is_refused(served, listing, message, is_o
     served.files["main"] = listing
     with pytest.raises(UserError, match=message) as caught:
         run()
+    assert is_one_sentence(caught)
+
+
+def test_nothing_is_asked_for_what_is_no_repository(served, is_one_sentence):
+    with pytest.raises(UserError, match="no OWNER/NAME") as caught:
+        run("../etc")
+    assert is_one_sentence(caught)
+    assert served.requests == []
+
+
+def test_without_the_hub_the_model_is_named_in_one_sentence(served, monkeypatch, is_one_sentence):
+    monkeypatch.setattr(hub, "HOST", "http://127.0.0.1:9")  # a closed port
+    message = r"^CLIP-ViT-B-32-laion2B-s34B-b79K could not be fetched from 127.0.0.1 \(.*refused"
+    with pytest.raises(UserError, match=message) as caught:
+        run("clip")
     assert is_one_sentence(caught)
 
 

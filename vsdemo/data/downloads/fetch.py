@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib.util import find_spec
 from threading import Event
 
 from filelock import FileLock, Timeout
@@ -21,7 +22,7 @@ from vsdemo.core.paths import fetch_root
 from vsdemo.core.progress import Progress, StageProgress
 from vsdemo.data.downloads.download import bytes_on_disk, download, format_size
 from vsdemo.data.downloads.files import Download, RemoteFile
-from vsdemo.data.downloads.hub import CONFIG, WEIGHTS, hub_file, model_download
+from vsdemo.data.downloads.hub import CONFIG, WEIGHTS, HubModel, hub_file, model_download
 from vsdemo.data.downloads.unpack import convert_weights, unpack_archive
 
 STAGE = "Fetching"
@@ -29,6 +30,8 @@ FLICKR8K = "https://github.com/jbrownlee/Datasets/releases/download/Flickr8k"
 # SHA-256 of the converted weights, which the included checkpoints were trained on.
 DENSENET169 = "9a0cf6ef85b421331a0d14a41e6fe7d7e16d2a49b94bd5332528f712de962f25"
 CLIP = "laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
+PE_CORE_S = "timm/PE-Core-S-16-384"
+SIGLIP2 = "timm/ViT-B-16-SigLIP2"
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -72,14 +75,36 @@ DOWNLOADS = {
         ),
         terms="BSD-3-Clause",
     ),
-    "clip": Download(
+    "clip": HubModel(
         title="CLIP ViT-B-32",
-        about="both towers, trained on LAION-2B; photos of your own are read best by it",
+        about="for photos of your own, trained on LAION-2B",
         files=(
             hub_file(CLIP, CONFIG, size=1_000),
             hub_file(CLIP, WEIGHTS, size=605_200_000),
         ),
         terms="MIT",
+    ),
+    "clip-pe-core-s": HubModel(
+        title="PE-Core-S-16-384",
+        about="a small Perception Encoder, for photos of your own",
+        files=(
+            hub_file(PE_CORE_S, CONFIG, size=600),
+            hub_file(PE_CORE_S, WEIGHTS, size=348_800_000),
+        ),
+        terms="Apache-2.0",
+    ),
+    "clip-siglip2": HubModel(
+        title="SigLIP 2 B/16",
+        about="for photos of your own and sentences in many languages",
+        files=(
+            hub_file(SIGLIP2, CONFIG, size=1_000),
+            hub_file(SIGLIP2, "special_tokens_map.json", size=300),
+            hub_file(SIGLIP2, "tokenizer_config.json", size=46_000),
+            hub_file(SIGLIP2, "tokenizer.json", size=34_400_000),
+            hub_file(SIGLIP2, WEIGHTS, size=1_500_800_000),
+        ),
+        terms="Apache-2.0",
+        package="transformers",
     ),
 }
 
@@ -107,12 +132,15 @@ def fetch(name: str, progress: StageProgress, cancel: Event) -> None:
 
     Raises:
         Cancelled: `cancel` is set.
-        UserError: The name is unknown, another process fetches the same, the server cannot be
-            reached, the disk is full, or a file is not the expected one.
+        UserError: The name is unknown, a package that its use needs is not installed, another
+            process fetches the same, the server cannot be reached, the disk is full, or a file is
+            not the expected one.
     """
     wanted = find_download(name)
+    if wanted.missing:
+        _check_package(wanted)
     with _exclusive(name, wanted):
-        missing = [file.checked() for file in wanted.missing]
+        missing = wanted.checked()
         for i, file in enumerate(missing):
             if not file.path.exists():
                 before = sum(bytes_on_disk(other.path) for other in missing[:i])
@@ -125,6 +153,15 @@ def fetch(name: str, progress: StageProgress, cancel: Event) -> None:
         for file in wanted.files:
             for leftover in file.path.parent.glob(f"{file.path.name}*"):
                 leftover.unlink()
+
+
+def _check_package(wanted: Download) -> None:
+    """Raise UserError if a download would be of no use for lack of a package."""
+    if wanted.package and find_spec(wanted.package) is None:
+        raise UserError(
+            f"{wanted.title} needs the package {wanted.package}; run "
+            f"`pip install {wanted.package}`, then fetch it again."
+        )
 
 
 def _overall(progress: StageProgress, before: int, after: int) -> Progress:

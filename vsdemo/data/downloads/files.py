@@ -45,10 +45,6 @@ class RemoteFile:
         """The file or folder that is created."""
         return fetch_root() / self.destination
 
-    def checked(self) -> RemoteFile:
-        """Return the file with all that is known about it when a fetch starts."""
-        return self
-
     @property
     def required_space(self) -> int:
         """Bytes of disk space that the rest of the fetch needs."""
@@ -67,12 +63,14 @@ class Download:
         about: What it contains, in a few words.
         files: The files.
         terms: The terms of use, if they are restricted.
+        package: The Python package that its use needs beyond those of vsdemo, if any.
     """
 
     title: str
     about: str
     files: tuple[RemoteFile, ...]
     terms: str = ""
+    package: str = ""
 
     @property
     def repository(self) -> str:
@@ -89,11 +87,16 @@ class Download:
         """The files that have not been unpacked."""
         return tuple(file for file in self.files if not file.target.exists())
 
+    def checked(self) -> tuple[RemoteFile, ...]:
+        """Return the missing files with all that is known about them when a fetch starts."""
+        return self.missing
+
     @property
     def received(self) -> int:
         """Bytes of the missing files that have been downloaded."""
         return sum(bytes_on_disk(file.path) for file in self.missing)
 
     def __str__(self) -> str:
-        parts = (self.about, format_size(self.size), self.terms)
+        needs = f"needs the package {self.package}" if self.package else ""
+        parts = (self.about, format_size(self.size), self.terms, needs)
         return f"{self.title}: {', '.join(part for part in parts if part)}"

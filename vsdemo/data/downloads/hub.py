@@ -6,6 +6,7 @@ The Hub states the size and the checksum of each file; they are read when a fetc
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
@@ -26,6 +27,12 @@ TOKENIZER = ("*token*.json", "*.model", "merges.txt", "vocab.json", "vocab.txt")
 LISTING = 5_000_000  # bytes of the list of a repository's files, at most
 
 
+def check_repository(repository: str) -> None:
+    """Raise UserError unless a text is an OWNER/NAME."""
+    if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", repository):
+        raise UserError(f"{repository!r} is no OWNER/NAME of the Hugging Face Hub.")
+
+
 def folder_of(repository: str) -> Path:
     """Return the folder of a model that is fetched."""
     return fetch_root() / "clip" / repository.replace("/", "--")
@@ -40,18 +47,25 @@ class HubFile(RemoteFile):
         """Where the file is stored until it is whole."""
         return fetch_root() / ".fetch" / self.destination.replace("/", "--")
 
-    def checked(self) -> HubFile:
-        """Return the file with the size and the checksum that the Hub states.
+
+@dataclass(frozen=True)
+class HubModel(Download):
+    """A model whose files are known by name and about their size, without asking the Hub."""
+
+    def checked(self) -> tuple[RemoteFile, ...]:
+        """Return the missing files with the sizes and the checksums that the Hub states.
 
         Raises:
             UserError: The Hub cannot be reached, or the repository has no such file.
         """
-        if self.digest:
-            return self
-        name, listing = self.target.name, _listing(self.repository)
-        if name not in listing:
-            raise UserError(f"{self.repository} on the Hugging Face Hub has no {name} any more.")
-        return _stated(self.repository, listing[name])
+        names = [file.target.name for file in self.missing]
+        listing = _listing(self.repository) if names else {}
+        for name in names:
+            if name not in listing:
+                raise UserError(
+                    f"{self.repository} on the Hugging Face Hub has no {name} any more."
+                )
+        return tuple(_stated(self.repository, listing[name]) for name in names)
 
 
 def hub_file(repository: str, name: str, *, size: int) -> HubFile:
@@ -83,8 +97,9 @@ def model_download(repository: str) -> Download:
     """Return the download of a model of open_clip, with its tokenizer if that has files.
 
     Raises:
-        UserError: The Hub cannot be reached, or has no such model.
+        UserError: It is no OWNER/NAME, or the Hub cannot be reached or has no such model.
     """
+    check_repository(repository)
     listing = _listing(repository)
     if missing := {CONFIG, WEIGHTS} - listing.keys():
         raise UserError(
@@ -109,7 +124,7 @@ def _stated(repository: str, entry: Mapping[str, Any]) -> HubFile:
 
 def _listing(repository: str) -> dict[str, dict[str, Any]]:
     """Return what the Hub states about the files of a repository, by name."""
-    file = fetch_root() / ".fetch" / f"{repository.replace('/', '--')}.json"
+    file = fetch_root() / ".fetch" / "lists" / repository  # whose name errors name
     url = f"{HOST}/api/models/{repository}/tree/main"
     try:
         download(url, file, lambda done, total: None, Event(), limit=LISTING)

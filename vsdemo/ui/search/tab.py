@@ -23,6 +23,7 @@ from vsdemo.ui.components.html import Bar, PhotoCard
 from vsdemo.ui.components.widgets import clickable_html, note_html, one_line
 from vsdemo.ui.library.pending import Pending, Status
 from vsdemo.ui.search import view
+from vsdemo.ui.search.clip_offer import CLIP, ClipOffer
 from vsdemo.ui.search.state import Ongoing, SearchState
 from vsdemo.ui.search.tree import TreePanel
 from vsdemo.ui.tabs import FIRST_K, OWN, SIMILAR, Context, Selection, Visit, is_shown
@@ -46,6 +47,8 @@ class SearchTab:
         self.examples = clickable_html("search-examples", html.examples(()), padding=False)
         self.words = clickable_html("unread-words", padding=False)
         self.note = note_html(html.progress("Opening the gallery"))
+        is_missing = CLIP in context.downloads.names
+        self.offer = ClipOffer(context, context.visits[self.key]) if is_missing else None
         with gr.Row(elem_classes="results"):
             with gr.Column(scale=8, min_width=320):
                 first = next(iter(self.library.galleries.values()))

@@ -160,8 +160,7 @@ class ClipFamily:
             raise UserError(f"{name} is on disk; only models of the Hugging Face Hub are fetched.")
         if name.startswith(HUB):
             repository = name.removeprefix(HUB)
-            if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", repository):
-                raise UserError(f"{repository!r} is no OWNER/NAME of the Hugging Face Hub.")
+            hub.check_repository(repository)
             return repository
         architecture, tag = self._split(name)
         self._check(architecture)
