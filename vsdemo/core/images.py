@@ -182,7 +182,7 @@ def _decode(file: BinaryIO, name: str) -> Image.Image:
 
 @contextmanager
 def _opened(file: BinaryIO, name: str) -> Iterator[ImageFile.ImageFile]:
-    formats = FORMATS
+    formats: tuple[str, ...] = FORMATS
     if file.read(8)[4:] == HEIF_MARK:
         formats = _formats_with_heif()
     file.seek(0)
