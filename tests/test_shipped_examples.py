@@ -170,7 +170,14 @@ def test_the_first_alignment_points_at_what_the_words_name() -> None:
 
 @pytest.mark.usefixtures("real_data")
 @pytest.mark.parametrize(
-    "name", ["storybook/hierarchy", "storybook/order", "flickr8k/order", "flickr8k/hierarchy"]
+    "name",
+    [
+        "storybook/hierarchy",
+        "storybook/order",
+        "storybook/clip",
+        "flickr8k/order",
+        "flickr8k/hierarchy",
+    ],
 )
 def test_what_stands_above_the_first_sentence_of_the_hierarchy_is_true(name, monkeypatch) -> None:
     monkeypatch.setitem(store.SPLITS, "test", range(4500, 4508))

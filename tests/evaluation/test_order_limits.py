@@ -92,10 +92,25 @@ def test_models_without_known_relations_have_no_limits(toy_order, toy_checkpoint
     assert order_limits.calibrate(toy_checkpoint) is None  # the score has no order
 
 
+def test_a_limit_that_excludes_everything_is_of_no_use(toy_order, tmp_path):
+    folder = shutil.copytree(toy_order, tmp_path / "copy")
+    assert not checkpoint.has_limits(folder)
+    for limits, usable in (
+        (Limits(-1, -1), NO_LIMITS),
+        (Limits(-1, 0.5), NO_LIMITS),
+        (Limits(0, -1), Limits(0, -1)),
+    ):
+        checkpoint.save_limits(folder, limits)
+        assert checkpoint.load(folder)[0].limits == limits
+        assert limits.usable == usable
+        assert checkpoint.has_limits(folder) == (usable != NO_LIMITS)
+
+
 @pytest.mark.parametrize("content", ["[]", '{"texts": 1, "more": 2}', "{"])
 def test_damaged_limits_are_refused(toy_order, tmp_path, content):
     model, spec, vocab = checkpoint.load(toy_order)
     checkpoint.save(tmp_path / "copy", spec, vocab, model.state_dict())
     (tmp_path / "copy" / checkpoint.LIMITS).write_text(content)
+    assert not checkpoint.has_limits(tmp_path / "copy")
     with pytest.raises(UserError, match="is damaged"):
         checkpoint.load(tmp_path / "copy")

@@ -2,11 +2,12 @@
 
 from hypothesis import given
 
-from tests.hierarchy.test_order import TREE
+from tests.hierarchy.test_order import FAN, TREE
 from tests.support.small_hierarchies import hierarchies, hierarchy_of, texts
 from tests.support.small_hierarchies import violation as violation_by_loops
-from vsdemo.hierarchy.joins import in_common, together
+from vsdemo.hierarchy.joins import in_common, is_by_distance, together
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT
+from vsdemo.models.scores import RADIAL
 
 
 def test_together_and_in_common_in_a_tree():
@@ -44,8 +45,20 @@ def test_each_item_fits_every_node(hierarchy):
                 assert step.number not in {0, 1}
 
 
+def test_by_angles_without_limits_what_fits_all_is_taken():
+    fan = hierarchy_of(FAN, order=RADIAL)
+    assert not is_by_distance(fan)
+    dog, cat = fan.node(2), fan.node(3)
+    shared = in_common(fan, [dog, cat], 2)
+    assert texts(fan, shared[CONCEPT])[0] == "an animal"
+    assert texts(fan, shared[ROOT]) == ["anything"]
+    joined = together(fan, [fan.node(1), dog], 1)
+    assert texts(fan, joined[CAPTION]) == ["a dog runs"]
+    assert texts(fan, joined[PHOTO]) == ["dog.jpg"]
+
+
 def test_without_limits_the_nearest_items_are_taken():
     tree = hierarchy_of(TREE)
-    assert not tree.has_limits
+    assert is_by_distance(tree)
     nearest = in_common(tree, [tree.node(2), tree.node(3)], 1)
     assert texts(tree, nearest[CONCEPT]) == ["an animal"]

@@ -19,9 +19,10 @@ from vsdemo.hierarchy.order import (
     check_order,
     compose,
 )
+from vsdemo.hierarchy.walks import climb
 from vsdemo.models.concept_scores import Gaussians
 from vsdemo.models.limits import Limits
-from vsdemo.models.scores import SCORES
+from vsdemo.models.scores import RADIAL, SCORES
 
 TREE = [  # each has the coordinates of the items above it and one more
     (ROOT, "anything", (0, 0, 0, 0, 0)),
@@ -150,6 +151,30 @@ def test_above_equals_plain_loops(hierarchy):
             assert {step.number for step in steps} == set(cost)
             costs = [cost[step.number] for step in steps]
             assert costs == pytest.approx(sorted(costs), abs=1e-3)
+
+
+FAN = [  # "a dog" lies straight behind "an animal", "a cat" a little aside, "a car" far
+    (ROOT, "anything", (0, 0)),
+    (CONCEPT, "an animal", (1, 0)),
+    (CONCEPT, "a dog", (2, 0)),
+    (CONCEPT, "a cat", (2, 0.5)),
+    (CONCEPT, "a car", (0, 1.5)),
+    (CAPTION, "a dog runs", (3, 0)),
+    (PHOTO, "dog.jpg", (4, 0.1)),
+]
+
+
+def test_by_angles_without_limits_the_root_is_above_everything_but_comes_last():
+    fan = hierarchy_of(FAN, order=RADIAL)
+    assert fan.depth_name == "distance from the root"
+    assert fan.depths.tolist()[:3] == [0, 1, 2]
+    runs = fan.node(5)
+    assert texts(fan, fan.above(runs)) == ["a dog", "an animal", "a cat", "a car", "anything"]
+    assert fan.above(runs)[-1].violation == 0
+    assert texts(fan, climb(fan, runs)) == ["a dog", "an animal", "anything"]
+    assert texts(fan, fan.below(fan.node(1)))[:2] == ["a dog", "a dog runs"]
+    fan.limits = Limits(0.5, 0.5)
+    assert texts(fan, fan.above(runs)) == ["a dog", "an animal", "anything"]
 
 
 @given(ANY_HIERARCHY, st.integers(1, 5))

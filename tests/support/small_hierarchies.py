@@ -13,11 +13,11 @@ QUARTERS = st.integers(0, 4).map(lambda n: n / 4)  # exact in any order of summa
 INFINITY = float("inf")
 
 
-def hierarchy_of(rows, limit=INFINITY) -> Hierarchy:
+def hierarchy_of(rows, limit=INFINITY, order=ORDER) -> Hierarchy:
     """Build a hierarchy from rows of (kind, text, embedding)."""
     items = [Item(kind, text) for kind, text, _ in rows]
     x = torch.tensor([embedding for _, _, embedding in rows], dtype=torch.float)
-    return Hierarchy(items, x, ORDER, Limits(limit, limit))
+    return Hierarchy(items, x, order, Limits(limit, limit))
 
 
 @st.composite

@@ -14,6 +14,8 @@ from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import hypernyms
 from vsdemo.hierarchy import projection
 from vsdemo.hierarchy.order import PHOTO, ROOT
+from vsdemo.models import checkpoint
+from vsdemo.models.limits import Limits
 from vsdemo.ui import callbacks
 from vsdemo.ui.hierarchy import loader
 from vsdemo.ui.hierarchy.lesson import COMPOSE, MISTAKE, STEPS
@@ -21,6 +23,8 @@ from vsdemo.ui.hierarchy.loader import Hierarchies
 from vsdemo.ui.hierarchy.tab import CONCEPTS, GALLERY, HierarchyTab
 from vsdemo.ui.library import Library
 from vsdemo.ui.tabs import Visit
+
+NOTHING = Limits(-1, -1)  # no limit was good enough
 
 
 def text(html):
@@ -63,6 +67,44 @@ def test_another_model_is_used_if_the_chosen_one_has_no_order(tab, library):
         assert hierarchies.get((model, "toy-test")).result().name == "order"
     update = shown(tab, visit("gru", "toy-test"))
     assert re.search(r"By order, over \d+ items", update[tab.here])
+    assert "gru has no order, so this is the hierarchy of order." in text(update[tab.note])
+    assert "How far the order of order holds is not known" in text(opened(tab)[tab.note])
+    concepts = last(tab, tab.choose, CONCEPTS, update[tab.state])
+    assert concepts[tab.note] == ""
+
+
+@pytest.mark.parametrize(
+    ("limits", "shown_model", "reason"),
+    [
+        (None, "limited", "How far the order of order holds is not known"),
+        (Limits(-1, -1), "order", ""),
+        (Limits(0.2, 0.2), "order", ""),
+    ],
+)
+def test_an_order_that_was_not_measured_gives_way_to_one_with_limits(
+    several, tmp_path, monkeypatch, limits, shown_model, reason
+):
+    root = shutil.copytree(several, tmp_path / "checkpoints")
+    checkpoint.save_limits(shutil.copytree(root / "toy" / "order", root / "toy" / "none"), NOTHING)
+    limited = shutil.copytree(root / "toy" / "order", root / "toy" / "limited")
+    checkpoint.save_limits(limited, Limits(0.1, 0.1))
+    if limits:
+        checkpoint.save_limits(root / "toy" / "order", limits)
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(root))
+    hierarchies = Hierarchies(Library())
+    gallery = hierarchies.get(("order", "toy-test")).result()
+    assert (gallery.name, gallery.reason) == (shown_model, reason)
+    assert gallery.hierarchy.has_limits == (limits != NOTHING)
+    gallery = hierarchies.get(("gru", "toy-test")).result()
+    assert gallery.hierarchy.has_limits  # of all models that have an order
+
+
+def test_a_damaged_model_is_reported(several, tmp_path, monkeypatch):
+    root = shutil.copytree(several, tmp_path / "checkpoints")
+    (root / "toy" / "gru" / "model.safetensors").write_bytes(b"nothing")
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(root))
+    with pytest.raises(UserError, match="is damaged"):
+        Hierarchies(Library()).get(("gru", "toy-test")).result()
 
 
 def test_an_error_is_raised_if_no_model_has_an_order(library, monkeypatch):

@@ -66,6 +66,17 @@ def test_a_visitor_goes_down_back_and_returns_by_the_address(visit):
     expect(crumbs(page).last).to_have_text(text)
 
 
+def test_an_address_names_a_model_by_its_folder_too(visit):
+    page = visit(path=f"{PATH}&model=toy/order")
+    expect_node(page, "a dog")
+    expect(page).to_have_url(re.compile("model=order&"))
+    expect(page.locator(".toast-body")).to_have_count(0)
+    page = visit(path=f"{PATH}&model=toy/other", is_new=True)
+    toast = page.locator(".toast-body").filter(has_text="There is no model 'toy/other' here")
+    expect(toast).to_be_visible()
+    expect_node(page, "a dog")
+
+
 def test_typed_texts_are_shown_and_unknown_words_reported(visit):
     page = visit(path=PATH)
     expect_node(page, "a dog")

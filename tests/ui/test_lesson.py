@@ -24,7 +24,7 @@ def gallery():
     reader = Reader(FOLDER)
     stored = stored_hierarchies.read(reader, FOLDER, "storybook", "test")
     assert stored is not None, "run `python -m vsdemo store-map checkpoints/storybook/hierarchy`"
-    return HierarchyGallery("hierarchy", FOLDER, reader, stored.hierarchy, stored.points)
+    return HierarchyGallery("hierarchy", FOLDER, reader, stored.hierarchy, points=stored.points)
 
 
 def arrived(gallery, node):

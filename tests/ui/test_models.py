@@ -7,6 +7,7 @@ import pytest
 from tests.support.checkpoint_copies import editable_copy
 from tests.support.clips import write_clip
 from vsdemo.models import checkpoint_names
+from vsdemo.ui.library import Library
 from vsdemo.ui.library.models import has_seen_photos, rank_models
 
 MISSING_NETWORK = "torchvision/resnet50"  # its weights are not available
@@ -76,6 +77,16 @@ def test_equal_names_have_their_folder(shelf):
     shelf("gru", "flickr8k", 2)
     shelf("gru", "storybook", 1)
     assert list(rank_models("flickr8k")) == ["flickr8k gru", "storybook gru"]
+
+
+def test_a_model_is_found_by_its_key_and_by_its_folder(shelf):
+    shelf("gru", "flickr8k", 2)
+    shelf("gru", "storybook", 1)
+    shelf("bow", "storybook", 1)
+    find = Library().find_model
+    assert find("bow") == find("storybook/bow") == "bow"
+    assert find("storybook gru") == find("storybook/gru") == "storybook gru"
+    assert [find(name) for name in ("", "gru", "flickr8k/bow", "../bow")] == [None] * 4
 
 
 def test_a_model_of_open_clip_is_first_for_photos_of_ones_own(shelf, tmp_path_factory, monkeypatch):

@@ -66,9 +66,9 @@ def compose(
 ) -> None:
     """Find what combines several photos, sentences or words.
 
-    It lies below each of them; the number of each result is its largest violation. Of a model whose
-    order has no known limits, it is nearest to the element-wise maximum of their embeddings, and
-    the number is the squared distance.
+    It lies below each of them; the number of each result is its largest violation. Of an
+    order-embedding without known limits, it is nearest to the element-wise maximum of their
+    embeddings, and the number is the squared distance.
     """
     from vsdemo.hierarchy import joins
 
@@ -87,9 +87,9 @@ def common(
 ) -> None:
     """Find what photos, sentences or words have in common.
 
-    It lies above each of them; the number of each result is its largest violation. Of a model whose
-    order has no known limits, it is nearest to the element-wise minimum of their embeddings, and
-    the number is the squared distance.
+    It lies above each of them; the number of each result is its largest violation. Of an
+    order-embedding without known limits, it is nearest to the element-wise minimum of their
+    embeddings, and the number is the squared distance.
     """
     from vsdemo.hierarchy import joins
 
@@ -134,6 +134,7 @@ def _print_joined(
         as_json: Whether to print JSON.
     """
     from vsdemo.core.errors import UserError
+    from vsdemo.hierarchy.joins import is_by_distance
     from vsdemo.search.engine import check_k
 
     count = check_k(k)
@@ -141,7 +142,7 @@ def _print_joined(
         raise UserError("One thing alone cannot be joined; give two photos, sentences or words.")
     reader, world = _load(*where)
     places = [_node(world, reader, text) for text in parts]
-    number = "violation" if world.has_limits else "distance"
+    number = "distance" if is_by_distance(world) else "violation"
     items = {
         kind: [(world.items[step.number].text, step.violation) for step in path]
         for kind, path in join(world, places, count).items()

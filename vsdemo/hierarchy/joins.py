@@ -1,8 +1,8 @@
 """What several items say together, and what they have in common (Vendrov et al. 2016, Figure 4).
 
-Where the order has limits, an item that all of them say lies below each of them, and an item that
-they have in common lies above each. Without limits, the nearest items to the element-wise maximum
-or minimum stand for these.
+What combines items lies below each of them, and what they have in common lies above each. Where an
+order of coordinates has no limits, the nearest items to the element-wise maximum or minimum stand
+for these.
 """
 
 from __future__ import annotations
@@ -27,19 +27,27 @@ from vsdemo.hierarchy.order import (
 Items = dict[str, list[Step]]  # by kind
 
 
+def is_by_distance(hierarchy: Hierarchy) -> bool:
+    """Return whether items are found by their distance from the maximum or minimum."""
+    return hierarchy.order.by_coordinates and not hierarchy.has_limits
+
+
 def together(hierarchy: Hierarchy, nodes: Sequence[Node], k: int) -> Items:
     """Return k items of each kind that say what all nodes say, those that fit best first."""
-    joined = compose(torch.cat([node.embedding for node in nodes]))
-    if not hierarchy.has_limits:
+    if is_by_distance(hierarchy):
+        joined = compose(torch.cat([node.embedding for node in nodes]))
         return nearest_by_kind(hierarchy, joined, nodes, k)
     kinds = {kind: hierarchy.of_kind[kind].nonzero()[:, 0] for kind in (CONCEPT, CAPTION, PHOTO)}
     return _within(hierarchy, nodes, kinds, k, up=False)
 
 
 def in_common(hierarchy: Hierarchy, nodes: Sequence[Node], k: int) -> Items:
-    """Return k items of each kind that all nodes have in common, the most specific first."""
-    joined = abstract(torch.cat([node.embedding for node in nodes]))
-    if not hierarchy.has_limits:
+    """Return k items of each kind that all nodes have in common, the most specific first.
+
+    Without limits those that fit best come first.
+    """
+    if is_by_distance(hierarchy):
+        joined = abstract(torch.cat([node.embedding for node in nodes]))
         return nearest_by_kind(hierarchy, joined, nodes, k)
     kinds = {kind: hierarchy.of_kind[kind].nonzero()[:, 0] for kind in (CAPTION, CONCEPT, ROOT)}
     return _within(hierarchy, nodes, kinds, k, up=True)
@@ -64,7 +72,7 @@ def _within(
             limit = hierarchy.limit_below(node.kind if up else kind)
             fits &= (violation <= limit) & (violation <= reverse)
             worst = torch.maximum(worst, violation)
-        cost = -hierarchy.depths[numbers] if up else worst
+        cost = -hierarchy.depths[numbers] if up and hierarchy.has_limits else worst
         order = cost.masked_fill(~fits, torch.inf).argsort(stable=True)[: int(fits.sum())]
         steps = [Step(int(numbers[row]), float(worst[row])) for row in order]
         kept = [step for step in steps if step.number not in taken][:k]

@@ -173,7 +173,7 @@ class Hierarchy:
     @property
     def depth_name(self) -> str:
         """What a depth measures, for people."""
-        return "length" if self.by_length else "mean violation above photos"
+        return self.order.depth_name if self.by_length else "mean violation above photos"
 
     def node(self, number: int) -> Node:
         """Return the node of an item."""
@@ -246,7 +246,9 @@ class Hierarchy:
         """Return the items above a node, the most specific first. No caption is above a concept.
 
         Without limits, items are ranked by `PENALTY` times the violation plus the distance upwards;
-        ranked by the violation alone, the root would always come first.
+        ranked by the violation alone, the root would always come first. Where violations are
+        angles there is no such distance: the most specific of two equal ones comes first, and the
+        root last.
 
         Args:
             node: The node.
@@ -275,10 +277,13 @@ class Hierarchy:
         if candidates is not None:
             listed = torch.tensor(sorted(candidates), dtype=numbers.dtype)
             allowed &= is_root | torch.isin(numbers, listed)
-        cost = -depths if self.has_limits else PENALTY * worst + down
-        if not self.by_length:  # everything is equally far from the root, so it comes last
-            cost = cost.masked_fill(is_root, float(cost.max()))
+        cost = -depths
+        if not self.has_limits:
+            cost = PENALTY * worst + (down if self.order.by_coordinates else -depths)
+        if not self.by_length:  # everything is equally far from the root
             allowed |= is_root & (depths < depth)
+        if not (self.by_length and (self.has_limits or self.order.by_coordinates)):
+            cost = cost.masked_fill(is_root, float(cost.max()) + 1)  # the root comes last
         return _cheapest(cost, allowed, violations=up, numbers=numbers)
 
     def below(
@@ -322,7 +327,11 @@ class Hierarchy:
         return [step for step, has in zip(below, between.tolist(), strict=True) if not has]
 
     def nearest(self, embedding: Tensor, k: int, kind: str) -> list[Step]:
-        """Return the k items of a kind nearest to an embedding `(1, K)`, by squared distance."""
+        """Return the k items of a kind nearest to an embedding `(1, K)`.
+
+        That is by the sum of the violations in both directions: the squared distance of
+        coordinates, and otherwise about the angle between two items as seen from the root.
+        """
         numbers = self.of_kind[kind].nonzero()[:, 0]
         up, down = self.violations(embedding, numbers)
         distances = up + down

@@ -14,6 +14,7 @@ import json
 import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -368,13 +369,16 @@ def save_limits(folder: Path, limits: Limits) -> None:
 
 
 def has_limits(folder: Path) -> bool:
-    """Return whether it is known where the order of a model ends."""
-    return (folder / LIMITS).exists()
+    """Return whether it is known where the order of a model ends; False if the file is damaged."""
+    with suppress(*DAMAGE):
+        return _limits(folder).usable != NO_LIMITS
+    return False
 
 
 def _limits(folder: Path) -> Limits:
     """Return what `save_limits` stored, or no limits."""
-    return Limits(**json_files.load(folder / LIMITS)) if has_limits(folder) else NO_LIMITS
+    file = folder / LIMITS
+    return Limits(**json_files.load(file)) if file.exists() else NO_LIMITS
 
 
 def save_concepts(folder: Path, concepts: Sequence[str]) -> None:

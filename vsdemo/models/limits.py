@@ -18,6 +18,14 @@ class Limits:
     texts: float = float("inf")
     photos: float = float("inf")
 
+    @property
+    def usable(self) -> Limits:
+        """These limits; none where that of texts excludes everything, as no limit was good enough.
+
+        Then people see what fits best, true or not.
+        """
+        return self if self.texts >= 0 else NO_LIMITS
+
     def finite(self) -> dict[str, float]:
         """Return the known limits by name; that of photos is not, where there are none."""
         return {name: limit for name, limit in asdict(self).items() if isfinite(limit)}

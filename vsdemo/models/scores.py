@@ -184,10 +184,15 @@ class Order(Score):
 
     Attributes:
         reversed: Whether photos lie above captions.
-        by_coordinates: Whether each coordinate is an order of its own, so that `excess` is defined.
+        by_coordinates: Whether each coordinate is an order of its own, so that `excess` is defined
+            and E(x, y) + E(y, x) is the squared distance. Other violations are angles.
+        is_emergent: Whether the order is read from a space that was trained without it.
+        depth_name: What the length of a vector is, for people.
     """
 
     by_coordinates: ClassVar[bool] = False
+    is_emergent: ClassVar[bool] = False
+    depth_name: ClassVar[str] = "length"
     reversed: bool = False
 
     @property
@@ -399,6 +404,8 @@ class RadialOrder(Order):
     on the way to x. The root lies above everything, and everything above itself.
     """
 
+    is_emergent = True
+    depth_name = "distance from the root"
     unit = "fit"
     meaning = "Minus the angle at the sentence between the ways from the root and to the photo."
     normalized = False

@@ -60,7 +60,7 @@ def from_concepts(reader: Reader) -> Hierarchy:
     order = check_order(reader.score, reader.spec.preset)
     names = concept_table(reader).names
     x = text_coordinates(reader, names)  # (N, K)
-    hierarchy = hierarchy_of_concepts(names, x, order, reader.model.limits)
+    hierarchy = hierarchy_of_concepts(names, x, order, reader.model.limits.usable)
     if not hierarchy.has_limits:
         hierarchy.arrow_limit = reader.spec.config.margin  # false pairs were trained to exceed it
     hierarchy.truth = truth_of_concepts(reader.spec.dataset)
@@ -96,7 +96,7 @@ def from_gallery(
     texts = engine.index_texts([item.text for item in items], progress)
     x_texts = engine.score.order_part(texts.embeddings.x.cpu())
     x_photos = engine.score.order_part(engine.photos.embeddings.x.cpu())
-    limits = engine.model.limits
+    limits = engine.model.limits.usable
     hierarchy = hierarchy_of_photos(items, x_texts, engine.photos.items, x_photos, order, limits)
     hierarchy.truth = truth_of(engine.gallery.name, engine.gallery.split)
     return hierarchy

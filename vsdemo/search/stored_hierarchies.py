@@ -138,7 +138,7 @@ def read(reader: Reader, folder: Path, dataset: str, split: str) -> StoredHierar
         [photo.name for photo in datasets.photos(dataset, split)],
         photos,
         check_order(reader.score, reader.spec.preset),
-        reader.model.limits,
+        reader.model.limits.usable,
     )
     hierarchy.truth = truth
     points = content["points"].float().numpy()

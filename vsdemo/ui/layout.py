@@ -201,9 +201,12 @@ class Page:
         gallery = query.get("gallery", "")
         if gallery not in self.library.galleries:
             gallery = next(iter(self.library.galleries))
-        model = query.get("model", "")
-        if model not in self.library.models:
+        wanted = query.get("model", "")
+        model = self.library.find_model(wanted)
+        if model is None:
             model = self.library.default_model(gallery)
+            if wanted:
+                gr.Info(f"There is no model {wanted!r} here; this is {model}.")
         selection = Selection(
             text=query.get("q", ""),
             photo=self.library.galleries[gallery].photo_number(query.get("photo")),

@@ -252,7 +252,7 @@ class Endpoints:
             start, name = await self._photo(request.photo)
         loaded = await self._result(self._hierarchies.get((model, gallery)))
         if request.model and loaded.name != request.model:
-            raise RequestError(f"{model} has no order; use {loaded.name}.", code="no_order")
+            raise RequestError(f"{loaded.reason}; use {loaded.name}.", code="no_order")
         return await self._compute(
             answers.walk, loaded.reader, start, hierarchy=loaded.hierarchy, name=name
         )

@@ -127,10 +127,12 @@ class JoinPanel:
 
 def _order(hierarchy: Hierarchy, name: str) -> str:
     """Return in which order the items of a join are listed."""
-    if not hierarchy.has_limits:
+    if joins.is_by_distance(hierarchy):
         return "Nearest items first, by squared distance."
     if name == "Compose":
         return "What lies below all of them, the smallest violation first."
+    if not hierarchy.has_limits:
+        return "What lies above all of them, the smallest violation first."
     return "What lies above all of them, the most specific first."
 
 

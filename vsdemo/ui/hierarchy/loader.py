@@ -21,6 +21,8 @@ from vsdemo.hierarchy import map_content, projection
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Node, check_order
 from vsdemo.hierarchy.walks import Entailments
 from vsdemo.models import checkpoint
+from vsdemo.models.limits import NO_LIMITS
+from vsdemo.models.scores import Order
 from vsdemo.search import hierarchies, stored_hierarchies
 from vsdemo.search.engine import Reader
 from vsdemo.ui.components import html
@@ -44,6 +46,7 @@ class HierarchyGallery:
             numbers of items that all visitors see are the same.
         additions: These sentences.
         points: (N, 2) where they lie on the map, if that is stored.
+        reason: Why this is not the hierarchy of the chosen model; empty if it is.
         map_items: Numbers of the items on the map.
         arrows: The order among the most general concepts.
     """
@@ -54,10 +57,12 @@ class HierarchyGallery:
         folder: Path,
         reader: Reader,
         hierarchy: Hierarchy,
+        *,
         points: np.ndarray | None = None,
+        reason: str = "",
     ) -> None:
         self.name, self.folder, self.reader, self.hierarchy = name, folder, reader, hierarchy
-        self.points = points
+        self.points, self.reason = points, reason
         self.additions, self._shared = Additions(), hierarchy
         words = {word for text in caption_bank.sentences() for word in tokenize(text)}
         self.map_items = map_content.map_items(hierarchy, words)
@@ -122,8 +127,9 @@ class Hierarchies:
     def get(self, key: HierarchyKey) -> Pending[HierarchyGallery]:
         """Return the hierarchy of a model and gallery, or of concepts.
 
-        If the model has no order with known limits, the best model of the gallery that has one is
-        used; without any, an order without limits.
+        In the place of a model without an order, the best one for the gallery whose order has
+        limits is used; also in the place of one that was trained for an order without known
+        limits. If there is none, an order without limits is used.
         """
         with self._lock:
             pending = self._hierarchies.get(key)
@@ -162,20 +168,21 @@ class Hierarchies:
         model, gallery = key
         if not gallery:
             return _load_concepts()
-        models = self.library.models
-        candidates = [model, *self.library.ranked(gallery)]
-        limited = [name for name in candidates if checkpoint.has_limits(models[name])]
-        name, reader = _ordered_reader(models, [*limited, *candidates], model)
+        models, ranked = self.library.models, self.library.ranked(gallery)
+        limited = [name for name in ranked if checkpoint.has_limits(models[name])]
+        name, reader, reason = _ordered_reader(models, model, limited, ranked)
         chosen = self.library.galleries[gallery]
         stored = stored_hierarchies.read(reader, models[name], chosen.name, chosen.split)
         # The first path of a sentence needs the parser, which takes seconds to load.
         self.library.submit(self.library.status(LOADING), _has_parser, keep=True)
         if stored:
-            return HierarchyGallery(name, models[name], reader, stored.hierarchy, stored.points)
+            return HierarchyGallery(
+                name, models[name], reader, stored.hierarchy, points=stored.points, reason=reason
+            )
         engine = self.library.engine(name, gallery).result(waiting=status)
         status.begin(READING)
         hierarchy = hierarchies.from_gallery(engine, progress=status.report)
-        return HierarchyGallery(name, models[name], engine, hierarchy)
+        return HierarchyGallery(name, models[name], engine, hierarchy, reason=reason)
 
 
 def _has_parser() -> bool:
@@ -186,21 +193,41 @@ def _has_parser() -> bool:
 
 
 def _ordered_reader(
-    models: Mapping[str, Path], names: Sequence[str], chosen: str
-) -> tuple[str, Reader]:
-    """Return the first of some models that has an order, with its name.
+    models: Mapping[str, Path], chosen: str, limited: Sequence[str], ranked: Sequence[str]
+) -> tuple[str, Reader, str]:
+    """Return the model whose order is shown for a chosen one.
+
+    Args:
+        models: Key of a model -> its checkpoint.
+        chosen: The chosen model.
+        limited: Models whose order has limits, the best first.
+        ranked: All models, the best first.
+
+    Returns:
+        The model, it itself, and why it is not the chosen one; empty if it is.
 
     Raises:
-        UserError: None has an order; the message names the chosen model.
+        UserError: The chosen model cannot be loaded, or no model has an order.
     """
+    own = Reader(models[chosen])
+    order = own.score.order
+    # The limits of an order that was not trained are not known for most data.
+    is_first = order is not None and (order.is_emergent or own.model.limits != NO_LIMITS)
+    names = [chosen, *limited, *ranked] if is_first else [*limited, chosen, *ranked]
     for name in names:
         with suppress(UserError):  # a model without an order, or a damaged one
-            reader = Reader(models[name])
+            reader = own if name == chosen else Reader(models[name])
             check_order(reader.score, name)
-            return name, reader
-    reader = Reader(models[chosen])
-    check_order(reader.score, chosen)
-    return chosen, reader
+            return name, reader, "" if name == chosen else _reason(order, chosen)
+    check_order(own.score, chosen)
+    return chosen, own, ""
+
+
+def _reason(order: Order | None, chosen: str) -> str:
+    """Return why the hierarchy of a model is not shown."""
+    if order is None or order.reversed:
+        return f"{chosen} has no order"
+    return f"How far the order of {chosen} holds is not known"
 
 
 def _load_concepts() -> HierarchyGallery:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from vsdemo.hierarchy import walks
 from vsdemo.hierarchy.joins import Items
-from vsdemo.hierarchy.order import CAPTION, PHOTO, ROOT, Node, Step
+from vsdemo.hierarchy.order import CAPTION, PHOTO, ROOT, Hierarchy, Node, Step
 from vsdemo.plots.embedding_map import MapView, map_overlay, map_record
 from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui.components.html import PhotoAddress
@@ -20,6 +20,7 @@ from vsdemo.ui.hierarchy.map import to_json
 from vsdemo.ui.hierarchy.state import HierarchyState
 
 MAX_TEXTS, MAX_PHOTOS = 7, 12  # listed above or below
+FEW_TEXTS = 3  # of an order that was not trained and has no limit, as later ones are rarely true
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,23 @@ def source(gallery: HierarchyGallery) -> str:
     )
 
 
+def caution(gallery: HierarchyGallery) -> str:
+    """Return what a visitor should know of the order that is shown; empty if nothing."""
+    name, sentences = gallery.name, []
+    if gallery.reason:
+        sentences.append(f"{gallery.reason}, so this is the hierarchy of {name}.")
+    if _is_guess(gallery.hierarchy):
+        sentences.append(f"{name} was not trained for an order, so expect mistakes.")
+    elif gallery.has_photos and not gallery.hierarchy.has_limits:
+        sentences.append(f"How far the order of {name} holds is not known, so expect mistakes.")
+    return " ".join(sentences)
+
+
+def _is_guess(hierarchy: Hierarchy) -> bool:
+    """Return whether the order was not trained, and nothing limits what is listed."""
+    return hierarchy.order.is_emergent and not hierarchy.has_limits
+
+
 def mistaken_photo(gallery: HierarchyGallery) -> Node:
     """Return the first photo with something above it that is not true; else the first photo."""
     hierarchy = gallery.hierarchy
@@ -112,7 +130,7 @@ def joined_truths(
 def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Levels:
     """Return the items above and below a node, and the photos below or near it."""
     hierarchy = gallery.hierarchy
-    upper = hierarchy.above(node)[:MAX_TEXTS]
+    upper = hierarchy.above(node)[: _most(hierarchy)]
     above = view.steps(
         hierarchy,
         upper,
@@ -165,7 +183,12 @@ def _below(gallery: HierarchyGallery, node: Node) -> tuple[list[Step], list[Step
         return [], []
     hierarchy = gallery.hierarchy
     photos = hierarchy.below(node, kind=PHOTO) if gallery.has_photos else []
-    return hierarchy.children(node)[:MAX_TEXTS], photos[:MAX_PHOTOS]
+    return hierarchy.children(node)[: _most(hierarchy)], photos[:MAX_PHOTOS]
+
+
+def _most(hierarchy: Hierarchy) -> int:
+    """Return how many texts are listed above or below at most."""
+    return FEW_TEXTS if _is_guess(hierarchy) else MAX_TEXTS
 
 
 def _has_unknown_words(gallery: HierarchyGallery, node: Node) -> bool:

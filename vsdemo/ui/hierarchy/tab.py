@@ -26,8 +26,8 @@ from vsdemo.ui.hierarchy.state import HierarchyKey, HierarchyState
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
 ABOUT = (
-    "Start from a word, a sentence or a photo, and explore what an order-embedding has learned to "
-    "be more general and more specific."
+    "Start from a word, a sentence or a photo, and explore what a model places above it, as more "
+    "general, and below it, as more specific."
 )
 ABOUT_MAP = (
     "Similar items are close to each other on the map. Arrows, colours and lists show which items "
@@ -245,6 +245,7 @@ class HierarchyTab:
         levels = navigation.levels(gallery, node, self._address(state))
         here = navigation.here(gallery, node, self._photo_address(state, gallery))
         by = html.note(navigation.source(gallery))
+        caution = navigation.caution(gallery)
         yield {
             self.trail: navigation.trail(state, gallery),
             self.above: levels.above,
@@ -252,7 +253,7 @@ class HierarchyTab:
             self.below: levels.below,
             self.words: words.unread_words(node.text, navigation.unread_words(gallery, node)),
             self.query: "" if node.kind == PHOTO else view.spoken(node.text),
-            self.note: "",
+            self.note: html.note(caution) if caution else "",
             self.state: state,
             **self.context.record(state),
         }

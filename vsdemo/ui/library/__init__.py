@@ -105,6 +105,13 @@ class Library:
         """Why the app has nothing to show, in one sentence."""
         return None if self.models else NO_MODEL
 
+    def find_model(self, name: str) -> str | None:
+        """Return the key of a model by that key or by its folder, such as "storybook/clip"."""
+        if name in self.models:
+            return name
+        by_folder = {checkpoint.short_name(folder): key for key, folder in self.models.items()}
+        return by_folder.get(name)
+
     def dev(self, dataset: str) -> Gallery | None:
         """Return the dev split of a data set; None if it is no longer available."""
         if dataset not in self._dev:

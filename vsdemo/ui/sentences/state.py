@@ -12,6 +12,8 @@ from vsdemo.search.sentence_comparison import SentenceComparison, compare_senten
 from vsdemo.ui.programs.call import ProgramCall
 from vsdemo.ui.tabs import Selection
 
+OTHER_DATA = "other data"  # models of open_clip name none
+
 
 @dataclass(frozen=True)
 class PairState:
@@ -78,7 +80,7 @@ class Row:
         return cls(
             model,
             title=model.removeprefix(f"{dataset} "),
-            trained_on=TITLES.get(dataset, dataset),
+            trained_on=TITLES.get(dataset, dataset) or OTHER_DATA,
             comparison=comparison,
         )
 
