@@ -20,6 +20,7 @@ from tests.support.pages import PAGE, merged, tab_of
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import BarScale, Hit
+from vsdemo.data.galleries import Gallery
 from vsdemo.models.scores import SCORES
 from vsdemo.ui import build, callbacks, images
 from vsdemo.ui.components import html as page
@@ -167,7 +168,7 @@ def test_unreadable_photos_are_left_out_of_the_gallery(library, tmp_path):
     key = next(iter(own.galleries))
     engine = own.engine("gru", key).result()
     assert own.galleries[key].photos == engine.gallery.photos
-    assert [p.name for p in own.photo_files(own.galleries[key].token)] == ["0.png", "2.png"]
+    assert [p.name for p in own.gallery_of(own.galleries[key].token).photos] == ["0.png", "2.png"]
 
 
 def test_photos_are_served_by_number_and_size(tmp_path):
@@ -175,7 +176,8 @@ def test_photos_are_served_by_number_and_size(tmp_path):
     Image.new("RGB", (200, 100), "red").save(tmp_path / "small.png")
     (tmp_path / "broken.png").write_bytes(b"no photo")
     photos = tuple(tmp_path / f"{n}.png" for n in ("large", "small", "broken", "gone"))
-    app = Starlette(routes=[images.route(lambda token: photos if token == "abc" else ())])
+    gallery = Gallery("key", "label", str(tmp_path), "all", photos)
+    app = Starlette(routes=[images.route(lambda token: gallery if token == "abc" else None)])
     client = TestClient(app)
     for size, side in (("small", 480), ("large", 1280)):
         answer = client.get(images.address("abc", 0, size))
@@ -199,7 +201,7 @@ def test_a_photo_is_written_once(tmp_path):
 
 
 def test_an_unknown_gallery_has_no_photos(library):
-    assert library.photo_files("abc") == ()
+    assert library.gallery_of("abc") is None
 
 
 def test_search_shows_hits_and_more_hits(library):

@@ -116,7 +116,7 @@ def test_photos_are_served_while_others_are_drawn(gate):
     library.engine(*KEY)
     partial_of(library.photos(KEY[1]), DRAWN)
     token = library.galleries[KEY[1]].token
-    with TestClient(Starlette(routes=[images.route(library.photo_files)])) as client:
+    with TestClient(Starlette(routes=[images.route(library.gallery_of)])) as client:
         there = client.get(f"/photo/{token}/{DRAWN - 1}/small")
         missing = client.get(f"/photo/{token}/{DRAWN + 1}/small")
         assert (there.status_code, there.headers["content-type"]) == (200, "image/png")

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from tests.ui.conftest import served_page
 from vsdemo.core.arrows import Arrow
+from vsdemo.data.galleries import Gallery
 from vsdemo.plots.embedding_map import MapView, map_overlay, map_record
 from vsdemo.ui import images
 from vsdemo.ui.hierarchy.map import map_widget, to_json
@@ -75,7 +76,8 @@ def apps(tmp_path_factory):
     photos = [tmp_path_factory.mktemp("photos") / f"{n}.png" for n in range(2)]
     for path in photos:
         Image.new("RGB", (40, 30), "tan").save(path)
-    routes = [images.route(lambda token: photos)]
+    gallery = Gallery("key", "label", "own", "all", tuple(photos))
+    routes = [images.route(lambda token: gallery)]
     with served_page(page_with_a_map, app_kwargs={"routes": routes}) as address:
         yield {"toy": address}
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import data_root
 from vsdemo.data import datasets
+from vsdemo.data.catalog.catalog import Catalog, catalog_of, list_catalogs
 
 TITLES = {"flickr8k": "Flickr8k", "pascal1k": "Pascal1K", "storybook": "Storybook"}
 
@@ -26,6 +27,7 @@ class Gallery:
         split: The split of the data set; `all` of a folder.
         photos: The photos.
         is_own: Whether it is a folder of somebody's own photos, without captions.
+        keys: Content hashes of the photos, as in `CaptionSet`.
     """
 
     key: str
@@ -34,6 +36,20 @@ class Gallery:
     split: str
     photos: tuple[Path, ...]
     is_own: bool = False
+    keys: tuple[str, ...] = ()
+
+    def thumbnail(self, number: int) -> bytes | None:
+        """Return a small JPEG of a photo; None if it is not indexed.
+
+        Raises:
+            UserError: The index is damaged.
+        """
+        key = self.keys[number] if self.keys else ""
+        return self._catalog.thumbnail(key) if key and self._catalog else None
+
+    @cached_property
+    def _catalog(self) -> Catalog | None:
+        return Catalog(self.name) if self.name in list_catalogs() else catalog_of(Path(self.name))
 
     @cached_property
     def token(self) -> str:
@@ -59,7 +75,9 @@ def open_gallery(name: str, split: str, *, own: bool = False) -> Gallery | None:
     With `own`, which is for what the user named, raise a UserError instead.
     """
     try:
-        photos = datasets.photos(name, split)
+        is_own = not datasets.find(name).captioned
+        listed = datasets.load(name, split) if is_own else None
+        photos = listed.photos if listed else datasets.photos(name, split)
     except (UserError, OSError, ValueError, KeyError):
         if own:
             raise
@@ -71,15 +89,17 @@ def open_gallery(name: str, split: str, *, own: bool = False) -> Gallery | None:
         name=name,
         split=split,
         photos=photos,
-        is_own=not datasets.find(name).captioned,
+        is_own=is_own,
+        keys=listed.keys if listed else (),
     )
 
 
-def galleries(own: str | None) -> Iterator[Gallery]:
+def galleries(own: str | None, *, with_indexes: bool = True) -> Iterator[Gallery]:
     """Yield all galleries, the one to show first at the head.
 
     Args:
-        own: A data set, captions file or folder of photos to put first.
+        own: A data set, captions file, index or folder of photos to put first.
+        with_indexes: Include all indexes; otherwise only one that is `own`.
 
     Raises:
         UserError: If `own` does not exist.
@@ -88,6 +108,9 @@ def galleries(own: str | None) -> Iterator[Gallery]:
         own_gallery = open_gallery(own, "all", own=True)
         if own_gallery:
             yield own_gallery
+    for name in list_catalogs() if with_indexes else ():
+        if name != own and (indexed := open_gallery(name, "all")):
+            yield indexed
     root = data_root()
     generated = {name for name in datasets.DATASETS if datasets.is_generated(name)}
     names = set(generated)

@@ -6,7 +6,7 @@ import hashlib
 import io
 import mimetypes
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -21,6 +21,7 @@ from starlette.routing import Route
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.core.paths import atomic
+from vsdemo.data.galleries import Gallery
 from vsdemo.serving import visitors
 
 SIDES = {"small": 480, "large": 1280}  # pixels: a card at twice its size, and the page's width
@@ -127,24 +128,25 @@ class PhotoCache:
         return file
 
 
-def route(photos_of: Callable[[str], Sequence[Path]]) -> Route:
+def route(gallery_of: Callable[[str], Gallery | None]) -> Route:
     """Return the route GET /photo/{token}/{number}/{small|large}.
 
     Args:
-        photos_of: Returns the photos of a gallery by its token.
+        gallery_of: Returns a gallery by its token.
     """
     cache = PhotoCache(CACHED)
 
     async def photo(request: Request) -> Response:
-        photos = photos_of(request.path_params["token"])
-        side = SIDES.get(request.path_params["size"])
-        number = request.path_params["number"]
-        if side is None or number >= len(photos):
+        gallery = gallery_of(request.path_params["token"])
+        size, number = request.path_params["size"], request.path_params["number"]
+        if gallery is None or size not in SIDES or number >= len(gallery.photos):
             return Response(status_code=404, headers=MISSING)
-        path = photos[number]
+        path, side = gallery.photos[number], SIDES[size]
         try:
             # A photo that is at hand does not wait for a thread behind those that are not.
             file = cache.get(path, side)
+            if file is None and size == "small" and (jpeg := gallery.thumbnail(number)):
+                file = File(jpeg, "image/jpeg")
             if file is None:
                 file = await run_in_threadpool(cache.load, path, side)
         except (UserError, OSError, ValueError, Image.DecompressionBombError):

@@ -65,7 +65,7 @@ class Server:
             head=theme.head(),
         )
         self._routes = [
-            images.route(library.photo_files),
+            images.route(library.gallery_of),
             export.route(),
             rest.mount(endpoints),
             *health.routes(self._problem),

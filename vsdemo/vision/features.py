@@ -116,8 +116,14 @@ def _complete_keys(photos: Sequence[Path], keys: Sequence[str]) -> list[str]:
     return result
 
 
-def photo_keys(photos: Sequence[Path]) -> dict[Path, str]:
-    """Return the `photo_key` of each photo; those that cannot be read are left out."""
+def photo_keys(photos: Sequence[Path], known: Sequence[str] = ()) -> dict[Path, str]:
+    """Return the `photo_key` of each photo; those that cannot be read are left out.
+
+    Args:
+        photos: Files.
+        known: As `keys` of `FeatureCache.get`.
+    """
+    result = {path: key for path, key in zip(photos, known, strict=False) if key}
 
     def keys(part: Sequence[Path]) -> dict[Path, str]:
         result = {}
@@ -126,9 +132,12 @@ def photo_keys(photos: Sequence[Path]) -> dict[Path, str]:
                 result[path] = photo_key(path)
         return result
 
-    parts = [photos[start : start + SHARD] for start in range(0, len(photos), SHARD)]
+    rest = [path for path in photos if path not in result]
+    parts = [rest[start : start + SHARD] for start in range(0, len(rest), SHARD)]
     with cores.thread_pool() as pool:
-        return {path: key for part in pool.map(keys, parts) for path, key in part.items()}
+        for part in pool.map(keys, parts):
+            result |= part
+    return result
 
 
 def is_available(backbone: str, crops: str) -> bool:

@@ -11,7 +11,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
@@ -77,10 +77,13 @@ def list_catalogs() -> list[str]:
 
 
 def catalog_of(folder: Path) -> Catalog | None:
-    """Return the catalog of a folder; None if it was never indexed."""
+    """Return the catalog of a folder; None if it was never indexed, or its catalog is damaged."""
     real = folder.resolve()
-    catalogs = (Catalog(name) for name in list_catalogs())
-    return next((catalog for catalog in catalogs if catalog.folder == real), None)
+    for name in list_catalogs():
+        with suppress(UserError):
+            if (catalog := Catalog(name)).folder == real:
+                return catalog
+    return None
 
 
 def check_name(name: str) -> None:

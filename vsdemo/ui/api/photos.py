@@ -35,14 +35,15 @@ def open_api_photo(library: Library, value: str | dict[str, Any]) -> tuple[Image
     if isinstance(value, dict):
         return open_photo(uploaded_path(value)), YOUR_PHOTO
     if match := GALLERY_PHOTO.search(value[-100:]):
-        photos, number = library.photo_files(match[1]), int(match[2])
-        if number >= len(photos):
+        gallery, number = library.gallery_of(match[1]), int(match[2])
+        if gallery is None or number >= len(gallery.photos):
             raise RequestError(
                 "There is no photo at this address; take it from a result of /search.",
                 code="unknown_photo",
                 status=HTTPStatus.NOT_FOUND,
             )
-        return open_photo(photos[number]), photos[number].name
+        photo = gallery.photos[number]
+        return open_photo(photo), photo.name
     return decode_photo(_bytes(value), YOUR_PHOTO), YOUR_PHOTO
 
 

@@ -21,6 +21,7 @@ from vsdemo.models import checkpoint
 from vsdemo.search import examples
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.index import Index
+from vsdemo.serving.access import is_public
 from vsdemo.ui.library import offers
 from vsdemo.ui.library.drawn import DrawnPhotos, load_photos
 from vsdemo.ui.library.models import has_seen_photos, rank_models
@@ -85,7 +86,9 @@ class Library:
 
     def refresh(self) -> None:
         """Add galleries and models that became available. Raises UserError as `Library` does."""
-        available = {gallery.key: gallery for gallery in galleries(self._own)}
+        # What the owner of a public server has indexed is shown only if it is named at the start.
+        offered = galleries(self._own, with_indexes=not is_public())
+        available = {gallery.key: gallery for gallery in offered}
         with self._lock:
             # Known galleries stay as they are: engines may have left out unreadable photos.
             self.galleries = {
@@ -127,10 +130,10 @@ class Library:
                 del self._readers[name]
         self.refresh()
 
-    def photo_files(self, token: str) -> tuple[Path, ...]:
-        """Return the photos of a gallery by its token; none for an unknown token."""
+    def gallery_of(self, token: str) -> Gallery | None:
+        """Return a gallery by its token; None for an unknown token."""
         known = (*self.galleries.values(), *filter(None, self._dev.values()))
-        return next((gallery.photos for gallery in known if gallery.token == token), ())
+        return next((gallery for gallery in known if gallery.token == token), None)
 
     def status(self, label: str) -> Status:
         """Return the status of new work in the background."""
@@ -416,7 +419,9 @@ class Library:
         resolved: Pending[CaptionSet] = Pending(photos.status)
         resolved.future.set_result(engine.gallery)
         with self._lock:
-            self.galleries[gallery] = replace(chosen, photos=engine.gallery.photos)
+            self.galleries[gallery] = replace(
+                chosen, photos=engine.gallery.photos, keys=engine.gallery.keys
+            )
             self._photos[gallery] = resolved
         self._examples[model, gallery] = self.submit(
             self.status(CHECKING), self._check, model, engine, chosen, keep=True

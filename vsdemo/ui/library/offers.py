@@ -129,7 +129,7 @@ def list_offers(
         gallery: The gallery.
         engines: Key of a model -> its engine over the gallery, if that was wanted before.
     """
-    keys = features.photo_keys(gallery.photos)
+    keys = features.photo_keys(gallery.photos, gallery.keys)
     drawing = _drawing_seconds(gallery, len(gallery.photos) - len(keys))
     networks: Networks = {}
     offers = []
@@ -156,7 +156,7 @@ def measure(folders: Iterable[Path], gallery: Gallery, progress: Progress) -> No
         gallery: The gallery, whose first photos without cached features are used.
         progress: Called with image networks done and all of them.
     """
-    keys = features.photo_keys(gallery.photos)
+    keys = features.photo_keys(gallery.photos, gallery.keys)
     caches: dict[tuple[str, str], FeatureCache] = {}
     for folder in folders:
         try:
