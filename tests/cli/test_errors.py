@@ -68,6 +68,8 @@ def test_wrong_usage_is_refused(refused, words, message):
         (("gru", "--set", "learning_rate=nan"), "learning_rate must be a number"),
         (("gru", "--set", "crops=five"), "crops must be one of center, mirror, ten"),
         (("gru", "--set", "bidirectional=perhaps"), "bidirectional must be true or false"),
+        (("gru", "--data", "toy", "--set", "teacher=none"), "no checkpoint 'none'"),
+        (("kcca", "--set", "teacher=storybook/clip"), "leave teacher empty"),
         (("gru", "--data", "imagenet"), "no data set 'imagenet'; valid are"),
         (("gru", "--data", "toy", "--set", "backbone=torchvision/resnet999"), "no backbone"),
     ],

@@ -71,6 +71,7 @@ def test_an_unknown_key_lists_the_valid_ones():
         ("evaluate_every=0", "evaluate_every must be a whole number from 1"),
         ("patience=0", "patience must be a whole number from 1"),
         ("cycle_epochs=0", "cycle_epochs must be a whole number from 1"),
+        ("teacher_temperature=0", "teacher_temperature must be a number from 0.001"),
     ],
 )
 def test_an_invalid_value_is_refused_in_one_sentence(setting, message):
@@ -78,6 +79,16 @@ def test_an_invalid_value_is_refused_in_one_sentence(setting, message):
         override(Toy(), [setting])
     assert str(error.value).endswith(".")
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("preset", ["hypernyms", "order/entailment", "hierarchy", "kcca"])
+def test_only_gradient_steps_over_photos_take_a_teacher(preset):
+    config = models.preset(preset)[1]
+    assert not config.takes_teacher
+    with pytest.raises(UserError, match="take a teacher; leave teacher empty") as error:
+        override(config, ["teacher=storybook/clip"])
+    assert "\n" not in str(error.value)
+    assert override(models.preset("order")[1], ["teacher=a"]).teacher == "a"
 
 
 def test_the_highest_seed_has_32_bits():

@@ -49,6 +49,31 @@ def test_pretrained_word_vectors_are_research_only():
 
 
 @pytest.mark.parametrize(
+    ("name", "teacher", "label"),
+    [
+        ("storybook/gru", "storybook/clip", "MIT"),
+        ("storybook/gru", "flickr8k/gru", "research only"),
+        ("flickr8k/gru", "storybook/clip", "research only"),
+        ("storybook/kcca", "storybook/clip", "research only"),
+    ],
+)
+def test_a_taught_model_has_the_stricter_licence(name, teacher, label):
+    spec = replace(shipped(name), teacher=shipped(teacher))
+    licence, taught = licences.of(spec), licences.of(shipped(teacher))
+    assert licence.label == label
+    assert licence.terms.endswith(f"; a teacher that learned from {taught.terms}")
+    of_ensemble = replace(shipped(name), members=(shipped(name), spec))
+    assert licences.of(of_ensemble) == licence
+
+
+def test_an_unknown_licence_of_a_teacher_is_not_free():
+    clip = replace(shipped("storybook/clip"), dataset="")  # learned from photos of the web
+    licence = licences.of(replace(shipped("storybook/gru"), teacher=clip))
+    assert licence.label == "see its data"
+    assert licence.metadata() == {}
+
+
+@pytest.mark.parametrize(
     ("backbone", "label"),
     [
         ("torchvision/densenet169", "MIT; its image network: BSD-3-Clause"),

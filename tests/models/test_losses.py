@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 from torch.nn.functional import normalize
@@ -12,6 +14,7 @@ from vsdemo.models.losses import (
     SquaredError,
     build,
     check_finite,
+    distillation,
     entailment,
 )
 from vsdemo.models.scores import SCORES
@@ -171,6 +174,48 @@ def test_a_loss_that_is_not_finite_raises(value):
     with pytest.raises(FloatingPointError, match=str(value)):
         check_finite({"loss": torch.tensor(value)})
     check_finite({"loss": torch.tensor(1e30)})
+
+
+def softmax(values: list[float], temperature: float) -> list[float]:
+    powers = [math.exp(value / temperature) for value in values]
+    return [power / sum(powers) for power in powers]
+
+
+def divergence(teacher: list[float], student: list[float], temperature: float) -> float:
+    """KL(softmax(teacher / t) || softmax(student / t))."""
+    p, q = softmax(teacher, temperature), softmax(student, temperature)
+    return sum(a * math.log(a / b) for a, b in zip(p, q, strict=True))
+
+
+def random_scores(seed: int) -> torch.Tensor:
+    """Return scores of 4 captions and 5 photos."""
+    draw = torch.Generator().manual_seed(seed)
+    return torch.rand(4, 5, generator=draw, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("temperature", [0.05, 1.0, 3.0])
+def test_the_loss_of_a_teachers_scores_equals_plain_loops(temperature):
+    student, teacher = random_scores(0), random_scores(1)
+    expected = 0.0
+    for s, t in ((student, teacher), (student.T, teacher.T)):
+        for row in range(len(s)):
+            expected += divergence(t[row].tolist(), s[row].tolist(), temperature)
+    assert distillation(student, teacher, temperature).item() == pytest.approx(expected)
+
+
+def test_gradient_of_the_loss_of_a_teachers_scores():
+    teacher = random_scores(1)
+    student = random_scores(0).requires_grad_()
+    assert torch.autograd.gradcheck(lambda s: distillation(s, teacher, 0.3), student)
+
+
+def test_a_teachers_scores_and_a_constant_have_no_loss():
+    teacher = random_scores(1)
+    student = (teacher + 0.7).requires_grad_()
+    loss = distillation(student, teacher, 0.1)
+    loss.backward()
+    assert loss.item() == pytest.approx(0)
+    assert student.grad.abs().max() < 1e-12
 
 
 def test_every_loss_that_a_preset_names_is_registered():

@@ -57,6 +57,15 @@ def test_migrations_do_not_change_the_current_version():
     assert migrate(values) == values
 
 
+def test_the_teacher_of_an_old_file_is_migrated_too():
+    taught, teacher = (read(CONFIGS / "presets" / f"{name}.json") for name in ("gru", "order"))
+    spec = Spec.from_json({**taught, "teacher": {**teacher, "of": "a/b", "of_hash": "01"}})
+    assert spec.teacher.config == models.preset("order")[1]
+    assert (spec.teacher.of, spec.teacher.of_hash) == ("a/b", "01")
+    assert Spec.from_json(json.loads(json.dumps(spec.to_json()))) == spec
+    assert "teacher" not in taught
+
+
 def test_a_file_between_versions_keeps_its_material():
     values = read(CONFIGS / "presets" / "order-entailment.json")
     values["config"]["material"] = "sentence_pairs"

@@ -88,6 +88,22 @@ def test_a_missing_backbone_fails_the_check(own_home):
     assert "The backbone torchvision/resnet152 is missing; download it" in backbone.message
 
 
+def test_a_teacher_needs_its_own_features(own_home):
+    _, own, of_teacher, *_ = preflight.check(
+        JobSpec("gru", "toy", (*SETTINGS, "teacher=storybook/gru"))
+    )
+    assert own.message.endswith(f"by {BACKBONE} (center).")
+    assert of_teacher.message == (
+        "The features of about 32 pictures will be computed first, by pocket (whole)."
+    )
+
+
+def test_an_unknown_teacher_fails_the_check(own_home):
+    (failed,) = preflight.check(JobSpec("gru", "toy", (*SETTINGS, "teacher=nobody")))
+    assert not failed.ok
+    assert "There is no checkpoint 'nobody'" in failed.message
+
+
 @pytest.mark.parametrize(
     ("spec", "message"),
     [

@@ -100,6 +100,15 @@ def test_a_run_stopped_at_any_step_resumes_exactly(tmp_path, three_epochs, step)
     assert_same_run(tmp_path, three_epochs)
 
 
+def test_a_taught_run_resumes_exactly(tmp_path, toy_checkpoint):
+    settings = ("epochs=2", f"teacher={toy_checkpoint}")
+    assert trainer(tmp_path / "whole", *settings).run() == "done"
+    with stopped_at(EPOCH + 1):
+        assert trainer(tmp_path / "stopped", *settings).run() == "stopped"
+    assert trainer(tmp_path / "stopped", *settings).run() == "done"
+    assert_same_run(tmp_path / "stopped", tmp_path / "whole")
+
+
 @pytest.mark.parametrize("saves", [1, 2, 3])
 def test_a_run_killed_before_a_save_resumes_exactly(tmp_path, three_epochs, saves, monkeypatch):
     """Also if it is killed between the first checkpoint and its state."""

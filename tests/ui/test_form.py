@@ -15,6 +15,7 @@ from tests.support.hostile import HOSTILE, check_escaped
 from vsdemo import models
 from vsdemo.core.config import Config, OneOf, override, settings_of
 from vsdemo.core.errors import UserError
+from vsdemo.ui.library import models as library
 from vsdemo.ui.training import form as module
 from vsdemo.ui.training.form import BASIC, available_networks, form, settings
 
@@ -85,7 +86,7 @@ def test_every_field_appears_once_with_its_help_and_default(preset):
         assert widget["id"] in labels
         assert set(widget["aria-describedby"].split()) <= set(ids)
         assert widget["data-default"] == value
-        assert f'<span id="default-{field.name}">default {value}</span>' in html
+        assert f'<span id="default-{field.name}">default {value or "empty"}</span>' in html
         assert f">{field.description.replace('`', '')}<" in plain
     first = html.partition("<details")[0]
     assert set(Inputs(first).by_name) == set(BASIC) & set(inputs.by_name)
@@ -185,6 +186,25 @@ def test_other_image_networks_are_rejected(name, monkeypatch):
     monkeypatch.setattr(module, "is_available", lambda name: name == "pocket")
     with pytest.raises(UserError, match=r"backbone must be one of torchvision/densenet169, pocket"):
         parse(PRESETS["gru"], backbone=name)
+
+
+def test_shipped_checkpoints_of_photos_are_offered_as_teachers(monkeypatch):
+    teachers = Inputs(form(PRESETS["gru"])).choices["teacher"]
+    assert teachers[0] == ""
+    assert {"storybook/clip", "storybook/fragments"} <= set(teachers)
+    assert "wordnet/order" not in teachers
+    assert parse(PRESETS["gru"], teacher="storybook/clip") == ["teacher=storybook/clip"]
+    assert Inputs(form(PRESETS["hypernyms"])).choices["teacher"] == [""]
+    monkeypatch.setattr(library.features, "is_available", lambda backbone, crops: False)
+    assert Inputs(form(PRESETS["gru"])).choices["teacher"] == [""]
+
+
+@pytest.mark.parametrize("name", ["clip:ViT-B-32/openai", "hf://a/b", "/etc", "storybook", "x"])
+def test_other_teachers_are_rejected(name):
+    with pytest.raises(UserError, match=r"teacher must be one of empty, .*storybook/clip"):
+        parse(PRESETS["gru"], teacher=name)
+    with pytest.raises(UserError, match=r"teacher must be one of empty, not"):
+        parse(PRESETS["kcca"], teacher=name)
 
 
 @pytest.mark.parametrize(

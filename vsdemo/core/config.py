@@ -9,10 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
 
 from annotated_types import Ge, Le
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationError,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
@@ -144,6 +151,23 @@ Hardest = Annotated[
     float,
     Field(ge=0, le=1, description="Weight of the hardest negative beside the sum (VSE++), 0 to 1"),
 ]
+Teacher = Annotated[
+    str,
+    Field(
+        description="Checkpoint whose scores are learned too, such as `storybook/clip`; empty: none"
+    ),
+]
+TeacherWeight = Annotated[
+    float, Field(ge=0, le=LARGE, description="Weight of the loss of the teacher's scores")
+]
+TeacherTemperature = Annotated[
+    float,
+    Field(
+        ge=0.001,
+        le=LARGE,
+        description="What scores of teacher and model are divided by before their softmax",
+    ),
+]
 
 # Weights to keep
 AverageDecay = Annotated[
@@ -219,6 +243,23 @@ class Config(BaseModel):
     loss: Loss = "ranking"
     margin: Margin = 0.05
     hardest: Hardest = 0.0
+    teacher: Teacher = ""
+    teacher_weight: TeacherWeight = 1.0
+    teacher_temperature: TeacherTemperature = 0.05
+
+    @property
+    def takes_teacher(self) -> bool:
+        """Whether a teacher can be set: the model learns from photos, in gradient steps."""
+        return self.material == "photos"
+
+    @model_validator(mode="after")
+    def _teacher_fits(self) -> Self:
+        if self.teacher and not self.takes_teacher:
+            raise ValueError(
+                "Only models that learn from photos, in gradient steps, take a teacher; leave "
+                "teacher empty."
+            )
+        return self
 
     @property
     def task(self) -> str:
@@ -261,6 +302,7 @@ GROUPS = {  # title -> the shared fields under it, each once
         "alternate_epochs",
     ),
     "Loss": ("loss", "margin", "hardest", "weight_decay"),
+    "Teacher": ("teacher", "teacher_weight", "teacher_temperature"),
     "Weights kept": ("average_decay", "average_start", "snapshot_every"),
 }
 

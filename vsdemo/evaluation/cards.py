@@ -90,6 +90,7 @@ def card(name: str, spec: Spec, metrics: Mapping[str, Result], log: Path) -> str
         *_origin(name, spec, measured, list(events.read(log))),
         _features(spec),
         _vectors(spec),
+        _teacher(spec),
         "Matrices are stored in half precision, and the metrics are measured with these.",
         measured.table(metrics),
         text.legend,
@@ -202,4 +203,14 @@ def _vectors(spec: Spec) -> str:
         "Word vectors: our own (PPMI and SVD), from captions of Flickr30k without dev and test "
         "photos of\nFlickr8k, and from the train split; "
         f"they are then {spec.config.vectors}."
+    )
+
+
+def _teacher(spec: Spec) -> str:
+    """Return the paragraph on the teacher; empty without one."""
+    if spec.teacher is None:
+        return ""
+    return (
+        f"Teacher: {spec.teacher.of} ({spec.teacher.of_hash}), whose scores of the training "
+        "captions and photos it\nalso learned; the teacher is not part of this checkpoint."
     )

@@ -85,8 +85,10 @@ class Spec:
         features: Length of the vector of a photo, or of each region; 0 without photos.
         format: Format of the folder.
         members: Members of an ensemble.
-        of: Of a member that another checkpoint holds: the path there, from the ensemble.
+        of: Of a member that another checkpoint holds: the path there, from the ensemble. Of a
+            teacher: its name.
         of_hash: `content_hash` of that checkpoint.
+        teacher: The teacher of the training; None without one.
     """
 
     model: str
@@ -99,6 +101,7 @@ class Spec:
     members: tuple[Spec, ...] = ()
     of: str = ""
     of_hash: str = ""
+    teacher: Spec | None = None
 
     @property
     def changed(self) -> dict[str, Any]:
@@ -151,8 +154,14 @@ class Spec:
             config = members[0].config
         else:
             config = configs.from_json(models.get(values["model"]).config, values["config"])
-        values = {**values, "config": config, "members": members, "of": str(values.get("of", ""))}
-        return cls(**values)
+        teacher = values.get("teacher")
+        rest = {
+            "config": config,
+            "members": members,
+            "of": str(values.get("of", "")),
+            "teacher": cls._from_values(teacher) if teacher else None,
+        }
+        return cls(**{**values, **rest})
 
 
 def _values(spec: Spec) -> dict[str, Any]:
@@ -169,6 +178,8 @@ def _values(spec: Spec) -> dict[str, Any]:
         values["members"] = [_values(member) for member in spec.members]
     if spec.of:
         values |= {"of": spec.of, "of_hash": spec.of_hash}
+    if spec.teacher:
+        values["teacher"] = _values(spec.teacher)
     return values
 
 

@@ -19,6 +19,12 @@ SCHEMES = {  # start of a name -> "module:function", which returns the folder fo
 }
 
 
+def shipped() -> dict[str, Path]:
+    """Return the folders of the shipped checkpoints by name, such as `flickr8k/gru`."""
+    root = checkpoints_root()
+    return {folder.relative_to(root).as_posix(): folder for folder in checkpoint.shipped()}
+
+
 def find(name: AnyPath) -> Path:
     """Return the folder of a checkpoint, which is downloaded if it lies elsewhere.
 
@@ -35,12 +41,11 @@ def find(name: AnyPath) -> Path:
             module, _, attribute = target.partition(":")
             download = getattr(import_module(module), attribute)
             return Path(download(text.removeprefix(start)))
-    root = checkpoints_root()
-    shipped = {folder.relative_to(root).as_posix(): folder for folder in checkpoint.shipped()}
-    folder = shipped.get(text) or to_path(name)
+    known = shipped()
+    folder = known.get(text) or to_path(name)
     if not os.path.isdir(folder):  # false also for text that cannot be a path
         raise UserError(
             f"There is no checkpoint {text[:200]!r}; give a folder, clip:NAME, hf://user/repo, or "
-            f"one of {', '.join(shipped)}."
+            f"one of {', '.join(known)}."
         )
     return folder

@@ -67,6 +67,11 @@ class KccaConfig(Config):
     dropout: NoDropout = 0.0
     score: Similarity = "cosine"
 
+    @property
+    def takes_teacher(self) -> bool:
+        """Whether a teacher can be set: no, as there are no gradient steps."""
+        return False
+
 
 class KernelCCA(DualEncoder):
     """Two kernel maps that are solved together."""

@@ -13,6 +13,7 @@ from vsdemo.data import datasets
 from vsdemo.models.checkpoint import Spec
 
 RESEARCH_ONLY = "research only"
+STRICTNESS = {"MIT": 0, RESEARCH_ONLY: 2}  # by label; others are between
 
 
 @dataclass(frozen=True)
@@ -109,12 +110,22 @@ BACKBONES = {  # family -> licence
 
 
 def of(spec: Spec) -> Licence:
-    """Return the terms of a checkpoint's own weights."""
+    """Return the terms of a checkpoint's own weights, with those of its teachers."""
     licence = DATA.get((spec.config.task, datasets.base_name(spec.dataset)), UNKNOWN)
-    if spec.config.vectors == "learned":
-        return licence
-    strictest = licence if licence.label == RESEARCH_ONLY else VECTORS
-    return replace(strictest, terms=f"{licence.terms}; {VECTORS.terms}")
+    if spec.config.vectors != "learned":
+        licence = _join(licence, VECTORS)
+    for teacher in dict.fromkeys(part.teacher for part in (spec, *spec.members)):
+        if teacher:
+            taught = of(teacher)
+            terms = f"a teacher that learned from {taught.terms}"
+            licence = _join(licence, replace(taught, terms=terms))
+    return licence
+
+
+def _join(one: Licence, other: Licence) -> Licence:
+    """Return the stricter licence, with the terms of both."""
+    stricter = max(one, other, key=lambda licence: STRICTNESS.get(licence.label, 1))
+    return replace(stricter, terms=f"{one.terms}; {other.terms}")
 
 
 def of_backbone(spec: Spec) -> Licence | None:

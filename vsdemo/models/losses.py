@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from vsdemo.core.config import Config
@@ -231,6 +232,31 @@ def entailment(scores: Tensor, entailed: Tensor, margins: Tensor) -> dict[str, T
         "violated": ((hinges > 0).sum() / max(1, len(hinges))).detach(),
         "right_score": (scores[entailed].sum() / max(1, int(entailed.sum()))).detach(),
     }
+
+
+def distillation(scores: Tensor, teacher: Tensor, temperature: float) -> Tensor:
+    """Return how far the scores of A captions and B photos are from those of a teacher.
+
+    With S the scores, T those of the teacher and t the temperature:
+
+        loss = sum over captions a of KL( softmax_b(T[a, b] / t) || softmax_b(S[a, b] / t) )
+             + sum over photos b of KL( softmax_a(T[a, b] / t) || softmax_a(S[a, b] / t) )
+
+    That is relational distillation: "affinity mimicking" of TinyCLIP (Wu et al., ICCV 2023),
+    "contrastive relational distillation" of CLIP-KD (Yang et al., CVPR 2024). A photo that is
+    twice in the batch counts twice for both.
+
+    Args:
+        scores: (A, B).
+        teacher: (A, B).
+        temperature: Above 0; the same for both, so that the loss is 0 where they are equal.
+    """
+    student, target = scores / temperature, teacher / temperature
+    divergences = [
+        F.kl_div(student.log_softmax(d), target.log_softmax(d), reduction="sum", log_target=True)
+        for d in (0, 1)
+    ]
+    return divergences[0] + divergences[1]
 
 
 def _ranking(config: Any) -> Loss:

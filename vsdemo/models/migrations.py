@@ -22,10 +22,7 @@ def migrate(values: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(version, int) or not 0 <= version <= VERSION:
         raise ValueError(f"version {version}, but this vsdemo reads versions up to {VERSION}")
     steps = STEPS[version:]
-    migrated = _migrate_model(values, steps)
-    if members := values.get("members"):
-        migrated["members"] = [_migrate_model(member, steps) for member in members]
-    return {**migrated, "version": VERSION}
+    return {**_migrate_model(values, steps), "version": VERSION}
 
 
 def _migrate_model(
@@ -34,7 +31,12 @@ def _migrate_model(
     settings = dict(values["config"])
     for step in steps:
         settings = step(values["model"], settings)
-    return {**values, "config": settings}
+    migrated = {**values, "config": settings}
+    if members := values.get("members"):
+        migrated["members"] = [_migrate_model(member, steps) for member in members]
+    if teacher := values.get("teacher"):
+        migrated["teacher"] = _migrate_model(teacher, steps)
+    return migrated
 
 
 def add_material(model: str, settings: Settings) -> Settings:

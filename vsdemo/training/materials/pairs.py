@@ -15,7 +15,6 @@ from torch.optim.swa_utils import AveragedModel
 from vsdemo import models
 from vsdemo.core.config import Config
 from vsdemo.core.device import device
-from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text import vectors
@@ -156,8 +155,8 @@ class Pairs(ABC):
         return optim.begin_step(optimizer, self.config, step, self.steps_per_epoch)
 
     @abstractmethod
-    def embed(self, batch: Tensor) -> tuple[Embeddings, Embeddings, Tensor]:
-        """Return the general embeddings, the specific ones and their labels."""
+    def embed(self, batch: Tensor) -> tuple[Any, ...]:
+        """Return what `loss` takes: general embeddings, specific ones and their labels."""
 
     def loss(self, *embedded: Any, progress: float) -> dict[str, Tensor]:
         """Return the loss of the configuration, and whatever else is to be logged."""

@@ -12,7 +12,6 @@ from torch import Tensor
 from vsdemo import models
 from vsdemo.core.config import Config
 from vsdemo.core.device import autocast, device
-from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.evaluation.metrics import retrieval
@@ -20,7 +19,8 @@ from vsdemo.evaluation.tasks import sts
 from vsdemo.evaluation.tasks.retrieval import Retrieval
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
-from vsdemo.models.losses import check_finite
+from vsdemo.models.losses import check_finite, distillation
+from vsdemo.training import teacher
 from vsdemo.training.materials.pairs import Pairs
 from vsdemo.training.probe import Probe
 from vsdemo.training.requirements import Check, Requirements
@@ -80,16 +80,20 @@ class Photos(Pairs):
         missing = len(photos) - len(existing)
         drawn = f"; {missing:,} of them will be drawn first" if missing else ""
         checks = [Check(True, f"{len(photos):,} pictures for training and validation{drawn}.")]
-        if not is_available(config.backbone):
-            checks.append(Check(False, _missing_backbone(config.backbone)))
-            return Requirements(checks)
-        cache = FeatureCache(config.backbone, config.crops)
-        left = missing + _count_without_features(cache, existing)
-        work = f"The features of about {left:,} pictures will be computed first"
-        work = work if left else "All features are cached"
-        checks.append(Check(True, f"{work}, by {config.backbone} ({config.crops})."))
-        features = left * FEATURE_SIZE * CROPS[config.crops].vectors
-        return Requirements(checks, disk=missing * DRAWING_SIZE + features)
+        disk = missing * DRAWING_SIZE
+        configs = [config]
+        if config.teacher:
+            configs.append(teacher.read_spec(config.teacher).config)
+        for backbone, crops in dict.fromkeys((c.backbone, c.crops) for c in configs):
+            if not is_available(backbone):
+                checks.append(Check(False, _missing_backbone(backbone)))
+                return Requirements(checks)
+            left = missing + _count_without_features(FeatureCache(backbone, crops), existing)
+            work = f"The features of about {left:,} pictures will be computed first"
+            work = work if left else "All features are cached"
+            checks.append(Check(True, f"{work}, by {backbone} ({crops})."))
+            disk += left * FEATURE_SIZE * CROPS[crops].vectors
+        return Requirements(checks, disk)
 
     @classmethod
     def amounts(cls, config: Config, dataset: str | None) -> Amounts:
@@ -105,6 +109,8 @@ class Photos(Pairs):
 
     def build(self) -> DualEncoder:
         """Compute missing photo features, prepare the captions and return a new model."""
+        name = self.config.teacher
+        self.teacher = teacher.load(name, self.train_set) if name else None
         self.probe = Probe(self.dev_set, self.config.needs, self.watched)
         cache = FeatureCache(self.config.backbone, self.config.crops)
         self.photos = cache.get(self.train_set.photos).to(device())  # (P, F) or (P, K, F)
@@ -116,6 +122,7 @@ class Photos(Pairs):
             config=self.config,
             backbone_hash=cache.hash,
             features=self.photos.shape[-1],
+            teacher=self.teacher.spec if self.teacher else None,
         )
         self.captions = self._build_text_model(self._texts())
         self.lengths = [len(caption) for caption in self.captions]
@@ -130,13 +137,30 @@ class Photos(Pairs):
     def _epoch(self, epoch: int) -> Sequence[Tensor]:
         return epoch_batches(self.config, self.train_set.captions_of, epoch, self.lengths)
 
-    def embed(self, batch: Tensor) -> tuple[Embeddings, Embeddings, Tensor]:
-        """Return these captions, their photos and the numbers of the photos."""
+    def embed(self, batch: Tensor) -> tuple[Any, ...]:
+        """Return the embeddings of captions and of their photos, and the numbers of both."""
         inputs = [self.captions[caption] for caption in batch.tolist()]
         words = self.model.text.collate(inputs).to(device())
         owner = self.photo_of[batch].to(device())
         assert self.model.image is not None
-        return self.model.text(words), self.model.image(self.photos[owner]), owner
+        return self.model.text(words), self.model.image(self.photos[owner]), batch, owner
+
+    def loss(self, *embedded: Any, progress: float) -> dict[str, Tensor]:
+        """Return the loss of the configuration, and whatever else is to be logged.
+
+        With a teacher, `teacher_weight` times `losses.distillation` is added.
+        """
+        captions, photos, batch, owner = embedded
+        parts = super().loss(captions, photos, owner, progress=progress)
+        if self.teacher is None:
+            return parts
+        taught = distillation(
+            self.model.score(captions, photos),
+            self.teacher.scores(batch.to(device()), owner),
+            self.config.teacher_temperature,
+        )
+        total = parts["loss"] + self.config.teacher_weight * taught
+        return {**parts, "loss": total, "distillation": taught.detach()}
 
     def fit(self, batch: Tensor) -> dict[str, Tensor]:
         """Fit a model that is solved at once to these captions and their photos."""

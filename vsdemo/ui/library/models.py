@@ -7,8 +7,9 @@ from pathlib import Path
 
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
-from vsdemo.models import checkpoint, pretrained
+from vsdemo.models import checkpoint, checkpoint_names, pretrained
 from vsdemo.training.jobs import jobs
+from vsdemo.vision import features
 from vsdemo.vision.backbones import is_available
 from vsdemo.vision.crops import CROPS
 
@@ -28,6 +29,17 @@ def concept_models() -> list[Path]:
     }
     folders = [f for f, spec in specs.items() if spec.config.material == "concept_pairs"]
     return sorted(folders, key=lambda folder: -specs[folder].config.dim)
+
+
+def teachers() -> list[str]:
+    """Return the names of the shipped checkpoints of photos whose image network is available."""
+    names = []
+    for name, folder in checkpoint_names.shipped().items():
+        with suppress(UserError):
+            spec = checkpoint.read_spec(folder)
+            if spec.features and features.is_available(spec.config.backbone, spec.config.crops):
+                names.append(name)
+    return names
 
 
 def _uses_photos(folder: Path) -> bool:

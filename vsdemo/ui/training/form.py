@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -28,6 +28,7 @@ from vsdemo.training import preflight
 from vsdemo.ui.callbacks import event_data
 from vsdemo.ui.components import html
 from vsdemo.ui.components.templates import render
+from vsdemo.ui.library import models as library
 from vsdemo.vision.backbones import BACKBONES, is_available
 
 BASIC = ("epochs", "batch_size", "learning_rate", "dim", "margin", "seed")  # changed most often
@@ -106,10 +107,11 @@ def settings(event: gr.EventData, config: Config) -> list[str]:
     # A name with "=" in it would be read as another name.
     if unknown := reported.keys() - settings_of(config).keys():
         raise UserError(f"This model has no setting {min(unknown)!r}; reload the page.")
-    network = reported.get("backbone", config.backbone)
-    networks = available_networks(config)
-    if network not in networks:
-        raise UserError(f"backbone must be one of {', '.join(networks)}, not {network!r}.")
+    for name, offered in available(config).items():
+        value = reported.get(name, getattr(config, name))
+        if value not in offered:
+            names = ", ".join(choice or "empty" for choice in offered)
+            raise UserError(f"{name} must be one of {names}, not {value!r}.")
     changed = override(config, [f"{key}={value}" for key, value in reported.items()])
     values = {key: getattr(changed, key) for key in reported}
     return [f"{k}={text_of(v)}" for k, v in values.items() if v != getattr(config, k)]
@@ -118,6 +120,12 @@ def settings(event: gr.EventData, config: Config) -> list[str]:
 def _plain(part: object) -> bool:
     """Return whether this is short text without control characters."""
     return isinstance(part, str) and len(part) <= MAX_LENGTH and part.isprintable()
+
+
+def available(config: Config) -> dict[str, tuple[str, ...]]:
+    """Return the choices of the settings that name files, as visitors must not name any file."""
+    teachers = library.teachers() if config.takes_teacher else []
+    return {"backbone": available_networks(config), "teacher": (config.teacher, *teachers)}
 
 
 def available_networks(config: Config) -> tuple[str, ...]:
@@ -130,9 +138,10 @@ def form(config: Config, basic: Sequence[str] = BASIC) -> Markup:
     """Return every field of a preset's configuration once: those of `basic`, then groups."""
     all_groups = grouped_settings(config)
     fields = {f.name: f for group in all_groups.values() for f in group}
-    first = [_field(fields[name], config) for name in basic if name in fields]
+    offered = available(config)
+    first = [_field(fields[name], config, offered) for name in basic if name in fields]
     groups = [
-        FieldGroup(title, [_field(f, config) for f in group if f.name not in basic])
+        FieldGroup(title, [_field(f, config, offered) for f in group if f.name not in basic])
         for title, group in all_groups.items()
     ]
     # Presets of two models may share all names and values, so the key has the class too.
@@ -146,12 +155,11 @@ def form(config: Config, basic: Sequence[str] = BASIC) -> Markup:
     )
 
 
-def _field(setting: Setting, config: Config) -> FormField:
-    is_backbone = setting.name == "backbone"
-    choices = available_networks(config) if is_backbone else setting.choices
+def _field(setting: Setting, config: Config, offered: Mapping[str, tuple[str, ...]]) -> FormField:
+    choices = offered.get(setting.name, setting.choices)
     control = _control(setting, choices)
     of_photos = preflight.uses_photos(config)
-    is_missing = is_backbone and of_photos and not is_available(config.backbone)
+    is_missing = setting.name == "backbone" and of_photos and not is_available(config.backbone)
     return FormField(
         name=setting.name,
         default=text_of(setting.value),
