@@ -12,7 +12,7 @@ from tests.conftest import draw
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.images import open_photo
 from vsdemo.data.catalog.catalog import Catalog
-from vsdemo.search import examiners, indexing
+from vsdemo.search import examiners, index_bench, indexing
 from vsdemo.search.engine import Engine
 from vsdemo.vision.features import FeatureCache
 
@@ -211,3 +211,15 @@ def test_models_of_regions_are_refused(tmp_path, is_one_sentence, monkeypatch, t
     with pytest.raises(UserError, match="regions") as caught:
         indexing.feature_caches([toy_checkpoint])
     assert is_one_sentence(caught)
+
+
+def test_the_bench_leaves_nothing_behind(own_home, monkeypatch):
+    monkeypatch.setattr(index_bench, "SIZE", (400, 300))
+    monkeypatch.setattr(index_bench, "SMALL_FILES", 50)
+    monkeypatch.setattr(index_bench, "STORED", 1000)
+    result = index_bench.measure(12, lambda *a: None)
+    assert result["index"] > 0
+    assert result["bare"] > 0
+    assert result["ratio"] == pytest.approx(result["index"] / result["bare"], rel=0.02)
+    assert os.environ["VSDEMO_HOME"] == str(own_home)
+    assert not (own_home / "catalogs").exists()

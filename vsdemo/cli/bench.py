@@ -81,6 +81,38 @@ def clip(
 
 
 @cli.command()
+def index(
+    photos: Annotated[
+        int, typer.Option(min=1, help="Generated photos of 12 megapixels, 5 MB each.")
+    ] = 200,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Compare indexing with decoding photos and running the image network alone.
+
+    Also measures a second run over 10,000 small files, and a search over 100,000 photos.
+    """
+    from vsdemo.cli.index import showing_progress
+    from vsdemo.search import index_bench
+
+    with showing_progress() as report:
+        result = index_bench.measure(photos, report)
+    if as_json:
+        print_json(result)
+        return
+    print(
+        f"{photos:,} photos of 12 megapixels and {result['megabytes']} MB, {result['cores']} cores"
+    )
+    rows = [
+        ("decoding and network alone", f"{result['bare']:.1f} photos/s"),
+        ("index", f"{result['index']:.1f} photos/s ({100 * result['ratio']:.0f}%)"),
+        ("nothing new in 10,000 files", f"{result['again_seconds']:.2f} s"),
+        ("search over 100,000 photos", f"{result['search_ms']:.0f} ms"),
+    ]
+    print_table(rows)
+
+
+@cli.command()
 def app(
     clients: Annotated[
         int, typer.Option(min=1, max=1000, help="Clients that send requests at the same time.")

@@ -62,7 +62,7 @@ def index(
     while True:
         started = time.monotonic()
         try:
-            with _progress() as report:
+            with showing_progress() as report:
                 summary = indexing.index_folder(catalog, caches, report, Event())
         except KeyboardInterrupt:
             print("Stopped; the same command continues.")
@@ -80,7 +80,7 @@ def index(
 
 
 @contextmanager
-def _progress() -> Iterator[StageProgress]:
+def showing_progress() -> Iterator[StageProgress]:
     """Show a progress bar for each stage."""
     from tqdm import tqdm
 
