@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
+from math import ceil
 from os import PathLike
 from pathlib import Path
 from threading import BoundedSemaphore
@@ -22,7 +23,7 @@ MAX_MEGAPIXELS = 50
 MAX_WEBP_MEGAPIXELS = 20  # its decoder takes 16 bytes a pixel, and cannot reduce
 MAX_ASPECT = 20
 MIN_SIDE = 8
-MAX_SIDE = 2048  # pixels; larger photos are reduced, but not below this
+MAX_SIDE = 1600  # pixels; the long side of larger photos is reduced, but not below this
 LARGE = 4_000_000  # pixels; of larger photos only a few are decoded at a time
 DECODERS = BoundedSemaphore(2)
 STRIP = 256  # rows
@@ -209,7 +210,9 @@ def _from_pillow(image: Image.Image, name: str) -> Image.Image:
 def _load(image: Image.Image) -> Image.Image:
     """Decode an image, reduced if it is large, and return it in RGB, rotated by its EXIF data."""
     with DECODERS if image.width * image.height > LARGE else nullcontext():
-        image.draft(None, (MAX_SIDE, MAX_SIDE))  # a JPEG is decoded at a reduced size
+        scale = MAX_SIDE / max(image.size)
+        if scale < 1:  # a JPEG is decoded at a reduced size
+            image.draft(None, (ceil(image.width * scale), ceil(image.height * scale)))
         factor = max(1, max(image.size) // MAX_SIDE)
         image.load()
         photo = to_rgb(image, factor)
