@@ -36,6 +36,10 @@ def test_an_index_is_a_gallery_with_thumbnails(own_home, tmp_path):
     assert named == mine
     (folder,) = (g for g in galleries(str(tmp_path), with_indexes=False) if g.is_own)
     assert folder.thumbnail(0) == mine.thumbnail(0)  # by its path as well
+    entry = mine.entry(1)
+    assert entry is not None
+    assert (entry.path, entry.width, entry.height) == ("b.png", 800, 400)
+    assert folder.entry(1) == entry
 
 
 def test_a_damaged_index_does_not_hide_other_galleries(own_home, tmp_path):

@@ -76,7 +76,10 @@ def check_equal(folder, to) -> None:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("name", ["bow", "gru", "order", "char_gru"])
+@pytest.mark.parametrize(
+    "name",
+    ["gru", "order", *(pytest.param(n, marks=pytest.mark.long) for n in ("bow", "char_gru"))],
+)
 def test_a_shipped_model_gives_the_numbers_of_torch(name, tmp_path):
     folder = CHECKPOINTS / "storybook" / name
     files = onnx_export.export_checkpoint(folder, tmp_path / "new" / "onnx")
@@ -126,13 +129,17 @@ def test_pocket_gives_the_numbers_of_torch(exported, in_float32):
         torch.testing.assert_close(torch.from_numpy(features), backbone.encode(pixels), **CLOSE)
 
 
-def test_a_search_without_vsdemo_ranks_photos_as_vsdemo_does(exported, in_float32, tmp_path):
+def test_a_search_without_vsdemo_ranks_photos_as_vsdemo_does(
+    exported, in_float32, own_home, tmp_path
+):
+    folder = tmp_path / "photos"
+    folder.mkdir()
     for photo in datasets.load("storybook", "test", limit=8).photos:
-        shutil.copy(photo, tmp_path)
-    engine = Engine(CHECKPOINTS / "flickr8k" / "gru-pocket", str(tmp_path))
+        shutil.copy(photo, folder)
+    engine = Engine(CHECKPOINTS / "flickr8k" / "gru-pocket", str(folder))
     for query in QUERIES:
         command = [sys.executable, "-I", onnx_search.__file__, exported, query]
-        printed = subprocess.check_output([*command, *sorted(tmp_path.iterdir())])
+        printed = subprocess.check_output([*command, *sorted(folder.iterdir())])
         ranking = json.loads(printed)
         hits = engine.search(query)
         assert dict(ranking) == pytest.approx({hit.item: hit.score for hit in hits}, abs=1e-3)

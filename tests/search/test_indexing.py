@@ -206,6 +206,13 @@ def test_an_indexed_folder_is_searched_by_its_name(folder, caches, toy_checkpoin
     assert engine.search("a red circle on a white ground", 3)
 
 
+def test_a_name_that_is_no_utf8_can_be_shown(folder, caches, toy_checkpoint):
+    draw("bar", "red", "black").save(folder / os.fsdecode(b"caf\xe9.png"))
+    run(folder, caches)
+    names = [hit.item for hit in Engine(toy_checkpoint, "mine").search("a red bar", 20)]
+    assert "caf?.png" in names
+
+
 def test_models_of_regions_are_refused(tmp_path, is_one_sentence, monkeypatch, toy_checkpoint):
     monkeypatch.setattr(FeatureCache, "has_views", False)
     with pytest.raises(UserError, match="regions") as caught:

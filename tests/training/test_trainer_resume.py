@@ -63,6 +63,7 @@ def start(out) -> subprocess.Popen:
     return process
 
 
+@pytest.mark.long
 def test_a_killed_run_resumes_exactly(tmp_path, uninterrupted):
     process = start(tmp_path / "run")
     process.kill()
@@ -109,6 +110,7 @@ def test_a_taught_run_resumes_exactly(tmp_path, toy_checkpoint):
     assert_same_run(tmp_path / "stopped", tmp_path / "whole")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("saves", [1, 2, 3])
 def test_a_run_killed_before_a_save_resumes_exactly(tmp_path, three_epochs, saves, monkeypatch):
     """Also if it is killed between the first checkpoint and its state."""

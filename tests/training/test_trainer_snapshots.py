@@ -63,6 +63,7 @@ def test_a_resumed_run_has_the_same_snapshots(finished, tmp_path, step):
     assert contents(tmp_path) == contents(out)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", ["config.json", "model.safetensors"])
 def test_a_run_killed_while_it_writes_a_snapshot_leaves_none(finished, tmp_path, file, monkeypatch):
     preset, out = finished

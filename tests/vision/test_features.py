@@ -215,6 +215,7 @@ def test_photos_before_an_unreadable_one_are_offered(photos, monkeypatch, tmp_pa
     assert [len(part) for part in partial] == [2, 4, 5]
 
 
+@pytest.mark.long
 def test_killed_run_keeps_what_it_computed(photos, own_home, monkeypatch, counted):
     killed = start_driver(photos)
     os.kill(killed.pid, signal.SIGKILL)

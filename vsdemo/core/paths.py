@@ -108,6 +108,11 @@ def shorten_paths(text: str) -> str:
     return text
 
 
+def printable(text: str) -> str:
+    """Return a text with ? for what is not valid in UTF-8, as in names of files."""
+    return text.encode(errors="replace").decode()
+
+
 def _from_environment(variable: str) -> Path | None:
     value = os.environ.get(variable)
     return Path(value).expanduser().resolve() if value else None

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import data_root
+from vsdemo.core.paths import data_root, to_path
 from vsdemo.data import datasets
-from vsdemo.data.catalog.catalog import Catalog, catalog_of, list_catalogs
+from vsdemo.data.catalog.catalog import Catalog, CatalogEntry, catalog_of, list_catalogs
 
 TITLES = {"flickr8k": "Flickr8k", "pascal1k": "Pascal1K", "storybook": "Storybook"}
 
@@ -47,9 +47,23 @@ class Gallery:
         key = self.keys[number] if self.keys else ""
         return self._catalog.thumbnail(key) if key and self._catalog else None
 
+    def entry(self, number: int) -> CatalogEntry | None:
+        """Return what is known of a photo; None if it is not indexed.
+
+        Raises:
+            UserError: The index is damaged.
+        """
+        if not (self.keys and self.keys[number] and self._catalog):
+            return None
+        is_index = self.name == self._catalog.name
+        folder = self._catalog.folder if is_index else to_path(self.name)
+        return self._catalog.entry(str(self.photos[number].relative_to(folder)))
+
     @cached_property
     def _catalog(self) -> Catalog | None:
-        return Catalog(self.name) if self.name in list_catalogs() else catalog_of(Path(self.name))
+        if self.name in list_catalogs():
+            return Catalog(self.name)
+        return catalog_of(to_path(self.name))
 
     @cached_property
     def token(self) -> str:

@@ -20,7 +20,7 @@ from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import BarScale, Hit, RegionHit
-from vsdemo.core.paths import AnyPath, home, to_path
+from vsdemo.core.paths import AnyPath, home, printable, to_path
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets
@@ -363,7 +363,7 @@ class Engine(Reader):
 
     def _index(self, features: Tensor) -> Index:
         """Return the index of the first photos of the gallery, those that have features."""
-        names = [photo.name for photo in self.gallery.photos[: len(features)]]
+        names = [printable(photo.name) for photo in self.gallery.photos[: len(features)]]
         embeddings = self.model.encode_image(features).to(device())
         return Index(embeddings, names, self.score, self.bar_scale)
 

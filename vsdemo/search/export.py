@@ -32,7 +32,7 @@ from pyarrow import parquet
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import atomic, write_text
+from vsdemo.core.paths import atomic, printable, write_text
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.models import checkpoint, licences
@@ -150,7 +150,7 @@ def _blocks(engine: Engine, progress: Progress | None) -> Iterator[tuple[Columns
             ["caption"] * len(block),
             [names[gallery.photo_of[caption]] for caption in block],
             [numbers[caption] for caption in block],
-            [_printable(text) for text in texts],
+            [printable(text) for text in texts],
         )
         yield columns, engine.model.encode_text([Sentence(text) for text in texts])
         if progress:
@@ -161,12 +161,7 @@ def _name(photo: Path, gallery: CaptionSet) -> str:
     """Return the name of a photo: its path from the folder that is the gallery, or its file's."""
     folder = Path(gallery.name)
     path = photo.relative_to(folder) if photo.is_relative_to(folder) else Path(photo.name)
-    return _printable(path.as_posix())
-
-
-def _printable(text: str) -> str:
-    """Return a text with ? for what is not valid in UTF-8, as in names of files."""
-    return text.encode(errors="replace").decode()
+    return printable(path.as_posix())
 
 
 def _array(embeddings: Embeddings, vector: pa.FixedSizeListType) -> pa.Array:

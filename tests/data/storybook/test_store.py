@@ -125,6 +125,7 @@ def test_a_picture_that_cannot_be_drawn(few, monkeypatch, tmp_path):
         store.draw(range(4000, 4016))
 
 
+@pytest.mark.long
 def test_painters_end_with_a_killed_program(few):
     code = (
         "import os, signal; from vsdemo.data.storybook import painters;"

@@ -110,6 +110,7 @@ def assert_same_training(whole, other) -> None:
     assert logged(work(whole), "step") == logged(work(other), "step")
 
 
+@pytest.mark.long
 def test_a_killed_training_resumes_exactly(tmp_path, monkeypatch, whole):
     killed = tmp_path / "killed"
     interrupted(killed, monkeypatch)

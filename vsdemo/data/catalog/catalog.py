@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from vsdemo.core import locks
 from vsdemo.core.errors import UserError
@@ -41,6 +42,9 @@ CREATE TABLE photos (
     {", ".join(METADATA)}
 ) WITHOUT ROWID;
 CREATE TABLE thumbnails (content TEXT PRIMARY KEY, jpeg BLOB NOT NULL);
+"""
+SELECT = f"""
+SELECT path, content, size, width, height, {", ".join(METADATA)} FROM photos WHERE problem = ''
 """
 COLUMNS = ("path", "size", "modified", "content", "problem", "width", "height", *METADATA)
 
@@ -198,15 +202,14 @@ class Catalog:
 
     def entries(self) -> list[CatalogEntry]:
         """Return the readable photos, sorted by path."""
-        names = ", ".join(("path", "content", "size", "width", "height", *METADATA))
         with self._reading() as connection:
-            rows = connection.execute(
-                f"SELECT {names} FROM photos WHERE problem = '' ORDER BY path"
-            )
-            return [
-                CatalogEntry(os.fsdecode(path), content, size, width, height, Metadata(*rest))
-                for path, content, size, width, height, *rest in rows
-            ]
+            return [_entry(row) for row in connection.execute(f"{SELECT} ORDER BY path")]
+
+    def entry(self, path: str) -> CatalogEntry | None:
+        """Return a readable photo by its path below the folder; None if it is not there."""
+        with self._reading() as connection:
+            row = connection.execute(f"{SELECT} AND path = ?", (os.fsencode(path),)).fetchone()
+        return _entry(row) if row else None
 
     def photos(self) -> tuple[tuple[Path, ...], tuple[str, ...]]:
         """Return the readable photos, sorted by path, and their content hashes."""
@@ -287,6 +290,12 @@ class Catalog:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         (page,) = connection.execute("PRAGMA page_size").fetchone()
         return bool(pages * page < MAX_THUMBNAILS)
+
+
+def _entry(row: tuple[Any, ...]) -> CatalogEntry:
+    """Return a row of SELECT."""
+    path, content, size, width, height, *rest = row
+    return CatalogEntry(os.fsdecode(path), content, size, width, height, Metadata(*rest))
 
 
 def _make(file: Path, folder: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from PIL import Image
 
 from vsdemo.core.images import decode_photo, open_photo
+from vsdemo.core.paths import printable
 from vsdemo.serving.request_errors import RequestError
 from vsdemo.ui.library import Library
 from vsdemo.ui.uploads import is_uploaded
@@ -43,7 +44,7 @@ def open_api_photo(library: Library, value: str | dict[str, Any]) -> tuple[Image
                 status=HTTPStatus.NOT_FOUND,
             )
         photo = gallery.photos[number]
-        return open_photo(photo), photo.name
+        return open_photo(photo), printable(photo.name)
     return decode_photo(_bytes(value), YOUR_PHOTO), YOUR_PHOTO
 
 

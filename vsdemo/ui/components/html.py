@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.hits import BarScale, Hit
+from vsdemo.core.paths import printable
 from vsdemo.models.scores import Score
 from vsdemo.ui.components.templates import render
 
@@ -134,7 +135,7 @@ def photo_text(photos: CaptionSet) -> PhotoText:
     def text(number: int) -> str:
         if captions := photos.own_captions(number):
             return tidy(captions[0])
-        name = " ".join(re.split(r"[\s_\-.]+", photos.photos[number].stem)).strip()
+        name = " ".join(re.split(r"[\s_\-.]+", printable(photos.photos[number].stem))).strip()
         place = f"photo {number + 1:,} of {len(photos.photos):,}"
         return f"{name}, {place}" if name else place
 

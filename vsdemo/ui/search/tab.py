@@ -421,6 +421,7 @@ class SearchTab:
             text=text(number),
             bar=bar,
             nearest=nearest,
+            facts=view.photo_facts(self.library.galleries[state.gallery], number),
         )
         return {self.detail: detail, **self._place(state)}
 

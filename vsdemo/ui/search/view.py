@@ -7,7 +7,9 @@ from textwrap import shorten
 
 from markupsafe import Markup
 
+from vsdemo.core.paths import printable
 from vsdemo.core.sentences import Tree
+from vsdemo.data.galleries import Gallery
 from vsdemo.plots import tree_svg
 from vsdemo.search.engine import Engine
 from vsdemo.search.suggestions import UnreadWord
@@ -26,6 +28,7 @@ def detail(
     text: str,
     bar: Bar | None,
     nearest: Sequence[PhotoCard],
+    facts: Sequence[str] = (),
 ) -> Markup:
     """Return one large photo with its captions and what to do with it.
 
@@ -35,6 +38,7 @@ def detail(
         text: Alternative text of the photo.
         bar: Its score for the query, if there is one.
         nearest: The nearest photos.
+        facts: What is known of its file; see `photo_facts`.
     """
     return render(
         "search/detail.html",
@@ -43,7 +47,30 @@ def detail(
         captions=[tidy(caption) for caption in captions],
         bar=bar,
         nearest=nearest,
+        facts=facts,
     )
+
+
+def photo_facts(gallery: Gallery, number: int) -> list[str]:
+    """Return what is known of a photo of one's own: file, date, camera, place, size, caption.
+
+    Of a photo that is not indexed it is the name of its file, of a data set's photo nothing.
+    """
+    if not gallery.is_own:
+        return []
+    entry = gallery.entry(number)
+    if entry is None:
+        return [printable(gallery.photos[number].name)]
+    metadata = entry.metadata
+    facts = (
+        printable(entry.path),
+        metadata.taken.replace("T", " ")[:16],
+        metadata.camera,
+        metadata.place,
+        f"{entry.width:,} x {entry.height:,}",
+        metadata.caption,
+    )
+    return [fact for fact in facts if fact]
 
 
 def tree(sentence: str, parsed: Tree) -> Markup:
