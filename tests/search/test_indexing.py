@@ -2,11 +2,16 @@
 
 import os
 import shutil
+import subprocess
+import sys
+import time
+from random import Random
 from threading import Event
 
 import pytest
 import torch
 from PIL import Image
+from safetensors import safe_open
 
 from tests.conftest import draw
 from vsdemo.core.errors import Cancelled, UserError
@@ -230,3 +235,59 @@ def test_the_bench_leaves_nothing_behind(own_home, monkeypatch):
     assert result["ratio"] == pytest.approx(result["index"] / result["bare"], rel=0.02)
     assert os.environ["VSDEMO_HOME"] == str(own_home)
     assert not (own_home / "catalogs").exists()
+
+
+INDEX = """
+import sys
+from pathlib import Path
+from threading import Event
+from vsdemo.data.catalog.catalog import Catalog
+from vsdemo.search import examiners, indexing
+
+examiners.FEW, indexing.FIRST_PART, indexing.SHARD = 1000, 2, 3
+caches = indexing.feature_caches([Path(sys.argv[2])])
+catalog = Catalog.create("mine", Path(sys.argv[1]))
+print("ready", flush=True)
+indexing.index_folder(catalog, caches, lambda *a: None, Event())
+print("done", flush=True)
+"""
+
+
+@pytest.mark.long
+def test_fifty_kills_lose_and_double_nothing(folder, caches, toy_checkpoint, own_home):
+    for number in range(200):
+        draw("square", COLOURS[number % 6], COLOURS[(number + 1) % 6]).resize(
+            (100 + number, 80)
+        ).save(folder / f"more{number:03}.png")
+    command = [sys.executable, "-c", INDEX, str(folder), str(toy_checkpoint)]
+    kills = 0
+    random = Random(0)
+    while kills < 50:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(random.uniform(0, 0.15))
+        process.kill()
+        if "done" in process.communicate()[0]:
+            shutil.rmtree(caches[0].folder)
+            shutil.rmtree(Catalog("mine").file.parent)
+        kills += 1
+    subprocess.run(command, check=True)
+    survived = Catalog("mine")
+    entries, problems = survived.entries(), survived.problems()
+    stored = sorted(
+        key for file in caches[0].folder.rglob("*.safetensors") for key in keys_of(file)
+    )
+    assert len(stored) == len(set(stored)) == 212
+    photos, keys = survived.photos()
+    vectors = caches[0].get(photos, keys=keys)
+    shutil.rmtree(caches[0].folder)
+    shutil.rmtree(survived.file.parent)
+    run(folder, caches)
+    assert (Catalog("mine").entries(), Catalog("mine").problems()) == (entries, problems)
+    torch.testing.assert_close(caches[0].get(photos, keys=keys), vectors, atol=2e-3, rtol=0)
+
+
+def keys_of(file):
+    with safe_open(file, "pt") as opened:
+        return opened.metadata()["keys"].split()
