@@ -27,7 +27,7 @@ def test_an_index_is_a_gallery_with_thumbnails(own_home, tmp_path):
     listed = scan(tmp_path, lambda done, total: None, Event()).files
     catalog.write([examine(tmp_path, file)[0] for file in listed])
     (mine,) = (gallery for gallery in galleries(None) if gallery.is_own)
-    assert (mine.label, mine.name, len(mine.keys)) == ("mine all (2)", "mine", 2)
+    assert (mine.label, mine.name, len(mine.keys)) == ("mine (2)", "mine", 2)
     thumbnail = mine.thumbnail(1)
     assert thumbnail is not None
     assert Image.open(io.BytesIO(thumbnail)).size == (320, 160)

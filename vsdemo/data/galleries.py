@@ -99,7 +99,7 @@ def open_gallery(name: str, split: str, *, own: bool = False) -> Gallery | None:
     title = TITLES.get(name, Path(name).stem if own else name)
     return Gallery(
         key=f"{title}-{split}".lower(),
-        label=f"{title} {split} ({len(photos):,})",
+        label=f"{title if is_own else f'{title} {split}'} ({len(photos):,})",
         name=name,
         split=split,
         photos=photos,
