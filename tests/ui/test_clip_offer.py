@@ -97,7 +97,7 @@ def test_one_click_fetches_clip_and_another_one_searches_with_it(tab, web):
 def test_a_cancelled_download_is_offered_again(tab, web):
     offer, web.hold = tab.offer, 1_000_000
     offer.start(GALLERY, "gru", False)
-    while offer.downloads.states["clip"].done < 500_000:
+    while offer.downloads.states["clip"].done < web.hold:
         time.sleep(0.02)
     text, buttons = shown(offer, offer.stop(GALLERY, "gru", True))
     assert text.startswith("Stopping CLIP ViT-B-32")
