@@ -91,10 +91,10 @@ def check(update):
 
 def test_search(library, model, photo):
     tab = tab_of(SearchTab, library)
-    found = check(last(tab, tab.run, TEXT, model, GALLERY, 4))
-    assert re.search(rf"of 8 photos by {model}|by {model}\.", text(found[tab.grid]))
-    assert found[tab.grid].count("<img") == 4
-    similar = check(last(tab, tab.search_similar, found[tab.state]))
+    results = check(last(tab, tab.run, TEXT, model, GALLERY, 4))
+    assert re.search(rf"of 8 photos by {model}|by {model}\.", text(results[tab.grid]))
+    assert results[tab.grid].count("<img") == 4
+    similar = check(last(tab, tab.search_similar, results[tab.state]))
     assert f"most similar of 8 photos by {model}" in text(similar[tab.grid])
     own = check(shown(tab, visit(model, GALLERY, upload=photo, similar="own"), None, ""))
     assert f"by {model}" in text(own[tab.grid])
@@ -123,8 +123,8 @@ def test_align_says_that_it_has_no_regions(library, model, photo):
 
 def test_sentences(library, model):
     tab = tab_of(SentencesTab, library)
-    asked = shown(tab, visit(model, GALLERY, a="a red circle", b="a circle"))
-    compared = check(asked | last(tab, tab.answer, asked[tab.state]))
+    visited = shown(tab, visit(model, GALLERY, a="a red circle", b="a circle"))
+    compared = check(visited | last(tab, tab.answer, visited[tab.state]))
     (chosen,) = re.findall(r'<li aria-current="true">.*?</li>', compared[tab.rows], re.DOTALL)
     assert f"<b>{model}</b>" in chosen
     assert "cosine" in chosen

@@ -83,7 +83,7 @@ def clip(
 @cli.command()
 def index(
     photos: Annotated[
-        int, typer.Option(min=1, help="Generated photos of 12 megapixels, 5 MB each.")
+        int, typer.Option(min=1, help="Generated photos of 12 megapixels, 2.5 MB each.")
     ] = 200,
     *,
     as_json: Json = False,

@@ -236,6 +236,14 @@ def _user_errors(name: str) -> Iterator[None]:
         raise UserError(f"{name} is damaged or truncated.") from None
 
 
+def small_jpeg(photo: Image.Image, side: int, quality: int = 85) -> bytes:
+    """Return a JPEG of an RGB photo, at most `side` pixels wide and high."""
+    small, out = photo.copy(), io.BytesIO()
+    small.thumbnail((side, side))
+    small.save(out, "JPEG", quality=quality)
+    return out.getvalue()
+
+
 def check_image_name(path: Path) -> str:
     """Return Pillow's name of the format that the suffix of a path selects.
 

@@ -44,7 +44,7 @@ def measure(photos: int, progress: StageProgress) -> dict[str, Any]:
     """Index generated photos of 12 megapixels in a VSDEMO_HOME of their own.
 
     Args:
-        photos: Number of photos, each about 5 MB on disk meanwhile.
+        photos: Number of photos, each about 2.5 MB on disk meanwhile.
         progress: Called with a stage, photos done and all of them.
 
     Returns:

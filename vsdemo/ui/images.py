@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import mimetypes
 from collections import OrderedDict
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vsdemo.core.errors import UserError
-from vsdemo.core.images import open_photo
+from vsdemo.core.images import open_photo, small_jpeg
 from vsdemo.core.paths import atomic
 from vsdemo.data.galleries import Gallery
 from vsdemo.serving import visitors
@@ -48,7 +47,7 @@ def save_jpeg(photo: Image.Image, side: int, folder: Path) -> str:
     a progress line, even while a browser reads it. Nobody can guess its name, also who has the
     photo.
     """
-    data = _jpeg(photo, side)
+    data = small_jpeg(photo, side)
     name = hashlib.blake2b(data, key=visitors.key(), digest_size=16).hexdigest()
     path = folder / f"{name}.jpeg"
     if not path.exists():
@@ -60,13 +59,6 @@ def save_jpeg(photo: Image.Image, side: int, folder: Path) -> str:
 def upload_address(path: str, side: int, folder: str) -> str:
     """Return the address of a copy of a visitor's photo, which is written into `folder`."""
     return f"gradio_api/file={quote(save_jpeg(open_photo(path), side, Path(folder)))}"
-
-
-def _jpeg(photo: Image.Image, side: int) -> bytes:
-    resized, out = photo.copy(), io.BytesIO()
-    resized.thumbnail((side, side))
-    resized.save(out, "JPEG", quality=85)
-    return out.getvalue()
 
 
 def _is_small(path: Path, side: int) -> bool:
@@ -93,7 +85,7 @@ class File:
 def _read(path: Path, side: int) -> File:
     if _is_small(path, side):
         return File(path.read_bytes(), mimetypes.guess_type(path.name)[0] or "image/jpeg")
-    return File(_jpeg(open_photo(path), side), "image/jpeg")
+    return File(small_jpeg(open_photo(path), side), "image/jpeg")
 
 
 class PhotoCache:
@@ -145,8 +137,9 @@ def route(gallery_of: Callable[[str], Gallery | None]) -> Route:
         try:
             # A photo that is at hand does not wait for a thread behind those that are not.
             file = cache.get(path, side)
-            if file is None and size == "small" and (jpeg := gallery.thumbnail(number)):
-                file = File(jpeg, "image/jpeg")
+            if file is None and size == "small" and gallery.keys:
+                jpeg = await run_in_threadpool(gallery.thumbnail, number)
+                file = File(jpeg, "image/jpeg") if jpeg else None
             if file is None:
                 file = await run_in_threadpool(cache.load, path, side)
         except (UserError, OSError, ValueError, Image.DecompressionBombError):

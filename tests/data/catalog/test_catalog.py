@@ -118,9 +118,9 @@ def test_a_newer_version_is_refused(catalog):
 
 def test_catalogs_are_found_by_folder_and_by_name(catalog):
     assert list_catalogs() == ["mine"]
-    found = catalog_of(catalog.folder)
-    assert found is not None
-    assert found.name == "mine"
+    same = catalog_of(catalog.folder)
+    assert same is not None
+    assert same.name == "mine"
     assert catalog_of(catalog.folder.parent) is None
     with pytest.raises(UserError, match="no index"):
         Catalog("other")

@@ -37,12 +37,12 @@ def read(path, **saved):
 
 def test_exif_is_read(tmp_path):
     gps = {1: "S", 2: (33.0, 30.0, 36.0), 3: "E", 4: (151.0, 15.0, 0.0)}
-    found = read(tmp_path / "a.jpg", exif=exif(gps=gps))
-    assert found.taken == "2021-07-08T09:10:11"
-    assert found.camera == "NIKON D90"  # not "NIKON NIKON D90"
-    assert found.latitude == pytest.approx(-33.51)
-    assert found.longitude == pytest.approx(151.25)
-    assert found.caption == "from EXIF"
+    metadata = read(tmp_path / "a.jpg", exif=exif(gps=gps))
+    assert metadata.taken == "2021-07-08T09:10:11"
+    assert metadata.camera == "NIKON D90"  # not "NIKON NIKON D90"
+    assert metadata.latitude == pytest.approx(-33.51)
+    assert metadata.longitude == pytest.approx(151.25)
+    assert metadata.caption == "from EXIF"
 
 
 def test_a_photo_without_metadata_has_none(tmp_path):
@@ -69,9 +69,9 @@ def test_an_unset_clock_is_no_date(tmp_path):
 
 def test_xmp_in_the_file_stands_behind_exif(tmp_path):
     inside = XMP.format(city="Oslo", caption="from XMP").encode()
-    found = read(tmp_path / "a.jpg", exif=exif(), xmp=inside)
-    assert (found.place, found.caption) == ("Oslo", "from EXIF")
-    assert found.taken == "2021-07-08T09:10:11"
+    metadata = read(tmp_path / "a.jpg", exif=exif(), xmp=inside)
+    assert (metadata.place, metadata.caption) == ("Oslo", "from EXIF")
+    assert metadata.taken == "2021-07-08T09:10:11"
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -80,9 +80,13 @@ def test_a_sidecar_overrides_the_file(tmp_path, number):
     sidecars(path)[number].write_text(
         XMP.format(city="Bergen", caption="A ä & b".replace("&", "&amp;"))
     )
-    found = read(path, exif=exif())
-    assert (found.place, found.caption, found.taken) == ("Bergen", "A ä & b", "2020-02-03T04:05:06")
-    assert found.camera == "NIKON D90"
+    metadata = read(path, exif=exif())
+    assert (metadata.place, metadata.caption, metadata.taken) == (
+        "Bergen",
+        "A ä & b",
+        "2020-02-03T04:05:06",
+    )
+    assert metadata.camera == "NIKON D90"
 
 
 @pytest.mark.parametrize(

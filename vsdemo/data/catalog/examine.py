@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PIL import Image
+from PIL import ExifTags, Image
 
 from vsdemo.core.errors import UserError
-from vsdemo.core.images import decode_photo, open_header
+from vsdemo.core.images import decode_photo, open_header, small_jpeg
 from vsdemo.data.catalog.metadata import Metadata, read_metadata
 from vsdemo.data.catalog.scan import PhotoFile
 
@@ -81,7 +80,7 @@ def examine(folder: Path, file: PhotoFile) -> tuple[PhotoRecord, Image.Image | N
         width=width,
         height=height,
         metadata=metadata,
-        thumbnail=make_thumbnail(photo),
+        thumbnail=small_jpeg(photo, THUMBNAIL_SIDE, THUMBNAIL_QUALITY),
     )
     return record, photo
 
@@ -94,14 +93,6 @@ def _to_read_again(file: PhotoFile, problem: str) -> PhotoRecord:
 
 def shown_size(image: Image.Image) -> tuple[int, int]:
     """Return width and height of an opened image after the rotation that its EXIF data ask for."""
-    turned = image.getexif().get(0x0112, 1) in (5, 6, 7, 8)  # Orientation
+    turned = image.getexif().get(ExifTags.Base.Orientation, 1) in (5, 6, 7, 8)
     width, height = image.size
     return (height, width) if turned else (width, height)
-
-
-def make_thumbnail(photo: Image.Image) -> bytes:
-    """Return a small JPEG of an RGB photo."""
-    small, out = photo.copy(), io.BytesIO()
-    small.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.BICUBIC, reducing_gap=2.0)
-    small.save(out, "JPEG", quality=THUMBNAIL_QUALITY)
-    return out.getvalue()
