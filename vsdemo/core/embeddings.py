@@ -36,6 +36,10 @@ class Embeddings:
         mask = None if self.mask is None else self.mask.to(device)
         return Embeddings(self.x.to(device), mask)
 
+    def float(self) -> Embeddings:
+        """Return the embeddings in single precision."""
+        return Embeddings(self.x.float(), self.mask)
+
     @staticmethod
     def cat(parts: Sequence[Embeddings], rows: Tensor | None = None) -> Embeddings:
         """Concatenate parts of `(N_i, ...)` along the first dimension.

@@ -11,7 +11,7 @@ from pathlib import Path
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import data_root, to_path
 from vsdemo.data import datasets
-from vsdemo.data.catalog.catalog import Catalog, CatalogEntry, catalog_of, list_catalogs
+from vsdemo.data.catalog.catalog import Catalog, CatalogEntry, find_catalog, list_catalogs
 
 TITLES = {"flickr8k": "Flickr8k", "pascal1k": "Pascal1K", "storybook": "Storybook"}
 
@@ -61,9 +61,7 @@ class Gallery:
 
     @cached_property
     def _catalog(self) -> Catalog | None:
-        if self.name in list_catalogs():
-            return Catalog(self.name)
-        return catalog_of(to_path(self.name))
+        return find_catalog(self.name)
 
     @cached_property
     def token(self) -> str:

@@ -24,13 +24,17 @@ from vsdemo.core.paths import AnyPath, home, printable, to_path
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets
+from vsdemo.data.catalog.filters import PhotoOrder
+from vsdemo.data.catalog.table import PhotoTable
 from vsdemo.data.text.near_words import WordList
 from vsdemo.data.text.sentences import add_trees, parser_version
 from vsdemo.evaluation import matching
 from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
-from vsdemo.search import calibration
+from vsdemo.search import calibration, ranking, stored_embeddings
 from vsdemo.search.index import Index
+from vsdemo.search.query import Query
+from vsdemo.search.ranking import Ranking
 from vsdemo.search.suggestions import (
     Suggestions,
     UnreadWord,
@@ -359,13 +363,40 @@ class Engine(Reader):
             for self.gallery in drawn:
                 offer(self._read_gallery(offer))
         self.gallery = datasets.load(gallery or self.spec.gallery, split)
-        self.photos = self._index(self._read_gallery(offer))
+        self.photos = self._stored_photos() or self._index(self._read_gallery(offer))
 
     def _index(self, features: Tensor) -> Index:
         """Return the index of the first photos of the gallery, those that have features."""
-        names = [printable(photo.name) for photo in self.gallery.photos[: len(features)]]
-        embeddings = self.model.encode_image(features).to(device())
-        return Index(embeddings, names, self.score, self.bar_scale)
+        return self._index_of(self.model.encode_image(features))
+
+    def _index_of(self, embeddings: Embeddings) -> Index:
+        """Return the index of the first photos of the gallery, (N, D) or sets (N, K, D)."""
+        names = [printable(photo.name) for photo in self.gallery.photos[: len(embeddings)]]
+        return Index(embeddings.to(device()), names, self.score, self.bar_scale)
+
+    def _stored_photos(self) -> Index | None:
+        """Return the index of a large gallery whose features are all there; None of others."""
+        keys = self.gallery.keys
+        if (
+            len(keys) < stored_embeddings.MIN_PHOTOS
+            or not all(keys)
+            or not self._features.has_views
+        ):
+            return None
+        known = self._features.known()
+        if any(key not in known for key in keys):
+            return None
+
+        def embed(numbers: Sequence[int]) -> Embeddings:
+            features = self._features.get(
+                [self.gallery.photos[number] for number in numbers],
+                keys=[keys[number] for number in numbers],
+            )
+            return self.model.encode_image(features)
+
+        name = hashlib.sha256(self.gallery.name.encode()).hexdigest()[:16]
+        path = stored_embeddings.stored_path(name, self.content_hash)
+        return self._index_of(stored_embeddings.read_or_embed(path, keys, embed))
 
     def _over_first(self, features: Tensor) -> Engine:
         """Return an engine over the first photos of the gallery, those that have features."""
@@ -403,6 +434,56 @@ class Engine(Reader):
     def search(self, text: str, k: int = 10) -> list[Hit]:
         """Return the k photos that a sentence describes best."""
         return self.photos.top_specific(self.encode(text), check_k(k))
+
+    def rank(self, query: Query) -> Ranking:
+        """Return all photos that answer a query, in order; see `vsdemo.search.ranking`.
+
+        Raises:
+            UserError: The model knows no word of a sentence, or the query has conditions or an
+                order by date and the gallery is not indexed.
+        """
+        needs_table = not query.filter.is_empty or query.order is not PhotoOrder.FIT
+        return ranking.rank(
+            query,
+            [self._term_scores(term.source) for term in query.terms],
+            self.photos,
+            table=self.known_table if needs_table else None,
+            groups=self.copies if query.groups_copies else None,
+        )
+
+    def _term_scores(self, source: str | int | Image.Image) -> Tensor:
+        """Return the scores of a part of a query with the N photos, (N,), on the CPU."""
+        match source:
+            case str(text):
+                scores = self.photos.scores(self.encode(text))
+            case int(number):
+                scores = self.photos.similarities(self.photo(number))
+            case photo:
+                scores = self.photos.similarities(self.encode_photo(photo))
+        return scores.float().cpu()
+
+    @cached_property
+    def table(self) -> PhotoTable | None:
+        """What is known of the photos; None if they are not indexed."""
+        return PhotoTable.of(self.gallery)
+
+    @property
+    def known_table(self) -> PhotoTable:
+        """What is known of the photos. Raises UserError if they are not indexed."""
+        if self.table is None:
+            raise UserError(
+                "Folder, date, camera, shape and size are known of indexed photos only; run "
+                "`python -m vsdemo index FOLDER` first."
+            )
+        return self.table
+
+    @cached_property
+    def copies(self) -> Tensor:
+        """For each photo the first one that is nearly the same, or itself, (N,)."""
+        keys = self.gallery.keys or [str(number) for number in range(len(self.photos))]
+        first: dict[str, int] = {}
+        groups = [first.setdefault(key or str(i), i) for i, key in enumerate(keys)]
+        return torch.tensor(groups)
 
     @cached_property
     def match_threshold(self) -> MatchThreshold | None:
@@ -451,15 +532,24 @@ class Engine(Reader):
             text: The sentence.
             hits: Its hits among the photos, the best one first.
         """
+        return not hits or self._matches(text, hits[0].unit_score, len(self.photos))
+
+    def _matches(self, text: str, best: float, photos: int) -> bool:
+        """Return whether the best unit score with some photos says that one matches a sentence."""
         threshold = self.match_threshold
-        if threshold is None or not hits:
+        if threshold is None:
             return True
         known = float(self._text.known_share(self._parse(text)))
-        return hits[0].unit_score * known >= threshold.at(len(self.photos), text)
+        return best * known >= threshold.at(photos, text)
+
+    def unmatched(self, result: Ranking) -> list[str]:
+        """Return the sentences of a query that no photo with its conditions matches."""
+        pairs = result.best
+        return [text for text, best in pairs if not self._matches(text, best, result.candidates)]
 
     def describe_photo(self, number: int, k: int = 10) -> list[Hit]:
         """Return the k sentences that describe a photo of the gallery best."""
-        return self.captions.top_general(self._photo(number), check_k(k))
+        return self.captions.top_general(self.photo(number), check_k(k))
 
     def photos_like(self, photo: Image.Image, k: int = 10) -> list[Hit]:
         """Return the k photos of the gallery most similar to a photo."""
@@ -467,17 +557,17 @@ class Engine(Reader):
 
     def similar_photos(self, number: int, k: int = 10) -> list[Hit]:
         """Return the k photos most similar to another photo of the gallery."""
-        return self.photos.top_similar(self._photo(number), check_k(k), exclude=number)
+        return self.photos.top_similar(self.photo(number), check_k(k), exclude=number)
 
-    def _photo(self, number: int) -> Embeddings:
+    def photo(self, number: int) -> Embeddings:
         """Return the embedding of a photo of the gallery, (1, D), or of its regions, (1, K, D)."""
-        return self.photos.embeddings[number : number + 1]
+        return self.photos.embeddings[number : number + 1].float()
 
     def align_photo(self, number: int, text: str) -> Alignment:
         """Return the alignment of a typed sentence with a photo of the gallery; see `align`."""
         self.check_can_align()
         boxes = self._features.boxes([self.gallery.photos[number]])[0]
-        return self._align(text, self._photo(number), boxes)
+        return self._align(text, self.photo(number), boxes)
 
     def regions(self, text: str, k: int = 10) -> list[RegionHit]:
         """Return the k regions of the gallery with the highest mean score with a sentence's parts.

@@ -131,7 +131,7 @@ def write(
 
 def _blocks(engine: Engine, progress: Progress | None) -> Iterator[tuple[Columns, Embeddings]]:
     """Yield the other columns and the embeddings of photos, then those of captions."""
-    gallery, photos = engine.gallery, engine.photos.embeddings.to("cpu")
+    gallery, photos = engine.gallery, engine.photos.embeddings.float().to("cpu")
     names = [_name(photo, gallery) for photo in gallery.photos]
     for start in range(0, len(names), BLOCK):
         rows = slice(start, start + BLOCK)

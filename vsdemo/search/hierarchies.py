@@ -95,7 +95,7 @@ def from_gallery(
     items = gallery_texts(engine, engine.gallery.name, captions, max_captions)
     texts = engine.index_texts([item.text for item in items], progress)
     x_texts = engine.score.order_part(texts.embeddings.x.cpu())
-    x_photos = engine.score.order_part(engine.photos.embeddings.x.cpu())
+    x_photos = engine.score.order_part(engine.photos.embeddings.x.float().cpu())
     limits = engine.model.limits.usable
     hierarchy = hierarchy_of_photos(items, x_texts, engine.photos.items, x_photos, order, limits)
     hierarchy.truth = truth_of(engine.gallery.name, engine.gallery.split)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,8 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.hits import UNRELATED, BarScale, Hit
 from vsdemo.models.scores import Score
 
+CPU_PART = 1024  # items that are scored at a time, few enough for the processor's cache
+GPU_PART = 262_144
 SAMPLE = 100  # items whose similarities the scale of bars is made of
 
 
@@ -27,7 +29,7 @@ class Index:
     """Embeddings of N items of one kind.
 
     Args:
-        embeddings: (N, D), or sets (N, K, D).
+        embeddings: (N, D), or sets (N, K, D); in single or half precision.
         items: The N items: names of photos, or sentences.
         score: Compares them with queries.
         scale: Scale of the bars of scores with queries of the other kind.
@@ -43,7 +45,23 @@ class Index:
 
     def top_specific(self, query: Embeddings, k: int) -> list[Hit]:
         """Return the k specific items (photos) that best match one general query (a sentence)."""
-        return self._top(self.score(query.to(device()), self.embeddings)[0], k, self.scale)
+        return self._top(self.scores(query), k, self.scale)
+
+    def scores(self, query: Embeddings) -> Tensor:
+        """Return the scores of one general query (a sentence) with the N specific items, (N,)."""
+        query = query.to(device())
+        return torch.cat([self.score(query, part)[0] for part in self._parts()])
+
+    def similarities(self, query: Embeddings) -> Tensor:
+        """Return the similarities of one query of their own kind with the N items, (N,)."""
+        query = query.to(device())
+        return torch.cat([self.score.symmetric(query, part)[0] for part in self._parts()])
+
+    def _parts(self) -> Iterator[Embeddings]:
+        """Yield the embeddings in single precision, a part at a time."""
+        size = CPU_PART if device().type == "cpu" else GPU_PART
+        for start in range(0, len(self), size):
+            yield self.embeddings[start : start + size].float()
 
     def top_general(self, query: Embeddings, k: int) -> list[Hit]:
         """Return the k general items (sentences) that best match one specific query (a photo)."""
@@ -57,7 +75,7 @@ class Index:
             k: Number of hits.
             exclude: Number of an item to leave out.
         """
-        scores = self.score.symmetric(query.to(device()), self.embeddings)[0]  # (N,)
+        scores = self.similarities(query)
         if exclude is not None:
             scores[exclude] = -torch.inf
             k = min(k, len(self) - 1)
@@ -72,7 +90,7 @@ class Index:
         """
         count = min(len(self), SAMPLE)
         numbers = torch.linspace(0, len(self) - 1, count).long()
-        sample = self.embeddings[numbers.to(self.embeddings.x.device)]
+        sample = self.embeddings[numbers.to(self.embeddings.x.device)].float()
         similarity = self.score.to_unit(self.score.symmetric(sample, sample))  # (count, count)
         different = similarity[~torch.eye(count, dtype=torch.bool, device=similarity.device)]
         if not len(different):

@@ -18,7 +18,7 @@ from typing import Any
 
 from vsdemo.core import locks
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import home
+from vsdemo.core.paths import home, to_path
 from vsdemo.data.catalog.examine import PhotoRecord
 from vsdemo.data.catalog.metadata import Metadata
 from vsdemo.data.catalog.scan import PhotoFile
@@ -88,6 +88,15 @@ def catalog_of(folder: Path) -> Catalog | None:
             if (catalog := Catalog(name)).folder == real:
                 return catalog
     return None
+
+
+def find_catalog(name: str) -> Catalog | None:
+    """Return a catalog by its name or by its folder; None if there is none.
+
+    Raises:
+        UserError: The catalog of this name is damaged.
+    """
+    return Catalog(name) if name in list_catalogs() else catalog_of(to_path(name))
 
 
 def check_name(name: str) -> None:
@@ -220,6 +229,14 @@ class Catalog:
         folder = str(self.folder)
         paths = tuple(Path(folder, os.fsdecode(path)) for path, _ in rows)
         return paths, tuple(content for _, content in rows)
+
+    def table(self) -> Iterator[tuple[str, str, str, int, int]]:
+        """Yield path, date, camera, width and height of the readable photos."""
+        with self._reading() as connection:
+            for path, *rest in connection.execute(
+                "SELECT path, taken, camera, width, height FROM photos WHERE problem = ''"
+            ):
+                yield (os.fsdecode(path), *rest)
 
     def problems(self) -> dict[str, str]:
         """Return path -> why it cannot be read."""

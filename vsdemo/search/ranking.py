@@ -1,0 +1,213 @@
+"""Puts the photos of a gallery in order for a query.
+
+Each term of a query of several has a score with every photo of the gallery. As sentences and photos
+score on different scales, the scores of a term t are standardised over the photos v,
+
+    z(t, v) = (s(t, v) - mean_u s(t, u)) / std_u s(t, u),
+
+and a photo is as good as the mean of its standardised scores by the terms' weights w. A term with a
+negative weight only counts against photos that are like it: what is least like it is no better than
+the average photo.
+
+    total(v) = sum_t w_t z(t, v) / sum_t |w_t|,    z(t, v) >= 0 where w_t < 0
+
+The scores of a query of one term stay what the model says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from vsdemo.core.hits import BarScale, Hit
+from vsdemo.data.catalog.filters import PhotoOrder
+from vsdemo.data.catalog.table import PhotoTable
+from vsdemo.search.index import Index
+from vsdemo.search.query import Query
+
+DATED = 200  # best photos of a query that are put in the order of their dates
+DEVIATIONS = 6.0  # mean standardised score at which a bar is full
+UNIT = "standard deviations"
+MEANING = (
+    "How many standard deviations the photo is above the average photo of the gallery, as the mean "
+    "over the parts of the query."
+)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """All photos of a gallery that a query is answered with, in order.
+
+    Attributes:
+        names: Names of all N photos of the gallery.
+        numbers: (M,) of the photos, in order.
+        scores: (M,) of their scores; zeros for a query without terms.
+        unit_scores: (M,) of their scores mapped to 0..1.
+        scale: Scale of the bars of unit scores.
+        unit: Unit of the scores.
+        meaning: What the scores mean.
+        candidates: How many photos meet the query's conditions.
+        best: Each sentence of the query that photos should match, and the highest unit score of it
+            with a photo that meets the conditions.
+        copies: (M,) how many photos are nearly the same as each, and are left out; None if such
+            photos are not grouped.
+    """
+
+    names: Sequence[str]
+    numbers: Tensor
+    scores: Tensor
+    unit_scores: Tensor
+    scale: BarScale | None
+    unit: str
+    meaning: str
+    candidates: int
+    best: tuple[tuple[str, float], ...] = ()
+    copies: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def hits(self, start: int = 0, count: int = 10) -> list[Hit]:
+        """Return `count` photos from the one at `start` on, fewer at the end."""
+        part = slice(start, start + count)
+        rows = zip(
+            self.numbers[part].tolist(),
+            self.scores[part].tolist(),
+            self.unit_scores[part].tolist(),
+            strict=True,
+        )
+        return [
+            Hit(
+                rank=rank,
+                number=number,
+                item=self.names[number],
+                score=score,
+                unit_score=unit,
+                scale=self.scale,
+            )
+            for rank, (number, score, unit) in enumerate(rows, start=start + 1)
+        ]
+
+    @cached_property
+    def places(self) -> dict[int, int]:
+        """Place of each photo in the ranking, counted from 0, by its number."""
+        return {number: place for place, number in enumerate(self.numbers.tolist())}
+
+
+def rank(
+    query: Query,
+    of_terms: Sequence[Tensor],
+    photos: Index,
+    table: PhotoTable | None = None,
+    groups: Tensor | None = None,
+) -> Ranking:
+    """Return the photos of a gallery that meet the conditions of a query, the best first.
+
+    Ties keep the order of the gallery. By date, photos without a date come last; with terms, only
+    the DATED best photos are put in this order.
+
+    Args:
+        query: The query.
+        of_terms: The scores of each of its terms with the N photos, each (N,).
+        photos: Index of the photos.
+        table: What is known of the photos; needed for conditions and dates.
+        groups: (N,) the same number for photos that are nearly the same, if they are grouped.
+
+    Raises:
+        UserError: There are no photos in the folder of the query.
+    """
+    meets = _candidates(query, len(photos), table)
+    scores, unit_scores, scale, unit, meaning = _total(query, of_terms, photos)
+    numbers = meets.nonzero()[:, 0]  # (C,)
+    best = tuple(
+        (term.source, float(photos.score.to_unit(of_term[numbers].max())))
+        for term, of_term in zip(query.terms, of_terms, strict=True)
+        if isinstance(term.source, str) and term.weight > 0 and len(numbers)
+    )
+    candidates = len(numbers)
+    if query.terms:
+        numbers = numbers[scores[numbers].sort(descending=True, stable=True).indices]
+    copies = None
+    if groups is not None:
+        numbers, copies = _first_of_groups(numbers, groups)
+    if query.order is not PhotoOrder.FIT and table is not None:
+        numbers = numbers[: DATED if query.terms else None]
+        by_date = _by_date(table.taken[numbers.numpy()], query.order)
+        numbers = numbers[by_date]
+        copies = None if copies is None else copies[by_date]
+    return Ranking(
+        names=photos.items,
+        numbers=numbers,
+        scores=scores[numbers],
+        unit_scores=unit_scores[numbers],
+        scale=scale,
+        unit=unit,
+        meaning=meaning,
+        candidates=candidates,
+        best=best,
+        copies=copies,
+    )
+
+
+def _candidates(query: Query, count: int, table: PhotoTable | None) -> Tensor:
+    """Return which photos meet the conditions, (N,) bool; a photo of the query is left out."""
+    result = torch.ones(count, dtype=torch.bool)
+    if table is not None and not query.filter.is_empty:
+        result = torch.from_numpy(table.mask(query.filter))
+    for term in query.terms:
+        if isinstance(term.source, int):
+            result[term.source] = False
+    return result
+
+
+def _total(
+    query: Query, of_terms: Sequence[Tensor], photos: Index
+) -> tuple[Tensor, Tensor, BarScale | None, str, str]:
+    """Return scores (N,), unit scores (N,) and their scale, unit and meaning."""
+    if not of_terms:
+        zeros = torch.zeros(len(photos))
+        return zeros, zeros, None, "", ""
+    if len(of_terms) == 1:
+        (term,), (scores,), score = query.terms, of_terms, photos.score
+        scale = photos.scale if isinstance(term.source, str) else photos.similarity_scale
+        return scores, score.to_unit(scores), scale, score.unit, score.meaning
+    scores = combine(of_terms, [term.weight for term in query.terms])
+    return scores, (scores / DEVIATIONS).clamp(0, 1), None, UNIT, MEANING
+
+
+def combine(scores: Sequence[Tensor], weights: Sequence[float]) -> Tensor:
+    """Return the weighted mean of the standardised scores of T terms, each (N,), as (N,)."""
+    total = torch.zeros_like(scores[0])
+    for of_term, weight in zip(scores, weights, strict=True):
+        deviation = of_term.std(correction=0).clamp_min(torch.finfo(of_term.dtype).tiny)
+        z = (of_term - of_term.mean()) / deviation
+        total += weight * (z if weight > 0 else z.clamp_min(0))
+    return total / sum(map(abs, weights))
+
+
+def _first_of_groups(numbers: Tensor, groups: Tensor) -> tuple[Tensor, Tensor]:
+    """Keep the first photo of each group, and count the others of each.
+
+    Args:
+        numbers: (M,) of photos, in order.
+        groups: (N,) of all photos; those with the same number are of one group.
+
+    Returns:
+        (F,) numbers and (F,) counts.
+    """
+    of_number = groups[numbers].numpy()
+    _, first, sizes = np.unique(of_number, return_index=True, return_counts=True)
+    order = first.argsort()
+    return numbers[torch.from_numpy(first[order])], torch.from_numpy(sizes[order] - 1)
+
+
+def _by_date(taken: np.ndarray, order: PhotoOrder) -> Tensor:
+    """Return the places of M photos in the order of their dates, (M,)."""
+    seconds = taken.astype(np.int64)
+    key = -seconds if order is PhotoOrder.NEWEST else seconds
+    return torch.from_numpy(np.lexsort((key, np.isnat(taken))))
