@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,36 +21,90 @@ from vsdemo.cli.options import (
 )
 from vsdemo.cli.output import print_hits, print_json, print_table
 from vsdemo.core.errors import UserError
+from vsdemo.data.catalog.filters import Orientation, PhotoFilter, PhotoOrder
 
 if TYPE_CHECKING:
     from vsdemo.serving.records import SimilarPhotos, SimilarSentences
 
 
 SHOWN_NUMBERS = 4  # of an embedding
+DAY = "%Y-%m-%d"
+NO_PHOTO = "No photo meets these conditions."
+NO_MORE = "There are no more results."
 NO_MATCH = "Nothing in this gallery matches this sentence well; the nearest photos are shown."
 
 
-def search(
+def search(  # noqa: PLR0913 (a command's parameters are its options)
     checkpoint: Checkpoint,
-    sentence: Annotated[str, typer.Argument(help="Sentence to search for.")],
+    sentence: Annotated[
+        str,
+        typer.Argument(
+            help="Sentence to search for; several are separated by semicolons. One that begins "
+            "with a minus is what the photos should not show, one that ends with ^0.5 counts half."
+        ),
+    ] = "",
     k: K = "10",
     gallery: Gallery = None,
     split: Split = "all",
+    photos: Annotated[
+        list[Path] | None,
+        typer.Option("--photo", help="Photo that the results should be like; repeat it."),
+    ] = None,
+    photo_weight: Annotated[
+        float, typer.Option(help="How much these photos count beside a sentence, which counts 1.")
+    ] = 1.0,
+    folder: Annotated[str, typer.Option(help="Only photos in this folder of an index.")] = "",
+    since: Annotated[
+        datetime | None, typer.Option(formats=[DAY], help="Only photos of this day or later.")
+    ] = None,
+    until: Annotated[
+        datetime | None, typer.Option(formats=[DAY], help="Only photos of this day or earlier.")
+    ] = None,
+    camera: Annotated[str, typer.Option(help="Only photos by cameras with this in the name.")] = "",
+    orientation: Annotated[
+        Orientation, typer.Option(help="Only photos of this shape.")
+    ] = Orientation.ANY,
+    megapixels: Annotated[float, typer.Option(help="Only photos of at least this size.")] = 0,
+    order: Annotated[PhotoOrder, typer.Option(help="Which photos come first.")] = PhotoOrder.FIT,
+    start: Annotated[int, typer.Option(min=0, help="Results to skip, for the next page.")] = 0,
     *,
+    group_copies: Annotated[
+        bool, typer.Option("--group-copies", help="Show one of photos that are nearly the same.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Find the photos that a sentence describes.
+    """Find the photos that a sentence describes, or that are like a photo.
 
     In JSON, `score` is the model's own and `unit_score` the same mapped to 0..1; `matches` is false
     if nothing in the gallery matches well, and `suggestions` has words for those unknown.
     """
+    from vsdemo.core.images import open_photo
     from vsdemo.core.sentences import Sentence
     from vsdemo.search.engine import check_k
+    from vsdemo.search.query import make_query
     from vsdemo.serving import answers
 
     check_k(k)  # before photos are read, which takes long
-    Sentence.from_user(sentence)
-    answer = answers.search(load_engine(checkpoint, gallery, split), sentence, check_k(k))
+    conditions = PhotoFilter(
+        folder=folder,
+        since=since and since.date(),
+        until=until and until.date(),
+        camera=camera,
+        orientation=orientation,
+        megapixels=megapixels,
+    )
+    query = make_query(
+        sentence,
+        [open_photo(photo) for photo in photos or ()],
+        photo_weight=photo_weight,
+        conditions=conditions,
+        order=order,
+        groups_copies=group_copies,
+    )
+    for text in [""] if query.is_empty else query.texts:
+        Sentence.from_user(text)
+    engine = load_engine(checkpoint, gallery, split)
+    answer = answers.search(engine, query, check_k(k), start=start)
     if as_json:
         print_json(answer.model_dump())
         return
@@ -57,7 +113,9 @@ def search(
     for word, offered in answer.suggestions.items():
         if offered:
             print(f"Instead of {word!r} try: {', '.join(offered)}", file=sys.stderr)
-    if not answer.matches:
+    if not answer.hits:
+        print(NO_PHOTO if answer.photos == 0 else NO_MORE)
+    elif not answer.matches:
         print(NO_MATCH)
     print_hits(answer)
 

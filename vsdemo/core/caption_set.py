@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from vsdemo.core.paths import printable
+
 
 @dataclass(frozen=True)
 class CaptionSet:
@@ -19,6 +21,7 @@ class CaptionSet:
         captions: All captions, those of different photos in any order.
         photo_of: For each caption the index of its photo.
         keys: The content hash of each photo, empty where it has to be computed; or none at all.
+        folder: The folder below which photos are named; None to name them by their files alone.
     """
 
     name: str
@@ -27,6 +30,7 @@ class CaptionSet:
     captions: tuple[str, ...] = ()
     photo_of: tuple[int, ...] = ()
     keys: tuple[str, ...] = ()
+    folder: Path | None = None
 
     @cached_property
     def captions_of(self) -> list[list[int]]:
@@ -55,6 +59,11 @@ class CaptionSet:
             photos=tuple(self.photos[i] for i in kept),
             keys=tuple(self.keys[i] for i in kept) if self.keys else (),
         )
+
+    def photo_name(self, number: int) -> str:
+        """Return the name of a photo: its path below `folder`, or the name of its file."""
+        photo = self.photos[number]
+        return printable(str(photo.relative_to(self.folder)) if self.folder else photo.name)
 
     def own_captions(self, photo: int) -> list[str]:
         """Return the captions of one photo."""

@@ -20,7 +20,7 @@ from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import BarScale, Hit, RegionHit
-from vsdemo.core.paths import AnyPath, home, printable, to_path
+from vsdemo.core.paths import AnyPath, home, to_path
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets
@@ -371,7 +371,7 @@ class Engine(Reader):
 
     def _index_of(self, embeddings: Embeddings) -> Index:
         """Return the index of the first photos of the gallery, (N, D) or sets (N, K, D)."""
-        names = [printable(photo.name) for photo in self.gallery.photos[: len(embeddings)]]
+        names = [self.gallery.photo_name(number) for number in range(len(embeddings))]
         return Index(embeddings.to(device()), names, self.score, self.bar_scale)
 
     def _stored_photos(self) -> Index | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from PIL import Image
@@ -26,6 +27,11 @@ class Term:
 
     source: str | int | Image.Image
     weight: float = 1.0
+
+    def __str__(self) -> str:
+        minus = "-" if self.weight < 0 else ""
+        weight = "" if abs(self.weight) == 1 else f"^{abs(self.weight):g}"
+        return f"{minus}{self.source}{weight}"
 
     def __post_init__(self) -> None:
         if not 0 < abs(self.weight) <= MAX_WEIGHT:
@@ -57,6 +63,21 @@ class Query:
             raise UserError("Say what the photos should show too, not only what they should not.")
 
     @property
+    def is_empty(self) -> bool:
+        """Whether it asks for nothing at all."""
+        return not self.terms and self.filter.is_empty and self.order is PhotoOrder.FIT
+
+    @property
+    def text(self) -> str:
+        """The sentences as `parse_terms` reads them."""
+        return "; ".join(str(term) for term in self.terms if isinstance(term.source, str))
+
+    @property
+    def texts(self) -> list[str]:
+        """All sentences."""
+        return [term.source for term in self.terms if isinstance(term.source, str)]
+
+    @property
     def sentences(self) -> list[str]:
         """The sentences that photos should match."""
         return [t.source for t in self.terms if isinstance(t.source, str) and t.weight > 0]
@@ -80,3 +101,30 @@ def parse_terms(text: str) -> tuple[Term, ...]:
             sentence, factor = sentence[1:].strip(), -factor
         terms.append(Term(sentence, factor))
     return tuple(terms)
+
+
+def make_query(
+    text: str = "",
+    photos: Sequence[int | Image.Image] = (),
+    *,
+    photo_weight: float = 1.0,
+    conditions: PhotoFilter | None = None,
+    order: PhotoOrder = PhotoOrder.FIT,
+    groups_copies: bool = False,
+) -> Query:
+    """Return a query.
+
+    Args:
+        text: Sentences as for `parse_terms`; may be empty.
+        photos: Photos that the results should be like, or their numbers in the gallery.
+        photo_weight: Weight of these photos together; sentences have 1 unless they say otherwise.
+        conditions: Conditions on the photos.
+        order: Which photos come first.
+        groups_copies: As in `Query`.
+
+    Raises:
+        UserError: A weight is not valid, there are too many terms, or all are negative.
+    """
+    terms = [*parse_terms(text)]
+    terms += [Term(photo, photo_weight / len(photos)) for photo in photos]
+    return Query(tuple(terms), conditions or PhotoFilter(), order, groups_copies)

@@ -22,6 +22,7 @@ from vsdemo.hierarchy.order import Hierarchy, Node, Step
 from vsdemo.models import checkpoint, licences
 from vsdemo.search import hierarchies
 from vsdemo.search.engine import Engine, Reader, check_k
+from vsdemo.search.query import Query, make_query
 from vsdemo.search.sentence_comparison import compare_sentences
 from vsdemo.serving.records import (
     AlignAnswer,
@@ -44,21 +45,35 @@ from vsdemo.serving.records import (
 MAX_BATCH = 64  # sentences or photos of a request
 
 
-def search(engine: Engine, sentence: str, k: int = 10) -> SearchAnswer:
-    """Return the k photos that a sentence describes best.
+def search(engine: Engine, query: str | Query, k: int = 10, *, start: int = 0) -> SearchAnswer:
+    """Return k of the photos that answer a query, from the one at `start` on, the best first.
+
+    Args:
+        engine: A model over a gallery.
+        query: A sentence that the photos should match, or several as for `query.parse_terms`; or
+            what `query.make_query` returns, with photos and conditions.
+        k: Number of photos.
+        start: Results to skip.
 
     Raises:
-        UserError: The sentence is blank or too long, k is out of range, or the model knows no word.
+        UserError: The query is empty, a sentence is too long, k is out of range, the model knows no
+            word of a sentence, or the gallery is not indexed and there are conditions.
     """
-    count, text = check_k(k), Sentence.from_user(sentence).text
-    hits = engine.search(text, count)
+    count = check_k(k)
+    if isinstance(query, str):
+        query = make_query(query)
+    if query.is_empty:
+        Sentence.from_user("")  # says what to do
+    result = engine.rank(query)
+    suggestions = [engine.suggestions(text) for text in query.texts]
     return SearchAnswer(
-        sentence=text,
-        unknown_words=engine.unknown_words(text),
-        suggestions={word: [*words] for word, words in engine.suggestions(text).items()},
-        matches=engine.matches(text, hits),
-        unit=engine.score.unit,
-        hits=_photo_hits(hits),
+        sentence=query.text,
+        unknown_words=[word for text in query.texts for word in engine.unknown_words(text)],
+        suggestions={word: [*words] for of_text in suggestions for word, words in of_text.items()},
+        matches=not engine.unmatched(result),
+        photos=result.candidates,
+        unit=result.unit,
+        hits=_photo_hits(result.hits(start, count)),
     )
 
 

@@ -19,7 +19,7 @@ class PhotoHit(Record):
 
     rank: int = Field(description="Counted from 1")
     number: int = Field(exclude=True)  # index in the gallery, for the address of the photo
-    photo: str = Field(description="File name")
+    photo: str = Field(description="File name, below the folder of photos of one's own")
     score: float = Field(description="The model's own score; higher is better")
     unit_score: float = Field(description="The score mapped to 0..1")
 
@@ -40,6 +40,7 @@ class SearchAnswer(Record):
     unknown_words: list[str] = Field(description="Words that the model ignores")
     suggestions: dict[str, list[str]] = Field(description="Known words to use instead of others")
     matches: bool = Field(description="False if nothing in the gallery matches well")
+    photos: int = Field(description="How many photos meet the conditions")
     unit: str = Field(description="Unit of the scores")
     hits: Sequence[PhotoHit]
 

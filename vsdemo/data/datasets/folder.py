@@ -32,10 +32,10 @@ class PhotoFolder(Dataset):
         photos = tuple(self.folder / file.path for file in files)
         catalog = catalog_of(self.folder)
         if catalog is None:
-            return CaptionSet(str(self.folder), split, photos)
+            return CaptionSet(str(self.folder), split, photos, folder=self.folder)
         indexed = dict(catalog.files().values())
         keys = tuple(indexed.get(file, "") for file in files)
-        return CaptionSet(str(self.folder), split, photos, keys=keys)
+        return CaptionSet(str(self.folder), split, photos, keys=keys, folder=self.folder)
 
 
 class IndexedFolder(Dataset):
@@ -58,4 +58,4 @@ class IndexedFolder(Dataset):
                 f"The index {self.catalog.name!r} contains no photos; index {self.catalog.folder} "
                 "again once it has some."
             )
-        return CaptionSet(self.catalog.name, split, photos, keys=keys)
+        return CaptionSet(self.catalog.name, split, photos, keys=keys, folder=self.catalog.folder)

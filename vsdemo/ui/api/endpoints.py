@@ -14,6 +14,7 @@ from pydantic import Field
 
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.search.engine import MAX_K, Engine, Reader
+from vsdemo.search.query import make_query
 from vsdemo.serving import answers, records
 from vsdemo.serving.request_errors import RequestError
 from vsdemo.ui import images
@@ -174,11 +175,19 @@ class Endpoints:
         texts = [request.sentence] if isinstance(request.sentence, str) else request.sentence
         answers.check_batch(texts)
         engine = await self._engine(model, gallery)
-        count = _count(request)
+        photos = [(await self._photo(photo))[0] for photo in request.photos]
 
         def search(text: str) -> SearchAnswer:
-            answer = answers.search(engine, text, count)
-            values = dict(answer) | {"hits": self._hits(answer.hits, gallery, request)}
+            query = make_query(
+                text,
+                photos,
+                photo_weight=request.photo_weight,
+                conditions=request.conditions,
+                order=request.order,
+                groups_copies=request.groups_copies,
+            )
+            answer = answers.search(engine, query, request.k, start=request.start)
+            values = dict(answer) | {"hits": self._with_addresses(answer.hits, gallery)}
             return SearchAnswer(**values, model=model, gallery=gallery)
 
         results = [await self._compute(search, text) for text in texts]
@@ -218,7 +227,7 @@ class Endpoints:
         answer = await self._compute(
             answers.similar_photos, engine, photo, _count(request), name=name
         )
-        hits = self._hits(answer.hits, gallery, request)
+        hits = self._with_addresses(answer.hits[request.start :], gallery)
         return SimilarPhotos(query=name, unit=answer.unit, hits=hits, model=model, gallery=gallery)
 
     async def align(self, request: requests.AlignRequest) -> records.AlignAnswer:
@@ -311,17 +320,12 @@ class Endpoints:
                     retry_after=RETRY,
                 ) from None
 
-    def _hits(
-        self,
-        hits: Sequence[records.PhotoHit],
-        gallery: str,
-        request: requests.PagedRequest,
-    ) -> list[PhotoHit]:
-        """Return a page of hits, with the addresses of the photos."""
+    def _with_addresses(self, hits: Sequence[records.PhotoHit], gallery: str) -> list[PhotoHit]:
+        """Return hits with the addresses of their photos."""
         token = self.library.galleries[gallery].token
         return [
             PhotoHit(**dict(hit), url=images.address(token, hit.number, size="large"))
-            for hit in hits[request.start :]
+            for hit in hits
         ]
 
 

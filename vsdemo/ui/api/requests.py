@@ -7,7 +7,9 @@ from typing import Annotated, Any, Protocol
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from vsdemo.core.errors import UserError
+from vsdemo.data.catalog.filters import PhotoFilter, PhotoOrder
 from vsdemo.search.engine import MAX_K, check_k
+from vsdemo.search.query import MAX_TERMS, MAX_WEIGHT
 from vsdemo.serving.answers import MAX_BATCH
 
 MAX_SHOWN = 60  # characters of a wrong value in a message
@@ -56,12 +58,41 @@ class SearchRequest(Request):
     """Parameters of /search."""
 
     sentence: Annotated[
-        str | list[str], Field(description=f"A sentence, or a list of up to {MAX_BATCH}")
-    ] = Field(examples=["a red car"])
+        str | list[str],
+        Field(
+            description="What the photos should show. Separate several sentences by semicolons, "
+            "begin one with a minus for what they should not show, and end it with ^0.5 to let it "
+            f"count half. Or a list of up to {MAX_BATCH} such texts"
+        ),
+    ] = Field(default="", examples=["a red car"])
+    photos: Annotated[
+        list[str | dict[str, Any]],
+        Field(
+            description="Photos that the results should be like, as in /describe",
+            max_length=MAX_TERMS,
+        ),
+    ] = []
+    photo_weight: Annotated[
+        float,
+        Field(
+            gt=0,
+            le=MAX_WEIGHT,
+            description="How much these count beside a sentence, which counts 1",
+        ),
+    ] = 1.0
+    conditions: Annotated[
+        PhotoFilter, Field(description="Conditions on the photos of an index")
+    ] = PhotoFilter()
+    order: Annotated[
+        PhotoOrder, Field(description="Which photos come first; dates are known of an index")
+    ] = PhotoOrder.FIT
+    groups_copies: Annotated[
+        bool, Field(description="Whether to return only one of photos that are nearly the same")
+    ] = False
     model: Model = ""
     gallery: GalleryName = ""
     k: K = 10
-    start: Start = 0
+    start: Annotated[int, Field(ge=0, description="Results to skip, for the next page")] = 0
 
 
 class DescribeRequest(Request):
