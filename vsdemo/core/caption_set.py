@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -63,7 +64,9 @@ class CaptionSet:
     def photo_name(self, number: int) -> str:
         """Return the name of a photo: its path below `folder`, or the name of its file."""
         photo = self.photos[number]
-        return printable(str(photo.relative_to(self.folder)) if self.folder else photo.name)
+        if self.folder is None:
+            return printable(photo.name)
+        return printable(str(photo).removeprefix(f"{self.folder}{os.sep}"))
 
     def own_captions(self, photo: int) -> list[str]:
         """Return the captions of one photo."""
