@@ -13,6 +13,7 @@ from vsdemo.ui.hierarchy.state import HierarchyState
 from vsdemo.ui.library import Library
 from vsdemo.ui.programs import view
 from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
+from vsdemo.ui.search.refinement import Refinement
 from vsdemo.ui.search.state import SearchState
 from vsdemo.ui.search.tab import SearchTab
 from vsdemo.ui.sentences.state import PairState
@@ -20,9 +21,11 @@ from vsdemo.ui.training.state import TrainState
 
 PLACE = {"model": "gru", "gallery": "toy-test"}
 TEXT = "a red circle, it's here & <there>"
+MIXED = Refinement(groups_copies=True, photo_weight=0.5)
 CALLS = [
     SearchState(TEXT, "gru", "toy-test", 4).call,
     SearchState("", "gru", "toy-test", 4, similar_to=2).call,
+    SearchState(TEXT, "gru", "toy-test", 4, similar_to=2, refinement=MIXED).call,
     DescribeState("gru", "toy-test", photo=3, sentences=("a",) * 5).call,
     PairState((TEXT, "a circle"), "gru", "toy-test").call,
     ProgramCall("walk", {"sentence": TEXT}, model="order", gallery="toy-test", takes_gallery=True),

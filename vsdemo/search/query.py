@@ -49,12 +49,14 @@ class Query:
         filter: Conditions on the photos.
         order: Which photos come first.
         groups_copies: Whether of photos that are nearly the same only the first is a hit.
+        within: Numbers of the photos that are searched; None for all.
     """
 
     terms: tuple[Term, ...] = ()
     filter: PhotoFilter = field(default_factory=PhotoFilter)
     order: PhotoOrder = PhotoOrder.FIT
     groups_copies: bool = False
+    within: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if len(self.terms) > MAX_TERMS:
@@ -65,7 +67,8 @@ class Query:
     @property
     def is_empty(self) -> bool:
         """Whether it asks for nothing at all."""
-        return not self.terms and self.filter.is_empty and self.order is PhotoOrder.FIT
+        is_ordered = self.order is not PhotoOrder.FIT
+        return not (self.terms or is_ordered or self.within) and self.filter.is_empty
 
     @property
     def text(self) -> str:
@@ -127,4 +130,4 @@ def make_query(
     """
     terms = [*parse_terms(text)]
     terms += [Term(photo, photo_weight / len(photos)) for photo in photos]
-    return Query(tuple(terms), conditions or PhotoFilter(), order, groups_copies)
+    return Query(tuple(terms), conditions or PhotoFilter(), PhotoOrder(order), groups_copies)

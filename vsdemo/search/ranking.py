@@ -32,10 +32,10 @@ from vsdemo.search.query import Query
 
 DATED = 200  # best photos of a query that are put in the order of their dates
 DEVIATIONS = 6.0  # mean standardised score at which a bar is full
-UNIT = "standard deviations"
+UNIT = "sd"
 MEANING = (
-    "How many standard deviations the photo is above the average photo of the gallery, as the mean "
-    "over the parts of the query."
+    "How many standard deviations (sd) the photo is above the average photo of the gallery: the "
+    "mean over the parts of the query."
 )
 
 
@@ -159,6 +159,10 @@ def _candidates(query: Query, count: int, table: PhotoTable | None) -> Tensor:
     result = torch.ones(count, dtype=torch.bool)
     if table is not None and not query.filter.is_empty:
         result = torch.from_numpy(table.mask(query.filter))
+    if query.within is not None:
+        searched = torch.zeros_like(result)
+        searched[list(query.within)] = True
+        result &= searched
     for term in query.terms:
         if isinstance(term.source, int):
             result[term.source] = False

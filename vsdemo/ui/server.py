@@ -22,6 +22,7 @@ from vsdemo.ui.api import rest
 from vsdemo.ui.api.endpoints import Endpoints
 from vsdemo.ui.layout import SUBTITLE, TITLE
 from vsdemo.ui.library import Library
+from vsdemo.ui.search import results
 from vsdemo.ui.training import export
 
 UPLOADS = "uploads"  # below VSDEMO_HOME
@@ -66,6 +67,7 @@ class Server:
         )
         self._routes = [
             images.route(library.gallery_of),
+            *results.routes(),
             export.route(),
             rest.mount(endpoints),
             *health.routes(self._problem),

@@ -29,6 +29,7 @@ STYLE_SHEETS = (
     "models/models.css",
     "components/words.css",
     "search/search.css",
+    "search/results.css",
     "alignment/align.css",
     "sentences/sentences.css",
     "hierarchy/cones.css",
@@ -42,6 +43,7 @@ SCRIPTS = (
     "components/stream.js",
     "components/html.js",
     "models/models.js",
+    "search/results.js",
     "alignment/align.js",
     "hierarchy/cones.js",
 )

@@ -6,18 +6,30 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, zip_longest
+from typing import Protocol
 
 from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.hits import BarScale, Hit
 from vsdemo.core.paths import printable
-from vsdemo.models.scores import Score
 from vsdemo.ui.components.templates import render
 
 PhotoAddress = Callable[[int, str], str]  # (number of a photo, "small" or "large") -> its address
 ADDRESSES = count()  # tells an address that Gradio sends twice from a new one
 PhotoText = Callable[[int], str]  # number of a photo -> its alternative text
+
+
+class Meaning(Protocol):
+    """What scores mean: those of a model, or of a query of several parts."""
+
+    @property
+    def unit(self) -> str:
+        """Unit of the scores."""
+
+    @property
+    def meaning(self) -> str:
+        """What they mean, in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +68,7 @@ class Bar:
         )
 
     @classmethod
-    def of_hit(cls, hit: Hit, score: Score) -> Bar:
+    def of_hit(cls, hit: Hit, score: Meaning) -> Bar:
         """Return the bar of a result."""
         return cls.of(hit.unit_score, score.unit, score.meaning, hit.scale)
 
@@ -225,28 +237,9 @@ def with_code(text: str) -> Markup:
     return render("components/with_code.html", text=text)
 
 
-def photo_grid(
-    hits: Sequence[Hit],
-    score: Score,
-    address: PhotoAddress,
-    text: PhotoText,
-    *,
-    chosen: int | None = None,
-    is_nearest: bool = False,
-) -> Markup:
-    """Return results as a grid of photos to click; see `hit_cards`.
-
-    With `is_nearest`, none of them matches, and they are called and marked the nearest photos.
-    """
-    label = "Nearest photo" if is_nearest else "Photo"
-    cards = hit_cards(hits, score, address, text, chosen, label=label)
-    kind = "grid nearest" if is_nearest else "grid"
-    return render("components/photo_cards.html", cards=cards, kind=kind)
-
-
 def hit_cards(
     hits: Sequence[Hit],
-    score: Score,
+    score: Meaning,
     address: PhotoAddress,
     text: PhotoText,
     chosen: int | None = None,
@@ -257,7 +250,7 @@ def hit_cards(
 
     Args:
         hits: The results.
-        score: What their scores mean.
+        score: What their scores mean; without a unit they have no bars.
         address: Addresses of photos.
         text: Alternative texts of photos.
         chosen: Number of the photo that is marked.
@@ -265,11 +258,12 @@ def hit_cards(
     """
     cards = []
     for hit in hits:
-        bar = Bar.of_hit(hit, score)
+        bar = Bar.of_hit(hit, score) if score.unit else None
+        number = f", {bar.unit} {bar.number}" if bar else ""
         card = PhotoCard(
             number=hit.number,
             address=address(hit.number, "small"),
-            label=f"{label} {hit.rank}, {bar.unit} {bar.number}: {text(hit.number)}",
+            label=f"{label} {hit.rank}{number}: {text(hit.number)}",
             alt=text(hit.number),
             current=hit.number == chosen,
             bar=bar,
@@ -307,10 +301,10 @@ def photo_picks(
         )
         for number in numbers
     ]
-    return render("components/photo_cards.html", cards=cards, kind=kind)
+    return render("components/photo_cards.html", cards=cards, kind=kind, can_pick=False)
 
 
-def ranked_sentences(hits: Sequence[Hit], score: Score, own: Collection[str]) -> Markup:
+def ranked_sentences(hits: Sequence[Hit], score: Meaning, own: Collection[str]) -> Markup:
     """Return results as sentences to click, best first; see `sentence_list`."""
     bars = [Bar.of_hit(hit, score) for hit in hits]
     return sentence_list([hit.item for hit in hits], own, bars)

@@ -46,10 +46,10 @@ def chip(label: str, **options: Any) -> gr.Button:
     return gr.Button(label, elem_classes="chip", size="sm", **options)
 
 
-def upload_chip() -> gr.UploadButton:
+def upload_chip(**options: Any) -> gr.UploadButton:
     """Return a small button to upload a photo."""
     return gr.UploadButton(
-        "Use your own photo", file_types=["image"], elem_classes="chip", size="sm"
+        "Use your own photo", file_types=["image"], elem_classes="chip", size="sm", **options
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,11 +70,12 @@ def _http(library: Library, call: ProgramCall) -> str:
 def parameters(library: Library, call: ProgramCall) -> dict[str, Any]:
     """Return the parameters of a call over HTTP."""
     values: dict[str, Any] = dict(call.texts)
-    if call.photo == OWN_PHOTO:
-        values["photo"] = PHOTO_FILE
-    elif call.photo is not None:
-        token = library.galleries[call.gallery].token
-        values["photo"] = images.address(token, call.photo, "large")
+    if call.photo is not None:
+        photo = PHOTO_FILE
+        if call.photo != OWN_PHOTO:
+            photo = images.address(library.galleries[call.gallery].token, call.photo, "large")
+        values |= {"photos": [photo]} if call.is_mixed else {"photo": photo}
+    values |= call.refinement
     if call.model:
         values["model"] = call.model
     if call.takes_gallery:
@@ -88,9 +89,12 @@ def _command(library: Library, call: ProgramCall) -> str:
     words = ["python", "-m", "vsdemo", call.endpoint]
     if call.model:
         words.append(shown_folder(library.models[call.model]))
-    if call.photo is not None:
+    if call.photo is not None and not call.is_mixed:
         words.append(PHOTO_FILE)
     words += call.texts.values()
+    if call.photo is not None and call.is_mixed:
+        words += ["--photo", PHOTO_FILE]
+    words += _options(call.refinement)
     if call.takes_gallery:
         gallery = library.galleries[call.gallery]
         words += ["--gallery", gallery.name, "--split", gallery.split]
@@ -99,15 +103,29 @@ def _command(library: Library, call: ProgramCall) -> str:
     return shlex.join([*words, "--json"])
 
 
+def _options(refinement: Mapping[str, Any]) -> list[str]:
+    """Return what narrows a search down as options of the command."""
+    words = []
+    values = {**refinement, **refinement.get("conditions", {})}
+    for name, value in values.items():
+        if name == "groups_copies":
+            words.append("--group-copies")
+        elif name != "conditions":
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    return words
+
+
 def _python(library: Library, call: ProgramCall) -> str:
     imports = ["from pathlib import Path"]
     if call.photo is not None:
         imports.append("from vsdemo.core.images import open_photo")
     kind = "Engine" if call.takes_gallery else "Reader"
-    imports += [
-        f"from vsdemo.search.engine import {kind}",
-        "from vsdemo.serving import answers",
-    ]
+    imports.append(f"from vsdemo.search.engine import {kind}")
+    if _needs_query(call):
+        imports.append("from vsdemo.search.query import make_query")
+    imports.append("from vsdemo.serving import answers")
+    if "conditions" in call.refinement:
+        imports.insert(1, "from vsdemo.data.catalog.filters import PhotoFilter")
     return "\n".join([*imports, "", *_statements(library, call, kind)])
 
 
@@ -126,13 +144,30 @@ def _statements(library: Library, call: ProgramCall, kind: str) -> Sequence[str]
         gallery = library.galleries[call.gallery]
         arguments += [repr(gallery.name), repr(gallery.split)]
     values = ["model"]
-    if call.photo is not None:
+    if call.photo is not None and not call.is_mixed:
         values.append(f'open_photo("{PHOTO_FILE}")')
-    values += texts
+    values += [_query(call)] if _needs_query(call) else texts
     if call.k:
         values.append(f"k={call.k}")
-    function = of_text if call.photo is None else of_photo
+    function = of_text if call.photo is None or call.is_mixed else of_photo
     return [
         f"model = {kind}({', '.join(arguments)})",
         f"answers.{function}({', '.join(values)})",
     ]
+
+
+def _needs_query(call: ProgramCall) -> bool:
+    """Whether a search is more than a sentence."""
+    return bool(call.refinement) or (call.is_mixed and call.photo is not None)
+
+
+def _query(call: ProgramCall) -> str:
+    """Return the expression of a search that is more than a sentence."""
+    arguments = [repr(text) for text in call.texts.values()]
+    if call.photo is not None:
+        arguments.append(f'[open_photo("{PHOTO_FILE}")]')
+    for name, value in call.refinement.items():
+        is_filter = name == "conditions"
+        shown = f"PhotoFilter.model_validate({value!r})" if is_filter else repr(value)
+        arguments.append(f"{name}={shown}")
+    return f"make_query({', '.join(arguments)})"

@@ -12,21 +12,26 @@ from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
-from vsdemo.core.hits import Hit
-from vsdemo.core.images import open_photo
-from vsdemo.core.paths import shorten_paths
+from vsdemo.core.paths import printable, shorten_paths
+from vsdemo.core.sentences import Sentence
 from vsdemo.search.engine import MAX_K, Engine
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html, words
 from vsdemo.ui.components.html import Bar, PhotoCard
-from vsdemo.ui.components.widgets import clickable_html, note_html, one_line
+from vsdemo.ui.components.templates import render
+from vsdemo.ui.components.widgets import clickable_html, note_html, one_line, upload_chip
 from vsdemo.ui.library.pending import Pending, Status
 from vsdemo.ui.search import view
 from vsdemo.ui.search.clip_offer import CLIP, ClipOffer
+from vsdemo.ui.search.filters import FilterPanel
+from vsdemo.ui.search.filters import read as read_filters
+from vsdemo.ui.search.refinement import Refinement
+from vsdemo.ui.search.results import can_pick
 from vsdemo.ui.search.state import Ongoing, SearchState
 from vsdemo.ui.search.tree import TreePanel
 from vsdemo.ui.tabs import FIRST_K, OWN, SIMILAR, Context, Selection, Visit, is_shown
+from vsdemo.ui.uploads import GONE, is_uploaded
 
 ABOUT = "Type a sentence and see the photos it describes."
 NEAREST = 6
@@ -44,8 +49,10 @@ class SearchTab:
         with gr.Row(elem_classes="query-row"):
             self.query = one_line("Sentence", "What should the photos show?", elem_id="query")
             self.find = gr.Button("Find photos", variant="primary", scale=0, elem_id="find")
+            self.photo = upload_chip(elem_id="query-upload")
         self.examples = clickable_html("search-examples", html.examples(()), padding=False)
         self.words = clickable_html("unread-words", padding=False)
+        self.filters = FilterPanel()
         self.note = note_html(html.progress("Opening the gallery"))
         is_missing = CLIP in context.downloads.names
         self.offer = ClipOffer(context, context.visits[self.key]) if is_missing else None
@@ -53,6 +60,12 @@ class SearchTab:
             with gr.Column(scale=8, min_width=320):
                 first = next(iter(self.library.galleries.values()))
                 cards = min(FIRST_K, len(first.photos))
+                self.picked = gr.HTML(
+                    render("search/picked.html"),
+                    elem_id="picked",
+                    js_on_load="vsdemo.followPicks(element, trigger)",
+                    padding=False,
+                )
                 self.grid = clickable_html("grid", html.skeleton(cards), padding=False)
                 self.more = gr.Button("Show more", elem_classes="more", interactive=False)
             with gr.Column(scale=5, min_width=320, elem_classes="side-column"):
@@ -71,13 +84,18 @@ class SearchTab:
         """Every widget that a callback may change."""
         query = [self.query, self.examples, self.words]
         results = [self.note, self.grid, self.more, self.detail, self.state]
-        return [*query, *results, *self.context.place]
+        return [*query, *results, *self.filters.outputs, *self.context.place]
 
     def _connect(self) -> None:
         guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
         settings = self.context.settings
+        query = [self.query, *state, *settings, *self.filters.values]
         for event in (self.find.click, self.query.submit):
-            event(guard(self.run), [self.query, *settings], outputs, **NEWEST)
+            event(guard(self.run), query, outputs, **NEWEST)
+        self.photo.upload(guard(self.run_photo), [self.photo, *settings], outputs, **NEWEST)
+        self.grid.stop(guard(self.drop_photo), state, outputs, **NEWEST)
+        self.filters.on_change(guard(self.refine), [*state, *self.filters.values], outputs)
+        self.filters.clear.click(guard(self.clear_filters), state, outputs, **NEWEST)
         self.examples.click(guard(self.run_example), settings, outputs, **NEWEST)
         self.words.click(guard(self.correct), state, outputs, **NEWEST)
         self.more.click(guard(self.show_more), state, outputs, **NEWEST)
@@ -118,13 +136,20 @@ class SearchTab:
                 selection = replace(selection, text=text)
             elif state.gallery == visit.gallery:
                 text = state.text
+        is_same = state is not None and state.gallery == visit.gallery
+        if state and is_same and selection == state.selection:
+            refinement = state.refinement
+        else:
+            refinement = Refinement.from_address(selection.value)
+        yield self.filters.write(refinement)
         yield from self._open_gallery(
             SearchState(
                 text,
                 visit.model,
                 visit.gallery,
                 visit.k,
-                similar_to=None if text else self._query_photo(visit, state),
+                similar_to=self._query_photo(visit, state),
+                refinement=refinement,
                 photo=selection.photo_in(visit.gallery),
                 selection=selection,
             ),
@@ -163,9 +188,16 @@ class SearchTab:
                     yield {**update, self.examples: html.examples(examples)}
                 state = update[self.state]
         yield from self._search_when_ready(state)
+        yield from self._offer_filters(state)
         checked = self.library.wait_for_examples(model, gallery)
         if checked != examples:
             yield {self.examples: html.examples(checked)}
+
+    def _offer_filters(self, state: SearchState) -> Updates:
+        """Offer the folders and cameras of the gallery, if it can be searched."""
+        pending = self._pending(state)
+        if pending.future.done() and not pending.failed:
+            yield self.filters.show(pending.result().table)
 
     def _search_when_ready(self, state: SearchState) -> Updates:
         """Search as soon as photos are encoded, or say why they cannot be searched."""
@@ -196,37 +228,107 @@ class SearchTab:
         count = len(engine.photos)
         yield {self.note: html.note(f"{count:,} photos. Type a sentence to search them.")}
 
-    def run(self, text: str, model: str, gallery: str, k: int) -> Updates:
-        """Search for the photos that a sentence describes."""
+    def run(
+        self,
+        text: str,
+        state: SearchState | None,
+        model: str,
+        gallery: str,
+        k: int,
+        *filters: Any,
+    ) -> Updates:
+        """Search for what was typed, together with the photo that is the query."""
         selection = Selection(text.strip())
-        yield from self.search(SearchState(text, model, gallery, k, selection=selection))
+        photo = None
+        if state is not None and state.gallery == gallery:
+            photo = state.similar_to
+            if photo is not None:
+                selection = replace(self._like(photo, gallery), text=text.strip())
+        state = SearchState(
+            text.strip(),
+            model,
+            gallery,
+            k,
+            similar_to=photo,
+            refinement=read_filters(*filters),
+            selection=selection,
+        )
+        if not state.has_query:
+            Sentence.from_user(text)  # says what to do
+        yield from self.search(state)
 
-    def search_similar(self, state: SearchState | None) -> Updates:
-        """Search for photos that are similar to the large one."""
+    def refine(self, state: SearchState | None, *filters: Any) -> Updates:
+        """Repeat the search with other filters."""
+        if state is None:
+            return
+        within = state.refinement.within
+        refinement = replace(read_filters(*filters), within=within)
+        if refinement != state.refinement:
+            yield from self._show_refined(replace(state, refinement=refinement))
+
+    def clear_filters(self, state: SearchState | None) -> Updates:
+        """Repeat the search without filters."""
+        yield self.filters.write(Refinement())
+        if state is not None and state.refinement != Refinement():
+            yield from self._show_refined(replace(state, refinement=Refinement()))
+
+    def _show_refined(self, state: SearchState) -> Updates:
+        """Search with other filters; without a query, show the photos in order again."""
+        state = replace(state, hits=(), photo=None, browsed=0)
+        if state.has_query:
+            yield from self.search(state)
+        else:
+            state = replace(state, ongoing=Ongoing())
+            engine = yield from self._next_engine(state)
+            yield {**self._browse(engine.gallery, state), self.note: ""}
+
+    def run_photo(self, path: str, model: str, gallery: str, k: int) -> Updates:
+        """Search for photos that are like a visitor's photo."""
+        if not is_uploaded(path):
+            raise UserError(GONE)
+        yield {self.query: ""}
+        state = SearchState("", model, gallery, k, similar_to=path)
+        yield from self.search(replace(state, selection=self._like(path, gallery)))
+
+    def drop_photo(self, state: SearchState | None) -> Updates:
+        """Search without the photo that is the query."""
         if state is not None:
-            photo = state.photo or 0
-            selection = Selection(photo=photo, gallery=state.gallery).similar
-            yield {self.query: ""}
-            yield from self.search(
-                SearchState(
-                    "",
-                    state.model,
-                    state.gallery,
-                    state.k,
-                    similar_to=photo,
-                    photo=photo,
-                    selection=selection,
-                )
-            )
+            selection = Selection(state.text)
+            state = replace(state, similar_to=None, photo=None, selection=selection)
+            yield from self._show_refined(state)
+
+    @staticmethod
+    def _like(photo: int | str, gallery: str) -> Selection:
+        """Return the selection of a search by a photo: its number in the gallery, or its file."""
+        if isinstance(photo, int):
+            return Selection(photo=photo, gallery=gallery).similar
+        return Selection(upload=photo).similar
 
     def run_example(self, model: str, gallery: str, k: int, event: gr.EventData) -> Updates:
         """Search for the clicked example."""
         yield from self.run_other(callbacks.clicked_name(event), model, gallery, k)
 
     def run_other(self, text: str, model: str, gallery: str, k: int) -> Updates:
-        """Search for a sentence that was not typed."""
-        yield {self.query: text}
-        yield from self.run(text, model, gallery, k)
+        """Search for a sentence that was not typed, without filters."""
+        yield {self.query: text, **self.filters.write(Refinement())}
+        yield from self.search(
+            SearchState(text, model, gallery, k, selection=Selection(text.strip()))
+        )
+
+    def search_similar(self, state: SearchState | None) -> Updates:
+        """Search for photos that are similar to the large one."""
+        if state is not None:
+            photo = state.photo or 0
+            yield {self.query: ""}
+            yield from self.search(
+                replace(
+                    state,
+                    text="",
+                    hits=(),
+                    similar_to=photo,
+                    selection=self._like(photo, state.gallery),
+                )
+            )
 
     def search(self, state: SearchState) -> Updates:
         """Search, and fill the page."""
@@ -260,13 +362,17 @@ class SearchTab:
 
     def _search(self, engine: Engine, state: SearchState, count: int) -> SearchState:
         """Return the state with hits and a large photo, the best one unless another is wanted."""
-        hits = tuple(_hits(engine, state, count))
-        state.ongoing.hits = hits
+        if not _has_query(engine, state):
+            raise UserError("This photo cannot be read; choose another one.")
+        result = engine.rank(state.query)
+        hits = tuple(result.hits(0, count))
+        state.ongoing.hits, state.ongoing.ranking = hits, result
         photo = state.photo
         if photo is None or photo >= len(engine.photos):
-            photo = hits[0].number
+            photo = hits[0].number if hits else None
         state = replace(state, hits=hits, photo=photo)
-        return _select(state, photo) if state.selection.text else state
+        is_sentence = state.selection.text and photo is not None
+        return _select(state, photo or 0) if is_sentence else state
 
     def _page(self, engine: Engine, state: SearchState) -> Update:
         """Return the results and the large photo."""
@@ -276,7 +382,7 @@ class SearchTab:
         """Add `k` more photos."""
         if state is None:
             return
-        if not state.hits:
+        if not state.is_result:
             photos = self.library.photos(state.gallery)
             captions = yield from callbacks.wait_for_more(self.note, photos)
             yield self._browse(captions, state)
@@ -294,7 +400,7 @@ class SearchTab:
         if state is None:
             return
         state.ongoing.has_choice = True
-        engine = (yield from self._next_engine(state)) if state.hits else None
+        engine = (yield from self._next_engine(state)) if state.is_result else None
         captions = engine.gallery if engine else (yield from self._photos(state))
         number = callbacks.clicked_number(event, len(captions.photos))
         yield self._detail(captions, _select(_newest(state), number), engine)
@@ -372,16 +478,9 @@ class SearchTab:
         return {
             self.words: words.unread_words(state.text, view.unread_words(engine, state)),
             self.note: note,
-            self.more: gr.update(interactive=len(state.hits) < min(len(engine.photos), MAX_K)),
+            self.more: gr.update(interactive=len(state.hits) < min(_total(state), MAX_K)),
             self.grid: view.summary(engine, state, self._query_address(state))
-            + html.photo_grid(
-                state.hits,
-                engine.score,
-                self._address(state.gallery),
-                html.photo_text(engine.gallery),
-                chosen=state.photo,
-                is_nearest=view.nothing_matches(engine, state),
-            ),
+            + view.results(engine, state, self.library.galleries[state.gallery]),
         }
 
     def _browse(self, captions: CaptionSet, state: SearchState) -> Update:
@@ -406,13 +505,17 @@ class SearchTab:
         self, captions: CaptionSet, state: SearchState, engine: Engine | None = None
     ) -> Update:
         """Return the large photo; with an engine, also its score and the nearest photos."""
+        if state.is_result and state.photo is None:  # there is no result
+            return {self.detail: "", **self._place(state)}
+        gallery = self.library.galleries[state.gallery]
         address, number = self._address(state.gallery), state.photo or 0
         text = html.photo_text(captions)
         bar: Bar | None = None
         nearest: list[PhotoCard] = []
         if engine:
             hit = next((hit for hit in state.hits if hit.number == number), None)
-            bar = Bar.of_hit(hit, engine.score) if hit else None
+            result = state.ongoing.ranking
+            bar = Bar.of_hit(hit, result) if hit and result and result.unit else None
             similar = engine.similar_photos(number, NEAREST)
             nearest = html.hit_cards(similar, engine.score, address, text)
         detail = view.detail(
@@ -421,7 +524,9 @@ class SearchTab:
             text=text(number),
             bar=bar,
             nearest=nearest,
-            facts=view.photo_facts(self.library.galleries[state.gallery], number),
+            facts=view.photo_facts(gallery, number),
+            number=number,
+            path=printable(str(gallery.photos[number])) if can_pick(gallery) else "",
         )
         return {self.detail: detail, **self._place(state)}
 
@@ -430,17 +535,9 @@ class SearchTab:
         return {self.state: state, **self.context.record(state, state.upload)}
 
 
-def _hits(engine: Engine, state: SearchState, count: int) -> list[Hit]:
-    """Return the photos that fit the query best."""
-    match state.similar_to:
-        case None:
-            return engine.search(state.text, count)
-        case int(number):
-            if not _has_query(engine, state):
-                raise UserError("This photo cannot be read; choose another one.")
-            return engine.similar_photos(number, count)
-        case path:
-            return engine.photos_like(open_photo(path), count)
+def _total(state: SearchState) -> int:
+    """Return the number of results."""
+    return len(state.ongoing.ranking or ())
 
 
 def _has_query(engine: Engine, state: SearchState) -> bool:

@@ -12,9 +12,11 @@ from vsdemo.core.sentences import Tree
 from vsdemo.data.galleries import Gallery
 from vsdemo.plots import tree_svg
 from vsdemo.search.engine import Engine
+from vsdemo.search.query import parse_terms
 from vsdemo.search.suggestions import UnreadWord
-from vsdemo.ui.components.html import Bar, PhotoCard, progress, tidy
+from vsdemo.ui.components.html import Bar, PhotoCard, photo_text, progress, tidy
 from vsdemo.ui.components.templates import render
+from vsdemo.ui.search.results import RESULTS, ShownResult, can_pick
 from vsdemo.ui.search.state import SearchState
 
 TREE_HINT = "Hover over or focus a word to see its role."
@@ -29,6 +31,8 @@ def detail(
     bar: Bar | None,
     nearest: Sequence[PhotoCard],
     facts: Sequence[str] = (),
+    number: int = 0,
+    path: str = "",
 ) -> Markup:
     """Return one large photo with its captions and what to do with it.
 
@@ -39,6 +43,8 @@ def detail(
         bar: Its score for the query, if there is one.
         nearest: The nearest photos.
         facts: What is known of its file; see `photo_facts`.
+        number: Its number in the gallery.
+        path: The path of its file where the visitor may use it; otherwise empty.
     """
     return render(
         "search/detail.html",
@@ -48,6 +54,8 @@ def detail(
         bar=bar,
         nearest=nearest,
         facts=facts,
+        number=number,
+        path=path,
     )
 
 
@@ -79,15 +87,14 @@ def tree(sentence: str, parsed: Tree) -> Markup:
     return render("search/tree.html", sentence=sentence, tree=svg, hint=TREE_HINT)
 
 
-def nothing_matches(engine: Engine, state: SearchState) -> bool:
-    """Return whether the photos are only the nearest ones.
+def unmatched(engine: Engine, state: SearchState) -> list[str]:
+    """Return the sentences of the query that no photo matches.
 
-    It is False as long as that is unknown, or other photos follow.
+    There are none as long as that is unknown, or other photos follow.
     """
-    if not state.text:
-        return False
+    result = state.ongoing.ranking
     is_known = engine.knows_threshold and not engine.is_partial
-    return is_known and not engine.matches(state.text, state.hits)
+    return engine.unmatched(result) if result is not None and is_known else []
 
 
 def preparation(engine: Engine, state: SearchState, total: int, left: float | None) -> Markup:
@@ -107,8 +114,9 @@ def preparation(engine: Engine, state: SearchState, total: int, left: float | No
 
 
 def unread_words(engine: Engine, state: SearchState) -> list[UnreadWord]:
-    """Return the words of the sentence that the model has not learned; none of a photo."""
-    return engine.unread_words(state.text) if state.text else []
+    """Return the words of the sentences that the model has not learned; none of a photo."""
+    texts = [str(term.source) for term in parse_terms(state.text)]
+    return [word for text in texts for word in engine.unread_words(text)]
 
 
 def summary(engine: Engine, state: SearchState, query_photo: str) -> Markup:
@@ -120,16 +128,36 @@ def summary(engine: Engine, state: SearchState, query_photo: str) -> Markup:
     Args:
         engine: The engine of the results.
         state: What was searched for.
-        query_photo: Address of the photo that is the query; empty if a sentence is.
+        query_photo: Address of the photo that is the query; empty if there is none.
     """
+    result = state.ongoing.ranking
     return render(
         "search/summary.html",
         text=shorten(state.text, MAX_TEXT, placeholder=" …"),
         query_photo=query_photo,
         model=state.model,
-        nothing_matches=nothing_matches(engine, state),
+        unmatched=[shorten(text, MAX_TEXT, placeholder=" …") for text in unmatched(engine, state)],
         hits=len(state.hits),
-        photos=len(engine.photos),
+        results=0 if result is None else len(result),
+        photos=len(engine.photos) if result is None else result.candidates,
+        is_filtered=state.refinement.narrows,
         is_partial=engine.is_partial,
         unreadable=len(engine.unreadable),
+    )
+
+
+def results(engine: Engine, state: SearchState, gallery: Gallery) -> Markup:
+    """Return the first photos of a result, and a button that shows all."""
+    ranking = state.ongoing.ranking
+    assert ranking is not None  # there are hits
+    is_nearest = bool(unmatched(engine, state))
+    shown = ShownResult(ranking, gallery, photo_text(engine.gallery), is_nearest)
+    return render(
+        "search/results.html",
+        name=RESULTS.add(shown),
+        gallery=gallery.token,
+        total=len(ranking),
+        cards=shown.cards(0, len(state.hits), state.photo),
+        kind="grid nearest" if is_nearest else "grid",
+        can_pick=can_pick(gallery),
     )
