@@ -1,15 +1,20 @@
 """Every template shows hostile captions, file names, sentences and names of models as text."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from tests.support.hostile import HOSTILE, check_escaped
 from vsdemo.core.alignment import Alignment, Fragment
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.hits import Hit, RegionHit
 from vsdemo.core.sentences import Tree
+from vsdemo.data.galleries import Gallery
 from vsdemo.evaluation.task import Quality
 from vsdemo.models.scores import SCORES
+from vsdemo.search.ranking import Ranking
 from vsdemo.search.sentence_comparison import SentenceComparison
 from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui.alignment import view as alignment
@@ -30,6 +35,7 @@ WITHOUT_TEXTS = {
     "components/skeleton.html",
     "describe/pick_label.html",
     "models/waiting.html",
+    "search/picked.html",
 }
 WITH_CODE = {"components/message.html", "components/with_code.html"}  # they read backticks
 BOX = (0.0, 0.0, 1.0, 1.0)
@@ -60,13 +66,15 @@ def weights(text):
 
 def photo_cards(text):
     card = PhotoCard(0, text, text, text, current=True, bar=Bar(0.5, text, text, text))
-    return templates.render("components/photo_cards.html", cards=[card], kind="grid")
+    return templates.render("components/photo_cards.html", cards=[card], kind="grid", can_pick=True)
 
 
 def photo_detail(text):
     card = PhotoCard(0, text, text, text)
     bar = Bar(0.5, text, text, text)
-    return search.detail(text, [text], text=text, bar=bar, nearest=[card])
+    return search.detail(
+        text, [text], text=text, bar=bar, nearest=[card], file=search.OwnFile([text], 0, text)
+    )
 
 
 def sentence_list(text):
@@ -75,10 +83,6 @@ def sentence_list(text):
 
 def ranked_sentences(text):
     return html.ranked_sentences([hit(text)], SCORES["order"], [text])
-
-
-def photo_grid(text):
-    return html.photo_grid([hit(text)], SCORES["order"], lambda n, s: text, lambda n: text)
 
 
 def photo_picks(text):
@@ -119,20 +123,42 @@ def unread(text):
     return words.unread_words(text, [word])
 
 
-def no_match(text):
+def searched(text, **unlike):
+    """Return an engine and a state whose result has one photo of this name."""
+    ranking = Ranking(
+        names=[text],
+        numbers=torch.zeros(1, dtype=torch.long),
+        scores=torch.zeros(1),
+        unit_scores=torch.zeros(1),
+        scale=None,
+        unit=text,
+        meaning=text,
+        candidates=1,
+    )
     engine = SimpleNamespace(
         knows_threshold=True,
         is_partial=False,
-        matches=lambda text, hits: False,
+        unmatched=lambda result: [text],
         photos=[0],
         unreadable={},
+        gallery=CaptionSet(text, text, (Path("a"),), (text,), (0,)),
     )
-    return search.summary(engine, SearchState(text, text, text, 1, hits=(hit(text),)), "")
+    state = SearchState(text, text, text, 1, hits=(hit(text),), **unlike)
+    state.ongoing.ranking = ranking
+    return engine, state
+
+
+def no_match(text):
+    return search.summary(*searched(text), "")
 
 
 def similar_photos(text):
-    engine = SimpleNamespace(is_partial=False, photos=[0], unreadable={})
-    return search.summary(engine, SearchState("", text, text, 1, similar_to=0), text)
+    return search.summary(*searched(text, similar_to=0), text)
+
+
+def results(text):
+    gallery = Gallery(text, text, text, text, (Path("a"),), is_own=True)
+    return search.results(*searched(text), gallery)
 
 
 CASES = [
@@ -143,7 +169,6 @@ CASES = [
     ("components/note.html", html.note),
     ("components/note.html", html.problem),
     ("components/photo_cards.html", photo_cards),
-    ("components/photo_cards.html", photo_grid),
     ("components/photo_cards.html", photo_picks),
     ("components/progress.html", html.progress),
     ("components/progress.html", lambda t: html.progress(t, 1, 2)),
@@ -162,6 +187,7 @@ CASES = [
     ("models/field.html", lambda t: models.field(t, ModelOffer(t, State.READY))),
     ("models/panel.html", model_panel),
     ("search/detail.html", photo_detail),
+    ("search/results.html", results),
     ("search/summary.html", no_match),
     ("search/summary.html", similar_photos),
     ("search/tree.html", lambda t: search.tree(t, aligned(t).tree)),

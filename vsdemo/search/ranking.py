@@ -51,7 +51,7 @@ class Ranking:
         scale: Scale of the bars of unit scores.
         unit: Unit of the scores.
         meaning: What the scores mean.
-        candidates: How many photos meet the query's conditions.
+        candidates: How many photos meet the query's conditions; those of the query count too.
         best: Each sentence of the query that photos should match, and the highest unit score of it
             with a photo that meets the conditions.
         copies: (M,) how many photos are nearly the same as each, and are left out; None if such
@@ -122,6 +122,10 @@ def rank(
         UserError: There are no photos in the folder of the query.
     """
     meets = _candidates(query, len(photos), table)
+    candidates = int(meets.sum())
+    for term in query.terms:
+        if isinstance(term.source, int):
+            meets[term.source] = False  # a photo of the query is no result
     scores, unit_scores, scale, unit, meaning = _total(query, of_terms, photos)
     numbers = meets.nonzero()[:, 0]  # (C,)
     best = tuple(
@@ -129,7 +133,6 @@ def rank(
         for term, of_term in zip(query.terms, of_terms, strict=True)
         if isinstance(term.source, str) and term.weight > 0 and len(numbers)
     )
-    candidates = len(numbers)
     if query.terms:
         numbers = numbers[scores[numbers].sort(descending=True, stable=True).indices]
     copies = None
@@ -155,7 +158,7 @@ def rank(
 
 
 def _candidates(query: Query, count: int, table: PhotoTable | None) -> Tensor:
-    """Return which photos meet the conditions, (N,) bool; a photo of the query is left out."""
+    """Return which photos meet the conditions, (N,) bool."""
     result = torch.ones(count, dtype=torch.bool)
     if table is not None and not query.filter.is_empty:
         result = torch.from_numpy(table.mask(query.filter))
@@ -163,9 +166,6 @@ def _candidates(query: Query, count: int, table: PhotoTable | None) -> Tensor:
         searched = torch.zeros_like(result)
         searched[list(query.within)] = True
         result &= searched
-    for term in query.terms:
-        if isinstance(term.source, int):
-            result[term.source] = False
     return result
 
 

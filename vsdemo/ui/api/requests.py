@@ -65,6 +65,10 @@ class SearchRequest(Request):
             f"count half. Or a list of up to {MAX_BATCH} such texts"
         ),
     ] = Field(default="", examples=["a red car"])
+    model: Model = ""
+    gallery: GalleryName = ""
+    k: K = 10
+    start: Annotated[int, Field(ge=0, description="Results to skip, for the next page")] = 0
     photos: Annotated[
         list[str | dict[str, Any]],
         Field(
@@ -89,10 +93,6 @@ class SearchRequest(Request):
     groups_copies: Annotated[
         bool, Field(description="Whether to return only one of photos that are nearly the same")
     ] = False
-    model: Model = ""
-    gallery: GalleryName = ""
-    k: K = 10
-    start: Annotated[int, Field(ge=0, description="Results to skip, for the next page")] = 0
 
 
 class DescribeRequest(Request):

@@ -169,6 +169,7 @@ for (const eventName of ["click", "keydown"]) {
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
+  const label = (button.dataset.label ||= button.textContent);
   try {
     await navigator.clipboard.writeText(button.dataset.copy);
     button.textContent = "Copied";
@@ -176,7 +177,7 @@ document.addEventListener("click", async (event) => {
     getSelection().selectAllChildren(button.previousElementSibling);
     button.textContent = "Selected";
   }
-  setTimeout(() => { button.textContent = "Copy"; }, vsdemo.COPY_LABEL_MS);
+  setTimeout(() => { button.textContent = label; }, vsdemo.COPY_LABEL_MS);
 });
 
 // Show the role of a word below the tree, since touch screens have no tooltips. A word with a long

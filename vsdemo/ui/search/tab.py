@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import printable, shorten_paths
+from vsdemo.core.paths import shorten_paths
 from vsdemo.core.sentences import Sentence
 from vsdemo.search.engine import MAX_K, Engine
 from vsdemo.ui import callbacks, images
@@ -27,7 +27,6 @@ from vsdemo.ui.search.clip_offer import CLIP, ClipOffer
 from vsdemo.ui.search.filters import FilterPanel
 from vsdemo.ui.search.filters import read as read_filters
 from vsdemo.ui.search.refinement import Refinement
-from vsdemo.ui.search.results import can_pick
 from vsdemo.ui.search.state import Ongoing, SearchState
 from vsdemo.ui.search.tree import TreePanel
 from vsdemo.ui.tabs import FIRST_K, OWN, SIMILAR, Context, Selection, Visit, is_shown
@@ -89,7 +88,7 @@ class SearchTab:
     def _connect(self) -> None:
         guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
         settings = self.context.settings
-        query = [self.query, *state, *settings, *self.filters.values]
+        query = [self.query, *settings, *state, *self.filters.values]
         for event in (self.find.click, self.query.submit):
             event(guard(self.run), query, outputs, **NEWEST)
         self.photo.upload(guard(self.run_photo), [self.photo, *settings], outputs, **NEWEST)
@@ -231,13 +230,22 @@ class SearchTab:
     def run(
         self,
         text: str,
-        state: SearchState | None,
         model: str,
         gallery: str,
         k: int,
+        state: SearchState | None = None,
         *filters: Any,
     ) -> Updates:
-        """Search for what was typed, together with the photo that is the query."""
+        """Search for what was typed.
+
+        Args:
+            text: What was typed.
+            model: Key of the model.
+            gallery: Key of the gallery.
+            k: Photos to show at a time.
+            state: What the page shows; a photo that is its query remains a part of the query.
+            filters: The values of the filters, or nothing to search without any.
+        """
         selection = Selection(text.strip())
         photo = None
         if state is not None and state.gallery == gallery:
@@ -250,7 +258,7 @@ class SearchTab:
             gallery,
             k,
             similar_to=photo,
-            refinement=read_filters(*filters),
+            refinement=read_filters(*filters) if filters else Refinement(),
             selection=selection,
         )
         if not state.has_query:
@@ -311,9 +319,7 @@ class SearchTab:
     def run_other(self, text: str, model: str, gallery: str, k: int) -> Updates:
         """Search for a sentence that was not typed, without filters."""
         yield {self.query: text, **self.filters.write(Refinement())}
-        yield from self.search(
-            SearchState(text, model, gallery, k, selection=Selection(text.strip()))
-        )
+        yield from self.run(text, model, gallery, k)
 
     def search_similar(self, state: SearchState | None) -> Updates:
         """Search for photos that are similar to the large one."""
@@ -507,7 +513,6 @@ class SearchTab:
         """Return the large photo; with an engine, also its score and the nearest photos."""
         if state.is_result and state.photo is None:  # there is no result
             return {self.detail: "", **self._place(state)}
-        gallery = self.library.galleries[state.gallery]
         address, number = self._address(state.gallery), state.photo or 0
         text = html.photo_text(captions)
         bar: Bar | None = None
@@ -524,9 +529,7 @@ class SearchTab:
             text=text(number),
             bar=bar,
             nearest=nearest,
-            facts=view.photo_facts(gallery, number),
-            number=number,
-            path=printable(str(gallery.photos[number])) if can_pick(gallery) else "",
+            file=view.own_file(self.library.galleries[state.gallery], number),
         )
         return {self.detail: detail, **self._place(state)}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from textwrap import shorten
 
 from markupsafe import Markup
@@ -23,6 +24,21 @@ TREE_HINT = "Hover over or focus a word to see its role."
 MAX_TEXT = 120  # characters of a sentence in a note
 
 
+@dataclass(frozen=True)
+class OwnFile:
+    """The file of a photo of one's own.
+
+    Attributes:
+        facts: Its name and, if it is indexed, date, camera, place, size and caption.
+        number: Number of the photo in the gallery.
+        path: Its path; empty on a public server.
+    """
+
+    facts: Sequence[str]
+    number: int
+    path: str
+
+
 def detail(
     photo: str,
     captions: Sequence[str],
@@ -30,9 +46,7 @@ def detail(
     text: str,
     bar: Bar | None,
     nearest: Sequence[PhotoCard],
-    facts: Sequence[str] = (),
-    number: int = 0,
-    path: str = "",
+    file: OwnFile | None = None,
 ) -> Markup:
     """Return one large photo with its captions and what to do with it.
 
@@ -42,9 +56,7 @@ def detail(
         text: Alternative text of the photo.
         bar: Its score for the query, if there is one.
         nearest: The nearest photos.
-        facts: What is known of its file; see `photo_facts`.
-        number: Its number in the gallery.
-        path: The path of its file where the visitor may use it; otherwise empty.
+        file: Its file, if it is a photo of the visitor's own.
     """
     return render(
         "search/detail.html",
@@ -53,32 +65,29 @@ def detail(
         captions=[tidy(caption) for caption in captions],
         bar=bar,
         nearest=nearest,
-        facts=facts,
-        number=number,
-        path=path,
+        file=file,
     )
 
 
-def photo_facts(gallery: Gallery, number: int) -> list[str]:
-    """Return what is known of a photo of one's own: file, date, camera, place, size, caption.
-
-    Of a photo that is not indexed it is the name of its file, of a data set's photo nothing.
-    """
+def own_file(gallery: Gallery, number: int) -> OwnFile | None:
+    """Return the file of a photo of one's own; None of a data set's photo."""
     if not gallery.is_own:
-        return []
+        return None
+    photo = gallery.photos[number]
     entry = gallery.entry(number)
-    if entry is None:
-        return [printable(gallery.photos[number].name)]
-    metadata = entry.metadata
-    facts = (
-        printable(entry.path),
-        metadata.taken.replace("T", " ")[:16],
-        metadata.camera,
-        metadata.place,
-        f"{entry.width:,} x {entry.height:,}",
-        metadata.caption,
-    )
-    return [fact for fact in facts if fact]
+    facts: tuple[str, ...] = (printable(photo.name),)
+    if entry is not None:
+        metadata = entry.metadata
+        facts = (
+            printable(entry.path),
+            metadata.taken.replace("T", " ")[:16],
+            metadata.camera,
+            metadata.place,
+            f"{entry.width:,} x {entry.height:,}",
+            metadata.caption,
+        )
+    path = printable(str(photo)) if can_pick(gallery) else ""
+    return OwnFile([fact for fact in facts if fact], number, path)
 
 
 def tree(sentence: str, parsed: Tree) -> Markup:
