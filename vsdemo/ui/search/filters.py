@@ -80,10 +80,12 @@ class FilterPanel:
     def _days(self) -> tuple[Any, Any]:
         return self.since, self.until
 
-    def show(self, table: PhotoTable | None) -> Update:
-        """Offer the folders and cameras of a gallery; None of one that is not indexed."""
-        if table is None:
-            return {self.known: gr.update(visible=False)}
+    def hide(self) -> Update:
+        """Hide the conditions until it is known whether a gallery is indexed."""
+        return {self.known: gr.update(visible=False)}
+
+    def show(self, table: PhotoTable) -> Update:
+        """Offer the folders and cameras of an index."""
         folders = [f for f in table.folder_counts if f and f.count("/") < DEPTH][:MAX_CHOICES]
         cameras = [*table.camera_counts][:MAX_CHOICES]
         return {

@@ -140,7 +140,7 @@ class SearchTab:
             refinement = state.refinement
         else:
             refinement = Refinement.from_address(selection.value)
-        yield self.filters.write(refinement)
+        yield {**self.filters.write(refinement), **({} if is_same else self.filters.hide())}
         yield from self._open_gallery(
             SearchState(
                 text,
@@ -195,8 +195,8 @@ class SearchTab:
     def _offer_filters(self, state: SearchState) -> Updates:
         """Offer the folders and cameras of the gallery, if it can be searched."""
         pending = self._pending(state)
-        if pending.future.done() and not pending.failed:
-            yield self.filters.show(pending.result().table)
+        if pending.future.done() and not pending.failed and (table := pending.result().table):
+            yield self.filters.show(table)
 
     def _search_when_ready(self, state: SearchState) -> Updates:
         """Search as soon as photos are encoded, or say why they cannot be searched."""
