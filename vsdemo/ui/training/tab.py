@@ -54,7 +54,7 @@ class TrainTab:
         """Create the widgets."""
         gr.HTML(html.about(ABOUT))
         self.note = gr.HTML("", elem_classes="notes", render=False)
-        self.plan = PlanPanel(self.note)
+        self.plan = PlanPanel(self.note, self.library.own_datasets)
         self.seen = gr.State({})
         self.status = clickable_html("status")
         with gr.Row(elem_classes="watching"):
