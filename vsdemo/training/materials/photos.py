@@ -13,6 +13,7 @@ from vsdemo import models
 from vsdemo.core.config import Config
 from vsdemo.core.device import autocast, device
 from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
 from vsdemo.evaluation.metrics import retrieval
 from vsdemo.evaluation.tasks import sts
@@ -124,8 +125,10 @@ class Photos(Pairs):
     def build(self) -> DualEncoder:
         """Compute missing photo features, prepare the captions and return a new model."""
         name = self.config.teacher
-        if name:
-            teacher.read_spec(name)  # an unknown one is an error before photos are read
+        if name:  # what is invalid is an error before photos are read
+            teacher.read_spec(name)
+        for sentence in self.watched:
+            Sentence.from_user(sentence)
         self._read_photos()
         self.teacher = teacher.load(name, self.train_set) if name else None
         self.probe = Probe(self.dev_set, self.config.needs, self.watched)

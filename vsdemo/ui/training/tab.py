@@ -180,7 +180,13 @@ class TrainTab:
         is_alive = run_state in jobs.ALIVE
         return {
             self.status: status(run, run_state, time.time(), is_own=is_own),
-            self.watched_results: watched.results(events, sentence, address, is_alive=is_alive),
+            self.watched_results: watched.results(
+                events,
+                sentence,
+                address,
+                keys=gallery.keys if gallery else (),
+                is_alive=is_alive,
+            ),
             self.log: log(run),
         }
 

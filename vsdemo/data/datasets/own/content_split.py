@@ -18,6 +18,7 @@ from vsdemo.data.catalog.examine import KEY_DIGITS
 
 DIGITS = 8  # of a key, hexadecimal, that choose its split
 TRAIN, DEV = 0.8, 0.1  # shares of the photos
+PART = 32  # files that are read between two reports
 MANY = 500  # files that are read with a progress bar
 
 
@@ -47,18 +48,25 @@ def complete_keys(
         cores.thread_pool() as pool,
         tqdm(total=len(unknown), desc="reading photos", disable=len(unknown) < MANY) as bar,
     ):
-        hashes = pool.map(_content_hash, [photos[i] for i in unknown])
-        for done, (i, key) in enumerate(zip(unknown, hashes, strict=True), start=1):
-            keys[i] = key
-            bar.update()
+        parts = [unknown[start : start + PART] for start in range(0, len(unknown), PART)]
+        hashes = pool.map(_content_hashes, [[photos[i] for i in part] for part in parts])
+        done = 0
+        for part, of_part in zip(parts, hashes, strict=True):
+            for i, key in zip(part, of_part, strict=True):
+                keys[i] = key
+            bar.update(len(part))
+            done += len(part)
             if progress:
                 progress(done, len(unknown))
     return keys
 
 
-def _content_hash(photo: Path) -> str:
-    """Return the hash of a file as a catalog has it; empty if it cannot be read."""
-    try:
-        return sha256(photo)[:KEY_DIGITS]
-    except OSError:
-        return ""
+def _content_hashes(photos: Sequence[Path]) -> list[str]:
+    """Return the hashes of files as a catalog has them; empty for those that cannot be read."""
+    hashes = []
+    for photo in photos:
+        try:
+            hashes.append(sha256(photo)[:KEY_DIGITS])
+        except OSError:
+            hashes.append("")
+    return hashes

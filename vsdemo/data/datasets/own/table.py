@@ -54,12 +54,11 @@ def read(file: Path, names: PhotoNames) -> Captions:
             )
             continue
         name, caption = row
-        path = _path_below(name, where)
-        photo = names.find(name) or names.find(path)
+        photo = names.find(name) or names.find(_path_below(name, where))
         if photo is None:
             captions.problem(
                 Kind.MISSING_PHOTO,
-                f"{where}: there is no photo {path[:MAX_SHOWN]} in {file.parent}; add it, or "
+                f"{where}: there is no photo {tidy(name)[:MAX_SHOWN]} in {file.parent}; add it, or "
                 "remove the line.",
             )
         else:
