@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
+from tests.support.captioned_folder import write_photos, write_table
 from tests.support.checkpoint_copies import editable_copy
 from tests.support.concurrent_searches import check_concurrent_searches
 from vsdemo.core.errors import UserError
@@ -276,6 +277,21 @@ def test_unreadable_photos_of_a_folder_are_left_out(toy_checkpoint, toy_root, tm
     own = Engine(toy_checkpoint, str(folder))
     assert list(own.unreadable) == [broken]
     assert len(own.search(SAME)) == len(own.gallery.photos) == 3
+
+
+def test_own_photos_are_described_by_their_captions_and_the_caption_bank(
+    toy_checkpoint, own_home, tmp_path
+):
+    folder = tmp_path / "photos"
+    captions = write_photos(folder, 6)
+    write_table(folder, {name: captions[name] for name in ("001.png", "002.png")})
+    (folder / "002.png").write_bytes(b"no photo")
+    own = Engine(toy_checkpoint, str(folder))
+    assert list(own.unreadable) == [folder / "002.png"]
+    assert own.gallery.captions == ("A green bar at 1.", "There is a green bar at 1.")
+    assert own.gallery.photos[own.gallery.photo_of[0]] == folder / "001.png"
+    assert own.sentences() == [*own.gallery.captions, *caption_bank.sentences()]
+    assert own.knows_threshold  # that of the checkpoint: two captions are too few to calibrate
 
 
 def test_an_unreadable_photo_of_a_data_set_is_an_error(

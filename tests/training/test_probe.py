@@ -1,7 +1,10 @@
 """The best photos of a few sentences during training, and training on the first photos only."""
 
+from dataclasses import replace
+
 import pytest
 
+from tests.conftest import BACKBONE
 from tests.support.small_runs import SETTINGS, logged, trainer
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.device import autocast
@@ -11,6 +14,7 @@ from vsdemo.evaluation import evaluate
 from vsdemo.evaluation.metrics import retrieval
 from vsdemo.models import checkpoint
 from vsdemo.training.probe import CAPTIONS, TOP, Probe
+from vsdemo.vision.features import FeatureCache
 
 OWN_CAPTIONS = [0, 13, 26]  # of 40: spread evenly
 
@@ -42,6 +46,17 @@ def test_a_probe_of_few_captions_has_each_once(dev, count):
 def test_invalid_sentences_are_refused(dev, sentence):
     with pytest.raises(UserError):
         Probe(dev, {"words"}, ["a dog", sentence])
+
+
+def test_own_photos_are_recorded_by_their_content(toy_checkpoint, dev):
+    keys = tuple(f"k{number}" for number in range(len(dev.photos)))
+    own = replace(dev, keys=keys, is_own=True)
+    features = FeatureCache(BACKBONE, "center").get(dev.photos)
+    model, _, _ = checkpoint.load(toy_checkpoint)
+    for record in Probe(own, {"words"}).rank(model, model.encode_image(features)):
+        assert record["keys"] == [keys[number] for number in record["photos"]]
+    for record in Probe(dev, {"words"}).rank(model, model.encode_image(features)):
+        assert "keys" not in record
 
 
 @pytest.mark.parametrize("preset", ["gru", "order", "bow"])

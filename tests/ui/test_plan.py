@@ -1,9 +1,14 @@
 """The widgets above the button Train."""
 
 import gradio as gr
+import pytest
 
+from tests.support.captioned_folder import write_photos, write_table
 from vsdemo import models
-from vsdemo.ui.training.plan import PlanPanel
+from vsdemo.core.errors import UserError
+from vsdemo.data.catalog.catalog import Catalog
+from vsdemo.ui.library import Library
+from vsdemo.ui.training.plan import PlanPanel, Request
 
 
 def test_presets_of_another_package_are_offered(monkeypatch):
@@ -12,3 +17,51 @@ def test_presets_of_another_package_are_offered(monkeypatch):
     with gr.Blocks():
         presets = PlanPanel(gr.HTML(render=False)).preset
     assert {"toy", "toy/first_captions"} <= {value for _, value in presets.choices}
+
+
+def test_own_photos_with_captions_are_offered(own_home, tmp_path):
+    folder = tmp_path / "mine"
+    write_table(folder, write_photos(folder))
+    own = Library(str(folder)).own_datasets
+    with gr.Blocks():
+        panel = PlanPanel(gr.HTML(render=False), own)
+    assert str(folder) in [value for _, value in panel.dataset.choices]
+    request = Request("bow/lesson", str(folder), "", board=False)
+    assert panel.spec(request).dataset == str(folder)
+    *_, last = panel.preview("bow/lesson", str(folder), "", False, ())
+    (checks,) = last.values()
+    assert "pictures for training and validation" in checks
+    assert "its figures are rough" in checks
+    write_table(folder, {"001.png": "A bar."})
+    *_, last = panel.preview("bow/lesson", str(folder), "", False, ())
+    (checks,) = last.values()
+    assert "too few photos with captions" in checks
+
+
+def test_own_photos_are_not_offered_without_captions_or_on_a_public_server(
+    own_home, tmp_path, monkeypatch
+):
+    folder = tmp_path / "mine"
+    captions = write_photos(folder, 9)
+    assert Library(str(folder)).own_datasets() == []
+    write_table(folder, captions)
+    assert Library(str(folder)).own_datasets() == [str(folder)]
+    Catalog.create("index", folder)
+    monkeypatch.setenv("GRADIO_SHARE", "1")
+    library = Library(str(folder))
+    assert library.own_datasets() == []
+    with gr.Blocks():
+        panel = PlanPanel(gr.HTML(render=False), library.own_datasets)
+    with pytest.raises(UserError, match="trains on"):
+        panel.spec(Request("bow/lesson", str(folder), "", board=False))
+
+
+def test_a_public_server_shows_no_photos_of_a_run_on_others(own_home, tmp_path, monkeypatch):
+    for name in ("shown", "hidden"):
+        write_table(tmp_path / name, write_photos(tmp_path / name))
+    monkeypatch.setenv("GRADIO_SHARE", "1")
+    library = Library(str(tmp_path / "shown"))
+    assert library.dev(str(tmp_path / "shown"))
+    assert library.dev(str(tmp_path / "hidden")) is None
+    monkeypatch.delenv("GRADIO_SHARE")
+    assert Library().dev(str(tmp_path / "hidden"))

@@ -55,6 +55,15 @@ def evaluation(epoch, *sentences, rank=2):
     return {"kind": "eval", "step": 1, "time": 1.0, "epoch": epoch, "watched": items}
 
 
+def test_own_photos_are_found_by_their_content():
+    event = evaluation(1, "a dog")
+    event["watched"][0]["keys"] = ["x", "y"]
+    shown = retrieved(event, keys=["new", "y", "x"])
+    assert re.findall(r"photo/a/(\d)/small", shown) == ["2", "1"]
+    assert re.findall(r"photo/a/(\d)/small", retrieved(event, keys=["y"])) == ["0"]
+    assert "Rank 2: a dog" in retrieved(event, keys=["y"])
+
+
 def retrieved(*events, **options):
     return watched.results(events, 0, address, **{"is_alive": True, **options})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -78,9 +79,14 @@ def load_engine(checkpoint: Path, gallery: str | None, split: str) -> Engine:
     from vsdemo.search.engine import Engine
 
     engine = Engine(checkpoint, gallery, split)
-    if reasons := list(engine.unreadable.values()):
-        print(f"Photos left out: {len(reasons):,}, such as: {reasons[0]}", file=sys.stderr)
+    print_left_out(engine.unreadable)
     return engine
+
+
+def print_left_out(unreadable: Mapping[Path, str]) -> None:
+    """Print on stderr how many photos cannot be read, and why the first one cannot."""
+    if reasons := list(unreadable.values()):
+        print(f"Photos left out: {len(reasons):,}, such as: {reasons[0]}", file=sys.stderr)
 
 
 def is_photo(text: str) -> bool:

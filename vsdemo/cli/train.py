@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from vsdemo.cli.options import print_left_out
 
 
 def train(  # noqa: PLR0913 (a command's parameters are its options)
     preset: Annotated[str, typer.Argument(help="Name of a preset; see `vsdemo models`.")],
     out: Annotated[Path, typer.Option(help="Output folder; an interrupted training resumes.")],
     data: Annotated[
-        str | None, typer.Option(help="Data set to train on; flickr8k by default.")
+        str | None,
+        typer.Option(help="Data set, index or folder with captions; flickr8k by default."),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -43,6 +47,8 @@ def train(  # noqa: PLR0913 (a command's parameters are its options)
     from vsdemo.training.trainer import Trainer
 
     config = override(models.preset(preset)[1], settings or [])
+    for note in preflight.require_dataset(config, data):
+        print(note, file=sys.stderr)
     preflight.require_memory(preset, config, data)
     with state.exclusive_run(out):
         with state.time_limit(minutes):
@@ -51,6 +57,7 @@ def train(  # noqa: PLR0913 (a command's parameters are its options)
             if tensorboard:
                 trainer.events.listeners.append(Board(out))
             outcome = trainer.run()
+        print_left_out(material.unreadable)
         if outcome == "stopped":
             print(f"Training stopped and saved in {out}; run the same command to resume.")
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,8 @@ class CaptionSet:
         captions: All captions, those of different photos in any order.
         photo_of: For each caption the index of its photo.
         keys: The content hash of each photo, empty where it has to be computed; or none at all.
-        folder: The folder below which photos are named; None to name them by their files alone.
+        folder: The folder of somebody's own photos, below which they are named; None of another
+            data set, whose photos are named by their files alone.
     """
 
     name: str
@@ -32,6 +33,11 @@ class CaptionSet:
     photo_of: tuple[int, ...] = ()
     keys: tuple[str, ...] = ()
     folder: Path | None = None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the photos are somebody's own, of which unreadable ones are left out."""
+        return self.folder is not None
 
     @cached_property
     def captions_of(self) -> list[list[int]]:
@@ -43,22 +49,22 @@ class CaptionSet:
 
     def first(self, count: int) -> CaptionSet:
         """Return the first `count` photos with their captions."""
-        kept = [caption for caption, photo in enumerate(self.photo_of) if photo < count]
-        return replace(
-            self,
-            photos=self.photos[:count],
-            captions=tuple(self.captions[caption] for caption in kept),
-            photo_of=tuple(self.photo_of[caption] for caption in kept),
-            keys=self.keys[:count],
-        )
+        return self._only(range(min(count, len(self.photos))))
 
     def without(self, photos: Container[Path]) -> CaptionSet:
-        """Return a set without captions as one without some photos."""
-        kept = [i for i, photo in enumerate(self.photos) if photo not in photos]
+        """Return the set without some photos and their captions."""
+        return self._only([i for i, photo in enumerate(self.photos) if photo not in photos])
+
+    def _only(self, photos: Sequence[int]) -> CaptionSet:
+        """Return some photos with their captions, which keep their order."""
+        number_of = {photo: number for number, photo in enumerate(photos)}
+        kept = [caption for caption, photo in enumerate(self.photo_of) if photo in number_of]
         return replace(
             self,
-            photos=tuple(self.photos[i] for i in kept),
-            keys=tuple(self.keys[i] for i in kept) if self.keys else (),
+            photos=tuple(self.photos[photo] for photo in photos),
+            captions=tuple(self.captions[caption] for caption in kept),
+            photo_of=tuple(number_of[self.photo_of[caption]] for caption in kept),
+            keys=tuple(self.keys[photo] for photo in photos) if self.keys else (),
         )
 
     def photo_name(self, number: int) -> str:

@@ -26,7 +26,8 @@ class Gallery:
         name: The data set, or the path of the folder.
         split: The split of the data set; `all` of a folder.
         photos: The photos.
-        is_own: Whether it is a folder of somebody's own photos, without captions.
+        is_own: Whether it is a folder of somebody's own photos, with captions or without.
+        is_captioned: Whether there are captions.
         keys: Content hashes of the photos, as in `CaptionSet`.
     """
 
@@ -36,6 +37,7 @@ class Gallery:
     split: str
     photos: tuple[Path, ...]
     is_own: bool = False
+    is_captioned: bool = False
     keys: tuple[str, ...] = ()
 
     def thumbnail(self, number: int) -> bytes | None:
@@ -86,10 +88,12 @@ def open_gallery(name: str, split: str, *, own: bool = False) -> Gallery | None:
 
     With `own`, which is for what the user named, raise a UserError instead.
     """
+    name = datasets.full_name(name)
     try:
-        is_own = not datasets.find(name).captioned
-        listed = datasets.load(name, split) if is_own else None
+        dataset = datasets.find(name)
+        listed = dataset.load(split) if dataset.is_own else None
         photos = listed.photos if listed else datasets.photos(name, split)
+        is_captioned = dataset.captioned
     except (UserError, OSError, ValueError, KeyError):
         if own:
             raise
@@ -97,11 +101,12 @@ def open_gallery(name: str, split: str, *, own: bool = False) -> Gallery | None:
     title = TITLES.get(name, Path(name).stem if own else name)
     return Gallery(
         key=f"{title}-{split}".lower(),
-        label=f"{title if is_own else f'{title} {split}'} ({len(photos):,})",
+        label=f"{title if dataset.is_own else f'{title} {split}'} ({len(photos):,})",
         name=name,
         split=split,
         photos=photos,
-        is_own=is_own,
+        is_own=dataset.is_own,
+        is_captioned=is_captioned,
         keys=listed.keys if listed else (),
     )
 

@@ -23,12 +23,11 @@ def overview() -> list[str]:
     for source in SOURCES:
         location = source.find()
         lines.append(_line(source.name, str(location) if location else None, source.how_to_get))
-    lines.append(
-        "COCO, Flickr30k or your own: put photos and a captions.json in the Karpathy format"
-    )
-    lines.append(
-        "into $VSDEMO_DATA/<name>/, or give the file's or a photo folder's path as --data."
-    )
+    lines += [
+        "COCO or Flickr30k: put photos and a captions.json in the Karpathy format into",
+        "$VSDEMO_DATA/<name>/. Your own: give a folder or an index as --data, with captions in",
+        "photo.txt beside photo.jpg, in a captions.csv (file, caption) or in the photos' metadata.",
+    ]
     return lines
 
 

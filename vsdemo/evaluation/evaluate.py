@@ -92,10 +92,11 @@ def load_photos(
 def _photo_data(spec: Spec, captions: CaptionSet, *, boxes: bool = False) -> PhotoData:
     checkpoint.check_photos(spec)
     cache = checkpoint.feature_cache(spec)
+    readable, features, _ = cache.get_readable(captions)
     return PhotoData(
-        split=captions,
-        features=cache.get(captions.photos),
-        boxes=cache.boxes(captions.photos) if boxes else None,
+        split=readable,
+        features=features,
+        boxes=cache.boxes(readable.photos) if boxes else None,
     )
 
 

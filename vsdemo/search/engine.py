@@ -43,11 +43,12 @@ from vsdemo.search.suggestions import (
     unread,
     word_list,
 )
-from vsdemo.vision.features import FeatureCache, UnreadablePhotos
+from vsdemo.vision.features import FeatureCache
 
 MAX_K = 1000
 MAX_BATCH = 32  # sentences of different visitors that are encoded together
 SHOWN_WORDS = 3  # in the message about unknown words
+FEWEST = 100  # captions of one's own photos on which a threshold is calibrated
 CALIBRATION = 500  # captions of a gallery, to be embedded before the first answer
 
 
@@ -216,10 +217,11 @@ class Reader:
     def load_captions(self, progress: Progress | None = None) -> Index:
         """Return `captions`; the first time, encode them and report the progress."""
         if self._captions is None:
-            self._captions = self.index_texts(self._caption_texts(), progress)
+            self._captions = self.index_texts(self.sentences(), progress)
         return self._captions
 
-    def _caption_texts(self) -> Sequence[str]:
+    def sentences(self) -> Sequence[str]:
+        """Return the sentences that describe photos, those of the caption bank."""
         return caption_bank.sentences()
 
     def describe(self, photo: Image.Image, k: int = 10) -> list[Hit]:
@@ -409,27 +411,23 @@ class Engine(Reader):
     def _read_gallery(self, offer: Callable[[Tensor], None]) -> Tensor:
         """Return the features of the gallery, (P, F) or (P, K, F).
 
-        Unreadable photos of a folder are left out; in a data set with captions they are an error.
+        Unreadable photos of one's own are left out; in another data set they are an error.
         Meanwhile, `offer` is called with the features of the first photos.
         """
-        try:
-            return self._features.get(
-                self.gallery.photos,
-                progress=self._progress,
-                on_partial=offer,
-                keys=self.gallery.keys,
-            )
-        except UnreadablePhotos as error:
-            readable = self.gallery.without(error.why)
-            if self.gallery.captions or not readable.photos:
-                raise
-            self.unreadable = error.why
-            self.gallery = readable
-            return self._features.get(readable.photos, keys=readable.keys)
+        self.gallery, features, self.unreadable = self._features.get_readable(
+            self.gallery, self._progress, offer
+        )
+        return features
 
-    def _caption_texts(self) -> Sequence[str]:
-        """Return the captions of the gallery, each once; the caption bank if it has none."""
-        return list(dict.fromkeys(self.gallery.captions)) or super()._caption_texts()
+    def sentences(self) -> Sequence[str]:
+        """Return the captions of the gallery, each once.
+
+        Photos of one's own, which have few captions or none, get the caption bank as well.
+        """
+        captions = list(dict.fromkeys(self.gallery.captions))
+        if captions and not self.gallery.is_own:
+            return captions
+        return list(dict.fromkeys([*captions, *super().sentences()]))
 
     def search(self, text: str, k: int = 10) -> list[Hit]:
         """Return the k photos that a sentence describes best."""
@@ -511,8 +509,9 @@ class Engine(Reader):
     def _needs_calibration(self) -> bool:
         """Whether the gallery has captions of another data set than the stored threshold."""
         stored = self._stored_threshold
-        is_own = stored is not None and stored.dataset == self.gallery.name
-        return bool(self.gallery.captions) and not is_own
+        is_stored = stored is not None and stored.dataset == self.gallery.name
+        needed = FEWEST if self.gallery.is_own else 1
+        return len(self.gallery.captions) >= needed and not is_stored
 
     def _captions_of_dev(self) -> list[int]:
         """Return the captions of photos in the dev split, all captions if there are none."""

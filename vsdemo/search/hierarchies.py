@@ -13,7 +13,7 @@ from torch import Tensor
 from vsdemo.core.errors import UserError
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
-from vsdemo.data import caption_bank, datasets, relations
+from vsdemo.data import datasets, relations
 from vsdemo.data.pairs import hypernyms
 from vsdemo.data.relations import Relations, common_sentences, generalize
 from vsdemo.data.storybook.concepts import concept_phrases
@@ -91,8 +91,7 @@ def from_gallery(
         UserError: If the model has no order.
     """
     order = check_order(engine.score, engine.spec.preset)
-    captions = engine.gallery.captions or caption_bank.sentences()
-    items = gallery_texts(engine, engine.gallery.name, captions, max_captions)
+    items = gallery_texts(engine, engine.gallery.name, engine.sentences(), max_captions)
     texts = engine.index_texts([item.text for item in items], progress)
     x_texts = engine.score.order_part(texts.embeddings.x.cpu())
     x_photos = engine.score.order_part(engine.photos.embeddings.x.float().cpu())

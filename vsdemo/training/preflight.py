@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 
 from vsdemo import models
 from vsdemo.core.config import Config, override
@@ -23,12 +24,17 @@ def uses_photos(config: Config) -> bool:
     return material_class(config.material).uses_photos
 
 
-def available_datasets(config: Config) -> list[str]:
+def available_datasets(config: Config, own: Sequence[str] = ()) -> list[str]:
     """Return the available data sets for a configuration, the usual one first.
 
-    The list is empty for a configuration that learns from data of its own.
+    Args:
+        config: What to train.
+        own: Data sets of the user's own, photos with captions.
+
+    Returns:
+        An empty list for a configuration that learns from data of its own.
     """
-    return material_class(config.material).datasets(config)
+    return material_class(config.material).datasets(config, own)
 
 
 def default_settings(config: Config, dataset: str | None) -> tuple[str, ...]:
@@ -44,6 +50,21 @@ def size(preset: str, config: Config, dataset: str | None) -> Size:
     """
     amounts = material_class(config.material).amounts(config, dataset)
     return estimate(models.preset(preset)[0], config, amounts)
+
+
+def require_dataset(config: Config, dataset: str | None) -> list[str]:
+    """Check that a training can learn from a data set.
+
+    Returns:
+        What is left out of the training, or makes its figures rough, in a sentence each.
+
+    Raises:
+        UserError: If it cannot, or the data set does not exist.
+    """
+    checks = material_class(config.material).check_dataset(dataset)
+    if obstacles := [check.message for check in checks if not check.ok]:
+        raise UserError(obstacles[0])
+    return [check.message for check in checks]
 
 
 def require_memory(preset: str, config: Config, dataset: str | None) -> None:
@@ -70,15 +91,16 @@ def check(spec: JobSpec, limit: Size | None = None) -> list[Check]:
     config = override(models.preset(spec.preset)[1], spec.settings)
     try:
         requirements = material_class(config.material).requirements(config, spec.dataset)
+        checks = list(requirements.checks)
+        if not all(check.ok for check in checks):
+            return checks
         needed = size(spec.preset, config, spec.dataset)
     except (UserError, OSError) as error:
         return [Check(False, str(error))]
-    checks = list(requirements.checks)
-    if all(check.ok for check in checks):
-        checks.append(_check_memory(needed.memory))
-        if limit:
-            checks += _check_limit(needed, limit)
-        checks.append(_check_disk(max(RUN_SIZE, needed.disk) + requirements.disk))
+    checks.append(_check_memory(needed.memory))
+    if limit:
+        checks += _check_limit(needed, limit)
+    checks.append(_check_disk(max(RUN_SIZE, needed.disk) + requirements.disk))
     return checks
 
 

@@ -31,6 +31,7 @@ class Probe:
 
     def __init__(self, dev: CaptionSet, needs: frozenset[str], queries: Sequence[str] = ()) -> None:
         self.photos = [photo.name for photo in dev.photos]
+        self.keys = dev.keys if dev.is_own and all(dev.keys) else ()
         count = len(dev.captions)
         captions = sorted({count * i // CAPTIONS for i in range(CAPTIONS)}) if count else []
         own = [Sentence.from_user(query) for query in queries]
@@ -43,7 +44,8 @@ class Probe:
 
         A record holds the `sentence`; `photos`, the numbers of the TOP best photos, best first;
         `fits`, their scores from 0 to 1; and `own`, the number and the rank, from 1, of the photo
-        that the caption describes, or None for a user's sentence.
+        that the caption describes, or None for a user's sentence. Numbers of one's own photos
+        change when photos are added, so their content hashes stand beside, as `keys`.
 
         Args:
             model: The model.
@@ -63,6 +65,7 @@ class Probe:
                     "photos": [hit.number for hit in best],
                     "fits": [round(hit.unit_score, 3) for hit in best],
                     "own": None if owner is None else {"photo": owner, "rank": rank},
+                    **({"keys": [self.keys[hit.number] for hit in best]} if self.keys else {}),
                 }
             )
         return records

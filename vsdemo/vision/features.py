@@ -19,6 +19,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from vsdemo.core import cores, lent_gpu, rates
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.checksums import DamagedFile, sha256
 from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
@@ -283,6 +284,36 @@ class FeatureCache:
                 on_partial(shards.read_rows(rows, FEATURES))
 
         return self._read(FEATURES, photos, kind, progress, offer, keys)
+
+    def get_readable(
+        self,
+        captions: CaptionSet,
+        progress: Progress | None = None,
+        on_partial: Callable[[Tensor], None] | None = None,
+    ) -> tuple[CaptionSet, Tensor, dict[Path, str]]:
+        """Return the photos of a set that can be read, their features, and why others cannot.
+
+        Only of one's own photos, and if any can be read, unreadable ones are left out.
+
+        Args:
+            captions: The photos.
+            progress: As that of `get`.
+            on_partial: As that of `get`.
+
+        Raises:
+            UnreadablePhotos: If photos of another data set cannot be read, or no photo can.
+            UserError: If the backbone cannot be loaded.
+        """
+        try:
+            features = self.get(
+                captions.photos, progress=progress, on_partial=on_partial, keys=captions.keys
+            )
+        except UnreadablePhotos as error:
+            readable = captions.without(error.why)
+            if not (captions.is_own and readable.photos):
+                raise
+            return readable, self.get(readable.photos, keys=readable.keys), error.why
+        return captions, features, {}
 
     def boxes(self, photos: Sequence[Path]) -> Tensor:
         """Return the boxes of the regions: (N, K, 4) as fractions, zeros for missing ones.

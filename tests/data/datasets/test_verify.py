@@ -12,12 +12,15 @@ def test_equal_pixels_are_found_across_file_formats(tmp_path):
     a, twin, b, c = (tmp_path / n for n in ("a.png", "a.bmp", "b.png", "c.png"))
     splits = {
         "train": CaptionSet("x", "train", (a, b)),
-        "test": CaptionSet("x", "test", (c,)),
+        "test": CaptionSet("x", "test", (c, twin)),
         "all": CaptionSet("x", "all", (a, b, c, twin)),
     }
     facts, problems = verify(splits)
     assert facts == ["4 of 4 photos decode"]
-    assert problems == ["the same photo in two splits: a.png (train); a.bmp (no split)"]
+    assert problems == ["the same photo in two splits: a.png (train); a.bmp (test)"]
+    facts, problems = verify(splits | {"test": CaptionSet("x", "test", (c,))})
+    assert facts[1:] == ["the same photo in a split and in none: a.png (train); a.bmp (no split)"]
+    assert problems == []
 
 
 def test_unreadable_photos_are_no_duplicates(tmp_path):

@@ -238,6 +238,14 @@ class Catalog:
             ):
                 yield (os.fsdecode(path), *rest)
 
+    def captions(self) -> dict[str, str]:
+        """Return path -> caption in the metadata, of readable photos that have one."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT path, caption FROM photos WHERE problem = '' AND caption != ''"
+            )
+            return {os.fsdecode(path): caption for path, caption in rows}
+
     def problems(self) -> dict[str, str]:
         """Return path -> why it cannot be read."""
         with self._reading() as connection:

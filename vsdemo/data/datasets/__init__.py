@@ -15,8 +15,8 @@ from vsdemo.core.paths import AnyPath, data_root
 from vsdemo.core.progress import Progress
 from vsdemo.data.catalog.catalog import list_catalogs
 from vsdemo.data.datasets.base import Dataset, Report
-from vsdemo.data.datasets.folder import IndexedFolder, PhotoFolder
 from vsdemo.data.datasets.karpathy import KarpathyFile
+from vsdemo.data.datasets.own.folder import IndexedFolder, PhotoFolder
 from vsdemo.data.datasets.verify import verify
 from vsdemo.data.datasets.webdataset import WebDataset
 
@@ -49,7 +49,7 @@ def find(name: AnyPath) -> Dataset:
     Args:
         name: A name in `DATASETS`, with a seed such as `pascal1k:3` if it has no official split;
             a name in `karpathy_files()`; the name of an index; or the path of such a file, of a
-            folder of photos or of one in CLIP_benchmark's format.
+            folder of photos, with captions or without, or of one in CLIP_benchmark's format.
 
     Raises:
         UserError: There is no such data set.
@@ -69,12 +69,21 @@ def find(name: AnyPath) -> Dataset:
     if path and path.suffix == ".json":
         return KarpathyFile(path)
     if path and path.is_dir():
-        return WebDataset(path) if WebDataset.is_in(path) else PhotoFolder(path)
+        return WebDataset(path) if WebDataset.is_in(path) else PhotoFolder(path.absolute())
     seeded = [f"{known}:SEED" for known in DATASETS if _registered(known).seeded]
     valid = ", ".join(sorted({*DATASETS, *seeded, *files, *indexes}))
     raise UserError(
         f"There is no data set {name!r}; valid are {valid}, a captions.json or a folder of photos."
     )
+
+
+def full_name(name: AnyPath) -> str:
+    """Return the name of a data set that is valid in any working directory."""
+    name = str(name)
+    if name in {*DATASETS, *karpathy_files(), *list_catalogs()} or base_name(name) != name:
+        return name
+    path = _existing_path(name)
+    return str(path.absolute()) if path else name
 
 
 def load(name: AnyPath, split: str, progress: Progress | None = None, limit: int = 0) -> CaptionSet:
@@ -83,7 +92,7 @@ def load(name: AnyPath, split: str, progress: Progress | None = None, limit: int
     Args:
         name: As `find` takes it.
         split: One of `splits(name)`.
-        progress: Called while photos are generated.
+        progress: Called while photos are generated, or their content is read.
         limit: Only the first photos; 0 for all.
 
     Raises:
@@ -151,4 +160,4 @@ def check(name: AnyPath) -> Report:
                 raise
             problems.append(str(error))
     report = verify(loaded)
-    return Report(facts + report.facts, problems + report.problems)
+    return Report(facts + report.facts, [*dict.fromkeys(problems + report.problems)])

@@ -23,6 +23,18 @@ class Report(NamedTuple):
     problems: list[str]
 
 
+class TrainingCheck(NamedTuple):
+    """What a training on a data set has to know before it starts, in a sentence each.
+
+    Attributes:
+        obstacles: What keeps it from starting.
+        notes: What is left out of it, or makes its figures rough.
+    """
+
+    obstacles: list[str]
+    notes: list[str]
+
+
 class Dataset(ABC):
     """Photos in splits, usually with captions.
 
@@ -31,14 +43,19 @@ class Dataset(ABC):
         splits: The names of its splits. The last one, `all`, contains the photos of all others.
         seeded: Whether there is no official split, so that `NAME:SEED` draws another one.
         generated: Whether vsdemo makes the photos itself, so that they are always available.
-        captioned: Whether the photos have captions.
+        is_own: Whether the photos are somebody's own, of which unreadable ones are left out.
     """
 
     how_to_get: ClassVar[str] = ""
     splits: ClassVar[tuple[str, ...]] = SPLITS
     seeded: ClassVar[bool] = False
     generated: ClassVar[bool] = False
-    captioned: ClassVar[bool] = True
+    is_own: ClassVar[bool] = False
+
+    @property
+    def captioned(self) -> bool:
+        """Whether the photos have captions."""
+        return True
 
     @classmethod
     def with_seed(cls, seed: int) -> Dataset:
@@ -58,7 +75,7 @@ class Dataset(ABC):
 
         Args:
             split: One of `splits`.
-            progress: Called while photos are generated.
+            progress: Called while photos are generated, or their content is read.
             limit: The number of photos; 0 for all.
         """
         captions = self.read(split)
@@ -88,6 +105,10 @@ class Dataset(ABC):
     def check(self) -> Report:
         """Return facts and problems that only this data set can have."""
         return Report([], [])
+
+    def check_training(self) -> TrainingCheck:
+        """Return what keeps a training from starting, and what is left out of it."""
+        return TrainingCheck([], [])
 
     def summary(self) -> str | None:
         """Return what is available in a few words; None if files are missing."""

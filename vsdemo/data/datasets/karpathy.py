@@ -10,7 +10,7 @@ expected beside the file or in its folder images/, below `filepath` if that is g
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from vsdemo.core import json_files
 from vsdemo.core.caption_set import CaptionSet
@@ -18,6 +18,14 @@ from vsdemo.core.errors import UserError
 from vsdemo.data.datasets.base import Dataset
 
 SPLIT_OF = {"train": "train", "restval": "train", "val": "dev", "dev": "dev", "test": "test"}
+
+
+class KarpathyEntry(NamedTuple):
+    """A photo of a file: its path, its split, None if it is in none, and its captions."""
+
+    photo: Path
+    split: str | None
+    captions: tuple[str, ...]
 
 
 class KarpathyFile(Dataset):
@@ -32,25 +40,38 @@ class KarpathyFile(Dataset):
         Raises:
             UserError: The file is not in this format, or the split is empty.
         """
+        rows = self.entries(split)
+        if not rows:
+            raise UserError(f"{self.path} has no photo in split {split!r}.")
+        return CaptionSet(
+            self.path.absolute().parent.name,
+            split,
+            photos=tuple(row.photo for row in rows),
+            captions=tuple(text for row in rows for text in row.captions),
+            photo_of=tuple(i for i, row in enumerate(rows) for _ in row.captions),
+        )
+
+    def entries(self, split: str = "all") -> list[KarpathyEntry]:
+        """Return the photos of a split, which may be none.
+
+        Raises:
+            UserError: The file is not in this format.
+        """
         try:
-            images = json_files.load(self.path)["images"]
-            rows = [i for i in images if split == "all" or SPLIT_OF.get(i["split"]) == split]
-            photos = tuple(_photo(self.path.parent, image) for image in rows)
-            texts = [[s["raw"].strip() for s in image["sentences"]] for image in rows]
+            return [
+                KarpathyEntry(
+                    photo=_photo(self.path.parent, image),
+                    split=SPLIT_OF.get(image.get("split")),
+                    captions=tuple(sentence["raw"].strip() for sentence in image["sentences"]),
+                )
+                for image in json_files.load(self.path)["images"]
+                if split == "all" or SPLIT_OF.get(image["split"]) == split
+            ]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise UserError(
                 f"{self.path} is not in the Karpathy caption format "
                 f"({type(error).__name__}: {error})."
             ) from None
-        if not photos:
-            raise UserError(f"{self.path} has no photo in split {split!r}.")
-        return CaptionSet(
-            self.path.absolute().parent.name,
-            split,
-            photos=photos,
-            captions=tuple(text for own in texts for text in own),
-            photo_of=tuple(i for i, own in enumerate(texts) for _ in own),
-        )
 
 
 def _photo(folder: Path, image: dict[str, Any]) -> Path:

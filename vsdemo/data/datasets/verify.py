@@ -15,6 +15,8 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.data.datasets.base import Report
 
+NO_SPLIT = "no split"
+
 
 class _Inspection(NamedTuple):
     pixels: str  # hash of the pixels, or the path if they cannot be read
@@ -37,13 +39,13 @@ def verify(splits: dict[str, CaptionSet]) -> Report:
         splits: The splits by name, `all` last.
 
     Returns:
-        Photos that cannot be decoded and photos that are in two splits are problems; duplicates
-        within a split are facts.
+        Photos that cannot be decoded and photos that are in two splits are problems; other
+        duplicates are facts.
     """
     split_of: dict[Path, str] = {}
     for name, captions in splits.items():
         for path in captions.photos:
-            split_of.setdefault(path, "no split" if name == "all" else name)
+            split_of.setdefault(path, NO_SPLIT if name == "all" else name)
     with cores.thread_pool() as pool:
         inspections = pool.map(_inspect, split_of)
         bar = tqdm(inspections, total=len(split_of), desc="photos", mininterval=1)
@@ -56,8 +58,11 @@ def verify(splits: dict[str, CaptionSet]) -> Report:
     for paths in same.values():
         if len(paths) > 1:
             listed = "; ".join(f"{path.name} ({split_of[path]})" for path in paths)
-            if len({split_of[path] for path in paths}) > 1:
+            splits_of_copies = {split_of[path] for path in paths}
+            if len(splits_of_copies - {NO_SPLIT}) > 1:
                 problems.append(f"the same photo in two splits: {listed}")
+            elif NO_SPLIT in splits_of_copies and len(splits_of_copies) > 1:
+                facts.append(f"the same photo in a split and in none: {listed}")
             else:
                 facts.append(f"the same photo twice within a split: {listed}")
     return Report(facts, problems)

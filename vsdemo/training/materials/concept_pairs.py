@@ -51,7 +51,7 @@ class ConceptPairs(Pairs):
         self.spec = Spec(model, self.preset, dataset, self.config, backbone_hash="", features=0)
 
     @classmethod
-    def datasets(cls, config: Config) -> list[str]:
+    def datasets(cls, config: Config, own: Sequence[str] = ()) -> list[str]:
         """Return WordNet, if it is available, and the toy hierarchy."""
         return [wordnet.NAME, "toy"] if wordnet.find() else ["toy"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -25,7 +25,7 @@ from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.losses import check_finite
 from vsdemo.training import optim
-from vsdemo.training.requirements import Requirements
+from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.size import Amounts
 
 
@@ -46,6 +46,7 @@ class Pairs(ABC):
     log_interval: ClassVar[int] = 10
     uses_photos: ClassVar[bool] = False
 
+    unreadable: Mapping[Path, str] = {}  # photos that are left out, and why
     model: DualEncoder
     spec: Spec
     vocab: Vocab
@@ -69,10 +70,24 @@ class Pairs(ABC):
         """Prepare the inputs and return a new model for them."""
 
     @classmethod
-    def datasets(cls, config: Config) -> list[str]:
+    def datasets(cls, config: Config, own: Sequence[str] = ()) -> list[str]:
         """Return the available data sets, the usual one first.
 
-        The list is empty for a material that has only its own data.
+        Args:
+            config: What to train.
+            own: Data sets of the user's own, photos with captions.
+
+        Returns:
+            An empty list for a material that has only its own data.
+        """
+        return []
+
+    @classmethod
+    def check_dataset(cls, dataset: str | None) -> list[Check]:
+        """Return what keeps a training on a data set from starting, and what it leaves out.
+
+        Raises:
+            UserError: The data set does not exist.
         """
         return []
 

@@ -13,6 +13,7 @@ from vsdemo import models
 from vsdemo.core.config import Config
 from vsdemo.core.device import autocast, device
 from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
 from vsdemo.evaluation.metrics import retrieval
 from vsdemo.evaluation.tasks import sts
@@ -44,17 +45,21 @@ class Photos(Pairs):
     uses_photos = True
 
     def _load(self, dataset: str | None) -> None:
-        self.dataset = dataset or "flickr8k"
+        self.dataset = datasets.full_name(dataset or "flickr8k")
         self.train_set = datasets.load(self.dataset, "train", limit=self.config.photos)
         self.dev_set = datasets.load(self.dataset, "dev")
+        self._check_train_set()
+
+    def _check_train_set(self) -> None:
         if len(set(self.train_set.photo_of)) < 2:
             raise UserError(f"{self.dataset} has fewer than two photos with captions to train on.")
 
     @classmethod
-    def datasets(cls, config: Config) -> list[str]:
+    def datasets(cls, config: Config, own: Sequence[str] = ()) -> list[str]:
         """Return the data sets whose photos are available, those that suit the backbone first."""
         known = [*datasets.DATASETS, *datasets.karpathy_files()]
         available = [name for name in known if datasets.is_generated(name) or _has_photos(name)]
+        available += [name for name in own if name not in known]
         # Pocket computes features of drawings at once; large networks are made for photos.
         suits_drawings = config.backbone == "pocket"
         return sorted(available, key=lambda name: datasets.is_generated(name) != suits_drawings)
@@ -71,15 +76,25 @@ class Photos(Pairs):
         return tuple(f"{k}={v}" for k, v in wanted.items() if getattr(config, k) != v)
 
     @classmethod
+    def check_dataset(cls, dataset: str | None) -> list[Check]:
+        """Return what keeps a training on a data set from starting, and what it leaves out."""
+        obstacles, notes = datasets.find(dataset or "flickr8k").check_training()
+        return [*(Check(False, text) for text in obstacles), *(Check(True, text) for text in notes)]
+
+    @classmethod
     def requirements(cls, config: Config, dataset: str | None) -> Requirements:
         """Return whether photos and backbone are available, and how many features are missing."""
         name = dataset or "flickr8k"
+        known = cls.check_dataset(dataset)
+        if not all(check.ok for check in known):
+            return Requirements(known)
         train = datasets.photos(name, "train")[: config.photos or None]
         photos = [*train, *datasets.photos(name, "dev")]
         existing = [photo for photo in photos if photo.exists()]
         missing = len(photos) - len(existing)
         drawn = f"; {missing:,} of them will be drawn first" if missing else ""
-        checks = [Check(True, f"{len(photos):,} pictures for training and validation{drawn}.")]
+        message = f"{len(photos):,} pictures for training and validation{drawn}."
+        checks = [Check(True, message), *known]
         disk = missing * DRAWING_SIZE
         configs = [config]
         if config.teacher:
@@ -110,17 +125,19 @@ class Photos(Pairs):
     def build(self) -> DualEncoder:
         """Compute missing photo features, prepare the captions and return a new model."""
         name = self.config.teacher
+        if name:  # what is invalid is an error before photos are read
+            teacher.read_spec(name)
+        for sentence in self.watched:
+            Sentence.from_user(sentence)
+        self._read_photos()
         self.teacher = teacher.load(name, self.train_set) if name else None
         self.probe = Probe(self.dev_set, self.config.needs, self.watched)
-        cache = FeatureCache(self.config.backbone, self.config.crops)
-        self.photos = cache.get(self.train_set.photos).to(device())  # (P, F) or (P, K, F)
-        self.dev_photos = cache.get(self.dev_set.photos)
         self.spec = Spec(
             model=models.preset(self.preset)[0],
             preset=self.preset,
             dataset=self.dataset,
             config=self.config,
-            backbone_hash=cache.hash,
+            backbone_hash=self._cache.hash,
             features=self.photos.shape[-1],
             teacher=self.teacher.spec if self.teacher else None,
         )
@@ -129,6 +146,15 @@ class Photos(Pairs):
         self.photo_of = torch.tensor(self.train_set.photo_of)  # (C,)
         self.steps_per_epoch = len(self._epoch(0))
         return self.model
+
+    def _read_photos(self) -> None:
+        """Compute missing photo features; unreadable photos of one's own are left out."""
+        self._cache = FeatureCache(self.config.backbone, self.config.crops)
+        self.train_set, photos, unreadable = self._cache.get_readable(self.train_set)
+        self.dev_set, self.dev_photos, others = self._cache.get_readable(self.dev_set)
+        self.unreadable = {**unreadable, **others}
+        self._check_train_set()
+        self.photos = photos.to(device())  # (P, F) or (P, K, F)
 
     def _texts(self) -> Sequence[str]:
         """Return the texts of training, the captions first."""

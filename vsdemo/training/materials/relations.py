@@ -19,7 +19,6 @@ from vsdemo.data import relations
 from vsdemo.data.relations import chains
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.models import checkpoint
-from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.objectives import Labels, RelationConfig
 from vsdemo.training.materials.photos import Photos
 
@@ -48,15 +47,15 @@ class Relations(Photos):
     config: RelationConfig
 
     @classmethod
-    def datasets(cls, config: Config) -> list[str]:
+    def datasets(cls, config: Config, own: Sequence[str] = ()) -> list[str]:
         """Return the data sets whose relations can be known here."""
-        return [name for name in super().datasets(config) if relations.is_available(name)]
+        return [name for name in super().datasets(config, own) if relations.is_available(name)]
 
-    def build(self) -> DualEncoder:
-        """Label the texts, and prepare them and the photos."""
+    def _read_photos(self) -> None:
+        """Read the photos, and label the texts of those that can be read."""
+        super()._read_photos()
         self.relations = relations.load(self.train_set)
         self.chains = chains.load() if self.config.chains else None
-        return super().build()
 
     def _texts(self) -> Sequence[str]:
         return (*self.relations.texts, *(self.chains.texts if self.chains else ()))

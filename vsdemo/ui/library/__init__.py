@@ -67,7 +67,7 @@ class Library:
     """
 
     def __init__(self, own: str | None = None) -> None:
-        self._own = own
+        self._own = own and datasets.full_name(own)
         # Enough threads for every model: those that compute for long wait for a slot first.
         self._pool = ThreadPoolExecutor(MAX_THREADS, "vsdemo")
         self._slots = Semaphore(MAX_PREPARATIONS)
@@ -118,8 +118,22 @@ class Library:
     def dev(self, dataset: str) -> Gallery | None:
         """Return the dev split of a data set; None if it is no longer available."""
         if dataset not in self._dev:
-            self._dev[dataset] = open_gallery(dataset, "dev")
+            gallery = open_gallery(dataset, "dev")
+            # The owner of a public server may have trained on photos that are not shown there.
+            is_hidden = gallery and gallery.is_own and is_public() and not self._shows(dataset)
+            self._dev[dataset] = None if is_hidden else gallery
         return self._dev[dataset]
+
+    def own_datasets(self) -> list[str]:
+        """Return the user's own photos with captions; on a public server none may be trained on."""
+        if is_public():
+            return []
+        galleries = self.galleries.values()
+        names = [g.name for g in galleries if g.is_captioned and (g.is_own or g.name == self._own)]
+        return [*dict.fromkeys(names)]
+
+    def _shows(self, name: str) -> bool:
+        return any(gallery.name == name for gallery in self.galleries.values())
 
     def forget(self, model: str) -> None:
         """Load a model again when it is needed next, because its training continued."""

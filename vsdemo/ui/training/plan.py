@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +21,7 @@ from vsdemo.training import preflight
 from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.ui.callbacks import Updates
+from vsdemo.ui.components import html
 from vsdemo.ui.training import form, view
 
 FIRST_PRESET, FIRST_DATASET = "bow/lesson", "storybook"
@@ -46,10 +48,12 @@ class PlanPanel:
 
     Args:
         note: Where errors are shown; placed by this panel.
+        own: Returns the data sets of the user's own, photos with captions.
     """
 
-    def __init__(self, note: gr.HTML) -> None:
-        datasets = preflight.available_datasets(models.preset(FIRST_PRESET)[1])
+    def __init__(self, note: gr.HTML, own: Callable[[], Sequence[str]] = tuple) -> None:
+        self._own = own
+        datasets = self._datasets(models.preset(FIRST_PRESET)[1])
         config = _default_config(FIRST_PRESET, FIRST_DATASET)
         has_tensorboard = find_spec("tensorboard") is not None
         with gr.Row(elem_classes="plan"):
@@ -69,6 +73,10 @@ class PlanPanel:
             self.board = gr.Checkbox(label="Write for TensorBoard too", visible=has_tensorboard)
             self.form = form.form_widget("settings", form.form(config))
         self.changed = gr.State(())  # settings that differ from the defaults of preset and data
+
+    def _datasets(self, config: Config) -> list[str]:
+        """Return the data sets for a configuration, the usual one first."""
+        return preflight.available_datasets(config, self._own())
 
     @property
     def choices(self) -> list[Any]:
@@ -91,7 +99,7 @@ class PlanPanel:
         if request.changed is None:
             raise UserError("A setting in the form is invalid; correct it first.")
         config = models.preset(request.preset)[1]
-        datasets, dataset = preflight.available_datasets(config), request.dataset
+        datasets, dataset = self._datasets(config), request.dataset
         if dataset not in datasets and (datasets or dataset):
             names = ", ".join(datasets) or "its own data"
             raise UserError(f"{request.preset} trains on {names}.")
@@ -111,7 +119,7 @@ class PlanPanel:
         """Show the form of another preset or data set, without changes."""
         request = Request(*choices)
         config = models.preset(request.preset)[1]
-        datasets = preflight.available_datasets(config)
+        datasets = self._datasets(config)
         dataset = request.dataset
         if dataset not in datasets:
             dataset = next(iter(datasets), None)
@@ -148,6 +156,8 @@ class PlanPanel:
         if access.is_public():  # strangers need not know where the server keeps its files
             folder = Path("runs") / folder.name
         yield {self.command: view.command(spec.command(folder))}
+        if spec.dataset in self._own():  # whose photos may have to be read first
+            yield {self.checks: html.progress("Checking the captions")}
         yield {self.checks: view.checks(trainings.check(spec))}
 
 

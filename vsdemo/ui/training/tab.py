@@ -54,7 +54,7 @@ class TrainTab:
         """Create the widgets."""
         gr.HTML(html.about(ABOUT))
         self.note = gr.HTML("", elem_classes="notes", render=False)
-        self.plan = PlanPanel(self.note)
+        self.plan = PlanPanel(self.note, self.library.own_datasets)
         self.seen = gr.State({})
         self.status = clickable_html("status")
         with gr.Row(elem_classes="watching"):
@@ -180,7 +180,13 @@ class TrainTab:
         is_alive = run_state in jobs.ALIVE
         return {
             self.status: status(run, run_state, time.time(), is_own=is_own),
-            self.watched_results: watched.results(events, sentence, address, is_alive=is_alive),
+            self.watched_results: watched.results(
+                events,
+                sentence,
+                address,
+                keys=gallery.keys if gallery else (),
+                is_alive=is_alive,
+            ),
             self.log: log(run),
         }
 

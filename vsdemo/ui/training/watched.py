@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -53,7 +53,12 @@ def sentences(events: Sequence[Event]) -> list[str]:
 
 
 def results(
-    events: Sequence[Event], sentence: int, address: PhotoAddress, *, is_alive: bool
+    events: Sequence[Event],
+    sentence: int,
+    address: PhotoAddress,
+    *,
+    keys: Sequence[str] = (),
+    is_alive: bool,
 ) -> Markup:
     """Return the photos that a run retrieves for a watched sentence, newest evaluation first.
 
@@ -61,6 +66,7 @@ def results(
         events: The events of the run.
         sentence: Number of the sentence.
         address: Addresses of photos.
+        keys: Content hashes of the photos that have addresses, by which one's own are found.
         is_alive: Whether the run is still training.
     """
     searches = [
@@ -68,11 +74,14 @@ def results(
     ]
     if not searches:
         return html.note("Photos appear after the first evaluation.") if is_alive else Markup()
+    numbers = {key: number for number, key in enumerate(keys)}
     return render(
         "training/watched.html",
         sentences=[html.tidy(text) for text in sentences(events)],
         chosen=sentence,
-        searches=[_search(when, item, address) for when, item in reversed(thin_out(searches))],
+        searches=[
+            _search(when, item, address, numbers) for when, item in reversed(thin_out(searches))
+        ],
     )
 
 
@@ -97,12 +106,17 @@ def _searches(events: Sequence[Event]) -> list[tuple[str, list[dict[str, Any]]]]
     return searches
 
 
-def _search(when: str, item: dict[str, Any], address: PhotoAddress) -> Search:
-    """Return what was retrieved for one watched sentence."""
+def _search(
+    when: str, item: dict[str, Any], address: PhotoAddress, numbers: Mapping[str, int]
+) -> Search:
+    """Return what was retrieved for one watched sentence; photos that are gone are left out."""
     own = item.get("own") or {}
+    retrieved, keys = item.get("photos", []), item.get("keys")
+    shown = [numbers.get(str(key)) for key in keys] if isinstance(keys, list) else retrieved
     photos = []
-    for rank, number in enumerate(item.get("photos", []), start=1):
+    for rank, (number, place) in enumerate(zip(retrieved, shown, strict=False), start=1):
         is_right = number == own.get("photo")
         text = html.tidy(str(item.get("sentence", ""))) if is_right else "another photo"
-        photos.append(Photo(address(int(number), "small"), f"Rank {rank}: {text}", is_right))
+        if place is not None:
+            photos.append(Photo(address(int(place), "small"), f"Rank {rank}: {text}", is_right))
     return Search(when=when, photos=photos, rank=own.get("rank"))
