@@ -354,14 +354,18 @@ class Annotations:
             ]
 
     def remember_keywords(self, keyword: str, sidecars: Iterable[SidecarKeyword]) -> None:
-        """Remember sidecars that a keyword is in; those that are known stay as they are.
+        """Remember sidecars that a keyword is in; what was added once stays known as added.
 
         Raises:
             UserError: There are too many.
         """
         rows = [(keyword, os.fsencode(s.path), s.photo, s.added) for s in sidecars]
         with self._writing() as connection:
-            connection.executemany("INSERT OR IGNORE INTO keywords VALUES (?, ?, ?, ?)", rows)
+            connection.executemany(
+                "INSERT INTO keywords VALUES (?, ?, ?, ?) ON CONFLICT (keyword, path) DO UPDATE "
+                "SET photo = excluded.photo, added = max(added, excluded.added)",
+                rows,
+            )
             _check_room(connection, "keywords", MAX_KEYWORDS)
 
     def forget_keywords(self, keyword: str, paths: Iterable[str]) -> None:
