@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -50,6 +51,11 @@ CREATE TABLE keywords (
 PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {VERSION};
 """
+
+
+def annotated_names() -> list[str]:
+    """Return the names of all indexes with labels or saved searches, deleted ones included."""
+    return sorted(file.stem for file in _folder().glob("*.sqlite"))
 
 
 @dataclass(frozen=True)
@@ -119,7 +125,7 @@ class Annotations:
 
     def __init__(self, name: str) -> None:
         check_name(name)
-        self.name, self.file = name, home() / "annotations" / f"{name}.sqlite"
+        self.name, self.file = name, _folder() / f"{name}.sqlite"
         with self._reading():
             pass
 
@@ -449,6 +455,10 @@ class Annotations:
             raise UserError(
                 f"{what} cannot be used: {self.file}: {error.strerror or error}."
             ) from None
+
+
+def _folder() -> Path:
+    return home() / "annotations"
 
 
 def _check_room(connection: sqlite3.Connection, table: str, most: int) -> None:

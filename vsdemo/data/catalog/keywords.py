@@ -14,6 +14,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.data.catalog import xmp
 from vsdemo.data.catalog.annotations import Annotations, SidecarKeyword
 from vsdemo.data.catalog.catalog import Catalog
+from vsdemo.data.catalog.saved_search import checked_name
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,11 @@ def write_keyword(
         photos: Content hashes; those of photos that are not there are ignored.
 
     Raises:
-        UserError: A sidecar is damaged or cannot be written. Unless a disk fails or another program
-            changes a sidecar just then, nothing has been changed.
+        UserError: The keyword cannot be a name, or a sidecar is damaged or cannot be written.
+            Unless a disk fails or another program changes a sidecar just then, nothing has been
+            changed.
     """
+    keyword = checked_name(keyword)
     _check_folder(catalog)
     known = annotations.sidecar_keywords(keyword)
     moved = {entry.photo for entry in known if entry.added and not _exists(catalog, entry.path)}
@@ -100,6 +103,7 @@ def remove_keyword(catalog: Catalog, annotations: Annotations, keyword: str) -> 
     Raises:
         UserError: As `write_keyword`.
     """
+    keyword = checked_name(keyword)
     _check_folder(catalog)
     known = annotations.sidecar_keywords(keyword)
     cuts = _cuts(catalog, keyword, known, kept=())

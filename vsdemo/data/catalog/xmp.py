@@ -46,8 +46,7 @@ class _Element:
         attributes: Likewise.
         start: First byte of its start tag.
         opened: End of its start tag.
-        closed: First byte of its end tag; `opened` if it has none, as in `<a/>`.
-        end: End of its end tag.
+        end: End of its end tag; `opened` if it has none, as in `<a/>`.
         children: The elements in it.
         text: The characters in it.
         has_notes: Whether there are comments or processing instructions in it.
@@ -57,7 +56,6 @@ class _Element:
     attributes: dict[str, str]
     start: int
     opened: int
-    closed: int = 0
     end: int = 0
     children: list[_Element] = field(default_factory=list)
     text: str = ""
@@ -270,7 +268,7 @@ def _has_nothing_else(element: _Element) -> bool:
 
 def _fill(data: bytes, element: _Element, content: bytes) -> bytes:
     """Return the text with content in an element that has none."""
-    if element.closed > element.opened:
+    if element.end > element.opened:
         return data[: element.opened] + content + data[element.opened :]
     tag = data[element.start : element.opened].rstrip(b"/>").rstrip()
     end = f"</{_name(data, element)}>".encode()
@@ -364,13 +362,12 @@ class _Places:
         self._open[-1].children.append(element)
         self._open.append(element)
         if tag[2]:
-            element.closed = element.end = tag.end()
+            element.end = tag.end()
 
     def _end(self, name: str) -> None:
         element = self._open.pop()
         if not element.end:
-            element.closed = self._parser.CurrentByteIndex
-            element.end = self._data.index(b">", element.closed) + 1
+            element.end = self._data.index(b">", self._parser.CurrentByteIndex) + 1
 
     def _characters(self, text: str) -> None:
         self._open[-1].text += text
