@@ -76,15 +76,6 @@ def sidecar_of(photo: Path) -> Path:
     return next((path for path in (first, *others) if os.path.lexists(path)), first)
 
 
-def read_keywords(sidecar: Path) -> list[str]:
-    """Return the keywords in a sidecar; none if it does not exist.
-
-    Raises:
-        UserError: It cannot be read, or is damaged.
-    """
-    return [] if (data := read(sidecar)) is None else keywords(data, sidecar)
-
-
 def keywords(data: bytes, sidecar: Path) -> list[str]:
     """Return the keywords in the content of a sidecar.
 
