@@ -20,10 +20,12 @@ from vsdemo.cli import (
     hierarchy,
     index,
     lab,
+    label,
     parsing,
     pocket,
     report,
     runs,
+    saved,
     search,
     sts,
     tables,
@@ -93,6 +95,8 @@ for command in COMMANDS:
 cli.add_typer(data.cli, name="data")
 cli.add_typer(runs.cli, name="runs")
 cli.add_typer(bench.cli, name="bench")
+cli.add_typer(label.cli, name="label")
+cli.add_typer(saved.cli, name="saved")
 
 
 def main() -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vsdemo.core.errors import UserError
+
 if TYPE_CHECKING:
     from vsdemo.search.engine import Engine
 
@@ -49,6 +51,14 @@ Gallery = Annotated[
         help="Data set, captions.json or folder of photos; default: the checkpoint's data set.",
     ),
 ]
+IndexName = Annotated[
+    str | None,
+    typer.Option(
+        "--gallery",
+        metavar="NAME|PATH",
+        help="Index or its folder of photos; default: the only one there is.",
+    ),
+]
 Split = Annotated[str, typer.Option(help="train, dev, test or all.")]
 # Text, so that anything but a whole number gets the same message here as in the app.
 K = Annotated[str, typer.Option("-k", metavar="INTEGER", help="Number of results, 1 to 1,000.")]
@@ -87,6 +97,26 @@ def print_left_out(unreadable: Mapping[Path, str]) -> None:
     """Print on stderr how many photos cannot be read, and why the first one cannot."""
     if reasons := list(unreadable.values()):
         print(f"Photos left out: {len(reasons):,}, such as: {reasons[0]}", file=sys.stderr)
+
+
+def index_name(gallery: str | None) -> str:
+    """Return the name of an index that has photos, labels or saved searches."""
+    from vsdemo.data.catalog.annotations import annotated_names
+    from vsdemo.data.catalog.catalog import catalog_of, list_catalogs
+
+    names = sorted({*list_catalogs(), *annotated_names()})
+    if gallery in names:
+        return gallery
+    if gallery is None and len(names) == 1:
+        return names[0]
+    if gallery is not None and (catalog := catalog_of(Path(gallery).expanduser())):
+        return catalog.name
+    if not names:
+        raise UserError("There is no index yet; `python -m vsdemo index FOLDER` makes one.")
+    valid = ", ".join(names)
+    if gallery is None:
+        raise UserError(f"There are several indexes; choose one by --gallery: {valid}.")
+    raise UserError(f"There is no index {gallery!r}; valid are {valid}.")
 
 
 def is_photo(text: str) -> bool:

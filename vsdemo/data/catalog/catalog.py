@@ -220,15 +220,13 @@ class Catalog:
             row = connection.execute(f"{SELECT} AND path = ?", (os.fsencode(path),)).fetchone()
         return _entry(row) if row else None
 
-    def photos(self) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-        """Return the readable photos, sorted by path, and their content hashes."""
+    def photos(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the readable photos, as paths below the folder in order, and content hashes."""
         with self._reading() as connection:
             rows = connection.execute(
                 "SELECT path, content FROM photos WHERE problem = '' ORDER BY path"
             ).fetchall()
-        folder = str(self.folder)
-        paths = tuple(Path(folder, os.fsdecode(path)) for path, _ in rows)
-        return paths, tuple(content for _, content in rows)
+        return tuple(os.fsdecode(path) for path, _ in rows), tuple(content for _, content in rows)
 
     def table(self) -> Iterator[tuple[str, str, str, int, int]]:
         """Yield path, date, camera, width and height of the readable photos."""

@@ -229,13 +229,12 @@ class IndexedFolder(OwnPhotos):
                 f"The index {self.name!r} contains no photos; index {self.folder} again once it "
                 "has some."
             )
-        paths = tuple(photo.relative_to(self.folder).as_posix() for photo in photos)
         described = {
             path: text
             for path, text in self.catalog.captions().items()
             if tidy(text).lower() not in CAMERA_TEXTS
         }
-        return PhotoList(paths, keys, described)
+        return PhotoList(photos, keys, described)
 
     def _unreadable(self) -> Mapping[str, str]:
         """Return the photos that could not be read when the index was made, and why."""
