@@ -27,6 +27,7 @@ STYLE_SHEETS = (
     "static/style.css",
     "programs/programs.css",
     "models/models.css",
+    "indexing/indexing.css",
     "components/words.css",
     "search/search.css",
     "alignment/align.css",
@@ -42,6 +43,7 @@ SCRIPTS = (
     "components/stream.js",
     "components/html.js",
     "models/models.js",
+    "indexing/folders.js",
     "alignment/align.js",
     "hierarchy/cones.js",
 )
