@@ -226,7 +226,7 @@ def test_a_public_server_lists_no_folders(apps, photos, monkeypatch):
             status, text = requested(url, "gradio_api/queue/join", join)
             assert status >= 400
             assert "a secret name" not in text
-        for name in ("find", "enter", "open", "start", "find_folder"):
+        for name in ("find", "enter", "list_folder"):
             status, text = requested(url, f"gradio_api/call/{name}", {"data": [str(photos)]})
             assert status >= 400
             assert "a secret name" not in text

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from threading import Event, Thread
@@ -125,7 +125,8 @@ class ProgressLines:
         if stage == self._stage and done != total and now - self._printed < LINE_PAUSE:
             return
         self._stage, self._printed = stage, now
-        print(json.dumps({"stage": stage, "done": done, "total": total}), flush=True)
+        with suppress(BrokenPipeError):  # the other program was killed; its end stops the run
+            print(json.dumps({"stage": stage, "done": done, "total": total}), flush=True)
 
 
 def at_end_of_input() -> Event:

@@ -24,7 +24,7 @@ from vsdemo.search.indexing import FIRST_PART, READING, IndexSummary
 from vsdemo.training.jobs.processes import environment
 
 NICENESS = 10  # more than that of the app
-GRACE = 15  # seconds that a run has to store what is done before it is killed
+GRACE = 60  # seconds that a run has to store what is done before it is killed
 MIN_SECONDS = 3.0  # of reading before the remaining time is estimated
 PREFIX = "vsdemo: "  # of the one sentence about an error
 STARTING = "Starting"
