@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +18,7 @@ from vsdemo.cli.options import Json, checkpoint_folders
 from vsdemo.cli.output import print_json
 from vsdemo.core.errors import UserError
 from vsdemo.core.interrupts import INTERRUPTED
+from vsdemo.core.paths import prepare_home
 from vsdemo.core.progress import StageProgress
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 PAUSE = 5.0  # seconds between two looks at a folder that is watched, at least
 SHARE = 0.05  # of the time that looking at it may take
+LINE_PAUSE = 0.2  # seconds between two lines about the same stage
+MAX_PROBLEMS = 10  # files that are named in the terminal
 
 
 def index(
@@ -44,33 +49,46 @@ def index(
         bool, typer.Option("--watch", help="Stay and index whatever changes, until Ctrl-C.")
     ] = False,
     as_json: Json = False,
+    as_lines: Annotated[
+        bool,
+        typer.Option(
+            "--json-lines",
+            help="For programs: print progress and result as lines of JSON, and stop at the end of "
+            "the input.",
+        ),
+    ] = False,
 ) -> None:
     """Prepare a folder of photos: read them once, so that every search is quick.
 
     The next run reads only what has changed. Ctrl-C stops it, the same command continues. The
     photos themselves are never changed, moved or copied.
     """
-    from vsdemo.data.catalog.catalog import Catalog, default_name
     from vsdemo.search import indexing
 
-    if not folder.is_dir():
-        raise UserError(f"There is no folder {folder}.")
+    cancel = at_end_of_input() if as_lines else Event()
+    prepare_home()
     caches = indexing.feature_caches(models or indexing.default_checkpoints())
     if not caches:
-        raise UserError("No model for photos is available; name one with --model.")
-    catalog = Catalog.create(name or default_name(folder), folder)
+        raise UserError(
+            "No model for photos is available; get one by `python -m vsdemo fetch clip`, or name "
+            "one with --model."
+        )
+    catalog = indexing.open_catalog(folder, name or "")
     while True:
         started = time.monotonic()
         try:
-            with showing_progress() as report:
-                summary = indexing.index_folder(catalog, caches, report, Event())
+            with nullcontext(ProgressLines()) if as_lines else showing_progress() as report:
+                summary = indexing.index_folder(catalog, caches, report, cancel)
         except KeyboardInterrupt:
             print("Stopped; the same command continues.")
             raise typer.Exit(INTERRUPTED) from None
-        if as_json:
+        if as_lines:
+            print(json.dumps({"summary": asdict(summary)}), flush=True)
+        elif as_json:
             print_json(asdict(summary))
         else:
             print(_sentence(summary))
+            _print_problems(summary.problems)
         if not watch:
             return
         try:
@@ -95,14 +113,43 @@ def showing_progress() -> Iterator[StageProgress]:
         yield report
 
 
+class ProgressLines:
+    """Prints the progress as lines of JSON, a few a second."""
+
+    def __init__(self) -> None:
+        self._stage, self._printed = "", 0.0
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """Print how far a stage is; a `vsdemo.core.progress.StageProgress`."""
+        now = time.monotonic()
+        if stage == self._stage and done != total and now - self._printed < LINE_PAUSE:
+            return
+        self._stage, self._printed = stage, now
+        with suppress(BrokenPipeError):  # the other program was killed; its end stops the run
+            print(json.dumps({"stage": stage, "done": done, "total": total}), flush=True)
+
+
+def at_end_of_input() -> Event:
+    """Return an event that is set when the program that started this one closes its input."""
+    ended = Event()
+
+    def wait() -> None:
+        sys.stdin.buffer.read()
+        ended.set()
+
+    Thread(target=wait, daemon=True).start()
+    return ended
+
+
 def _sentence(summary: IndexSummary) -> str:
     """Return what a run has done."""
-    parts: list[tuple[int, str]] = [
-        (summary.new, "new"),
-        (summary.changed, "changed"),
-        (summary.moved, "moved"),
-        (summary.removed, "removed"),
-        (summary.unreadable, "unreadable"),
-    ]
-    shown = ", ".join(f"{count:,} {what}" for count, what in parts if count) or "nothing new"
-    return f"{summary.name}: {summary.photos:,} photos ({shown}) in {summary.seconds:.1f} s"
+    return f"{summary.name}: {summary.text} in {summary.seconds:.1f} s"
+
+
+def _print_problems(problems: Mapping[str, str]) -> None:
+    """Print the first files that cannot be read, and why."""
+    for path, why in [*problems.items()][:MAX_PROBLEMS]:
+        folder = Path(path).parent.as_posix()
+        print(" ".join((f"  {why}" if folder == "." else f"  {folder}/: {why}").split("\n")))
+    if len(problems) > MAX_PROBLEMS:
+        print(f"  and {len(problems) - MAX_PROBLEMS:,} more; --json names them all")

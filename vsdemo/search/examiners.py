@@ -1,18 +1,20 @@
 """Reads photos in worker processes, so that decoding and the network run side by side.
 
 A worker is a new process (`spawn`), as it must not inherit the threads of torch. A file that makes
-a decoder crash ends its worker, not the run.
+a decoder crash ends its worker, not the run. A worker ends when the run is killed.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from vsdemo.core import cores
@@ -70,7 +72,7 @@ def _until_crash(task: Task, chunks: deque[Sequence[PhotoFile]]) -> Iterator[Exa
     Of one that crashes each file is read in a process of its own.
     """
     workers = cores.available()
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _limit_threads)
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _prepare_worker)
     running: deque[Future[list[Examined]]] = deque()
     try:
         while chunks:
@@ -91,7 +93,7 @@ def _until_crash(task: Task, chunks: deque[Sequence[PhotoFile]]) -> Iterator[Exa
 def _alone(task: Task, file: PhotoFile) -> Examined:
     """Return the result of one file, which may make a decoder crash."""
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, context, _limit_threads) as pool:
+    with ProcessPoolExecutor(1, context, _prepare_worker) as pool:
         try:
             return pool.submit(task, [file]).result()[0]
         except BrokenProcessPool:
@@ -99,8 +101,15 @@ def _alone(task: Task, file: PhotoFile) -> Examined:
             return PhotoRecord(file, problem=problem), []
 
 
-def _limit_threads() -> None:
-    """Use one thread, as there is a process for each core."""
+def _prepare_worker() -> None:
+    """Use one thread, as there is a process for each core, and end with the process above."""
     import torch
 
     torch.set_num_threads(1)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 from threading import Event
 
@@ -20,9 +21,16 @@ from torch import Tensor
 
 from vsdemo.core import cores
 from vsdemo.core.errors import Cancelled, UserError
+from vsdemo.core.paths import printable
 from vsdemo.core.progress import StageProgress
 from vsdemo.data import datasets
-from vsdemo.data.catalog.catalog import Catalog
+from vsdemo.data.catalog.catalog import (
+    Catalog,
+    catalog_of,
+    default_name,
+    list_catalogs,
+    remove_catalog,
+)
 from vsdemo.data.catalog.examine import PhotoRecord, content_hash
 from vsdemo.data.catalog.scan import STOPPED, PhotoFile, Scan, scan
 from vsdemo.models import checkpoint, pretrained
@@ -33,6 +41,18 @@ from vsdemo.vision.features import SHARD, FeatureCache
 
 SCANNING, READING = "Listing the folder", "Reading photos"
 FIRST_PART = 32  # photos that are stored first, so that a search can begin
+
+FolderIdentity = tuple[int, int]  # device and inode
+
+
+class NoPhotos(UserError):
+    """Raised for a folder without photos."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"The folder {folder} contains no photos (JPEG, PNG, WebP, HEIC, ...); choose the "
+            "folder that they are in, or one above it."
+        )
 
 
 @dataclass(frozen=True)
@@ -47,8 +67,9 @@ class IndexSummary:
         changed: Files that were read again because they have changed.
         moved: Files that have another name or folder than before.
         removed: Photos whose files are gone.
-        unreadable: Files that cannot be read.
+        unreadable: Files and subfolders that cannot be read.
         seconds: How long it took.
+        problems: Each of these -> why.
     """
 
     name: str
@@ -60,6 +81,59 @@ class IndexSummary:
     removed: int
     unreadable: int
     seconds: float
+    problems: dict[str, str]
+
+    @property
+    def text(self) -> str:
+        """What the run has done, in a few words."""
+        counts = {
+            "new": self.new,
+            "changed": self.changed,
+            "moved": self.moved,
+            "removed": self.removed,
+            "unreadable": self.unreadable,
+        }
+        changes = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+        photos = "1 photo" if self.photos == 1 else f"{self.photos:,} photos"
+        return f"{photos} ({changes or 'nothing new'})"
+
+
+def open_catalog(folder: Path, name: str = "") -> Catalog:
+    """Return the catalog of a folder, which is made if it does not exist.
+
+    Args:
+        folder: The folder.
+        name: Name of the catalog; by default that of the folder.
+
+    Raises:
+        UserError: There is no such folder, or the name is invalid, belongs to a data set or to
+            another folder.
+    """
+    try:
+        is_folder = folder.is_dir()
+    except OSError as error:
+        raise UserError(
+            f"The folder {folder} cannot be read ({error.strerror}); check its permissions."
+        ) from None
+    if not is_folder:
+        raise UserError(f"There is no folder {folder}; if it is on a drive, connect that.")
+    name = name or default_name(folder)
+    if name in _data_sets():
+        raise UserError(f"{name!r} is the name of a data set; choose another name (--name).")
+    return Catalog.create(name, folder)
+
+
+def proposed_name(folder: Path) -> str:
+    """Return the name that the index of a folder has, or one that is free."""
+    if catalog := catalog_of(folder):
+        return catalog.name
+    name, taken = default_name(folder), {*list_catalogs(), *_data_sets()}
+    numbered = (f"{name[:60]}-{number}" for number in count(2))
+    return next(free for free in chain([name], numbered) if free not in taken)
+
+
+def _data_sets() -> set[str]:
+    return {*datasets.DATASETS, *datasets.karpathy_files()}
 
 
 def default_checkpoints() -> list[Path]:
@@ -121,11 +195,39 @@ def index_folder(
 
     Raises:
         Cancelled: `cancel` is set.
-        UserError: Another process indexes the folder, the folder cannot be read or seems to be
-            unmounted, or the disk is full.
+        UserError: Another process indexes the folder, the folder cannot be read, contains no
+            photos or seems to be unmounted, or the disk is full.
     """
     started = time.monotonic()
+    try:
+        changes = _update(catalog, caches, progress, cancel)
+    except NoPhotos:
+        remove_catalog(catalog.name)  # its name is free for another folder
+        raise
+    problems = catalog.problems()
+    photos = len(catalog.files()) - len(problems)
+    for path, why in changes.unreadable.items():
+        problems[path] = f"{Path(path).name} cannot be read ({why})."
+    return IndexSummary(
+        name=catalog.name,
+        folder=str(catalog.folder),
+        photos=photos,
+        new=len(changes.new),
+        changed=len(changes.changed),
+        moved=len(changes.moved),
+        removed=len(changes.removed),
+        unreadable=len(problems),
+        seconds=round(time.monotonic() - started, 3),
+        problems={printable(path): printable(why) for path, why in problems.items()},
+    )
+
+
+def _update(
+    catalog: Catalog, caches: Sequence[FeatureCache], progress: StageProgress, cancel: Event
+) -> Changes:
+    """Do what `index_folder` does, and return what was different from the last run."""
     with catalog.writing():
+        folder = _identity(catalog.folder)
         changes = find_changes(catalog, progress, cancel)
         catalog.move(changes.moved)
         if changes.removed:
@@ -134,19 +236,8 @@ def index_folder(
         lacking = _lacking(catalog, writers, {file.path for file in changes.to_read})
         files = changes.to_read + lacking
         if files:
-            _read_files(catalog, files, writers, progress, cancel)
-    problems = catalog.problems()
-    return IndexSummary(
-        name=catalog.name,
-        folder=str(catalog.folder),
-        photos=len(catalog.files()) - len(problems),
-        new=len(changes.new),
-        changed=len(changes.changed),
-        moved=len(changes.moved),
-        removed=len(changes.removed),
-        unreadable=len(problems) + len(changes.unreadable),
-        seconds=round(time.monotonic() - started, 3),
-    )
+            _read_files(catalog, files, writers, progress, cancel, folder)
+    return changes
 
 
 @dataclass
@@ -178,6 +269,7 @@ def find_changes(catalog: Catalog, progress: StageProgress, cancel: Event) -> Ch
 
     Raises:
         Cancelled: `cancel` is set.
+        NoPhotos: The folder contains none, and the catalog has none.
         UserError: The folder cannot be read, or is empty although the catalog has photos.
     """
     known = catalog.files()
@@ -188,9 +280,13 @@ def find_changes(catalog: Catalog, progress: StageProgress, cancel: Event) -> Ch
                 f"{catalog.folder} is empty, but {len(known):,} photos of it are indexed; connect "
                 "its drive. (If all are deleted, delete the index too.)"
             )
-        raise UserError(
-            f"The folder {catalog.folder} contains no photos (JPEG, PNG, WebP, HEIC, ...)."
-        )
+        if listed.unreadable:
+            path, why = next(iter(listed.unreadable.items()))
+            raise UserError(
+                f"No photo below {catalog.folder} can be read ({path}: {why}); check the "
+                "permissions."
+            )
+        raise NoPhotos(catalog.folder)
     changes = Changes(unreadable=listed.unreadable)
     added: list[PhotoFile] = []
     for file in listed.files:
@@ -268,10 +364,20 @@ class FeatureWriter:
             self._compute()
 
     def flush(self) -> None:
-        """Store the features of all photos so far."""
+        """Store the features of all photos so far.
+
+        Raises:
+            UserError: They cannot be written.
+        """
         self._compute()
         if self._keys:
-            self.cache.store(self._keys, torch.cat(self._vectors))
+            try:
+                self.cache.store(self._keys, torch.cat(self._vectors))
+            except OSError as error:
+                raise UserError(
+                    f"The features cannot be written to {self.cache.folder} ({error.strerror}); "
+                    "make room there and index again, which continues from there."
+                ) from None
         self._keys, self._vectors = [], []
 
     def _compute(self) -> None:
@@ -298,6 +404,7 @@ def _read_files(
     writers: Sequence[FeatureWriter],
     progress: StageProgress,
     cancel: Event,
+    folder: FolderIdentity | None,
 ) -> None:
     task = Task(catalog.folder, tuple(writer.cache.cutter() for writer in writers))
     done = 0
@@ -313,7 +420,8 @@ def _read_files(
                 progress(READING, done, len(files))
                 if cancel.is_set():
                     break
-            if any(record.problem for record in records) and not catalog.folder.exists():
+            has_problem = any(record.problem for record in records)
+            if has_problem and not _is_as_before(catalog.folder, folder):
                 raise UserError(
                     f"{catalog.folder} has vanished; connect its drive and index it again, which "
                     "continues from there."
@@ -323,6 +431,23 @@ def _read_files(
             catalog.write(records)
             if cancel.is_set():
                 raise Cancelled(STOPPED)
+
+
+def _identity(folder: Path) -> FolderIdentity | None:
+    """Return what tells a folder from another one at its place; None if there is none."""
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _is_as_before(folder: Path, identity: FolderIdentity | None) -> bool:
+    """Return whether a folder is still there and not empty, as it is once its drive is gone."""
+    try:
+        return _identity(folder) == identity and any(folder.iterdir())
+    except OSError:
+        return False
 
 
 def _parts(examined: Generator[Examined, None, None]) -> Iterator[Iterator[Examined]]:

@@ -10,11 +10,14 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.core.errors import UserError
+from vsdemo.serving.access import is_public
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import LATEST, NEWEST, QUIET, REQUESTS, Update, Updates
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.components.widgets import address_html, programs_html
 from vsdemo.ui.downloads import DownloadPanel, Downloads
+from vsdemo.ui.indexing.indexes import Indexing
+from vsdemo.ui.indexing.panel import Indexed, IndexPanel
 from vsdemo.ui.library import Library
 from vsdemo.ui.models.menu import ModelMenu
 from vsdemo.ui.tabs import FIRST_K, Context, Selection, Tab, Visit, is_shown
@@ -53,6 +56,8 @@ class Page:
             page_title()
             self._menu = ModelMenu(library, next(iter(library.galleries)))
             gallery = _setting(library.labels, "Gallery")
+            # Visitors of a public server must not see the folders of its owner.
+            self._indexing = None if is_public() else IndexPanel(Indexing(library), gallery)
             with gr.Accordion("More", open=False, elem_classes="more-settings") as self._more:
                 k = gr.Slider(4, 60, FIRST_K, step=1, label="Photos at a time")
                 self._downloads = DownloadPanel(Downloads(library), gallery)
@@ -112,6 +117,11 @@ class Page:
         demo.load(self.load, [self._upload, context.k], arriving, js=UPLOAD, **QUIET)
         context.address.select(self.restore, context.k, [*arrived, *visits], **LATEST)
         self._downloads.connect(demo, self._more)
+        if self._indexing:
+            self._indexing.connect(demo)
+            indexed = self._indexing.indexed
+            chosen = [context.gallery, context.model, *visits]
+            indexed.change(self.choose_indexed, [indexed, *values], chosen, **LATEST)
 
     def opener(self, key: str) -> Callable[..., Update]:
         """Return a callback that lets a tab show what is selected when it is opened."""
@@ -141,6 +151,29 @@ class Page:
         key = REQUESTS.tab(session) or self._first
         visit = Visit(model, gallery, k, selection, REQUESTS.restored(session))
         return {self._visits[key]: visit}
+
+    def choose_indexed(
+        self,
+        indexed: Indexed | None,
+        selection: Selection,
+        model: str,
+        gallery: str,
+        k: int,
+        request: gr.Request,
+    ) -> Update:
+        """Choose a gallery that was indexed just now, and let the open tab show it."""
+        library = self.library
+        if indexed is None or indexed.gallery not in library.galleries:
+            return {self.context.gallery: gr.skip()}
+        if gallery != indexed.gallery:
+            model = library.default_model(indexed.gallery)
+        sentence = Selection(selection.text if selection else "")
+        update = self.change_settings(sentence, model, indexed.gallery, k, request)
+        return {
+            self.context.gallery: gr.update(choices=library.labels, value=indexed.gallery),
+            self.context.model: model,
+            **{widget: replace(visit, is_renewed=True) for widget, visit in update.items()},
+        }
 
     def choose_model(
         self,

@@ -68,6 +68,7 @@ class Visit:
         restored: How often Back or Forward had been used when the visit began.
         number: Tells visits apart that are otherwise equal.
         page: The request of the page while the tab shows the visit.
+        is_renewed: Whether the photos of the gallery have changed, so that what is shown is old.
     """
 
     model: str
@@ -77,6 +78,7 @@ class Visit:
     restored: int = 0
     number: int = field(default_factory=count().__next__)
     page: gr.Request | None = None
+    is_renewed: bool = False
 
 
 class TabState(Protocol):
@@ -107,6 +109,7 @@ def is_shown(visit: Visit, state: TabState | None) -> bool:
     """Whether a tab shows already what it is to show."""
     return (
         state is not None
+        and not visit.is_renewed
         and (state.model, state.gallery) == (visit.model, visit.gallery)
         and state.selection == visit.selection
     )

@@ -27,6 +27,7 @@ STYLE_SHEETS = (
     "static/style.css",
     "programs/programs.css",
     "models/models.css",
+    "indexing/indexing.css",
     "components/words.css",
     "search/search.css",
     "search/results.css",
@@ -44,6 +45,7 @@ SCRIPTS = (
     "components/html.js",
     "models/models.js",
     "search/results.js",
+    "indexing/folders.js",
     "alignment/align.js",
     "hierarchy/cones.js",
 )

@@ -94,7 +94,7 @@ def test_invalid_names_are_refused(own_home, tmp_path, name):
 
 def test_a_name_belongs_to_one_folder(catalog, tmp_path):
     assert Catalog.create("mine", catalog.folder).folder == catalog.folder
-    with pytest.raises(UserError, match="choose another --name"):
+    with pytest.raises(UserError, match="choose another name"):
         Catalog.create("mine", tmp_path)
 
 

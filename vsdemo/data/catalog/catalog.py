@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sqlite3
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
@@ -18,7 +20,7 @@ from typing import Any
 
 from vsdemo.core import locks
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import home, to_path
+from vsdemo.core.paths import home, printable, to_path
 from vsdemo.data.catalog.examine import PhotoRecord
 from vsdemo.data.catalog.metadata import Metadata
 from vsdemo.data.catalog.scan import PhotoFile
@@ -27,6 +29,7 @@ VERSION = 1  # to be raised when tables change
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 FILE, LOCK = "catalog.sqlite", "lock"
 MAX_THUMBNAILS = 2_000_000_000  # bytes; beyond them thumbnails are made from the photos
+MIN_FREE = 1_000_000  # bytes; with less, an error that gives no reason is that of a full disk
 TIMEOUT = 30  # seconds to wait for a short transaction of another process
 METADATA = tuple(f.name for f in fields(Metadata))
 TABLES = f"""
@@ -107,6 +110,36 @@ def check_name(name: str) -> None:
         )
 
 
+def remove_catalog(name: str) -> None:
+    """Remove a catalog, also a damaged one; neither photos nor their features are touched.
+
+    Raises:
+        UserError: There is none of this name, or its folder is being indexed.
+    """
+    folder = catalog_folder(name)
+    if name not in list_catalogs():
+        raise UserError(f"There is no index {name!r}.")
+    with holding_lock(name):
+        trash = home() / f".trash-{uuid.uuid4().hex}"
+        folder.rename(trash)  # leaves the list at once
+    shutil.rmtree(trash, ignore_errors=True)
+
+
+@contextmanager
+def holding_lock(name: str) -> Iterator[None]:
+    """Hold the right to write a catalog within the block.
+
+    Raises:
+        UserError: Another process has it.
+    """
+    try:
+        file = locks.hold(catalog_folder(name) / LOCK)
+    except locks.HeldError:
+        raise UserError(f"{name!r} is being indexed already; wait until that has ended.") from None
+    with closing(file):
+        yield
+
+
 def default_name(folder: Path) -> str:
     """Return the name of a folder as that of a catalog."""
     text = re.sub(r"[^a-z0-9._-]+", "-", folder.resolve().name.lower()).strip("-._")
@@ -148,20 +181,22 @@ class Catalog:
         """Return the catalog of a folder, which is made if it does not exist.
 
         Raises:
-            UserError: The name is invalid or belongs to another folder, or as `Catalog`.
+            UserError: The name is invalid or belongs to another folder, the disk is full or cannot
+                be written, or as `Catalog`.
         """
         check_name(name)
         folder = folder.resolve()
         home_of_catalog = catalog_folder(name)
-        home_of_catalog.mkdir(parents=True, exist_ok=True)
-        with locks.holding(home_of_catalog / f"{LOCK}-new"):
-            if not (home_of_catalog / FILE).exists():
-                _make(home_of_catalog / FILE, folder)
+        with _user_errors(name):
+            home_of_catalog.mkdir(parents=True, exist_ok=True)
+            with locks.holding(home_of_catalog / f"{LOCK}-new"):
+                if not (home_of_catalog / FILE).exists():
+                    _make(home_of_catalog / FILE, folder)
         catalog = cls(name)
         if catalog.folder != folder:
             raise UserError(
-                f"The index {name!r} is that of {catalog.folder}; choose another --name for "
-                f"{folder}."
+                f"The index {name!r} is that of {catalog.folder}; choose another name (--name) "
+                f"for {folder}."
             )
         return catalog
 
@@ -172,33 +207,17 @@ class Catalog:
         Raises:
             UserError: Another process has it.
         """
-        try:
-            file = locks.hold(self.file.with_name(LOCK))
-        except locks.HeldError:
-            raise UserError(
-                f"{self.name!r} is being indexed already; wait until that has ended."
-            ) from None
-        with closing(file):
+        with holding_lock(self.name):
             yield
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """Open the file; errors of SQLite become a UserError."""
-        try:
-            with closing(sqlite3.connect(self.file, timeout=TIMEOUT)) as connection:
-                yield connection
-        except sqlite3.OperationalError as error:
-            if "full" in str(error):
-                raise UserError(
-                    f"The disk with {self.file.parent} is full; make room and index again, which "
-                    "continues from there."
-                ) from None
-            raise UserError(f"The index {self.name!r} cannot be used ({error}).") from None
-        except sqlite3.DatabaseError:
-            raise UserError(
-                f"The index {self.name!r} is damaged; delete {self.file.parent} and index the "
-                "folder again. Your photos are not touched."
-            ) from None
+        with (
+            _user_errors(self.name),
+            closing(sqlite3.connect(self.file, timeout=TIMEOUT)) as connection,
+        ):
+            yield connection
 
     def files(self) -> dict[str, tuple[PhotoFile, str]]:
         """Return path -> file and content hash of all photos, also of unreadable ones."""
@@ -252,6 +271,14 @@ class Catalog:
             )
             return {os.fsdecode(path): problem for path, problem in rows}
 
+    def counts(self) -> tuple[int, int]:
+        """Return the numbers of readable photos and of unreadable files."""
+        with self._reading() as connection:
+            readable, files = connection.execute(
+                "SELECT COUNT(NULLIF(problem = '', 0)), COUNT(*) FROM photos"
+            ).fetchone()
+        return readable, files - readable
+
     def thumbnail(self, content: str) -> bytes | None:
         """Return the thumbnail of a photo, a JPEG; None if there is none."""
         with self._reading() as connection:
@@ -269,7 +296,7 @@ class Catalog:
                 record.file.size,
                 record.file.modified,
                 record.content,
-                record.problem,
+                printable(record.problem),  # SQLite stores text as UTF-8
                 record.width,
                 record.height,
                 *astuple(record.metadata),
@@ -319,6 +346,37 @@ def _entry(row: tuple[Any, ...]) -> CatalogEntry:
     """Return a row of SELECT."""
     path, content, size, width, height, *rest = row
     return CatalogEntry(os.fsdecode(path), content, size, width, height, Metadata(*rest))
+
+
+@contextmanager
+def _user_errors(name: str) -> Iterator[None]:
+    """Turn errors of the disk and of SQLite into a UserError about the index of this name."""
+    folder = catalog_folder(name)
+    try:
+        yield
+    except locks.HeldError:
+        raise UserError(f"{name!r} is being indexed already; wait until that has ended.") from None
+    except (sqlite3.OperationalError, OSError) as error:
+        if "full" in str(error) or _is_full(folder):
+            raise UserError(
+                f"The disk with {folder} is full; make room and index again, which continues from "
+                "there."
+            ) from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UserError(
+            f"The index {name!r} cannot be used ({reason}); check the permissions of {folder}."
+        ) from None
+    except sqlite3.DatabaseError:
+        raise UserError(
+            f"The index {name!r} is damaged; delete {folder} and index the folder again. Your "
+            "photos are not touched."
+        ) from None
+
+
+def _is_full(folder: Path) -> bool:
+    """Return whether the disk of a folder, which may be missing, has no room for an index."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    return shutil.disk_usage(existing).free < MIN_FREE
 
 
 def _make(file: Path, folder: Path) -> None:

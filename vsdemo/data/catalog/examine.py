@@ -15,6 +15,7 @@ from vsdemo.data.catalog.metadata import Metadata, read_metadata
 from vsdemo.data.catalog.scan import PhotoFile
 
 THUMBNAIL_SIDE, THUMBNAIL_QUALITY = 320, 78
+MAX_BYTES = 1_000_000_000  # of a file; it is read as a whole
 KEY_DIGITS = 32  # of a content hash; see `vsdemo.vision.features.photo_key`
 
 
@@ -61,6 +62,8 @@ def examine(folder: Path, file: PhotoFile) -> tuple[PhotoRecord, Image.Image | N
         file: The file, as `scan` has listed it.
     """
     path = folder / file.path
+    if file.size > MAX_BYTES:
+        return PhotoRecord(file, problem=_too_large(file)), None
     try:
         data = path.read_bytes()
         photo = decode_photo(data, path.name)
@@ -72,7 +75,7 @@ def examine(folder: Path, file: PhotoFile) -> tuple[PhotoRecord, Image.Image | N
         return _to_read_again(file, f"cannot be read ({error.strerror})."), None
     except UserError as error:
         return PhotoRecord(file, problem=str(error)), None
-    if (status.st_size, status.st_mtime_ns) != (file.size, file.modified):
+    if PhotoFile.of(file.path, status) != file:
         return _to_read_again(file, "changed while it was read; index again."), None
     record = PhotoRecord(
         file=file,
@@ -83,6 +86,11 @@ def examine(folder: Path, file: PhotoFile) -> tuple[PhotoRecord, Image.Image | N
         thumbnail=small_jpeg(photo, THUMBNAIL_SIDE, THUMBNAIL_QUALITY),
     )
     return record, photo
+
+
+def _too_large(file: PhotoFile) -> str:
+    size, limit = file.size / 1e9, MAX_BYTES / 1e9
+    return f"{Path(file.path).name} has {size:,.1f} GB; the limit is {limit:.0f} GB."
 
 
 def _to_read_again(file: PhotoFile, problem: str) -> PhotoRecord:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +15,7 @@ from vsdemo.core.images import SUFFIXES
 from vsdemo.core.progress import Progress
 
 REPORT_EVERY = 1000  # files between two calls of `progress`
+LATEST = 2**63 - 1  # nanoseconds since 1970 that SQLite can store, until the year 2262
 STOPPED = "Stopped; run the same command again to continue."
 
 
@@ -23,12 +26,17 @@ class PhotoFile:
     Attributes:
         path: Its path below the scanned folder. Names that are not UTF-8 have surrogates.
         size: Bytes.
-        modified: When it was last written, in nanoseconds.
+        modified: When it was last written, in nanoseconds; at most `LATEST`.
     """
 
     path: str
     size: int
     modified: int
+
+    @classmethod
+    def of(cls, path: str, status: os.stat_result) -> PhotoFile:
+        """Return a file with the size and time that the system tells."""
+        return cls(path, status.st_size, min(status.st_mtime_ns, LATEST))
 
 
 @dataclass
@@ -79,8 +87,7 @@ def scan(folder: Path, progress: Progress, cancel: Event) -> Scan:
                 if entry.is_dir():
                     waiting.append(path)
                 elif os.path.splitext(entry.name)[1].lower() in SUFFIXES:
-                    status = entry.stat()
-                    result.files.append(PhotoFile(path, status.st_size, status.st_mtime_ns))
+                    result.files.append(_photo_file(entry, path))
                 else:
                     continue
             except OSError as error:  # a link to nothing, or the file is gone
@@ -91,6 +98,13 @@ def scan(folder: Path, progress: Progress, cancel: Event) -> Scan:
                     raise Cancelled(STOPPED)
     result.files.sort(key=lambda file: os.fsencode(file.path))
     return result
+
+
+def _photo_file(entry: os.DirEntry[str], path: str) -> PhotoFile:
+    status = entry.stat()
+    if not stat.S_ISREG(status.st_mode):  # a pipe or a device, which may never end
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return PhotoFile.of(path, status)
 
 
 def _list(folder: Path, below: str, visited: set[tuple[int, int]]) -> Iterator[os.DirEntry[str]]:

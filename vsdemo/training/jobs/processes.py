@@ -39,13 +39,6 @@ def launch(
         register: Called with the ID of the new process at once. If it fails, the process is killed,
             because a process that nobody can find again must not continue.
     """
-    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    paths = [str(ROOT), *filter(None, inherited)]  # an empty one is the working directory
-    environment = {
-        "PYTHONPATH": os.pathsep.join(paths),
-        "PYTHONSAFEPATH": "1",  # or `-m` would put the working directory first
-        "PYTHONUNBUFFERED": "1",
-    }
     with (folder / "log.txt").open("ab") as log:
         child = subprocess.Popen(
             [sys.executable, "-m", "vsdemo", *arguments],
@@ -54,7 +47,7 @@ def launch(
             stderr=subprocess.STDOUT,
             start_new_session=True,
             pass_fds=[file.descriptor for file in files],
-            env=os.environ | environment | locks.inheritance(files),
+            env=os.environ | environment() | locks.inheritance(files),
         )
     try:
         register(child.pid)
@@ -63,6 +56,17 @@ def launch(
         child.wait()
         raise
     Thread(target=_record_exit, args=(child, folder), daemon=True).start()
+
+
+def environment() -> dict[str, str]:
+    """Return variables with which `python -m vsdemo` imports nothing from the working directory."""
+    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    paths = [str(ROOT), *filter(None, inherited)]  # an empty one is the working directory
+    return {
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONSAFEPATH": "1",  # or `-m` would put the working directory first
+        "PYTHONUNBUFFERED": "1",
+    }
 
 
 def _record_exit(child: subprocess.Popen[bytes], folder: Path) -> None:

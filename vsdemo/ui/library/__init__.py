@@ -16,6 +16,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import shorten_paths
 from vsdemo.data import datasets
+from vsdemo.data.catalog.catalog import list_catalogs
 from vsdemo.data.galleries import Gallery, galleries, open_gallery
 from vsdemo.models import checkpoint
 from vsdemo.search import examples
@@ -142,6 +143,22 @@ class Library:
                 self._drop_engine(key)
             for name in [name for name in self._readers if model in name]:
                 del self._readers[name]
+        self.refresh()
+
+    def renew_gallery(self, name: str) -> None:
+        """Offer an index as it is now: it was made, has changed or was removed."""
+        if self._own == name and name not in list_catalogs():
+            self._own = None
+        indexed = open_gallery(name, "all")
+        with self._lock:
+            keys = {key for key, gallery in self.galleries.items() if gallery.name == name}
+            keys |= {indexed.key} if indexed else set()
+            for key in keys:
+                self.galleries.pop(key, None)
+                self._photos.pop(key, None)
+                self._measurements.pop(key, None)
+            for engine in [engine for engine in self._engines if engine[1] in keys]:
+                self._drop_engine(engine)
         self.refresh()
 
     def gallery_of(self, token: str) -> Gallery | None:

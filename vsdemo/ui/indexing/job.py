@@ -1,0 +1,161 @@
+"""An indexing run of the app: `python -m vsdemo index` as a process of its own.
+
+So it takes nothing from the threads that answer pages. It has a low priority, and it ends when the
+app ends, however that happens: what is stored by then is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from threading import Lock, Thread, Timer
+from time import monotonic
+from typing import Any
+
+from vsdemo.search.indexing import FIRST_PART, READING, IndexSummary
+from vsdemo.training.jobs.processes import environment
+
+NICENESS = 10  # more than that of the app
+GRACE = 60  # seconds that a run has to store what is done before it is killed
+MIN_SECONDS = 3.0  # of reading before the remaining time is estimated
+PREFIX = "vsdemo: "  # of the one sentence about an error
+STARTING = "Starting"
+NUMBERS = count(1)
+log = logging.getLogger(__name__)
+
+
+class IndexJob:
+    """A run that brings an index up to date.
+
+    Args:
+        folder: The folder of photos.
+        name: Name of the index.
+        on_first: Called when the first photos can be searched.
+        on_end: Called when the run has ended.
+
+    Attributes:
+        number: Tells runs apart.
+        folder: As the argument.
+        name: As the argument.
+        stage: What it does.
+        done: Photos that are done in this stage.
+        total: All photos of this stage; 0 while that is unknown.
+        is_stopping: Whether it was asked to stop.
+        ended: Whether it has ended.
+        summary: What it has done; None if it did not come to its end.
+        problem: Why not, in one sentence; empty if it was stopped.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        *,
+        on_first: Callable[[], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        self.number = next(NUMBERS)
+        self.folder, self.name = folder, name
+        self.stage, self.done, self.total = STARTING, 0, 0
+        self.is_stopping = self.ended = False
+        self.summary: IndexSummary | None = None
+        self.problem = ""
+        self._on_first, self._on_end = on_first, on_end
+        self._first: tuple[float, int] | None = None  # time and `done` of the first photo read
+        self._closing = Lock()
+        command = ["-m", "vsdemo", "index", str(folder), "--name", name, "--json-lines"]
+        self._child = subprocess.Popen(
+            [sys.executable, *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C in a terminal is for the app
+            env=os.environ | environment(),
+        )
+        with suppress(OSError):
+            own = os.getpriority(os.PRIO_PROCESS, 0)
+            os.setpriority(os.PRIO_PROCESS, self._child.pid, own + NICENESS)
+        Thread(target=self._follow, daemon=True).start()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The remaining seconds at the pace of reading so far; None while that is unknown."""
+        if self._first is None:
+            return None
+        since, before = self._first
+        seconds, done = monotonic() - since, self.done - before
+        if seconds < MIN_SECONDS or not done:
+            return None
+        return (self.total - self.done) * seconds / done
+
+    def stop(self) -> None:
+        """Ask the run to store what is done and to end; it is killed if it does not."""
+        with self._closing:
+            if self.is_stopping or self.ended:
+                return
+            self.is_stopping = True
+            assert self._child.stdin
+            self._child.stdin.close()
+        timer = Timer(GRACE, self._child.kill)
+        timer.daemon = True
+        timer.start()
+
+    def _follow(self) -> None:
+        """Read what the process prints until it has ended."""
+        lines: deque[str] = deque(maxlen=20)  # that are no progress
+        assert self._child.stdout
+        try:
+            with self._child.stdout as output:
+                for raw in output:
+                    line = raw.decode(errors="replace").strip()
+                    if line and not self._take(line):
+                        lines.append(line)
+            code = self._child.wait()
+            if self.summary is None and not self.is_stopping:
+                self.problem = _problem(code, lines)
+            self._on_end()
+        except Exception:
+            log.exception("indexing %s failed", self.name)
+        finally:
+            with self._closing:
+                self.ended = True
+            if self._child.stdin:
+                self._child.stdin.close()
+
+    def _take(self, line: str) -> bool:
+        """Take a line of JSON; return whether it is one."""
+        try:
+            values: dict[str, Any] = json.loads(line)
+            if "summary" in values:
+                self.summary = IndexSummary(**values["summary"])
+            else:
+                self._report(values["stage"], values["done"], values["total"])
+        except (ValueError, KeyError, TypeError):
+            return False
+        return True
+
+    def _report(self, stage: str, done: int, total: int) -> None:
+        is_later = stage == READING and self.done <= FIRST_PART < done
+        self.stage, self.done, self.total = stage, done, total
+        if stage == READING and done and self._first is None:
+            self._first = monotonic(), done
+        if is_later:
+            self._on_first()
+
+
+def _problem(code: int, lines: deque[str]) -> str:
+    """Return why a run ended before its end."""
+    for line in reversed(lines):
+        if line.startswith(PREFIX):
+            return line.removeprefix(PREFIX)
+    log.warning("indexing ended with %d:\n%s", code, "\n".join(lines))
+    reason = f"signal {-code}, perhaps for lack of memory" if code < 0 else f"code {code}"
+    return f"Indexing ended unexpectedly ({reason}); index again, which continues from there."
