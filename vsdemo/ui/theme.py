@@ -29,6 +29,7 @@ STYLE_SHEETS = (
     "models/models.css",
     "components/words.css",
     "search/search.css",
+    "search/map.css",
     "alignment/align.css",
     "sentences/sentences.css",
     "hierarchy/cones.css",
