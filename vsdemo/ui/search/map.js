@@ -61,22 +61,18 @@ const inPlane = ({ clientX, clientY }) => {
 
 // Drawing of the points: by WebGL, or slower on a plain canvas.
 const VERTEX = `#version 300 es
-in vec2 place; in float mark; uniform vec2 centre, scale; uniform vec2 radii; uniform float ratio;
-uniform float shown; flat out float kind;
+in vec2 place; uniform vec2 centre, scale; uniform float diameter;
 void main() {
-  kind = mark;
-  bool isShown = abs(mark - shown) < 0.5;
-  gl_Position = isShown ? vec4((place - centre) * scale, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
-  gl_PointSize = 2.0 * ratio * (mark > 0.5 ? radii.y : radii.x);
+  gl_Position = vec4((place - centre) * scale, 0.0, 1.0);
+  gl_PointSize = diameter;
 }`;
 const FRAGMENT = `#version 300 es
 precision mediump float;
-flat in float kind; uniform vec4 plain, raised; out vec4 colour;
+uniform vec4 colour; out vec4 result;
 void main() {
   vec2 d = 2.0 * gl_PointCoord - 1.0;
   if (dot(d, d) > 1.0) discard;
-  vec4 c = kind > 0.5 ? raised : plain;
-  colour = vec4(c.rgb * c.a, c.a);
+  result = vec4(colour.rgb * colour.a, colour.a);
 }`;
 
 const createGlPainter = (gl) => {
@@ -90,43 +86,36 @@ const createGlPainter = (gl) => {
   gl.linkProgram(program);
   if (!gl.getProgramParameter(program, gl.LINK_STATUS)) return null;
   gl.useProgram(program);
-  const uniform = (name) => gl.getUniformLocation(program, name);
-  const uniforms = Object.fromEntries(
-    ["centre", "scale", "radii", "ratio", "shown", "plain", "raised"].map((n) => [n, uniform(n)]),
+  const [centre, factor, diameter, colour] = ["centre", "scale", "diameter", "colour"].map(
+    (name) => gl.getUniformLocation(program, name),
   );
-  const buffer = (name, length, type, normalized) => {
-    const place = gl.getAttribLocation(program, name);
-    const own = gl.createBuffer();
-    return (data) => {
-      gl.bindBuffer(gl.ARRAY_BUFFER, own);
-      gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
-      gl.enableVertexAttribArray(place);
-      gl.vertexAttribPointer(place, length, type, normalized, 0, 0);
-    };
-  };
-  const [setPlaces, setMarks] = [
-    buffer("place", 2, gl.SHORT, true), buffer("mark", 1, gl.UNSIGNED_BYTE, false),
-  ];
+  gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+  gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+  const place = gl.getAttribLocation(program, "place");
+  gl.enableVertexAttribArray(place);
+  gl.vertexAttribPointer(place, 2, gl.SHORT, true, 0, 0);
   gl.enable(gl.BLEND);
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+  let marked = []; // numbers of photos, drawn above all others
   return {
-    load: () => setPlaces(points),
-    mark: () => setMarks(marks),
+    load: () => gl.bufferData(gl.ARRAY_BUFFER, points, gl.STATIC_DRAW),
+    mark: () => {
+      marked = Uint32Array.from([...marks.keys()].filter((number) => marks[number]));
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, marked, gl.STATIC_DRAW);
+    },
     draw: ({ plain, raised }, radii, ratio) => {
       gl.viewport(0, 0, pointCanvas.width, pointCanvas.height);
       gl.clearColor(0, 0, 0, 0);
       gl.clear(gl.COLOR_BUFFER_BIT);
       const s = scale();
-      gl.uniform2f(uniforms.centre, view.x, view.y);
-      gl.uniform2f(uniforms.scale, (2 * s) / size.width, (2 * s) / size.height);
-      gl.uniform2f(uniforms.radii, radii.plain, radii.raised);
-      gl.uniform1f(uniforms.ratio, ratio);
-      gl.uniform4fv(uniforms.plain, plain);
-      gl.uniform4fv(uniforms.raised, raised);
-      for (const shown of [0, 1]) { // marked points above all others
-        gl.uniform1f(uniforms.shown, shown);
-        gl.drawArrays(gl.POINTS, 0, marks.length);
-      }
+      gl.uniform2f(centre, view.x, view.y);
+      gl.uniform2f(factor, (2 * s) / size.width, (2 * s) / size.height);
+      gl.uniform4fv(colour, plain);
+      gl.uniform1f(diameter, 2 * ratio * radii.plain);
+      gl.drawArrays(gl.POINTS, 0, record.count);
+      gl.uniform4fv(colour, raised);
+      gl.uniform1f(diameter, 2 * ratio * radii.raised);
+      gl.drawElements(gl.POINTS, marked.length, gl.UNSIGNED_INT, 0);
     },
   };
 };
@@ -486,9 +475,10 @@ container.locate = (number) => {
   const [x, y] = toPixels(...positionOf(number));
   return [box.left + x, box.top + y];
 };
-container.drawNow = () => { // draws a frame to its end
+container.drawNow = () => { // draws a frame, and waits until it is there
   draw();
-  pointCanvas.getContext("webgl2")?.finish();
+  const gl = pointCanvas.getContext("webgl2");
+  gl?.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
 };
 
 pointCanvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
