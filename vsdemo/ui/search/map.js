@@ -15,6 +15,7 @@ const tools = Object.fromEntries(
 
 const GRID = 32767; // what 1 is in the positions, as in vsdemo.search.gallery_map
 const MARGIN = 24; // pixels around the outermost points
+const STRETCH = 1.6;
 const MAX_ZOOM = 60;
 const STEP = 1.6; // factor of the buttons and keys
 const PAN = 60; // pixels of an arrow key
@@ -43,15 +44,18 @@ let gesture = null; // what they have done so far
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-// Positions. Both axes have the same scale, in pixels.
-const scale = () => Math.max(1, Math.min(size.width, size.height) / 2 - MARGIN) * view.zoom;
+// Positions. The map is stretched to the plane, but not by more than STRETCH.
+const scale = () => {
+  const [x, y] = [size.width, size.height].map((side) => Math.max(1, side / 2 - MARGIN));
+  return [Math.min(x, STRETCH * y) * view.zoom, Math.min(y, STRETCH * x) * view.zoom];
+};
 const toPixels = (x, y) => {
-  const s = scale();
-  return [size.width / 2 + (x - view.x) * s, size.height / 2 - (y - view.y) * s];
+  const [sx, sy] = scale();
+  return [size.width / 2 + (x - view.x) * sx, size.height / 2 - (y - view.y) * sy];
 };
 const toMap = ([px, py]) => {
-  const s = scale();
-  return [view.x + (px - size.width / 2) / s, view.y - (py - size.height / 2) / s];
+  const [sx, sy] = scale();
+  return [view.x + (px - size.width / 2) / sx, view.y - (py - size.height / 2) / sy];
 };
 const positionOf = (number) => [points[2 * number] / GRID, points[2 * number + 1] / GRID];
 const inPlane = ({ clientX, clientY }) => {
@@ -107,9 +111,9 @@ const createGlPainter = (gl) => {
       gl.viewport(0, 0, pointCanvas.width, pointCanvas.height);
       gl.clearColor(0, 0, 0, 0);
       gl.clear(gl.COLOR_BUFFER_BIT);
-      const s = scale();
+      const [sx, sy] = scale();
       gl.uniform2f(centre, view.x, view.y);
-      gl.uniform2f(factor, (2 * s) / size.width, (2 * s) / size.height);
+      gl.uniform2f(factor, (2 * sx) / size.width, (2 * sy) / size.height);
       gl.uniform4fv(colour, plain);
       gl.uniform1f(diameter, 2 * ratio * radii.plain);
       gl.drawArrays(gl.POINTS, 0, record.count);
@@ -253,15 +257,20 @@ const zoomAt = (factor, pixel = [size.width / 2, size.height / 2]) => {
   const kept = view.zoom / zoom;
   look(zoom, x + (view.x - x) * kept, y + (view.y - y) * kept);
 };
-const pan = (dx, dy) => look(view.zoom, view.x - dx / scale(), view.y + dy / scale());
+const pan = (dx, dy) => {
+  const [sx, sy] = scale();
+  look(view.zoom, view.x - dx / sx, view.y + dy / sy);
+};
 
 // What the pointer is on.
 const photoAt = (pixel, reach) => {
   const [x, y] = toMap(pixel).map((value) => value * GRID);
-  let least = ((reach / scale()) * GRID) ** 2;
+  const [sx, sy] = scale().map((factor) => factor / GRID); // pixels of a step of the grid
+  let least = reach ** 2;
   let best = null;
   for (let i = 0; i < record.count; i += 1) {
-    const [dx, dy] = [points[2 * i] - x, points[2 * i + 1] - y];
+    const dx = (points[2 * i] - x) * sx;
+    const dy = (points[2 * i + 1] - y) * sy;
     const distance = (dx * dx + dy * dy) * (marks[i] ? 0.5 : 1); // marked ones are in front
     if (distance < least) [best, least] = [i, distance];
   }
