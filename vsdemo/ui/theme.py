@@ -31,6 +31,7 @@ STYLE_SHEETS = (
     "components/words.css",
     "search/search.css",
     "search/results.css",
+    "search/map.css",
     "alignment/align.css",
     "sentences/sentences.css",
     "hierarchy/cones.css",
