@@ -24,6 +24,7 @@ from vsdemo.core.progress import StageProgress
 from vsdemo.data import datasets
 from vsdemo.data.catalog.catalog import Catalog
 from vsdemo.data.catalog.examine import PhotoRecord, content_hash
+from vsdemo.data.catalog.look import FLAT, look_of
 from vsdemo.data.catalog.scan import STOPPED, PhotoFile, Scan, scan
 from vsdemo.models import checkpoint, pretrained
 from vsdemo.search.examiners import Examined, Task, examine_all
@@ -32,7 +33,9 @@ from vsdemo.vision.crops import CROPS
 from vsdemo.vision.features import SHARD, FeatureCache
 
 SCANNING, READING = "Listing the folder", "Reading photos"
+COMPARING = "Reading thumbnails"
 FIRST_PART = 32  # photos that are stored first, so that a search can begin
+THUMBNAILS = 500  # that are read at a time
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,7 @@ def index_folder(
         catalog.move(changes.moved)
         if changes.removed:
             catalog.remove(changes.removed)
+        _add_looks(catalog, progress, cancel)
         writers = [FeatureWriter(cache) for cache in caches]
         lacking = _lacking(catalog, writers, {file.path for file in changes.to_read})
         files = changes.to_read + lacking
@@ -278,6 +282,23 @@ class FeatureWriter:
         if self._views:
             self._vectors.append(self.cache.encode_views(np.stack(self._views)))
             self._views = []
+
+
+def _add_looks(catalog: Catalog, progress: StageProgress, cancel: Event) -> None:
+    """Add the looks of photos that an older version has indexed, from their thumbnails."""
+    contents = catalog.without_look()
+
+    def look(content: str) -> int:
+        thumbnail = catalog.thumbnail(content)
+        return look_of(thumbnail) if thumbnail else FLAT
+
+    with cores.thread_pool() as pool:
+        for start in range(0, len(contents), THUMBNAILS):
+            part = contents[start : start + THUMBNAILS]
+            catalog.add_looks(zip(part, pool.map(look, part), strict=True))
+            progress(COMPARING, start + len(part), len(contents))
+            if cancel.is_set():
+                raise Cancelled(STOPPED)
 
 
 def _lacking(
