@@ -332,8 +332,8 @@ def _entry(row: tuple[Any, ...]) -> CatalogEntry:
 
 def _upgraded(connection: sqlite3.Connection) -> dict[str, str]:
     """Return the facts of a catalog, after bringing an older one to this version."""
-    facts = dict(connection.execute("SELECT name, value FROM facts"))
-    if facts.get("version") not in map(str, UPGRADES):
+    facts: dict[str, str] = dict(connection.execute("SELECT name, value FROM facts"))
+    if facts.get("version") not in [str(version) for version in UPGRADES]:
         return facts
     with connection:
         connection.execute("BEGIN IMMEDIATE")  # so that no other process does it, too

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image
 
 SIDE, BITS = 32, 64
@@ -16,7 +17,7 @@ FLAT = 0  # the look of a photo with one colour, which is like no other
 _NUMBERS = np.arange(SIDE)
 COSINES = np.cos(np.pi * _NUMBERS[:, None] * (2 * _NUMBERS + 1) / (2 * SIDE))  # (SIDE, SIDE)
 # Rows and columns of frequencies, the lowest first.
-LOWEST = np.array(
+LOWEST: npt.NDArray[np.int64] = np.array(
     sorted(np.ndindex(SIDE, SIDE), key=lambda place: (sum(place), place))[1 : BITS + 1]
 ).T
 
