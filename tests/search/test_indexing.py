@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from random import Random
 from threading import Event
 
@@ -83,6 +85,21 @@ def test_a_second_run_reads_nothing(folder, caches, monkeypatch):
     run(folder, caches)
     monkeypatch.setattr(indexing, "examine_all", None)
     assert counts(run(folder, caches)) == (13, 0, 0, 0, 0, 1)
+
+
+def test_an_older_index_gets_looks_without_reading_photos(folder, caches, monkeypatch):
+    run(folder, caches)
+    catalog = Catalog("mine")
+    contents = catalog.photos()[1]
+    looks = catalog.looks(contents)
+    assert len(set(looks.tolist())) > 6
+    with closing(sqlite3.connect(catalog.file)) as connection, connection:
+        connection.execute("DROP TABLE looks")
+        connection.execute("UPDATE facts SET value = '1' WHERE name = 'version'")
+    monkeypatch.setattr(indexing, "examine_all", None)
+    monkeypatch.setattr(indexing, "THUMBNAILS", 5)
+    assert counts(run(folder, caches)) == (13, 0, 0, 0, 0, 1)
+    assert Catalog("mine").looks(contents).tolist() == looks.tolist()
 
 
 def test_only_changes_are_read(folder, caches, monkeypatch):

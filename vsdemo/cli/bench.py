@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -85,16 +86,26 @@ def index(
     photos: Annotated[
         int, typer.Option(min=1, help="Generated photos of 12 megapixels, 2.5 MB each.")
     ] = 200,
+    rclip: Annotated[
+        Path | None,
+        typer.Option(metavar="PROGRAM", help="Compare with this executable of rclip 3 instead."),
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Times to run both; with --rclip.")] = 3,
     *,
     as_json: Json = False,
 ) -> None:
     """Compare indexing with decoding photos and running the image network alone.
 
-    Also measures a second run over 10,000 small files, and a search over 100,000 photos.
+    Also measures a second run over 10,000 small files, and a search over 100,000 photos. With
+    --rclip, both programs index the photos and search them in turns, by the same network with
+    random weights.
     """
     from vsdemo.cli.index import showing_progress
     from vsdemo.search import index_bench
 
+    if rclip is not None:
+        _beside_rclip(rclip, photos, rounds, as_json=as_json)
+        return
     with showing_progress() as report:
         result = index_bench.measure(photos, report)
     if as_json:
@@ -110,6 +121,26 @@ def index(
         ("search over 100,000 photos", f"{result['search_ms']:.0f} ms"),
     ]
     print_table(rows)
+
+
+def _beside_rclip(rclip: Path, photos: int, rounds: int, *, as_json: bool) -> None:
+    from vsdemo.cli.index import showing_progress
+    from vsdemo.search import rclip_bench
+
+    with showing_progress() as report:
+        result = rclip_bench.measure(rclip, photos, rounds, report)
+    if as_json:
+        print_json(result)
+        return
+    loads = ", ".join(map(str, result["loads"]))
+    print(f"{photos:,} photos of 12 megapixels, {result['cores']} cores, load {loads}")
+    rows = [
+        (name, f"{of['indexed']:.1f}", f"{of['search']:.2f}", f"{of['query']:.1f}")
+        for name, of in result["programs"].items()
+    ]
+    ratios = [f"{result[f'{what}_ratio']:.2f}" for what in ("index", "search", "query")]
+    rows.append(("times as fast", *ratios))
+    print_table(rows, header=("", "photos/s indexed", "s a search", "ms a query"))
 
 
 @cli.command()

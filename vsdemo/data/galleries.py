@@ -47,7 +47,7 @@ class Gallery:
             UserError: The index is damaged.
         """
         key = self.keys[number] if self.keys else ""
-        return self._catalog.thumbnail(key) if key and self._catalog else None
+        return self.catalog.thumbnail(key) if key and self.catalog else None
 
     def entry(self, number: int) -> CatalogEntry | None:
         """Return what is known of a photo; None if it is not indexed.
@@ -55,14 +55,15 @@ class Gallery:
         Raises:
             UserError: The index is damaged.
         """
-        if not (self.keys and self.keys[number] and self._catalog):
+        if not (self.keys and self.keys[number] and self.catalog):
             return None
-        is_index = self.name == self._catalog.name
-        folder = self._catalog.folder if is_index else to_path(self.name)
-        return self._catalog.entry(str(self.photos[number].relative_to(folder)))
+        is_index = self.name == self.catalog.name
+        folder = self.catalog.folder if is_index else to_path(self.name)
+        return self.catalog.entry(str(self.photos[number].relative_to(folder)))
 
     @cached_property
-    def _catalog(self) -> Catalog | None:
+    def catalog(self) -> Catalog | None:
+        """The index of the photos; None if they are not indexed."""
         return find_catalog(self.name)
 
     @cached_property

@@ -33,7 +33,7 @@ from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
 from vsdemo.search import calibration, ranking, stored_embeddings
 from vsdemo.search.index import Index
-from vsdemo.search.query import Query
+from vsdemo.search.query import PhotoScores, Query, Source
 from vsdemo.search.ranking import Ranking
 from vsdemo.search.suggestions import (
     Suggestions,
@@ -449,13 +449,15 @@ class Engine(Reader):
             groups=self.copies if query.groups_copies else None,
         )
 
-    def _term_scores(self, source: str | int | Image.Image) -> Tensor:
+    def _term_scores(self, source: Source) -> Tensor:
         """Return the scores of a part of a query with the N photos, (N,), on the CPU."""
         match source:
             case str(text):
                 scores = self.photos.scores(self.encode(text))
             case int(number):
                 scores = self.photos.similarities(self.photo(number))
+            case PhotoScores():
+                scores = source.scores
             case photo:
                 scores = self.photos.similarities(self.encode_photo(photo))
         return scores.float().cpu()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import statistics
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -52,26 +54,17 @@ def measure(photos: int, progress: StageProgress) -> dict[str, Any]:
         of a second run over 10,000 small files, and milliseconds of a search over 100,000 photos;
         `megabytes` of a photo.
     """
-    before = os.environ.get("VSDEMO_HOME")
-    with TemporaryDirectory() as folder:
-        pictures = datasets.photos("storybook", "test")[:DIFFERENT]
-        datasets.load("storybook", "test", limit=DIFFERENT)  # so that they are drawn
-        os.environ["VSDEMO_HOME"] = str(Path(folder) / "home")
-        try:
-            large, small = Path(folder) / "large", Path(folder) / "small"
-            _write_large(large, pictures, photos, progress)
-            megabytes = sum(file.stat().st_size for file in large.iterdir()) / photos / 1e6
-            cache = FeatureCache(NETWORK, CROPS)
-            cache.load()
-            bare = photos / _seconds_bare(cache, large, progress)
-            catalog = Catalog.create("large", large)
-            indexed = indexing.index_folder(catalog, [cache], progress, Event())
-            again = _seconds_again(small, progress)
-        finally:
-            if before is None:
-                del os.environ["VSDEMO_HOME"]
-            else:
-                os.environ["VSDEMO_HOME"] = before
+    pictures = draw_pictures()
+    with temporary_home() as folder:
+        large, small = folder / "large", folder / "small"
+        write_large(large, pictures, photos, progress)
+        megabytes = sum(file.stat().st_size for file in large.iterdir()) / photos / 1e6
+        cache = FeatureCache(NETWORK, CROPS)
+        cache.load()
+        bare = photos / _seconds_bare(cache, large, progress)
+        catalog = Catalog.create("large", large)
+        indexed = indexing.index_folder(catalog, [cache], progress, Event())
+        again = _seconds_again(small, progress)
     rate = photos / indexed.seconds
     return {
         "photos": photos,
@@ -88,8 +81,29 @@ def measure(photos: int, progress: StageProgress) -> dict[str, Any]:
     }
 
 
-def _write_large(
-    folder: Path, pictures: tuple[Path, ...], count: int, progress: StageProgress
+@contextmanager
+def temporary_home() -> Iterator[Path]:
+    """Yield a temporary folder; within the block VSDEMO_HOME is `home` below it."""
+    before = os.environ.get("VSDEMO_HOME")
+    with TemporaryDirectory() as folder:
+        os.environ["VSDEMO_HOME"] = str(Path(folder) / "home")
+        try:
+            yield Path(folder)
+        finally:
+            if before is None:
+                del os.environ["VSDEMO_HOME"]
+            else:
+                os.environ["VSDEMO_HOME"] = before
+
+
+def draw_pictures() -> tuple[Path, ...]:
+    """Return the pictures that photos are made of."""
+    datasets.load("storybook", "test", limit=DIFFERENT)  # so that they are drawn
+    return datasets.photos("storybook", "test")[:DIFFERENT]
+
+
+def write_large(
+    folder: Path, pictures: Sequence[Path], count: int, progress: StageProgress
 ) -> None:
     """Write JPEGs of 12 megapixels, no two of which are the same file."""
     folder.mkdir()

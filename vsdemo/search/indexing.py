@@ -32,6 +32,7 @@ from vsdemo.data.catalog.catalog import (
     remove_catalog,
 )
 from vsdemo.data.catalog.examine import PhotoRecord, content_hash
+from vsdemo.data.catalog.look import FLAT, look_of
 from vsdemo.data.catalog.scan import STOPPED, PhotoFile, Scan, scan
 from vsdemo.models import checkpoint, pretrained
 from vsdemo.search.examiners import Examined, Task, examine_all
@@ -40,7 +41,9 @@ from vsdemo.vision.crops import CROPS
 from vsdemo.vision.features import SHARD, FeatureCache
 
 SCANNING, READING = "Listing the folder", "Reading photos"
+COMPARING = "Reading thumbnails"
 FIRST_PART = 32  # photos that are stored first, so that a search can begin
+THUMBNAILS = 500  # that are read at a time
 
 FolderIdentity = tuple[int, int]  # device and inode
 
@@ -232,6 +235,7 @@ def _update(
         catalog.move(changes.moved)
         if changes.removed:
             catalog.remove(changes.removed)
+        _add_looks(catalog, progress, cancel)
         writers = [FeatureWriter(cache) for cache in caches]
         lacking = _lacking(catalog, writers, {file.path for file in changes.to_read})
         files = changes.to_read + lacking
@@ -384,6 +388,23 @@ class FeatureWriter:
         if self._views:
             self._vectors.append(self.cache.encode_views(np.stack(self._views)))
             self._views = []
+
+
+def _add_looks(catalog: Catalog, progress: StageProgress, cancel: Event) -> None:
+    """Add the looks of photos that an older version has indexed, from their thumbnails."""
+    contents = catalog.without_look()
+
+    def look(content: str) -> int:
+        thumbnail = catalog.thumbnail(content)
+        return look_of(thumbnail) if thumbnail else FLAT
+
+    with cores.thread_pool() as pool:
+        for start in range(0, len(contents), THUMBNAILS):
+            part = contents[start : start + THUMBNAILS]
+            catalog.add_looks(zip(part, pool.map(look, part), strict=True))
+            progress(COMPARING, start + len(part), len(contents))
+            if cancel.is_set():
+                raise Cancelled(STOPPED)
 
 
 def _lacking(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from PIL import Image
+from torch import Tensor
 
 from vsdemo.core.errors import UserError
 from vsdemo.data.catalog.filters import PhotoFilter, PhotoOrder
@@ -17,15 +18,33 @@ WEIGHT = re.compile(r"\s*\^\s*(\d+(?:\.\d+)?)$")
 
 
 @dataclass(frozen=True)
+class PhotoScores:
+    """Scores of all photos of a gallery that no sentence or photo has given, such as a label's.
+
+    Attributes:
+        scores: (N,), from 0 to 1.
+        unit: Unit of the scores.
+        meaning: What they mean, in a sentence.
+    """
+
+    scores: Tensor
+    unit: str
+    meaning: str
+
+
+Source = str | int | Image.Image | PhotoScores
+
+
+@dataclass(frozen=True)
 class Term:
     """A part of a query.
 
     Attributes:
-        source: A sentence, the number of a photo in the gallery, or a photo.
+        source: A sentence, the number of a photo in the gallery, a photo, or scores.
         weight: How much it counts; negative for what the photos should not be like.
     """
 
-    source: str | int | Image.Image
+    source: Source
     weight: float = 1.0
 
     def __str__(self) -> str:

@@ -28,7 +28,7 @@ from vsdemo.core.hits import BarScale, Hit
 from vsdemo.data.catalog.filters import PhotoOrder
 from vsdemo.data.catalog.table import PhotoTable
 from vsdemo.search.index import Index
-from vsdemo.search.query import Query
+from vsdemo.search.query import PhotoScores, Query
 
 DATED = 200  # best photos of a query that are put in the order of their dates
 DEVIATIONS = 6.0  # mean standardised score at which a bar is full
@@ -178,6 +178,8 @@ def _total(
         return zeros, zeros, None, "", ""
     if len(of_terms) == 1:
         (term,), (scores,), score = query.terms, of_terms, photos.score
+        if isinstance(term.source, PhotoScores):
+            return scores, scores, None, term.source.unit, term.source.meaning
         scale = photos.scale if isinstance(term.source, str) else photos.similarity_scale
         return scores, score.to_unit(scores), scale, score.unit, score.meaning
     scores = combine(of_terms, [term.weight for term in query.terms])

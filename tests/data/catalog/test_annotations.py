@@ -31,7 +31,7 @@ SEARCHES = st.builds(
     name=NAMES,
     sentences=st.text(max_size=50),
     photos=st.lists(KEYS, max_size=3).map(tuple),
-    photo_weight=st.floats(0, 1),
+    photo_weight=st.floats(0.1, 3),
     filter=st.builds(
         PhotoFilter,
         folder=st.text(max_size=20),

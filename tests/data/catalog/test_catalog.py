@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -21,7 +22,7 @@ def catalog(own_home, tmp_path):
     return Catalog.create("mine", tmp_path / "photos")
 
 
-def record(path, content="k", problem="", thumbnail=b"jpeg", **metadata):
+def record(path, content="k", problem="", thumbnail=b"jpeg", look=None, **metadata):
     return PhotoRecord(
         PhotoFile(path, size=3, modified=1_700_000_000_123_456_789),
         content=content,
@@ -30,6 +31,7 @@ def record(path, content="k", problem="", thumbnail=b"jpeg", **metadata):
         height=20,
         metadata=Metadata(**metadata),
         thumbnail=thumbnail,
+        look=look,
     )
 
 
@@ -53,6 +55,38 @@ def test_a_thumbnail_stays_as_long_as_one_photo_has_its_content(catalog):
     catalog.remove(["copy.jpg"])
     assert catalog.thumbnail("k") is None
     assert catalog.thumbnail("other") == b"jpeg"
+
+
+def test_looks_are_those_of_contents(catalog):
+    catalog.write([record("a.jpg", "a", look=5), record("b.jpg", "b", look=-(2**63)), record("c")])
+    assert catalog.looks(["b", "a", "k", "a", ""]).tolist() == [2**63, 5, 0, 5, 0]
+    assert catalog.looks([]).tolist() == []
+    catalog.remove(["a.jpg"])
+    assert catalog.looks(["a", "b"]).tolist() == [0, 2**63]
+
+
+def test_a_catalog_of_version_1_is_upgraded_in_place(catalog):
+    catalog.write([record("a.jpg", "a"), record("b.jpg", "", "It is damaged.", thumbnail=b"")])
+    entries = catalog.entries()
+    with closing(sqlite3.connect(catalog.file)) as connection, connection:
+        connection.execute("DROP TABLE looks")
+        connection.execute("UPDATE facts SET value = '1' WHERE name = 'version'")
+    upgraded = Catalog("mine")
+    assert (upgraded.folder, upgraded.entries()) == (catalog.folder, entries)
+    assert upgraded.thumbnail("a") == b"jpeg"
+    assert upgraded.without_look() == ["a"]
+    upgraded.add_looks([("a", 7)])
+    assert upgraded.without_look() == []
+    assert Catalog("mine").looks(["a"]).tolist() == [7]
+
+
+def test_only_one_process_upgrades(catalog):
+    with closing(sqlite3.connect(catalog.file)) as connection, connection:
+        connection.execute("DROP TABLE looks")
+        connection.execute("UPDATE facts SET value = '1' WHERE name = 'version'")
+    with ThreadPoolExecutor(8) as pool:
+        opened = list(pool.map(Catalog, ["mine"] * 16))
+    assert all(one.without_look() == [] for one in opened)
 
 
 def test_thumbnails_are_bounded(catalog, monkeypatch):

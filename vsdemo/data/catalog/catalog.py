@@ -18,20 +18,25 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from vsdemo.core import locks
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import home, printable, to_path
 from vsdemo.data.catalog.examine import PhotoRecord
+from vsdemo.data.catalog.look import FLAT
 from vsdemo.data.catalog.metadata import Metadata
 from vsdemo.data.catalog.scan import PhotoFile
 
-VERSION = 1  # to be raised when tables change
+VERSION = 2  # to be raised when tables change, with a line in UPGRADES
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 FILE, LOCK = "catalog.sqlite", "lock"
 MAX_THUMBNAILS = 2_000_000_000  # bytes; beyond them thumbnails are made from the photos
 MIN_FREE = 1_000_000  # bytes; with less, an error that gives no reason is that of a full disk
 TIMEOUT = 30  # seconds to wait for a short transaction of another process
 METADATA = tuple(f.name for f in fields(Metadata))
+LOOKS = "CREATE TABLE looks (content TEXT PRIMARY KEY, look INTEGER NOT NULL) WITHOUT ROWID"
 TABLES = f"""
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE photos (
@@ -45,7 +50,9 @@ CREATE TABLE photos (
     {", ".join(METADATA)}
 ) WITHOUT ROWID;
 CREATE TABLE thumbnails (content TEXT PRIMARY KEY, jpeg BLOB NOT NULL);
+{LOOKS};
 """
+UPGRADES = {1: LOOKS}  # from a version to the next one
 SELECT = f"""
 SELECT path, content, size, width, height, {", ".join(METADATA)} FROM photos WHERE problem = ''
 """
@@ -168,7 +175,7 @@ class Catalog:
                 "it."
             )
         with self._reading() as connection:
-            facts = dict(connection.execute("SELECT name, value FROM facts"))
+            facts = _upgraded(connection)
         if facts.get("version") != str(VERSION):
             raise UserError(
                 f"The index {name!r} is of another version of vsdemo; delete {self.file.parent} "
@@ -287,6 +294,26 @@ class Catalog:
             ).fetchone()
         return row[0] if row else None
 
+    def looks(self, contents: Sequence[str]) -> npt.NDArray[np.uint64]:
+        """Return the `look_of` photos by their content hashes; `FLAT` for those without one."""
+        with self._reading() as connection:
+            known = dict(connection.execute("SELECT content, look FROM looks"))
+        found = [known.get(content, FLAT) for content in contents]
+        return np.array(found, dtype=np.int64).view(np.uint64)
+
+    def without_look(self) -> list[str]:
+        """Return the content hashes of photos that have a thumbnail, but no look."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT content FROM thumbnails WHERE content NOT IN (SELECT content FROM looks)"
+            )
+            return [content for (content,) in rows]
+
+    def add_looks(self, looks: Iterable[tuple[str, int]]) -> None:
+        """Add the looks of photos by their content hashes, all or none."""
+        with self._reading() as connection, connection:
+            connection.executemany("INSERT OR IGNORE INTO looks VALUES (?, ?)", looks)
+
     def write(self, records: Iterable[PhotoRecord]) -> None:
         """Add photos, or replace what is known of them, all or none."""
         records = list(records)
@@ -308,6 +335,10 @@ class Catalog:
             connection.executemany(
                 f"INSERT OR REPLACE INTO photos ({', '.join(COLUMNS)}) VALUES ({marks})", rows
             )
+            connection.executemany(
+                "INSERT OR IGNORE INTO looks VALUES (?, ?)",
+                [(r.content, r.look) for r in records if r.look is not None],
+            )
             if self._has_room(connection):
                 connection.executemany(
                     "INSERT OR IGNORE INTO thumbnails VALUES (?, ?)",
@@ -326,14 +357,15 @@ class Catalog:
             )
 
     def remove(self, paths: Sequence[str]) -> None:
-        """Forget photos, and thumbnails of which there is no photo any more."""
+        """Forget photos, and thumbnails and looks of which there is no photo any more."""
         with self._reading() as connection, connection:
             connection.executemany(
                 "DELETE FROM photos WHERE path = ?", [(os.fsencode(path),) for path in paths]
             )
-            connection.execute(
-                "DELETE FROM thumbnails WHERE content NOT IN (SELECT content FROM photos)"
-            )
+            for table in ("thumbnails", "looks"):
+                connection.execute(
+                    f"DELETE FROM {table} WHERE content NOT IN (SELECT content FROM photos)"
+                )
 
     def _has_room(self, connection: sqlite3.Connection) -> bool:
         """Return whether the file is smaller than all thumbnails may be."""
@@ -377,6 +409,21 @@ def _is_full(folder: Path) -> bool:
     """Return whether the disk of a folder, which may be missing, has no room for an index."""
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     return shutil.disk_usage(existing).free < MIN_FREE
+
+
+def _upgraded(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return the facts of a catalog, after bringing an older one to this version."""
+    facts: dict[str, str] = dict(connection.execute("SELECT name, value FROM facts"))
+    if facts.get("version") not in [str(version) for version in UPGRADES]:
+        return facts
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")  # so that no other process does it, too
+        facts = dict(connection.execute("SELECT name, value FROM facts"))
+        for version in range(int(facts["version"]), VERSION):
+            connection.execute(UPGRADES[version])
+        facts["version"] = str(VERSION)
+        connection.execute("UPDATE facts SET value = ? WHERE name = 'version'", (str(VERSION),))
+    return facts
 
 
 def _make(file: Path, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reads one photo: its content hash, size, metadata and thumbnail."""
+"""Reads one photo: its content hash, size, metadata, thumbnail and look."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from PIL import ExifTags, Image
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import decode_photo, open_header, small_jpeg
+from vsdemo.data.catalog.look import look_of
 from vsdemo.data.catalog.metadata import Metadata, read_metadata
 from vsdemo.data.catalog.scan import PhotoFile
 
@@ -31,6 +32,7 @@ class PhotoRecord:
         height: Pixels, as it is shown.
         metadata: What it says about itself.
         thumbnail: A small JPEG.
+        look: Its `look_of`; None if it cannot be read.
     """
 
     file: PhotoFile
@@ -40,6 +42,7 @@ class PhotoRecord:
     height: int = 0
     metadata: Metadata = field(default_factory=Metadata)
     thumbnail: bytes = b""
+    look: int | None = None
 
 
 def content_hash(path: Path) -> str:
@@ -77,13 +80,15 @@ def examine(folder: Path, file: PhotoFile) -> tuple[PhotoRecord, Image.Image | N
         return PhotoRecord(file, problem=str(error)), None
     if PhotoFile.of(file.path, status) != file:
         return _to_read_again(file, "changed while it was read; index again."), None
+    thumbnail = small_jpeg(photo, THUMBNAIL_SIDE, THUMBNAIL_QUALITY)
     record = PhotoRecord(
         file=file,
         content=hashlib.sha256(data).hexdigest()[:KEY_DIGITS],
         width=width,
         height=height,
         metadata=metadata,
-        thumbnail=small_jpeg(photo, THUMBNAIL_SIDE, THUMBNAIL_QUALITY),
+        thumbnail=thumbnail,
+        look=look_of(thumbnail),
     )
     return record, photo
 

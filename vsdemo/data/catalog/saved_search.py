@@ -63,8 +63,11 @@ class SavedSearch(BaseModel):
         default=(), max_length=MAX_PHOTOS, description="Content hashes of example photos"
     )
     photo_weight: float = Field(
-        default=0.5, ge=0, le=1, description="Weight of the photos against the sentences"
+        default=1.0, gt=0, le=10, description="Weight of the photos; a sentence has 1"
     )
     filter: PhotoFilter = Field(default=PhotoFilter(), description="Conditions on the photos")
     order: PhotoOrder = Field(default=PhotoOrder.FIT, description="Order of the photos")
+    groups_copies: bool = Field(
+        default=False, description="Show one of photos that are nearly the same"
+    )
     model: str = Field(max_length=1000, description="Key of the model")

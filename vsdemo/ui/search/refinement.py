@@ -24,6 +24,8 @@ class Refinement:
         groups_copies: Show one of photos that are nearly the same.
         photo_weight: How much the photo of the query counts beside its sentence.
         within: Numbers of the photos that are searched, such as a region of the map; None for all.
+        label: Name of a label that the photos should have; empty for none.
+        is_unsure: Show the photos of which it is least sure that they have the label.
     """
 
     conditions: PhotoFilter = field(default_factory=PhotoFilter)
@@ -31,12 +33,19 @@ class Refinement:
     groups_copies: bool = False
     photo_weight: float = 1.0
     within: tuple[int, ...] | None = None
+    label: str = ""
+    is_unsure: bool = False
 
     @property
     def narrows(self) -> bool:
         """Whether it changes which photos are shown without a query, or their order."""
         has_order = self.order is not PhotoOrder.FIT
-        return not self.conditions.is_empty or has_order or self.within is not None
+        return not self.conditions.is_empty or has_order or self.is_private
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it depends on what only this page or machine knows: a region, or a label."""
+        return self.within is not None or bool(self.label)
 
     @property
     def address(self) -> dict[str, str]:

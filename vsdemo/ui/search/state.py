@@ -110,7 +110,7 @@ class SearchState:
     @property
     def call(self) -> ProgramCall | None:
         """What a program would ask for."""
-        if not self.has_query or self.refinement.within is not None:
+        if not self.has_query or self.refinement.is_private:
             return None
         photo = OWN_PHOTO if isinstance(self.similar_to, str) else self.similar_to
         is_similar = photo is not None and not self.text and not self.refinement.address
