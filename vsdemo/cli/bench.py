@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -134,7 +135,7 @@ def _beside_rclip(rclip: Path, photos: int, rounds: int, *, as_json: bool) -> No
         return
     loads = ", ".join(map(str, result["loads"]))
     print(f"{photos:,} photos of 12 megapixels, {result['cores']} cores, load {loads}")
-    rows = [
+    rows: list[Sequence[str]] = [
         (name, f"{of['indexed']:.1f}", f"{of['search']:.2f}", f"{of['query']:.1f}")
         for name, of in result["programs"].items()
     ]

@@ -40,6 +40,13 @@ class Embeddings:
         """Return the embeddings in single precision."""
         return Embeddings(self.x.float(), self.mask)
 
+    def mean(self) -> Tensor:
+        """Return one vector for each item, (N, D): the mean of its set."""
+        if self.mask is None:
+            return self.x
+        mask = self.mask[..., None]  # (N, K, 1)
+        return (self.x * mask).sum(1) / mask.sum(1).clamp(min=1)
+
     @staticmethod
     def cat(parts: Sequence[Embeddings], rows: Tensor | None = None) -> Embeddings:
         """Concatenate parts of `(N_i, ...)` along the first dimension.

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from PIL import Image
 from torch import Tensor
@@ -24,7 +25,9 @@ from vsdemo.core.paths import AnyPath, home, to_path
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets
+from vsdemo.data.catalog.catalog import find_catalog
 from vsdemo.data.catalog.filters import PhotoOrder
+from vsdemo.data.catalog.look import FLAT
 from vsdemo.data.catalog.table import PhotoTable
 from vsdemo.data.text.near_words import WordList
 from vsdemo.data.text.sentences import add_trees, parser_version
@@ -32,6 +35,7 @@ from vsdemo.evaluation import matching
 from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
 from vsdemo.search import calibration, ranking, stored_embeddings
+from vsdemo.search.duplicates import group_duplicates
 from vsdemo.search.index import Index
 from vsdemo.search.query import PhotoScores, Query, Source
 from vsdemo.search.ranking import Ranking
@@ -479,11 +483,15 @@ class Engine(Reader):
 
     @cached_property
     def copies(self) -> Tensor:
-        """For each photo the first one that is nearly the same, or itself, (N,)."""
-        keys = self.gallery.keys or [str(number) for number in range(len(self.photos))]
-        first: dict[str, int] = {}
-        groups = [first.setdefault(key or str(i), i) for i, key in enumerate(keys)]
-        return torch.tensor(groups)
+        """For each photo the first one that is nearly the same, or itself, (N,).
+
+        Photos that are not indexed are compared by their content alone, if it is known.
+        """
+        keys = self.gallery.keys or ("",) * len(self.photos)
+        catalog = find_catalog(self.gallery.name) if any(keys) else None
+        looks = catalog.looks(keys) if catalog else np.full(len(keys), FLAT).view(np.uint64)
+        x = self.photos.embeddings.float().mean()
+        return torch.from_numpy(group_duplicates(looks, x, keys))
 
     @cached_property
     def match_threshold(self) -> MatchThreshold | None:

@@ -24,7 +24,6 @@ from torch import Tensor
 
 from vsdemo.core import tensors
 from vsdemo.core.checksums import DamagedFile
-from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.paths import home
 from vsdemo.core.progress import Progress
@@ -130,7 +129,7 @@ def build_map(
     Raises:
         Cancelled: `cancel` is set.
     """
-    x = _vectors(engine.photos.embeddings)
+    x = engine.photos.embeddings.float().to("cpu").mean().contiguous()
     path = _path(engine)
     digest = hashlib.sha256(x.numpy().tobytes()).hexdigest()
     stored = _Stored.read(path)
@@ -156,15 +155,6 @@ def _path(engine: Engine) -> Path:
     gallery = engine.gallery
     text = "\n".join([VERSION, engine.content_hash, gallery.name, gallery.split])
     return home() / "maps" / f"gallery-{hashlib.sha256(text.encode()).hexdigest()[:32]}.safetensors"
-
-
-def _vectors(embeddings: Embeddings) -> Tensor:
-    """Return one vector a photo, (N, D), on the CPU: that of a set is the mean of its members."""
-    x = embeddings.x.float().cpu()
-    if embeddings.mask is not None:
-        mask = embeddings.mask.cpu()[..., None]  # (N, K, 1)
-        x = (x * mask).sum(1) / mask.sum(1).clamp(min=1)
-    return x.contiguous()
 
 
 class _Stages:

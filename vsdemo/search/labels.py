@@ -215,7 +215,7 @@ def train_label(
         raise UserError("No photo of this gallery is marked as fitting; mark at least one.")
     if not negatives and not others:
         raise UserError("Every photo is marked as fitting, so there is nothing to tell apart.")
-    x = _vectors(embeddings)  # (N, D)
+    x = embeddings.mean()  # (N, D)
     used = [rows[key] for key in (*positives, *negatives, *others)]
     mean, deviation = _statistics(x)  # (D,)
     z = (x[used].double().cpu().numpy() - mean) / deviation  # (M, D)
@@ -245,16 +245,6 @@ def _first_rows(keys: Sequence[str], wanted: Sequence[str]) -> dict[str, int]:
         if key in known:
             rows.setdefault(key, row)
     return rows
-
-
-def _vectors(embeddings: Embeddings) -> Tensor:
-    """Return one vector of each photo, (N, D): the mean of its set."""
-    x, mask = embeddings.x, embeddings.mask
-    if mask is None:
-        return x
-    share = mask.to(x.dtype)  # (N, K)
-    share = share / share.sum(1, keepdim=True).clamp(min=1)
-    return torch.einsum("nk,nkd->nd", share, x)
 
 
 def _statistics(x: Tensor) -> tuple[np.ndarray, np.ndarray]:

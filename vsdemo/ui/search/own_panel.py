@@ -46,6 +46,10 @@ class OwnPanel:
         """Every widget that `show` and callbacks change."""
         return [self.panel, self.note, self.saved, self.name, self.label]
 
+    def hide(self) -> Update:
+        """Hide the panel until it is known what is kept of a gallery."""
+        return {self.panel: gr.update(visible=False)}
+
     def show(self, gallery: Gallery) -> Update:
         """Offer what the user keeps of a gallery; of others, hide the panel."""
         kept = annotations_of(gallery)
