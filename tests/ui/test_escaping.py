@@ -36,6 +36,7 @@ WITHOUT_TEXTS = {
     "describe/pick_label.html",
     "models/waiting.html",
     "search/picked.html",
+    "search/map.html",  # only texts of the app itself
 }
 WITH_CODE = {"components/message.html", "components/with_code.html"}  # they read backticks
 BOX = (0.0, 0.0, 1.0, 1.0)

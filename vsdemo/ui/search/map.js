@@ -322,6 +322,7 @@ const click = (pixel, reach, isTouch) => {
   if (number === null) return;
   record.chosen = number; // at once; the response of the app follows
   requestDrawing();
+  window.vsdemo?.markSelected(plane, number); // in the grid
   report("select", { number });
 };
 
