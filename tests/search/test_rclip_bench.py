@@ -53,7 +53,7 @@ def test_a_missing_rclip_is_one_sentence(run, tmp_path):
 
 def test_a_comparison_is_a_table(run, monkeypatch):
     monkeypatch.setattr(rclip_bench, "measure", lambda *args: RESULT)
-    code, out, _ = run("bench", "index", "--rclip", "rclip")
+    code, out, _ = run("bench", "index", "--photos", 300, "--rclip", "rclip")
     assert code == 0
     assert out.splitlines()[0] == "300 photos of 12 megapixels, 2 cores, load 0.5, 1.2"
     assert out.splitlines()[2].split() == ["vsdemo", "12.3", "1.50", "30.0"]
