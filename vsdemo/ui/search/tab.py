@@ -369,7 +369,7 @@ class SearchTab:
     def _label_search(self, is_unsure: bool) -> Callable[..., Updates]:  # noqa: FBT001 (of a button)
         """Return a callback that shows photos by a label: the likely or the doubtful ones."""
 
-        def search(state: SearchState | None, label: str | None) -> Updates:
+        def show_labelled(state: SearchState | None, label: str | None) -> Updates:
             if state is None:
                 return
             if not label:
@@ -386,7 +386,7 @@ class SearchTab:
                 )
             )
 
-        return search
+        return show_labelled
 
     def write_label(self, state: SearchState | None, label: str | None) -> Updates:
         """Write a label as a keyword into the sidecars of the photos that were marked."""
