@@ -215,7 +215,7 @@ def train_label(
         raise UserError("No photo of this gallery is marked as fitting; mark at least one.")
     if not negatives and not others:
         raise UserError("Every photo is marked as fitting, so there is nothing to tell apart.")
-    x = embeddings.mean()  # (N, D)
+    x = embeddings.float().mean()  # (N, D)
     used = [rows[key] for key in (*positives, *negatives, *others)]
     mean, deviation = _statistics(x)  # (D,)
     z = (x[used].double().cpu().numpy() - mean) / deviation  # (M, D)

@@ -32,10 +32,10 @@ from vsdemo.search.query import PhotoScores, Query
 
 DATED = 200  # best photos of a query that are put in the order of their dates
 DEVIATIONS = 6.0  # mean standardised score at which a bar is full
-UNIT = "sd"
+UNIT = "fit"
 MEANING = (
-    "How many standard deviations (sd) the photo is above the average photo of the gallery: the "
-    "mean over the parts of the query."
+    "How well the photo fits all parts of the query: how many standard deviations it is above the "
+    f"average photo of the gallery, divided by {DEVIATIONS:g}."
 )
 
 

@@ -99,7 +99,7 @@ def _excess(
         progress: As in `name_regions`.
     """
     texts = engine.index_texts(words, progress).embeddings
-    photos = engine.photos.embeddings
+    photos = engine.photos.embeddings.float()
     photos = photos[torch.from_numpy(sample).to(photos.x.device)]
     members = np.eye(region_of.max() + 1)[region_of]  # (S, R)
     members /= np.maximum(members.sum(0), 1)
