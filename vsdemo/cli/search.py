@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,7 @@ from vsdemo.cli.options import (
     K,
     PhotoFile,
     Split,
+    index_name,
     is_photo,
     load_engine,
 )
@@ -24,7 +26,9 @@ from vsdemo.core.errors import UserError
 from vsdemo.data.catalog.filters import Orientation, PhotoFilter, PhotoOrder
 
 if TYPE_CHECKING:
-    from vsdemo.serving.records import SimilarPhotos, SimilarSentences
+    from vsdemo.search.engine import Engine
+    from vsdemo.search.query import Query
+    from vsdemo.serving.records import SearchAnswer, SimilarPhotos, SimilarSentences
 
 
 SHOWN_NUMBERS = 4  # of an embedding
@@ -67,6 +71,14 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
     megapixels: Annotated[float, typer.Option(help="Only photos of at least this size.")] = 0,
     order: Annotated[PhotoOrder, typer.Option(help="Which photos come first.")] = PhotoOrder.FIT,
     start: Annotated[int, typer.Option(min=0, help="Results to skip, for the next page.")] = 0,
+    target: Annotated[
+        Path | None,
+        typer.Option(
+            "--to", help="Write the photos to NAME.zip, NAME.csv or a folder of links of this name."
+        ),
+    ] = None,
+    save: Annotated[str, typer.Option(help="Keep this search of an index by a name.")] = "",
+    saved: Annotated[str, typer.Option(help="Repeat a saved search, with its filters.")] = "",
     *,
     group_copies: Annotated[
         bool, typer.Option("--group-copies", help="Show one of photos that are nearly the same.")
@@ -81,6 +93,7 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
     from vsdemo.core.images import open_photo
     from vsdemo.core.sentences import Sentence
     from vsdemo.search.engine import check_k
+    from vsdemo.search.photo_export import check_target
     from vsdemo.search.query import make_query
     from vsdemo.serving import answers
 
@@ -101,13 +114,26 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
         order=order,
         groups_copies=group_copies,
     )
+    if saved:
+        query = _saved_query(saved, gallery)
     for text in [""] if query.is_empty else query.texts:
         Sentence.from_user(text)
+    if target:
+        check_target(target)
+    if save:
+        _save(save, gallery, checkpoint, query, photos or ())
     engine = load_engine(checkpoint, gallery, split)
     answer = answers.search(engine, query, check_k(k), start=start)
+    if target:
+        _export(engine, answer, target)
     if as_json:
         print_json(answer.model_dump())
-        return
+    else:
+        _print(answer)
+
+
+def _print(answer: SearchAnswer) -> None:
+    """Print an answer as a table, and on stderr which words were not known."""
     if answer.unknown_words:
         print(f"Words this model does not know: {', '.join(answer.unknown_words)}", file=sys.stderr)
     for word, offered in answer.suggestions.items():
@@ -118,6 +144,79 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
     elif not answer.matches:
         print(NO_MATCH)
     print_hits(answer)
+
+
+def _save(
+    name: str, gallery: str | None, checkpoint: Path, query: Query, photos: Sequence[Path]
+) -> None:
+    """Keep a search of an index by a name."""
+    from vsdemo.data.catalog.annotations import Annotations
+    from vsdemo.data.catalog.examine import content_hash
+    from vsdemo.data.catalog.saved_search import SavedSearch, checked_name
+    from vsdemo.models import checkpoint as checkpoints
+
+    weights = [abs(term.weight) for term in query.terms if not isinstance(term.source, str)]
+    search = SavedSearch(
+        name=checked_name(name),
+        sentences=query.text,
+        photos=tuple(content_hash(photo) for photo in photos),
+        photo_weight=sum(weights) or 1.0,
+        filter=query.filter,
+        order=query.order,
+        groups_copies=query.groups_copies,
+        model=checkpoints.short_name(checkpoint),
+    )
+    Annotations(index_name(gallery)).save_search(search)
+
+
+def _saved_query(name: str, gallery: str | None) -> Query:
+    """Return the query of a saved search; its photos are read from the index."""
+    from vsdemo.core.images import open_photo
+    from vsdemo.data.catalog.annotations import Annotations
+    from vsdemo.data.catalog.catalog import Catalog
+    from vsdemo.search.query import make_query
+
+    index = index_name(gallery)
+    search = Annotations(index).search(name)
+    photos = []
+    if search.photos:
+        catalog = Catalog(index)
+        files = dict(zip(*reversed(catalog.photos()), strict=True))
+        if any(key not in files for key in search.photos):
+            raise UserError(f"A photo of the search {name!r} is no longer in the index.")
+        photos = [open_photo(catalog.folder / files[key]) for key in search.photos]
+    return make_query(
+        search.sentences,
+        photos,
+        photo_weight=search.photo_weight,
+        conditions=search.filter,
+        order=search.order,
+        groups_copies=search.groups_copies,
+    )
+
+
+def _export(engine: Engine, answer: SearchAnswer, target: Path) -> None:
+    """Write the photos of an answer to a file or folder."""
+    from tqdm import tqdm
+
+    from vsdemo.data.catalog.catalog import find_catalog
+    from vsdemo.search.photo_export import ExportedPhoto, export_photos
+
+    gallery = engine.gallery
+    catalog = find_catalog(gallery.name)
+    photos = [
+        ExportedPhoto.of(
+            gallery.photos[hit.number],
+            hit.photo,
+            hit.rank,
+            hit.score,
+            entry=catalog.entry(hit.photo) if catalog else None,
+        )
+        for hit in answer.hits
+    ]
+    with tqdm(total=len(photos), unit="photo", disable=None) as bar:
+        export_photos(photos, target, progress=lambda done, total: bar.update(done - bar.n))
+    print(f"{len(photos):,} photos written to {target}.", file=sys.stderr)
 
 
 def embed(

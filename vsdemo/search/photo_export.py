@@ -30,6 +30,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.paths import AnyPath, atomic, printable, to_path
 from vsdemo.core.progress import Progress
+from vsdemo.data.catalog.catalog import CatalogEntry
 from vsdemo.data.catalog.metadata import Metadata
 
 COLUMNS = ("rank", "file", "score", "date", "camera", "place", "width", "height", "caption")
@@ -69,6 +70,15 @@ class ExportedPhoto:
     width: int = 0
     height: int = 0
     metadata: Metadata = field(default_factory=Metadata)
+
+    @classmethod
+    def of(
+        cls, path: Path, name: str, rank: int, score: float, entry: CatalogEntry | None
+    ) -> ExportedPhoto:
+        """Return a photo with what its index knows; None for a photo that is not indexed."""
+        if entry is None:
+            return cls(path, name, rank, score)
+        return cls(path, entry.path, rank, score, entry.width, entry.height, entry.metadata)
 
 
 class _Report(NamedTuple):

@@ -61,18 +61,11 @@ def export(
     scores = ranking.scores.tolist() if ranking else []
     photos = []
     for number in sorted(numbers, key=lambda n: places.get(n, len(places))):
-        place = places.get(number)
-        photos.append(_exported(gallery, number, place, 0.0 if place is None else scores[place]))
+        place, photo = places.get(number), gallery.photos[number]
+        rank, score = (0, 0.0) if place is None else (place + 1, scores[place])
+        photos.append(ExportedPhoto.of(photo, photo.name, rank, score, entry=gallery.entry(number)))
     export_photos(photos, target, ExportForm(form), progress=status.report, cancel=status.cancelled)
     return target
-
-
-def _exported(gallery: Gallery, number: int, place: int | None, score: float) -> ExportedPhoto:
-    photo, entry = gallery.photos[number], gallery.entry(number)
-    rank = 0 if place is None else place + 1
-    if entry is None:
-        return ExportedPhoto(photo, photo.name, rank, score)
-    return ExportedPhoto(photo, entry.path, rank, score, entry.width, entry.height, entry.metadata)
 
 
 def mark(gallery: Gallery, name: str, numbers: Sequence[int], *, fits: bool) -> int:

@@ -353,8 +353,7 @@ class SearchTab:
         if kept is None or not name:
             return
         state = saved.to_state(kept.search(name), chosen, k)
-        if state.model not in self.library.models:
-            state = replace(state, model=model)
+        state = replace(state, model=self.library.find_model(state.model) or model)
         yield {self.query: state.text, **self.filters.write(state.refinement)}
         yield from self.search(state)
 
