@@ -76,7 +76,7 @@ def result_of(update, tab):
 
 
 def use_picks(tab, state, event):
-    return run(tab, tab.use_picks, state, event, note=tab.picks_note, channel="picks")
+    return run(tab, tab.own.use_picks, state, event, note=tab.own.picks_note, channel="picks")
 
 
 def event(**data):
@@ -137,7 +137,7 @@ def test_selected_photos_become_a_table(tab, mine):
     state = search(tab)[tab.state]
     numbers = [hit.number for hit in state.hits[:2]]
     update = use_picks(tab, state, event(action="csv", numbers=numbers))
-    path = re.search(r"exported to (\S+\.csv)", update[tab.picks_note])[1]
+    path = re.search(r"exported to (\S+\.csv)", update[tab.own.picks_note])[1]
     with open(path, encoding="utf-8") as file:
         rows = [*csv.DictReader(file)]
     assert [row["file"] for row in rows] == [hit.item for hit in state.hits[:2]]
@@ -158,14 +158,14 @@ def test_selected_photos_become_a_table(tab, mine):
 def test_a_page_that_sends_nonsense_gets_one_sentence(tab, data):
     state = search(tab)[tab.state]
     update = use_picks(tab, state, event(**data))
-    assert "problem" in update[tab.picks_note]
+    assert "problem" in update[tab.own.picks_note]
 
 
 def test_strangers_cannot_use_files(tab, monkeypatch):
     state = search(tab)[tab.state]
     monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
     update = use_picks(tab, state, event(action="csv", numbers=[0]))
-    assert "problem" in update[tab.picks_note]
+    assert "problem" in update[tab.own.picks_note]
     assert "data-pick" not in search(tab)[tab.grid]
 
 
@@ -173,7 +173,7 @@ def test_a_label_finds_others(tab):
     state = search(tab)[tab.state]
     for action, numbers in (("fits", [0, 1]), ("not", [2])):
         update = use_picks(tab, state, event(action=action, name="dots", numbers=numbers))
-        assert "“dots”" in update[tab.picks_note]
+        assert "“dots”" in update[tab.own.picks_note]
     assert update[tab.own.label]["choices"] == [("dots (2 + 1)", "dots")]
     found = run(tab, tab._label_search(False), state, "dots")
     assert "dots" in found[tab.grid]
@@ -182,19 +182,19 @@ def test_a_label_finds_others(tab):
     assert not {0, 1, 2} & set(numbers)
     scores = [hit.score for hit in found[tab.state].hits]
     assert scores == sorted(scores, reverse=True)
-    gone = run(tab, tab.delete_label, found[tab.state], "dots", note=tab.own.note, channel="")
+    gone = run(tab, tab.own.delete_label, found[tab.state], "dots", note=tab.own.note, channel="")
     assert Annotations(NAME).labels() == []
     assert "deleted" in gone[tab.own.note]
 
 
 def test_a_search_is_saved_and_opened_again(tab):
     state = search(tab, folder="b")[tab.state]
-    run(tab, tab.save_search, state, "Dots", note=tab.own.note, channel="")
+    run(tab, tab.own.save_search, state, "Dots", note=tab.own.note, channel="")
     opened = run(tab, tab.open_saved, "Dots", MODEL, GALLERY, 4)
     assert opened[tab.query] == TEXT
     assert opened[tab.filters.folder] == "b"
     assert opened[tab.state].hits == state.hits
-    run(tab, tab.delete_saved, state, "Dots", note=tab.own.note, channel="")
+    run(tab, tab.own.delete_saved, state, "Dots", note=tab.own.note, channel="")
     assert Annotations(NAME).searches() == []
 
 

@@ -73,7 +73,7 @@ class FilterPanel:
         changes = [widget.input for widget in self.values[:-1] if widget not in self._days]
         changes += [widget.submit for widget in self._days]
         changes += [widget.blur for widget in self._days]
-        for changed in (*changes, self.weight.release, self.clear.click):
+        for changed in (*changes, self.weight.release):
             changed(callback, inputs, outputs, **LATEST)
 
     @property

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
 
+from vsdemo.core.errors import UserError
 from vsdemo.data.catalog.annotations import Annotations
+from vsdemo.data.catalog.keywords import write_keyword
 from vsdemo.data.galleries import Gallery
-from vsdemo.ui.callbacks import Update
+from vsdemo.ui import callbacks
+from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
+from vsdemo.ui.components import html
+from vsdemo.ui.components.templates import render
 from vsdemo.ui.components.widgets import chip, note_html
-from vsdemo.ui.search.results import can_pick
+from vsdemo.ui.library import Library
+from vsdemo.ui.search import picks, saved
+from vsdemo.ui.search.picks import annotations_of
+from vsdemo.ui.search.state import SearchState
 
-
-def annotations_of(gallery: Gallery) -> Annotations | None:
-    """Return what the user keeps of an index; None where nothing can be kept."""
-    catalog = gallery.catalog if can_pick(gallery) else None
-    return Annotations(catalog.name) if catalog else None
+Guard = Callable[[Callable[..., Updates]], Callable[..., Updates]]
 
 
 class OwnPanel:
-    """The widgets of the panel."""
+    """The panel, and the bar with what can be done with selected photos.
 
-    def __init__(self) -> None:
+    Attributes:
+        picks_note: Says what was done with the selected photos.
+    """
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
         with gr.Accordion(
             "Saved searches and labels", open=False, visible=False, elem_classes="filters own-panel"
         ) as self.panel:
@@ -40,6 +50,33 @@ class OwnPanel:
                 self.unsure = chip("Show doubtful photos")
                 self.write = chip("Write to XMP sidecars")
                 self.remove = chip("Delete label")
+
+    def place_picks(self) -> None:
+        """Create the bar and its note here."""
+        self.picks_note = note_html()
+        self.picked = gr.HTML(
+            render("search/picked.html"),
+            elem_id="picked",
+            js_on_load="vsdemo.followPicks(element, trigger)",
+            padding=False,
+        )
+
+    def connect(self, state: gr.State, *, keep: Guard, pick: Guard) -> None:
+        """Connect what changes only the panel and the bar.
+
+        Args:
+            state: Holds the `SearchState`.
+            keep: Decorates the callbacks of the panel.
+            pick: Decorates those of the bar.
+        """
+        outputs = self.outputs
+        self.save.click(keep(self.save_search), [state, self.name], outputs, **QUIET)
+        self.delete.click(keep(self.delete_saved), [state, self.saved], outputs, **QUIET)
+        self.write.click(keep(self.write_label), [state, self.label], outputs, **QUIET)
+        self.remove.click(keep(self.delete_label), [state, self.label], outputs, **QUIET)
+        note = self.picks_note
+        self.picked.input(pick(self.use_picks), state, [note, *outputs], **NEWEST)
+        note.stop(pick(callbacks.stop(note)), None, note, **NEWEST)
 
     @property
     def outputs(self) -> list[Any]:
@@ -65,3 +102,76 @@ class OwnPanel:
             self.saved: gr.update(choices=searches),
             self.label: gr.update(choices=labels),
         }
+
+    def save_search(self, state: SearchState | None, name: str) -> Updates:
+        """Keep the search by a name."""
+        gallery, kept = self.kept(state)
+        if state is None or not state.has_query:
+            raise UserError("There is no search yet; type a sentence first.")
+        kept.save_search(saved.to_saved(state, name, gallery))
+        yield {
+            **self.show(gallery),
+            self.note: html.note(f"“{name.strip()}” is saved."),
+            self.name: "",
+        }
+
+    def delete_saved(self, state: SearchState | None, name: str | None) -> Updates:
+        """Delete a saved search."""
+        gallery, kept = self.kept(state)
+        kept.delete_search(name or "")
+        update = self.show(gallery)
+        update[self.saved] = gr.update(choices=update[self.saved]["choices"], value=None)
+        yield {**update, self.note: html.note(f"“{name}” is deleted.")}
+
+    def write_label(self, state: SearchState | None, label: str | None) -> Updates:
+        """Write a label as a keyword into the sidecars of the photos that were marked."""
+        gallery, kept = self.kept(state)
+        catalog = gallery.catalog
+        if not label or catalog is None:
+            raise UserError("Choose a label first; select photos to make one.")
+        summary = write_keyword(catalog, kept, label, kept.label(label).positive)
+        text = (
+            f"“{label}” is a keyword in {summary.written + summary.unchanged:,} XMP files beside "
+            "the marked photos; the photos themselves are unchanged."
+        )
+        yield {self.note: html.note(text)}
+
+    def delete_label(self, state: SearchState | None, label: str | None) -> Updates:
+        """Delete a label; keywords that were written stay."""
+        gallery, kept = self.kept(state)
+        kept.delete_label(label or "")
+        update = self.show(gallery)
+        update[self.label] = gr.update(choices=update[self.label]["choices"], value=None)
+        yield {**update, self.note: html.note(f"“{label}” is deleted.")}
+
+    def kept(self, state: SearchState | None) -> tuple[Gallery, Annotations]:
+        """Return the gallery and what the user keeps of it."""
+        gallery = self.library.galleries[state.gallery] if state else None
+        kept = annotations_of(gallery) if gallery else None
+        if gallery is None or kept is None:
+            raise UserError(picks.NO_INDEX)
+        return gallery, kept
+
+    def use_picks(self, state: SearchState | None, event: gr.EventData) -> Updates:
+        """Export the selected photos, or mark them for a label."""
+        if state is None:
+            return
+        data, gallery = callbacks.event_data(event), self.library.galleries[state.gallery]
+        numbers, action = picks.picked_numbers(data, gallery), data.get("action")
+        if action in (picks.FITS, picks.DOES_NOT_FIT):
+            name, fits = str(data.get("name", "")), action == picks.FITS
+            count = picks.mark(gallery, name, numbers, fits=fits)
+            what = "fits" if fits else "does not fit"
+            text = (
+                f"{count:,} {'photo is' if count == 1 else 'photos are'} marked: “{name}” {what}."
+            )
+            yield {**self.show(gallery), self.picks_note: html.note(text)}
+            return
+        status = self.library.status("Exporting")
+        ranking = state.ongoing.ranking
+        pending = self.library.submit(
+            status, picks.export, gallery, ranking, numbers, str(action), status
+        )
+        target = yield from callbacks.wait_for(self.picks_note, pending)
+        text = f"{len(numbers):,} exported to {target}."
+        yield {self.picks_note: html.note(text)}

@@ -9,17 +9,23 @@ from typing import Any
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import home
+from vsdemo.data.catalog.annotations import Annotations
 from vsdemo.data.galleries import Gallery
 from vsdemo.search.photo_export import ExportedPhoto, ExportForm, export_photos
 from vsdemo.search.ranking import Ranking
 from vsdemo.ui.callbacks import GONE
 from vsdemo.ui.library.pending import Status
-from vsdemo.ui.search.own_panel import annotations_of
 from vsdemo.ui.search.results import can_pick
 
 FITS, DOES_NOT_FIT = "fits", "not"  # actions that mark photos for a label
 FOLDER = "exports"  # below VSDEMO_HOME
 NO_INDEX = "Labels need an index of these photos; “Add photos …” makes one."
+
+
+def annotations_of(gallery: Gallery) -> Annotations | None:
+    """Return what the user keeps of an index; None where nothing can be kept."""
+    catalog = gallery.catalog if can_pick(gallery) else None
+    return Annotations(catalog.name) if catalog else None
 
 
 def picked_numbers(data: dict[str, Any], gallery: Gallery) -> list[int]:

@@ -14,24 +14,21 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import shorten_paths
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.catalog.annotations import Annotations
-from vsdemo.data.catalog.keywords import write_keyword
-from vsdemo.data.galleries import Gallery
 from vsdemo.search.engine import MAX_K, Engine
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html, words
 from vsdemo.ui.components.html import Bar, PhotoCard
-from vsdemo.ui.components.templates import render
 from vsdemo.ui.components.widgets import clickable_html, note_html, one_line, upload_chip
 from vsdemo.ui.library.pending import Pending, Status
-from vsdemo.ui.search import picks, saved, view
+from vsdemo.ui.search import saved, view
 from vsdemo.ui.search.clip_offer import CLIP, ClipOffer
 from vsdemo.ui.search.filters import FilterPanel
 from vsdemo.ui.search.filters import read as read_filters
 from vsdemo.ui.search.labelled import labelled_query
 from vsdemo.ui.search.map_panel import MapPanel
-from vsdemo.ui.search.own_panel import OwnPanel, annotations_of
+from vsdemo.ui.search.own_panel import OwnPanel
+from vsdemo.ui.search.picks import annotations_of
 from vsdemo.ui.search.refinement import Refinement
 from vsdemo.ui.search.results import can_pick
 from vsdemo.ui.search.state import Ongoing, SearchState
@@ -59,7 +56,7 @@ class SearchTab:
         self.examples = clickable_html("search-examples", html.examples(()), padding=False)
         self.words = clickable_html("unread-words", padding=False)
         self.filters = FilterPanel()
-        self.own = OwnPanel()
+        self.own = OwnPanel(self.library)
         self.note = note_html(html.progress("Opening the gallery"))
         is_missing = CLIP in context.downloads.names
         self.offer = ClipOffer(context, context.visits[self.key]) if is_missing else None
@@ -67,13 +64,7 @@ class SearchTab:
             with gr.Column(scale=8, min_width=320):
                 first = next(iter(self.library.galleries.values()))
                 cards = min(FIRST_K, len(first.photos))
-                self.picks_note = note_html()
-                self.picked = gr.HTML(
-                    render("search/picked.html"),
-                    elem_id="picked",
-                    js_on_load="vsdemo.followPicks(element, trigger)",
-                    padding=False,
-                )
+                self.own.place_picks()
                 self.grid = clickable_html("grid", html.skeleton(cards), padding=False)
                 self.more = gr.Button("Show more", elem_classes="more", interactive=False)
             with gr.Column(scale=5, min_width=320, elem_classes="side-column"):
@@ -141,16 +132,11 @@ class SearchTab:
         own.saved.input(guard(self.open_saved), [own.saved, *settings], outputs, **NEWEST)
         for event, labelled in ((own.find.click, False), (own.unsure.click, True)):
             event(guard(self._label_search(labelled)), [*state, own.label], outputs, **NEWEST)
-        keep = self.context.guard(self, note=own.note, channel="")
-        kept = [own.panel, own.note, own.saved, own.name, own.label]
-        own.save.click(keep(self.save_search), [*state, own.name], kept, **QUIET)
-        own.delete.click(keep(self.delete_saved), [*state, own.saved], kept, **QUIET)
-        own.write.click(keep(self.write_label), [*state, own.label], kept, **QUIET)
-        own.remove.click(keep(self.delete_label), [*state, own.label], kept, **QUIET)
-        note = self.picks_note
-        guard_picks = self.context.guard(self, note=note, channel="search picks")
-        self.picked.input(guard_picks(self.use_picks), state, [note, *kept], **NEWEST)
-        note.stop(guard_picks(callbacks.stop(note)), None, note, **NEWEST)
+        own.connect(
+            self.state,
+            keep=self.context.guard(self, note=own.note, channel=""),
+            pick=self.context.guard(self, note=own.picks_note, channel="search picks"),
+        )
 
     def _way_to(self, tab: str) -> Callable[..., Updates]:
         """Return a callback that opens another tab with the large photo and the sentence."""
@@ -334,18 +320,6 @@ class SearchTab:
             refinement = replace(state.refinement, within=selected)
             yield from self._show_refined(replace(state, refinement=refinement))
 
-    def save_search(self, state: SearchState | None, name: str) -> Updates:
-        """Keep the search by a name."""
-        gallery, kept = self._kept(state)
-        if state is None or not state.has_query:
-            raise UserError("There is no search yet; type a sentence first.")
-        kept.save_search(saved.to_saved(state, name, gallery))
-        yield {
-            **self.own.show(gallery),
-            self.own.note: html.note(f"“{name.strip()}” is saved."),
-            self.own.name: "",
-        }
-
     def open_saved(self, name: str, model: str, gallery: str, k: int) -> Updates:
         """Repeat a saved search, with the photos that are there now."""
         chosen = self.library.galleries[gallery]
@@ -356,14 +330,6 @@ class SearchTab:
         state = replace(state, model=self.library.find_model(state.model) or model)
         yield {self.query: state.text, **self.filters.write(state.refinement)}
         yield from self.search(state)
-
-    def delete_saved(self, state: SearchState | None, name: str | None) -> Updates:
-        """Delete a saved search."""
-        gallery, kept = self._kept(state)
-        kept.delete_search(name or "")
-        update = self.own.show(gallery)
-        update[self.own.saved] = gr.update(choices=update[self.own.saved]["choices"], value=None)
-        yield {**update, self.own.note: html.note(f"“{name}” is deleted.")}
 
     def _label_search(self, is_unsure: bool) -> Callable[..., Updates]:  # noqa: FBT001 (of a button)
         """Return a callback that shows photos by a label: the likely or the doubtful ones."""
@@ -386,59 +352,6 @@ class SearchTab:
             )
 
         return show_labelled
-
-    def write_label(self, state: SearchState | None, label: str | None) -> Updates:
-        """Write a label as a keyword into the sidecars of the photos that were marked."""
-        gallery, kept = self._kept(state)
-        catalog = gallery.catalog
-        if not label or catalog is None:
-            raise UserError("Choose a label first; select photos to make one.")
-        summary = write_keyword(catalog, kept, label, kept.label(label).positive)
-        text = (
-            f"“{label}” is a keyword in {summary.written + summary.unchanged:,} XMP files beside "
-            "the marked photos; the photos themselves are unchanged."
-        )
-        yield {self.own.note: html.note(text)}
-
-    def delete_label(self, state: SearchState | None, label: str | None) -> Updates:
-        """Delete a label; keywords that were written stay."""
-        gallery, kept = self._kept(state)
-        kept.delete_label(label or "")
-        update = self.own.show(gallery)
-        update[self.own.label] = gr.update(choices=update[self.own.label]["choices"], value=None)
-        yield {**update, self.own.note: html.note(f"“{label}” is deleted.")}
-
-    def _kept(self, state: SearchState | None) -> tuple[Gallery, Annotations]:
-        """Return the gallery and what the user keeps of it."""
-        gallery = self.library.galleries[state.gallery] if state else None
-        kept = annotations_of(gallery) if gallery else None
-        if gallery is None or kept is None:
-            raise UserError(picks.NO_INDEX)
-        return gallery, kept
-
-    def use_picks(self, state: SearchState | None, event: gr.EventData) -> Updates:
-        """Export the selected photos, or mark them for a label."""
-        if state is None:
-            return
-        data, gallery = callbacks.event_data(event), self.library.galleries[state.gallery]
-        numbers, action = picks.picked_numbers(data, gallery), data.get("action")
-        if action in (picks.FITS, picks.DOES_NOT_FIT):
-            name, fits = str(data.get("name", "")), action == picks.FITS
-            count = picks.mark(gallery, name, numbers, fits=fits)
-            what = "fits" if fits else "does not fit"
-            text = (
-                f"{count:,} {'photo is' if count == 1 else 'photos are'} marked: “{name}” {what}."
-            )
-            yield {**self.own.show(gallery), self.picks_note: html.note(text)}
-            return
-        status = self.library.status("Exporting")
-        ranking = state.ongoing.ranking
-        pending = self.library.submit(
-            status, picks.export, gallery, ranking, numbers, str(action), status
-        )
-        target = yield from callbacks.wait_for(self.picks_note, pending)
-        text = f"{len(numbers):,} exported to {target}."
-        yield {self.picks_note: html.note(text)}
 
     def _show_refined(self, state: SearchState) -> Updates:
         """Search with other filters; without a query, show the photos in order again."""
@@ -532,7 +445,7 @@ class SearchTab:
             raise UserError("This photo cannot be read; choose another one.")
         query = state.query
         if state.refinement.label:
-            _, kept = self._kept(state)
+            _, kept = self.own.kept(state)
             query = labelled_query(query, engine, kept, state.refinement)
         result = engine.rank(query)
         hits = tuple(result.hits(0, count))
