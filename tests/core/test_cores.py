@@ -95,8 +95,10 @@ def test_an_owners_number_of_threads_stays(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
     monkeypatch.setenv("NUMBA_NUM_THREADS", "")
     monkeypatch.delenv("NUMBA_NUM_THREADS")
+    monkeypatch.setenv("GOMP_SPINCOUNT", "7")
     cores.limit_threads()
     assert (os.environ["OMP_NUM_THREADS"], os.environ["NUMBA_NUM_THREADS"]) == ("5", "2")
+    assert os.environ["GOMP_SPINCOUNT"] == "7"
 
 
 def test_torch_starts_as_many_threads():

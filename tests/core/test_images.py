@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from vsdemo.core.errors import UserError
-from vsdemo.core.images import SUFFIXES, open_photo, photos_in, read_photo, to_rgb
+from vsdemo.core.images import SUFFIXES, decode_photo, open_photo, photos_in, read_photo, to_rgb
 
 
 def picture(width: int = 40, height: int = 30) -> Image.Image:
@@ -160,6 +160,25 @@ def test_a_large_photo_is_reduced_and_turned(tmp_path, kind):
     assert photo.size == size
     assert near(photo, (100, 100), (255, 0, 0))
     assert near(photo, (size[0] - 100, size[1] - 100), (0, 0, 255))
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "short", "reduced"),
+    [
+        ("JPEG", (4000, 3000), 512, (1000, 750)),
+        ("PNG", (4000, 3000), 512, (800, 600)),
+        ("JPEG", (4000, 3000), None, (2000, 1500)),
+        ("JPEG", (1000, 600), 512, (1000, 600)),
+        ("PNG", (1100, 400), 512, (1100, 400)),
+        ("JPEG", (8000, 500), 448, (2000, 125)),  # as without `short`
+    ],
+)
+def test_a_photo_is_reduced_to_what_is_enough(kind, size, short, reduced):
+    photo = decode_photo(encoded(picture(*size), kind), "it", short)
+    assert photo.size == reduced
+    width, height = reduced
+    assert near(photo, (width // 10, height // 2), (255, 0, 0))
+    assert near(photo, (9 * width // 10, height // 2), (0, 0, 255))
 
 
 def test_photos_up_to_twice_the_side_keep_their_size(tmp_path):

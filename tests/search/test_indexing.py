@@ -214,7 +214,7 @@ class CrashingCutter:
     """Ends its process at photos of 64 x 64 pixels."""
 
     def __init__(self, cutter):
-        self.cutter = cutter
+        self.cutter, self.spec = cutter, cutter.spec
 
     def __call__(self, photo):
         if photo.size == (64, 64):

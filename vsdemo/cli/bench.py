@@ -139,8 +139,8 @@ def _beside_rclip(rclip: Path, photos: int, rounds: int, *, as_json: bool) -> No
         (name, f"{of['indexed']:.1f}", f"{of['search']:.2f}", f"{of['query']:.1f}")
         for name, of in result["programs"].items()
     ]
-    ratios = [f"{result[f'{what}_ratio']:.2f}" for what in ("index", "search", "query")]
-    rows.append(("times as fast", *ratios))
+    index, search, query = (result[f"{what}_ratio"] for what in ("index", "search", "query"))
+    rows.append(("times as fast", f"{index:.2f}", f"{search:.2f}", f"{query:.2f}"))
     print_table(rows, header=("", "photos/s indexed", "s a search", "ms a query"))
 
 

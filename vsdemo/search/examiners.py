@@ -18,7 +18,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from vsdemo.core import cores
-from vsdemo.data.catalog.examine import PhotoRecord, examine
+from vsdemo.data.catalog.examine import THUMBNAIL_SIDE, PhotoRecord, examine
 from vsdemo.data.catalog.scan import PhotoFile
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 CHUNK = 4  # photos sent to a worker at a time
 AHEAD = 4  # chunks for each worker that are being read or wait for the network
+FINER = 2  # times the pixels that the networks read, to which photos are decoded at least
 FEW = 8  # photos, for which starting processes takes longer than reading them
 
 Examined = tuple[PhotoRecord, list["np.ndarray"]]
@@ -48,8 +49,10 @@ class Task:
     def __call__(self, files: Sequence[PhotoFile]) -> list[Examined]:
         """Return what is known of each file, and its views for each network."""
         result: list[Examined] = []
+        sides = [FINER * max(cutter.spec.short, cutter.spec.size) for cutter in self.cutters]
+        short = max([THUMBNAIL_SIDE, *sides])
         for file in files:
-            record, photo = examine(self.folder, file)
+            record, photo = examine(self.folder, file, short)
             views = [] if photo is None else [cutter(photo) for cutter in self.cutters]
             result.append((record, views))
         return result

@@ -55,7 +55,9 @@ def content_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()[:KEY_DIGITS]
 
 
-def examine(folder: Path, file: PhotoFile) -> tuple[PhotoRecord, Image.Image | None]:
+def examine(
+    folder: Path, file: PhotoFile, short: int | None = None
+) -> tuple[PhotoRecord, Image.Image | None]:
     """Read a file once, and return what a catalog keeps of it and the photo itself, in RGB.
 
     A file that cannot be read, or that changes meanwhile, has a `problem` and no photo.
@@ -63,13 +65,14 @@ def examine(folder: Path, file: PhotoFile) -> tuple[PhotoRecord, Image.Image | N
     Args:
         folder: The folder of the catalog.
         file: The file, as `scan` has listed it.
+        short: Pixels of the photo's short side that are enough, as for `decode_photo`.
     """
     path = folder / file.path
     if file.size > MAX_BYTES:
         return PhotoRecord(file, problem=_too_large(file)), None
     try:
         data = path.read_bytes()
-        photo = decode_photo(data, path.name)
+        photo = decode_photo(data, path.name, short)
         with open_header(data, path.name) as image:
             metadata = read_metadata(image, path)
             width, height = shown_size(image)
