@@ -57,7 +57,7 @@ def test_photos_of_one_name_have_their_own_addresses(
         contents = {httpx.get(urljoin(apps["own"], hit["url"])).content for hit in hits}
         engine = Engine(api_checkpoints / "toy" / "gru", str(folder), "all")
         first = httpx.get(urljoin(apps["own"], hits[0]["url"])).content
-    assert {hit["photo"] for hit in hits} == {"photo.png"}
+    assert {hit["photo"] for hit in hits} == {f"{number}/photo.png" for number in range(3)}
     assert contents == {photo.read_bytes() for photo in photos}
     assert first == photos[engine.search("a red circle", 1)[0].number].read_bytes()
 

@@ -6,7 +6,7 @@ import pytest
 from gradio_client.exceptions import AppError
 
 BAD = [
-    ("search", {}, 400, "invalid", "sentence: field required"),
+    ("search", {}, 400, "invalid", "describe what the photo should show"),
     ("search", {"sentence": None}, 400, "invalid", "sentence"),
     ("search", {"sentence": ""}, 400, "invalid", "empty"),
     ("search", {"sentence": "a\0b"}, 400, "invalid", "control characters"),

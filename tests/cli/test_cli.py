@@ -80,6 +80,7 @@ def test_search_prints_a_table_or_json(good, toy_checkpoint):
         "unknown_words",
         "suggestions",
         "matches",
+        "photos",
         "unit",
         "hits",
     }

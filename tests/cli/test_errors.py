@@ -143,7 +143,7 @@ def test_an_invalid_k_is_refused(refused, toy_checkpoint, toy_root, k):
     [
         ("", "empty"),
         (" \t ", "empty"),
-        ("red " * 25_000, "100,000 characters"),
+        ("red " * 25_000 + "car", "100,003 characters"),
         ("🐕", "no word"),
         ("wug blicket", "no word of the sentence ('wug', 'blicket')"),
         ("red\x07", "control characters"),

@@ -1,6 +1,7 @@
 """The best photos of a few sentences during training, and training on the first photos only."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -50,7 +51,7 @@ def test_invalid_sentences_are_refused(dev, sentence):
 
 def test_own_photos_are_recorded_by_their_content(toy_checkpoint, dev):
     keys = tuple(f"k{number}" for number in range(len(dev.photos)))
-    own = replace(dev, keys=keys, is_own=True)
+    own = replace(dev, keys=keys, folder=Path("own"))
     features = FeatureCache(BACKBONE, "center").get(dev.photos)
     model, _, _ = checkpoint.load(toy_checkpoint)
     for record in Probe(own, {"words"}).rank(model, model.encode_image(features)):
