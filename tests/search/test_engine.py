@@ -256,7 +256,7 @@ def test_a_users_folder_is_searched_and_described_from_the_caption_bank(
     shutil.copytree(toy_root / "toy" / "images", folder / "2024")
     own = Engine(toy_checkpoint, str(folder))
     hits, known = own.search(SAME, 5), engine.search(SAME, 5)
-    assert [(h.item, h.score) for h in hits] == [(h.item, h.score) for h in known]
+    assert [(h.item, h.score) for h in hits] == [(f"2024/{h.item}", h.score) for h in known]
     sentences = caption_bank.sentences()
     assert list(own.captions.items) == list(
         sentences
@@ -342,7 +342,11 @@ def test_engines_over_the_first_photos_are_offered(toy_checkpoint, engine, tmp_p
     assert counts == [4, 10, 18, 26]
     assert all(part.is_partial for part in partial)
     assert not complete.is_partial
-    assert complete.search(SAME, 40) == engine.search(SAME, 40)
+    expected = engine.search(SAME, 40)
+    assert [hit.number for hit in complete.search(SAME, 40)] == [hit.number for hit in expected]
+    # The sums of other batches are rounded otherwise on some processors.
+    scores = [hit.score for hit in expected]
+    assert [hit.score for hit in complete.search(SAME, 40)] == pytest.approx(scores, abs=1e-6)
     for part in partial:
         count = len(part.photos)
         assert part.gallery == gallery.first(count)
