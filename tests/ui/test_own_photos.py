@@ -26,13 +26,14 @@ TEXT = "a red circle"
 
 
 @pytest.fixture
-def mine(checkpoints, own_home, toy_root, toy_checkpoint, tmp_path, monkeypatch):
+def mine(request, checkpoints, own_home, toy_root, toy_checkpoint, tmp_path, monkeypatch):
     """An index of photos in two folders, with the date of one."""
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
     monkeypatch.setenv("VSDEMO_DATA", str(tmp_path / "data"))
     shutil.copytree(toy_root / "models", tmp_path / "data" / "models")
     photos = tmp_path / "own"
-    images = sorted((toy_root / "toy" / "images").iterdir())[:8]  # read without worker processes
+    count = getattr(request, "param", 8)  # as many are read without worker processes
+    images = sorted((toy_root / "toy" / "images").iterdir())[:count]
     for number, image in enumerate(images):
         album = photos / ("a" if number % 2 else "b")
         album.mkdir(parents=True, exist_ok=True)
@@ -228,6 +229,7 @@ def test_paths_are_not_told_to_strangers(apps, mine, monkeypatch):
         assert client.get(f"{base}/cards?count=3").status_code == 200
 
 
+@pytest.mark.parametrize("mine", [24], indirect=True)
 def test_a_visitor_scrolls_to_the_end_and_selects(apps, visit, mine):
     with served_here(apps, "mine", gallery=NAME):
         page = visit("mine", "?q=a+red+circle")
