@@ -18,7 +18,7 @@ from vsdemo.data.catalog.catalog import Catalog
 from vsdemo.search import indexing
 from vsdemo.ui.library import Library
 from vsdemo.ui.search.refinement import Refinement
-from vsdemo.ui.search.results import RESULTS
+from vsdemo.ui.search.results import RESULTS, Results
 from vsdemo.ui.search.tab import SearchTab
 
 NAME, GALLERY, MODEL = "mine", "mine-all", "gru"
@@ -198,6 +198,16 @@ def test_a_search_is_saved_and_opened_again(tab):
     assert opened[tab.state].hits == state.hits
     run(tab, tab.own.delete_saved, state, "Dots", note=tab.own.note, channel="")
     assert Annotations(NAME).searches() == []
+
+
+def test_the_oldest_results_are_dropped(monkeypatch):
+    monkeypatch.setattr("vsdemo.ui.search.results.MAX_PHOTOS", 25)
+    results = Results()
+    names = [results.add(SimpleNamespace(ranking=range(10))) for _ in range(4)]
+    assert [results.get(name) is not None for name in names] == [False, False, True, True]
+    large = results.add(SimpleNamespace(ranking=range(100)))
+    assert results.get(large)
+    assert not results.get(names[-1])
 
 
 def test_results_over_http(apps, mine):

@@ -30,7 +30,7 @@ from vsdemo.ui.components import html
 from vsdemo.ui.components.html import PhotoText
 from vsdemo.ui.components.templates import render
 
-MAX_RESULTS = 100  # that are kept, of all pages
+MAX_PHOTOS = 2_000_000  # in all results that are kept, of all pages; each takes 16 bytes
 MAX_CARDS = 200  # in an answer
 MAX_PATHS = 100_000
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
@@ -74,6 +74,7 @@ class Results:
 
     def __init__(self) -> None:
         self._results: OrderedDict[str, ShownResult] = OrderedDict()
+        self._photos = 0
         self._lock = Lock()
 
     def add(self, result: ShownResult) -> str:
@@ -81,8 +82,10 @@ class Results:
         name = secrets.token_urlsafe(16)
         with self._lock:
             self._results[name] = result
-            if len(self._results) > MAX_RESULTS:
-                self._results.popitem(last=False)
+            self._photos += len(result.ranking)
+            while self._photos > MAX_PHOTOS and len(self._results) > 1:
+                _, oldest = self._results.popitem(last=False)
+                self._photos -= len(oldest.ranking)
         return name
 
     def get(self, name: str) -> ShownResult | None:
