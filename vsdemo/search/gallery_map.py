@@ -240,9 +240,9 @@ def _find_regions(positions: np.ndarray) -> np.ndarray:
     if count < 2:
         return np.zeros(len(positions), dtype=np.int64)
     means: Any = KMeans(count, n_init=1, random_state=0)
-    found = means.fit_predict(positions.astype(np.float64))
-    order = np.argsort(-np.bincount(found, minlength=count), kind="stable")
-    return np.asarray(np.argsort(order)[found], dtype=np.int64)
+    regions = means.fit_predict(positions.astype(np.float64))
+    order = np.argsort(-np.bincount(regions, minlength=count), kind="stable")
+    return np.asarray(np.argsort(order)[regions], dtype=np.int64)
 
 
 def _regions(

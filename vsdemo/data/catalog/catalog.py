@@ -298,8 +298,8 @@ class Catalog:
         """Return the `look_of` photos by their content hashes; `FLAT` for those without one."""
         with self._reading() as connection:
             known = dict(connection.execute("SELECT content, look FROM looks"))
-        found = [known.get(content, FLAT) for content in contents]
-        return np.array(found, dtype=np.int64).view(np.uint64)
+        looks = [known.get(content, FLAT) for content in contents]
+        return np.array(looks, dtype=np.int64).view(np.uint64)
 
     def without_look(self) -> list[str]:
         """Return the content hashes of photos that have a thumbnail, but no look."""

@@ -231,8 +231,8 @@ def _insert(data: bytes, keyword: str) -> bytes:
 
 def _cut(data: bytes, keyword: str) -> bytes:
     """Return the text without a keyword, and without what is empty then."""
-    while found := next(_places(_rdf(data), keyword), None):
-        path = found
+    while place := next(_places(_rdf(data), keyword), None):
+        path = place
         while len(path) > 1 and _has_nothing_else(path[-2]):
             path = path[:-1]  # an element that has nothing else goes as a whole
         start = _space_before(data, path[-1].start)
@@ -304,10 +304,10 @@ def _rdf(data: bytes) -> _Element:
         _Unusable: It is damaged, not in UTF-8, or has none.
     """
     root = _parse(data)
-    found = next((e for e in (root, *root.children) if e.name == f"{RDF}RDF"), None)
-    if found is None:
+    element = next((e for e in (root, *root.children) if e.name == f"{RDF}RDF"), None)
+    if element is None:
         raise _Unusable(DAMAGED)
-    return found
+    return element
 
 
 def _parse(data: bytes) -> _Element:

@@ -97,9 +97,9 @@
       return card;
     }
 
-    // Pages that were scrolled past before their turn are not asked for.
+    // Pages that were scrolled past before their turn are not requested.
     async load(page) {
-      this.pages.set(page, "asked");
+      this.pages.set(page, "loading");
       await new Promise((resolve) => setTimeout(resolve, 60));
       if (!this.isNear(page)) {
         this.pages.delete(page);
@@ -112,7 +112,7 @@
         this.pages.set(page, cardsOf(await answer.text()));
         this.schedule();
       } catch {
-        this.pages.delete(page); // it is asked for again by the next scrolling
+        this.pages.delete(page); // it is requested again by the next scrolling
       }
     }
 
@@ -227,8 +227,8 @@
   const post = (box, path, body) =>
     fetch(`results/${box.dataset.results}/${path}`, { method: "POST", body });
 
-  const say = (bar, text) => {
-    bar.querySelector(".picked-said").textContent = text;
+  const showMessage = (bar, text) => {
+    bar.querySelector(".picked-message").textContent = text;
   };
 
   const ACTIONS = {
@@ -239,12 +239,12 @@
       try {
         await navigator.clipboard.writeText(text);
         area.hidden = true;
-        say(bar, "Paths copied.");
+        showMessage(bar, "Paths copied.");
       } catch { // such as over plain http
         area.hidden = false;
         area.value = text;
         area.select();
-        say(bar, "Copy the paths from here.");
+        showMessage(bar, "Copy the paths from here.");
       }
     },
     async all(bar, box) {
@@ -265,7 +265,7 @@
       const box = document.querySelector("#grid .results-box");
       if (!button || !box) return;
       const bar = button.closest(".picked-bar");
-      say(bar, "");
+      showMessage(bar, "");
       const { action } = button.dataset;
       if (ACTIONS[action]) {
         await ACTIONS[action](bar, box);
