@@ -150,16 +150,16 @@ def searched(text, **unlike):
 
 
 def no_match(text):
-    return search.summary(*searched(text), "")
+    return search.summary(*searched(text), "", [text])
 
 
 def similar_photos(text):
-    return search.summary(*searched(text, similar_to=0), text)
+    return search.summary(*searched(text, similar_to=0), text, [text])
 
 
 def results(text):
     gallery = Gallery(text, text, text, text, (Path("a"),), is_own=True)
-    return search.results(*searched(text), gallery)
+    return search.results(*searched(text), gallery, is_nearest=True)
 
 
 CASES = [

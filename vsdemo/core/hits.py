@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 UNRELATED = 0.9  # quantile of the scores of unrelated pairs at which a bar is empty
@@ -52,6 +53,33 @@ class Hit:
     score: float
     unit_score: float
     scale: BarScale | None = None
+
+
+def make_hits(
+    items: Sequence[str],
+    rows: Iterable[tuple[int, float, float]],
+    scale: BarScale | None,
+    start: int = 0,
+) -> list[Hit]:
+    """Return hits.
+
+    Args:
+        items: Names of the photos, or the captions, of a gallery.
+        rows: Number, score and unit score of each hit, in order.
+        scale: Scale of the bars.
+        start: Hits before the first one.
+    """
+    return [
+        Hit(
+            rank=rank,
+            number=number,
+            item=items[number],
+            score=score,
+            unit_score=unit_score,
+            scale=scale,
+        )
+        for rank, (number, score, unit_score) in enumerate(rows, start=start + 1)
+    ]
 
 
 @dataclass(frozen=True)

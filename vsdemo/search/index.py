@@ -16,7 +16,7 @@ from vsdemo.core import tensors
 from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
-from vsdemo.core.hits import UNRELATED, BarScale, Hit
+from vsdemo.core.hits import UNRELATED, BarScale, Hit, make_hits
 from vsdemo.models.scores import Score
 
 CPU_PART = 1024  # items that are scored at a time, few enough for the processor's cache
@@ -103,17 +103,7 @@ class Index:
         best, numbers = scores.sort(descending=True, stable=True)
         best, numbers = best[:k], numbers[:k]
         rows = zip(numbers.tolist(), best.tolist(), self.score.to_unit(best).tolist(), strict=True)
-        return [
-            Hit(
-                rank=rank,
-                number=number,
-                item=self.items[number],
-                score=score,
-                unit_score=unit,
-                scale=scale,
-            )
-            for rank, (number, score, unit) in enumerate(rows, start=1)
-        ]
+        return make_hits(self.items, rows, scale)
 
     def save(self, path: Path) -> None:
         """Write embeddings and items to one file."""

@@ -40,7 +40,7 @@ _ONE_FIT = Lock()  # the number of threads of BLAS belongs to the process
 
 @dataclass(frozen=True)
 class LabelAccuracy:
-    """How many marked photos are told right by a training that did not see them.
+    """How many marked photos are classified correctly by a training that did not see them.
 
     Attributes:
         positives: Marked photos that the label fits.
@@ -61,12 +61,12 @@ class LabelAccuracy:
 
     @property
     def right(self) -> int:
-        """Number of marked photos that are told right."""
+        """Number of marked photos that are classified correctly."""
         return self.positives_right + self.negatives_right
 
     @property
     def accuracy(self) -> float:
-        """Share of marked photos that are told right."""
+        """Share of marked photos that are classified correctly."""
         return self.right / self.examples
 
     @property

@@ -99,11 +99,6 @@ class Query:
         """All sentences."""
         return [term.source for term in self.terms if isinstance(term.source, str)]
 
-    @property
-    def sentences(self) -> list[str]:
-        """The sentences that photos should match."""
-        return [t.source for t in self.terms if isinstance(t.source, str) and t.weight > 0]
-
 
 def parse_terms(text: str) -> tuple[Term, ...]:
     """Return the terms of what was typed.

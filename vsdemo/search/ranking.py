@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vsdemo.core.hits import BarScale, Hit
+from vsdemo.core.hits import BarScale, Hit, make_hits
 from vsdemo.data.catalog.filters import PhotoOrder
 from vsdemo.data.catalog.table import PhotoTable
 from vsdemo.search.index import Index
@@ -81,17 +81,7 @@ class Ranking:
             self.unit_scores[part].tolist(),
             strict=True,
         )
-        return [
-            Hit(
-                rank=rank,
-                number=number,
-                item=self.names[number],
-                score=score,
-                unit_score=unit,
-                scale=self.scale,
-            )
-            for rank, (number, score, unit) in enumerate(rows, start=start + 1)
-        ]
+        return make_hits(self.names, rows, self.scale, start)
 
     @cached_property
     def places(self) -> dict[int, int]:

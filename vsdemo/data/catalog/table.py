@@ -144,11 +144,6 @@ class PhotoTable:
         pairs = zip(self.cameras, counts, strict=True)
         return dict(sorted(((n, c) for n, c in pairs if n), key=lambda pair: -pair[1]))
 
-    @property
-    def has_dates(self) -> bool:
-        """Whether the date of any photo is known."""
-        return not bool(np.isnat(self.taken).all())
-
 
 class _Codes(dict[str, int]):
     """Different texts, numbered in the order in which they first come."""

@@ -1,6 +1,6 @@
 """Serves the results of searches part by part, so that a page can scroll through all of them.
 
-Each result has a name that nobody can guess, as only its page may read it. Paths of photos are told
+Each result has a name that nobody can guess, as only its page may read it. Paths of photos are sent
 only on the visitor's own machine.
 """
 

@@ -275,17 +275,16 @@ class SearchTab:
             state: What the page shows; a photo that is its query remains a part of the query.
             filters: The values of the filters, or nothing to search without any.
         """
-        selection = Selection(text.strip())
-        photo = None
-        if state is not None and state.gallery == gallery:
-            photo = state.similar_to
-            if photo is not None:
-                selection = replace(self._like(photo, gallery), text=text.strip())
+        text = text.strip()
+        selection, photo = Selection(text), None
         refinement = read_filters(*filters) if filters else Refinement()
-        if filters and state is not None and state.gallery == gallery:
-            refinement = replace(refinement, within=state.refinement.within)
+        if state is not None and state.gallery == gallery:
+            if (photo := state.similar_to) is not None:
+                selection = replace(self._like(photo, gallery), text=text)
+            if filters:
+                refinement = replace(refinement, within=state.refinement.within)
         state = SearchState(
-            text.strip(),
+            text,
             model,
             gallery,
             k,
@@ -558,12 +557,14 @@ class SearchTab:
         note = Markup()
         if engine.is_partial:
             note = view.preparation(engine, state, self._total(state), None)
+        gallery = self.library.galleries[state.gallery]
+        unmatched = view.unmatched_sentences(engine, state)
         return {
             self.words: words.unread_words(state.text, view.unread_words(engine, state)),
             self.note: note,
             self.more: gr.update(interactive=len(state.hits) < min(_total(state), MAX_K)),
-            self.grid: view.summary(engine, state, self._query_address(state))
-            + view.results(engine, state, self.library.galleries[state.gallery]),
+            self.grid: view.summary(engine, state, self._query_address(state), unmatched)
+            + view.results(engine, state, gallery, is_nearest=bool(unmatched)),
         }
 
     def _browse(self, captions: CaptionSet, state: SearchState) -> Update:

@@ -96,7 +96,7 @@ def tree(sentence: str, parsed: Tree) -> Markup:
     return render("search/tree.html", sentence=sentence, tree=svg, hint=TREE_HINT)
 
 
-def unmatched(engine: Engine, state: SearchState) -> list[str]:
+def unmatched_sentences(engine: Engine, state: SearchState) -> list[str]:
     """Return the sentences of the query that no photo matches.
 
     There are none as long as that is unknown, or other photos follow.
@@ -128,7 +128,9 @@ def unread_words(engine: Engine, state: SearchState) -> list[UnreadWord]:
     return [word for text in texts for word in engine.unread_words(text)]
 
 
-def summary(engine: Engine, state: SearchState, query_photo: str) -> Markup:
+def summary(
+    engine: Engine, state: SearchState, query_photo: str, unmatched: Sequence[str]
+) -> Markup:
     """Return how many photos were searched by which model, and whether any matches.
 
     It belongs into the widget of the photos: a page that gets several updates at once may drop
@@ -138,6 +140,7 @@ def summary(engine: Engine, state: SearchState, query_photo: str) -> Markup:
         engine: The engine of the results.
         state: What was searched for.
         query_photo: Address of the photo that is the query; empty if there is none.
+        unmatched: Sentences that no photo matches.
     """
     result = state.ongoing.ranking
     return render(
@@ -148,7 +151,7 @@ def summary(engine: Engine, state: SearchState, query_photo: str) -> Markup:
         label=state.refinement.label,
         is_unsure=state.refinement.is_unsure,
         meaning="" if result is None else result.meaning,
-        unmatched=[shorten(text, MAX_TEXT, placeholder=" …") for text in unmatched(engine, state)],
+        unmatched=[shorten(text, MAX_TEXT, placeholder=" …") for text in unmatched],
         hits=len(state.hits),
         results=0 if result is None else len(result),
         photos=len(engine.photos) if result is None else result.candidates,
@@ -158,11 +161,13 @@ def summary(engine: Engine, state: SearchState, query_photo: str) -> Markup:
     )
 
 
-def results(engine: Engine, state: SearchState, gallery: Gallery) -> Markup:
-    """Return the first photos of a result, and a button that shows all."""
+def results(engine: Engine, state: SearchState, gallery: Gallery, *, is_nearest: bool) -> Markup:
+    """Return the first photos of a result, and a button that shows all.
+
+    With `is_nearest`, none of them matches, and they are called and marked the nearest photos.
+    """
     ranking = state.ongoing.ranking
     assert ranking is not None  # there are hits
-    is_nearest = bool(unmatched(engine, state))
     shown = ShownResult(ranking, gallery, photo_text(engine.gallery), is_nearest)
     return render(
         "search/results.html",

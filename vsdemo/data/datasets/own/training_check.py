@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from vsdemo.data.datasets.base import TrainingCheck
 from vsdemo.data.datasets.own.caption_list import Captions, Kind
 
-NEEDED = 2  # photos in train and in dev, at least: one cannot be told from others
+NEEDED = 2  # photos in train and in dev, at least: with one there is nothing to rank
 FEW = 20  # photos in dev, below which its figures say little
 ENOUGH = 50  # photos of which dev nearly always gets `NEEDED`
 
