@@ -204,13 +204,14 @@ def _export(engine: Engine, answer: SearchAnswer, target: Path) -> None:
 
     gallery = engine.gallery
     catalog = find_catalog(gallery.name)
+    entries = catalog.entries_of(hit.photo for hit in answer.hits) if catalog else {}
     photos = [
         ExportedPhoto.of(
             gallery.photos[hit.number],
             hit.photo,
             hit.rank,
             hit.score,
-            entry=catalog.entry(hit.photo) if catalog else None,
+            entry=entries.get(hit.photo),
         )
         for hit in answer.hits
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -55,11 +55,21 @@ class Gallery:
         Raises:
             UserError: The index is damaged.
         """
-        if not (self.keys and self.keys[number] and self.catalog):
-            return None
+        return self.entries([number]).get(number)
+
+    def entries(self, numbers: Iterable[int]) -> dict[int, CatalogEntry]:
+        """Return what is known of the indexed ones of some photos, by number.
+
+        Raises:
+            UserError: The index is damaged.
+        """
+        if not (self.keys and self.catalog):
+            return {}
         is_index = self.name == self.catalog.name
         folder = self.catalog.folder if is_index else to_path(self.name)
-        return self.catalog.entry(str(self.photos[number].relative_to(folder)))
+        paths = {n: str(self.photos[n].relative_to(folder)) for n in numbers if self.keys[n]}
+        entries = self.catalog.entries_of(paths.values())
+        return {number: entries[path] for number, path in paths.items() if path in entries}
 
     @cached_property
     def catalog(self) -> Catalog | None:

@@ -242,9 +242,14 @@ class Catalog:
 
     def entry(self, path: str) -> CatalogEntry | None:
         """Return a readable photo by its path below the folder; None if it is not there."""
+        return self.entries_of([path]).get(path)
+
+    def entries_of(self, paths: Iterable[str]) -> dict[str, CatalogEntry]:
+        """Return the readable photos among some paths below the folder, by their paths."""
         with self._reading() as connection:
-            row = connection.execute(f"{SELECT} AND path = ?", (os.fsencode(path),)).fetchone()
-        return _entry(row) if row else None
+            keys = ((os.fsencode(path),) for path in paths)
+            rows = [connection.execute(f"{SELECT} AND path = ?", key).fetchone() for key in keys]
+        return {entry.path: entry for entry in map(_entry, filter(None, rows))}
 
     def photos(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the readable photos, as paths below the folder in order, and content hashes."""

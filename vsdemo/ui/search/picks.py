@@ -65,11 +65,11 @@ def export(
     target = home() / FOLDER / name
     places = ranking.places if ranking else {}
     scores = ranking.scores.tolist() if ranking else []
-    photos = []
+    entries, photos = gallery.entries(numbers), []
     for number in sorted(numbers, key=lambda n: places.get(n, len(places))):
         place, photo = places.get(number), gallery.photos[number]
         rank, score = (0, 0.0) if place is None else (place + 1, scores[place])
-        photos.append(ExportedPhoto.of(photo, photo.name, rank, score, entry=gallery.entry(number)))
+        photos.append(ExportedPhoto.of(photo, photo.name, rank, score, entry=entries.get(number)))
     export_photos(photos, target, ExportForm(form), progress=status.report, cancel=status.cancelled)
     return target
 
