@@ -2,14 +2,14 @@
 
 import sys
 
-from vsdemo.core import cores, interrupts
+from vsdemo.core import cores, interrupts, startup
 from vsdemo.core.errors import UserError
 from vsdemo.serving import spaces
 
 
 def main() -> None:
     """Start the app, after what has to come before torch is imported."""
-    with interrupts.ending_quietly():
+    with startup.importing():
         cores.limit_threads()
         spaces.borrow_gpu()
         from vsdemo.ui import launch

@@ -1,8 +1,8 @@
 """`python -m vsdemo`: enters the command line."""
 
-from vsdemo.core import interrupts
+from vsdemo.core import startup
 
 if __name__ == "__main__":
-    with interrupts.ending_quietly():
+    with startup.importing():
         from vsdemo.cli import main
     main()

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from vsdemo.cli.options import Gallery
-from vsdemo.core import interrupts
+from vsdemo.core import startup
 
 
 def app(
@@ -15,7 +15,7 @@ def app(
     gallery: Gallery = None,
 ) -> None:
     """Start the app in the browser."""
-    with interrupts.ending_quietly():
+    with startup.importing():
         from vsdemo.ui import launch
 
     launch(port=port, gallery=gallery)

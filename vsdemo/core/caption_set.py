@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from vsdemo.core.paths import printable
+from vsdemo.core.photo_paths import PhotoPaths
 
 
 @dataclass(frozen=True)
@@ -22,17 +22,19 @@ class CaptionSet:
         captions: All captions, those of different photos in any order.
         photo_of: For each caption the index of its photo.
         keys: The content hash of each photo, empty where it has to be computed; or none at all.
-        folder: The folder of somebody's own photos, below which they are named; None of another
-            data set, whose photos are named by their files alone.
+        folder: The folder of somebody's own photos; None of another data set.
+        names: The path of each photo below `folder`; none of another data set, whose photos are
+            named by their files alone.
     """
 
     name: str
     split: str
-    photos: tuple[Path, ...]
+    photos: Sequence[Path]
     captions: tuple[str, ...] = ()
     photo_of: tuple[int, ...] = ()
     keys: tuple[str, ...] = ()
     folder: Path | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def is_own(self) -> bool:
@@ -59,20 +61,24 @@ class CaptionSet:
         """Return some photos with their captions, which keep their order."""
         number_of = {photo: number for number, photo in enumerate(photos)}
         kept = [caption for caption, photo in enumerate(self.photo_of) if photo in number_of]
+        names = tuple(self.names[photo] for photo in photos) if self.names else ()
         return replace(
             self,
-            photos=tuple(self.photos[photo] for photo in photos),
+            photos=self._paths(photos, names),
             captions=tuple(self.captions[caption] for caption in kept),
             photo_of=tuple(number_of[self.photo_of[caption]] for caption in kept),
             keys=tuple(self.keys[photo] for photo in photos) if self.keys else (),
+            names=names,
         )
+
+    def _paths(self, photos: Sequence[int], names: tuple[str, ...]) -> Sequence[Path]:
+        if self.folder and names:
+            return PhotoPaths(self.folder, names)
+        return tuple(self.photos[photo] for photo in photos)
 
     def photo_name(self, number: int) -> str:
         """Return the name of a photo: its path below `folder`, or the name of its file."""
-        photo = self.photos[number]
-        if self.folder is None:
-            return printable(photo.name)
-        return printable(str(photo).removeprefix(f"{self.folder}{os.sep}"))
+        return printable(self.names[number] if self.names else self.photos[number].name)
 
     def own_captions(self, photo: int) -> list[str]:
         """Return the captions of one photo."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import data_root, to_path
+from vsdemo.core.paths import data_root
 from vsdemo.data import datasets
 from vsdemo.data.catalog.catalog import Catalog, CatalogEntry, find_catalog, list_catalogs
 
@@ -29,16 +30,18 @@ class Gallery:
         is_own: Whether it is a folder of somebody's own photos, with captions or without.
         is_captioned: Whether there are captions.
         keys: Content hashes of the photos, as in `CaptionSet`.
+        names: Paths of the photos below their folder, as in `CaptionSet`.
     """
 
     key: str
     label: str
     name: str
     split: str
-    photos: tuple[Path, ...]
+    photos: Sequence[Path]
     is_own: bool = False
     is_captioned: bool = False
     keys: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     def thumbnail(self, number: int) -> bytes | None:
         """Return a small JPEG of a photo; None if it is not indexed.
@@ -65,9 +68,7 @@ class Gallery:
         """
         if not (self.keys and self.catalog):
             return {}
-        is_index = self.name == self.catalog.name
-        folder = self.catalog.folder if is_index else to_path(self.name)
-        paths = {n: str(self.photos[n].relative_to(folder)) for n in numbers if self.keys[n]}
+        paths = {number: self.names[number] for number in numbers if self.keys[number]}
         entries = self.catalog.entries_of(paths.values())
         return {number: entries[path] for number, path in paths.items() if path in entries}
 
@@ -79,8 +80,8 @@ class Gallery:
     @cached_property
     def token(self) -> str:
         """A name for addresses of photos; it changes with the list of photos."""
-        text = "\n".join([self.key, *map(str, self.photos)])
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        text = "\n".join([self.key, self.name, *(self.names or map(str, self.photos))])
+        return hashlib.sha256(os.fsencode(text)).hexdigest()[:12]
 
     @property
     def is_complete(self) -> bool:
@@ -119,6 +120,7 @@ def open_gallery(name: str, split: str, *, own: bool = False) -> Gallery | None:
         is_own=dataset.is_own,
         is_captioned=is_captioned,
         keys=listed.keys if listed else (),
+        names=listed.names if listed else (),
     )
 
 

@@ -100,7 +100,7 @@ class ClipText(TextEncoder):
     @torch.no_grad()
     def _encode(self, ids: Tensor) -> Tensor:
         with autocast():
-            vectors: Tensor = self._clip[0].model.encode_text(ids)
+            vectors = self._clip[0].encode_text(ids)
         return F.normalize(vectors.float(), dim=-1)
 
 

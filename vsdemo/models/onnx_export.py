@@ -139,7 +139,7 @@ def export_network(name: str, to: Path) -> list[Path]:
     _check(to)
     backbone = Backbone(find_weights(name))
     spec = backbone.net.spec
-    if spec.prepare is not None:
+    if spec.own is not None:
         raise UserError(
             f"{name} has its own way to resize photos, so it cannot be used without its library; "
             "export pocket or a network of torchvision."

@@ -15,23 +15,20 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from vsdemo.core import cores
 from vsdemo.data.catalog.examine import THUMBNAIL_SIDE, PhotoRecord, examine
 from vsdemo.data.catalog.scan import PhotoFile
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from vsdemo.vision.features import ViewCutter
+from vsdemo.vision.crops import ViewCutter
 
 CHUNK = 4  # photos sent to a worker at a time
 AHEAD = 4  # chunks for each worker that are being read or wait for the network
 FINER = 2  # times the pixels that the networks read, to which photos are decoded at least
 FEW = 8  # photos, for which starting processes takes longer than reading them
 
-Examined = tuple[PhotoRecord, list["np.ndarray"]]
+Examined = tuple[PhotoRecord, list[np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -105,10 +102,7 @@ def _alone(task: Task, file: PhotoFile) -> Examined:
 
 
 def _prepare_worker() -> None:
-    """Use one thread, as there is a process for each core, and end with the process above."""
-    import torch
-
-    torch.set_num_threads(1)
+    """End with the process above."""
     Thread(target=_end_with_parent, daemon=True).start()
 
 

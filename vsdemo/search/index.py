@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,8 @@ from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.hits import UNRELATED, BarScale, Hit, make_hits
 from vsdemo.models.scores import Score
+
+ScoreFunction = Callable[[Embeddings, Embeddings], Tensor]  # (1, D), (N, D) -> (1, N)
 
 CPU_PART = 1024  # items that are scored at a time, few enough for the processor's cache
 GPU_PART = 262_144
@@ -49,19 +51,21 @@ class Index:
 
     def scores(self, query: Embeddings) -> Tensor:
         """Return the scores of one general query (a sentence) with the N specific items, (N,)."""
-        query = query.to(device())
-        return torch.cat([self.score(query, part)[0] for part in self._parts()])
+        return self._scores(self.score, query)
 
     def similarities(self, query: Embeddings) -> Tensor:
         """Return the similarities of one query of their own kind with the N items, (N,)."""
-        query = query.to(device())
-        return torch.cat([self.score.symmetric(query, part)[0] for part in self._parts()])
+        return self._scores(self.score.symmetric, query)
 
-    def _parts(self) -> Iterator[Embeddings]:
-        """Yield the embeddings in single precision, a part at a time."""
+    def _scores(self, score: ScoreFunction, query: Embeddings) -> Tensor:
+        """Return the scores (N,) of one query, computed in single precision, a part at a time."""
+        query = query.to(device())
+        result = query.x.new_empty(len(self))
         size = CPU_PART if device().type == "cpu" else GPU_PART
         for start in range(0, len(self), size):
-            yield self.embeddings[start : start + size].float()
+            part = slice(start, start + size)
+            result[part] = score(query, self.embeddings[part].float())[0]
+        return result
 
     def top_general(self, query: Embeddings, k: int) -> list[Hit]:
         """Return the k general items (sentences) that best match one specific query (a photo)."""

@@ -96,7 +96,7 @@ def temporary_home() -> Iterator[Path]:
                 os.environ["VSDEMO_HOME"] = before
 
 
-def draw_pictures() -> tuple[Path, ...]:
+def draw_pictures() -> Sequence[Path]:
     """Return the pictures that photos are made of."""
     datasets.load("storybook", "test", limit=DIFFERENT)  # so that they are drawn
     return datasets.photos("storybook", "test")[:DIFFERENT]

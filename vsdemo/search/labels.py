@@ -172,9 +172,10 @@ def gallery_keys(gallery: CaptionSet) -> tuple[str, ...]:
         UserError: A photo has to be read for it, and cannot be.
     """
     keys = photo_keys(gallery.photos, gallery.keys)
-    if gone := next((photo for photo in gallery.photos if photo not in keys), None):
+    if "" in keys:
+        gone = gallery.photos[keys.index("")]
         raise UserError(f"The photo {gone} cannot be read; index its folder again.")
-    return tuple(keys[photo] for photo in gallery.photos)
+    return tuple(keys)
 
 
 def train_on_gallery(engine: Engine, examples: Mapping[str, bool]) -> TrainedLabel:

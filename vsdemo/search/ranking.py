@@ -16,9 +16,8 @@ The scores of a query of one term stay what the model says.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import torch
@@ -83,10 +82,11 @@ class Ranking:
         )
         return make_hits(self.names, rows, self.scale, start)
 
-    @cached_property
-    def places(self) -> dict[int, int]:
-        """Place of each photo in the ranking, counted from 0, by its number."""
-        return {number: place for place, number in enumerate(self.numbers.tolist())}
+    def places_of(self, numbers: Iterable[int]) -> dict[int, int]:
+        """Return the places, counted from 0, of those of some photos that are in the ranking."""
+        wanted = {*numbers}
+        places = enumerate(self.numbers.tolist())
+        return {number: place for place, number in places if number in wanted}
 
 
 def rank(

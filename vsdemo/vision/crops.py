@@ -8,16 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import Enum
 
-from vsdemo.vision.regions import MOST
+import numpy as np
+from PIL import Image
 
-if TYPE_CHECKING:
-    from PIL import Image
-    from torch import Tensor
-
+MOST_REGIONS = 20  # of a photo from a detector or from people, with the frame
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
+
+
+class Square(Enum):
+    """How a photo becomes a square.
+
+    Attributes:
+        CUT: Its short side is resized to that of the square, and the centre is cut out.
+        PAD: Its long side is resized to that of the square, and the rest is filled.
+        SQUEEZE: Both sides are resized.
+    """
+
+    CUT = "shortest"  # the values are open_clip's
+    PAD = "longest"
+    SQUEEZE = "squash"
 
 
 @dataclass(frozen=True)
@@ -31,7 +43,9 @@ class InputSpec:
         resampling: PIL's filter for resizing.
         mean: Of red, green and blue, to be subtracted; pixels are from 0 to 1.
         std: Of red, green and blue, to divide by.
-        prepare: The network's own way to a square of `size`; None for its centre.
+        own: How photos became squares when the network was trained; None for the centre of a photo
+            whose short side is `short`.
+        fill: Grey of the rest of a padded square.
     """
 
     size: int
@@ -40,10 +54,11 @@ class InputSpec:
     resampling: Image.Resampling
     mean: tuple[float, float, float]
     std: tuple[float, float, float]
-    prepare: Callable[[Image.Image], Image.Image] | None = None
+    own: Square | None = None
+    fill: int = 0
 
 
-Cut = Callable[["Image.Image", InputSpec], "Tensor"]
+Cut = Callable[[Image.Image, InputSpec], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -61,59 +76,93 @@ class Crops:
     cut: Cut
 
 
-def _center(photo: Image.Image, spec: InputSpec) -> Tensor:
+@dataclass(frozen=True)
+class ViewCutter:
+    """Cuts the views for a network out of photos.
+
+    It can be sent to another process, which then need not import torch.
+
+    Attributes:
+        crops: Name of the views.
+        spec: What the network expects its input to be.
+    """
+
+    crops: str
+    spec: InputSpec
+
+    def __call__(self, photo: Image.Image) -> np.ndarray:
+        """Return the views of an RGB photo: (V, 3, H, W), uint8."""
+        return CROPS[self.crops].cut(photo, self.spec)
+
+
+def _center(photo: Image.Image, spec: InputSpec) -> np.ndarray:
     """Cut out the centre of the photo: (1, 3, size, size)."""
-    from torchvision.transforms.v2 import functional  # takes seconds to import
-
-    image = functional.pil_to_tensor(_shrink(photo, spec))
-    return functional.center_crop(image, [spec.size, spec.size])[None]
+    return _cut_center(_shrink(photo, spec), spec.size)
 
 
-def _own(photo: Image.Image, spec: InputSpec) -> Tensor:
+def _own(photo: Image.Image, spec: InputSpec) -> np.ndarray:
     """Cut out what the network was trained on: (1, 3, size, size)."""
-    if spec.prepare is None:
-        return _center(photo, spec)
-    return _to_tensor(spec.prepare(photo))
+    size, (width, height) = spec.size, photo.size
+    match spec.own:
+        case Square.CUT:
+            short = min(width, height)
+            sides = (size * width // short, size * height // short)
+            return _cut_center(photo.resize(sides, spec.resampling), size)
+        case Square.PAD:
+            ratio = max(width, height) / size
+            photo = photo.resize((round(width / ratio), round(height / ratio)), spec.resampling)
+            square = Image.new("RGB", (size, size), (spec.fill,) * 3)
+            square.paste(photo, ((size - photo.width) // 2, (size - photo.height) // 2))
+            return _pixels(square)
+        case Square.SQUEEZE:
+            return _squeeze(photo, size, spec)
+    return _center(photo, spec)
 
 
-def _mirror(photo: Image.Image, spec: InputSpec) -> Tensor:
+def _mirror(photo: Image.Image, spec: InputSpec) -> np.ndarray:
     """Cut out the centre of the photo and add its mirror image: (2, 3, size, size)."""
-    import torch
-
     view = _center(photo, spec)
-    return torch.cat([view, view.flip(-1)])
+    return np.concatenate([view, view[..., ::-1]])
 
 
-def _ten(photo: Image.Image, spec: InputSpec) -> Tensor:
+def _ten(photo: Image.Image, spec: InputSpec) -> np.ndarray:
     """Cut out the corners and the centre and add their mirror images: (10, 3, size, size)."""
-    import torch
-    from torchvision.transforms.v2 import functional
+    photo, size = _shrink(photo, spec), spec.size
+    right, below = photo.width - size, photo.height - size
+    corners = [(0, 0), (right, 0), (0, below), (right, below)]
+    views = []
+    for side in (photo, photo.transpose(Image.Transpose.FLIP_LEFT_RIGHT)):
+        views += [_cut(side, left, top, size) for left, top in corners]
+        views.append(_cut_center(side, size))
+    return np.concatenate(views)
 
-    image = functional.pil_to_tensor(_shrink(photo, spec))
-    return torch.stack(functional.ten_crop(image, [spec.size, spec.size]))
 
-
-def _whole(photo: Image.Image, spec: InputSpec) -> Tensor:
+def _whole(photo: Image.Image, spec: InputSpec) -> np.ndarray:
     """Squeeze the whole photo into a square: (1, 3, size, size)."""
     return _squeeze(photo, spec.size, spec)
 
 
-def _whole_for_regions(photo: Image.Image, spec: InputSpec) -> Tensor:
+def _whole_for_regions(photo: Image.Image, spec: InputSpec) -> np.ndarray:
     """Squeeze the whole photo into a larger square: (1, 3, region_size, region_size)."""
     return _squeeze(photo, spec.region_size, spec)
 
 
-def _squeeze(photo: Image.Image, side: int, spec: InputSpec) -> Tensor:
-    return _to_tensor(photo.resize((side, side), spec.resampling))
+def _squeeze(photo: Image.Image, side: int, spec: InputSpec) -> np.ndarray:
+    return _pixels(photo.resize((side, side), spec.resampling))
 
 
-def _to_tensor(photo: Image.Image) -> Tensor:
+def _cut_center(photo: Image.Image, size: int) -> np.ndarray:
+    left, top = (round((length - size) / 2) for length in photo.size)
+    return _cut(photo, left, top, size)
+
+
+def _cut(photo: Image.Image, left: int, top: int, size: int) -> np.ndarray:
+    return _pixels(photo.crop((left, top, left + size, top + size)))
+
+
+def _pixels(square: Image.Image) -> np.ndarray:
     """Return the pixels of a square, (1, 3, side, side)."""
-    import numpy as np
-    import torch
-
-    # Without torchvision, which takes seconds to import and which Pocket does not need.
-    return torch.from_numpy(np.array(photo)).permute(2, 0, 1).contiguous()[None]
+    return np.ascontiguousarray(np.asarray(square).transpose(2, 0, 1))[None]
 
 
 def _shrink(photo: Image.Image, spec: InputSpec) -> Image.Image:
@@ -133,7 +182,7 @@ VIEWS = {  # Vendrov 2016, section 4.2, has "ten"
 REGIONS = {
     "windows": Crops(views=1, vectors=21, cut=_whole_for_regions),
     "grid": Crops(views=1, vectors=145, cut=_whole_for_regions),
-    "detector": Crops(views=1, vectors=MOST, cut=_whole_for_regions),
-    "entities": Crops(views=1, vectors=MOST, cut=_whole_for_regions),
+    "detector": Crops(views=1, vectors=MOST_REGIONS, cut=_whole_for_regions),
+    "entities": Crops(views=1, vectors=MOST_REGIONS, cut=_whole_for_regions),
 }
 CROPS = VIEWS | REGIONS

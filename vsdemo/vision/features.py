@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -29,7 +28,7 @@ from vsdemo.core.progress import Progress
 from vsdemo.vision import backbones, proposals, regions, shards
 from vsdemo.vision.backbones import find_weights
 from vsdemo.vision.backbones.weights import Weights
-from vsdemo.vision.crops import CROPS, REGIONS, InputSpec
+from vsdemo.vision.crops import CROPS, REGIONS, ViewCutter
 from vsdemo.vision.proposals import PROPOSALS
 
 if TYPE_CHECKING:
@@ -117,51 +116,30 @@ def _complete_keys(photos: Sequence[Path], keys: Sequence[str]) -> list[str]:
     return result
 
 
-def photo_keys(photos: Sequence[Path], known: Sequence[str] = ()) -> dict[Path, str]:
-    """Return the `photo_key` of each photo; those that cannot be read are left out.
+def photo_keys(photos: Sequence[Path], known: Sequence[str] = ()) -> list[str]:
+    """Return the `photo_key` of each photo; empty for those that cannot be read.
 
     Args:
         photos: Files.
         known: As `keys` of `FeatureCache.get`.
     """
-    result = {path: key for path, key in zip(photos, known, strict=False) if key}
+    result = list(known) or [""] * len(photos)
 
-    def keys(part: Sequence[Path]) -> dict[Path, str]:
-        result = {}
-        for path in part:
+    def complete(part: Sequence[int]) -> None:
+        for number in part:
             with suppress(UserError):
-                result[path] = photo_key(path)
-        return result
+                result[number] = photo_key(photos[number])
 
-    rest = [path for path in photos if path not in result]
+    rest = [number for number, key in enumerate(result) if not key]
     parts = [rest[start : start + SHARD] for start in range(0, len(rest), SHARD)]
     with cores.thread_pool() as pool:
-        for part in pool.map(keys, parts):
-            result |= part
+        list(pool.map(complete, parts))
     return result
 
 
 def is_available(backbone: str, crops: str) -> bool:
     """Return whether all networks of some features are known to be available without a download."""
     return backbones.is_available(backbone) and proposals.is_available(crops)
-
-
-@dataclass(frozen=True)
-class ViewCutter:
-    """Cuts the views of a cache out of photos; it can be sent to another process.
-
-    Attributes:
-        crops: Name of the views.
-        spec: What the network expects its input to be.
-    """
-
-    crops: str
-    spec: InputSpec
-
-    def __call__(self, photo: Image.Image) -> np.ndarray:
-        """Return the views of an RGB photo: (V, 3, H, W), uint8."""
-        views: np.ndarray = CROPS[self.crops].cut(photo, self.spec).numpy()
-        return views
 
 
 class _Photo(NamedTuple):
@@ -354,23 +332,19 @@ class FeatureCache:
 
     def known(self, kind: str = VECTOR) -> dict[str, shards.Row]:
         """Return where the features of each photo are, by `photo_key`."""
-        has_boxes = self._proposals is not None and kind == VECTOR
-        names = frozenset({FEATURES, BOXES} if has_boxes else {FEATURES})
-        return shards.find_rows(self._folder(kind), names)
+        return shards.find_rows(*self._tensors(kind))
 
-    def missing(self, photos: Sequence[Path], keys: Mapping[Path, str]) -> list[Path]:
-        """Return the photos whose features are not cached, one of each content.
+    def missing(self, keys: Sequence[str]) -> list[int]:
+        """Return which photos have no cached features, the first one of each content.
 
         Args:
-            photos: Files, which need not exist yet.
-            keys: Their `photo_keys`.
+            keys: The `photo_keys` of photos.
         """
-        known = self.known()
-        contents: dict[str, Path] = {}
-        for photo in photos:
-            key = keys.get(photo, str(photo))
+        known = shards.find_keys(*self._tensors(VECTOR))
+        contents: dict[str | int, int] = {}
+        for number, key in enumerate(keys):
             if key not in known:
-                contents.setdefault(key, photo)
+                contents.setdefault(key or number, number)
         return list(contents.values())
 
     @property
@@ -423,6 +397,11 @@ class FeatureCache:
 
     def _folder(self, kind: str) -> Path:
         return self.folder / (MAP if kind == MAP else self._vectors)
+
+    def _tensors(self, kind: str) -> tuple[Path, frozenset[str]]:
+        """Return the folder of the features, and the names of the tensors that a file has."""
+        has_boxes = self._proposals is not None and kind == VECTOR
+        return self._folder(kind), frozenset({FEATURES, BOXES} if has_boxes else {FEATURES})
 
     def _read(
         self,

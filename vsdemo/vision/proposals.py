@@ -16,7 +16,8 @@ from vsdemo.core.errors import UserError
 from vsdemo.data.datasets import entities
 from vsdemo.vision.backbones import detectors
 from vsdemo.vision.backbones.weights import Weights
-from vsdemo.vision.regions import MOST, grid, pad, windows
+from vsdemo.vision.crops import MOST_REGIONS
+from vsdemo.vision.regions import grid, pad, windows
 
 
 class Proposals(Protocol):
@@ -112,4 +113,4 @@ def _drawn(path: Path | None) -> Tensor:
             "Boxes drawn by people exist for the photos of Flickr8k only; "
             "choose a model with other regions for this photo."
         )
-    return pad(entities.boxes(path), MOST)
+    return pad(entities.boxes(path), MOST_REGIONS)

@@ -13,7 +13,6 @@ from torch import Tensor
 from vsdemo.core.errors import UserError
 
 FRAME = (0.0, 0.0, 1.0, 1.0)
-MOST = 20  # boxes a photo from a detector or from people, with the frame
 # Width, height, columns and rows of evenly spaced windows: the 20 that best cover the boxes that
 # people drew in the training photos of Flickr8k.
 SHAPES = (

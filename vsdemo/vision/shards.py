@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import count, repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,6 +42,18 @@ def find_rows(folder: Path, names: frozenset[str]) -> dict[str, Row]:
         Key -> row. Damaged files are deleted, incomplete ones ignored.
     """
     rows: dict[str, Row] = {}
+    for file, keys in _keys_of_files(folder, names):
+        rows.update(zip(keys, map(Row, repeat(file), count()), strict=False))
+    return rows
+
+
+def find_keys(folder: Path, names: frozenset[str]) -> set[str]:
+    """Return the keys of `find_rows`."""
+    return {key for _, keys in _keys_of_files(folder, names) for key in keys}
+
+
+def _keys_of_files(folder: Path, names: frozenset[str]) -> Iterator[tuple[Path, list[str]]]:
+    """Yield each complete file and its keys; delete damaged ones."""
     for file in sorted(folder.glob("*.safetensors")):
         try:
             with safe_open(file, "pt") as opened:
@@ -53,8 +66,7 @@ def find_rows(folder: Path, names: frozenset[str]) -> dict[str, Row]:
             continue
         except OSError:
             continue
-        rows.update({key: Row(file, number) for number, key in enumerate(keys)})
-    return rows
+        yield file, keys
 
 
 def read_rows(rows: Sequence[Row], name: str) -> Tensor:

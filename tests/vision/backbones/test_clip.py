@@ -7,6 +7,7 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from vsdemo.vision.backbones import find_weights
+from vsdemo.vision.backbones.clip import load_clip
 from vsdemo.vision.backbones.network import Backbone
 
 VIT, RESNET = "ViT-S-32-alt", "RN50"
@@ -75,3 +76,13 @@ def test_local_weights_use_the_settings_of_their_tag(models_folder, monkeypatch)
     assert len(network.hash) == 16
     expected, _ = reference(clip, "ln_post")
     torch.testing.assert_close(network(pixels())[0], expected, rtol=1e-4, atol=1e-4)
+
+
+def test_texts_of_any_length():
+    clip = load_clip(f"{VIT}/random", None)
+    texts = ["", "a red car", "a dog runs through the grass", "very " * 100]
+    reference = build(VIT)
+    for part in (texts[:2], texts[:3], texts):  # the last one fills the context
+        ids = clip.tokenizer(part)
+        torch.testing.assert_close(clip.encode_text(ids), reference.encode_text(ids))
+    assert clip.model.attn_mask.shape == 2 * (clip.context_length,)

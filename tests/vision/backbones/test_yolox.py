@@ -15,6 +15,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.vision import regions
 from vsdemo.vision.backbones.detectors import STRIDES, YOLOX, Detector, decode, letterbox
 from vsdemo.vision.backbones.weights import Weights
+from vsdemo.vision.crops import MOST_REGIONS
 
 FRAME = torch.tensor(regions.FRAME)
 
@@ -98,7 +99,7 @@ def test_a_box_is_where_the_object_is(size, yolox):
 def test_best_first_then_zeros_then_the_frame(yolox):
     apart = [(40 * i, 10, 40 * i + 30, 60, 0.1 * (i + 1)) for i in range(5)]
     boxes = yolox(lambda _: output_for(*apart)).boxes([photo_of(416, 416)] * 2)
-    assert boxes.shape == (2, regions.MOST, 4)
+    assert boxes.shape == (2, MOST_REGIONS, 4)
     assert boxes.dtype == torch.float32
     expected = torch.tensor([box[:4] for box in reversed(apart)]) / 416
     torch.testing.assert_close(boxes[0, :5], expected)

@@ -54,8 +54,7 @@ class PhotoTable:
         catalog = find_catalog(photos.name) if photos.keys else None
         if catalog is None:
             return None
-        root = f"{catalog.folder}{os.sep}"
-        rows = {str(photo).removeprefix(root): row for row, photo in enumerate(photos.photos)}
+        rows = {name: row for row, name in enumerate(photos.names)}
         folders, cameras = _Codes(), _Codes()
         count = len(photos.photos)
         # A photo that was removed from the index meanwhile has no values.

@@ -5,6 +5,7 @@ A new data set is a module with a subclass of `Dataset`, and a line in `DATASETS
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -101,7 +102,7 @@ def load(name: AnyPath, split: str, progress: Progress | None = None, limit: int
     return _with_split(name, split).load(split, progress, limit)
 
 
-def photos(name: AnyPath, split: str) -> tuple[Path, ...]:
+def photos(name: AnyPath, split: str) -> Sequence[Path]:
     """Return the photos of a split, which need not have been generated yet.
 
     Raises:

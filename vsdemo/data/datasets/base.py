@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -81,7 +82,7 @@ class Dataset(ABC):
         captions = self.read(split)
         return captions.first(limit) if limit else captions
 
-    def photos(self, split: str) -> tuple[Path, ...]:
+    def photos(self, split: str) -> Sequence[Path]:
         """Return the photos of a split, which need not have been generated yet."""
         return self.read(split).photos
 

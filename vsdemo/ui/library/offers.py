@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import islice
 from pathlib import Path
 
 from vsdemo import models
@@ -109,11 +110,11 @@ class Network:
     """The features of a gallery's photos by an image network, for the models that share it.
 
     Attributes:
-        missing: Photos without cached features.
+        missing: Number of photos without cached features.
         seconds_per_photo: How long such a photo takes; None if that was never measured.
     """
 
-    missing: tuple[Path, ...]
+    missing: int
     seconds_per_photo: float | None
 
 
@@ -130,14 +131,14 @@ def list_offers(
         engines: Key of a model -> its engine over the gallery, if that was wanted before.
     """
     keys = features.photo_keys(gallery.photos, gallery.keys)
-    drawing = _drawing_seconds(gallery, len(gallery.photos) - len(keys))
+    drawing = _drawing_seconds(gallery, keys.count(""))
     networks: Networks = {}
     offers = []
     for key, folder in folders.items():
         try:
             offer = _describe(key, folder)
             checkpoint.check_files(folder)
-            network = _network(checkpoint.read_spec(folder), gallery.photos, keys, networks)
+            network = _network(checkpoint.read_spec(folder), keys, networks)
         except UserError as error:
             described = _describe_or_nothing(key, folder)
             offers.append(
@@ -169,10 +170,11 @@ def measure(folders: Iterable[Path], gallery: Gallery, progress: Progress) -> No
     unmeasured = [cache for cache in caches.values() if cache.seconds_per_photo is None]
     for done, cache in enumerate(unmeasured):
         progress(done, len(unmeasured))
-        photos = [photo for photo in cache.missing(gallery.photos, keys) if photo in keys]
+        missing = (gallery.photos[number] for number in cache.missing(keys))
+        photos = list(islice(filter(Path.exists, missing), PROBE + 1))
         if len(photos) > PROBE:
             try:
-                cache.measure(photos[: PROBE + 1])
+                cache.measure(photos)
             except UserError:
                 continue
 
@@ -313,9 +315,7 @@ def _quality(spec: Spec, folder: Path) -> Quality | None:
         return None
 
 
-def _network(
-    spec: Spec, photos: Sequence[Path], keys: Mapping[Path, str], networks: Networks
-) -> Network:
+def _network(spec: Spec, keys: Sequence[str], networks: Networks) -> Network:
     """Return what is known of the features that a model needs.
 
     Raises:
@@ -326,7 +326,7 @@ def _network(
         raise UserError(f"Its image network {backbone.rpartition('/')[2]} is not downloaded.")
     cache = checkpoint.feature_cache(spec)
     if (backbone, crops) not in networks:
-        missing = tuple(cache.missing(photos, keys))
+        missing = len(cache.missing(keys))
         networks[backbone, crops] = Network(missing, cache.seconds_per_photo)
     return networks[backbone, crops]
 
@@ -350,7 +350,7 @@ def _with_state(
         engine: Its engine, if that was wanted before.
         drawing: Seconds that generating missing photos takes first; None if unknown.
     """
-    missing, rate = len(network.missing), network.seconds_per_photo
+    missing, rate = network.missing, network.seconds_per_photo
     seconds = None if rate is None or drawing is None else missing * rate + drawing
     offer = replace(offer, photos=missing, seconds=seconds)
     if engine is not None and not engine.failed:

@@ -63,7 +63,7 @@ def export(
     suffix = "" if form == ExportForm.LINKS else f".{form}"
     name = f"{Path(gallery.name).name}-{time.strftime('%Y-%m-%d-%H%M%S')}{suffix}"
     target = home() / FOLDER / name
-    places = ranking.places if ranking else {}
+    places = ranking.places_of(numbers) if ranking else {}
     scores = ranking.scores.tolist() if ranking else []
     entries, photos = gallery.entries(numbers), []
     for number in sorted(numbers, key=lambda n: places.get(n, len(places))):

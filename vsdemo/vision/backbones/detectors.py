@@ -29,7 +29,8 @@ from vsdemo.vision.backbones.weights import (
     read,
     reason_of,
 )
-from vsdemo.vision.regions import LEAST, MOST, check, pad
+from vsdemo.vision.crops import MOST_REGIONS
+from vsdemo.vision.regions import LEAST, check, pad
 
 YOLOX = "yolox_nano"
 SSDLITE = "ssdlite320_mobilenet_v3_large"
@@ -111,10 +112,10 @@ class Detector:
         Returns:
             (B, 20, 4), as fractions; zeros for missing boxes.
         """
-        boxes = torch.zeros(len(photos), MOST, 4)
+        boxes = torch.zeros(len(photos), MOST_REGIONS, 4)
         for row, (candidates, scores) in enumerate(self.net(photos)):
-            kept = select(candidates, scores, MOST - 1)
-            boxes[row] = pad(kept.tolist(), MOST)
+            kept = select(candidates, scores, MOST_REGIONS - 1)
+            boxes[row] = pad(kept.tolist(), MOST_REGIONS)
         check(boxes, f"the detector {self.name}")
         return boxes
 

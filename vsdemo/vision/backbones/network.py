@@ -113,7 +113,7 @@ class Backbone(nn.Module):
 
     def views(self, photo: Image.Image, crops: str) -> Tensor:
         """Cut the views of `crops` out of an RGB photo: uint8, (V, 3, side, side)."""
-        return CROPS[crops].cut(photo, self.net.spec)
+        return torch.from_numpy(CROPS[crops].cut(photo, self.net.spec))
 
     def encode(self, views: Tensor) -> Tensor:
         """Compute the normalised mean vector over the views of each photo.

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
+from vsdemo.core.photo_paths import PhotoPaths
 from vsdemo.core.progress import Progress
 from vsdemo.data.catalog.catalog import Catalog, catalog_of
 from vsdemo.data.catalog.scan import scan
@@ -183,14 +184,16 @@ class OwnPhotos(Dataset):
             of = {}
         texts = [of.get(path, ()) for path, _ in chosen]
         keys = tuple(key for _, key in chosen)
+        names = tuple(path for path, _ in chosen)
         return CaptionSet(
             self.name,
             split,
-            photos=tuple(self.folder / path for path, _ in chosen),
+            photos=PhotoPaths(self.folder, names),
             captions=tuple(text for own in texts for text in own),
             photo_of=tuple(i for i, own in enumerate(texts) for _ in own),
             keys=keys if any(keys) else (),
             folder=self.folder,
+            names=names,
         )
 
 
