@@ -1,5 +1,6 @@
 """The map of a gallery in a browser, on a page without other components, and its panel."""
 
+import base64
 import json
 import re
 from types import SimpleNamespace
@@ -7,20 +8,24 @@ from types import SimpleNamespace
 import gradio as gr
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 from playwright.sync_api import expect
 
 from tests.support.pages import PAGE, merged
 from tests.ui.conftest import served_page
 from vsdemo.core.hits import Hit
+from vsdemo.data.catalog.filters import PhotoFilter
 from vsdemo.data.galleries import Gallery
 from vsdemo.hierarchy import projection
 from vsdemo.search.gallery_map import GalleryMap, Region
+from vsdemo.search.ranking import Ranking
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.library import Library
 from vsdemo.ui.search.map import MapRecord, gallery_map_widget
 from vsdemo.ui.search.map_panel import MapPanel
-from vsdemo.ui.search.state import SearchState
+from vsdemo.ui.search.refinement import Refinement
+from vsdemo.ui.search.state import Ongoing, SearchState
 
 PHOTOS = np.array([[-0.8, 0.6], [-0.7, 0.6], [0.8, 0.6], [0.8, -0.6], [0, 0]], dtype=np.float32)
 REGIONS = (
@@ -275,10 +280,24 @@ def test_a_hundred_thousand_photos_are_drawn_without_a_stall(visit):
     assert min(frame_times(page)) < FRAME_MS
 
 
+def fake_ranking(*numbers):
+    """Return photos in an order."""
+    photos, zeros = torch.tensor(numbers), torch.zeros(len(numbers))
+    return Ranking(NAMES, photos, zeros, zeros, None, "", "", candidates=len(numbers))
+
+
+def marked(bits):
+    """Return the numbers of the photos that are marked in a record."""
+    flags = np.frombuffer(base64.b64decode(bits), np.uint8)
+    return np.unpackbits(flags, bitorder="little").nonzero()[0].tolist()
+
+
+NAMES = [str(number) for number in range(200)]
 HITS = tuple(
     Hit(rank=rank, number=number, item=str(number), score=0.5, unit_score=0.5)
     for rank, number in enumerate((3, 1), start=1)
 )
+RESULT = {"hits": HITS, "ongoing": Ongoing(hits=HITS, ranking=fake_ranking(3, 1, 0, 2))}
 
 
 @pytest.fixture
@@ -317,13 +336,24 @@ def test_an_opened_panel_draws_the_map_and_later_only_the_hits(panel):
     assert len(record["points"]) > 0
     assert first[panel.open] is True
     drawn = first[panel._drawn]
-    later = run(panel, panel.draw, state(hits=HITS, photo=3), True, None, drawn)
+    later = run(panel, panel.draw, state(**RESULT, photo=3), True, None, drawn)
     record = json.loads(later[panel.map])
     assert "points" not in record
-    assert record["highlighted"] == [3, 1]
+    assert marked(record["highlighted"]) == [1, 3]
+    assert "highlighted" in later[panel.note]
     assert record["chosen"] == 3
     again = run(panel, panel.send_points, state(), None)
     assert "points" in json.loads(again[panel.map])
+
+
+def test_the_map_highlights_the_best_results_or_all_that_meet_the_conditions():
+    best = fake_ranking(*reversed(range(200)))
+    result = {"hits": HITS[:1], "ongoing": Ongoing(ranking=best)}
+    assert state(**result).highlights == [199, 198]  # a hundredth
+    assert state(hits=HITS * 2, ongoing=Ongoing(ranking=best)).highlights == [199, 198, 197, 196]
+    filtered = {"text": "", "refinement": Refinement(conditions=PhotoFilter(camera="X100"))}
+    assert len(state(**filtered, **result).highlights) == 200
+    assert state().highlights == []
 
 
 def test_an_area_and_a_region_are_selections_until_they_are_cleared(panel):
@@ -333,7 +363,7 @@ def test_an_area_and_a_region_are_selections_until_they_are_cleared(panel):
     assert update[panel.selected] == tuple(range(8))
     assert "8 of 8 photos selected" in update[panel.note]
     assert update[panel.clear]["visible"] is True
-    kept = run(panel, panel.draw, state(hits=HITS), True, update[panel.selected], drawn)
+    kept = run(panel, panel.draw, state(**RESULT), True, update[panel.selected], drawn)
     assert kept[panel.selected] == tuple(range(8))
     other = run(panel, panel.draw, state(model="order"), True, update[panel.selected], drawn)
     assert other[panel.selected] is None

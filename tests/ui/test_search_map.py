@@ -24,7 +24,7 @@ def test_photos_that_are_selected_on_the_map_fill_the_grid(visit):
         page.mouse.move(x + dx, y + dy, steps=3)
     page.mouse.up()
     expect(page.locator(".map-panel")).to_contain_text("of 8 photos selected")
-    expect(page.locator("#grid")).to_contain_text("with these filters")
+    expect(page.locator("#grid")).to_contain_text("in this region of the map")
     assert "3" in photos.evaluate_all("cards => cards.map(card => card.dataset.number)")
     page.get_by_role("button", name="Clear the selection").click()
     expect(page.locator("#grid .score-bar")).to_have_count(8)

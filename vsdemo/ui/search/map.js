@@ -223,7 +223,7 @@ const draw = () => {
     }
   }
   const growth = clamp(view.zoom ** 0.4, 1, 3) * clamp((2000 / record.count) ** 0.25, 0.6, 1.6);
-  const isDimmed = record.selected !== null || record.highlighted.length > 0;
+  const isDimmed = (record.selected ?? record.highlighted) !== null;
   const colours = {
     plain: palette.parts("quiet", isDimmed ? 0.35 : 0.6),
     raised: palette.parts("accent", 0.95),
@@ -447,13 +447,12 @@ const createNames = () => {
 
 const mark = () => {
   marks = new Uint8Array(record.count);
-  if (record.selected !== null) {
-    const bits = bytesOf(record.selected);
+  const marked = record.selected ?? record.highlighted;
+  if (marked !== null) {
+    const bits = bytesOf(marked);
     for (let i = 0; i < marks.length; i += 1) marks[i] = (bits[i >> 3] >> (i & 7)) & 1;
-  } else {
-    area = [];
-    for (const number of record.highlighted) marks[number] = 1;
   }
+  if (record.selected === null) area = [];
   painter.mark();
 };
 

@@ -15,8 +15,6 @@ import numpy as np
 from vsdemo.search.gallery_map import GRID, GalleryMap
 from vsdemo.ui.components.templates import render
 
-MAX_HIGHLIGHTED = 1000
-
 
 def gallery_map_widget(label: str, name: str | None = None) -> gr.HTML:
     """Return an empty map, which draws the JSON of a `MapRecord` as its value.
@@ -42,7 +40,7 @@ class MapRecord:
         gallery_map: The map.
         key: Identifies the map; the page keeps the positions of a key.
         source: Address of a photo, with {number} in place of its number.
-        highlighted: Numbers of photos to highlight; the first MAX_HIGHLIGHTED are.
+        highlighted: Numbers of the photos to highlight while none are selected.
         chosen: Number of the photo with a ring.
         selected: Numbers of the photos of a selected area; None without a selection.
     """
@@ -60,7 +58,7 @@ class MapRecord:
         Args:
             has_points: Include the positions, as 16-bit integers.
         """
-        positions = self.gallery_map.positions
+        positions, count = self.gallery_map.positions, len(self.gallery_map.positions)
         names = [
             {"number": number, **asdict(region)}
             for number, region in enumerate(self.gallery_map.regions)
@@ -68,12 +66,12 @@ class MapRecord:
         ]
         record: dict[str, Any] = {
             "key": self.key,
-            "count": len(positions),
+            "count": count,
             "source": self.source,
             "regions": names,
-            "highlighted": list(self.highlighted[:MAX_HIGHLIGHTED]),
+            "highlighted": _bits(self.highlighted, count) if self.highlighted else None,
             "chosen": self.chosen,
-            "selected": None if self.selected is None else _bits(self.selected, len(positions)),
+            "selected": None if self.selected is None else _bits(self.selected, count),
         }
         if has_points:
             points = np.round(positions * GRID).astype("<i2")

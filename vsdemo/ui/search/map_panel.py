@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import gradio as gr
 import numpy as np
 
-from vsdemo.core.hits import Hit
 from vsdemo.search.gallery_map import GalleryMap, build_map
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import LATEST, NEWEST, Update, Updates
@@ -23,6 +22,7 @@ from vsdemo.ui.search.map import MapRecord, gallery_map_widget
 LABEL = "Map of these photos"
 DRAWING = "Drawing the map"
 LEGEND = "Photos that the model finds alike lie near each other; a name fits its region best."
+BEST = "The best results of the search are highlighted."
 NOTHING = "There is no photo in this area."
 MAX_MAPS = 4  # in memory
 
@@ -41,8 +41,8 @@ class ShowsPhotos(Protocol):
         """Key of the gallery."""
 
     @property
-    def hits(self) -> Sequence[Hit]:
-        """The results; empty without a search."""
+    def highlights(self) -> Sequence[int]:
+        """Numbers of the photos that the map highlights; empty without a search."""
 
     @property
     def photo(self) -> int | None:
@@ -105,7 +105,7 @@ class MapPanel:
         return [self.note, self.map, self.clear, self.open, self.selected, self._drawn]
 
     def follow(self, state: gr.State) -> None:
-        """Show the gallery of a tab's state whenever it changes, with its hits highlighted."""
+        """Show the gallery of a tab's state whenever it changes, with its results highlighted."""
         guard, outputs = callbacks.report_errors(self.note, channel="gallery map"), self.outputs
         values = [state, self.open, self.selected, self._drawn]
         self.panel.expand(
@@ -133,7 +133,7 @@ class MapPanel:
         selected: tuple[int, ...] | None,
         drawn: MapKey | None,
     ) -> Updates:
-        """Draw the map, or only highlight the hits if it is on the page already."""
+        """Draw the map, or only highlight the results if it is on the page already."""
         if state is None or not is_open:
             return
         gallery_map = yield from self._load(state)
@@ -162,7 +162,7 @@ class MapPanel:
             yield self._select(state, gallery_map, gallery_map.of_region(number))
 
     def clear_selection(self, state: ShowsPhotos | None) -> Updates:
-        """Select nothing, and highlight the hits again."""
+        """Select nothing, and highlight the results again."""
         if state is not None:
             gallery_map = yield from self._load(state)
             yield self._show(state, gallery_map, None)
@@ -191,12 +191,15 @@ class MapPanel:
     ) -> Update:
         """Return the map and what is selected on it."""
         key, count = self._key(state), len(gallery_map.positions)
-        text = LEGEND if selected is None else f"{len(selected):,} of {count:,} photos selected."
+        if selected is not None:
+            text = f"{len(selected):,} of {count:,} photos selected."
+        else:
+            text = f"{LEGEND} {BEST}" if state.highlights else LEGEND
         record = MapRecord(
             gallery_map,
             key=" ".join(key),
             source=f"photo/{key[-1]}/{{number}}/small",
-            highlighted=[hit.number for hit in state.hits if hit.number < count],
+            highlighted=[number for number in state.highlights if number < count],
             chosen=state.photo,
             selected=selected,
         )

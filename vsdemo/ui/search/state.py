@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from vsdemo.core.hits import Hit
 from vsdemo.core.images import open_photo
@@ -11,6 +12,8 @@ from vsdemo.search.ranking import Ranking
 from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
 from vsdemo.ui.search.refinement import Refinement
 from vsdemo.ui.tabs import OWN, SIMILAR, Selection
+
+SHARE = 100  # one of so many photos is highlighted on the map
 
 
 @dataclass(eq=False)
@@ -68,6 +71,20 @@ class SearchState:
     def is_result(self) -> bool:
         """Whether the page shows the result of a search, and does not browse the gallery."""
         return self.ongoing.ranking is not None
+
+    @property
+    def highlights(self) -> list[int]:
+        """Numbers of the photos that the map highlights.
+
+        These are all photos that meet the conditions or, where they are in an order, the best
+        hundredth of them, but at least those on the page.
+        """
+        ranking = self.ongoing.ranking
+        if ranking is None:
+            return []
+        in_order = bool(self.text) or self.similar_to is not None or bool(self.refinement.label)
+        count = max(len(self.hits), len(ranking) // SHARE) if in_order else len(ranking)
+        return cast(list[int], ranking.numbers[:count].tolist())
 
     @property
     def query(self) -> Query:

@@ -155,7 +155,8 @@ def summary(
         hits=len(state.hits),
         results=0 if result is None else len(result),
         photos=len(engine.photos) if result is None else result.candidates,
-        is_filtered=state.refinement.narrows,
+        is_filtered=not state.refinement.conditions.is_empty,
+        is_region=state.refinement.within is not None,
         is_partial=engine.is_partial,
         unreadable=len(engine.unreadable),
     )
