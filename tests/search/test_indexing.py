@@ -15,7 +15,7 @@ import torch
 from PIL import Image
 from safetensors import safe_open
 
-from tests.conftest import draw
+from tests.conftest import BACKBONE, draw
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.images import open_photo
 from vsdemo.data.catalog.catalog import Catalog
@@ -45,9 +45,9 @@ def caches(toy_checkpoint):
     return indexing.feature_caches([toy_checkpoint])
 
 
-def run(folder, caches, cancel=None):
+def run(folder, caches, cancel=None, progress=lambda *a: None):
     catalog = Catalog.create("mine", folder)
-    return indexing.index_folder(catalog, caches, lambda *a: None, cancel or Event())
+    return indexing.index_folder(catalog, caches, progress, cancel or Event())
 
 
 def counts(summary):
@@ -237,11 +237,29 @@ def test_a_name_that_is_no_utf8_can_be_shown(folder, caches, toy_checkpoint):
     assert "caf?.png" in names
 
 
-def test_models_of_regions_are_refused(tmp_path, is_one_sentence, monkeypatch, toy_checkpoint):
-    monkeypatch.setattr(FeatureCache, "has_views", False)
-    with pytest.raises(UserError, match="regions") as caught:
-        indexing.feature_caches([toy_checkpoint])
-    assert is_one_sentence(caught)
+def test_regions_are_computed_after_the_photos_are_read(folder, caches):
+    windows = FeatureCache(BACKBONE, "windows")
+    stages = []
+    run(folder, [*caches, windows], progress=lambda stage, *_: stages.append(stage))
+    keys = Catalog("mine").photos()[1]
+    assert windows.missing(keys) == []
+    assert stages[-1] == indexing.REGIONS
+    again = []
+    run(folder, [windows], progress=lambda stage, *_: again.append(stage))
+    assert indexing.REGIONS not in again
+
+
+def test_cancelled_regions_are_continued(folder, caches):
+    windows, cancel = FeatureCache(BACKBONE, "windows"), Event()
+
+    def stop(stage, *_):
+        if stage == indexing.REGIONS:
+            cancel.set()
+
+    with pytest.raises(Cancelled):
+        run(folder, [*caches, windows], cancel, stop)
+    assert run(folder, [windows]).new == 0
+    assert windows.missing(Catalog("mine").photos()[1]) == []
 
 
 def test_the_bench_leaves_nothing_behind(own_home, monkeypatch):

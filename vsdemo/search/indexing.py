@@ -22,6 +22,7 @@ from torch import Tensor
 from vsdemo.core import cores
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.paths import printable
+from vsdemo.core.photo_paths import PhotoPaths
 from vsdemo.core.progress import StageProgress
 from vsdemo.data import datasets
 from vsdemo.data.catalog.catalog import (
@@ -40,7 +41,7 @@ from vsdemo.vision import features
 from vsdemo.vision.crops import CROPS
 from vsdemo.vision.features import SHARD, FeatureCache
 
-SCANNING, READING = "Listing the folder", "Reading photos"
+SCANNING, READING, REGIONS = "Listing the folder", "Reading photos", "Looking at regions"
 COMPARING = "Reading thumbnails"
 FIRST_PART = 32  # photos that are stored first, so that a search can begin
 THUMBNAILS = 500  # that are read at a time
@@ -166,19 +167,13 @@ def feature_caches(checkpoints: Iterable[Path]) -> list[FeatureCache]:
     """Return the caches of the features that some checkpoints need, each once.
 
     Raises:
-        UserError: A checkpoint or its image network is missing, or it reads regions of photos.
+        UserError: A checkpoint or its image network is missing.
     """
     caches: dict[tuple[str, str], FeatureCache] = {}
     for folder in checkpoints:
         spec = checkpoint.read_spec(folder)
         checkpoint.check_photos(spec)
-        cache = checkpoint.feature_cache(spec)
-        if not cache.has_views:
-            raise UserError(
-                f"{folder} reads regions of photos, which are computed when it is first used; "
-                "index with a model that reads whole photos."
-            )
-        caches[spec.config.backbone, spec.config.crops] = cache
+        caches[spec.config.backbone, spec.config.crops] = checkpoint.feature_cache(spec)
     return list(caches.values())
 
 
@@ -236,11 +231,14 @@ def _update(
         if changes.removed:
             catalog.remove(changes.removed)
         _add_looks(catalog, progress, cancel)
-        writers = [FeatureWriter(cache) for cache in caches]
+        writers = [FeatureWriter(cache) for cache in caches if cache.has_views]
         lacking = _lacking(catalog, writers, {file.path for file in changes.to_read})
         files = changes.to_read + lacking
         if files:
             _read_files(catalog, files, writers, progress, cancel, folder)
+        for cache in caches:
+            if not cache.has_views:
+                _add_regions(catalog, cache, progress, cancel)
     return changes
 
 
@@ -405,6 +403,25 @@ def _add_looks(catalog: Catalog, progress: StageProgress, cancel: Event) -> None
             progress(COMPARING, start + len(part), len(contents))
             if cancel.is_set():
                 raise Cancelled(STOPPED)
+
+
+def _add_regions(
+    catalog: Catalog, cache: FeatureCache, progress: StageProgress, cancel: Event
+) -> None:
+    """Compute the features of the photos' regions, for which each photo is read once more."""
+    names, keys = catalog.photos()
+    missing = cache.missing(keys)
+    photos = PhotoPaths(catalog.folder, tuple(names[number] for number in missing))
+    keys = tuple(keys[number] for number in missing)
+    for start in range(0, len(photos), SHARD):
+
+        def report(done: int, total: int, start: int = start) -> None:
+            progress(REGIONS, start + done, len(photos))
+            if cancel.is_set():
+                raise Cancelled(STOPPED)
+
+        part = slice(start, start + SHARD)
+        cache.get(photos[part], progress=report, keys=keys[part])
 
 
 def _lacking(
