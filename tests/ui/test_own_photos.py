@@ -3,12 +3,14 @@
 import csv
 import re
 import shutil
+from dataclasses import replace
 from threading import Event
 from types import SimpleNamespace
 
 import httpx2
 import numpy as np
 import pytest
+import torch
 from playwright.sync_api import expect
 
 from tests.support.pages import PAGE, merged, tab_of
@@ -16,6 +18,7 @@ from tests.support.serving import served_here
 from vsdemo.data.catalog.annotations import Annotations
 from vsdemo.data.catalog.catalog import Catalog
 from vsdemo.search import indexing
+from vsdemo.ui.components.templates import render
 from vsdemo.ui.library import Library
 from vsdemo.ui.search.refinement import Refinement
 from vsdemo.ui.search.results import RESULTS, Results
@@ -107,6 +110,16 @@ def test_days(tab):
     nothing = search(tab, since="2030-01-01")
     assert "No photo with these filters" in nothing[tab.grid]
     assert nothing[tab.state].photo is None
+
+
+def test_photos_say_how_many_copies_are_left_out(tab):
+    result = result_of(search(tab), tab)
+    copies = torch.zeros(len(result.ranking), dtype=torch.int64)
+    copies[1] = 3
+    grouped = replace(result, ranking=replace(result.ranking, copies=copies))
+    page = render("components/photo_cards.html", cards=grouped.cards(0, 3), kind="", can_pick=False)
+    assert page.count("nearly the same") == 1
+    assert ">+3<" in page
 
 
 def test_a_photo_and_a_sentence_together(tab):

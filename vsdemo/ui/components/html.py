@@ -84,6 +84,7 @@ class PhotoCard:
         alt: What is in the photo.
         current: Whether it is marked as chosen.
         bar: Its score.
+        copies: How many photos that are nearly the same are left out.
         keep_scroll: Whether the page keeps its scroll position on a click.
     """
 
@@ -93,6 +94,7 @@ class PhotoCard:
     alt: str
     current: bool = False
     bar: Bar | None = None
+    copies: int = 0
     keep_scroll: bool = False
 
 

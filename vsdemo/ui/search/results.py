@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from threading import Lock
 
@@ -54,7 +54,7 @@ class ShownResult:
 
     def cards(self, start: int, count: int, chosen: int | None = None) -> list[html.PhotoCard]:
         """Return `count` photos from the one at `start` on."""
-        return html.hit_cards(
+        cards = html.hit_cards(
             self.ranking.hits(start, count),
             self.ranking,
             images.addresses(self.gallery.token),
@@ -62,6 +62,10 @@ class ShownResult:
             chosen,
             label="Nearest photo" if self.is_nearest else "Photo",
         )
+        if self.ranking.copies is None:
+            return cards
+        copies = self.ranking.copies[start : start + count].tolist()
+        return [replace(card, copies=count) for card, count in zip(cards, copies, strict=True)]
 
 
 def can_pick(gallery: Gallery) -> bool:
