@@ -162,7 +162,7 @@ def test_an_index_is_a_gallery(catalog):
         datasets.load("mine", "all")
     catalog.write([record("a.jpg", "k1"), record("b.jpg", "", "It is damaged.")])
     loaded = datasets.load("mine", "all")
-    assert loaded.photos == (catalog.folder / "a.jpg",)
+    assert list(loaded.photos) == [catalog.folder / "a.jpg"]
     assert loaded.keys == ("k1",)
 
 

@@ -191,15 +191,16 @@ class MapPanel:
     ) -> Update:
         """Return the map and what is selected on it."""
         key, count = self._key(state), len(gallery_map.positions)
+        highlights = state.highlights if selected is None else ()
         if selected is not None:
             text = f"{len(selected):,} of {count:,} photos selected."
         else:
-            text = f"{LEGEND} {BEST}" if state.highlights else LEGEND
+            text = f"{LEGEND} {BEST}" if highlights else LEGEND
         record = MapRecord(
             gallery_map,
             key=" ".join(key),
             source=f"photo/{key[-1]}/{{number}}/small",
-            highlighted=[number for number in state.highlights if number < count],
+            highlighted=[number for number in highlights if number < count],
             chosen=state.photo,
             selected=selected,
         )
