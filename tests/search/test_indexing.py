@@ -16,6 +16,7 @@ from PIL import Image
 from safetensors import safe_open
 
 from tests.conftest import BACKBONE, draw
+from tests.support.crashing_cutter import CrashingCutter
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.images import open_photo
 from vsdemo.data.catalog.catalog import Catalog
@@ -208,18 +209,6 @@ def test_a_decoder_that_crashes_ends_one_photo(folder, caches):
     assert len(results) == len(files)
     assert "crash" in results["crash.png"].problem
     assert sum(not record.problem for record in results.values()) == 13
-
-
-class CrashingCutter:
-    """Ends its process at photos of 64 x 64 pixels."""
-
-    def __init__(self, cutter):
-        self.cutter, self.spec = cutter, cutter.spec
-
-    def __call__(self, photo):
-        if photo.size == (64, 64):
-            os._exit(1)
-        return self.cutter(photo)
 
 
 def test_an_indexed_folder_is_searched_by_its_name(folder, caches, toy_checkpoint, monkeypatch):
