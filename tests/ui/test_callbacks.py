@@ -168,6 +168,7 @@ def test_unreadable_photos_are_left_out_of_the_gallery(library, tmp_path):
     key = next(iter(own.galleries))
     engine = own.engine("gru", key).result()
     assert own.galleries[key].photos == engine.gallery.photos
+    assert own.galleries[key].names == ("0.png", "2.png")
     assert [p.name for p in own.gallery_of(own.galleries[key].token).photos] == ["0.png", "2.png"]
 
 

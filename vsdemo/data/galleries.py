@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import data_root
 from vsdemo.data import datasets
@@ -29,8 +30,7 @@ class Gallery:
         photos: The photos.
         is_own: Whether it is a folder of somebody's own photos, with captions or without.
         is_captioned: Whether there are captions.
-        keys: Content hashes of the photos, as in `CaptionSet`.
-        names: Paths of the photos below their folder, as in `CaptionSet`.
+        listed: What is known of somebody's own photos; None of other galleries.
     """
 
     key: str
@@ -40,8 +40,21 @@ class Gallery:
     photos: Sequence[Path]
     is_own: bool = False
     is_captioned: bool = False
-    keys: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
+    listed: CaptionSet | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Content hashes of the photos, as in `CaptionSet`."""
+        return self.listed.keys if self.listed else ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Paths of the photos below their folder, as in `CaptionSet`."""
+        return self.listed.names if self.listed else ()
+
+    def with_photos(self, photos: CaptionSet) -> Gallery:
+        """Return the gallery with other photos, such as those that can be read."""
+        return replace(self, photos=photos.photos, listed=photos if self.is_own else None)
 
     def thumbnail(self, number: int) -> bytes | None:
         """Return a small JPEG of a photo; None if it is not indexed.
@@ -119,8 +132,7 @@ def open_gallery(name: str, split: str, *, own: bool = False) -> Gallery | None:
         photos=photos,
         is_own=dataset.is_own,
         is_captioned=is_captioned,
-        keys=listed.keys if listed else (),
-        names=listed.names if listed else (),
+        listed=listed,
     )
 
 

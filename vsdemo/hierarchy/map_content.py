@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-import networkx
 import torch
 
 from vsdemo.core.arrows import Arrow
@@ -41,6 +40,8 @@ def map_arrows(hierarchy: Hierarchy, numbers: Sequence[int]) -> list[Arrow]:
     `CLEAR` times that of the other direction. Each item gets at most `MAX_PARENTS` arrows, those of
     least violation.
     """
+    import networkx  # takes long to import, and the app should start soon
+
     chosen = torch.tensor(sorted(set(numbers)))
     x, depths = Embeddings(hierarchy.x[chosen]), hierarchy.depths[chosen]
     violation = hierarchy.order.violation(x, x)  # (N, N), general and specific

@@ -21,8 +21,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 import torch.nn.functional as F
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from vsdemo.data.catalog.look import BITS, FLAT
@@ -93,6 +91,9 @@ def _first_of_each(contents: Sequence[str]) -> Numbers:
 
 def _joined(groups: Numbers, first: Numbers, second: Numbers) -> Numbers:
     """Return groups after some of them, (P,) and (P,), were joined in pairs."""
+    from scipy.sparse import coo_array  # takes long to import, and the app should start soon
+    from scipy.sparse.csgraph import connected_components
+
     edges = coo_array((np.ones(len(first)), (first, second)), shape=(len(groups), len(groups)))
     _, labels = connected_components(edges, directed=False)
     _, smallest = np.unique(labels, return_index=True)

@@ -321,8 +321,8 @@ class Engine(Reader):
 
     Args:
         folder: The checkpoint.
-        gallery: Name of a data set, captions.json or folder; the data set of the training by
-            default.
+        gallery: Photos with their captions, or the name of a data set, captions.json or folder; the
+            data set of the training by default.
         split: Name of the split.
         progress: Called with the numbers of photos or sentences that are encoded, and of all,
             unless a method is given another one.
@@ -345,7 +345,7 @@ class Engine(Reader):
     def __init__(
         self,
         folder: AnyPath,
-        gallery: AnyPath | None = None,
+        gallery: AnyPath | CaptionSet | None = None,
         split: str = "all",
         progress: Progress | None = None,
         drawn: Iterable[CaptionSet] | None = None,
@@ -368,7 +368,9 @@ class Engine(Reader):
             self._features.load()  # while the first photos are drawn
             for self.gallery in drawn:
                 offer(self._read_gallery(offer))
-        self.gallery = datasets.load(gallery or self.spec.gallery, split)
+        if not isinstance(gallery, CaptionSet):
+            gallery = datasets.load(gallery or self.spec.gallery, split)
+        self.gallery = gallery
         self.photos = self._stored_photos() or self._index(self._read_gallery(offer))
 
     def _index(self, features: Tensor) -> Index:

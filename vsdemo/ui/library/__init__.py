@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing, contextmanager, suppress
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, Semaphore
 from typing import Any, TypeVar
@@ -440,7 +440,7 @@ class Library:
                 photos.result(waiting=status)
             engine = Engine(
                 self.models[model],
-                chosen.name,
+                chosen.listed or chosen.name,
                 chosen.split,
                 progress=report,
                 drawn=None if drawn.complete else parts,
@@ -450,9 +450,7 @@ class Library:
         resolved: Pending[CaptionSet] = Pending(photos.status)
         resolved.future.set_result(engine.gallery)
         with self._lock:
-            self.galleries[gallery] = replace(
-                chosen, photos=engine.gallery.photos, keys=engine.gallery.keys
-            )
+            self.galleries[gallery] = chosen.with_photos(engine.gallery)
             self._photos[gallery] = resolved
         self._examples[model, gallery] = self.submit(
             self.status(CHECKING), self._check, model, engine, chosen, keep=True

@@ -18,6 +18,8 @@ FIRST = 16  # drawn photos for which an engine begins
 
 def load_photos(gallery: Gallery, pending: Pending[CaptionSet]) -> CaptionSet:
     """Load a gallery, and offer the drawn pictures while others are missing."""
+    if gallery.listed:
+        return gallery.listed
     due = 1  # pictures drawn until the next offer
 
     def report(done: int, total: int) -> None:
