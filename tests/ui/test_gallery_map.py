@@ -185,7 +185,8 @@ def test_names_do_not_overlap_and_report_their_region(visit):
     page = opened(visit())
     names = page.locator(".gallery-map .names button")
     expect(names).to_have_text(["dog", "hound", "<b>snow"])
-    assert [names.nth(n).is_visible() for n in range(3)] == [True, False, True]
+    for number, is_visible in enumerate((True, False, True)):
+        expect(names.nth(number)).to_be_visible(visible=is_visible)
     names.nth(2).click()
     assert reported(page, "region") == {"number": 2}
     label = "Select 2 photos near “dog”"

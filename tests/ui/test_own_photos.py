@@ -278,3 +278,7 @@ def test_a_visitor_scrolls_to_the_end_and_selects(apps, visit, mine):
         page.get_by_role("option", name="Newest first").click()
         expect(page).to_have_url(re.compile("order=newest"))
         page.close()
+        page = visit("mine", "?q=a+red+circle&order=newest")
+        expect(page.get_by_label("Order", exact=True)).to_have_value("Newest first")
+        expect(page.get_by_label("Order", exact=True)).to_be_visible()  # the panel is open
+        page.close()

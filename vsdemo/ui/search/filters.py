@@ -95,9 +95,11 @@ class FilterPanel:
         }
 
     def write(self, refinement: Refinement) -> Update:
-        """Show what narrows a search down."""
+        """Show what narrows a search down; the panel opens if that is anything."""
         conditions = refinement.conditions
+        opened = {self.panel: gr.update(open=True)} if refinement.address else {}
         return {
+            **opened,
             self.folder: conditions.folder,
             self.camera: conditions.camera,
             self.since: conditions.since.isoformat() if conditions.since else "",
