@@ -391,8 +391,7 @@ class Engine(Reader):
             or not self._features.has_views
         ):
             return None
-        known = self._features.known()
-        if any(key not in known for key in keys):
+        if self._features.missing(keys):
             return None
 
         def embed(numbers: Sequence[int]) -> Embeddings:

@@ -106,16 +106,6 @@ def photo_key(path: Path) -> str:
         raise UserError(f"The photo {path} cannot be read ({error.strerror}).") from None
 
 
-def _complete_keys(photos: Sequence[Path], keys: Sequence[str]) -> list[str]:
-    """Return the key of each photo; `keys` has those that are known, others are empty."""
-    result = list(keys) or [""] * len(photos)
-    unknown = [i for i, key in enumerate(result) if not key]
-    with cores.thread_pool() as pool:
-        for i, key in zip(unknown, pool.map(photo_key, [photos[i] for i in unknown]), strict=True):
-            result[i] = key
-    return result
-
-
 def photo_keys(photos: Sequence[Path], known: Sequence[str] = ()) -> list[str]:
     """Return the `photo_key` of each photo; empty for those that cannot be read.
 
@@ -135,6 +125,16 @@ def photo_keys(photos: Sequence[Path], known: Sequence[str] = ()) -> list[str]:
     with cores.thread_pool() as pool:
         list(pool.map(complete, parts))
     return result
+
+
+def _complete_keys(photos: Sequence[Path], known: Sequence[str]) -> list[str]:
+    """Return the `photo_key` of each photo.
+
+    Raises:
+        UserError: As `photo_key`.
+    """
+    keys = photo_keys(photos, known)
+    return [key or photo_key(photos[number]) for number, key in enumerate(keys)]
 
 
 def is_available(backbone: str, crops: str) -> bool:
