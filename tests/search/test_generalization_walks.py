@@ -48,8 +48,13 @@ def test_a_walk_contains_only_sentences_entailed_by_its_start(hierarchy, engine,
     added = {item.text for item in extended.items[len(hierarchy) :]}
     assert {"a brown dog", "a dog"} <= added
     assert not any("cat" in text for text in added)
-    depths = Hierarchy(extended.items, extended.x, extended.order).depths
-    torch.testing.assert_close(extended.depths, depths)
+    anew = Hierarchy(extended.items, extended.x, extended.order)
+    torch.testing.assert_close(extended.depths, anew.depths)
+    assert extended.gap == pytest.approx(anew.gap)
+    for kind, of_kind in anew.of_kind.items():
+        assert torch.equal(extended.of_kind[kind], of_kind)
+    for node in (extended.node(start), extended.node(len(extended) - 1)):
+        assert extended.above(node) == anew.above(node)
     up = walk(extended, hierarchy.node(start), entailments).up
     texts = [extended.items[step.number].text for step in up]
     nodes = [extended.node(step.number) for step in up[:-1]]  # but for the root

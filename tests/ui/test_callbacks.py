@@ -22,12 +22,13 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.hits import BarScale, Hit
 from vsdemo.data.galleries import Gallery
 from vsdemo.models.scores import SCORES
-from vsdemo.ui import build, callbacks, images
+from vsdemo.ui import TABS, build, callbacks, images
 from vsdemo.ui.components import html as page
 from vsdemo.ui.components.html import Bar
 from vsdemo.ui.library import Library
 from vsdemo.ui.search.state import SearchState
 from vsdemo.ui.search.tab import SearchTab
+from vsdemo.ui.tabs import Visit
 
 FILE = {"meta": {"_type": "gradio.FileData"}}
 
@@ -206,7 +207,7 @@ def test_an_unknown_gallery_has_no_photos(library):
 
 
 def test_search_shows_hits_and_more_hits(library):
-    assert build(library).config["title"] == "vsdemo"
+    assert build(library)[0].config["title"] == "vsdemo"
     tab = tab_of(SearchTab, library)
     updates = list(tab.search(SearchState("one red bar", "gru", "toy-test", 4)))
     state = updates[-1][tab.state]
@@ -215,6 +216,24 @@ def test_search_shows_hits_and_more_hits(library):
     more = list(tab.show_more(state))[-1][tab.state]
     assert len(more.hits) == 8
     assert more.hits[:4] == state.hits
+
+
+@pytest.mark.parametrize("key", [tab.key for tab in TABS])
+def test_a_tab_needs_what_can_be_loaded(app_checkpoints, monkeypatch, key):
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
+    _, whole = build(Library())
+    for pending in whole.tabs[key].needs(Visit("order", "toy-test")):
+        assert pending.result()
+
+
+def test_a_page_prepares_for_an_address_that_names_nothing_known(library, monkeypatch):
+    visits = []
+    monkeypatch.setattr(SearchTab, "needs", lambda tab, visit: visits.append(visit) or ())
+    _, whole = build(library)
+    whole.prepare({"q": "one red bar", "model": "gone", "gallery": "gone", "tab": "gone"})
+    (visit,) = visits
+    assert (visit.model, visit.gallery) == ("gru", "toy-test")
+    assert visit.selection.text == "one red bar"
 
 
 @pytest.fixture(scope="module")

@@ -136,9 +136,9 @@ def test_who_has_another_model_of_open_clip_gets_no_offer(tab, tmp_path):
 
 def test_a_public_server_does_not_offer_clip(own_photos, monkeypatch):
     library = Library(own_photos)
-    assert "Fetch CLIP" in str(build(library).config)
+    assert "Fetch CLIP" in str(build(library)[0].config)
     monkeypatch.setenv("SPACE_ID", "somebody/vsdemo")
-    assert "Fetch CLIP" not in str(build(library).config)
+    assert "Fetch CLIP" not in str(build(library)[0].config)
     assert tab_of(SearchTab, library).offer is None
 
 

@@ -203,7 +203,7 @@ def requested(url, path, values=None):
 def callbacks():
     """Return what a page of this machine can call, by number."""
     library = Library()
-    return [str(fn.fn) for fn in build(library, endpoints=Endpoints(library)).fns.values()]
+    return [str(fn.fn) for fn in build(library, endpoints=Endpoints(library))[0].fns.values()]
 
 
 def test_a_public_server_lists_no_folders(apps, photos, monkeypatch):

@@ -235,6 +235,9 @@ class EchoTab:
     def outputs(self):
         return [self.note, self.text, self.state, *self.context.place]
 
+    def needs(self, visit: Visit):
+        return []
+
     def show(self, visit: Visit, state):
         if not is_shown(visit, state):
             state = EchoState(visit.model, visit.gallery, visit.selection)
@@ -250,7 +253,8 @@ def echo_app(apps, app_checkpoints, monkeypatch, request):
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
 
     def page():
-        return build(Library(), (*TABS, EchoTab) if request.param == "last" else (EchoTab, *TABS))
+        tabs = (*TABS, EchoTab) if request.param == "last" else (EchoTab, *TABS)
+        return build(Library(), tabs)[0]
 
     with served_page(page, head=theme.head()) as apps["echo"]:
         yield "echo"

@@ -218,7 +218,7 @@ def test_a_public_server_trains_only_if_allowed(checkpoints, monkeypatch, tmp_pa
         monkeypatch.setenv(name, str(value))
     monkeypatch.setenv("SPACE_ID", "somebody/vsdemo")
     monkeypatch.setenv("VSDEMO_ALLOW_TRAINING", "1" if allowed else "")
-    demo = build(Library())
+    demo, _ = build(Library())
     callbacks = [fn.name for fn in demo.fns.values()]
     assert [name in callbacks for name in ("train", "delete", "compare")] == [allowed] * 3
     config = json.dumps(demo.config, default=str)

@@ -1,9 +1,11 @@
 """Many visitors at once, over HTTP, with engines that take long to open."""
 
+import json
 import random
 import re
 import shutil
 import time
+from queue import SimpleQueue
 
 import httpx
 import pytest
@@ -12,6 +14,7 @@ from playwright.sync_api import expect
 from tests.ui.conftest import served_here
 from vsdemo.search.engine import Engine
 from vsdemo.ui import library
+from vsdemo.ui.layout import Page
 
 MODELS = tuple(f"model{number}" for number in range(6))  # model N ranks photo N first
 VISITORS, SECONDS = 8, 120
@@ -73,6 +76,32 @@ def choose(page, name):
 
 def test_a_page_keeps_no_connection_of_the_few_that_a_browser_has(apps):
     assert httpx.get(apps["toy"] + "config").json()["connect_heartbeat"] is False
+
+
+def test_the_status_of_a_request_changes_no_widget_on_the_page(apps):
+    config = httpx.get(apps["toy"] + "config").json()
+    targets = {str(dependency["show_progress_on"]) for dependency in config["dependencies"]}
+    assert len(targets) == 1
+    widgets = {component["id"]: component["type"] for component in config["components"]}
+    assert widgets[json.loads(targets.pop())[0]] == "state"
+
+
+@pytest.fixture
+def addresses(apps, checkpoints, monkeypatch):
+    """The queries of the pages that the app is asked for; it is `apps["prepared"]`."""
+    queries = SimpleQueue()
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
+    monkeypatch.setattr(Page, "prepare", lambda page, query: queries.put(query))
+    with served_here(apps, "prepared"):
+        yield queries
+
+
+def test_what_an_address_names_begins_to_load_before_the_page(apps, addresses):
+    for path in ("", "config", "?tab=hierarchy&q=one+red+bar"):
+        assert httpx.get(apps["prepared"] + path).status_code == 200
+    queries = [addresses.get(timeout=PATIENCE) for _ in range(2)]
+    assert sorted(queries, key=len) == [{}, {"tab": "hierarchy", "q": "one red bar"}]
+    assert addresses.empty()
 
 
 @pytest.mark.long

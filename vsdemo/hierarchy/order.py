@@ -7,6 +7,7 @@ E(x, y) = |max(0, x - y)|^2 (Eq. 2) is small. The origin lies above everything a
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,6 +16,7 @@ from torch import Tensor
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
+from vsdemo.data.relations import generalize
 from vsdemo.hierarchy.concept_truth import ConceptTruth
 from vsdemo.hierarchy.truth import Truth
 from vsdemo.models.limits import NO_LIMITS, Limits
@@ -143,15 +145,19 @@ class Hierarchy:
             items: The M items; none of them a photo.
             x: `(M, K)`.
         """
-        result = Hierarchy(
-            items=(*self.items, *items),
-            x=torch.cat([self.x, x]),
-            order=self.order,
-            limits=self.limits,
-        )
-        result.truth, result.grammar = self.truth, self.grammar
+        result = copy(self)  # checking and sorting all items again would take longer
+        result.items = (*self.items, *items)
+        result.x = torch.cat([self.x, x.float().cpu()])
         result.by_length = self.by_length
         result.depths = torch.cat([self.depths, self.depth(x)])
+        result.of_kind = {
+            kind: torch.cat([before, torch.full((len(items),), False)])
+            for kind, before in self.of_kind.items()
+        }
+        for number, item in enumerate(items, start=len(self)):
+            result.of_kind[item.kind][number] = True
+        for cached in ("gap", "numbers", "_not_photos"):
+            result.__dict__.pop(cached, None)
         return result
 
     @cached_property
@@ -232,6 +238,15 @@ class Hierarchy:
         return self.order.violations_around(x, embedding)
 
     @cached_property
+    def numbers(self) -> Mapping[str, int]:
+        """The number of each concept and caption, by its `generalize.key`."""
+        return {
+            generalize.key(item.text): number
+            for number, item in enumerate(self.items)
+            if item.kind != PHOTO
+        }
+
+    @cached_property
     def _not_photos(self) -> Tensor:
         """Indices of all items but photos; only these can lie above something."""
         return (~self.of_kind[PHOTO]).nonzero()[:, 0]
@@ -257,6 +272,9 @@ class Hierarchy:
                 small the difference in depth.
         """
         numbers = self._not_photos
+        if candidates is not None:
+            listed = torch.tensor(sorted(candidates), dtype=numbers.dtype)
+            numbers = numbers[self.of_kind[ROOT][numbers] | torch.isin(numbers, listed)]
         up, down = self.violations(node.embedding, numbers)
         worst, allowed = up, up <= self.limit_below(node.kind)
         if start is not None:
@@ -274,9 +292,6 @@ class Hierarchy:
         allowed &= (depths < depth - gap) & (up <= down)
         if concepts_only:
             allowed &= ~is_caption
-        if candidates is not None:
-            listed = torch.tensor(sorted(candidates), dtype=numbers.dtype)
-            allowed &= is_root | torch.isin(numbers, listed)
         cost = -depths
         if not self.has_limits:
             cost = PENALTY * worst + (down if self.order.by_coordinates else -depths)

@@ -176,11 +176,7 @@ def add_generalizations(
         return hierarchy, None
     trees = parser.load("shipped").parse([text])  # takes some 30 ms
     closure = generalize.closure(trees)
-    numbers = {
-        generalize.key(item.text): number
-        for number, item in enumerate(hierarchy.items)
-        if item.kind != PHOTO
-    }
+    numbers = hierarchy.numbers
     encoder = cast(TextEncoder, reader.model.text)
     new = [
         sentence
@@ -189,8 +185,8 @@ def add_generalizations(
     ]
     if new:
         x = text_coordinates(reader, new)
-        numbers |= {sentence: len(hierarchy) + i for i, sentence in enumerate(new)}
-        hierarchy = hierarchy.extended([Item(CAPTION, sentence) for sentence in new], x)
+        numbers = {**numbers, **{text: len(hierarchy) + i for i, text in enumerate(new)}}
+        hierarchy = hierarchy.extended([Item(CAPTION, text) for text in new], x)
     else:
         hierarchy = copy(hierarchy)
     hierarchy.grammar = closure

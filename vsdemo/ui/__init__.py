@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from vsdemo.serving import offline
 
@@ -45,12 +46,13 @@ TABS: tuple[type[Tab], ...] = (
     TrainTab,
 )
 MAX_UPLOAD = "20mb"
+SWITCH_INTERVAL = 0.001  # seconds until a thread that computes lets the server send something
 
 
 def build(
     library: Library, tabs: Sequence[type[Tab]] = TABS, endpoints: Endpoints | None = None
-) -> gr.Blocks:
-    """Return the whole page; without a model, a message with instructions.
+) -> tuple[gr.Blocks, Page | None]:
+    """Return the whole page, and its parts; without a model, only a message with instructions.
 
     Args:
         library: Models, galleries and engines.
@@ -58,12 +60,14 @@ def build(
         endpoints: What programs may call, if anything.
     """
     demo: gr.Blocks
+    page = None
     with gr.Blocks(title=TITLE, analytics_enabled=False) as demo:
         if library.problem:
             page_title()
             gr.HTML(html.message(library.problem))
         else:
-            Page(library, tabs).connect(demo)
+            page = Page(library, tabs)
+            page.connect(demo)
             if endpoints:
                 gradio_api.add(endpoints)
     # For a Space, Gradio adds a header to the page, with a font of Google and data of the Hub.
@@ -72,7 +76,8 @@ def build(
     demo.queue(default_concurrency_limit=8, max_size=limits().queue)
     gradio_state.poll_slowly(demo)
     gradio_state.close_heartbeats(demo)
-    return demo
+    gradio_state.hide_statuses(demo)
+    return demo, page
 
 
 def _open_first(library: Library) -> Pending[Engine] | None:
@@ -110,13 +115,14 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
     library, folder = Library(gallery or prepare.gallery()), upload_folder()
     first = _open_first(library)  # while the browser opens
     endpoints = Endpoints(library)
-    demo = build(library, endpoints=endpoints)
+    demo, page = build(library, endpoints=endpoints)
     server = Server(
         demo,
         library,
         endpoints,
         folder=folder,
         is_ready=lambda: first is not None and first.is_usable,
+        prepare=page.prepare if page else None,
     )
     settings = {
         "server_port": port,
@@ -126,6 +132,7 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
     }
     prepare.start(wanted, on_ready=lambda: _open_fetched(library))
     server.stop_on_sigterm()
+    sys.setswitchinterval(SWITCH_INTERVAL)
     try:
         demo.launch(
             **{**settings, **options},

@@ -74,3 +74,15 @@ def release_unused_pages(demo: gr.Blocks, seconds: float) -> int:
             queue.event_ids_to_events.pop(event, None)
         queue.pending_messages_per_session.pop(session, None)
     return len(unused)
+
+
+def hide_statuses(demo: gr.Blocks) -> None:
+    """Keep the browser from handing the status of a request to all widgets that it may change.
+
+    None of our widgets shows one, but for each status the browser copies all properties of these
+    widgets, which takes it 100 ms after a click on a map.
+    """
+    with demo:
+        nowhere = gr.State()
+    for function in demo.fns.values():
+        function.show_progress_on = [nowhere]

@@ -202,6 +202,15 @@ class Page:
             update[self._visits[tab]] = visit
         return update
 
+    def prepare(self, query: Mapping[str, str]) -> None:
+        """Begin to load what an address names; unless its page then wants that, it is cancelled."""
+        if self.library.find_model(query.get("model", "")) is None:
+            query = {**query, "model": ""}
+        key, visit = self._visit(query, "", FIRST_K)
+        for pending in self.tabs[key].needs(visit):
+            with pending.wanted():
+                pass  # from now on it has a moment until it must be wanted again
+
     def restore(self, k: int, event: gr.EventData, page: gr.Request) -> Update:
         """Show what an address names that Back or Forward have led to."""
         data, session = callbacks.event_data(event), str(page.session_hash)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import gradio as gr
 from starlette.middleware import Middleware
-from starlette.types import ASGIApp
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from vsdemo.core.paths import home
 from vsdemo.serving import access, health, request_log, upkeep
@@ -43,6 +45,7 @@ class Server:
         endpoints: What programs may call.
         folder: Where uploads are kept.
         is_ready: Returns whether a search can be answered.
+        prepare: Called with the query of each page's address, before its page is there.
     """
 
     def __init__(
@@ -53,10 +56,11 @@ class Server:
         *,
         folder: Path,
         is_ready: Callable[[], bool],
+        prepare: Callable[[Mapping[str, str]], None] | None = None,
     ) -> None:
         self._demo, self._limits = demo, limits()
         self._uploads = UploadFolder(folder)
-        self._is_ready = is_ready
+        self._is_ready, self._prepare = is_ready, prepare
         self._upkeep = upkeep.Upkeep(self._delete_uploads, self._release_pages)
         self._gate = Gate(
             limits=self._limits,
@@ -78,9 +82,24 @@ class Server:
         """Return options for Gradio's application."""
         return {
             "routes": self._routes,
-            "middleware": [Middleware(self._gate.around)],
+            "middleware": [Middleware(self._gate.around), Middleware(self._announcing)],
             "lifespan": self._lifespan,
         }
+
+    def _announcing(self, app: ASGIApp) -> ASGIApp:
+        """Return an application that calls `prepare` as soon as a page is asked for.
+
+        It takes a browser a second until the page itself says what it shows.
+        """
+
+        async def announce(scope: Scope, receive: Receive, send: Send) -> None:
+            is_page = scope["type"] == "http" and scope["path"] == "/" and scope["method"] == "GET"
+            if self._prepare and is_page:
+                query = dict(Request(scope).query_params)
+                Thread(target=self._prepare, args=[query], daemon=True).start()
+            await app(scope, receive, send)
+
+        return announce
 
     def stop_on_sigterm(self) -> None:
         """Let SIGTERM finish the requests that are being answered."""

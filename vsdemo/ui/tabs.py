@@ -14,6 +14,7 @@ from vsdemo.ui.callbacks import Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.downloads import Downloads
 from vsdemo.ui.library import Library
+from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.programs.call import ProgramCall
 from vsdemo.ui.programs.view import panel
 from vsdemo.ui.uploads import Uploads
@@ -227,6 +228,9 @@ class Tab(Protocol):
     @property
     def outputs(self) -> Sequence[Any]:
         """Every widget that `show` may change."""
+
+    def needs(self, visit: Visit) -> Sequence[Pending[Any]]:
+        """Begin to load what `show` will wait for, while the page itself is being loaded."""
 
     def show(self, visit: Visit, *values: Any) -> Updates:
         """Show what is to be shown, unless the tab shows it already; record its address."""

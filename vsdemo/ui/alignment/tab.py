@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +31,7 @@ from vsdemo.ui.components.widgets import (
     upload_chip,
 )
 from vsdemo.ui.library import NamedReader
+from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
 ABOUT = "Choose a photo and type a sentence to see which words describe which region."
@@ -96,6 +97,10 @@ class AlignTab:
         self.upload.upload(guard(self.use_upload), [self.upload, *state], outputs, **NEWEST)
         self.regions.follow(self.parts, self.state)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
+
+    def needs(self, visit: Visit) -> Sequence[Pending[Any]]:
+        """Begin to load the model."""
+        return [self.library.aligner(visit.model, visit.gallery)]
 
     def show(self, visit: Visit, state: AlignState | None) -> Updates:
         """Align what is selected; without a sentence, the photo with one of its captions."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,6 +24,7 @@ from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import chip, clickable_html, image_text_html, note_html
 from vsdemo.ui.describe import view
 from vsdemo.ui.describe.state import DescribeState, Ranking, typed_sentences
+from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 from vsdemo.ui.uploads import is_uploaded
 
@@ -151,6 +153,12 @@ class DescribeTab:
             self.library, self.note, gallery, PICKS
         )
         yield {self.picks: html.photo_picks(numbers, address, text, label="Describe this photo")}
+
+    def needs(self, visit: Visit) -> Sequence[Pending[Any]]:
+        """Begin to load the model."""
+        if visit.selection.photo is None:
+            return [self.library.describer(visit.model)]
+        return [self.library.engine(visit.model, visit.gallery)]
 
     def show(self, visit: Visit, state: DescribeState | None) -> Updates:
         """Describe the selected photo, else the same as before or the first of the gallery."""

@@ -16,7 +16,6 @@ from vsdemo.core.errors import UserError
 from vsdemo.data import caption_bank
 from vsdemo.data.pairs import hypernyms
 from vsdemo.data.text import parser
-from vsdemo.data.text.vocab import tokenize
 from vsdemo.hierarchy import map_content, projection
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Node, check_order
 from vsdemo.hierarchy.walks import Entailments
@@ -64,7 +63,7 @@ class HierarchyGallery:
         self.name, self.folder, self.reader, self.hierarchy = name, folder, reader, hierarchy
         self.points, self.reason = points, reason
         self.additions, self._shared = Additions(), hierarchy
-        words = {word for text in caption_bank.sentences() for word in tokenize(text)}
+        words = set() if self.has_photos else {*caption_bank.words()}  # they take half a second
         self.map_items = map_content.map_items(hierarchy, words)
         concepts = (hierarchy.of_kind[CONCEPT] | hierarchy.of_kind[ROOT]).nonzero()[:, 0]
         most_general = concepts[hierarchy.depths[concepts].argsort()][:MAX_ARROWS]

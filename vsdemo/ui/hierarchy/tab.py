@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from vsdemo.ui.hierarchy.compose import JoinPanel
 from vsdemo.ui.hierarchy.loader import Hierarchies, HierarchyGallery
 from vsdemo.ui.hierarchy.map import map_widget
 from vsdemo.ui.hierarchy.state import HierarchyKey, HierarchyState
+from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
 ABOUT = (
@@ -117,11 +118,15 @@ class HierarchyTab:
         self.scope.input(guard(self.choose), [self.scope, *state], outputs, **NEWEST)
         self.upload.upload(guard(self.use_upload), [self.upload, *state], outputs, **NEWEST)
         self.lesson.select(guard(self.follow_lesson), state, outputs, **NEWEST)
-        self.join.follow(self.here, self.state, self.lesson)
+        self.join.follow(self.here, self.state, self.drawn, self.lesson)
         draw = self.context.guard(self, note=self.map_note, channel="map")(self.draw)
         map_outputs = [self.map, self.map_note, self.drawn]
         self.state.change(draw, [self.state, self.drawn], map_outputs, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
+
+    def needs(self, visit: Visit) -> Sequence[Pending[Any]]:
+        """Begin to load the hierarchy."""
+        return [self.hierarchies.get(_start(visit, None).key)]
 
     def show(self, visit: Visit, state: HierarchyState | None) -> Updates:
         """Show the place of what is selected, else the same node as before."""

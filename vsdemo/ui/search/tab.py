@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import Any, ClassVar
@@ -147,6 +147,10 @@ class SearchTab:
                 yield self.context.go(tab, Selection(state.text, photo, state.gallery))
 
         return go
+
+    def needs(self, visit: Visit) -> Sequence[Pending[Any]]:
+        """Begin to load the photos and the model."""
+        return [self.library.photos(visit.gallery), self.library.engine(visit.model, visit.gallery)]
 
     def show(self, visit: Visit, state: SearchState | None, query: str) -> Updates:
         """Search for what is selected, or for what was typed before the settings changed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -20,6 +20,7 @@ from vsdemo.ui.components.widgets import (
     note_html,
     one_line,
 )
+from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.sentences import view
 from vsdemo.ui.sentences.state import Comparisons, PairState
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
@@ -101,6 +102,10 @@ class SentencesTab:
         search_caption = context.guard(self, channel="")(self.search_caption)
         way = [self.note, *context.way]
         self.nearest.click(search_caption, [self.captions, self.state], way, **QUIET)
+
+    def needs(self, visit: Visit) -> Sequence[Pending[Any]]:
+        """Begin to load all models, which are compared."""
+        return [self.library.all_readers()]
 
     def show(self, visit: Visit, state: PairState | None) -> Updates:
         """Compare the sentences of the address, else the same as before or the first example."""

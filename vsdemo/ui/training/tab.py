@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,6 +19,7 @@ from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import clickable_html
+from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.tabs import Context, Selection, Visit
 from vsdemo.ui.training import view, watched
 from vsdemo.ui.training.curves import curves_widget, to_json
@@ -85,6 +87,10 @@ class TrainTab:
             return [self.note, self.state, *self.context.place]
         panel = [self.plan.command, self.plan.checks]
         return [*self.updated, *panel, self.note, *self.context.place]
+
+    def needs(self, visit: Visit) -> Sequence[Pending[Any]]:
+        """Nothing takes long to load."""
+        return []
 
     def show(self, visit: Visit, state: TrainState, *values: Any) -> Updates:
         """Show the runs, first that of the address, and what the next one needs."""
