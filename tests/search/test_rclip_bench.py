@@ -17,6 +17,8 @@ RESULT = {
     "index_ratio": 2.0,
     "search_ratio": 2.0,
     "query_ratio": 0.5,
+    "app_search": 0.3,
+    "app_ratio": 10.0,
     "cores": 2,
     "loads": [0.5, 1.2],
 }
@@ -57,4 +59,5 @@ def test_a_comparison_is_a_table(run, monkeypatch):
     assert code == 0
     assert out.splitlines()[0] == "300 photos of 12 megapixels, 2 cores, load 0.5, 1.2"
     assert out.splitlines()[2].split() == ["vsdemo", "12.3", "1.50", "30.0"]
-    assert out.splitlines()[-1].split() == ["times", "as", "fast", "2.00", "2.00", "0.50"]
+    assert out.splitlines()[-2].split() == ["times", "as", "fast", "2.00", "2.00", "0.50"]
+    assert out.splitlines()[-1] == "A search by a running app: 0.30 s, 10.00 times as fast"

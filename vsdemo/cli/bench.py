@@ -142,6 +142,8 @@ def _beside_rclip(rclip: Path, photos: int, rounds: int, *, as_json: bool) -> No
     index, search, query = (result[f"{what}_ratio"] for what in ("index", "search", "query"))
     rows.append(("times as fast", f"{index:.2f}", f"{search:.2f}", f"{query:.2f}"))
     print_table(rows, header=("", "photos/s indexed", "s a search", "ms a query"))
+    app_search, app_ratio = result["app_search"], result["app_ratio"]
+    print(f"A search by a running app: {app_search:.2f} s, {app_ratio:.2f} times as fast")
 
 
 @cli.command()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vsdemo.cli import running_app
 from vsdemo.cli.options import (
     Checkpoint,
     Gallery,
@@ -79,6 +80,13 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
     ] = None,
     save: Annotated[str, typer.Option(help="Keep this search of an index by a name.")] = "",
     saved: Annotated[str, typer.Option(help="Repeat a saved search, with its filters.")] = "",
+    app: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Ask the app that runs there, such as http://127.0.0.1:7860, which is quicker.",
+        ),
+    ] = "",
     *,
     group_copies: Annotated[
         bool, typer.Option("--group-copies", help="Show one of photos that are nearly the same.")
@@ -90,14 +98,6 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
     In JSON, `score` is the model's own and `unit_score` the same mapped to 0..1; `matches` is false
     if nothing in the gallery matches well, and `suggestions` has words for those unknown.
     """
-    from vsdemo.core.images import open_photo
-    from vsdemo.core.sentences import Sentence
-    from vsdemo.search.engine import check_k
-    from vsdemo.search.photo_export import check_target
-    from vsdemo.search.query import make_query
-    from vsdemo.serving import answers
-
-    check_k(k)  # before photos are read, which takes long
     conditions = PhotoFilter(
         folder=folder,
         since=since and since.date(),
@@ -106,6 +106,31 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
         orientation=orientation,
         megapixels=megapixels,
     )
+    if app:
+        if gallery is None or target or save or saved:
+            raise UserError("--app needs --gallery, and works without --to, --save and --saved.")
+        parameters = {
+            "sentence": sentence,
+            "model": running_app.model_name(checkpoint),
+            "gallery": f"{gallery}-{split}",
+            "k": k,
+            "start": start,
+            "photos": [running_app.encoded(photo) for photo in photos or ()],
+            "photo_weight": photo_weight,
+            "conditions": conditions.model_dump(mode="json"),
+            "order": order.value,
+            "groups_copies": group_copies,
+        }
+        _show(running_app.search(app, parameters), as_json=as_json)
+        return
+    from vsdemo.core.images import open_photo
+    from vsdemo.core.sentences import Sentence
+    from vsdemo.search.engine import check_k
+    from vsdemo.search.photo_export import check_target
+    from vsdemo.search.query import make_query
+    from vsdemo.serving import answers
+
+    check_k(k)  # before photos are read, which takes long
     query = make_query(
         sentence,
         [open_photo(photo) for photo in photos or ()],
@@ -126,14 +151,14 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
     answer = answers.search(engine, query, check_k(k), start=start)
     if target:
         _export(engine, answer, target)
+    _show(answer, as_json=as_json)
+
+
+def _show(answer: SearchAnswer, *, as_json: bool) -> None:
+    """Print an answer as JSON, or as a table, and on stderr which words were not known."""
     if as_json:
         print_json(answer.model_dump())
-    else:
-        _print(answer)
-
-
-def _print(answer: SearchAnswer) -> None:
-    """Print an answer as a table, and on stderr which words were not known."""
+        return
     if answer.unknown_words:
         print(f"Words this model does not know: {', '.join(answer.unknown_words)}", file=sys.stderr)
     for word, offered in answer.suggestions.items():

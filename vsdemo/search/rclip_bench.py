@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from importlib.util import find_spec
@@ -37,7 +39,8 @@ MODEL, SIDE = "ViT-B-32-256", 256
 RCLIP_MODELS = f"{MODEL}-datacomp_s34b_b86k"  # folder of rclip's networks below its data
 VOCABULARY = "bpe_simple_vocab_16e6.txt.gz"  # of open_clip and rclip
 QUERY, RESULTS = "a red car on a beach", 10
-QUERIES = 20  # within one process
+QUERIES = 20  # within one process, or of one app
+PAUSE = 0.5  # seconds between two looks at whether the app answers
 GALLERY = "bench"
 RCLIP_QUERIES = f"""
 import os, time
@@ -79,8 +82,8 @@ class Program:
         for path in self.stored:
             shutil.rmtree(path, ignore_errors=True)
             path.unlink(missing_ok=True)
-        self.index_seconds.append(self._seconds(self.index))
-        self.search_seconds.append(self._seconds(self.search))
+        self.index_seconds.append(self.seconds(self.index))
+        self.search_seconds.append(self.seconds(self.search))
 
     def run(self, command: Sequence[str]) -> str:
         """Run a command, and return what it prints.
@@ -101,7 +104,8 @@ class Program:
             raise UserError(f"{command[0]} has failed ({lines[-1].rstrip('.')}).")
         return result.stdout
 
-    def _seconds(self, command: Sequence[str]) -> float:
+    def seconds(self, command: Sequence[str]) -> float:
+        """Run a command, and return how long that takes."""
         started = time.monotonic()
         self.run(command)
         return time.monotonic() - started
@@ -119,8 +123,10 @@ def measure(rclip: AnyPath, photos: int, rounds: int, progress: StageProgress) -
     Returns:
         For each program the photos `indexed` a second and the seconds of a `search`, both as whole
         processes, and the milliseconds of a `query` in one that runs already. rclip cannot index
-        without a search, so that one is taken off. `index_ratio` and `search_ratio` say how many
-        times as fast vsdemo is, `loads` how busy the machine was at the start of each round.
+        without a search, so that one is taken off. `index_ratio`, `search_ratio` and `query_ratio`
+        say how many times as fast vsdemo is, `app_ratio` the same of a search that asks a running
+        app, which takes `app_search` seconds, and `loads` how busy the machine was at the start of
+        each round.
 
     Raises:
         UserError: rclip is missing or fails, or onnxscript is missing.
@@ -148,6 +154,7 @@ def measure(rclip: AnyPath, photos: int, rounds: int, progress: StageProgress) -
         python = str(executable.with_name("python"))
         their_query = [float(line) for line in theirs.run([python, "-c", RCLIP_QUERIES]).split()]
         our_query = _query_seconds(Engine(checkpoint, GALLERY))
+        asking = _app_seconds(ours)
     searches = [statistics.median(program.search_seconds) for program in (ours, theirs)]
     indexing = [statistics.median(program.index_seconds) for program in (ours, theirs)]
     indexing[1] -= searches[1]
@@ -168,6 +175,8 @@ def measure(rclip: AnyPath, photos: int, rounds: int, progress: StageProgress) -
         "index_ratio": round(indexing[1] / indexing[0], 2),
         "search_ratio": round(searches[1] / searches[0], 2),
         "query_ratio": round(queries[1] / queries[0], 2),
+        "app_search": round(asking, 2),
+        "app_ratio": round(searches[1] / asking, 2),
         "cores": cores.available(),
         "loads": loads,
     }
@@ -251,3 +260,30 @@ def _query_seconds(engine: Engine) -> list[float]:
         engine.search(QUERY, RESULTS)
         seconds.append(time.perf_counter() - started)
     return seconds
+
+
+def _app_seconds(program: Program) -> float:
+    """Return how long a command takes that asks a running app, which has loaded the model."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    app = subprocess.Popen(
+        [sys.executable, "-m", "vsdemo", "app", "--gallery", GALLERY, "--port", str(port)],
+        cwd=program.folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    command = [*program.search, "--app", address]
+    seconds: list[float] = []
+    try:
+        while app.poll() is None and not seconds:
+            with suppress(UserError):  # it does not answer yet
+                program.run(command)
+                seconds = [program.seconds(command) for _ in range(QUERIES)]
+            time.sleep(PAUSE)
+    finally:
+        app.terminate()
+        app.wait()
+    if not seconds:
+        raise UserError("The app could not be started, so searches by it were not measured.")
+    return statistics.median(seconds)

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from vsdemo.core.paths import home
 from vsdemo.serving import access, health, request_log, upkeep
-from vsdemo.serving.gate import DAY, MB, Gate
+from vsdemo.serving.gate import DAY, MB, Gate, path_of
 from vsdemo.serving.limits import limits
 from vsdemo.serving.uploads import UploadFolder
 from vsdemo.ui import gradio_state, images, installation, theme
@@ -93,8 +93,8 @@ class Server:
         """
 
         async def announce(scope: Scope, receive: Receive, send: Send) -> None:
-            is_page = scope["type"] == "http" and scope["path"] == "/" and scope["method"] == "GET"
-            if self._prepare and is_page:
+            is_get = scope["type"] == "http" and scope["method"] == "GET"
+            if self._prepare and is_get and path_of(scope) == "/":
                 query = dict(Request(scope).query_params)
                 Thread(target=self._prepare, args=[query], daemon=True).start()
             await app(scope, receive, send)

@@ -286,6 +286,7 @@ class Endpoints:
         gallery = gallery or next(iter(self.library.galleries))
         _check_known("gallery", gallery, self.library.galleries)
         model = model or self.library.default_model(gallery)
+        model = self.library.find_model(model) or model
         _check_known("model", model, self.library.models)
         return model, gallery
 
