@@ -27,6 +27,7 @@ MAX_SIDE = 1600  # pixels; the long side of larger photos is reduced, but not be
 LARGE = 4_000_000  # pixels; of larger photos only a few are decoded at a time
 DECODERS = BoundedSemaphore(2)
 STRIP = 256  # rows
+SMALL_GAP = 1.5  # times its pixels to which a photo is reduced before it is made small
 # Not EPS: Pillow would run Ghostscript.
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "AVIF")
 HEIF_MARK = b"ftyp"  # bytes 4 to 7 of a HEIC or AVIF file
@@ -90,7 +91,7 @@ def _strip_to_rgb(image: Image.Image, largest: float) -> Image.Image:
     if image.has_transparency_data:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
-    return image.convert("RGB")
+    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def _finite(image: Image.Image) -> np.ndarray:
@@ -226,7 +227,8 @@ def _load(image: Image.Image, short: int | None = None) -> Image.Image:
         photo = to_rgb(image, factor)
         orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
         photo.getexif()[ExifTags.Base.Orientation] = orientation
-        return ImageOps.exif_transpose(photo)
+        ImageOps.exif_transpose(photo, in_place=True)
+        return photo
 
 
 @contextmanager
@@ -246,9 +248,10 @@ def _user_errors(name: str) -> Iterator[None]:
 
 def small_jpeg(photo: Image.Image, side: int, quality: int = 85) -> bytes:
     """Return a JPEG of an RGB photo, at most `side` pixels wide and high."""
-    small, out = photo.copy(), io.BytesIO()
-    small.thumbnail((side, side))
-    small.save(out, "JPEG", quality=quality)
+    scale = min(1, side / max(photo.size))
+    width, height = (max(1, round(length * scale)) for length in photo.size)
+    out = io.BytesIO()
+    photo.resize((width, height), reducing_gap=SMALL_GAP).save(out, "JPEG", quality=quality)
     return out.getvalue()
 
 
