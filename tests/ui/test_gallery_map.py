@@ -20,7 +20,7 @@ from vsdemo.data.galleries import Gallery
 from vsdemo.hierarchy import projection
 from vsdemo.search.gallery_map import GalleryMap, Region
 from vsdemo.search.ranking import Ranking
-from vsdemo.ui import callbacks, images
+from vsdemo.ui import callbacks, images, theme
 from vsdemo.ui.library import Library
 from vsdemo.ui.search.map import MapRecord, gallery_map_widget
 from vsdemo.ui.search.map_panel import MapPanel
@@ -88,7 +88,7 @@ def apps(tmp_path_factory):
         Image.new("RGB", (40, 30), "tan").save(path)
     gallery = Gallery("key", "label", "own", "all", tuple(photos))
     routes = [images.route(lambda token: gallery)]
-    with served_page(page_with_a_map, app_kwargs={"routes": routes}) as address:
+    with served_page(page_with_a_map, head=theme.head(), app_kwargs={"routes": routes}) as address:
         yield {"toy": address}
 
 

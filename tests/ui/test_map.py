@@ -12,7 +12,7 @@ from tests.ui.conftest import served_page
 from vsdemo.core.arrows import Arrow
 from vsdemo.data.galleries import Gallery
 from vsdemo.plots.embedding_map import MapView, map_overlay, map_record
-from vsdemo.ui import images
+from vsdemo.ui import images, theme
 from vsdemo.ui.hierarchy.map import map_widget, to_json
 
 KINDS = ("root", "concept", "caption", "photo", "photo")
@@ -78,7 +78,7 @@ def apps(tmp_path_factory):
         Image.new("RGB", (40, 30), "tan").save(path)
     gallery = Gallery("key", "label", "own", "all", tuple(photos))
     routes = [images.route(lambda token: gallery)]
-    with served_page(page_with_a_map, app_kwargs={"routes": routes}) as address:
+    with served_page(page_with_a_map, head=theme.head(), app_kwargs={"routes": routes}) as address:
         yield {"toy": address}
 
 

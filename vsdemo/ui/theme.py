@@ -44,6 +44,7 @@ STYLE_SHEETS = (
 SCRIPTS = (
     "components/stream.js",
     "components/html.js",
+    "components/gestures.js",
     "models/models.js",
     "search/results.js",
     "indexing/folders.js",

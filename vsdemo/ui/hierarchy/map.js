@@ -17,10 +17,8 @@ const RADII = [2.8, 2.8, 5.5, 9]; // pixels, by kind
 const RING_RADIUS = 11; // pixels
 const MARGIN = 36; // pixels around the outermost items
 const MAX_ZOOM = 40;
-const STEP = 1.6; // factor of the buttons
 const REACH = { mouse: 12, touch: 28 }; // pixels from a pointer to the item that it hits
 const ARROW_REACH = 6; // pixels to the middle of an arrow
-const SLOP = 6; // pixels that a pointer may move during a click
 const CAPTION_ZOOM = 4; // from which on captions have labels
 const MAX_LABELS = 60;
 const LABEL_LENGTH = 24; // letters
@@ -38,8 +36,8 @@ let hovered = null; // number of an item
 let isRequested = false; // whether a drawing will follow
 let isSelecting = false; // whether the next drag selects an area
 let hintTimer = 0;
-const pointers = new Map(); // id -> position of each pointer that is down
-let gesture = null; // what they have done so far
+
+const { clamp, followPointers, ZOOM_STEP } = vsdemo;
 
 // Positions.
 
@@ -51,12 +49,6 @@ const toPixels = (item) => {
   const { x, y } = scale();
   return [size.width / 2 + (item.x - view.x) * x, size.height / 2 + (item.y - view.y) * y];
 };
-const inPlane = ({ clientX, clientY }) => {
-  const box = canvas.getBoundingClientRect();
-  return [clientX - box.left, clientY - box.top];
-};
-
-const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 // Show another part of the map, but nothing beyond its edges.
 const look = (zoom, x, y) => {
@@ -324,8 +316,8 @@ const select = (numbers) => {
   trigger("select", payload);
 };
 
-const click = (position, reach, isTouch) => {
-  const number = itemAt(position, reach);
+const click = (position, isTouch) => {
+  const number = itemAt(position, isTouch ? REACH.touch : REACH.mouse);
   hideTooltip();
   if (number === null) return;
   record.chosen = number; // at once; the response of the app follows
@@ -362,79 +354,34 @@ const selectArea = ([x0, y0], [x1, y1]) => {
   if (numbers.length) select(numbers);
 };
 
-const centreOf = (points) => [0, 1].map((k) => points.reduce((sum, p) => sum + p[k], 0) / points.length);
-const spreadOf = ([first, second]) => Math.hypot(first[0] - second[0], first[1] - second[1]);
-
-canvas.addEventListener("pointerdown", (event) => {
-  if (!record || event.button !== 0) return;
-  canvas.setPointerCapture(event.pointerId);
-  pointers.set(event.pointerId, inPlane(event));
-  if (pointers.size === 1) gesture = { start: inPlane(event), hasMoved: false };
-  else gesture.hasMoved = true; // of several fingers none clicks
-});
-
-canvas.addEventListener("pointermove", (event) => {
-  if (!record) return;
-  const position = inPlane(event);
-  const before = pointers.get(event.pointerId);
-  if (!before) {
+followPointers(canvas, {
+  takes: () => Boolean(record),
+  hover: (position) => {
     const number = itemAt(position, REACH.mouse);
     const arrow = number === null && arrowAt(position);
     if (number !== null) hover(number);
     else if (arrow) hoverArrow(arrow);
     else hideTooltip();
-    return;
-  }
-  const old = [...pointers.values()];
-  if (pointers.size === 1 && !gesture.hasMoved) {
-    if (spreadOf([gesture.start, position]) < SLOP) return;
-    gesture.hasMoved = true;
-    hideTooltip();
-  }
-  pointers.set(event.pointerId, position);
-  const now = [...pointers.values()];
-  if (isSelecting) {
-    showArea(gesture.start, position);
-    return;
-  }
-  const [from, to] = [centreOf(old), centreOf(now)];
-  pan(to[0] - from[0], to[1] - from[1]);
-  if (now.length === 2) zoomAt(spreadOf(now) / Math.max(1, spreadOf(old)), to);
+  },
+  leave: hideTooltip,
+  click,
+  pan,
+  zoomAt,
+  drag: (start, position) => {
+    if (isSelecting) showArea(start, position);
+    return isSelecting;
+  },
+  drop: (start, position) => {
+    if (position) selectArea(start, position);
+    else area.hidden = true;
+  },
+  wheelZooms: () => false,
+  explainWheel: () => showHint("Hold Ctrl and scroll to zoom"),
 });
-
-canvas.addEventListener("pointerup", (event) => {
-  const isLast = pointers.delete(event.pointerId) && !pointers.size;
-  if (!isLast) return;
-  if (isSelecting && gesture.hasMoved) selectArea(gesture.start, inPlane(event));
-  else if (!gesture.hasMoved) {
-    const isTouch = event.pointerType !== "mouse";
-    click(gesture.start, isTouch ? REACH.touch : REACH.mouse, isTouch);
-  }
-});
-canvas.addEventListener("pointercancel", (event) => {
-  pointers.delete(event.pointerId); // the page scrolls
-  area.hidden = true;
-});
-canvas.addEventListener("pointerleave", (event) => {
-  if (event.pointerType === "mouse") hideTooltip();
-});
-// Two fingers zoom the map, also where one finger scrolls the page.
-canvas.addEventListener("touchstart", (event) => {
-  if (event.cancelable && event.touches.length > 1) event.preventDefault();
-}, { passive: false });
-// The wheel alone scrolls the page.
-canvas.addEventListener("wheel", (event) => {
-  if (!event.ctrlKey && !event.metaKey) {
-    showHint("Hold Ctrl and scroll to zoom");
-    return;
-  }
-  if (event.cancelable) event.preventDefault(); // it is not while the page scrolls
-  zoomAt(clamp(Math.exp(-event.deltaY * 0.01), 1 / STEP, STEP), inPlane(event));
-}, { passive: false });
 
 const ACTIONS = {
-  in: () => zoomAt(STEP),
-  out: () => zoomAt(1 / STEP),
+  in: () => zoomAt(ZOOM_STEP),
+  out: () => zoomAt(1 / ZOOM_STEP),
   whole: () => look(1, 0.5, 0.5),
   area: () => startSelecting(!isSelecting),
 };

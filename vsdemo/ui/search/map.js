@@ -17,10 +17,8 @@ const GRID = 32767; // what 1 is in the positions, as in vsdemo.search.gallery_m
 const MARGIN = 24; // pixels around the outermost points
 const STRETCH = 1.6;
 const MAX_ZOOM = 60;
-const STEP = 1.6; // factor of the buttons and keys
 const PAN = 60; // pixels of an arrow key
 const REACH = { mouse: 10, touch: 24 }; // pixels from a pointer to the point that it hits
-const SLOP = 6; // pixels that a pointer may move during a click
 const SPACING = 6; // pixels between two corners of an area
 const HINT_TIME = 1500; // milliseconds
 const GAP = 4; // pixels between two names
@@ -39,10 +37,9 @@ let isSelecting = false; // whether the next drag draws an area
 let isRequested = false; // whether a drawing will follow
 let hintTimer = 0;
 const labels = []; // {region, button} of each name, the largest region first
-const pointers = new Map(); // id -> position of each pointer that is down
-let gesture = null; // what they have done so far
 
-const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+const { clamp, followPointers, ZOOM_STEP } = vsdemo;
+const spreadOf = ([x0, y0], [x1, y1]) => Math.hypot(x1 - x0, y1 - y0);
 
 // Positions. The map is stretched to the plane, but not by more than STRETCH.
 const scale = () => {
@@ -58,10 +55,6 @@ const toMap = ([px, py]) => {
   return [view.x + (px - size.width / 2) / sx, view.y - (py - size.height / 2) / sy];
 };
 const positionOf = (number) => [points[2 * number] / GRID, points[2 * number + 1] / GRID];
-const inPlane = ({ clientX, clientY }) => {
-  const box = plane.getBoundingClientRect();
-  return [clientX - box.left, clientY - box.top];
-};
 
 // Drawing of the points: by WebGL, or slower on a plain canvas.
 const VERTEX = `#version 300 es
@@ -316,8 +309,12 @@ const endArea = () => {
   else report("area", { polygon: area });
   requestDrawing();
 };
-const click = (pixel, reach, isTouch) => {
-  const number = photoAt(pixel, reach);
+const click = (pixel, isTouch) => {
+  if (isSelecting) {
+    endArea();
+    return;
+  }
+  const number = photoAt(pixel, isTouch ? REACH.touch : REACH.mouse);
   hover(isTouch ? number : null);
   if (number === null) return;
   record.chosen = number; // at once; the response of the app follows
@@ -326,83 +323,33 @@ const click = (pixel, reach, isTouch) => {
   report("select", { number });
 };
 
-const centreOf = (all) => [0, 1].map((k) => all.reduce((sum, p) => sum + p[k], 0) / all.length);
-const spreadOf = ([first, second]) => Math.hypot(first[0] - second[0], first[1] - second[1]);
-
-plane.addEventListener("pointerdown", (event) => {
-  if (!points || event.button !== 0 || event.target.closest("button")) return;
-  plane.setPointerCapture(event.pointerId);
-  pointers.set(event.pointerId, inPlane(event));
-  if (pointers.size === 1) gesture = { start: inPlane(event), hasMoved: false };
-  else gesture.hasMoved = true; // of several fingers none clicks
-  if (isSelecting && pointers.size === 1) {
+followPointers(plane, {
+  takes: (event) => Boolean(points) && !event.target.closest("button"),
+  hover: (position) => hover(photoAt(position, REACH.mouse)),
+  leave: () => hover(null),
+  click,
+  pan,
+  zoomAt,
+  drag: (start, position) => {
+    if (!isSelecting) return false;
+    if (!isDrawingArea) area = [toMap(start)];
     isDrawingArea = true;
-    area = [toMap(inPlane(event))];
-  }
-});
-plane.addEventListener("pointermove", (event) => {
-  if (!points) return;
-  const position = inPlane(event);
-  if (!pointers.has(event.pointerId)) {
-    hover(event.target.closest("button") ? null : photoAt(position, REACH.mouse));
-    return;
-  }
-  const old = [...pointers.values()];
-  if (pointers.size === 1 && !gesture.hasMoved) {
-    if (spreadOf([gesture.start, position]) < SLOP) return;
-    gesture.hasMoved = true;
-    hover(null);
-  }
-  pointers.set(event.pointerId, position);
-  if (isDrawingArea) {
-    if (spreadOf([toPixels(...area.at(-1)), position]) > SPACING) area.push(toMap(position));
+    if (spreadOf(toPixels(...area.at(-1)), position) > SPACING) area.push(toMap(position));
     requestDrawing();
-    return;
-  }
-  const now = [...pointers.values()];
-  const [from, to] = [centreOf(old), centreOf(now)];
-  pan(to[0] - from[0], to[1] - from[1]);
-  if (now.length === 2) zoomAt(spreadOf(now) / Math.max(1, spreadOf(old)), to);
-});
-plane.addEventListener("pointerup", (event) => {
-  const isLast = pointers.delete(event.pointerId) && !pointers.size;
-  if (!isLast) return;
-  if (isDrawingArea) endArea();
-  else if (!gesture.hasMoved) {
-    const isTouch = event.pointerType !== "mouse";
-    click(gesture.start, isTouch ? REACH.touch : REACH.mouse, isTouch);
-  }
-});
-plane.addEventListener("pointercancel", (event) => {
-  pointers.delete(event.pointerId); // the page scrolls
-  if (isDrawingArea) {
-    area = [];
+    return true;
+  },
+  drop: (start, position) => {
+    if (!position) area = [];
     endArea();
-  }
+  },
+  wheelZooms: () => plane.contains(document.activeElement),
+  explainWheel: () => showHint("Click the map or hold Ctrl to zoom"),
 });
-plane.addEventListener("pointerleave", (event) => {
-  if (event.pointerType === "mouse") hover(null);
-});
-// Two fingers zoom the map, also where one finger scrolls the page.
-plane.addEventListener("touchstart", (event) => {
-  if (event.cancelable && event.touches.length > 1) event.preventDefault();
-}, { passive: false });
-// The wheel scrolls the page unless the map has the focus.
-plane.addEventListener("wheel", (event) => {
-  const isZoom = event.ctrlKey || event.metaKey || plane.contains(document.activeElement);
-  if (!isZoom) {
-    showHint("Click the map or hold Ctrl to zoom");
-    return;
-  }
-  if (event.cancelable) event.preventDefault(); // it is not while the page scrolls
-  const speed = event.ctrlKey ? 0.01 : 0.0025;
-  zoomAt(clamp(Math.exp(-event.deltaY * speed), 1 / STEP, STEP), inPlane(event));
-}, { passive: false });
 
 const KEYS = {
-  "+": () => zoomAt(STEP),
-  "=": () => zoomAt(STEP),
-  "-": () => zoomAt(1 / STEP),
+  "+": () => zoomAt(ZOOM_STEP),
+  "=": () => zoomAt(ZOOM_STEP),
+  "-": () => zoomAt(1 / ZOOM_STEP),
   0: () => look(1, 0, 0),
   ArrowLeft: () => pan(PAN, 0),
   ArrowRight: () => pan(-PAN, 0),
