@@ -44,7 +44,7 @@ class CaptionSet:
     @cached_property
     def captions_of(self) -> list[list[int]]:
         """For each photo the indices of its captions, in order."""
-        rows: list[list[int]] = [[] for _ in self.photos]
+        rows: list[list[int]] = [[] for _ in range(len(self.photos))]  # no path is made
         for caption, photo in enumerate(self.photo_of):
             rows[photo].append(caption)
         return rows

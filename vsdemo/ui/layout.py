@@ -204,6 +204,8 @@ class Page:
 
     def prepare(self, query: Mapping[str, str]) -> None:
         """Begin to load what an address names; unless its page then wants that, it is cancelled."""
+        if not query:
+            return  # the first gallery is being loaded already
         if self.library.find_model(query.get("model", "")) is None:
             query = {**query, "model": ""}
         key, visit = self._visit(query, "", FIRST_K)
