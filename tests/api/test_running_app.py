@@ -19,8 +19,8 @@ def search(run, server, api_checkpoints):
     checkpoint = api_checkpoints / "toy" / "gru"
 
     def search(*words, app=server):
-        asked = ("--app", app) if app else ()
-        return run("search", checkpoint, *words, *asked)
+        option = ("--app", app) if app else ()
+        return run("search", checkpoint, *words, *option)
 
     return search
 
@@ -61,8 +61,8 @@ def test_options_that_the_app_does_not_take(search, more):
 class Page(BaseHTTPRequestHandler):
     """A server that is not the app."""
 
-    answer = b"<p>Hello</p>"
-    status = 200
+    answer: bytes
+    status: int
 
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))

@@ -193,15 +193,20 @@ def test_names_do_not_overlap_and_report_their_region(visit):
     expect(page.get_by_role("button", name=label, exact=True)).to_be_visible()
 
 
-def test_an_area_is_reported_in_coordinates_of_the_map(visit):
-    page = opened(visit())
-    button(page, "Select photos by drawing around them").click()
-    x, y = pixel(page, 4)
+def draw_around(page, number):
+    """Draw an area around a photo with the mouse."""
+    x, y = pixel(page, number)
     page.mouse.move(x - 30, y - 30)
     page.mouse.down()
     for dx, dy in ((30, -30), (30, 30), (-30, 30)):
         page.mouse.move(x + dx, y + dy, steps=3)
     page.mouse.up()
+
+
+def test_an_area_is_reported_in_coordinates_of_the_map(visit):
+    page = opened(visit())
+    button(page, "Select photos by drawing around them").click()
+    draw_around(page, 4)
     polygon = reported(page, "area")["polygon"]
     assert toy_map().inside(polygon).tolist() == [4]
 
@@ -220,12 +225,7 @@ def test_escape_breaks_an_area_off(visit):
     page.mouse.up()
     expect(area).to_have_attribute("aria-pressed", "false")
     area.click()
-    x, y = pixel(page, 4)
-    page.mouse.move(x - 30, y - 30)
-    page.mouse.down()
-    for dx, dy in ((30, -30), (30, 30), (-30, 30)):
-        page.mouse.move(x + dx, y + dy, steps=3)
-    page.mouse.up()
+    draw_around(page, 4)
     polygon = reported(page, "area")["polygon"]  # nothing of what was broken off
     assert toy_map().inside(polygon).tolist() == [4]
 

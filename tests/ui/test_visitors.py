@@ -88,7 +88,7 @@ def test_the_status_of_a_request_changes_no_widget_on_the_page(apps):
 
 @pytest.fixture
 def addresses(apps, checkpoints, monkeypatch):
-    """The queries of the pages that the app is asked for; it is `apps["prepared"]`."""
+    """Serve an app as `apps["prepared"]`, and return the queries of the pages it is to prepare."""
     queries = SimpleQueue()
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(checkpoints))
     monkeypatch.setattr(Page, "prepare", lambda page, query: queries.put(query))
