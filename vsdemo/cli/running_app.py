@@ -79,11 +79,6 @@ def encoded(photo: Path) -> str:
         raise UserError(f"The photo {photo} cannot be read ({error.strerror}).") from None
 
 
-def model_name(checkpoint: Path) -> str:
-    """Return the name of a checkpoint in the app, such as storybook/gru."""
-    return "/".join(checkpoint.resolve().parts[-2:])
-
-
 def gallery_key(gallery: str, split: str) -> str:
     """Return the key of a split of a data set, a file or a folder in the app, such as mine-all."""
     is_path = "/" in gallery or Path(gallery).exists()

@@ -24,6 +24,7 @@ from vsdemo.cli.options import (
 )
 from vsdemo.cli.output import print_hits, print_json, print_table
 from vsdemo.core.errors import UserError
+from vsdemo.core.paths import short_name
 from vsdemo.data.catalog.filters import Orientation, PhotoFilter, PhotoOrder
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
             )
         parameters = {
             "sentence": sentence,
-            "model": running_app.model_name(checkpoint),
+            "model": short_name(checkpoint),
             "gallery": running_app.gallery_key(gallery, split),
             "k": k,
             "start": start,
@@ -181,7 +182,6 @@ def _save(
     from vsdemo.data.catalog.annotations import Annotations
     from vsdemo.data.catalog.examine import content_hash
     from vsdemo.data.catalog.saved_search import SavedSearch, checked_name
-    from vsdemo.models import checkpoint as checkpoints
 
     weights = [abs(term.weight) for term in query.terms if not isinstance(term.source, str)]
     search = SavedSearch(
@@ -192,7 +192,7 @@ def _save(
         filter=query.filter,
         order=query.order,
         groups_copies=query.groups_copies,
-        model=checkpoints.short_name(checkpoint),
+        model=short_name(checkpoint),
     )
     Annotations(index_name(gallery)).save_search(search)
 

@@ -35,6 +35,11 @@ def checkpoints_root() -> Path:
     return _from_environment("VSDEMO_CHECKPOINTS") or ROOT / "checkpoints"
 
 
+def short_name(folder: Path) -> str:
+    """Return the last two parts of a checkpoint's path, such as "flickr8k/gru"."""
+    return "/".join(folder.resolve().parts[-2:])
+
+
 def fetch_root() -> Path:
     """Return the folder that `fetch` downloads to: VSDEMO_DATA, or data/ below VSDEMO_HOME."""
     return _from_environment("VSDEMO_DATA") or home() / "data"

@@ -500,11 +500,6 @@ def content_hash(folder: AnyPath) -> str:
     return digest.hexdigest()[:16]
 
 
-def short_name(folder: Path) -> str:
-    """Return the last two parts of a checkpoint's path, such as "flickr8k/gru"."""
-    return "/".join(folder.resolve().parts[-2:])
-
-
 def files(folder: Path) -> list[Path]:
     """Return the files of a checkpoint, sorted; a run has others beside them."""
     return sorted(file for pattern in FILES for file in folder.glob(pattern))

@@ -34,7 +34,7 @@ from torch import Tensor, nn
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import atomic, write_text
+from vsdemo.core.paths import atomic, short_name, write_text
 from vsdemo.data.text.vocab import EOS, PAD, UNK, WORD
 from vsdemo.encoders import Encoder
 from vsdemo.models import checkpoint, licences
@@ -114,7 +114,7 @@ def export_checkpoint(folder: Path, to: Path) -> list[Path]:
         parts["image"] = _image(model.image, spec)
     parts["score"] = _score(model)
     about = {
-        "checkpoint": checkpoint.short_name(folder),
+        "checkpoint": short_name(folder),
         "content_hash": checkpoint.content_hash(folder),
         "model": spec.label,
         "licence": licences.label(spec),

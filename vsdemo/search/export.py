@@ -32,10 +32,10 @@ from pyarrow import parquet
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import atomic, printable, write_text
+from vsdemo.core.paths import atomic, printable, short_name, write_text
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
-from vsdemo.models import checkpoint, licences
+from vsdemo.models import licences
 from vsdemo.models.scores import Score
 from vsdemo.search.engine import Engine
 
@@ -96,7 +96,7 @@ def write(
     """
     check(to, engine.score)
     about: dict[str, str | int] = {
-        "checkpoint": checkpoint.short_name(engine.folder),
+        "checkpoint": short_name(engine.folder),
         "content_hash": engine.content_hash,
         "model": engine.spec.label,
         "licence": licences.label(engine.spec),

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
-from vsdemo.core.paths import shorten_paths
+from vsdemo.core.paths import short_name, shorten_paths
 from vsdemo.data import datasets
 from vsdemo.data.catalog.catalog import list_catalogs
 from vsdemo.data.galleries import Gallery, galleries, open_gallery
@@ -113,7 +113,7 @@ class Library:
         """Return the key of a model by that key or by its folder, such as "storybook/clip"."""
         if name in self.models:
             return name
-        by_folder = {checkpoint.short_name(folder): key for key, folder in self.models.items()}
+        by_folder = {short_name(folder): key for key, folder in self.models.items()}
         return by_folder.get(name)
 
     def dev(self, dataset: str) -> Gallery | None:
