@@ -20,6 +20,8 @@ from vsdemo.core.embeddings import Embeddings
 # Numbers in a block of intermediate results; on a CPU few, to fit a cache of 4 MB.
 GPU_BLOCK = 1 << 26
 CPU_BLOCK = 1 << 20
+MANY = 1 << 22  # numbers to compare, from which on compiled code is worth loading
+COMPILED = (torch.float32, torch.float64)
 TINY = 1e-5  # products of lengths below count as 0
 SPARSE = 0.25  # share of pairs with a gradient below which the others are left out
 
@@ -293,6 +295,10 @@ class _OrderViolation(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, lower: Tensor, upper: Tensor) -> Tensor:
         ctx.save_for_backward(lower, upper)
+        if _is_worth_compiling(lower, upper):
+            from vsdemo.models import order_kernel  # compiling takes a second, once a machine
+
+            return order_kernel.violation(lower, upper)
         violation = lower.new_empty(len(lower), len(upper))
         for i, j in _blocks(lower, upper):
             excess = (lower[i, None] - upper[j]).clamp_(min=0)  # (i, j, D)
@@ -315,6 +321,12 @@ class _OrderViolation(torch.autograd.Function):
             to_lower[i] += slope.sum(1)
             to_upper[j] -= slope.sum(0)
         return to_lower, to_upper
+
+
+def _is_worth_compiling(lower: Tensor, upper: Tensor) -> bool:
+    """Return whether there are many pairs that `order_kernel` can compare."""
+    is_possible = lower.device.type == "cpu" and lower.dtype == upper.dtype in COMPILED
+    return is_possible and len(lower) * upper.numel() >= MANY
 
 
 def _pairs(grad: Tensor, lower: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
