@@ -22,6 +22,21 @@ ENDPOINTS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("endpoint", "parameters"),
+    [
+        ("search", {"sentence": "a red circle"}),
+        ("walk", {"sentence": "a red circle", "gallery": "toy-test"}),
+    ],
+)
+def test_a_model_may_be_named_by_its_folder(http, endpoint, parameters):
+    answers = [
+        http.post(endpoint, json={**parameters, "model": model}) for model in ("order", "toy/order")
+    ]
+    assert answers[1].status_code == 200
+    assert answers[1].json() == answers[0].json()
+
+
 def test_pages_continue_each_other(http):
     whole = http.post("search", json={**QUERY, "k": 8}).json()["hits"]
     pages = [

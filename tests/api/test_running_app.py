@@ -99,11 +99,26 @@ def test_no_app_answers(search):
     assert f"No app answers at {address}" in errors
 
 
+@pytest.mark.parametrize("address", ["http://127.0.0.1:786O", "http://", "https://127.0.0.1:1"])
+def test_an_address_with_a_mistake(search, address):
+    code, _, errors = search("a red circle", "--gallery", "toy", app=address)
+    assert code == 2
+    assert f"No app answers at {address}" in errors
+    assert errors.count("\n") == 1
+
+
+def test_a_gallery_may_be_named_as_on_the_command_line(search, toy_root):
+    for gallery in ("Toy", "TOY"):
+        assert search("a red circle", "--gallery", gallery, "--split", "test")[0] == 0
+    _, _, errors = search("a red circle", "--gallery", toy_root / "Holiday")
+    assert "There is no gallery 'holiday-all' here" in errors
+
+
 @pytest.mark.parametrize("address", ["localhost:7860", "file:///etc/passwd"])
 def test_what_is_no_address(search, address):
     code, _, errors = search("a red circle", "--gallery", "toy", app=address)
     assert code == 2
-    assert "is no address of an app; write it like http://127.0.0.1:7860." in errors
+    assert "is not the address of an app; write it like http://127.0.0.1:7860." in errors
 
 
 def test_no_model_is_loaded(server, api_checkpoints):

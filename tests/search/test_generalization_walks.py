@@ -41,6 +41,11 @@ def hierarchy():
     return Hierarchy(items, torch.cat([encode(sentences).x, photo]), SCORES["order"])
 
 
+def _without_gap(hierarchy):
+    hierarchy.gap = 0.0  # as among candidates, however small the difference in depth
+    return hierarchy
+
+
 @pytest.mark.parametrize("start", [2, 4], ids=["caption", "photo"])
 def test_a_walk_contains_only_sentences_entailed_by_its_start(hierarchy, engine, start):
     extended, entailments = add_generalizations(hierarchy, engine, hierarchy.node(start))
@@ -55,6 +60,9 @@ def test_a_walk_contains_only_sentences_entailed_by_its_start(hierarchy, engine,
         assert torch.equal(extended.of_kind[kind], of_kind)
     for node in (extended.node(start), extended.node(len(extended) - 1)):
         assert extended.above(node) == anew.above(node)
+        some = {1, 3, len(extended) - 2}
+        listed = [step for step in _without_gap(anew).above(node) if step.number in (0, *some)]
+        assert extended.above(node, candidates=some) == listed
     up = walk(extended, hierarchy.node(start), entailments).up
     texts = [extended.items[step.number].text for step in up]
     nodes = [extended.node(step.number) for step in up[:-1]]  # but for the root

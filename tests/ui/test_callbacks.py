@@ -219,16 +219,16 @@ def test_search_shows_hits_and_more_hits(library):
 
 
 @pytest.mark.parametrize("key", [tab.key for tab in TABS])
-def test_a_tab_needs_what_can_be_loaded(app_checkpoints, monkeypatch, key):
+def test_a_tab_begins_to_load_what_can_be_loaded(app_checkpoints, monkeypatch, key):
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
     _, whole = build(Library())
-    for pending in whole.tabs[key].needs(Visit("order", "toy-test")):
+    for pending in whole.tabs[key].begin_loading(Visit("order", "toy-test")):
         assert pending.result()
 
 
 def test_a_page_prepares_for_an_address_that_names_nothing_known(library, monkeypatch):
     visits = []
-    monkeypatch.setattr(SearchTab, "needs", lambda tab, visit: visits.append(visit) or ())
+    monkeypatch.setattr(SearchTab, "begin_loading", lambda tab, visit: visits.append(visit) or ())
     _, whole = build(library)
     whole.prepare({"q": "one red bar", "model": "gone", "gallery": "gone", "tab": "gone"})
     (visit,) = visits

@@ -206,6 +206,41 @@ def test_an_area_is_reported_in_coordinates_of_the_map(visit):
     assert toy_map().inside(polygon).tolist() == [4]
 
 
+def test_escape_breaks_an_area_off(visit):
+    page = opened(visit())
+    area = button(page, "Select photos by drawing around them")
+    area.click()
+    x, y = pixel(page, 4)
+    page.mouse.move(x - 90, y - 90)
+    page.mouse.down()
+    page.mouse.move(x - 60, y - 90, steps=3)
+    page.locator(".gallery-map .plane").focus()
+    page.keyboard.press("Escape")
+    page.mouse.move(x - 60, y - 60, steps=3)
+    page.mouse.up()
+    expect(area).to_have_attribute("aria-pressed", "false")
+    area.click()
+    x, y = pixel(page, 4)
+    page.mouse.move(x - 30, y - 30)
+    page.mouse.down()
+    for dx, dy in ((30, -30), (30, 30), (-30, 30)):
+        page.mouse.move(x + dx, y + dy, steps=3)
+    page.mouse.up()
+    polygon = reported(page, "area")["polygon"]  # nothing of what was broken off
+    assert toy_map().inside(polygon).tolist() == [4]
+
+
+def test_a_tap_while_selecting_ends_that_and_reports_nothing(visit):
+    page = opened(visit())
+    area = button(page, "Select photos by drawing around them")
+    area.click()
+    page.mouse.click(*pixel(page, 4))
+    expect(area).to_have_attribute("aria-pressed", "false")
+    expect(page.get_by_label("Reported")).to_have_value("")
+    page.mouse.click(*pixel(page, 4))
+    assert reported(page, "select") == {"number": 4}
+
+
 def test_keys_wheel_and_buttons_zoom(visit):
     page = opened(visit())
     width = lambda: pixel(page, 2)[0] - pixel(page, 0)[0]  # noqa: E731

@@ -235,7 +235,7 @@ class EchoTab:
     def outputs(self):
         return [self.note, self.text, self.state, *self.context.place]
 
-    def needs(self, visit: Visit):
+    def begin_loading(self, visit: Visit):
         return []
 
     def show(self, visit: Visit, state):

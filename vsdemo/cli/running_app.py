@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.parse import urlsplit
+from urllib.request import ProxyHandler, Request, build_opener
 
 from vsdemo.core.errors import UserError
 from vsdemo.serving.records import PhotoHit, SearchAnswer
 
 EXAMPLE = "http://127.0.0.1:7860"
+HERE = ("localhost", "127.0.0.1", "::1")  # are reached without a proxy
 PATIENCE = 600  # seconds; the app may have to prepare a gallery first
 HIT = ("rank", "photo", "score", "unit_score")  # what is shown of a photo
 
@@ -43,19 +46,21 @@ def search(address: str, parameters: dict[str, Any]) -> SearchAnswer:
 
 def _ask(address: str, endpoint: str, parameters: dict[str, Any]) -> Any:
     if not address.startswith(("http://", "https://")):
-        raise UserError(f"{address!r} is no address of an app; write it like {EXAMPLE}.")
+        raise UserError(f"{address!r} is not the address of an app; write it like {EXAMPLE}.")
     url = f"{address.rstrip('/')}/api/{endpoint}"
     try:
+        is_here = urlsplit(address).hostname in HERE
+        opener = build_opener(ProxyHandler({})) if is_here else build_opener()
         request = Request(
             url,
             data=json.dumps(parameters).encode(),
             headers={"Content-Type": "application/json"},
         )
-        with urlopen(request, timeout=PATIENCE) as response:
+        with opener.open(request, timeout=PATIENCE) as response:
             return json.load(response)
     except HTTPError as error:
         raise UserError(_refusal(error, address)) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise UserError(
             f"No app answers at {address} ({reason}); start one by `python -m vsdemo app`."
@@ -76,7 +81,13 @@ def encoded(photo: Path) -> str:
 
 def model_name(checkpoint: Path) -> str:
     """Return the name of a checkpoint in the app, such as storybook/gru."""
-    return "/".join(checkpoint.absolute().parts[-2:])
+    return "/".join(checkpoint.resolve().parts[-2:])
+
+
+def gallery_key(gallery: str, split: str) -> str:
+    """Return the key of a split of a data set, a file or a folder in the app, such as mine-all."""
+    is_path = "/" in gallery or Path(gallery).exists()
+    return f"{Path(gallery).stem if is_path else gallery}-{split}".lower()
 
 
 def _refusal(error: HTTPError, address: str) -> str:

@@ -84,7 +84,8 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
         str,
         typer.Option(
             metavar="ADDRESS",
-            help="Ask the app that runs there, such as http://127.0.0.1:7860, which is quicker.",
+            help="Ask the app that runs there, such as http://127.0.0.1:7860, for its own model "
+            "and gallery of these names, which is quicker.",
         ),
     ] = "",
     *,
@@ -108,11 +109,13 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
     )
     if app:
         if gallery is None or target or save or saved:
-            raise UserError("--app needs --gallery, and works without --to, --save and --saved.")
+            raise UserError(
+                "--app needs --gallery, and cannot be combined with --to, --save or --saved."
+            )
         parameters = {
             "sentence": sentence,
             "model": running_app.model_name(checkpoint),
-            "gallery": f"{gallery}-{split}",
+            "gallery": running_app.gallery_key(gallery, split),
             "k": k,
             "start": start,
             "photos": [running_app.encoded(photo) for photo in photos or ()],

@@ -27,7 +27,7 @@ MAX_SIDE = 1600  # pixels; the long side of larger photos is reduced, but not be
 LARGE = 4_000_000  # pixels; of larger photos only a few are decoded at a time
 DECODERS = BoundedSemaphore(2)
 STRIP = 256  # rows
-SMALL_GAP = 1.5  # times its pixels to which a photo is reduced before it is made small
+SMALL_GAP = 1.5  # a small photo is made from at least this many times its width and height
 # Not EPS: Pillow would run Ghostscript.
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "AVIF")
 HEIF_MARK = b"ftyp"  # bytes 4 to 7 of a HEIC or AVIF file

@@ -156,7 +156,7 @@ class Hierarchy:
         }
         for number, item in enumerate(items, start=len(self)):
             result.of_kind[item.kind][number] = True
-        for cached in ("gap", "numbers", "_not_photos"):
+        for cached in ("gap", "number_of_text", "_not_photos"):
             result.__dict__.pop(cached, None)
         return result
 
@@ -238,7 +238,7 @@ class Hierarchy:
         return self.order.violations_around(x, embedding)
 
     @cached_property
-    def numbers(self) -> Mapping[str, int]:
+    def number_of_text(self) -> Mapping[str, int]:
         """The number of each concept and caption, by its `generalize.key`."""
         return {
             generalize.key(item.text): number

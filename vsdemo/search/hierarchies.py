@@ -176,7 +176,7 @@ def add_generalizations(
         return hierarchy, None
     trees = parser.load("shipped").parse([text])  # takes some 30 ms
     closure = generalize.closure(trees)
-    numbers = hierarchy.numbers
+    numbers = hierarchy.number_of_text
     encoder = cast(TextEncoder, reader.model.text)
     new = [
         sentence

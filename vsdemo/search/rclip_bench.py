@@ -16,7 +16,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from importlib.util import find_spec
@@ -40,6 +39,7 @@ RCLIP_MODELS = f"{MODEL}-datacomp_s34b_b86k"  # folder of rclip's networks below
 VOCABULARY = "bpe_simple_vocab_16e6.txt.gz"  # of open_clip and rclip
 QUERY, RESULTS = "a red car on a beach", 10
 QUERIES = 20  # within one process, or of one app
+PATIENCE = 120  # seconds until an app must answer
 PAUSE = 0.5  # seconds between two looks at whether the app answers
 GALLERY = "bench"
 RCLIP_QUERIES = f"""
@@ -270,20 +270,22 @@ def _app_seconds(program: Program) -> float:
     app = subprocess.Popen(
         [sys.executable, "-m", "vsdemo", "app", "--gallery", GALLERY, "--port", str(port)],
         cwd=program.folder,
+        env={**os.environ, "VSDEMO_OPEN_BROWSER": "0"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     command = [*program.search, "--app", address]
-    seconds: list[float] = []
+    until = time.monotonic() + PATIENCE
     try:
-        while app.poll() is None and not seconds:
-            with suppress(UserError):  # it does not answer yet
+        while True:
+            try:
                 program.run(command)
-                seconds = [program.seconds(command) for _ in range(QUERIES)]
-            time.sleep(PAUSE)
+                break
+            except UserError:  # it does not answer yet
+                if app.poll() is not None or time.monotonic() > until:
+                    raise
+                time.sleep(PAUSE)
+        return statistics.median(program.seconds(command) for _ in range(QUERIES))
     finally:
-        app.terminate()
+        app.kill()
         app.wait()
-    if not seconds:
-        raise UserError("The app could not be started, so searches by it were not measured.")
-    return statistics.median(seconds)

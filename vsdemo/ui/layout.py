@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import wait
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +30,7 @@ SUBTITLE = "Sentences and photos in one space"
 # What the page adds to requests.
 UPLOAD = "(_, k) => [history.state?.upload ?? '', k]"
 RESTORES = "(_, ...values) => [vsdemo.restoresBeforeTab({}), ...values]"
+PAGE_SECONDS = 15  # in which the scripts of a page must have loaded, also over a slow connection
 SHARED = ("tab", "model", "gallery", "q", "photo")  # parts of an address that concern every tab
 
 
@@ -203,15 +206,17 @@ class Page:
         return update
 
     def prepare(self, query: Mapping[str, str]) -> None:
-        """Begin to load what an address names; unless its page then wants that, it is cancelled."""
+        """Load what an address names, until its page asks for it or too much time has passed."""
         if not query:
             return  # the first gallery is being loaded already
         if self.library.find_model(query.get("model", "")) is None:
             query = {**query, "model": ""}
         key, visit = self._visit(query, "", FIRST_K)
-        for pending in self.tabs[key].needs(visit):
-            with pending.wanted():
-                pass  # from now on it has a moment until it must be wanted again
+        with ExitStack() as stack:
+            loading = self.tabs[key].begin_loading(visit)
+            for pending in loading:
+                stack.enter_context(pending.wanted())
+            wait([pending.future for pending in loading], PAGE_SECONDS)
 
     def restore(self, k: int, event: gr.EventData, page: gr.Request) -> Update:
         """Show what an address names that Back or Forward have led to."""

@@ -82,24 +82,25 @@ class Server:
         """Return options for Gradio's application."""
         return {
             "routes": self._routes,
-            "middleware": [Middleware(self._gate.around), Middleware(self._announcing)],
+            "middleware": [Middleware(self._gate.around), Middleware(self._preparing)],
             "lifespan": self._lifespan,
         }
 
-    def _announcing(self, app: ASGIApp) -> ASGIApp:
-        """Return an application that calls `prepare` as soon as a page is asked for.
+    def _preparing(self, app: ASGIApp) -> ASGIApp:
+        """Return an application that calls `prepare` as soon as a page is requested.
 
-        It takes a browser a second until the page itself says what it shows.
+        It takes a browser a second until the page itself says what it shows. Strangers cannot make
+        a public server load models this way.
         """
 
-        async def announce(scope: Scope, receive: Receive, send: Send) -> None:
+        async def prepare(scope: Scope, receive: Receive, send: Send) -> None:
             is_get = scope["type"] == "http" and scope["method"] == "GET"
-            if self._prepare and is_get and path_of(scope) == "/":
+            if self._prepare and is_get and path_of(scope) == "/" and not access.is_public():
                 query = dict(Request(scope).query_params)
                 Thread(target=self._prepare, args=[query], daemon=True).start()
             await app(scope, receive, send)
 
-        return announce
+        return prepare
 
     def stop_on_sigterm(self) -> None:
         """Let SIGTERM finish the requests that are being answered."""

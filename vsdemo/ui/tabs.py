@@ -229,7 +229,7 @@ class Tab(Protocol):
     def outputs(self) -> Sequence[Any]:
         """Every widget that `show` may change."""
 
-    def needs(self, visit: Visit) -> Sequence[Pending[Any]]:
+    def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
         """Begin to load what `show` will wait for, while the page itself is being loaded."""
 
     def show(self, visit: Visit, *values: Any) -> Updates:

@@ -98,9 +98,10 @@ class AlignTab:
         self.regions.follow(self.parts, self.state)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
 
-    def needs(self, visit: Visit) -> Sequence[Pending[Any]]:
-        """Begin to load the model."""
-        return [self.library.aligner(visit.model, visit.gallery)]
+    def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
+        """Begin to load the photos and the model."""
+        photos = self.library.photos(visit.gallery)
+        return [photos, self.library.aligner(visit.model, visit.gallery)]
 
     def show(self, visit: Visit, state: AlignState | None) -> Updates:
         """Align what is selected; without a sentence, the photo with one of its captions."""

@@ -235,7 +235,7 @@ class Endpoints:
         model, gallery = self._choose(request.model, "")
         photo, name = await self._photo(request.photo)
         named = await self._result(self.library.aligner(model, gallery))
-        if request.model and named.model != request.model:
+        if request.model and named.model != model:
             raise RequestError(
                 f"{model} cannot tell which words describe which region; use {named.model}.",
                 code="cannot_align",
@@ -260,7 +260,7 @@ class Endpoints:
         if request.photo is not None:
             start, name = await self._photo(request.photo)
         loaded = await self._result(self._hierarchies.get((model, gallery)))
-        if request.model and loaded.name != request.model:
+        if request.model and loaded.name != model:
             raise RequestError(f"{loaded.reason}; use {loaded.name}.", code="no_order")
         return await self._compute(
             answers.walk, loaded.reader, start, hierarchy=loaded.hierarchy, name=name

@@ -23,7 +23,11 @@ Photo = Annotated[
     ),
 ]
 Model = Annotated[
-    str, Field(description="Name of a model, see /models; by default the best for the gallery")
+    str,
+    Field(
+        description="Name of a model, see /models, or its folder, such as storybook/gru; by "
+        "default the best for the gallery"
+    ),
 ]
 GalleryName = Annotated[
     str, Field(description="Name of a gallery, see /galleries; by default the first")

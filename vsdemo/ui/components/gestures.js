@@ -48,7 +48,9 @@
         map.leave();
       }
       pointers.set(event.pointerId, position);
+      const wasDrag = gesture.isDrag;
       gesture.isDrag = map.drag(gesture.start, position);
+      if (wasDrag && !gesture.isDrag) map.drop(gesture.start); // broken off by a key
       if (gesture.isDrag) return;
       const now = [...pointers.values()];
       const [from, to] = [centreOf(old), centreOf(now)];

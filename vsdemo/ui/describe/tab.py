@@ -154,11 +154,10 @@ class DescribeTab:
         )
         yield {self.picks: html.photo_picks(numbers, address, text, label="Describe this photo")}
 
-    def needs(self, visit: Visit) -> Sequence[Pending[Any]]:
-        """Begin to load the model."""
-        if visit.selection.photo is None:
-            return [self.library.describer(visit.model)]
-        return [self.library.engine(visit.model, visit.gallery)]
+    def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
+        """Begin to load the photos, the model and the captions that it has encoded."""
+        library, place = self.library, (visit.model, visit.gallery)
+        return [library.photos(visit.gallery), library.engine(*place), library.captions(*place)]
 
     def show(self, visit: Visit, state: DescribeState | None) -> Updates:
         """Describe the selected photo, else the same as before or the first of the gallery."""

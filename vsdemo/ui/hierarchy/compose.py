@@ -44,21 +44,14 @@ class JoinPanel:
         self.joined = clickable_html("joined")
         self.kept = gr.State(None)
 
-    def follow(self, here: gr.HTML, state: gr.State, drawn: gr.State, steps: gr.HTML) -> None:
-        """Connect the button "Keep" in `here`, that of the lesson, and the panel's own buttons.
-
-        Args:
-            here: The current node.
-            state: The state of the tab.
-            drawn: The key of the hierarchy on the map; unlike `state`, it rarely changes.
-            steps: The lesson.
-        """
+    def follow(self, here: gr.HTML, state: gr.State, steps: gr.HTML) -> None:
+        """Connect the button "Keep" in `here`, that of the lesson, and the panel's own buttons."""
         guard = callbacks.report_errors(self.note, "join")
         inputs = [state, self.kept]
         outputs = [self.note, self.tray, self.joined, self.kept]
         here.apply(guard(self.keep), inputs, outputs, **NEWEST)
         steps.select(guard(self.follow_lesson), [state], outputs, **NEWEST)
-        drawn.change(guard(self.change_hierarchy), inputs, outputs, **NEWEST)
+        state.change(guard(self.change_hierarchy), inputs, outputs, **NEWEST)
         self.tray.click(guard(self.remove), inputs, outputs, **NEWEST)
         for name, button in self.buttons.items():
 

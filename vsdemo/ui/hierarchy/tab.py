@@ -118,13 +118,13 @@ class HierarchyTab:
         self.scope.input(guard(self.choose), [self.scope, *state], outputs, **NEWEST)
         self.upload.upload(guard(self.use_upload), [self.upload, *state], outputs, **NEWEST)
         self.lesson.select(guard(self.follow_lesson), state, outputs, **NEWEST)
-        self.join.follow(self.here, self.state, self.drawn, self.lesson)
+        self.join.follow(self.here, self.state, self.lesson)
         draw = self.context.guard(self, note=self.map_note, channel="map")(self.draw)
         map_outputs = [self.map, self.map_note, self.drawn]
         self.state.change(draw, [self.state, self.drawn], map_outputs, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
 
-    def needs(self, visit: Visit) -> Sequence[Pending[Any]]:
+    def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
         """Begin to load the hierarchy."""
         return [self.hierarchies.get(_start(visit, None).key)]
 

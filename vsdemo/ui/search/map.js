@@ -302,6 +302,12 @@ const startSelecting = (isOn) => {
   tools.area.setAttribute("aria-pressed", isOn);
   if (isOn) showHint("Draw around photos");
 };
+const cancelArea = () => {
+  area = [];
+  isDrawingArea = false;
+  startSelecting(false);
+  requestDrawing();
+};
 const endArea = () => {
   isDrawingArea = false;
   startSelecting(false);
@@ -311,7 +317,7 @@ const endArea = () => {
 };
 const click = (pixel, isTouch) => {
   if (isSelecting) {
-    endArea();
+    cancelArea();
     return;
   }
   const number = photoAt(pixel, isTouch ? REACH.touch : REACH.mouse);
@@ -332,15 +338,15 @@ followPointers(plane, {
   zoomAt,
   drag: (start, position) => {
     if (!isSelecting) return false;
-    if (!isDrawingArea) area = [toMap(start)];
+    if (!isDrawingArea || !area.length) area = [toMap(start)];
     isDrawingArea = true;
     if (spreadOf(toPixels(...area.at(-1)), position) > SPACING) area.push(toMap(position));
     requestDrawing();
     return true;
   },
   drop: (start, position) => {
-    if (!position) area = [];
-    endArea();
+    if (position) endArea();
+    else cancelArea();
   },
   wheelZooms: () => plane.contains(document.activeElement),
   explainWheel: () => showHint("Click the map or hold Ctrl to zoom"),
@@ -355,7 +361,7 @@ const KEYS = {
   ArrowRight: () => pan(-PAN, 0),
   ArrowUp: () => pan(0, PAN),
   ArrowDown: () => pan(0, -PAN),
-  Escape: () => startSelecting(false),
+  Escape: cancelArea,
 };
 plane.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
@@ -366,7 +372,7 @@ const ACTIONS = {
   in: KEYS["+"],
   out: KEYS["-"],
   whole: KEYS[0],
-  area: () => startSelecting(!isSelecting),
+  area: () => (isSelecting ? cancelArea() : startSelecting(true)),
 };
 for (const [action, button] of Object.entries(tools)) {
   button.addEventListener("click", ACTIONS[action]);

@@ -148,7 +148,7 @@ class SearchTab:
 
         return go
 
-    def needs(self, visit: Visit) -> Sequence[Pending[Any]]:
+    def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
         """Begin to load the photos and the model."""
         return [self.library.photos(visit.gallery), self.library.engine(visit.model, visit.gallery)]
 

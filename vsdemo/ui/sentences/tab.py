@@ -103,7 +103,7 @@ class SentencesTab:
         way = [self.note, *context.way]
         self.nearest.click(search_caption, [self.captions, self.state], way, **QUIET)
 
-    def needs(self, visit: Visit) -> Sequence[Pending[Any]]:
+    def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
         """Begin to load all models, which are compared."""
         return [self.library.all_readers()]
 

@@ -88,7 +88,7 @@ class TrainTab:
         panel = [self.plan.command, self.plan.checks]
         return [*self.updated, *panel, self.note, *self.context.place]
 
-    def needs(self, visit: Visit) -> Sequence[Pending[Any]]:
+    def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
         """Nothing takes long to load."""
         return []
 
