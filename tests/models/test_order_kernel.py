@@ -37,6 +37,29 @@ def test_views_and_a_part_of_the_coordinates():
     torch.testing.assert_close(order_kernel.violation(lower, upper), expected)
 
 
+@pytest.mark.parametrize(("lower", "upper"), [(5000, 1), (1, 5000), (300, 700)])
+def test_many_items_of_one_side(lower, upper):
+    a, b = items(lower, 64), items(upper, 64, seed=1)
+    expected = torch.stack([(row - b).clamp(min=0).square().sum(-1) for row in a])
+    torch.testing.assert_close(order_kernel.violation(a, b), expected)
+
+
+def test_without_a_place_to_compile_torch_computes(monkeypatch, caplog):
+    def fail(name):
+        raise RuntimeError("cannot cache function")
+
+    monkeypatch.setattr(scores, "import_module", fail)
+    monkeypatch.setattr(scores, "MANY", 1)
+    scores._load_kernel.cache_clear()
+    try:
+        x = Embeddings(items(5, 4))
+        expected = (x.x[:, None] - x.x).clamp(min=0).square().sum(-1)
+        torch.testing.assert_close(scores.ORDER.violation(x, x), expected)
+    finally:
+        scores._load_kernel.cache_clear()
+    assert "cannot cache function" in caplog.text
+
+
 def test_no_items():
     assert order_kernel.violation(items(0, 4), items(3, 4)).shape == (0, 3)
     assert order_kernel.violation(items(3, 4), items(0, 4)).shape == (3, 0)

@@ -15,10 +15,9 @@ def let_numba_cache() -> None:
     To be called before numba is imported. Otherwise umap could not be imported, for instance by the
     user of a container. By default numba writes beside the code, or to the user's own folder.
     """
-    umap = find_spec("umap")
-    assert umap is not None
-    assert umap.origin is not None
-    packages = (Path(umap.origin).parent, Path(__file__).parents[1])
-    is_writable = [os.access(place, os.W_OK) for place in (Path.home(), *packages)]
-    if not is_writable[0] and not all(is_writable):
+    packages = [Path(__file__).parents[1]]
+    if (umap := find_spec("umap")) and umap.origin:
+        packages.append(Path(umap.origin).parent)
+    is_home_writable = os.access(Path.home(), os.W_OK)
+    if not is_home_writable and not all(os.access(folder, os.W_OK) for folder in packages):
         os.environ.setdefault("NUMBA_CACHE_DIR", str(home() / "numba"))

@@ -18,6 +18,7 @@ let_numba_cache()
 
 import numba  # noqa: E402 (it reads where to cache when it is imported)
 
+FEW = 1 << 18  # numbers to compare, below which one core is as fast as all
 ROWS = 16  # of the upper items, which stay in the processor's cache while the lower ones are read
 # Fast mathematics without the assumption that no number is NaN: what is compared with one is NaN.
 REORDERED = {"reassoc", "contract", "nsz", "arcp"}
@@ -33,10 +34,21 @@ def violation(lower: Tensor, upper: Tensor) -> Tensor:
     """
     result = lower.new_empty(len(lower), len(upper))
     below, above, out = (x.detach().contiguous().numpy() for x in (lower, upper, result))
-    share = max(1, -(-len(above) // cores.available()))
-    slices = [slice(start, start + share) for start in range(0, len(above), share)]
-    list(_POOL.map(lambda part: _fill(below, above[part], out[:, part]), slices))
+    if len(lower) * upper.numel() < FEW:
+        _fill(below, above, out)
+    elif len(lower) > len(upper):
+        parts = _shares(len(lower))
+        list(_POOL.map(lambda part: _fill(below[part], above, out[part]), parts))
+    else:
+        parts = _shares(len(upper))
+        list(_POOL.map(lambda part: _fill(below, above[part], out[:, part]), parts))
     return result
+
+
+def _shares(count: int) -> list[slice]:
+    """Return a share of the numbers below `count` for each core."""
+    share = max(1, -(-count // cores.available()))
+    return [slice(start, start + share) for start in range(0, count, share)]
 
 
 @numba.njit(nogil=True, fastmath=REORDERED, cache=True)

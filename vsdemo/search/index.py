@@ -17,13 +17,12 @@ from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.hits import UNRELATED, BarScale, Hit, make_hits
-from vsdemo.models.scores import Score
+from vsdemo.models.scores import Score, load_kernel
 
 ScoreFunction = Callable[[Embeddings, Embeddings], Tensor]  # (1, D), (N, D) -> (1, N)
 
 CPU_PART = 1024  # items that are scored at a time, few enough for the processor's cache
-LARGE_CPU_PART = 8192  # of large indexes, for which scores are compiled
-LARGE = 32_768  # items
+LARGE = 32_768  # items, from which on the order violation is compiled before the first search
 GPU_PART = 262_144
 SAMPLE = 100  # items whose similarities the scale of bars is made of
 
@@ -63,9 +62,9 @@ class Index:
         """Return the scores (N,) of one query, computed in single precision, a part at a time."""
         query = query.to(device())
         result = query.x.new_empty(len(self))
-        size = GPU_PART
-        if device().type == "cpu":
-            size = LARGE_CPU_PART if len(self) >= LARGE else CPU_PART
+        size = CPU_PART if device().type == "cpu" else GPU_PART
+        if len(self) >= LARGE:
+            load_kernel()  # now, so that all parts are added up in the same way
         for start in range(0, len(self), size):
             part = slice(start, start + size)
             result[part] = score(query, self.embeddings[part].float())[0]
