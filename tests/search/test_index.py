@@ -73,7 +73,7 @@ def test_a_large_index_is_scored_alike(monkeypatch):
     whole = Index(stored, list(map(str, range(300))), SCORES["order"])
     expected = (query.x - stored.x).clamp(min=0).square().sum(1)
     monkeypatch.setattr(index, "LARGE", 10)
-    monkeypatch.setattr(index, "CPU_PART", 64)
+    monkeypatch.setattr(index, "LARGE_PARTS", {torch.float32: 64})
     calls, kernel = [], order_kernel.violation
     monkeypatch.setattr(order_kernel, "violation", lambda *x: calls.append(x) or kernel(*x))
     torch.testing.assert_close(whole.scores(query), -expected)

@@ -53,12 +53,19 @@ def _shares(count: int) -> list[slice]:
 
 @numba.njit(nogil=True, fastmath=REORDERED, cache=True)
 def _fill(lower: Any, upper: Any, result: Any) -> None:
-    zero = result.dtype.type(0)
+    zero, end = result.dtype.type(0), len(upper) - 1
     for first in range(0, len(upper), ROWS):
-        last = min(first + ROWS, len(upper))
         for i in range(len(lower)):
-            for j in range(first, last):
-                total = zero
+            # Four at a time, as each number of the lower item is then read once for all four. The
+            # last ones are computed again if there are fewer, so that all are added up alike.
+            for j in range(first, min(first + ROWS, len(upper)), 4):
+                j1, j2, j3 = min(j + 1, end), min(j + 2, end), min(j + 3, end)
+                total = total1 = total2 = total3 = zero
                 for d in range(lower.shape[1]):
-                    total += max(lower[i, d] - upper[j, d], zero) ** 2
-                result[i, j] = total
+                    x = lower[i, d]
+                    total += max(x - upper[j, d], zero) ** 2
+                    total1 += max(x - upper[j1, d], zero) ** 2
+                    total2 += max(x - upper[j2, d], zero) ** 2
+                    total3 += max(x - upper[j3, d], zero) ** 2
+                result[i, j], result[i, j1] = total, total1
+                result[i, j2], result[i, j3] = total2, total3

@@ -22,6 +22,8 @@ from vsdemo.models.scores import Score, load_kernel
 ScoreFunction = Callable[[Embeddings, Embeddings], Tensor]  # (1, D), (N, D) -> (1, N)
 
 CPU_PART = 1024  # items that are scored at a time, few enough for the processor's cache
+LARGE_PARTS = {torch.float32: 65_536}  # of large indexes; those in half precision are converted
+LARGE_PART = 8192
 LARGE = 32_768  # items, from which on the order violation is compiled before the first search
 GPU_PART = 262_144
 SAMPLE = 100  # items whose similarities the scale of bars is made of
@@ -63,8 +65,9 @@ class Index:
         query = query.to(device())
         result = query.x.new_empty(len(self))
         size = CPU_PART if device().type == "cpu" else GPU_PART
-        if len(self) >= LARGE:
+        if len(self) >= LARGE and device().type == "cpu" and self.score.order is not None:
             load_kernel()  # now, so that all parts are added up in the same way
+            size = LARGE_PARTS.get(self.embeddings.x.dtype, LARGE_PART)
         for start in range(0, len(self), size):
             part = slice(start, start + size)
             result[part] = score(query, self.embeddings[part].float())[0]
