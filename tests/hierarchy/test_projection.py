@@ -1,4 +1,3 @@
-import os
 from threading import Event, Thread
 
 import numpy as np
@@ -11,7 +10,6 @@ from tqdm import tqdm
 
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.paths import home
-from vsdemo.hierarchy import projection
 from vsdemo.hierarchy.projection import EPOCHS, MIN_FOR_UMAP, cached_map, project
 
 
@@ -176,13 +174,3 @@ def test_a_map_is_cached_and_a_damaged_one_is_rebuilt(tmp_path, monkeypatch) -> 
     assert (cached_map("key", make) == points).all()
     assert (cached_map("other", make) == points).all()
     assert len(calls) == 3
-
-
-@pytest.mark.parametrize(("writable", "folder"), [(True, None), (False, "numba")])
-def test_numba_keeps_its_cache_where_it_can_write(own_home, monkeypatch, writable, folder):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "")
-    monkeypatch.delenv("NUMBA_CACHE_DIR")
-    monkeypatch.setattr(projection.os, "access", lambda place, mode: writable)
-    projection._let_numba_cache()
-    expected = str(own_home / folder) if folder else None
-    assert os.environ.get("NUMBA_CACHE_DIR") == expected

@@ -1,5 +1,7 @@
 """Exact search compared with a loop over all items."""
 
+import math
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -8,8 +10,10 @@ from hypothesis import strategies as st
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.hits import BarScale
+from vsdemo.models import order_kernel
 from vsdemo.models.scores import SCORES
-from vsdemo.search.index import Index
+from vsdemo.search import index
+from vsdemo.search.index import Index, best_of
 
 
 def random_embeddings(count: int, seed: int, dim: int = 5) -> Embeddings:
@@ -35,13 +39,13 @@ def test_top_specific_and_top_general_equal_a_loop_over_all_items(name, seed, co
         random_embeddings(count, seed),
         random_embeddings(1, seed + 100),
     )
-    index = Index(stored, [f"item {i}" for i in range(count)], score)
+    stored_index = Index(stored, [f"item {i}" for i in range(count)], score)
     expected_hits = {
         "top_specific": by_hand([score_of(score, query.x[0], x) for x in stored.x], count),
         "top_general": by_hand([score_of(score, x, query.x[0]) for x in stored.x], count),
     }
     for way, expected in expected_hits.items():
-        hits = getattr(index, way)(query, k)
+        hits = getattr(stored_index, way)(query, k)
         assert [h.rank for h in hits] == list(range(1, min(k, count) + 1))
         assert [h.item for h in hits] == [f"item {h.number}" for h in hits]
         hit_scores = [h.score for h in hits]
@@ -54,6 +58,26 @@ def test_top_specific_and_top_general_equal_a_loop_over_all_items(name, seed, co
         unit_scores = [h.unit_score for h in hits]
         assert unit_scores == sorted(unit_scores, reverse=True)
         assert all(0 <= score <= 1 for score in unit_scores)
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, 2.0, -math.inf, math.inf, math.nan]), max_size=30))
+def test_the_best_are_those_of_a_stable_sort(scores):
+    known = [-math.inf if math.isnan(score) else score for score in scores]
+    expected = sorted(range(len(scores)), key=lambda number: -known[number])
+    for k in (1, 3, len(scores), 40):
+        assert best_of(torch.tensor(scores), k).tolist() == expected[:k]
+
+
+def test_a_large_index_is_scored_alike(monkeypatch):
+    stored, query = random_embeddings(300, seed=0), random_embeddings(1, seed=1)
+    whole = Index(stored, list(map(str, range(300))), SCORES["order"])
+    expected = (query.x - stored.x).clamp(min=0).square().sum(1)
+    monkeypatch.setattr(index, "LARGE", 10)
+    monkeypatch.setattr(index, "LARGE_PARTS", {torch.float32: 64})
+    calls, kernel = [], order_kernel.violation
+    monkeypatch.setattr(order_kernel, "violation", lambda *x: calls.append(x) or kernel(*x))
+    torch.testing.assert_close(whole.scores(query), -expected)
+    assert len(calls) == 5  # parts, the last of which is shorter
 
 
 def test_hits_have_the_scale_of_their_index():

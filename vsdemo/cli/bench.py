@@ -124,6 +124,31 @@ def index(
     print_table(rows)
 
 
+@cli.command()
+def search(*, as_json: Json = False) -> None:
+    """Compare exact search with BLAS and with plain torch, over random vectors."""
+    from vsdemo.cli.index import showing_progress
+    from vsdemo.search import search_bench
+
+    with showing_progress() as report:
+        result = search_bench.measure(report)
+    if as_json:
+        print_json(result)
+        return
+    print(f"{result['stored']:,} vectors of {result['dim']} numbers, {result['cores']} cores")
+    rows = [
+        ("order violation, ten best", f"{result['order_ms']:.1f} ms"),
+        ("inner product by BLAS, ten best", f"{result['blas_ms']:.1f} ms"),
+        (
+            f"{result['queries']:,} queries beside plain torch",
+            f"{result['order_vs_torch_1000']:.1f} times as fast",
+        ),
+        ("a million by cosine", f"{result['million_cosine_ms']:.0f} ms"),
+        ("a million by order violation", f"{result['million_order_ms']:.0f} ms"),
+    ]
+    print_table(rows)
+
+
 def _beside_rclip(rclip: Path, photos: int, rounds: int, *, as_json: bool) -> None:
     from vsdemo.cli.index import showing_progress
     from vsdemo.search import rclip_bench

@@ -8,12 +8,9 @@ embeddings lie near it.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
@@ -25,6 +22,7 @@ from safetensors.torch import load_file
 from vsdemo.core import tensors
 from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.errors import Cancelled, UserError
+from vsdemo.core.numba_cache import let_numba_cache
 from vsdemo.core.paths import home
 from vsdemo.core.progress import Progress
 
@@ -149,7 +147,7 @@ def _umap(x: np.ndarray, steps: _Steps, seed: int) -> np.ndarray:
     The neighbours are exact. For ten thousand embeddings this takes seconds, while umap's own
     approximate search takes a minute to compile.
     """
-    _let_numba_cache()
+    let_numba_cache()
     numbers, distances = _neighbours(x, steps)
     if x.shape[1] < 2:
         x = np.hstack([x, np.zeros_like(x)])  # the initial places are two principal components
@@ -172,20 +170,6 @@ def _umap(x: np.ndarray, steps: _Steps, seed: int) -> np.ndarray:
             return np.asarray(reducer.fit_transform(x))
         finally:
             layouts.tqdm = bar
-
-
-def _let_numba_cache() -> None:
-    """Let numba keep what it compiles below VSDEMO_HOME if it can write nowhere else.
-
-    Otherwise umap could not be imported, for instance by the user of a container. By default numba
-    writes beside the code, or to the user's own folder.
-    """
-    umap = find_spec("umap")
-    assert umap is not None
-    assert umap.origin is not None
-    places = (Path(umap.origin).parent, Path.home())
-    if not any(os.access(place, os.W_OK) for place in places):
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(home() / "numba"))
 
 
 def _neighbours(x: np.ndarray, steps: _Steps) -> tuple[np.ndarray, np.ndarray]:

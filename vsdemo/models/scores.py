@@ -7,9 +7,12 @@ Sign and orientation are the same from the loss to the screen: `score(general, s
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, ClassVar
+from importlib import import_module
+from types import ModuleType
+from typing import Any, ClassVar, cast
 
 import torch
 import torch.nn.functional as F
@@ -20,6 +23,9 @@ from vsdemo.core.embeddings import Embeddings
 # Numbers in a block of intermediate results; on a CPU few, to fit a cache of 4 MB.
 GPU_BLOCK = 1 << 26
 CPU_BLOCK = 1 << 20
+log = logging.getLogger(__name__)
+MANY = 1 << 22  # numbers to compare, from which on compiled code is worth loading
+COMPILED = (torch.float32, torch.float64)
 TINY = 1e-5  # products of lengths below count as 0
 SPARSE = 0.25  # share of pairs with a gradient below which the others are left out
 
@@ -293,6 +299,8 @@ class _OrderViolation(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, lower: Tensor, upper: Tensor) -> Tensor:
         ctx.save_for_backward(lower, upper)
+        if (kernel := _kernel_for(lower, upper)) is not None:
+            return cast(Tensor, kernel.violation(lower, upper))
         violation = lower.new_empty(len(lower), len(upper))
         for i, j in _blocks(lower, upper):
             excess = (lower[i, None] - upper[j]).clamp_(min=0)  # (i, j, D)
@@ -315,6 +323,29 @@ class _OrderViolation(torch.autograd.Function):
             to_lower[i] += slope.sum(1)
             to_upper[j] -= slope.sum(0)
         return to_lower, to_upper
+
+
+def _kernel_for(lower: Tensor, upper: Tensor) -> ModuleType | None:
+    """Return `order_kernel` if it can compare these items and is loaded or worth loading."""
+    if lower.device.type != "cpu" or not (lower.dtype == upper.dtype in COMPILED):
+        return None
+    is_loaded = _load_kernel.cache_info().currsize > 0
+    return _load_kernel() if is_loaded or len(lower) * upper.numel() >= MANY else None
+
+
+@cache
+def _load_kernel() -> ModuleType | None:
+    """Return `order_kernel`, which is compiled once a machine; None where that is impossible."""
+    try:
+        return import_module("vsdemo.models.order_kernel")
+    except (ImportError, RuntimeError, OSError) as error:  # no place for what is compiled
+        log.warning("the order violation is not compiled (%s)", error)
+        return None
+
+
+def load_kernel() -> None:
+    """Compute order violations on the CPU by compiled code from now on, also of few items."""
+    _load_kernel()
 
 
 def _pairs(grad: Tensor, lower: Tensor) -> Iterator[tuple[Tensor, Tensor]]:

@@ -17,11 +17,14 @@ from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.hits import UNRELATED, BarScale, Hit, make_hits
-from vsdemo.models.scores import Score
+from vsdemo.models.scores import Score, load_kernel
 
 ScoreFunction = Callable[[Embeddings, Embeddings], Tensor]  # (1, D), (N, D) -> (1, N)
 
 CPU_PART = 1024  # items that are scored at a time, few enough for the processor's cache
+LARGE_PARTS = {torch.float32: 65_536}  # of large indexes; those in half precision are converted
+LARGE_PART = 8192
+LARGE = 32_768  # items, from which on the order violation is compiled before the first search
 GPU_PART = 262_144
 SAMPLE = 100  # items whose similarities the scale of bars is made of
 
@@ -62,6 +65,9 @@ class Index:
         query = query.to(device())
         result = query.x.new_empty(len(self))
         size = CPU_PART if device().type == "cpu" else GPU_PART
+        if len(self) >= LARGE and device().type == "cpu" and self.score.order is not None:
+            load_kernel()  # now, so that all parts are added up in the same way
+            size = LARGE_PARTS.get(self.embeddings.x.dtype, LARGE_PART)
         for start in range(0, len(self), size):
             part = slice(start, start + size)
             result[part] = score(query, self.embeddings[part].float())[0]
@@ -104,8 +110,8 @@ class Index:
 
     def _top(self, scores: Tensor, k: int, scale: BarScale | None) -> list[Hit]:
         """Return the k best of scores (N,); ties keep the order of the items."""
-        best, numbers = scores.sort(descending=True, stable=True)
-        best, numbers = best[:k], numbers[:k]
+        numbers = best_of(scores, k)
+        best = scores[numbers]
         rows = zip(numbers.tolist(), best.tolist(), self.score.to_unit(best).tolist(), strict=True)
         return make_hits(self.items, rows, scale)
 
@@ -131,3 +137,19 @@ class Index:
                 return cls(embeddings, items, score, scale)
         except (DamagedFile, OSError, SafetensorError):
             return None
+
+
+def best_of(scores: Tensor, k: int) -> Tensor:
+    """Return the numbers of the k highest of scores (N,), best first; of equal ones the earlier.
+
+    What is NaN comes last. Only the best are sorted, which in a large index saves most of the time.
+    """
+    scores = scores.nan_to_num(nan=-torch.inf, posinf=torch.inf, neginf=-torch.inf)
+    k = min(k, len(scores))
+    if not k:
+        return torch.zeros(0, dtype=torch.long, device=scores.device)
+    least = scores.topk(k).values[-1]
+    better = (scores > least).nonzero()[:, 0]
+    equal = (scores == least).nonzero()[: k - len(better), 0]
+    numbers = torch.cat([better, equal])
+    return numbers[scores[numbers].sort(descending=True, stable=True).indices]
