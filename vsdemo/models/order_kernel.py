@@ -51,7 +51,12 @@ def _shares(count: int) -> list[slice]:
     return [slice(start, start + share) for start in range(0, count, share)]
 
 
-@numba.njit(nogil=True, fastmath=REORDERED, cache=True)
+@numba.njit(
+    ["(f4[:, ::1], f4[:, ::1], f4[:, :])", "(f8[:, ::1], f8[:, ::1], f8[:, :])"],
+    nogil=True,
+    fastmath=REORDERED,
+    cache=True,
+)
 def _fill(lower: Any, upper: Any, result: Any) -> None:
     zero, end = result.dtype.type(0), len(upper) - 1
     for first in range(0, len(upper), ROWS):
