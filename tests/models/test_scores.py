@@ -8,6 +8,7 @@ from torch.nn.functional import normalize
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.models import scores
+from vsdemo.models.concept_scores import CosineDistance
 from vsdemo.models.desai2023 import CONES, LORENTZ_DISTANCE
 from vsdemo.models.scores import (
     SCORES,
@@ -21,6 +22,7 @@ from vsdemo.models.scores import (
 ALL = {
     **SCORES,
     "angle_and_order": angle_and_order(2, weight=0.5),
+    "cosine_distance": CosineDistance(),
     "lorentz_distance": LORENTZ_DISTANCE,
     "cones": CONES,
 }
@@ -39,6 +41,8 @@ def by_loops(name: str, x: list[float], y: list[float]) -> float:
             return sum(a * b for a, b in zip(x, y, strict=True))
         case "cosine":
             return by_loops("inner", x, y) / (math.hypot(*x) * math.hypot(*y))
+        case "cosine_distance":
+            return (by_loops("cosine", x, y) - 1) / 2
         case "euclidean":
             return -sum((a - b) ** 2 for a, b in zip(x, y, strict=True))
         case "order":
@@ -90,6 +94,19 @@ def test_symmetric_scores_are_symmetric(name):
     a, b = random(4, seed=1), random(3, seed=2)
     ahead, back = ALL[name].symmetric(a, b), ALL[name].symmetric(b, a)
     torch.testing.assert_close(ahead, back.T)
+
+
+@every_score
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize("large", [1, 1000], ids=["compiled", "in parts"])
+def test_one_query_has_the_same_scores(monkeypatch, name, symmetric, dtype, large):
+    monkeypatch.setattr(scores, "LARGE", large)
+    monkeypatch.setattr(scores, "CPU_PART", 7)
+    score, query, stored = ALL[name], random(1), Embeddings(random(20, seed=1).x.to(dtype))
+    result = score.of_query(query, stored, symmetric=symmetric)
+    expected = (score.symmetric if symmetric else score)(query, stored.float())[0]
+    torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-4)
 
 
 @every_score

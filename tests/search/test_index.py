@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.hits import BarScale
-from vsdemo.models import order_kernel
 from vsdemo.models.scores import SCORES
-from vsdemo.search import index
 from vsdemo.search.index import Index, best_of
 
 
@@ -66,18 +64,6 @@ def test_the_best_are_those_of_a_stable_sort(scores):
     expected = sorted(range(len(scores)), key=lambda number: -known[number])
     for k in (1, 3, len(scores), 40):
         assert best_of(torch.tensor(scores), k).tolist() == expected[:k]
-
-
-def test_a_large_index_is_scored_alike(monkeypatch):
-    stored, query = random_embeddings(300, seed=0), random_embeddings(1, seed=1)
-    whole = Index(stored, list(map(str, range(300))), SCORES["order"])
-    expected = (query.x - stored.x).clamp(min=0).square().sum(1)
-    monkeypatch.setattr(index, "LARGE", 10)
-    monkeypatch.setattr(index, "LARGE_PARTS", {torch.float32: 64})
-    calls, kernel = [], order_kernel.violation
-    monkeypatch.setattr(order_kernel, "violation", lambda *x: calls.append(x) or kernel(*x))
-    torch.testing.assert_close(whole.scores(query), -expected)
-    assert len(calls) == 5  # parts, the last of which is shorter
 
 
 def test_hits_have_the_scale_of_their_index():

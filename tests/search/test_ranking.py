@@ -167,7 +167,7 @@ def test_pages_join_to_the_whole(photos):
 def test_parts_of_the_index_give_the_scores_of_the_whole(photos, monkeypatch):
     query = photos.embeddings[:1]
     expected = Cosine()(query, photos.embeddings)[0]
-    monkeypatch.setattr("vsdemo.search.index.CPU_PART", 7)
+    monkeypatch.setattr("vsdemo.models.scores.CPU_PART", 7)
     assert torch.allclose(photos.scores(query), expected, atol=1e-6)
     half = Index(Embeddings(photos.embeddings.x.half()), photos.items, Cosine())
     assert torch.allclose(half.scores(query), expected, atol=2e-3)

@@ -6,6 +6,7 @@ as Eq. 4 requires.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -35,6 +36,12 @@ class CosineDistance(Cosine):
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return all scores, (G, S)."""
         return (self.sign * super().__call__(general, specific) - 1) / 2
+
+    def _compiled(
+        self, kernels: ModuleType, query: Tensor, stored: Tensor, *, symmetric: bool
+    ) -> Tensor:
+        cosines = super()._compiled(kernels, query, stored, symmetric=symmetric)
+        return (self.sign * cosines - 1) / 2
 
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return the scores of matching rows, (N,)."""

@@ -23,9 +23,14 @@ from vsdemo.core.embeddings import Embeddings
 # Numbers in a block of intermediate results; on a CPU few, to fit a cache of 4 MB.
 GPU_BLOCK = 1 << 26
 CPU_BLOCK = 1 << 20
+# Stored items that are converted to single precision and scored at a time.
+GPU_PART = 262_144
+CPU_PART = 1024
+LARGE = 32_768  # stored items, from which on compiled code is used
 log = logging.getLogger(__name__)
 MANY = 1 << 22  # numbers to compare, from which on compiled code is worth loading
 COMPILED = (torch.float32, torch.float64)
+STORED = (torch.float32, torch.float16)  # precisions of stored items that are compiled for
 TINY = 1e-5  # products of lengths below count as 0
 SPARSE = 0.25  # share of pairs with a gradient below which the others are left out
 
@@ -61,6 +66,39 @@ class Score:
     def symmetric(self, a: Embeddings, b: Embeddings) -> Tensor:
         """Return the scores of items of one kind, (A, B): the mean of both directions."""
         return (self(a, b) + self(b, a).T) / 2
+
+    def of_query(self, query: Embeddings, stored: Embeddings, *, symmetric: bool = False) -> Tensor:
+        """Return the scores of one query with N stored items, (N,), in single precision.
+
+        Args:
+            query: One general item (1, D), or a set (1, K, D).
+            stored: N specific items on the same device, in single or half precision.
+            symmetric: Return the `symmetric` scores instead.
+        """
+        if len(stored) >= LARGE and (kernels := _kernels_for(stored)) is not None:
+            scores = self._compiled(kernels, query.x[0], stored.x, symmetric=symmetric)
+            if scores is not None:
+                return scores
+        score = self.symmetric if symmetric else self
+        result = query.x.new_empty(len(stored), dtype=torch.float32)
+        size = CPU_PART if result.device.type == "cpu" else GPU_PART
+        for start in range(0, len(stored), size):
+            part = slice(start, start + size)
+            result[part] = score(query, stored[part].float())[0]
+        return result
+
+    def _compiled(
+        self, kernels: ModuleType, query: Tensor, stored: Tensor, *, symmetric: bool
+    ) -> Tensor | None:
+        """Return `of_query` by `vsdemo.models.compiled`; None if it has no such score.
+
+        Args:
+            kernels: The module.
+            query: (D,).
+            stored: (N, D).
+            symmetric: Return the `symmetric` scores instead.
+        """
+        return None
 
     @property
     def directed(self) -> Score:
@@ -134,6 +172,11 @@ class Inner(Score):
         """Return all scores, (G, S)."""
         return general.x @ specific.x.T
 
+    def _compiled(
+        self, kernels: ModuleType, query: Tensor, stored: Tensor, *, symmetric: bool
+    ) -> Tensor:
+        return cast(Tensor, kernels.products(query, stored))
+
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return the scores of matching rows, (N,)."""
         return (general.x * specific.x).sum(-1)
@@ -156,6 +199,11 @@ class Cosine(Score):
         """Return all scores, (G, S)."""
         return F.normalize(general.x, dim=-1) @ F.normalize(specific.x, dim=-1).T
 
+    def _compiled(
+        self, kernels: ModuleType, query: Tensor, stored: Tensor, *, symmetric: bool
+    ) -> Tensor:
+        return cast(Tensor, kernels.cosines(query, stored))
+
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return the scores of matching rows, (N,)."""
         return F.cosine_similarity(general.x, specific.x, dim=-1)
@@ -175,6 +223,11 @@ class Euclidean(Score):
         """Return all scores, (G, S)."""
         lengths = general.x.square().sum(-1)[:, None] + specific.x.square().sum(-1)  # (G, S)
         return (2 * general.x @ specific.x.T - lengths).clamp(max=0)
+
+    def _compiled(
+        self, kernels: ModuleType, query: Tensor, stored: Tensor, *, symmetric: bool
+    ) -> Tensor:
+        return -cast(Tensor, kernels.squared_distances(query, stored))
 
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return the scores of matching rows, (N,)."""
@@ -265,6 +318,14 @@ class OrderViolation(Order):
             violation = _OrderViolation.apply(general.x, specific.x)
         return violation
 
+    def _compiled(
+        self, kernels: ModuleType, query: Tensor, stored: Tensor, *, symmetric: bool
+    ) -> Tensor:
+        if symmetric:  # E(x, y) + E(y, x) = |x - y|^2
+            return -cast(Tensor, kernels.squared_distances(query, stored)) / 2
+        violations = kernels.violations_above if self.reversed else kernels.violations_below
+        return -cast(Tensor, violations(query, stored))
+
     def violations_around(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """Return E(x, y) and E(y, x) of items x (M, K) and one item y (1, K), (M,) each.
 
@@ -326,26 +387,27 @@ class _OrderViolation(torch.autograd.Function):
 
 
 def _kernel_for(lower: Tensor, upper: Tensor) -> ModuleType | None:
-    """Return `order_kernel` if it can compare these items and is loaded or worth loading."""
+    """Return `vsdemo.models.compiled` if it can compare these items, and they are many."""
     if lower.device.type != "cpu" or not (lower.dtype == upper.dtype in COMPILED):
         return None
-    is_loaded = _load_kernel.cache_info().currsize > 0
-    return _load_kernel() if is_loaded or len(lower) * upper.numel() >= MANY else None
+    return _kernels() if len(lower) * upper.numel() >= MANY else None
+
+
+def _kernels_for(stored: Embeddings) -> ModuleType | None:
+    """Return `vsdemo.models.compiled` if it can read these stored items."""
+    x = stored.x
+    is_readable = x.device.type == "cpu" and x.dtype in STORED and stored.mask is None
+    return _kernels() if is_readable else None
 
 
 @cache
-def _load_kernel() -> ModuleType | None:
-    """Return `order_kernel`, which is compiled once a machine; None where that is impossible."""
+def _kernels() -> ModuleType | None:
+    """Return `vsdemo.models.compiled`; None where nothing can be compiled."""
     try:
-        return import_module("vsdemo.models.order_kernel")
+        return import_module("vsdemo.models.compiled")
     except (ImportError, RuntimeError, OSError) as error:  # no place for what is compiled
-        log.warning("the order violation is not compiled (%s)", error)
+        log.warning("scores are not compiled (%s)", error)
         return None
-
-
-def load_kernel() -> None:
-    """Compute order violations on the CPU by compiled code from now on, also of few items."""
-    _load_kernel()
 
 
 def _pairs(grad: Tensor, lower: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
@@ -415,6 +477,14 @@ class AngleAndOrder(Score):
         """Return all scores, (G, S)."""
         (a, o), (b, p) = self._parts(general), self._parts(specific)
         return a @ b.T + self.weight * ORDER(o, p)
+
+    def _compiled(
+        self, kernels: ModuleType, query: Tensor, stored: Tensor, *, symmetric: bool
+    ) -> Tensor:
+        angles: Tensor = kernels.products(query[: self.angle], stored)
+        compare = kernels.squared_distances if symmetric else kernels.violations_below
+        violations: Tensor = compare(query[self.angle :], stored, self.angle)
+        return angles - self.weight * violations / (2 if symmetric else 1)
 
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return the scores of matching rows, (N,)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,15 +17,8 @@ from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.hits import UNRELATED, BarScale, Hit, make_hits
-from vsdemo.models.scores import Score, load_kernel
+from vsdemo.models.scores import Score
 
-ScoreFunction = Callable[[Embeddings, Embeddings], Tensor]  # (1, D), (N, D) -> (1, N)
-
-CPU_PART = 1024  # items that are scored at a time, few enough for the processor's cache
-LARGE_PARTS = {torch.float32: 65_536}  # of large indexes; those in half precision are converted
-LARGE_PART = 8192
-LARGE = 32_768  # items, from which on the order violation is compiled before the first search
-GPU_PART = 262_144
 SAMPLE = 100  # items whose similarities the scale of bars is made of
 
 
@@ -54,24 +47,11 @@ class Index:
 
     def scores(self, query: Embeddings) -> Tensor:
         """Return the scores of one general query (a sentence) with the N specific items, (N,)."""
-        return self._scores(self.score, query)
+        return self.score.of_query(query.to(device()), self.embeddings)
 
     def similarities(self, query: Embeddings) -> Tensor:
         """Return the similarities of one query of their own kind with the N items, (N,)."""
-        return self._scores(self.score.symmetric, query)
-
-    def _scores(self, score: ScoreFunction, query: Embeddings) -> Tensor:
-        """Return the scores (N,) of one query, computed in single precision, a part at a time."""
-        query = query.to(device())
-        result = query.x.new_empty(len(self))
-        size = CPU_PART if device().type == "cpu" else GPU_PART
-        if len(self) >= LARGE and device().type == "cpu" and self.score.order is not None:
-            load_kernel()  # now, so that all parts are added up in the same way
-            size = LARGE_PARTS.get(self.embeddings.x.dtype, LARGE_PART)
-        for start in range(0, len(self), size):
-            part = slice(start, start + size)
-            result[part] = score(query, self.embeddings[part].float())[0]
-        return result
+        return self.score.of_query(query.to(device()), self.embeddings, symmetric=True)
 
     def top_general(self, query: Embeddings, k: int) -> list[Hit]:
         """Return the k general items (sentences) that best match one specific query (a photo)."""

@@ -1,0 +1,197 @@
+"""Scores on the CPU, compiled by numba: each number is used as soon as it is read.
+
+In operations of torch the differences of all pairs and coordinates would be written to memory and
+read again twice, and stored items in half precision would be converted in memory first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from vsdemo.core import cores
+from vsdemo.core.numba_cache import let_numba_cache
+
+let_numba_cache()
+
+import numba  # noqa: E402 (it reads where to cache when it is imported)
+import numpy as np  # noqa: E402
+from llvmlite import ir  # noqa: E402
+from numba.extending import intrinsic  # noqa: E402
+
+FEW = 1 << 18  # numbers to compare, below which one core is as fast as all
+ROWS = 16  # of the upper items, which stay in the processor's cache while the lower ones are read
+# Fast mathematics without the assumption that no number is NaN: what is compared with one is NaN.
+REORDERED = {"reassoc", "contract", "nsz", "arcp"}
+TINY = np.float32(1e-12)  # the least length that a vector is divided by, as in `F.normalize`
+_POOL = ThreadPoolExecutor(cores.available(), "scores")
+_jit = numba.njit(nogil=True, fastmath=REORDERED, cache=True)
+
+
+def violation(lower: Tensor, upper: Tensor) -> Tensor:
+    """Return E[i, j] = |max(0, lower_i - upper_j)|^2 of items (I, D) and (J, D), (I, J).
+
+    Args:
+        lower: On the CPU, in single or double precision, and so is `upper`.
+        upper: The other items.
+    """
+    result = lower.new_empty(len(lower), len(upper))
+    below, above, out = (x.detach().contiguous().numpy() for x in (lower, upper, result))
+    if len(lower) > len(upper):
+        _in_parts(
+            len(lower), upper.numel(), lambda part: _violations(below[part], above, out[part])
+        )
+    else:
+        _in_parts(
+            len(upper), lower.numel(), lambda part: _violations(below, above[part], out[:, part])
+        )
+    return result
+
+
+def products(query: Tensor, stored: Tensor, start: int = 0) -> Tensor:
+    """Return the inner products of a query (K,) with stored items (N, D), (N,).
+
+    This and the functions below compare the K coordinates from `start` on. They return single
+    precision, whatever the precision of the stored items; a row is added up in the same order
+    however many rows there are.
+
+    Args:
+        query: On the CPU.
+        stored: On the CPU, in single or half precision.
+        start: First coordinate of the stored items to compare.
+    """
+    return _scan(_products, query, stored, start)
+
+
+def cosines(query: Tensor, stored: Tensor, start: int = 0) -> Tensor:
+    """Return the cosines of a query (K,) with stored items (N, D), (N,); see `products`."""
+    length = query.float().norm().clamp(min=TINY)
+    return _scan(_cosines, query.float() / length, stored, start)
+
+
+def squared_distances(query: Tensor, stored: Tensor, start: int = 0) -> Tensor:
+    """Return |query - row|^2 of stored items (N, D), (N,); see `products`."""
+    return _scan(_squared_distances, query, stored, start)
+
+
+def violations_below(query: Tensor, stored: Tensor, start: int = 0) -> Tensor:
+    """Return |max(0, query - row)|^2 of stored items (N, D), (N,); see `products`."""
+    return _scan(_violations_below, query, stored, start)
+
+
+def violations_above(query: Tensor, stored: Tensor, start: int = 0) -> Tensor:
+    """Return |max(0, row - query)|^2 of stored items (N, D), (N,); see `products`."""
+    return _scan(_violations_above, query, stored, start)
+
+
+def _scan(kernel: Callable[..., None], query: Tensor, stored: Tensor, start: int) -> Tensor:
+    result = torch.empty(len(stored))
+    numbers, out = query.detach().float().contiguous().numpy(), result.numpy()
+    rows = stored.detach().contiguous().numpy()
+    if stored.dtype == torch.half:
+        rows = rows.view(np.uint16)  # numba has no numbers in half precision
+    _in_parts(len(rows), len(numbers), lambda part: kernel(numbers, rows[part], start, out[part]))
+    return result
+
+
+def _in_parts(count: int, width: int, run: Callable[[slice], None]) -> None:
+    """Run a function on `count` items, of `width` numbers to compare each, on all cores."""
+    if count * width < FEW:
+        run(slice(count))
+        return
+    share = max(1, -(-count // cores.available()))
+    list(_POOL.map(run, [slice(start, start + share) for start in range(0, count, share)]))
+
+
+@_jit
+def _violations(lower: Any, upper: Any, result: Any) -> None:
+    zero, end = result.dtype.type(0), len(upper) - 1
+    for first in range(0, len(upper), ROWS):
+        for i in range(len(lower)):
+            # Four at a time, as each number of the lower item is then read once for all four. The
+            # last ones are computed again if there are fewer, so that all are added up alike.
+            for j in range(first, min(first + ROWS, len(upper)), 4):
+                j1, j2, j3 = min(j + 1, end), min(j + 2, end), min(j + 3, end)
+                total = total1 = total2 = total3 = zero
+                for d in range(lower.shape[1]):
+                    x = lower[i, d]
+                    total += max(x - upper[j, d], zero) ** 2
+                    total1 += max(x - upper[j1, d], zero) ** 2
+                    total2 += max(x - upper[j2, d], zero) ** 2
+                    total3 += max(x - upper[j3, d], zero) ** 2
+                result[i, j], result[i, j1] = total, total1
+                result[i, j2], result[i, j3] = total2, total3
+
+
+def _convert(context: Any, number: Any) -> Any:
+    """Make code that converts the bits of a number in half precision, or keeps a single one."""
+
+    def convert(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        half, single = ir.HalfType(), ir.FloatType()  # type: ignore[no-untyped-call]
+        return builder.fpext(builder.bitcast(args[0], half), single)
+
+    def keep(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return args[0]
+
+    return numba.float32(number), convert if number == numba.uint16 else keep
+
+
+_single: Any = intrinsic(_convert)
+
+
+@_jit
+def _products(query: Any, rows: Any, start: int, result: Any) -> None:
+    for i in range(len(rows)):
+        row = rows[i, start : start + len(query)]
+        total = np.float32(0)
+        for d in range(len(query)):
+            total += query[d] * _single(row[d])
+        result[i] = total
+
+
+@_jit
+def _cosines(query: Any, rows: Any, start: int, result: Any) -> None:
+    for i in range(len(rows)):
+        row = rows[i, start : start + len(query)]
+        total = square = np.float32(0)
+        for d in range(len(query)):
+            y = _single(row[d])
+            total += query[d] * y
+            square += y * y
+        result[i] = total / max(np.sqrt(square), TINY)
+
+
+@_jit
+def _squared_distances(query: Any, rows: Any, start: int, result: Any) -> None:
+    for i in range(len(rows)):
+        row = rows[i, start : start + len(query)]
+        total = np.float32(0)
+        for d in range(len(query)):
+            total += (query[d] - _single(row[d])) ** 2
+        result[i] = total
+
+
+@_jit
+def _violations_below(query: Any, rows: Any, start: int, result: Any) -> None:
+    zero = np.float32(0)
+    for i in range(len(rows)):
+        row = rows[i, start : start + len(query)]
+        total = zero
+        for d in range(len(query)):
+            total += max(query[d] - _single(row[d]), zero) ** 2
+        result[i] = total
+
+
+@_jit
+def _violations_above(query: Any, rows: Any, start: int, result: Any) -> None:
+    zero = np.float32(0)
+    for i in range(len(rows)):
+        row = rows[i, start : start + len(query)]
+        total = zero
+        for d in range(len(query)):
+            total += max(_single(row[d]) - query[d], zero) ** 2
+        result[i] = total
