@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 UNRELATED = 0.9  # quantile of the scores of unrelated pairs at which a bar is empty
@@ -56,7 +56,7 @@ class Hit:
 
 
 def make_hits(
-    items: Sequence[str],
+    items: Sequence[str] | Mapping[int, str],
     rows: Iterable[tuple[int, float, float]],
     scale: BarScale | None,
     start: int = 0,
@@ -64,7 +64,7 @@ def make_hits(
     """Return hits.
 
     Args:
-        items: Names of the photos, or the captions, of a gallery.
+        items: Names of the photos, or the captions, of a gallery, by their numbers.
         rows: Number, score and unit score of each hit, in order.
         scale: Scale of the bars.
         start: Hits before the first one.

@@ -43,6 +43,10 @@ class CosineDistance(Cosine):
         cosines = super()._compiled(kernels, query, stored, symmetric=symmetric)
         return (self.sign * cosines - 1) / 2
 
+    def best_beyond(self, query: Tensor, similarity: float) -> float:
+        """Return the score that belongs to the cosine, or to any cosine if it is subtracted."""
+        return (similarity - 1) / 2 if self.sign > 0 else 0.0
+
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return the scores of matching rows, (N,)."""
         return (self.sign * super().pairs(general, specific) - 1) / 2

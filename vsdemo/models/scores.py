@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 MANY = 1 << 22  # numbers to compare, from which on compiled code is worth loading
 COMPILED = (torch.float32, torch.float64)
 STORED = (torch.float32, torch.float16)  # precisions of stored items that are compiled for
+ROUNDING = 1e-3  # by which half precision changes the length of a vector of length 1, at most
 TINY = 1e-5  # products of lengths below count as 0
 SPARSE = 0.25  # share of pairs with a gradient below which the others are left out
 
@@ -44,12 +45,15 @@ class Score:
         normalized: Whether encoders with this score return vectors of length 1.
         can_align: Whether embeddings are sets of parts, so that `align` and the methods below it
             are defined.
+        metric: By which similarity of `angle_part` a vector engine finds candidates for the best
+            items: "cosine", "inner" or "euclidean".
     """
 
     unit: ClassVar[str]
     meaning: ClassVar[str]
     normalized: ClassVar[bool] = True
     can_align: ClassVar[bool] = False
+    metric: ClassVar[str] = "cosine"
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return all scores, (G, S)."""
@@ -97,6 +101,19 @@ class Score:
             query: (D,).
             stored: (N, D).
             symmetric: Return the `symmetric` scores instead.
+        """
+        return None
+
+    def best_beyond(self, query: Tensor, similarity: float) -> float | None:
+        """Return a score that specific items of low similarity cannot exceed.
+
+        Args:
+            query: A general item, (D,).
+            similarity: The highest similarity by `metric` with the query; for "euclidean", minus
+                the squared distance.
+
+        Returns:
+            The score; None if the similarity says nothing about it.
         """
         return None
 
@@ -167,6 +184,7 @@ class Inner(Score):
     unit = "inner product"
     meaning = "Inner product of the sentence's and the photo's vectors."
     normalized = False
+    metric = "inner"
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return all scores, (G, S)."""
@@ -176,6 +194,10 @@ class Inner(Score):
         self, kernels: ModuleType, query: Tensor, stored: Tensor, *, symmetric: bool
     ) -> Tensor:
         return cast(Tensor, kernels.products(query, stored))
+
+    def best_beyond(self, query: Tensor, similarity: float) -> float:
+        """Return the similarity, which is the score."""
+        return similarity
 
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return the scores of matching rows, (N,)."""
@@ -204,6 +226,10 @@ class Cosine(Score):
     ) -> Tensor:
         return cast(Tensor, kernels.cosines(query, stored))
 
+    def best_beyond(self, query: Tensor, similarity: float) -> float:
+        """Return the similarity, which is the score."""
+        return similarity
+
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return the scores of matching rows, (N,)."""
         return F.cosine_similarity(general.x, specific.x, dim=-1)
@@ -218,6 +244,7 @@ class Euclidean(Score):
     unit = "closeness"
     meaning = "Minus the squared distance of the sentence's and the photo's vectors; 0 is equal."
     normalized = False
+    metric = "euclidean"
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return all scores, (G, S)."""
@@ -228,6 +255,10 @@ class Euclidean(Score):
         self, kernels: ModuleType, query: Tensor, stored: Tensor, *, symmetric: bool
     ) -> Tensor:
         return -cast(Tensor, kernels.squared_distances(query, stored))
+
+    def best_beyond(self, query: Tensor, similarity: float) -> float:
+        """Return the similarity, which is the score."""
+        return similarity
 
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return the scores of matching rows, (N,)."""
@@ -325,6 +356,16 @@ class OrderViolation(Order):
             return -cast(Tensor, kernels.squared_distances(query, stored)) / 2
         violations = kernels.violations_above if self.reversed else kernels.violations_below
         return -cast(Tensor, violations(query, stored))
+
+    def best_beyond(self, query: Tensor, similarity: float) -> float | None:
+        """Return the best score of items of length 1 whose cosine with the query is lower.
+
+        By Cauchy and Schwarz, x . (x - y) <= x . max(0, x - y) <= |x| E(y, x)^1/2 for x >= 0, and
+        so E >= (1 - x . y)^2 for |x| = 1.
+        """
+        if self.reversed or bool((query < 0).any()):
+            return None
+        return -(max(0.0, 1 - similarity - ROUNDING) ** 2)
 
     def violations_around(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """Return E(x, y) and E(y, x) of items x (M, K) and one item y (1, K), (M,) each.

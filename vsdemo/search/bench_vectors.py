@@ -1,0 +1,96 @@
+"""Very many embeddings to measure search with: sentences of Storybook by trained models.
+
+The sentences describe scenes that no split of Storybook has. They are written once, and so are
+their embeddings in half precision, below VSDEMO_HOME.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from vsdemo.core import cores, json_files
+from vsdemo.core.paths import atomic, checkpoints_root, home, write_text
+from vsdemo.core.progress import StageProgress
+from vsdemo.core.sentences import Sentence
+from vsdemo.data.storybook.pictures import generate_picture
+from vsdemo.data.storybook.store import VERSION, captions_of
+from vsdemo.search.engine import Reader
+
+FIRST_SCENE = 1_000_000  # the splits of Storybook end before
+SCENES = 1000  # that a process describes at a time
+ENCODED = 16_384  # sentences that are encoded at a time
+
+
+def folder() -> Path:
+    """Return the folder of the sentences and embeddings."""
+    return home() / "bench" / f"storybook-{VERSION}"
+
+
+def sentences(count: int, progress: StageProgress) -> Sequence[str]:
+    """Return different sentences, the same ones each time.
+
+    Args:
+        count: How many.
+        progress: Called with a stage, sentences written and all of them.
+    """
+    path = folder() / f"{count}.json"
+    if path.exists():
+        known: list[str] = json_files.load(path)
+        return known
+    result: dict[str, None] = {}
+    workers = cores.available()
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, context) as pool:
+        first = FIRST_SCENE
+        while len(result) < count:
+            starts = range(first, first + 2 * workers * SCENES, SCENES)
+            first = starts.stop
+            for texts in pool.map(_describe, starts):
+                result.update(dict.fromkeys(texts))
+                progress("Writing sentences", min(len(result), count), count)
+    texts = list(result)[:count]
+    write_text(path, json.dumps(texts))
+    return texts
+
+
+def _describe(first: int) -> list[str]:
+    """Return the captions of the scenes from a number on."""
+    return [
+        caption.text
+        for number in range(first, first + SCENES)
+        for caption in captions_of(generate_picture(number).scene)
+    ]
+
+
+def embeddings(texts: Sequence[str], checkpoint: str, progress: StageProgress) -> Tensor:
+    """Return the embeddings of N sentences by a shipped checkpoint, mapped into memory.
+
+    Args:
+        texts: The sentences.
+        checkpoint: Its folder below checkpoints/, such as "flickr8k/order".
+        progress: Called with a stage, sentences encoded and all of them.
+
+    Returns:
+        (N, D) in half precision.
+    """
+    reader = Reader(checkpoints_root() / checkpoint)
+    path = folder() / f"{len(texts)}-{reader.content_hash}.npy"
+    if not path.exists():
+        with atomic(path) as temporary:
+            x = np.lib.format.open_memmap(
+                temporary, "w+", np.float16, (len(texts), reader.model.text.dim)
+            )
+            for start in range(0, len(texts), ENCODED):
+                part = [Sentence(text) for text in texts[start : start + ENCODED]]
+                x[start : start + len(part)] = reader.model.encode_text(part).x.half().numpy()
+                progress(f"Encoding by {checkpoint}", start + len(part), len(texts))
+            x.flush()
+    return torch.from_numpy(np.load(path, mmap_mode="r+"))
