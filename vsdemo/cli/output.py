@@ -14,6 +14,7 @@ from vsdemo.serving.records import (
     SearchAnswer,
     SimilarPhotos,
     SimilarSentences,
+    StoreAnswer,
 )
 
 NUMERIC = set("0123456789.,-+%")
@@ -61,7 +62,7 @@ def table_lines(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) ->
 
 
 def print_hits(
-    answer: SearchAnswer | DescribeAnswer | SimilarPhotos | SimilarSentences,
+    answer: SearchAnswer | StoreAnswer | DescribeAnswer | SimilarPhotos | SimilarSentences,
 ) -> None:
     """Print the results of a search as a table, best first."""
     rows = []

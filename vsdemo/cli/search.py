@@ -23,9 +23,11 @@ from vsdemo.cli.options import (
     load_engine,
 )
 from vsdemo.cli.output import print_hits, print_json, print_table
+from vsdemo.cli.stores import search_store, show_stored
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import short_name
 from vsdemo.data.catalog.filters import Orientation, PhotoFilter, PhotoOrder
+from vsdemo.search.stores.addresses import is_store
 
 if TYPE_CHECKING:
     from vsdemo.search.engine import Engine
@@ -89,6 +91,13 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
             "and gallery of these names, which is quicker.",
         ),
     ] = "",
+    fallback: Annotated[
+        str,
+        typer.Option(
+            metavar="FOLDER",
+            help="Merged embeddings to search if the store of --gallery cannot be reached.",
+        ),
+    ] = "",
     *,
     group_copies: Annotated[
         bool, typer.Option("--group-copies", help="Show one of photos that are nearly the same.")
@@ -108,6 +117,15 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
         orientation=orientation,
         megapixels=megapixels,
     )
+    if gallery and is_store(gallery):
+        if photos or target or save or saved or app or start or group_copies:
+            raise UserError(
+                "Stored embeddings are searched with one sentence and conditions on the photos; "
+                "leave out the other options."
+            )
+        stored = search_store(checkpoint, gallery, sentence, k, conditions, fallback)
+        show_stored(stored, as_json=as_json)
+        return
     if app:
         if gallery is None or target or save or saved:
             raise UserError(

@@ -13,8 +13,9 @@ from vsdemo.core.alignment import Alignment
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import Hit
-from vsdemo.core.paths import ROOT, home, shorten_paths
+from vsdemo.core.paths import ROOT, home, short_name, shorten_paths
 from vsdemo.core.sentences import Sentence, Tree
+from vsdemo.data.catalog.filters import PhotoFilter
 from vsdemo.data.galleries import Gallery
 from vsdemo.data.text import parser as parsers
 from vsdemo.hierarchy import walks
@@ -24,6 +25,8 @@ from vsdemo.search import hierarchies
 from vsdemo.search.engine import Engine, Reader, check_k
 from vsdemo.search.query import Query, make_query
 from vsdemo.search.sentence_comparison import compare_sentences
+from vsdemo.search.stores import opening
+from vsdemo.search.stores.store import check_model, search_store
 from vsdemo.serving.records import (
     AlignAnswer,
     DescribeAnswer,
@@ -37,6 +40,7 @@ from vsdemo.serving.records import (
     SentencesAnswer,
     SimilarPhotos,
     SimilarSentences,
+    StoreAnswer,
     WalkAnswer,
     WalkStep,
     Word,
@@ -74,6 +78,42 @@ def search(engine: Engine, query: str | Query, k: int = 10, *, start: int = 0) -
         photos=result.candidates,
         unit=result.unit,
         hits=_photo_hits(result.hits(start, count)),
+    )
+
+
+def search_stored(
+    reader: Reader,
+    address: str,
+    sentence: str,
+    query: Embeddings,
+    k: int,
+    conditions: PhotoFilter,
+) -> StoreAnswer:
+    """Return the k photos of a store of embeddings that a sentence describes best.
+
+    Args:
+        reader: The model of the embeddings.
+        address: Address of the store, see `vsdemo.search.stores`.
+        sentence: The sentence.
+        query: Its embedding, (1, D).
+        k: Number of photos.
+        conditions: What the photos must meet.
+
+    Raises:
+        UserError: The store cannot be read or reached, holds embeddings of another model, or does
+            not know what a condition needs.
+    """
+    store = opening.open_store(address)
+    check_model(store.about, short_name(reader.folder), reader.content_hash, reader.score)
+    result = search_store(store, query, reader.score, k, conditions)
+    return StoreAnswer(
+        sentence=sentence,
+        unknown_words=reader.unknown_words(sentence),
+        photos=store.about.photos,
+        candidates=result.candidates,
+        is_certain=result.is_certain,
+        unit=reader.score.unit,
+        hits=_photo_hits(result.hits),
     )
 
 

@@ -45,6 +45,18 @@ class SearchAnswer(Record):
     hits: Sequence[PhotoHit]
 
 
+class StoreAnswer(Record):
+    """The photos of a store of embeddings that a sentence describes."""
+
+    sentence: str
+    unknown_words: list[str] = Field(description="Words that the model ignores")
+    photos: int = Field(description="How many photos the store has")
+    candidates: int = Field(description="How many of them were compared by the exact score")
+    is_certain: bool = Field(description="Whether no other photo can be better than these")
+    unit: str = Field(description="Unit of the scores")
+    hits: Sequence[PhotoHit]
+
+
 class DescribeAnswer(Record):
     """The sentences that describe a photo."""
 

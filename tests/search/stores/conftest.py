@@ -15,7 +15,7 @@ from torch.nn.functional import normalize
 
 from tests.support.fake_trainer import wait_for
 from tests.support.serving import free_port
-from vsdemo.search import stores
+from vsdemo.search.stores import opening
 
 COUNT, DIM = 600, 16
 TAKEN = [None, datetime(2024, 5, 31, 23, 59, 59), datetime(2024, 6, 1), datetime(2025, 1, 2, 3)]
@@ -82,14 +82,14 @@ def make_store(request, tmp_path):
     def make(folder, score):
         match request.param:
             case "folder":
-                return stores.open_store(str(folder))
+                return opening.open_store(str(folder))
             case "usearch":
-                return stores.open_store(stores.build(folder, "usearch", score, progress))
+                return opening.open_store(opening.build(folder, "usearch", score, progress))
             case "milvus":
                 to = f"milvus:{tmp_path / 'photos.db'}"
             case _:
                 to = f"milvus:{server}#photos_{tmp_path.name.replace('-', '_')}"
-        return stores.open_store(stores.build(folder, to, score, progress, "FLAT"))
+        return opening.open_store(opening.build(folder, to, score, progress, "FLAT"))
 
     return make
 

@@ -14,8 +14,8 @@ from tests.search.stores.conftest import DIM, vectors, write_folder
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.models.scores import ORDER, SCORES
-from vsdemo.search import stores
-from vsdemo.search.stores import graph, milvus
+from vsdemo.search.stores import graph, milvus, opening
+from vsdemo.search.stores.store import search_store
 
 QUERY = Embeddings(vectors(1, seed=1))
 
@@ -42,7 +42,7 @@ def fails(is_one_sentence):
 
 
 def search(address, score=ORDER):
-    return stores.search(stores.open_store(address), QUERY, score, 5)
+    return search_store(opening.open_store(address), QUERY, score, 5)
 
 
 def test_a_folder_without_embeddings(tmp_path, fails):
@@ -72,11 +72,11 @@ def test_damaged_tables_of_a_folder(embeddings, fails, damage):
 
 def test_a_condition_on_what_is_not_known(tmp_path, fails):
     folder = write_folder(tmp_path / "paths", vectors(9), columns=False)
-    store = stores.open_store(str(folder))
+    store = opening.open_store(str(folder))
     conditions = milvus.PhotoFilter(camera="canon", megapixels=1)
     fails(
         "do not say the camera and height and width of a photo",
-        lambda: stores.search(store, QUERY, ORDER, 5, conditions),
+        lambda: search_store(store, QUERY, ORDER, 5, conditions),
     )
 
 
@@ -85,15 +85,15 @@ def test_a_folder_without_a_graph(embeddings, fails):
 
 
 def test_a_damaged_graph(embeddings, fails):
-    address = stores.build(embeddings, "usearch", ORDER, no_progress)
+    address = opening.build(embeddings, "usearch", ORDER, no_progress)
     cut(embeddings / graph.FILE)
     fails("not complete or damaged", lambda: search(address))
-    stores.build(embeddings, "usearch", ORDER, no_progress)
+    opening.build(embeddings, "usearch", ORDER, no_progress)
     assert search(address).hits
 
 
 def test_a_graph_of_other_embeddings(embeddings, fails):
-    address = stores.build(embeddings, "usearch", ORDER, no_progress)
+    address = opening.build(embeddings, "usearch", ORDER, no_progress)
     about = embeddings / "embeddings.json"
     about.write_text(json.dumps(json.loads(about.read_text()) | {"content_hash": "other"}))
     fails("is of other embeddings", lambda: search(address))
@@ -116,15 +116,15 @@ def test_a_killed_build_goes_on_where_it_was_saved(tmp_path):
     process.kill()
     process.join()
     done = []
-    address = stores.build(folder, "usearch", ORDER, lambda *counts: done.append(counts))
+    address = opening.build(folder, "usearch", ORDER, lambda *counts: done.append(counts))
     assert 1000 < done[0][0] < done[-1][0] == 7000
     query = Embeddings(vectors(7000)[[6500]])
-    assert stores.search(stores.open_store(address), query, ORDER, 1).hits[0].number == 6500
+    assert search_store(opening.open_store(address), query, ORDER, 1).hits[0].number == 6500
 
 
 @pytest.fixture
 def sent(embeddings, tmp_path):
-    return stores.build(embeddings, f"milvus:{tmp_path / 'photos.db'}", ORDER, no_progress)
+    return opening.build(embeddings, f"milvus:{tmp_path / 'photos.db'}", ORDER, no_progress)
 
 
 def test_milvus_that_is_down(fails, monkeypatch):
@@ -157,20 +157,20 @@ def test_a_collection_of_others(sent, fails):
 
 
 def test_a_collection_that_was_emptied(sent, embeddings, fails):
-    store = stores.open_store(sent)
+    store = opening.open_store(sent)
     client, name = milvus._connect(sent.removeprefix("milvus:"))
     client.delete(name, filter="number >= 0")
-    fails("has 0 of 600 photos", lambda: stores.search(store, QUERY, ORDER, 5))
+    fails("has 0 of 600 photos", lambda: search_store(store, QUERY, ORDER, 5))
     fails("has 0 of 600 photos", lambda: search(sent))
-    stores.build(embeddings, sent, ORDER, no_progress)
+    opening.build(embeddings, sent, ORDER, no_progress)
     assert search(sent).hits
 
 
 def test_a_collection_that_was_removed(sent, fails):
-    store = stores.open_store(sent)
+    store = opening.open_store(sent)
     client, name = milvus._connect(sent.removeprefix("milvus:"))
     client.drop_collection(name)
-    fails("does not answer as it should", lambda: stores.search(store, QUERY, ORDER, 5))
+    fails("does not answer as it should", lambda: search_store(store, QUERY, ORDER, 5))
     fails("There is no collection", lambda: search(sent))
 
 
@@ -180,7 +180,7 @@ def test_another_metric(sent, fails):
 
 def test_other_embeddings_in_the_same_collection(sent, tmp_path, fails):
     other = write_folder(tmp_path / "other", torch.cat([vectors(9)] * 2), content_hash="other")
-    fails("send these to another one", lambda: stores.build(other, sent, ORDER, no_progress))
+    fails("send these to another one", lambda: opening.build(other, sent, ORDER, no_progress))
 
 
 def test_an_interrupted_sending_goes_on(tmp_path, monkeypatch):
@@ -192,8 +192,8 @@ def test_an_interrupted_sending_goes_on(tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        stores.build(folder, to, ORDER, interrupt)
+        opening.build(folder, to, ORDER, interrupt)
     done = []
-    stores.build(folder, to, ORDER, lambda *counts: done.append(counts[0]))
+    opening.build(folder, to, ORDER, lambda *counts: done.append(counts[0]))
     assert done[0] > 300
-    assert stores.open_store(to).about.photos == 550
+    assert opening.open_store(to).about.photos == 550

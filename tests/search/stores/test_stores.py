@@ -10,8 +10,10 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.data.catalog.filters import Orientation, PhotoFilter
 from vsdemo.models.scores import ORDER, SCORES, angle_and_order
-from vsdemo.search import stores
+from vsdemo.search.stores import opening
+from vsdemo.search.stores.addresses import is_store
 from vsdemo.search.stores.folder import FolderStore
+from vsdemo.search.stores.store import check_model, search_store
 
 ALL_SCORES = {
     "cosine": SCORES["cosine"],
@@ -37,7 +39,7 @@ def test_the_best_photos_by_the_exact_score(embeddings, make_store, name):
     store = make_store(embeddings, score)
     for row in vectors(5, seed=1):
         query = Embeddings(row[None])
-        result = stores.search(store, query, score, 10)
+        result = search_store(store, query, score, 10)
         expected = best(score, query, x, 10)
         assert [hit.number for hit in result.hits] == expected
         assert [hit.item for hit in result.hits] == [path_of(number) for number in expected]
@@ -66,20 +68,20 @@ def test_conditions(embeddings, make_store, name):
     allowed = FolderStore(embeddings).meeting(conditions).tolist()
     assert 0 < len(allowed) < COUNT
     query = Embeddings(vectors(1, seed=1))
-    result = stores.search(make_store(embeddings, score), query, score, 10, conditions)
+    result = search_store(make_store(embeddings, score), query, score, 10, conditions)
     assert [hit.number for hit in result.hits] == best(score, query, vectors(COUNT), 10, allowed)
 
 
 def test_conditions_that_no_photo_meets(embeddings, make_store):
     store = make_store(embeddings, ORDER)
     conditions = PhotoFilter(since=date(2030, 1, 1))
-    result = stores.search(store, Embeddings(vectors(1)), ORDER, 10, conditions)
+    result = search_store(store, Embeddings(vectors(1)), ORDER, 10, conditions)
     assert result.hits == []
 
 
 def test_more_results_than_photos(tmp_path, make_store):
     store = make_store(write_folder(tmp_path / "few", vectors(7)), ORDER)
-    result = stores.search(store, Embeddings(vectors(1, seed=1)), ORDER, 30)
+    result = search_store(store, Embeddings(vectors(1, seed=1)), ORDER, 30)
     assert sorted(hit.number for hit in result.hits) == list(range(7))
 
 
@@ -89,7 +91,7 @@ def test_what_is_certain_is_so(embeddings, make_store, monkeypatch):
     store, x = make_store(embeddings, ORDER), vectors(COUNT)
     for row in [*vectors(30, seed=1), x[3]]:
         query = Embeddings(row[None])
-        result = stores.search(store, query, ORDER, 2)
+        result = search_store(store, query, ORDER, 2)
         if result.is_certain:
             assert [hit.number for hit in result.hits] == best(ORDER, query, x, 2)
 
@@ -97,18 +99,18 @@ def test_what_is_certain_is_so(embeddings, make_store, monkeypatch):
 def test_a_photo_itself_is_certain_in_milvus(embeddings, tmp_path, monkeypatch):
     monkeypatch.setattr("vsdemo.search.stores.store.CANDIDATES", 40)
     to = f"milvus:{tmp_path / 'photos.db'}"
-    stores.build(embeddings, to, ORDER, lambda done, total: None, "FLAT")
-    result = stores.search(stores.open_store(to), Embeddings(vectors(COUNT)[[3]]), ORDER, 1)
+    opening.build(embeddings, to, ORDER, lambda done, total: None, "FLAT")
+    result = search_store(opening.open_store(to), Embeddings(vectors(COUNT)[[3]]), ORDER, 1)
     assert result.is_certain
     assert result.candidates == 40
     assert [hit.number for hit in result.hits] == [3]
 
 
 def test_another_checkpoint(embeddings, is_one_sentence):
-    about = stores.open_store(str(embeddings)).about
-    stores.check_model(about, "a/b", "abc", ORDER)
+    about = opening.open_store(str(embeddings)).about
+    check_model(about, "a/b", "abc", ORDER)
     with pytest.raises(UserError, match="are of a/b") as caught:
-        stores.check_model(about, "c/d", "other", ORDER)
+        check_model(about, "c/d", "other", ORDER)
     assert is_one_sentence(caught)
 
 
@@ -119,20 +121,20 @@ def test_numbers_that_are_not_finite_are_not_stored(tmp_path, to, is_one_sentenc
     folder = write_folder(tmp_path / "bad", x)
     address = to if to == "usearch" else f"milvus:{tmp_path / 'photos.db'}"
     with pytest.raises(UserError, match="Embedding 13 has numbers") as caught:
-        stores.build(folder, address, ORDER, lambda done, total: None)
+        opening.build(folder, address, ORDER, lambda done, total: None)
     assert is_one_sentence(caught)
 
 
 @pytest.mark.parametrize("address", ["faiss:x", "x"])
 def test_an_unknown_store(embeddings, address, is_one_sentence):
     with pytest.raises(UserError, match="is no store") as caught:
-        stores.build(embeddings, address, ORDER, lambda done, total: None)
+        opening.build(embeddings, address, ORDER, lambda done, total: None)
     assert is_one_sentence(caught)
 
 
 def test_addresses(embeddings, tmp_path):
-    assert stores.is_store(str(embeddings))
-    assert stores.is_store("milvus:photos.db")
-    assert stores.is_store("usearch:photos")
-    assert not stores.is_store(str(tmp_path))
-    assert not stores.is_store("flickr8k")
+    assert is_store(str(embeddings))
+    assert is_store("milvus:photos.db")
+    assert is_store("usearch:photos")
+    assert not is_store(str(tmp_path))
+    assert not is_store("flickr8k")

@@ -25,9 +25,9 @@ from vsdemo.data.catalog.filters import PhotoFilter
 from vsdemo.data.catalog.table import PhotoTable
 from vsdemo.models.scores import Score
 from vsdemo.search.index import best_of
+from vsdemo.search.stores.addresses import ABOUT
 from vsdemo.search.stores.store import About, Candidates
 
-ABOUT = "embeddings.json"
 PATH, TAKEN, CAMERA, WIDTH, HEIGHT = "image_path", "taken", "camera", "width", "height"
 DAMAGE = (OSError, ValueError, LookupError)  # what damaged files raise; pyarrow's are ValueErrors
 

@@ -100,7 +100,7 @@ class Store(Protocol):
         """
 
 
-def search(
+def search_store(
     store: Store,
     query: Embeddings,
     score: Score,
