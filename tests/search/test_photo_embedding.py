@@ -21,7 +21,6 @@ from vsdemo.core.paths import ROOT
 from vsdemo.data.photo_files import Shard, find_photos
 from vsdemo.search import embedding_blocks
 from vsdemo.search.embedding_blocks import block_paths, read_info, read_rows
-from vsdemo.search.embedding_merge import merge
 from vsdemo.search.engine import Reader
 from vsdemo.search.export import to_matrix
 from vsdemo.search.photo_embedding import PhotoEmbedder
@@ -264,7 +263,7 @@ def test_a_run_that_is_killed_continues(embedder, folder, tmp_path):
     kills = 0
     while True:
         before = len(block_paths(to))
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
         while process.poll() is None and len(block_paths(to)) < before + 3:
             time.sleep(0.002)
         if process.poll() is not None:
@@ -274,11 +273,7 @@ def test_a_run_that_is_killed_continues(embedder, folder, tmp_path):
         kills += 1
     assert process.returncode == 0
     assert kills >= 3
-    assert contents(to) == contents(tmp_path / "whole")
-    names = rows(to)[0]
-    assert (
-        len(names) == len(set(names)) == json.loads((to / "embeddings.json").read_text())["photos"]
-    )
-    merge(tmp_path / "whole", lambda done, total: None)
-    merged = [np.load(place / "img_emb" / "img_emb_0.npy") for place in (to, tmp_path / "whole")]
-    np.testing.assert_array_equal(*merged)
+    (names, _, x), (expected, _, y) = rows(to), rows(tmp_path / "whole")
+    assert names == expected
+    np.testing.assert_allclose(x.astype(float), y.astype(float), atol=HALF)
+    np.testing.assert_array_equal(np.load(to / "img_emb" / "img_emb_0.npy"), x)
