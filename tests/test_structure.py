@@ -17,7 +17,7 @@ HOMES = {
     "huggingface_hub": ("models.hub", "vision.backbones.families"),
     "mteb": ("search.mteb_encoder",),
     "onnxruntime": ("vision.backbones.detectors",),
-    "pyarrow": ("search.export",),
+    "pyarrow": ("search.export", "search.embedding_*"),
     "gradio": ("ui", "ui.*"),
     "stanza": ("data.text.parser", "recipes.parsing.*"),
     "resvg_py": ("data.storybook.drawing",),

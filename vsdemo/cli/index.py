@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vsdemo.cli.options import Json, checkpoint_folders
-from vsdemo.cli.output import print_json
+from vsdemo.cli.output import print_json, print_problems
 from vsdemo.core.errors import UserError
 from vsdemo.core.interrupts import INTERRUPTED
 from vsdemo.core.paths import prepare_home
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 PAUSE = 5.0  # seconds between two looks at a folder that is watched, at least
 SHARE = 0.05  # of the time that looking at it may take
 LINE_PAUSE = 0.2  # seconds between two lines about the same stage
-MAX_PROBLEMS = 10  # files that are named in the terminal
 
 
 def index(
@@ -88,7 +87,7 @@ def index(
             print_json(asdict(summary))
         else:
             print(_sentence(summary))
-            _print_problems(summary.problems)
+            print_problems(summary.problems)
         if not watch:
             return
         try:
@@ -144,12 +143,3 @@ def at_end_of_input() -> Event:
 def _sentence(summary: IndexSummary) -> str:
     """Return what a run has done."""
     return f"{summary.name}: {summary.text} in {summary.seconds:.1f} s"
-
-
-def _print_problems(problems: Mapping[str, str]) -> None:
-    """Print the first files that cannot be read, and why."""
-    for path, why in [*problems.items()][:MAX_PROBLEMS]:
-        folder = Path(path).parent.as_posix()
-        print(" ".join((f"  {why}" if folder == "." else f"  {folder}/: {why}").split("\n")))
-    if len(problems) > MAX_PROBLEMS:
-        print(f"  and {len(problems) - MAX_PROBLEMS:,} more; --json names them all")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from vsdemo.serving.records import (
@@ -17,6 +18,7 @@ from vsdemo.serving.records import (
     StoreAnswer,
 )
 
+MAX_PROBLEMS = 10  # files that are named in the terminal
 NUMERIC = set("0123456789.,-+%")
 
 
@@ -71,3 +73,12 @@ def print_hits(
         rows.append((str(hit.rank), f"{hit.unit_score:.3f}", item))
     print_table(rows)
     print(f"{answer.unit}, higher is better")
+
+
+def print_problems(problems: Mapping[str, str]) -> None:
+    """Print the first files that cannot be read, and why."""
+    for path, why in [*problems.items()][:MAX_PROBLEMS]:
+        folder = Path(path).parent.as_posix()
+        print(" ".join((f"  {why}" if folder == "." else f"  {folder}/: {why}").split("\n")))
+    if len(problems) > MAX_PROBLEMS:
+        print(f"  and {len(problems) - MAX_PROBLEMS:,} more; --json names them all")

@@ -25,7 +25,6 @@ from vsdemo.vision.crops import ViewCutter
 
 CHUNK = 4  # photos sent to a worker at a time
 AHEAD = 4  # chunks for each worker that are being read or wait for the network
-FINER = 2  # times the pixels that the networks read, to which photos are decoded at least
 FEW = 8  # photos, for which starting processes takes longer than reading them
 
 Examined = tuple[PhotoRecord, list[np.ndarray]]
@@ -46,8 +45,7 @@ class Task:
     def __call__(self, files: Sequence[PhotoFile]) -> list[Examined]:
         """Return what is known of each file, and its views for each network."""
         result: list[Examined] = []
-        sides = [FINER * max(cutter.spec.short, cutter.spec.size) for cutter in self.cutters]
-        short = max([THUMBNAIL_SIDE, *sides])
+        short = max([THUMBNAIL_SIDE, *(cutter.short for cutter in self.cutters)])
         for file in files:
             record, photo = examine(self.folder, file, short)
             views = [] if photo is None else [cutter(photo) for cutter in self.cutters]

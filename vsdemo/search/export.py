@@ -37,7 +37,7 @@ from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.models import licences
 from vsdemo.models.scores import Score
-from vsdemo.search.engine import Engine
+from vsdemo.search.engine import Engine, Reader
 
 BLOCK = 1024  # rows that are embedded and written at a time
 METADATA = "vsdemo"  # their key in a Parquet file
@@ -96,12 +96,7 @@ def write(
     """
     check(to, engine.score)
     about: dict[str, str | int] = {
-        "checkpoint": short_name(engine.folder),
-        "content_hash": engine.content_hash,
-        "model": engine.spec.label,
-        "licence": licences.label(engine.spec),
-        "score": engine.score.unit,
-        "meaning": engine.score.meaning,
+        **about_model(engine),
         "gallery": Path(engine.gallery.name).name,
         "split": engine.gallery.split,
         "photos": len(engine.gallery.photos),
@@ -119,7 +114,7 @@ def write(
     }
     schema = pa.schema(columns, {METADATA: json.dumps(about)})
     rows = (
-        pa.record_batch([*items, _array(embeddings, vector)], schema=schema)
+        pa.record_batch([*items, to_array(embeddings, vector)], schema=schema)
         for items, embeddings in _blocks(engine, progress)
     )
     try:
@@ -127,6 +122,18 @@ def write(
     except OSError as error:
         raise UserError(f"{to} cannot be written ({error.strerror or error}).") from None
     return about
+
+
+def about_model(reader: Reader) -> dict[str, str]:
+    """Return what a file says about the model of its embeddings."""
+    return {
+        "checkpoint": short_name(reader.folder),
+        "content_hash": reader.content_hash,
+        "model": reader.spec.label,
+        "licence": licences.label(reader.spec),
+        "score": reader.score.unit,
+        "meaning": reader.score.meaning,
+    }
 
 
 def _blocks(engine: Engine, progress: Progress | None) -> Iterator[tuple[Columns, Embeddings]]:
@@ -164,7 +171,7 @@ def _name(photo: Path, gallery: CaptionSet) -> str:
     return printable(path.as_posix())
 
 
-def _array(embeddings: Embeddings, vector: pa.FixedSizeListType) -> pa.Array:
+def to_array(embeddings: Embeddings, vector: pa.FixedSizeListType) -> pa.Array:
     """Return embeddings (N, D) as N vectors, or sets (N, K, D) as N lists of those that exist."""
     x, mask = embeddings.x, embeddings.mask
     existing = x if mask is None else x[mask]  # (R, D)
@@ -176,6 +183,12 @@ def _array(embeddings: Embeddings, vector: pa.FixedSizeListType) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array([0, *ends.tolist()], pa.int32()), vectors)
 
 
+def to_matrix(table: pa.Table) -> np.ndarray:
+    """Return the embeddings of N rows that have one vector each, (N, D)."""
+    numbers: np.ndarray = table["embedding"].combine_chunks().flatten().to_numpy()
+    return numbers.reshape(len(table), -1)
+
+
 def _write_parquet(to: Path, schema: pa.Schema, rows: Iterator[pa.RecordBatch]) -> None:
     with atomic(to) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
         for batch in rows:
@@ -184,9 +197,8 @@ def _write_parquet(to: Path, schema: pa.Schema, rows: Iterator[pa.RecordBatch]) 
 
 def _write_npy(to: Path, schema: pa.Schema, rows: Iterator[pa.RecordBatch]) -> None:
     table = pa.Table.from_batches(rows, schema)
-    numbers = table["embedding"].combine_chunks().flatten().to_numpy()
     content = io.BytesIO()  # to a file, `np.save` does not say that a disk is full
-    np.save(content, numbers.reshape(len(table), -1))
+    np.save(content, to_matrix(table))
     with atomic(to) as temporary:
         temporary.write_bytes(content.getbuffer())
     about = json.loads(schema.metadata[METADATA.encode()])

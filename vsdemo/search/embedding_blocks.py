@@ -1,0 +1,187 @@
+"""Files with the embeddings of some thousand photos, of which a shard has many.
+
+A block is a Parquet file FOLDER/blocks/SHARD-of-SHARDS-BLOCK.parquet with a row for each photo:
+
+    image_path  its path from the source, such as "2024/a.jpg" or "00000.tar/000000012.jpg"
+    caption     its caption; null if it has none
+    embedding   its D numbers, float16
+
+The metadata have a key "vsdemo" with `BlockInfo` as JSON. A block is written whole or not at all,
+and its pages have checksums.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import parquet
+from pydantic import BaseModel
+
+from vsdemo.core.checksums import DamagedFile
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
+from vsdemo.core.paths import atomic
+from vsdemo.data.photo_files import Place, Shard
+from vsdemo.search.export import METADATA, to_array
+
+FOLDER = "blocks"
+PHOTOS = 10_000  # of a block, the most that an interrupted run embeds again
+NAME = re.compile(r"(\d{5})-of-(\d{5})-(\d{6})\.parquet")
+DAMAGE = (OSError, ValueError, LookupError)  # what damaged files raise; pyarrow's are ValueErrors
+
+
+class Origin(BaseModel, frozen=True):
+    """What the embeddings of all blocks are of.
+
+    Attributes:
+        checkpoint: Name of the checkpoint.
+        content_hash: `checkpoint.content_hash` of it.
+        model: Preset and settings.
+        licence: Licence of the weights.
+        score: Unit of the score.
+        meaning: What the score means.
+        dim: Length of an embedding.
+        source: Name of the folder or tar file of the photos.
+        source_digest: `PhotoFiles.digest` of it.
+        source_files: Number of its photo files or tar files.
+    """
+
+    checkpoint: str
+    content_hash: str
+    model: str
+    licence: str
+    score: str
+    meaning: str
+    dim: int
+    source: str
+    source_digest: str
+    source_files: int
+
+
+class BlockInfo(BaseModel, frozen=True):
+    """What a block holds.
+
+    Attributes:
+        origin: What it is of.
+        shard: The shard.
+        number: Number of the block in the shard, from 0.
+        start: Place of its first photo.
+        end: Place after its last photo.
+        photos: Number of its rows.
+        captions: How many of them have a caption.
+        unreadable: Photos, tar files and folders that cannot be read -> why.
+    """
+
+    origin: Origin
+    shard: Shard
+    number: int
+    start: Place
+    end: Place
+    photos: int = 0
+    captions: int = 0
+    unreadable: dict[str, str]
+
+    @property
+    def is_last(self) -> bool:
+        """Whether it is the last one of its shard."""
+        return self.end == (self.shard.share(self.origin.source_files).stop, 0)
+
+
+def block_path(folder: Path, shard: Shard, number: int) -> Path:
+    """Return the file of a block."""
+    return folder / FOLDER / f"{shard.number:05}-of-{shard.total:05}-{number:06}.parquet"
+
+
+def block_paths(folder: Path) -> list[Path]:
+    """Return all files among the blocks, sorted, but for unfinished ones."""
+    return sorted((folder / FOLDER).glob("[!.]*"))
+
+
+def parse_name(path: Path) -> tuple[Shard, int] | None:
+    """Return shard and number of a block by its name; None if it is no name of a block."""
+    match = NAME.fullmatch(path.name)
+    return match and (Shard(int(match[1]), int(match[2])), int(match[3]))
+
+
+def check_origin(path: Path, found: Origin, expected: Origin) -> None:
+    """Check that a block is of the same checkpoint and the same photos as others.
+
+    Args:
+        path: The block.
+        found: What it is of.
+        expected: What the others are of.
+
+    Raises:
+        UserError: It is of another checkpoint or of other photos.
+    """
+    if found.content_hash != expected.content_hash:
+        raise UserError(
+            f"{path} is of the checkpoint {found.checkpoint} ({found.content_hash}), not of "
+            f"{expected.checkpoint} ({expected.content_hash}); delete it, or use another folder."
+        )
+    if (found.source_digest, found.source_files) != (expected.source_digest, expected.source_files):
+        raise UserError(
+            f"{path} is of other photos ({found.source_files:,} files in {found.source}, not "
+            f"{expected.source_files:,} in {expected.source}, or other sizes); delete it, or use "
+            "another folder, and leave the photos as they are until all shards are merged."
+        )
+
+
+def write(
+    path: Path,
+    info: BlockInfo,
+    names: Sequence[str],
+    captions: Sequence[str | None],
+    embeddings: Embeddings,
+) -> None:
+    """Write a block.
+
+    Args:
+        path: The file.
+        info: What it holds.
+        names: Path of each photo from the source.
+        captions: Caption of each photo.
+        embeddings: (N, D).
+
+    Raises:
+        OSError: The disk is full or the folder is read-only.
+    """
+    vector = pa.list_(pa.float16(), info.origin.dim)
+    schema = pa.schema(
+        {"image_path": pa.string(), "caption": pa.string(), "embedding": vector},
+        {METADATA: info.model_dump_json()},
+    )
+    table = pa.table([names, captions, to_array(embeddings, vector)], schema=schema)
+    with atomic(path) as temporary:
+        parquet.write_table(table, temporary, use_dictionary=False, write_page_checksum=True)
+
+
+def read_info(path: Path) -> BlockInfo:
+    """Return what a block holds, without reading its rows.
+
+    Raises:
+        DamagedFile: It is no block, or cut short.
+    """
+    try:
+        metadata = parquet.read_metadata(path)
+        info = BlockInfo.model_validate_json(metadata.metadata[METADATA.encode()])
+    except DAMAGE:
+        raise DamagedFile(path) from None
+    if metadata.num_rows != info.photos:
+        raise DamagedFile(path)
+    return info
+
+
+def read_rows(path: Path) -> pa.Table:
+    """Return the rows of a block.
+
+    Raises:
+        DamagedFile: They are not as they were written.
+    """
+    try:
+        return parquet.read_table(path, memory_map=True, page_checksum_verification=True)
+    except DAMAGE:
+        raise DamagedFile(path) from None
