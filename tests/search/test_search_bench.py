@@ -1,40 +1,57 @@
-"""`bench search`: the same vectors by every way, and a table of the times."""
+"""`bench search`: every way finds the same, and all figures are there."""
 
 import json
 
 import pytest
 
-from vsdemo.search import search_bench
+from vsdemo.search import bench_vectors, search_bench
+from vsdemo.search.stores import opening
 
-KEYS = {"order_ms", "blas_ms", "order_vs_blas", "order_vs_torch_1000"}
-
-
-@pytest.fixture
-def small(monkeypatch):
-    """Measure few and short vectors."""
-    values = {"STORED": 200, "MANY_STORED": 400, "QUERIES": 20, "DIM": 16, "BLOCK": 160}
-    for name, value in values.items():
-        monkeypatch.setattr(search_bench, name, value)
-    monkeypatch.setattr(search_bench, "ROUNDS", 2)
+TIMES = {"order_ms", "blas_ms", "order_vs_blas", "order_vs_torch_1000", "memory_ratio"}
+OF_STORES = {
+    f"{figure}_{name}"
+    for figure in ("exact_ms", "usearch_ms", "usearch_vs_exact", "usearch_recall", "milvus_recall")
+    for name in search_bench.CHECKPOINTS
+}
 
 
-def test_json_has_every_time(run, small):
-    code, out, errors = run("bench", "search", "--json")
+@pytest.fixture(scope="module", autouse=True)
+def small(tmp_path_factory):
+    """Measure few vectors, in a VSDEMO_HOME of their own."""
+    values = {"STORED": 200, "QUERIES": 20, "STORE_QUERIES": 5, "TORCH_STORED": 50, "ROUNDS": 2}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VSDEMO_HOME", str(tmp_path_factory.mktemp("home")))
+        for name, value in values.items():
+            patch.setattr(search_bench, name, value)
+        patch.setattr(bench_vectors, "SCENES", 20)
+        yield
+
+
+def test_json_has_every_figure(run):
+    code, out, errors = run("bench", "search", "--vectors", "300", "--json")
     assert code == 0, errors
     result = json.loads(out)
-    assert result.keys() > KEYS
-    assert all(result[key] > 0 for key in KEYS)
+    assert result.keys() > TIMES | OF_STORES
+    assert all(result[key] > 0 for key in OF_STORES)
+    assert result["usearch_recall"] >= 0.99
+    assert result["milvus_recall"] >= 0.99
 
 
-def test_a_table_without_json(run, small):
-    code, out, errors = run("bench", "search")
+def test_a_table_without_json(run):
+    code, out, errors = run("bench", "search", "--vectors", "300")
     assert code == 0, errors
-    assert out.splitlines()[0].startswith("200 vectors of 16 numbers")
-    assert "20 queries beside plain torch" in out
+    assert out.splitlines()[0].startswith("300 vectors in half precision")
+    assert "order, usearch" in out
 
 
-def test_each_way_gets_the_same_vectors(small):
-    vectors = search_bench._vectors(50, seed=3)
-    assert (vectors >= 0).all()
-    assert vectors.norm(dim=1).tolist() == pytest.approx([1] * 50, abs=1e-5)
-    assert (vectors == search_bench._vectors(50, seed=3)).all()
+def test_sentences_differ_and_are_the_same_each_time():
+    def nothing(stage, done, total):
+        assert done <= total
+
+    texts = bench_vectors.sentences(320, nothing)
+    assert len(set(texts)) == 320
+    assert bench_vectors.sentences(320, nothing) == texts
+    folder = bench_vectors.stored(texts[:300], "flickr8k/bow", nothing)
+    store = opening.open_store(str(folder))
+    assert store.about.photos == 300
+    assert store.paths([0, 299]) == [texts[0], texts[299]]

@@ -13,7 +13,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
-import torch
+import pyarrow as pa
+from pyarrow import parquet
 from torch import Tensor
 
 from vsdemo.core import cores, json_files
@@ -23,9 +24,13 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data.storybook.pictures import generate_picture
 from vsdemo.data.storybook.store import VERSION, captions_of
 from vsdemo.search.engine import Reader
+from vsdemo.search.stores.addresses import ABOUT
+from vsdemo.search.stores.folder import PATH
+from vsdemo.search.stores.store import About
 
 FIRST_SCENE = 1_000_000  # the splits of Storybook end before
 SCENES = 1000  # that a process describes at a time
+GROUP = 1000  # rows of a table that are read at a time
 ENCODED = 16_384  # sentences that are encoded at a time
 
 
@@ -70,27 +75,37 @@ def _describe(first: int) -> list[str]:
     ]
 
 
-def embeddings(texts: Sequence[str], checkpoint: str, progress: StageProgress) -> Tensor:
-    """Return the embeddings of N sentences by a shipped checkpoint, mapped into memory.
+def stored(texts: Sequence[str], checkpoint: str, progress: StageProgress) -> Path:
+    """Return a folder of merged embeddings of sentences, as `merge-embeddings` writes it.
 
     Args:
-        texts: The sentences.
-        checkpoint: Its folder below checkpoints/, such as "flickr8k/order".
+        texts: The N sentences, which take the place of paths of photos.
+        checkpoint: A shipped checkpoint, such as "flickr8k/order".
         progress: Called with a stage, sentences encoded and all of them.
-
-    Returns:
-        (N, D) in half precision.
     """
     reader = Reader(checkpoints_root() / checkpoint)
-    path = folder() / f"{len(texts)}-{reader.content_hash}.npy"
-    if not path.exists():
-        with atomic(path) as temporary:
-            x = np.lib.format.open_memmap(
-                temporary, "w+", np.float16, (len(texts), reader.model.text.dim)
-            )
-            for start in range(0, len(texts), ENCODED):
-                part = [Sentence(text) for text in texts[start : start + ENCODED]]
-                x[start : start + len(part)] = reader.model.encode_text(part).x.half().numpy()
-                progress(f"Encoding by {checkpoint}", start + len(part), len(texts))
-            x.flush()
-    return torch.from_numpy(np.load(path, mmap_mode="r+"))
+    result = folder() / f"{len(texts)}-{reader.content_hash}"
+    if (result / ABOUT).exists():
+        return result
+    dim = reader.model.text.dim
+    with atomic(result / "img_emb" / "img_emb_0.npy") as temporary:
+        x = np.lib.format.open_memmap(temporary, "w+", np.float16, (len(texts), dim))
+        for start in range(0, len(texts), ENCODED):
+            part = texts[start : start + ENCODED]
+            x[start : start + len(part)] = encode(reader, part).half().numpy()
+            progress(f"Encoding by {checkpoint}", start + len(part), len(texts))
+        x.flush()
+    (result / "metadata").mkdir(exist_ok=True)
+    parquet.write_table(
+        pa.table({PATH: texts}), result / "metadata" / "metadata_0.parquet", row_group_size=GROUP
+    )
+    about = About(
+        checkpoint=checkpoint, content_hash=reader.content_hash, dim=dim, photos=len(texts)
+    )
+    write_text(result / ABOUT, about.model_dump_json())
+    return result
+
+
+def encode(reader: Reader, texts: Sequence[str]) -> Tensor:
+    """Return the embeddings of N sentences, (N, D)."""
+    return reader.model.encode_text([Sentence(text) for text in texts]).x.cpu()

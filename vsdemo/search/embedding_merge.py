@@ -36,6 +36,7 @@ from vsdemo.search.embedding_blocks import BlockInfo, Origin, block_path
 from vsdemo.search.export import to_matrix
 
 ROWS = 1_000_000  # of a file
+GROUP = 1000  # rows of a table that are read at a time
 ABOUT, UNREADABLE = "embeddings.json", "unreadable.csv"
 
 
@@ -278,7 +279,7 @@ def _write_pair(
         np.lib.format.write_array_header_1_0(numbers, header)
         for part in chain([first], parts):
             numbers.write(np.ascontiguousarray(to_matrix(part)).data)
-            rows.write_table(part.drop_columns("embedding").cast(columns))
+            rows.write_table(part.drop_columns("embedding").cast(columns), row_group_size=GROUP)
 
 
 def _write_unreadable(to: Path, blocks: _Blocks) -> None:

@@ -1,105 +1,192 @@
-"""Speed of exact search, beside what any program would do with the same vectors."""
+"""Speed and recall of search, beside what any program would do with the same vectors."""
 
 from __future__ import annotations
 
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from vsdemo.core import cores
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.paths import checkpoints_root
 from vsdemo.core.progress import StageProgress
-from vsdemo.models.scores import SCORES, Score
+from vsdemo.models.scores import ORDER, Score
+from vsdemo.search import bench_vectors
+from vsdemo.search.engine import Reader
 from vsdemo.search.index import Index
+from vsdemo.search.stores import opening
+from vsdemo.search.stores.store import search_store
 
-DIM, K = 512, 10
-STORED, MANY_STORED = 100_000, 1_000_000
+CHECKPOINTS = {"cosine": "flickr8k/bow", "order": "flickr8k/order"}  # of 512 numbers
+K = 10
+STORED = 100_000  # vectors beside BLAS and plain torch
 QUERIES = 1_000
-ROUNDS = 9  # medians are reported
-BLOCK = 1 << 20  # numbers in a block of plain torch, few enough for the cache
-COLUMNS = 64  # vectors in such a block
+STORE_QUERIES = 100  # of the stores, as one may take seconds
+ROUNDS = 15  # medians are reported
+TORCH_STORED = 10_000  # vectors that plain torch, which is slow, is timed with
+# Queries and vectors in a block of plain torch; the fastest counts, as that depends on caches.
+BLOCKS = ((1, 1024), (8, 64), (4, 256))
 
 
-def measure(progress: StageProgress) -> dict[str, Any]:
-    """Search random vectors on one machine.
+def measure(count: int, progress: StageProgress) -> dict[str, Any]:
+    """Search sentences of Storybook, encoded by shipped models.
 
     Args:
+        count: Number of stored sentences, in half precision.
         progress: Called with a stage, steps done and all of them.
 
     Returns:
-        `order_ms` and `blas_ms`: the ten best of 100,000 vectors of 512 numbers for one query, by
-        the order violation, and by BLAS and a partition; `order_vs_blas`, their ratio.
-        `order_vs_torch_1000`: how many times as fast all order violations of 1,000 queries are
-        than by plain torch. `million_cosine_ms` and `million_order_ms`: the ten best of a million
-        vectors in half precision.
+        `order_ms` and `blas_ms`: the ten best of 100,000 vectors in single precision for one query,
+        by the order violation, and by BLAS and a partition; `order_vs_blas`, their ratio.
+        `order_vs_torch_1000`: how many times as fast all order violations of 1,000 queries are than
+        by plain torch. By cosine and by order, of all stored vectors: `exact_ms` of the ten best;
+        `usearch_ms`, `usearch_recall` and `usearch_vs_exact`, the share of exact's time;
+        `milvus_ms` and `milvus_recall`; `certain`, the share of queries whose results by Milvus
+        cannot be wrong. `memory_ratio` is the memory of exact search in that of the vectors.
     """
-    stages = ("One query", "1,000 queries", "A million vectors")
-    result: dict[str, Any] = {"stored": STORED, "dim": DIM, "queries": QUERIES}
-    vectors, queries = _vectors(STORED, seed=0), _vectors(QUERIES, seed=1)
-    progress(stages[0], 0, 1)
-    result["order_ms"] = _search_ms(vectors, SCORES["order"], queries)
-    result["blas_ms"] = _blas_ms(vectors, queries)
-    result["order_vs_blas"] = result["order_ms"] / result["blas_ms"]
-    progress(stages[1], 0, 1)
-    result["order_vs_torch_1000"] = _times_as_fast(vectors, queries)
-    progress(stages[2], 0, 1)
-    many = torch.cat([vectors.half()] * (MANY_STORED // STORED))
-    for name in ("cosine", "order"):
-        result[f"million_{name}_ms"] = _search_ms(many, SCORES[name], queries)
-    rounded = {k: round(v, 2) if isinstance(v, float) else v for k, v in result.items()}
+    texts = bench_vectors.sentences(count + QUERIES, progress)
+    folders, queries = {}, {}
+    for name, checkpoint in CHECKPOINTS.items():
+        folders[name] = bench_vectors.stored(texts[:count], checkpoint, progress)
+        reader = Reader(checkpoints_root() / checkpoint)
+        queries[name] = bench_vectors.encode(reader, texts[count:]).float()
+    result: dict[str, Any] = {"stored": count, "queries": QUERIES}
+    result |= _beside_others(folders["order"], queries["order"], progress)
+    scores = {name: Reader(checkpoints_root() / at).score for name, at in CHECKPOINTS.items()}
+    result["memory_ratio"] = _memory_ratio(folders["order"], queries["order"], progress)
+    for name, score in scores.items():
+        of_name = _stores(folders[name], score, queries[name][:STORE_QUERIES], progress)
+        result |= {f"{key}_{name}": value for key, value in of_name.items()}
+    for store in ("usearch", "milvus"):
+        result[f"{store}_recall"] = min(result[f"{store}_recall_{name}"] for name in scores)
+    rounded = {k: round(v, 3) if isinstance(v, float) else v for k, v in result.items()}
     return {**rounded, "cores": cores.available(), "device": str(device())}
 
 
-def _vectors(count: int, seed: int) -> Tensor:
-    """Return random vectors without negative numbers, of length 1, (count, DIM)."""
-    numbers = torch.rand(count, DIM, generator=torch.Generator().manual_seed(seed))
-    return F.normalize(numbers, dim=1)
+def _beside_others(folder: Path, queries: Tensor, progress: StageProgress) -> dict[str, Any]:
+    """Return the times of the order violation in single precision, and of BLAS and torch."""
+    progress("Beside BLAS and torch", 0, 1)
+    vectors = _rows(folder, STORED).float()
+    index = Index(Embeddings(vectors.to(device())), range(len(vectors)), ORDER)  # type: ignore[arg-type]
+    order, blas = _in_turns(
+        lambda number: index.top_specific(Embeddings(queries[[number]]), K),
+        lambda number: _blas(vectors.numpy(), queries[number].numpy()),
+    )
+    faster = _times_as_fast(vectors, queries)
+    return {
+        "order_ms": order,
+        "blas_ms": blas,
+        "order_vs_blas": order / blas,
+        "order_vs_torch_1000": faster,
+    }
 
 
-def _milliseconds(run: Callable[[int], object]) -> float:
-    """Return the median time of a function of the number of a round, after a first call."""
-    run(0)
-    times = []
-    for number in range(ROUNDS):
-        started = time.perf_counter()
-        run(number)
-        times.append(1000 * (time.perf_counter() - started))
-    return statistics.median(times)
+def _rows(folder: Path, count: int) -> Tensor:
+    """Return the first embeddings of a folder, (count, D)."""
+    return torch.from_numpy(np.load(folder / "img_emb" / "img_emb_0.npy", mmap_mode="c")[:count])
 
 
-def _search_ms(vectors: Tensor, score: Score, queries: Tensor) -> float:
-    index = Index(Embeddings(vectors.to(device())), range(len(vectors)), score)  # type: ignore[arg-type]
-    return _milliseconds(lambda number: index.top_specific(Embeddings(queries[[number]]), K))
+def _in_turns(*ways: Callable[[int], object]) -> list[float]:
+    """Return the median milliseconds of functions of the number of a round, run in turns."""
+    times: list[list[float]] = [[] for _ in ways]
+    for number in range(ROUNDS + 1):
+        for run, of_run in zip(ways, times, strict=True):
+            started = time.perf_counter()
+            run(number)
+            of_run.append(1000 * (time.perf_counter() - started))
+    return [statistics.median(of_run[1:]) for of_run in times]  # the first round warms up
 
 
-def _blas_ms(vectors: Tensor, queries: Tensor) -> float:
-    rows, columns = vectors.numpy(), queries.numpy()
-
-    def search(number: int) -> np.ndarray:
-        products = rows @ columns[number]
-        best: np.ndarray = np.argpartition(products, -K)[-K:]
-        best = best[products[best].argsort()[::-1]]
-        return best
-
-    return _milliseconds(search)
+def _blas(rows: np.ndarray, query: np.ndarray) -> np.ndarray:
+    products = rows @ query
+    best: np.ndarray = np.argpartition(products, -K)[-K:]
+    return np.asarray(best[products[best].argsort()[::-1]])
 
 
 def _times_as_fast(vectors: Tensor, queries: Tensor) -> float:
     """Return how many times as fast the score is as plain torch, for all queries at once."""
-    rows = max(1, BLOCK // (COLUMNS * vectors.shape[1]))
+    some = vectors[:TORCH_STORED]
+    plain = min(_seconds_of_torch(some, queries, *block) for block in BLOCKS)
+    ORDER(Embeddings(queries[:2]), Embeddings(vectors))  # compiles it
     started = time.perf_counter()
-    for part in vectors.split(COLUMNS):
+    ORDER(Embeddings(queries), Embeddings(vectors))
+    return plain * len(vectors) / len(some) / (time.perf_counter() - started)
+
+
+def _seconds_of_torch(vectors: Tensor, queries: Tensor, rows: int, columns: int) -> float:
+    started = time.perf_counter()
+    for part in vectors.split(columns):
         for some in queries.split(rows):
             (some[:, None] - part).clamp(min=0).square().sum(2)
-    plain = time.perf_counter() - started
-    SCORES["order"](Embeddings(queries[:2]), Embeddings(vectors))  # compiles it
-    started = time.perf_counter()
-    SCORES["order"](Embeddings(queries), Embeddings(vectors))
-    return plain / (time.perf_counter() - started)
+    return time.perf_counter() - started
+
+
+def _memory_ratio(folder: Path, queries: Tensor, progress: StageProgress) -> float:
+    """Return by how much exact searches enlarge this process, in sizes of the vectors."""
+    progress("Memory", 0, 1)
+    process = psutil.Process()
+    before = process.memory_info().rss
+    store = opening.open_store(str(folder))
+    for query in queries[:ROUNDS]:
+        search_store(store, Embeddings(query[None]), ORDER, K)
+    size = store.about.photos * store.about.dim * 2
+    return float((process.memory_info().rss - before) / size)
+
+
+def _stores(
+    folder: Path, score: Score, queries: Tensor, progress: StageProgress
+) -> dict[str, float]:
+    """Return times and recall of all stores with the same embeddings."""
+    about = opening.open_store(str(folder)).about
+    milvus = f"milvus:{folder / 'milvus.db'}"
+    for to in ("usearch", milvus):
+        stage = f"{to.partition(':')[0]}, {about.checkpoint}"
+        opening.build(folder, to, score, partial(progress, stage))
+    exact = _Searches(str(folder), score, queries)
+    near = _Searches(f"usearch:{folder}", score, queries)
+    sent = _Searches(milvus, score, queries)
+    return {
+        "exact_ms": exact.milliseconds,
+        "usearch_ms": near.milliseconds,
+        "usearch_vs_exact": near.milliseconds / exact.milliseconds,
+        "usearch_recall": near.recall(exact),
+        "milvus_ms": sent.milliseconds,
+        "milvus_recall": sent.recall(exact),
+        "certain": statistics.fmean(sent.certain),
+    }
+
+
+class _Searches:
+    """The results of searches of a store, one query after the other.
+
+    Attributes:
+        milliseconds: Median time of a search.
+        numbers: Numbers of the best, of each query.
+        certain: Whether they cannot be wrong, of each query.
+    """
+
+    def __init__(self, address: str, score: Score, queries: Tensor) -> None:
+        store = opening.open_store(address)
+        search_store(store, Embeddings(queries[:1]), score, K)
+        times, self.numbers, self.certain = [], [], []
+        for query in queries:
+            started = time.perf_counter()
+            result = search_store(store, Embeddings(query[None]), score, K)
+            times.append(1000 * (time.perf_counter() - started))
+            self.numbers.append({hit.number for hit in result.hits})
+            self.certain.append(result.is_certain)
+        self.milliseconds = statistics.median(times)
+
+    def recall(self, exact: _Searches) -> float:
+        """Return the share of exact results that are among these."""
+        pairs = zip(self.numbers, exact.numbers, strict=True)
+        return statistics.fmean(len(mine & theirs) / len(theirs) for mine, theirs in pairs)

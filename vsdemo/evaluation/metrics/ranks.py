@@ -9,6 +9,7 @@ from torch import Tensor
 from vsdemo.core.errors import UserError
 
 RECALLS = (1, 5, 10)
+BLOCK = 1 << 24  # scores that are compared at a time, so that copies of them are small
 DEEPER_RECALLS = (20, 50)  # as in Dufour 2015, Table 3
 
 
@@ -25,6 +26,15 @@ def best_ranks(scores: Tensor, relevant: Tensor) -> Tensor:
     Raises:
         UserError: A score is NaN, which no score would outrank.
     """
+    result = scores.new_empty(len(scores))
+    size = max(1, BLOCK // max(1, scores.shape[1]))
+    for start in range(0, len(scores), size):
+        rows = slice(start, start + size)
+        result[rows] = _best_ranks(scores[rows], relevant[rows])
+    return result
+
+
+def _best_ranks(scores: Tensor, relevant: Tensor) -> Tensor:
     if scores.isnan().any():
         raise UserError("Some scores are not numbers; the model's weights are damaged.")
     best = scores.masked_fill(~relevant, -torch.inf).amax(1, keepdim=True)  # (Q, 1)

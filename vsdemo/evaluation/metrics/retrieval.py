@@ -22,6 +22,7 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.evaluation.metrics.ranks import RECALLS, best_ranks, summary
 from vsdemo.models.dual_encoder import DualEncoder
 
+CAPTIONS = 8192  # that are embedded and scored at a time
 DIRECTIONS = ("i2t", "t2i")
 
 
@@ -74,14 +75,21 @@ def ranks(model: DualEncoder, captions: Embeddings, photos: Embeddings, owner: T
         owner: (C,) number of each caption's photo.
     """
     device = model.device
-    scores = model.score(captions.to(device), photos.to(device)).cpu()  # (C, P)
+    return _ranks(model.score(captions.to(device), photos.to(device)).cpu(), owner)
+
+
+def _ranks(scores: Tensor, owner: Tensor) -> Ranks:
+    """Return the ranks by the scores of C captions and P photos, (C, P)."""
     relevant = torch.zeros(scores.shape, dtype=torch.bool)
     relevant[torch.arange(len(owner)), owner] = True
     has_captions = relevant.any(0)  # (P,)
     row = has_captions.cumsum(0) - 1
+    t2i = best_ranks(scores, relevant)
+    if not has_captions.all():
+        scores, relevant = scores[:, has_captions], relevant[:, has_captions]
     return Ranks(
-        i2t=best_ranks(scores.T[has_captions], relevant.T[has_captions]).numpy(),
-        t2i=best_ranks(scores, relevant).numpy(),
+        i2t=best_ranks(scores.T, relevant.T).numpy(),
+        t2i=t2i.numpy(),
         photo_of=row[owner].numpy(),
     )
 
@@ -99,13 +107,26 @@ def encode(
     Raises:
         UserError: The split has no captions.
     """
-    if not split.captions:
-        raise UserError(f"{split.name} has no captions, so there is nothing to measure.")
+    _check(split)
     captions = model.encode_text([Sentence(caption) for caption in split.captions])
     return captions, model.encode_image(features), torch.tensor(split.photo_of)
 
 
+def _check(split: CaptionSet) -> None:
+    if not split.captions:
+        raise UserError(f"{split.name} has no captions, so there is nothing to measure.")
+
+
 def measure(model: DualEncoder, split: CaptionSet, features: Tensor) -> Ranks:
-    """Return the ranks of all captions and photos of a split; arguments as those of `encode`."""
-    captions, photos, owner = encode(model, split, features)
-    return ranks(model, captions, photos, owner)
+    """Return the ranks of all captions and photos of a split; arguments as those of `encode`.
+
+    Of very many captions only some are embedded at a time, as sets of fragments are large.
+    """
+    _check(split)
+    photos = model.encode_image(features).to(model.device)
+    scores = torch.empty(len(split.captions), len(photos))
+    for start in range(0, len(scores), CAPTIONS):
+        rows = slice(start, start + CAPTIONS)
+        captions = model.encode_text([Sentence(caption) for caption in split.captions[rows]])
+        scores[rows] = model.score(captions.to(model.device), photos).cpu()
+    return _ranks(scores, torch.tensor(split.photo_of))

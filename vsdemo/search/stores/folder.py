@@ -196,16 +196,22 @@ class FolderStore:
     def _path(self, number: int) -> str:
         file = int(np.searchsorted(self._ends, number, side="right"))
         row = number - int(self._ends[file]) + len(self._parts[file])
-        table = self._tables[file]
+        ends = self._group_ends[file]
+        group = int(np.searchsorted(ends, row, side="right"))
         try:
-            for group in range(table.num_row_groups):
-                count = table.metadata.row_group(group).num_rows
-                if row < count:
-                    return str(table.read_row_group(group, [PATH])[PATH][row].as_py())
-                row -= count
+            rows = self._tables[file].read_row_group(group, [PATH], use_threads=False)[PATH]
+            return str(rows[row - int(ends[group])].as_py())  # counted from the group's end
         except DAMAGE:
-            pass
-        raise self._damaged()
+            raise self._damaged() from None
+
+    @cached_property
+    def _group_ends(self) -> list[np.ndarray]:
+        """Rows of each file up to the end of each of its groups, which are read at a time."""
+        tables = [table.metadata for table in self._tables]
+        return [
+            np.cumsum([table.row_group(group).num_rows for group in range(table.num_row_groups)])
+            for table in tables
+        ]
 
 
 def _needed(conditions: PhotoFilter) -> set[str]:
