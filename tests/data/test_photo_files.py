@@ -3,6 +3,7 @@
 import io
 import os
 import shutil
+import tarfile
 
 import pytest
 from PIL import Image
@@ -143,6 +144,19 @@ def test_a_tar_file_that_is_cut_short_has_its_first_photos(tars):
     assert "damaged or cut short" in unreadable["00000.tar"]
 
 
+def test_a_tar_file_of_a_folder_has_folders_too(folder, tmp_path):
+    with tarfile.open(tmp_path / "photos.tar", "w") as archive:
+        archive.add(folder, ".")
+    photos, unreadable = walk(find(tmp_path / "photos.tar"), Shard(1, 1), 3)
+    assert {photo.name for photo in photos} >= {"photos.tar/0/0.jpg", "photos.tar/1/5.jpg"}
+    assert unreadable == {}
+
+
+def test_an_empty_tar_file_is_listed(tmp_path):
+    (tmp_path / "0.tar").write_bytes(b"")
+    assert list(walk(find(tmp_path), Shard(1, 1), 3)[1]) == ["0.tar"]
+
+
 def test_what_is_no_tar_file_is_listed(tars):
     (tars / "00000.tar").write_bytes(b"no tar file " * 100)
     photos, unreadable = walk(find(tars), Shard(1, 1), 100)
@@ -196,7 +210,7 @@ def test_sources_that_cannot_be_read_are_one_sentence(folder, tars, tmp_path, is
         with pytest.raises(UserError, match=reason) as caught:
             find(path)
         assert is_one_sentence(caught)
-    with pytest.raises(UserError, match=r"has 3 tar files.*at most 3 shards"):
+    with pytest.raises(UserError, match=r"more shards \(4\) than tar files, .* \(3\)"):
         find(tars).share(Shard(1, 4))
-    with pytest.raises(UserError, match="has 7 photos; use at most 7 shards"):
+    with pytest.raises(UserError, match=r"more shards \(8\) than photos in .* \(7\)"):
         find(folder).share(Shard(1, 8))

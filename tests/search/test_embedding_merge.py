@@ -141,8 +141,13 @@ def test_without_captions_there_is_no_such_column(tmp_path):
 def test_what_an_interrupted_run_has_left_is_removed(out):
     leftover = out / "blocks" / ".00001-of-00003-000000.parquet.1.2.tmp"
     leftover.write_bytes(b"half")
+    (out / "img_emb").mkdir()
+    (out / "img_emb" / "img_emb_1.npy").write_bytes(b"of an older merge")
+    (out / "img_emb" / "notes.txt").write_text("somebody's")
     merge(out)
     assert not leftover.exists()
+    names = ["img_emb/img_emb_0.npy", "img_emb/notes.txt"]
+    assert [name for name in files(out) if "img_emb" in name] == names
 
 
 def first_missing(made, out):
@@ -201,7 +206,7 @@ def twice(made, out):
 def a_copy(made, out):
     copy = out / "blocks" / "00001-of-00003-000000 (1).parquet"
     shutil.copy(block(out, 1, 0), copy)
-    return f"{copy} has not the name of a block, like a copy of one; delete it"
+    return f"{copy} has no name of a block, as if it were a copy of one; delete it"
 
 
 def of_another_checkpoint(made, out):

@@ -7,7 +7,7 @@ class CrashingCutter:
     """Ends its process at photos of 64 x 64 pixels."""
 
     def __init__(self, cutter):
-        self.cutter, self.spec = cutter, cutter.spec
+        self.cutter, self.short = cutter, cutter.short
 
     def __call__(self, photo):
         if photo.size == (64, 64):

@@ -192,8 +192,11 @@ class PhotoFiles:
         """
         count = len(self.files)
         if shard.total > count:
-            what = "tar files, each of which belongs to one shard" if self.are_tars else "photos"
-            raise UserError(f"{self.path} has {count:,} {what}; use at most {count:,} shards.")
+            what = "tar files, which stay whole," if self.are_tars else "photos"
+            raise UserError(
+                f"There are more shards ({shard.total:,}) than {what} in {self.path} ({count:,}); "
+                "use fewer shards."
+            )
         return shard.share(count)
 
     def take(self, place: Place, stop: int, count: int) -> Stretch:
@@ -222,12 +225,14 @@ class PhotoFiles:
 
         That of tar files is estimated by their sizes.
         """
+        if place.file >= share.stop:
+            return 1.0
         weights = [self.files[number].size if self.are_tars else 1 for number in share]
         before = float(sum(weights[: place.file - share.start]))
         if place.photo:
             part = place.photo / len(self._list(place.file)[0])
             before += part * weights[place.file - share.start]
-        return before / max(1, sum(weights))
+        return before / sum(weights)
 
     def _list(self, number: int) -> tuple[Sequence[StoredPhoto], str]:
         """Return the photos of a file, and why there may be others; empty if there are none."""
@@ -291,12 +296,12 @@ def _list_tar(path: Path, version: tuple[int, int, int]) -> tuple[list[StoredPho
     try:
         with tarfile.open(path, "r:") as archive:
             for member in archive:
-                name = PurePosixPath(member.name)
-                suffix, key = name.suffix.lower(), str(name.with_suffix(""))
-                extent = Extent(path, member.offset_data, member.size)
                 # The holes of a sparse file are not in the archive.
                 if not member.isreg() or member.issparse():
                     continue
+                name = PurePosixPath(member.name)
+                suffix, key = name.suffix.lower(), str(name.with_suffix(""))
+                extent = Extent(path, member.offset_data, member.size)
                 if suffix in SUFFIXES:
                     photos.append(StoredPhoto(f"{path.name}/{name}", extent, captions[key]))
                 elif suffix in CAPTION_READERS:

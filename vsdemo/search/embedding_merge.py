@@ -126,7 +126,9 @@ def _blocks_by_shard(folder: Path) -> dict[Shard, set[int]]:
     result: defaultdict[Shard, set[int]] = defaultdict(set)
     for path in embedding_blocks.block_paths(folder):
         if not (parsed := embedding_blocks.parse_name(path)):
-            raise UserError(f"{path} has not the name of a block, like a copy of one; delete it.")
+            raise UserError(
+                f"{path} has no name of a block, as if it were a copy of one; delete it."
+            )
         shard, number = parsed
         if shard.total != (count := next(iter(result), shard).total):
             raise UserError(
@@ -216,12 +218,8 @@ def _write(folder: Path, blocks: _Blocks, progress: Progress) -> dict[str, str |
         _write_pair(matrix, table, (rows, blocks.origin.dim), (part for _, part in of_file))
         written |= {matrix, table}
     _write_unreadable(folder / UNREADABLE, blocks)
-    for old in (
-        *matrices.iterdir(),
-        *tables.iterdir(),
-        *folder.glob(f"{embedding_blocks.FOLDER}/.*.tmp"),
-    ):
-        if old not in written:
+    for pattern in ("img_emb/img_emb_*.npy", "metadata/metadata_*.parquet", "*/.*.tmp"):
+        for old in {*folder.glob(pattern)} - written:
             old.unlink()
     about: dict[str, str | int] = {
         **blocks.origin.model_dump(),
