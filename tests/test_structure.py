@@ -17,14 +17,16 @@ HOMES = {
     "huggingface_hub": ("models.hub", "vision.backbones.families"),
     "mteb": ("search.mteb_encoder",),
     "onnxruntime": ("vision.backbones.detectors",),
-    "pyarrow": ("search.export", "search.embedding_*"),
+    "pyarrow": ("search.export", "search.embedding_*", "search.bench_vectors", "search.stores.*"),
     "gradio": ("ui", "ui.*"),
     "stanza": ("data.text.parser", "recipes.parsing.*"),
     "resvg_py": ("data.storybook.drawing",),
     "typer": ("cli", "cli.*"),
     "umap": ("hierarchy.projection",),
     "plotly": ("plots.*",),
-    "psutil": ("training.jobs.*",),
+    "psutil": ("core.memory", "training.jobs.*"),
+    "usearch": ("search.stores.graph",),
+    "pymilvus": ("search.stores.milvus",),
     "spaces": ("serving.spaces",),
 }
 ICONS = ("apple-touch-icon", "icon-192", "icon-512", "maskable-512")

@@ -34,10 +34,11 @@ from vsdemo.data.photo_files import Place, Shard
 from vsdemo.search import embedding_blocks
 from vsdemo.search.embedding_blocks import BlockInfo, Origin, block_path
 from vsdemo.search.export import to_matrix
+from vsdemo.search.stores.addresses import ABOUT
 
 ROWS = 1_000_000  # of a file
 GROUP = 1000  # rows of a table that are read at a time
-ABOUT, UNREADABLE = "embeddings.json", "unreadable.csv"
+UNREADABLE = "unreadable.csv"
 
 
 class _Blocks(NamedTuple):

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import torch
 from torch import Tensor
 
-from vsdemo.core import cores
+from vsdemo.core import cores, memory
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.paths import checkpoints_root
@@ -133,13 +132,12 @@ def _seconds_of_torch(vectors: Tensor, queries: Tensor, rows: int, columns: int)
 def _memory_ratio(folder: Path, queries: Tensor, progress: StageProgress) -> float:
     """Return by how much exact searches enlarge this process, in sizes of the vectors."""
     progress("Memory", 0, 1)
-    process = psutil.Process()
-    before = process.memory_info().rss
+    before = memory.resident() or 0
     store = opening.open_store(str(folder))
     for query in queries[:ROUNDS]:
         search_store(store, Embeddings(query[None]), ORDER, K)
     size = store.about.photos * store.about.dim * 2
-    return float((process.memory_info().rss - before) / size)
+    return ((memory.resident() or 0) - before) / size
 
 
 def _stores(

@@ -19,11 +19,11 @@ from typing import IO, Any
 import httpx
 from pydantic import BaseModel, Field
 
+from vsdemo.core import memory
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT
 from vsdemo.core.progress import Progress
 from vsdemo.data.examples import examples
-from vsdemo.training.jobs import processes
 
 SENTENCES = ("a dog runs", "a red car", "two people")  # for galleries without examples
 START_SECONDS = 300.0
@@ -224,7 +224,7 @@ async def _watch(
 ) -> None:
     """Measure the memory of the app until the time is over."""
     while (passed := time.monotonic() - start) < seconds:
-        used = processes.memory(pid)
+        used = memory.resident(pid)
         if used is not None:
             measurements.memory.append((passed, used / MB))
         if progress:

@@ -106,10 +106,3 @@ def _kill(find: Callable[[], int | None], grace: float) -> None:
     for child in children:
         with suppress(psutil.Error):
             child.kill()
-
-
-def memory(pid: int) -> int | None:
-    """Return the bytes of memory that a process uses; None if it has ended."""
-    with suppress(psutil.Error):
-        return int(psutil.Process(pid).memory_info().rss)
-    return None
