@@ -106,25 +106,28 @@ def parse_name(path: Path) -> tuple[Shard, int] | None:
     return match and (Shard(int(match[1]), int(match[2])), int(match[3]))
 
 
-def check_origin(path: Path, found: Origin, expected: Origin) -> None:
+def check_origin(path: Path, origin: Origin, expected: Origin) -> None:
     """Check that a block is of the same checkpoint and the same photos as others.
 
     Args:
         path: The block.
-        found: What it is of.
+        origin: What it is of.
         expected: What the others are of.
 
     Raises:
         UserError: It is of another checkpoint or of other photos.
     """
-    if found.content_hash != expected.content_hash:
+    if origin.content_hash != expected.content_hash:
         raise UserError(
-            f"{path} is of the checkpoint {found.checkpoint} ({found.content_hash}), not of "
+            f"{path} is of the checkpoint {origin.checkpoint} ({origin.content_hash}), not of "
             f"{expected.checkpoint} ({expected.content_hash}); delete it, or use another folder."
         )
-    if (found.source_digest, found.source_files) != (expected.source_digest, expected.source_files):
+    if (origin.source_digest, origin.source_files) != (
+        expected.source_digest,
+        expected.source_files,
+    ):
         raise UserError(
-            f"{path} is of other photos ({found.source_files:,} files in {found.source}, not "
+            f"{path} is of other photos ({origin.source_files:,} files in {origin.source}, not "
             f"{expected.source_files:,} in {expected.source}, or other sizes); delete it, or use "
             "another folder, and leave the photos as they are until all shards are merged."
         )

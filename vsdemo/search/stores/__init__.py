@@ -7,5 +7,5 @@ A store has an address:
     milvus:FILE.db           a collection in a file, by milvus-lite
     milvus:http://HOST:PORT  a collection on a server or cluster
 
-Whatever returns candidates, the best of them are found by the model's own score, exactly.
+Stores return candidates; the model's own score then ranks them exactly.
 """

@@ -171,7 +171,7 @@ def send(
             finite.
     """
     embeddings = FolderStore(folder)
-    about, columns = embeddings.about, _Columns(embeddings)
+    about, rows = embeddings.about, _Rows(embeddings)
     info = CollectionInfo(about=about, metric=METRICS[score.metric], index=index)
     client, name = _connect(address)
     with _one_sentence(address):
@@ -188,7 +188,7 @@ def send(
             numbers = np.arange(block.start, block.stop)
             x = embeddings.rows(numbers)
             check_numbers(x, block.start)
-            client.upsert(name, [*columns.rows(block, x.float(), score)], timeout=TIMEOUT)
+            client.upsert(name, [*rows.of(block, x.float(), score)], timeout=TIMEOUT)
             progress(block.stop, about.photos)
         client.flush(name)
     progress(about.photos, about.photos)
@@ -225,8 +225,8 @@ def _seconds(day: date) -> int:
     return int(datetime.combine(day, time(), UTC).timestamp())
 
 
-class _Columns:
-    """What Milvus is told of photos."""
+class _Rows:
+    """The rows of a collection, from merged embeddings."""
 
     def __init__(self, embeddings: FolderStore) -> None:
         self._embeddings = embeddings
@@ -243,7 +243,7 @@ class _Columns:
                 mask = table.mask(PhotoFilter(orientation=orientation))
                 self._orientation[mask & (table.widths > 0)] = orientation.value
 
-    def rows(self, block: range, x: Tensor, score: Score) -> Iterator[dict[str, Any]]:
+    def of(self, block: range, x: Tensor, score: Score) -> Iterator[dict[str, Any]]:
         """Yield the rows of some photos with their embeddings (B, D)."""
         vectors = score.angle_part(x)
         rest = x[:, vectors.shape[1] :]
@@ -313,6 +313,7 @@ def _sent(client: Any, name: str) -> int:
 
 def _connect(address: str) -> tuple[Any, str]:
     """Return a client for an address and the name of the collection."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what fails is raised as well
     try:
         from pymilvus import MilvusClient
     except ImportError:

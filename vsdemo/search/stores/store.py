@@ -16,7 +16,7 @@ from vsdemo.data.catalog.filters import PhotoFilter
 from vsdemo.models.scores import Score
 from vsdemo.search.index import best_of
 
-CANDIDATES = 200  # that a store is asked for, at least
+CANDIDATES = 200  # at least, whatever the number of results
 TIMES = 10  # as many candidates as results
 
 
@@ -121,24 +121,26 @@ def search_store(
     """
     query = query.to("cpu").float()
     count = max(CANDIDATES, TIMES * k)
-    found = store.candidates(query.x[0], score, count, conditions or PhotoFilter())
-    scores = score.of_query(query, Embeddings(found.x))
+    candidates = store.candidates(query.x[0], score, count, conditions or PhotoFilter())
+    scores = score.of_query(query, Embeddings(candidates.x))
     places = best_of(scores, k)
     best = scores[places]
-    numbers = found.numbers[places.numpy()].tolist()
+    numbers = candidates.numbers[places.numpy()].tolist()
     paths = dict(zip(numbers, store.paths(numbers), strict=True)) if numbers else {}
     rows = zip(numbers, best.tolist(), score.to_unit(best).tolist(), strict=True)
     hits = make_hits(paths, rows, None)
-    return StoreResult(hits, _is_certain(found, query, score, best, k), len(scores))
+    return StoreResult(hits, _is_certain(candidates, query, score, best, k), len(scores))
 
 
-def _is_certain(found: Candidates, query: Embeddings, score: Score, best: Tensor, k: int) -> bool:
+def _is_certain(
+    candidates: Candidates, query: Embeddings, score: Score, best: Tensor, k: int
+) -> bool:
     """Return whether no photo that is no candidate can be among the k best."""
-    if found.is_best:
+    if candidates.is_best:
         return True
-    if found.similarity is None or len(best) < k:
+    if candidates.similarity is None or len(best) < k:
         return False
-    bound = score.best_beyond(query.x[0], found.similarity)
+    bound = score.best_beyond(query.x[0], candidates.similarity)
     return bound is not None and float(best[-1]) >= bound
 
 
