@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from vsdemo.core.paths import checkpoints_root
 from vsdemo.search import bench_vectors, search_bench
+from vsdemo.search.engine import Reader
 from vsdemo.search.stores import opening
 
 TIMES = {"order_ms", "blas_ms", "order_vs_blas", "order_vs_torch_1000", "memory_ratio"}
@@ -51,7 +53,8 @@ def test_sentences_differ_and_are_the_same_each_time():
     texts = bench_vectors.sentences(320, nothing)
     assert len(set(texts)) == 320
     assert bench_vectors.sentences(320, nothing) == texts
-    folder = bench_vectors.stored(texts[:300], "flickr8k/bow", nothing)
+    reader = Reader(checkpoints_root() / "flickr8k" / "bow")
+    folder = bench_vectors.stored(texts[:300], reader, nothing)
     store = opening.open_store(str(folder))
     assert store.about.photos == 300
     assert store.paths([0, 299]) == [texts[0], texts[299]]

@@ -18,6 +18,7 @@ from vsdemo.serving.records import (
     StoreAnswer,
 )
 
+NO_PHOTO = "No photo meets these conditions."
 MAX_PROBLEMS = 10  # files that are named in the terminal
 NUMERIC = set("0123456789.,-+%")
 
@@ -73,6 +74,12 @@ def print_hits(
         rows.append((str(hit.rank), f"{hit.unit_score:.3f}", item))
     print_table(rows)
     print(f"{answer.unit}, higher is better")
+
+
+def print_unknown(words: Sequence[str]) -> None:
+    """Say on stderr which words of a sentence the model does not know."""
+    if words:
+        print(f"Words this model does not know: {', '.join(words)}", file=sys.stderr)
 
 
 def print_problems(problems: Mapping[str, str]) -> None:

@@ -22,8 +22,8 @@ from vsdemo.cli.options import (
     is_photo,
     load_engine,
 )
-from vsdemo.cli.output import print_hits, print_json, print_table
-from vsdemo.cli.stores import search_store, show_stored
+from vsdemo.cli.output import NO_PHOTO, print_hits, print_json, print_table, print_unknown
+from vsdemo.cli.stores import answer_from_store, show_stored
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import short_name
 from vsdemo.data.catalog.filters import Orientation, PhotoFilter, PhotoOrder
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 SHOWN_NUMBERS = 4  # of an embedding
 DAY = "%Y-%m-%d"
-NO_PHOTO = "No photo meets these conditions."
 NO_MORE = "There are no more results."
 NO_MATCH = "Nothing in this gallery matches this sentence well; the nearest photos are shown."
 
@@ -123,7 +122,7 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
                 "Stored embeddings are searched with one sentence and conditions on the photos; "
                 "leave out the other options."
             )
-        stored = search_store(checkpoint, gallery, sentence, k, conditions, fallback)
+        stored = answer_from_store(checkpoint, gallery, sentence, k, conditions, fallback)
         show_stored(stored, as_json=as_json)
         return
     if app:
@@ -181,8 +180,7 @@ def _show(answer: SearchAnswer, *, as_json: bool) -> None:
     if as_json:
         print_json(answer.model_dump())
         return
-    if answer.unknown_words:
-        print(f"Words this model does not know: {', '.join(answer.unknown_words)}", file=sys.stderr)
+    print_unknown(answer.unknown_words)
     for word, offered in answer.suggestions.items():
         if offered:
             print(f"Instead of {word!r} try: {', '.join(offered)}", file=sys.stderr)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vsdemo.cli.options import Checkpoint
-from vsdemo.cli.output import print_hits, print_json
+from vsdemo.cli.output import NO_PHOTO, print_hits, print_json, print_unknown
 from vsdemo.core.errors import UserError
 from vsdemo.data.catalog.filters import PhotoFilter
 
@@ -38,7 +38,7 @@ def store(
 ) -> None:
     """Put merged embeddings into a store that finds the best photos without comparing all.
 
-    An interrupted run goes on where it was. Search it with --gallery usearch:FOLDER or
+    An interrupted run continues where it stopped. Search it with --gallery usearch:FOLDER or
     --gallery milvus:ADDRESS.
     """
     from vsdemo.cli.index import showing_progress
@@ -61,7 +61,7 @@ def store(
     print(f"{about.photos:,} embeddings are stored; search them with --gallery {address}.")
 
 
-def search_store(
+def answer_from_store(
     checkpoint: Path,
     address: str,
     sentence: str,
@@ -101,10 +101,9 @@ def show_stored(answer: StoreAnswer, *, as_json: bool) -> None:
     if as_json:
         print_json(answer.model_dump())
         return
-    if answer.unknown_words:
-        print(f"Words this model does not know: {', '.join(answer.unknown_words)}", file=sys.stderr)
+    print_unknown(answer.unknown_words)
     if not answer.hits:
-        print("No photo meets these conditions.")
+        print(NO_PHOTO)
     print_hits(answer)
     if answer.hits and not answer.is_certain:
         print(

@@ -80,21 +80,25 @@ def squared_distances(query: Tensor, stored: Tensor, start: int = 0) -> Tensor:
 
 def violations_below(query: Tensor, stored: Tensor, start: int = 0) -> Tensor:
     """Return |max(0, query - row)|^2 of stored items (N, D), (N,); see `products`."""
-    return _scan(_violations_below, query, stored, start)
+    return _scan(_violations_of_query, query, stored, start, np.float32(1))
 
 
 def violations_above(query: Tensor, stored: Tensor, start: int = 0) -> Tensor:
     """Return |max(0, row - query)|^2 of stored items (N, D), (N,); see `products`."""
-    return _scan(_violations_above, query, stored, start)
+    return _scan(_violations_of_query, query, stored, start, np.float32(-1))
 
 
-def _scan(kernel: Callable[..., None], query: Tensor, stored: Tensor, start: int) -> Tensor:
+def _scan(
+    kernel: Callable[..., None], query: Tensor, stored: Tensor, start: int, *more: Any
+) -> Tensor:
     result = torch.empty(len(stored))
     numbers, out = query.detach().float().contiguous().numpy(), result.numpy()
     rows = stored.detach().contiguous().numpy()
     if stored.dtype == torch.half:
         rows = rows.view(np.uint16)  # numba has no numbers in half precision
-    _in_parts(len(rows), len(numbers), lambda part: kernel(numbers, rows[part], start, out[part]))
+    _in_parts(
+        len(rows), len(numbers), lambda part: kernel(numbers, rows[part], start, out[part], *more)
+    )
     return result
 
 
@@ -176,22 +180,11 @@ def _squared_distances(query: Any, rows: Any, start: int, result: Any) -> None:
 
 
 @_jit
-def _violations_below(query: Any, rows: Any, start: int, result: Any) -> None:
+def _violations_of_query(query: Any, rows: Any, start: int, result: Any, sign: float) -> None:
     zero = np.float32(0)
     for i in range(len(rows)):
         row = rows[i, start : start + len(query)]
         total = zero
         for d in range(len(query)):
-            total += max(query[d] - _single(row[d]), zero) ** 2
-        result[i] = total
-
-
-@_jit
-def _violations_above(query: Any, rows: Any, start: int, result: Any) -> None:
-    zero = np.float32(0)
-    for i in range(len(rows)):
-        row = rows[i, start : start + len(query)]
-        total = zero
-        for d in range(len(query)):
-            total += max(_single(row[d]) - query[d], zero) ** 2
+            total += max(sign * (query[d] - _single(row[d])), zero) ** 2
         result[i] = total

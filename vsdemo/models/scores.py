@@ -27,13 +27,13 @@ CPU_BLOCK = 1 << 20
 GPU_PART = 262_144
 CPU_PART = 1024
 LARGE = 32_768  # stored items, from which on compiled code is used
-log = logging.getLogger(__name__)
 MANY = 1 << 22  # numbers to compare, from which on compiled code is worth loading
 COMPILED = (torch.float32, torch.float64)
 STORED = (torch.float32, torch.float16)  # precisions of stored items that are compiled for
 ROUNDING = 1e-3  # by which half precision changes the length of a vector of length 1, at most
 TINY = 1e-5  # products of lengths below count as 0
 SPARSE = 0.25  # share of pairs with a gradient below which the others are left out
+log = logging.getLogger(__name__)
 
 
 class Score:
@@ -79,7 +79,7 @@ class Score:
             stored: N specific items on the same device, in single or half precision.
             symmetric: Return the `symmetric` scores instead.
         """
-        if len(stored) >= LARGE and (kernels := _kernels_for(stored)) is not None:
+        if len(stored) >= LARGE and (kernels := _kernels_for_stored(stored)) is not None:
             scores = self._compiled(kernels, query.x[0], stored.x, symmetric=symmetric)
             if scores is not None:
                 return scores
@@ -401,8 +401,8 @@ class _OrderViolation(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, lower: Tensor, upper: Tensor) -> Tensor:
         ctx.save_for_backward(lower, upper)
-        if (kernel := _kernel_for(lower, upper)) is not None:
-            return cast(Tensor, kernel.violation(lower, upper))
+        if (kernels := _kernels_for_pairs(lower, upper)) is not None:
+            return cast(Tensor, kernels.violation(lower, upper))
         violation = lower.new_empty(len(lower), len(upper))
         for i, j in _blocks(lower, upper):
             excess = (lower[i, None] - upper[j]).clamp_(min=0)  # (i, j, D)
@@ -427,14 +427,14 @@ class _OrderViolation(torch.autograd.Function):
         return to_lower, to_upper
 
 
-def _kernel_for(lower: Tensor, upper: Tensor) -> ModuleType | None:
+def _kernels_for_pairs(lower: Tensor, upper: Tensor) -> ModuleType | None:
     """Return `vsdemo.models.compiled` if it can compare these items, and they are many."""
     if lower.device.type != "cpu" or not (lower.dtype == upper.dtype in COMPILED):
         return None
     return _kernels() if len(lower) * upper.numel() >= MANY else None
 
 
-def _kernels_for(stored: Embeddings) -> ModuleType | None:
+def _kernels_for_stored(stored: Embeddings) -> ModuleType | None:
     """Return `vsdemo.models.compiled` if it can read these stored items."""
     x = stored.x
     is_readable = x.device.type == "cpu" and x.dtype in STORED and stored.mask is None

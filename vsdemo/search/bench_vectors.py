@@ -18,11 +18,12 @@ from pyarrow import parquet
 from torch import Tensor
 
 from vsdemo.core import cores, json_files
-from vsdemo.core.paths import atomic, checkpoints_root, home, write_text
+from vsdemo.core.paths import atomic, home, short_name, write_text
 from vsdemo.core.progress import StageProgress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.storybook.pictures import generate_picture
 from vsdemo.data.storybook.store import VERSION, captions_of
+from vsdemo.search.embedding_merge import GROUP
 from vsdemo.search.engine import Reader
 from vsdemo.search.stores.addresses import ABOUT
 from vsdemo.search.stores.folder import PATH
@@ -30,7 +31,6 @@ from vsdemo.search.stores.store import About
 
 FIRST_SCENE = 1_000_000  # the splits of Storybook end before
 SCENES = 1000  # that a process describes at a time
-GROUP = 1000  # rows of a table that are read at a time
 ENCODED = 16_384  # sentences that are encoded at a time
 
 
@@ -75,15 +75,15 @@ def _describe(first: int) -> list[str]:
     ]
 
 
-def stored(texts: Sequence[str], checkpoint: str, progress: StageProgress) -> Path:
+def stored(texts: Sequence[str], reader: Reader, progress: StageProgress) -> Path:
     """Return a folder of merged embeddings of sentences, as `merge-embeddings` writes it.
 
     Args:
         texts: The N sentences, which take the place of paths of photos.
-        checkpoint: A shipped checkpoint, such as "flickr8k/order".
+        reader: A checkpoint.
         progress: Called with a stage, sentences encoded and all of them.
     """
-    reader = Reader(checkpoints_root() / checkpoint)
+    checkpoint = short_name(reader.folder)
     result = folder() / f"{len(texts)}-{reader.content_hash}"
     if (result / ABOUT).exists():
         return result

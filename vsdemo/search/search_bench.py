@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from vsdemo.core import cores, memory
@@ -23,6 +22,7 @@ from vsdemo.search import bench_vectors
 from vsdemo.search.engine import Reader
 from vsdemo.search.index import Index
 from vsdemo.search.stores import opening
+from vsdemo.search.stores.folder import FolderStore
 from vsdemo.search.stores.store import search_store
 
 CHECKPOINTS = {"cosine": "flickr8k/bow", "order": "flickr8k/order"}  # of 512 numbers
@@ -53,20 +53,19 @@ def measure(count: int, progress: StageProgress) -> dict[str, Any]:
         cannot be wrong. `memory_ratio` is the memory of exact search in that of the vectors.
     """
     texts = bench_vectors.sentences(count + QUERIES, progress)
+    readers = {name: Reader(checkpoints_root() / at) for name, at in CHECKPOINTS.items()}
     folders, queries = {}, {}
-    for name, checkpoint in CHECKPOINTS.items():
-        folders[name] = bench_vectors.stored(texts[:count], checkpoint, progress)
-        reader = Reader(checkpoints_root() / checkpoint)
+    for name, reader in readers.items():
+        folders[name] = bench_vectors.stored(texts[:count], reader, progress)
         queries[name] = bench_vectors.encode(reader, texts[count:]).float()
     result: dict[str, Any] = {"stored": count, "queries": QUERIES}
     result |= _beside_others(folders["order"], queries["order"], progress)
-    scores = {name: Reader(checkpoints_root() / at).score for name, at in CHECKPOINTS.items()}
     result["memory_ratio"] = _memory_ratio(folders["order"], queries["order"], progress)
-    for name, score in scores.items():
-        of_name = _stores(folders[name], score, queries[name][:STORE_QUERIES], progress)
+    for name, reader in readers.items():
+        of_name = _stores(folders[name], reader.score, queries[name][:STORE_QUERIES], progress)
         result |= {f"{key}_{name}": value for key, value in of_name.items()}
     for store in ("usearch", "milvus"):
-        result[f"{store}_recall"] = min(result[f"{store}_recall_{name}"] for name in scores)
+        result[f"{store}_recall"] = min(result[f"{store}_recall_{name}"] for name in readers)
     rounded = {k: round(v, 3) if isinstance(v, float) else v for k, v in result.items()}
     return {**rounded, "cores": cores.available(), "device": str(device())}
 
@@ -74,7 +73,8 @@ def measure(count: int, progress: StageProgress) -> dict[str, Any]:
 def _beside_others(folder: Path, queries: Tensor, progress: StageProgress) -> dict[str, Any]:
     """Return the times of the order violation in single precision, and of BLAS and torch."""
     progress("Beside BLAS and torch", 0, 1)
-    vectors = _rows(folder, STORED).float()
+    store = FolderStore(folder)
+    vectors = store.rows(np.arange(min(STORED, store.about.photos))).float()
     index = Index(Embeddings(vectors.to(device())), range(len(vectors)), ORDER)  # type: ignore[arg-type]
     order, blas = _in_turns(
         lambda number: index.top_specific(Embeddings(queries[[number]]), K),
@@ -87,11 +87,6 @@ def _beside_others(folder: Path, queries: Tensor, progress: StageProgress) -> di
         "order_vs_blas": order / blas,
         "order_vs_torch_1000": faster,
     }
-
-
-def _rows(folder: Path, count: int) -> Tensor:
-    """Return the first embeddings of a folder, (count, D)."""
-    return torch.from_numpy(np.load(folder / "img_emb" / "img_emb_0.npy", mmap_mode="c")[:count])
 
 
 def _in_turns(*ways: Callable[[int], object]) -> list[float]:

@@ -24,12 +24,12 @@ from vsdemo.core.errors import UserError
 from vsdemo.data.catalog.filters import PhotoFilter
 from vsdemo.data.catalog.table import PhotoTable
 from vsdemo.models.scores import Score
+from vsdemo.search.embedding_blocks import DAMAGE
 from vsdemo.search.index import best_of
 from vsdemo.search.stores.addresses import ABOUT
 from vsdemo.search.stores.store import About, Candidates
 
 PATH, TAKEN, CAMERA, WIDTH, HEIGHT = "image_path", "taken", "camera", "width", "height"
-DAMAGE = (OSError, ValueError, LookupError)  # what damaged files raise; pyarrow's are ValueErrors
 
 
 class FolderStore:
@@ -191,27 +191,34 @@ class FolderStore:
 
     def paths(self, numbers: Sequence[int]) -> list[str]:
         """Return the paths of photos, from the folder or tar file that was embedded."""
-        return [self._path(number) for number in numbers]
+        groups, ends = self._groups
+        of_numbers = np.searchsorted(ends, np.asarray(numbers), side="right").tolist()
+        rows = {group: self._paths_of(*groups[group]) for group in {*of_numbers}}
+        # A place is counted from the end of its group.
+        places = zip(numbers, of_numbers, strict=True)
+        return [str(rows[group][number - int(ends[group])]) for number, group in places]
 
-    def _path(self, number: int) -> str:
-        file = int(np.searchsorted(self._ends, number, side="right"))
-        row = number - int(self._ends[file]) + len(self._parts[file])
-        ends = self._group_ends[file]
-        group = int(np.searchsorted(ends, row, side="right"))
+    def _paths_of(self, file: int, group: int) -> pa.ChunkedArray:
+        """Return the paths of a group of rows."""
         try:
-            rows = self._tables[file].read_row_group(group, [PATH], use_threads=False)[PATH]
-            return str(rows[row - int(ends[group])].as_py())  # counted from the group's end
+            return self._tables[file].read_row_group(group, [PATH], use_threads=False)[PATH]
         except DAMAGE:
             raise self._damaged() from None
 
     @cached_property
-    def _group_ends(self) -> list[np.ndarray]:
-        """Rows of each file up to the end of each of its groups, which are read at a time."""
-        tables = [table.metadata for table in self._tables]
-        return [
-            np.cumsum([table.row_group(group).num_rows for group in range(table.num_row_groups)])
-            for table in tables
+    def _groups(self) -> tuple[list[tuple[int, int]], np.ndarray]:
+        """The groups of rows that are read at a time.
+
+        Returns:
+            File and number in the file of G groups, and (G,) the photos up to the end of each.
+        """
+        groups = [
+            (file, group)
+            for file, table in enumerate(self._tables)
+            for group in range(table.num_row_groups)
         ]
+        counts = [self._tables[file].metadata.row_group(group).num_rows for file, group in groups]
+        return groups, np.cumsum(counts)
 
 
 def _needed(conditions: PhotoFilter) -> set[str]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from pydantic import BaseModel, ValidationError
 from torch import Tensor
@@ -25,7 +26,9 @@ from vsdemo.search.stores.store import Candidates, check_numbers
 
 FILE = "photos.usearch"
 METRICS = {"cosine": "cos", "inner": "ip", "euclidean": "l2sq"}  # ours -> usearch's
-SAVED = 250_000  # embeddings after which an interrupted build can go on
+SAVED = (
+    250_000  # embeddings after which the graph is saved, so that an interrupted build can continue
+)
 LEAST_EXPANSION = 256  # nodes that a search visits at least
 
 
@@ -98,7 +101,7 @@ class GraphStore:
 
 
 def build(folder: Path, score: Score, progress: Progress) -> None:
-    """Write the graph of merged embeddings; an interrupted build goes on where it was saved.
+    """Write the graph of merged embeddings; an interrupted build continues where it was saved.
 
     Args:
         folder: The folder of the embeddings.
@@ -127,7 +130,7 @@ def build(folder: Path, score: Score, progress: Progress) -> None:
         write_text(_info_path(path), info.model_dump_json())
         saved = len(graph)
         for block in embeddings.blocks(start=saved):
-            numbers = torch.arange(block.start, block.stop).numpy()
+            numbers = np.arange(block.start, block.stop)
             x = embeddings.rows(numbers)
             check_numbers(x, block.start)
             graph.add(numbers, score.angle_part(x).numpy(), threads=cores.available())

@@ -81,23 +81,16 @@ class MilvusStore:
     def __init__(self, address: str) -> None:
         self._address = address
         self._client, self._name = _connect(address)
-        with _one_sentence(address):
-            info = self._read_info()
+        with _user_errors(address):
+            self._info = _read_info(self._client, address, self._name)
             self._client.load_collection(self._name, timeout=TIMEOUT)
-        self.about = info.about
-        self._info = info
+        self.about = self._info.about
         self._check_count()
-
-    def _read_info(self) -> CollectionInfo:
-        return _read_info(self._client, self._address, self._name)
 
     def _check_count(self) -> None:
         """Raise UserError if photos have been removed from the collection."""
-        with _one_sentence(self._address):
-            rows = self._client.query(
-                self._name, filter="", output_fields=["count(*)"], timeout=TIMEOUT
-            )
-        count = rows[0]["count(*)"]
+        with _user_errors(self._address):
+            count = _count(self._client, self._name)
         if count != self.about.photos:
             raise UserError(
                 f"The collection {self._name} has {count:,} of {self.about.photos:,} photos; run "
@@ -116,7 +109,7 @@ class MilvusStore:
                 f"model by {metric}; run `python -m vsdemo store` with another collection."
             )
         fields = ["vector"] if len(vector) == len(query) else ["vector", "rest"]
-        with _one_sentence(self._address):
+        with _user_errors(self._address):
             (rows,) = self._client.search(
                 self._name,
                 [vector.tolist()],
@@ -146,7 +139,7 @@ class MilvusStore:
 
     def paths(self, numbers: Sequence[int]) -> list[str]:
         """Return the paths of photos."""
-        with _one_sentence(self._address):
+        with _user_errors(self._address):
             rows = self._client.get(
                 self._name, [*numbers], output_fields=["image_path"], timeout=TIMEOUT
             )
@@ -174,7 +167,7 @@ def send(
     about, rows = embeddings.about, _Rows(embeddings)
     info = CollectionInfo(about=about, metric=METRICS[score.metric], index=index)
     client, name = _connect(address)
-    with _one_sentence(address):
+    with _user_errors(address):
         if not client.has_collection(name, timeout=TIMEOUT):
             _create(client, name, info, score)
         elif (stored := _read_info(client, address, name)) != info:
@@ -183,7 +176,7 @@ def send(
                 f"{stored.about.checkpoint} ({stored.metric}, {stored.index}); send these to "
                 f"another one, such as {address.partition('#')[0]}#more."
             )
-        sent = _sent(client, name)
+        sent = _count(client, name) // BATCH * BATCH  # all before have been sent
         for block in embeddings.blocks(start=sent, size=BATCH):
             numbers = np.arange(block.start, block.stop)
             x = embeddings.rows(numbers)
@@ -305,10 +298,10 @@ def _read_info(client: Any, address: str, name: str) -> CollectionInfo:
         ) from None
 
 
-def _sent(client: Any, name: str) -> int:
-    """Return from which number on photos are missing; all before have been sent."""
+def _count(client: Any, name: str) -> int:
+    """Return how many photos a collection has."""
     rows = client.query(name, filter="", output_fields=["count(*)"], timeout=TIMEOUT)
-    return int(rows[0]["count(*)"]) // BATCH * BATCH
+    return int(rows[0]["count(*)"])
 
 
 def _connect(address: str) -> tuple[Any, str]:
@@ -325,13 +318,13 @@ def _connect(address: str) -> tuple[Any, str]:
     uri, _, name = address.partition("#")
     if "://" not in uri:
         Path(uri).absolute().parent.mkdir(parents=True, exist_ok=True)
-    with _one_sentence(address):
+    with _user_errors(address):
         client = MilvusClient(uri, token=os.environ.get("MILVUS_TOKEN", ""), timeout=TIMEOUT)
     return client, name or COLLECTION
 
 
 @contextmanager
-def _one_sentence(address: str) -> Iterator[None]:
+def _user_errors(address: str) -> Iterator[None]:
     """Raise UserError for whatever Milvus or the connection raise within the block."""
     from grpc import RpcError
     from pymilvus.exceptions import MilvusException

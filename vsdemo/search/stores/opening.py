@@ -30,7 +30,7 @@ def open_store(address: str) -> Store:
 
 
 def build(folder: Path, to: str, score: Score, progress: Progress, index: str = "") -> str:
-    """Put merged embeddings into another store; an interrupted run goes on where it was.
+    """Put merged embeddings into another store; an interrupted run continues where it stopped.
 
     Args:
         folder: The folder of the embeddings.
