@@ -26,9 +26,8 @@ from vsdemo.search.stores.store import Candidates, check_numbers
 
 FILE = "photos.usearch"
 METRICS = {"cosine": "cos", "inner": "ip", "euclidean": "l2sq"}  # ours -> usearch's
-SAVED = (
-    250_000  # embeddings after which the graph is saved, so that an interrupted build can continue
-)
+SAVED = 250_000  # new embeddings after which the graph is saved; a build continues from there
+FIRST = 10_000  # embeddings that one thread adds: several leave some without a way to them
 LEAST_EXPANSION = 256  # nodes that a search visits at least
 
 
@@ -133,7 +132,8 @@ def build(folder: Path, score: Score, progress: Progress) -> None:
             numbers = np.arange(block.start, block.stop)
             x = embeddings.rows(numbers)
             check_numbers(x, block.start)
-            graph.add(numbers, score.angle_part(x).numpy(), threads=cores.available())
+            threads = cores.available() if len(graph) >= FIRST else 1
+            graph.add(numbers, score.angle_part(x).numpy(), threads=threads)
             progress(block.stop, about.photos)
             if block.stop - saved >= SAVED or block.stop == about.photos:
                 _save(graph, path)
