@@ -101,9 +101,10 @@ class Relations(Photos):
             texts = np.concatenate([texts, len(self.relations.texts) + rows])
             among_texts = _beside(among_texts, self.chains.among_texts(rows, rows))
             above_photos = _beside(above_photos, np.zeros((len(rows), 0), np.int8))
-        words = self.model.text.collate([self.captions[text] for text in texts]).to(device())
-        assert self.model.image is not None
-        photos = self.model.image(self.photos[torch.from_numpy(shown).to(device())])
+        embedded = self._embed(
+            [self.captions[text] for text in texts],
+            self.photos[torch.from_numpy(shown).to(device())],
+        )
         shares = None
         if self.config.photo_shares:  # of no photo for texts of chains, whose labels are unknown
             known = self.relations.photo_shares[texts[: len(captions) + len(others)]]
@@ -114,7 +115,7 @@ class Relations(Photos):
             above_photos=torch.from_numpy(above_photos).to(device()),
             shares=None if shares is None else torch.from_numpy(shares).to(device()),
         )
-        return self.model.text(words), photos, labels
+        return *embedded, labels
 
     def _other_photos(self, photos: np.ndarray, draw: np.random.Generator) -> np.ndarray:
         """Return `config.other_photos` photos that are none of these."""
