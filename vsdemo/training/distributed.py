@@ -12,6 +12,8 @@ one process, and nothing here does anything.
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -102,7 +104,11 @@ def session() -> Iterator[None]:
         with _talking():
             dist.barrier(_group.control)  # until rank 0 has evaluated the model
     except (UserError, OSError):
+        # torchrun ends the other ranks when one has failed; this one ends by itself and says why.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if _is_first_to_fail(_group.store):
+            if not is_main():
+                print(file=sys.stderr)  # ends the line of the bar of rank 0
             raise
         raise SystemExit(FAILED) from None
     else:
@@ -187,6 +193,9 @@ def event_log(path: Path) -> EventLog:
 
 class _UnwrittenLog(EventLog):
     """The events of a rank that does not write them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.listeners = path, []
 
     def write(self, kind: str, step: int, **values: Any) -> None:
         """Do nothing."""
