@@ -69,7 +69,8 @@ def _train(ranks: int) -> float:
         environment = os.environ | dict.fromkeys(cores.VARIABLES, "1")
         ended = subprocess.run(command, capture_output=True, text=True, env=environment)
         if ended.returncode:
-            raise UserError(f"A training by {ranks} processes failed: {ended.stderr.strip()}.")
+            reason = next((s for s in ended.stderr.splitlines() if s.startswith("vsdemo: ")), "")
+            raise UserError(reason.removeprefix("vsdemo: ") or "A training failed.")
         steps = [event for event in read(out / "events.jsonl") if event["kind"] == "step"]
     first, last = steps[0], steps[-1]
     return float(BATCH * (last["step"] - first["step"]) / (last["time"] - first["time"]))
