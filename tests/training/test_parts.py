@@ -10,24 +10,19 @@ from vsdemo.training import parts
 CHUNK = 3  # of batches of 8
 
 
-@pytest.fixture
-def double(monkeypatch, fake_parser):
-    """Train in double precision."""
-    monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(before)
-
-
 def loss_and_gradients(out, preset: str, *settings: str) -> tuple:
-    """Return the loss of the first batch, the gradients of all weights, and all buffers."""
+    """Return the loss of the first batch, the gradients of all weights, and all buffers.
+
+    All in double precision.
+    """
     run = trainer(out, *settings, preset=preset)
     run.material.photos = run.material.photos.double()
-    run.model.train()
-    embedded = run.material.embed(run.material.batches(0)[0])
-    loss = run.material.loss(*embedded, progress=0.6)["loss"]
-    loss.backward()
+    run.model.double().train()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.Tensor, "float", torch.Tensor.double)  # of embeddings
+        embedded = run.material.embed(run.material.batches(0)[0])
+        loss = run.material.loss(*embedded, progress=0.6)["loss"]
+        loss.backward()
     gradients = {name: w.grad for name, w in run.model.named_parameters() if w.grad is not None}
     return loss.detach(), gradients, dict(run.model.named_buffers())
 
@@ -50,7 +45,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize(("preset", "settings"), [(name, rest) for name, *rest in MODELS])
-def test_chunks_give_the_gradients_of_the_whole_batch(double, tmp_path, preset, settings):
+def test_chunks_give_the_gradients_of_the_whole_batch(fake_parser, tmp_path, preset, settings):
     settings = [*settings, "dropout=0"]
     whole = loss_and_gradients(tmp_path / "a", preset, *settings)
     chunks = loss_and_gradients(tmp_path / "b", preset, *settings, f"chunk={CHUNK}")
@@ -61,7 +56,7 @@ def test_chunks_give_the_gradients_of_the_whole_batch(double, tmp_path, preset, 
     ("preset", "settings"), [(name, rest) for name, *rest in (*MODELS, ("char_gru",))]
 )
 def test_chunks_are_embedded_twice_with_the_same_dropout(
-    double, tmp_path, monkeypatch, preset, settings
+    fake_parser, tmp_path, monkeypatch, preset, settings
 ):
     settings = [*settings, "dropout=0.3", f"chunk={CHUNK}"]
     twice = loss_and_gradients(tmp_path / "a", preset, *settings)

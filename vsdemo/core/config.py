@@ -80,8 +80,8 @@ Chunk = Annotated[
     Field(
         ge=0,
         le=LARGE,
-        description="Captions or photos embedded at a time, in batches beyond memory: slower, with "
-        "the same loss; 0 embeds all at once",
+        description="Captions or photos embedded at a time, twice, in batches beyond memory; 0 "
+        "embeds all at once",
     ),
 ]
 Sampling = Annotated[
