@@ -173,14 +173,13 @@ class Photos(Pairs):
         """Return the embeddings of captions and of their photos, and the numbers of both."""
         inputs = [self.captions[caption] for caption in batch.tolist()]
         owner = self.photo_of[batch].to(device())
-        return *self._embed(inputs, self.photos[owner]), batch, owner
+        captions = parts.embed_texts(self.model.text, inputs, self.config.chunk)
+        return captions, self._embed_photos(owner), batch, owner
 
-    def _embed(self, texts: Sequence[Any], photos: Tensor) -> tuple[Embeddings, Embeddings]:
-        """Embed prepared texts and the features of photos (P, F) or (P, K, F)."""
+    def _embed_photos(self, numbers: Tensor) -> Embeddings:
+        """Embed photos that are given by number, (P,)."""
         assert self.model.image is not None
-        chunk = self.config.chunk
-        embedded = parts.embed_texts(self.model.text, texts, chunk)
-        return embedded, parts.embed_photos(self.model.image, photos, chunk)
+        return parts.embed_photos(self.model.image, self.photos[numbers], self.config.chunk)
 
     def loss(self, *embedded: Any, progress: float) -> dict[str, Tensor]:
         """Return the loss of the configuration, and whatever else is to be logged.
