@@ -160,6 +160,34 @@ def search(
     print(f"Exact search uses {result['memory_ratio']:.2f} times the memory of the vectors")
 
 
+@cli.command()
+def training(
+    rounds: Annotated[int, typer.Option(min=1, help="Times to train by both, in turns.")] = 3,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Compare a training by two processes with one, on a thread each.
+
+    Figures are caption-photo pairs a second in the best round.
+    """
+    from vsdemo.cli.index import showing_progress
+    from vsdemo.training import bench
+
+    with showing_progress() as report:
+        result = bench.measure(rounds, report)
+    if as_json:
+        print_json(result)
+        return
+    rates = result["pairs_per_second"]
+    print(f"gru in batches of {bench.BATCH}, {result['cores']} cores")
+    rows = [
+        ("one process", f"{rates['1']:.1f} pairs/s"),
+        ("two processes", f"{rates['2']:.1f} pairs/s"),
+        ("", f"{result['two_ranks_vs_one']:.2f} times as fast"),
+    ]
+    print_table(rows)
+
+
 def _beside_rclip(rclip: Path, photos: int, rounds: int, *, as_json: bool) -> None:
     from vsdemo.cli.index import showing_progress
     from vsdemo.search import rclip_bench

@@ -36,32 +36,45 @@ def train(  # noqa: PLR0913 (a command's parameters are its options)
 ) -> None:
     """Train a preset, and evaluate it on dev and test.
 
-    Ctrl-C saves and stops; the same command resumes.
+    Ctrl-C saves and stops; the same command resumes. Several processes share each batch if they are
+    started by `torchrun --nproc-per-node 2 -m vsdemo train ...`.
     """
     from vsdemo import models
     from vsdemo.core.config import override
-    from vsdemo.evaluation import cards
-    from vsdemo.models import checkpoint
-    from vsdemo.training import materials, preflight, state
+    from vsdemo.training import distributed, materials, preflight, state
     from vsdemo.training.tensorboard import Board
     from vsdemo.training.trainer import Trainer
 
-    config = override(models.preset(preset)[1], settings or [])
-    for note in preflight.require_dataset(config, data):
-        print(note, file=sys.stderr)
-    preflight.require_memory(preset, config, data)
-    with state.exclusive_run(out):
-        with state.time_limit(minutes):
-            material = materials.create(preset, config, dataset=data, watched=watch or [])
-            trainer = Trainer(out, material)
-            if tensorboard:
-                trainer.events.listeners.append(Board(out))
-            outcome = trainer.run()
-        print_left_out(material.unreadable)
-        if outcome == "stopped":
-            print(f"Training stopped and saved in {out}; run the same command to resume.")
-            return
-        metrics = cards.finish(out)
-        print(cards.table(checkpoint.read_spec(out), metrics))
-    if material.uses_photos:
+    with distributed.session():
+        config = override(models.preset(preset)[1], settings or [])
+        with distributed.main_first():
+            notes = preflight.require_dataset(config, data)
+            preflight.require_memory(preset, config, data, distributed.count_here())
+        if distributed.is_main():
+            print(*notes, sep="\n", end="\n" if notes else "", file=sys.stderr)
+        with distributed.main_only(state.exclusive_run(out)):
+            with state.time_limit(minutes):
+                with distributed.main_first():
+                    material = materials.create(preset, config, dataset=data, watched=watch or [])
+                    trainer = Trainer(out, material)
+                material.join_ranks()
+                if tensorboard and distributed.is_main():
+                    trainer.events.listeners.append(Board(out))
+                outcome = trainer.run()
+            if distributed.is_main():
+                print_left_out(material.unreadable)
+                _finish(out, is_stopped=outcome == "stopped", uses_photos=material.uses_photos)
+
+
+def _finish(out: Path, *, is_stopped: bool, uses_photos: bool) -> None:
+    """Measure the trained model, unless the training was stopped, and print what comes next."""
+    from vsdemo.evaluation import cards
+    from vsdemo.models import checkpoint
+
+    if is_stopped:
+        print(f"Training stopped and saved in {out}; run the same command to resume.")
+        return
+    metrics = cards.finish(out)
+    print(cards.table(checkpoint.read_spec(out), metrics))
+    if uses_photos:
         print(f'\nNext: python -m vsdemo search {out} "a brown dog runs" -k 5')

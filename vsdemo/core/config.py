@@ -75,6 +75,15 @@ BatchSize = Annotated[
         description="Caption-photo pairs a step; all other pairs of the batch are negatives",
     ),
 ]
+Chunk = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=LARGE,
+        description="Captions or photos embedded at a time, twice, in batches beyond memory; 0 "
+        "embeds all at once",
+    ),
+]
 Sampling = Annotated[
     str, OneOf(("one", "all")), Field(description="Captions of each photo used in an epoch")
 ]
@@ -221,6 +230,7 @@ class Config(BaseModel):
     min_count: MinCount = 2
     seed: Seed = 0
     batch_size: BatchSize = 128
+    chunk: Chunk = 0
     sampling: Sampling = "one"
     bucket: Bucket = 1
     epochs: Epochs = 30
@@ -289,7 +299,7 @@ class SymmetricConfig(Config):
 MODEL_GROUP = "The model"  # title of the fields that a model adds
 GROUPS = {  # title -> the shared fields under it, each once
     "Photos and words": ("material", "backbone", "crops", "photos", "min_count", "vectors"),
-    "Batches": ("batch_size", "sampling", "bucket", "seed"),
+    "Batches": ("batch_size", "chunk", "sampling", "bucket", "seed"),
     "How long": ("epochs", "patience", "evaluate_every", "evaluate_sts"),
     "Learning rate": (
         "learning_rate",

@@ -61,6 +61,10 @@ class EventLog:
         for listener in self.listeners:
             listener.write(event)
 
+    def clear(self) -> None:
+        """Delete the file, for a training that starts anew."""
+        self.path.unlink(missing_ok=True)
+
     def rewind(self, step: int) -> None:
         """Drop the events after `step`, because a resumed run repeats those steps."""
         kept = [event for event in read(self.path) if event["step"] <= step]

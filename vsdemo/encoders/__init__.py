@@ -61,6 +61,12 @@ class Encoder(nn.Module):
         """Return the batch that tensors make up; see `inputs`."""
         raise NotImplementedError
 
+    def observe(self, batch: Any) -> None:
+        """Take what depends on all items of a batch from it, before parts of it are embedded.
+
+        That is nothing for most encoders.
+        """
+
     def forward(self, batch: Any) -> Embeddings:
         """Embed a batch: (B, D), or sets (B, K, D) with a mask (B, K)."""
         raise NotImplementedError

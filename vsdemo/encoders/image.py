@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders import Encoder
 from vsdemo.encoders.heads import Head
+from vsdemo.encoders.standardize import standardization
 
 
 class LinearImage(Encoder):
@@ -40,7 +41,7 @@ class LinearImage(Encoder):
         layer: nn.Module | None = None,
     ) -> None:
         super().__init__()
-        self.standardize = nn.BatchNorm1d(features, affine=False) if standardize else nn.Identity()
+        self.standardize = standardization(features, standardize=standardize)
         self.dim = dim
         self.linear = _linear(features, dim) if layer is None else layer
         self.dropout = dropout if isinstance(dropout, nn.Module) else nn.Dropout(dropout)
@@ -58,6 +59,10 @@ class LinearImage(Encoder):
         """Return the batch of features (B, F)."""
         (features,) = tensors
         return features
+
+    def observe(self, batch: Tensor) -> None:
+        """Take mean and variance of the features of a whole batch (B, F)."""
+        self.standardize.observe(batch)
 
     def forward(self, batch: Tensor) -> Embeddings:
         """Embed a batch (B, F): (B, D)."""

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders import Encoder
 from vsdemo.encoders.image import LinearImage
+from vsdemo.encoders.standardize import standardization
 
 
 class RegionImage(Encoder):
@@ -33,7 +34,7 @@ class RegionImage(Encoder):
     ) -> None:
         super().__init__()
         self.dim = dim
-        self.standardize = nn.BatchNorm1d(features, affine=False) if standardize else nn.Identity()
+        self.standardize = standardization(features, standardize=standardize)
         self.dropout = nn.Dropout(dropout)
         self.linear = nn.Linear(features, dim)
         nn.init.xavier_uniform_(self.linear.weight)
@@ -47,10 +48,14 @@ class RegionImage(Encoder):
         """Stack features (K, F) to one batch (B, K, F)."""
         return torch.stack(list(prepared))
 
+    def observe(self, batch: Tensor) -> None:
+        """Take mean and variance of the regions of a whole batch (B, K, F)."""
+        regions, mask = _regions(batch)
+        self.standardize.observe(regions[mask])
+
     def forward(self, batch: Tensor) -> Embeddings:
         """Embed a batch (B, K, F): (B, K, D) with a mask (B, K)."""
-        regions = batch if batch.dim() == 3 else batch[:, None]  # (B, K, F)
-        mask = (regions != 0).any(-1)  # (B, K)
+        regions, mask = _regions(batch)
         features = self.dropout(self.standardize(regions[mask]))  # (R, F)
         x = regions.new_zeros(*mask.shape, self.dim)
         x[mask] = self.linear(features).to(x.dtype)  # Eq. 2
@@ -66,9 +71,24 @@ class RegionMean(LinearImage):
 
     needs = frozenset({"regions"})
 
+    def observe(self, batch: Tensor) -> None:
+        """Take mean and variance of the means of a whole batch (B, K, F)."""
+        super().observe(_means(batch))
+
     def forward(self, batch: Tensor) -> Embeddings:
         """Embed a batch (B, K, F): (B, D)."""
-        if batch.dim() == 3:
-            count = (batch != 0).any(-1).sum(1, keepdim=True).clamp(min=1)  # (B, 1)
-            batch = batch.sum(1) / count
-        return super().forward(batch)
+        return super().forward(_means(batch))
+
+
+def _regions(batch: Tensor) -> tuple[Tensor, Tensor]:
+    """Return features (B, K, F) and which of the regions exist, (B, K)."""
+    regions = batch if batch.dim() == 3 else batch[:, None]
+    return regions, (regions != 0).any(-1)
+
+
+def _means(batch: Tensor) -> Tensor:
+    """Return the mean of the regions that exist: (B, K, F) -> (B, F)."""
+    if batch.dim() == 2:
+        return batch
+    count = (batch != 0).any(-1).sum(1, keepdim=True).clamp(min=1)  # (B, 1)
+    return batch.sum(1) / count

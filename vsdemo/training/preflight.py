@@ -67,13 +67,19 @@ def require_dataset(config: Config, dataset: str | None) -> list[str]:
     return [check.message for check in checks]
 
 
-def require_memory(preset: str, config: Config, dataset: str | None) -> None:
+def require_memory(preset: str, config: Config, dataset: str | None, processes: int = 1) -> None:
     """Check that the machine has the memory that a training takes.
+
+    Args:
+        preset: Name of a preset.
+        config: Its configuration.
+        dataset: Name of a data set; None for the usual one.
+        processes: How many train together on this machine, each with all data.
 
     Raises:
         UserError: If it has not, and as `size` does.
     """
-    result = _check_memory(size(preset, config, dataset).memory)
+    result = _check_memory(processes * size(preset, config, dataset).memory)
     if not result.ok:
         raise UserError(result.message)
 

@@ -122,7 +122,7 @@ def _step(model: DualEncoder, config: Config, amounts: Amounts) -> int:
     batch = min(config.batch_size, amounts.pairs)
     text = CHARACTERS_OF_A_TEXT if config.needs >= CHARACTERS else WORDS_OF_A_TEXT
     width = sum(int(getattr(config, name, 0)) for name in WIDTHS)
-    states = batch * text * STATES * width
+    states = (min(batch, config.chunk) or batch) * text * STATES * width
     scores = SCORE_COPIES * batch * batch
     if model.score.can_align:
         scores += ALIGNED_COPIES * batch * text * batch * amounts.vectors

@@ -11,10 +11,10 @@ import torch
 from tqdm import tqdm
 
 from vsdemo.core.device import autocast, device
-from vsdemo.core.events import EventLog, read
+from vsdemo.core.events import read
 from vsdemo.models import checkpoint
 from vsdemo.models.losses import check_finite
-from vsdemo.training import state
+from vsdemo.training import distributed, state
 from vsdemo.training.materials.material import Material
 
 
@@ -35,7 +35,9 @@ class Trainer:
 
     def __init__(self, out: Path, material: Material) -> None:
         self.out, self.material = out, material
-        self.events = EventLog(out / "events.jsonl")  # fails before hours of feature extraction
+        self.events = distributed.event_log(
+            out / "events.jsonl"
+        )  # fails before hours of feature extraction
         self.model = material.build()
         self.optimizer = material.optimizer()
         average = material.average(self.optimizer)
@@ -57,13 +59,14 @@ class Trainer:
             UserError: If the folder holds a run of another configuration or another process trains
                 there, if the loss or the weights become infinite, or if the disk is full.
         """
-        with state.exclusive_run(self.out), state.report_errors(self.events, lambda: self.step):
+        lock = distributed.main_only(state.exclusive_run(self.out))
+        with lock, state.report_errors(self.events, lambda: self.step):
             resumed = self._restore()
             if not resumed:
-                self.events.path.unlink(missing_ok=True)
+                self.events.clear()
                 self._save()  # a killed run can be resumed from now on
             self.events.rewind(self.step)
-            if self._is_over() and any(e["kind"] == "done" for e in read(self.events.path)):
+            if self._is_over() and distributed.on_main(self._is_done):
                 return "done"
             self._log_start(resumed=resumed)
             with state.handle_signals(self._request_stop):
@@ -72,8 +75,11 @@ class Trainer:
     def _log_start(self, *, resumed: bool) -> None:
         facts = self.material.describe() | {"device": str(device())}
         if not resumed:
-            facts |= self.material.before(self.evaluated)
+            facts |= distributed.on_main(lambda: self.material.before(self.evaluated))
         self.events.write("start", self.step, **facts, steps=self.total)
+
+    def _is_done(self) -> bool:
+        return any(event["kind"] == "done" for event in read(self.events.path))
 
     def _is_over(self) -> bool:
         return self.step >= self.total or self.waited >= self.material.config.patience
@@ -81,7 +87,12 @@ class Trainer:
     def _train_epochs(self) -> str:
         chosen_by = self.material.chosen_by
         with tqdm(
-            total=self.total, initial=self.step, desc=self.material.name, unit="step", mininterval=1
+            total=self.total,
+            initial=self.step,
+            desc=self.material.name,
+            unit="step",
+            mininterval=1,
+            disable=not distributed.is_main(),
         ) as bar:
             while not self._is_over():
                 epoch, done = divmod(self.step, self.material.steps_per_epoch)
@@ -93,6 +104,7 @@ class Trainer:
                     self.seconds += seconds
                     self._log_step(values, pairs_per_second=round(len(batch) / seconds))
                     bar.update()
+                    self.stop_requested = distributed.on_any(self.stop_requested)
                     if self.stop_requested:
                         break
                 if self.step == (epoch + 1) * self.material.steps_per_epoch:
@@ -118,7 +130,7 @@ class Trainer:
             self._evaluate(epoch)
         if snapshot:
             folder = checkpoint.snapshot(self.out, epoch)
-            self.material.save(folder, self.evaluated, atomic=True)
+            distributed.on_main(lambda: self.material.save(folder, self.evaluated, atomic=True))
 
     def _train_step(self, batch: Any) -> dict[str, Any]:
         """Take one optimizer step, or fit a model that is solved at once.
@@ -138,6 +150,7 @@ class Trainer:
         check_finite(losses)
         self.optimizer.zero_grad()
         losses["loss"].backward()
+        distributed.average_gradients(self.model)
         norms = material.adjust_gradients(batch, self.step)
         self.optimizer.step()
         self.step += 1
@@ -151,13 +164,13 @@ class Trainer:
     def _evaluate(self, epoch: int) -> None:
         """Measure the model on dev; save it if it is the best so far."""
         started = time.perf_counter()
-        metrics = self.material.measure(self.evaluated)
+        metrics = distributed.on_main(lambda: self.material.measure(self.evaluated))
         chosen_by = self.material.chosen_by
         improvement = {}
         if chosen_by is not None and metrics[chosen_by] > self.best:
             self.best, self.waited = metrics[chosen_by], 0
             improvement = {chosen_by: self.best}
-            self.material.save(self.out, self.evaluated)
+            distributed.on_main(lambda: self.material.save(self.out, self.evaluated))
         elif chosen_by is not None:
             self.waited += 1
         self.seconds += time.perf_counter() - started
@@ -176,11 +189,11 @@ class Trainer:
             "waited": self.waited,
             "seconds": self.seconds,
         }
-        state.save(self.out, self.modules, self.optimizer, progress)
+        distributed.on_main(lambda: state.save(self.out, self.modules, self.optimizer, progress))
 
     def _restore(self) -> bool:
         """Load the state of the folder's run; return False if there is none."""
-        saved = state.find(self.out, self.material.matches)
+        saved = distributed.on_main(lambda: state.find(self.out, self.material.matches))
         if saved is None:
             return False
         progress, tensors = saved

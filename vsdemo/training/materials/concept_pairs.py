@@ -7,7 +7,7 @@ the rows of the embedding table that are in a batch change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -19,6 +19,7 @@ from vsdemo import models
 from vsdemo.core.config import Config
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import hypernyms, wordnet
 from vsdemo.data.pairs.near_negatives import NearNegatives
 from vsdemo.data.text.vocab import Vocab
@@ -40,11 +41,14 @@ class ConceptPairs(Pairs):
     """Hypernym pairs, for a table of concepts."""
 
     log_interval = 1000
+    has_parts = False  # ranks would have nothing to do but to look up rows
 
     config: HypernymsConfig
     table: ConceptTable
 
     def _load(self, dataset: str | None) -> None:
+        if self.config.chunk:
+            raise UserError(f"{self.preset} looks up rows of a table, all at once; set chunk=0.")
         dataset = dataset or wordnet.NAME
         self.split = hypernyms.split(self.config.protocol, dataset)
         model, _ = models.preset(self.preset)
@@ -124,6 +128,9 @@ class ConceptPairs(Pairs):
         scores = self.model.score(*map(self.table.rows, sides))  # (G, S)
         rows, columns = (-scores < self.config.near_margin).cpu().numpy().nonzero()
         return np.column_stack([self._near.general[rows], specific[columns]])
+
+    def _content(self) -> Iterator[bytes]:
+        yield self.split.train.tobytes()
 
     def _epoch(self, epoch: int) -> Sequence[Tensor]:
         """Return batches (B, 3) of general and specific concept and kind, positive pairs first."""

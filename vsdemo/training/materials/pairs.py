@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -24,7 +26,7 @@ from vsdemo.models import checkpoint, losses
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.losses import check_finite
-from vsdemo.training import optim
+from vsdemo.training import distributed, optim
 from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.size import Amounts
 
@@ -116,6 +118,34 @@ class Pairs(ABC):
         """Whether the model is fitted at once, by `fit`, and not step by step."""
         return self.model.solved
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether a batch can be embedded in parts, by several ranks."""
+        return not self.solved
+
+    def join_ranks(self) -> None:
+        """Start to share batches with the other ranks, if there are any.
+
+        Raises:
+            UserError: If batches have no parts, or the ranks have different data or settings.
+        """
+        if distributed.count() == 1:
+            return
+        if not self.has_parts:
+            raise UserError(
+                f"{self.preset} is trained by one process, as its batches cannot be embedded in "
+                "parts; start it without torchrun."
+            )
+        digest = sha256(json.dumps(self.identity(), sort_keys=True).encode())
+        for part in self._content():
+            digest.update(part)
+        distributed.require_same(digest.hexdigest())
+        distributed.broadcast(self.model)
+
+    @abstractmethod
+    def _content(self) -> Iterator[bytes]:
+        """Yield all that is learnt from, to be compared between ranks."""
+
     def batches(self, epoch: int, start: int = 0) -> Iterable[Tensor]:
         """Return the batches of an epoch from batch number `start` on."""
         return self._epoch(epoch)[start:]
@@ -166,6 +196,7 @@ class Pairs(ABC):
 
     def begin_step(self, optimizer: Optimizer, step: int) -> float:
         """Set and return the learning rate of a step; set the model's dropout."""
+        distributed.seed_step(self.config.seed, step)
         optim.begin_dropout(self.model, self.config, step, self.steps_per_epoch)
         return optim.begin_step(optimizer, self.config, step, self.steps_per_epoch)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from torch import Tensor
 from vsdemo import models
 from vsdemo.core.config import Config
 from vsdemo.core.device import autocast, device
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
@@ -21,7 +22,7 @@ from vsdemo.evaluation.tasks.retrieval import Retrieval
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.losses import check_finite, distillation
-from vsdemo.training import teacher
+from vsdemo.training import parts, teacher
 from vsdemo.training.materials.pairs import Pairs
 from vsdemo.training.probe import Probe
 from vsdemo.training.requirements import Check, Requirements
@@ -160,16 +161,25 @@ class Photos(Pairs):
         """Return the texts of training, the captions first."""
         return self.train_set.captions
 
+    def _content(self) -> Iterator[bytes]:
+        yield from (text.encode() for text in self._texts())
+        yield self.photo_of.numpy().tobytes()
+        yield self.photos.cpu().numpy().tobytes()
+
     def _epoch(self, epoch: int) -> Sequence[Tensor]:
         return epoch_batches(self.config, self.train_set.captions_of, epoch, self.lengths)
 
     def embed(self, batch: Tensor) -> tuple[Any, ...]:
         """Return the embeddings of captions and of their photos, and the numbers of both."""
         inputs = [self.captions[caption] for caption in batch.tolist()]
-        words = self.model.text.collate(inputs).to(device())
         owner = self.photo_of[batch].to(device())
+        captions = parts.embed_texts(self.model.text, inputs, self.config.chunk)
+        return captions, self._embed_photos(owner), batch, owner
+
+    def _embed_photos(self, numbers: Tensor) -> Embeddings:
+        """Embed photos that are given by number, (P,)."""
         assert self.model.image is not None
-        return self.model.text(words), self.model.image(self.photos[owner]), batch, owner
+        return parts.embed_photos(self.model.image, self.photos[numbers], self.config.chunk)
 
     def loss(self, *embedded: Any, progress: float) -> dict[str, Tensor]:
         """Return the loss of the configuration, and whatever else is to be logged.
@@ -177,16 +187,16 @@ class Photos(Pairs):
         With a teacher, `teacher_weight` times `losses.distillation` is added.
         """
         captions, photos, batch, owner = embedded
-        parts = super().loss(captions, photos, owner, progress=progress)
+        losses = super().loss(captions, photos, owner, progress=progress)
         if self.teacher is None:
-            return parts
+            return losses
         taught = distillation(
             self.model.score(captions, photos),
             self.teacher.scores(batch.to(device()), owner),
             self.config.teacher_temperature,
         )
-        total = parts["loss"] + self.config.teacher_weight * taught
-        return {**parts, "loss": total, "distillation": taught.detach()}
+        total = losses["loss"] + self.config.teacher_weight * taught
+        return {**losses, "loss": total, "distillation": taught.detach()}
 
     def fit(self, batch: Tensor) -> dict[str, Tensor]:
         """Fit a model that is solved at once to these captions and their photos."""

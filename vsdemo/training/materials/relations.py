@@ -20,6 +20,7 @@ from vsdemo.data.relations import chains
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.models import checkpoint
 from vsdemo.models.objectives import Labels, RelationConfig
+from vsdemo.training import parts
 from vsdemo.training.materials.photos import Photos
 
 CHAIN_COUNT = 5  # uses in the chains from which a word is known
@@ -101,9 +102,7 @@ class Relations(Photos):
             texts = np.concatenate([texts, len(self.relations.texts) + rows])
             among_texts = _beside(among_texts, self.chains.among_texts(rows, rows))
             above_photos = _beside(above_photos, np.zeros((len(rows), 0), np.int8))
-        words = self.model.text.collate([self.captions[text] for text in texts]).to(device())
-        assert self.model.image is not None
-        photos = self.model.image(self.photos[torch.from_numpy(shown).to(device())])
+        photos = self._embed_photos(torch.from_numpy(shown).to(device()))
         shares = None
         if self.config.photo_shares:  # of no photo for texts of chains, whose labels are unknown
             known = self.relations.photo_shares[texts[: len(captions) + len(others)]]
@@ -114,7 +113,8 @@ class Relations(Photos):
             above_photos=torch.from_numpy(above_photos).to(device()),
             shares=None if shares is None else torch.from_numpy(shares).to(device()),
         )
-        return self.model.text(words), photos, labels
+        inputs = [self.captions[text] for text in texts]
+        return parts.embed_texts(self.model.text, inputs, self.config.chunk), photos, labels
 
     def _other_photos(self, photos: np.ndarray, draw: np.random.Generator) -> np.ndarray:
         """Return `config.other_photos` photos that are none of these."""

@@ -6,7 +6,7 @@ there, chooses the epoch; `data.pairs.nli.training_pairs` says which pairs these
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -21,6 +21,7 @@ from vsdemo.data.pairs import nli
 from vsdemo.evaluation.tasks.nli import measure
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.training import parts
 from vsdemo.training.materials.pairs import Pairs
 from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.schedule import epoch_batches
@@ -68,6 +69,10 @@ class SentencePairs(Pairs):
         self.steps_per_epoch = len(self._epoch(0))
         return self.model
 
+    def _content(self) -> Iterator[bytes]:
+        for pair in self.pairs:
+            yield f"{pair.premise}\n{pair.hypothesis}\n{pair.entailed}".encode()
+
     def _epoch(self, epoch: int) -> Sequence[Tensor]:
         numbers = [[number] for number in range(len(self.pairs))]
         return epoch_batches(self.config, numbers, epoch, self.lengths)
@@ -75,8 +80,8 @@ class SentencePairs(Pairs):
     def embed(self, batch: Tensor) -> tuple[Embeddings, Embeddings, Tensor]:
         """Return hypotheses, premises and whether they are entailed, of these pairs."""
         rows = self.rows[batch].T.flatten().tolist()
-        words = self.model.text.collate([self.sentences[row] for row in rows]).to(device())
-        both = self.model.text(words)  # (2 B, D)
+        texts = [self.sentences[row] for row in rows]
+        both = parts.embed_texts(self.model.text, texts, self.config.chunk)  # (2 B, D)
         return both[: len(batch)], both[len(batch) :], self.entailed[batch].to(device())
 
     def measure(self, model: DualEncoder) -> dict[str, Any]:

@@ -1,0 +1,76 @@
+"""How much faster two processes train than one, with one thread each."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from vsdemo.core import cores
+from vsdemo.core.errors import UserError
+from vsdemo.core.events import read
+from vsdemo.core.progress import StageProgress
+
+BATCH, STEPS = 512, 10  # a batch that is work enough for a core
+PHOTOS = BATCH * (STEPS + 1) // 5  # with five captions each
+SETTINGS = {
+    "backbone": "pocket",
+    "crops": "whole",
+    "epochs": 1,
+    "batch_size": BATCH,
+    "photos": PHOTOS,
+}
+RANKS = {1: "One process", 2: "Two processes"}
+
+
+def measure(rounds: int, progress: StageProgress) -> dict[str, Any]:
+    """Train `gru` on Storybook by one process and by two, in turns.
+
+    Args:
+        rounds: How often both train. The best round counts, as others may use the machine too.
+        progress: Called with a stage, trainings done and all of them.
+
+    Returns:
+        `pairs_per_second`: of one process and of two, in the best round; `rounds`: in all rounds;
+        `two_ranks_vs_one`: the ratio of the best.
+
+    Raises:
+        UserError: If a training fails.
+    """
+    rates: dict[int, list[float]] = {ranks: [] for ranks in RANKS}
+    progress("Features", 0, 1)
+    _train(1)  # draws the pictures and computes their features
+    for number in range(rounds):
+        for turn, (ranks, stage) in enumerate(RANKS.items()):
+            progress(stage, len(RANKS) * number + turn, len(RANKS) * rounds)
+            rates[ranks].append(_train(ranks))
+    one, two = (max(rates[ranks]) for ranks in RANKS)
+    return {
+        "pairs_per_second": {"1": round(one, 1), "2": round(two, 1)},
+        "rounds": {str(ranks): [round(rate, 1) for rate in of] for ranks, of in rates.items()},
+        "two_ranks_vs_one": round(two / one, 2),
+        "cores": cores.available(),
+    }
+
+
+def _train(ranks: int) -> float:
+    """Return how many pairs a second so many processes learn."""
+    with TemporaryDirectory() as folder:
+        out = Path(folder) / "run"
+        command = [
+            *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
+            *(f"--nproc-per-node={ranks}", "-m", "vsdemo", "train", "gru"),
+            *("--data=storybook", f"--out={out}"),
+            *(f"--set={name}={value}" for name, value in SETTINGS.items()),
+        ]
+        environment = os.environ | dict.fromkeys(cores.VARIABLES, "1")
+        ended = subprocess.run(command, capture_output=True, text=True, env=environment)
+        if ended.returncode:
+            reason = next((s for s in ended.stderr.splitlines() if s.startswith("vsdemo: ")), "")
+            raise UserError(reason.removeprefix("vsdemo: ") or "A training failed.")
+        steps = [event for event in read(out / "events.jsonl") if event["kind"] == "step"]
+    first, last = steps[0], steps[-1]
+    return float(BATCH * (last["step"] - first["step"]) / (last["time"] - first["time"]))

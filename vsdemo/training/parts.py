@@ -1,0 +1,82 @@
+"""Batches that are embedded in parts: each rank its share, and some items at a time.
+
+A batch with all of its negatives needs memory for what the backward pass reads: with `chunk`, only
+for so many items at a time. They are embedded without it, and once more, with the same dropout, in
+the backward pass (GradCache: Gao et al., "Scaling deep contrastive learning batch size under memory
+limited setup", RepL4NLP 2021). Loss and gradients are those of the whole batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from vsdemo.core.device import device
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.encoders import Encoder
+from vsdemo.training import distributed
+
+
+def embed_texts(encoder: Encoder, prepared: Sequence[Any], chunk: int) -> Embeddings:
+    """Embed the N prepared texts of a batch, on all ranks together.
+
+    Args:
+        encoder: The text encoder.
+        prepared: What it has prepared.
+        chunk: Texts at a time; 0 for all at once.
+
+    Returns:
+        (N, D), or sets (N, M, D).
+    """
+
+    def batch_of(rows: slice) -> Any:
+        return encoder.collate(prepared[rows]).to(device())
+
+    return _embed(encoder, batch_of, len(prepared), chunk)
+
+
+def embed_photos(encoder: Encoder, features: Tensor, chunk: int) -> Embeddings:
+    """Embed the photos of a batch, on all ranks together.
+
+    Args:
+        encoder: The image encoder.
+        features: (N, F), or of regions (N, K, F).
+        chunk: Photos at a time; 0 for all at once.
+
+    Returns:
+        (N, D), or sets (N, K, D).
+    """
+    if _is_in_parts(chunk):
+        encoder.observe(features)
+    return _embed(encoder, features.__getitem__, len(features), chunk)
+
+
+def _is_in_parts(chunk: int) -> bool:
+    return chunk > 0 or distributed.count() > 1
+
+
+def _embed(
+    encoder: Encoder, batch_of: Callable[[slice], Any], items: int, chunk: int
+) -> Embeddings:
+    """Embed items, of which `batch_of` returns those of a slice as a batch of the encoder."""
+    if not _is_in_parts(chunk):
+        return encoder(batch_of(slice(0, items)))
+    own = distributed.share(items)
+    if own.start == own.stop:  # more ranks than items; a rank without any embeds one in vain
+        return distributed.gather(encoder(batch_of(slice(0, 1)))[:0], items)
+    starts = range(own.start, own.stop, chunk or items)
+    batches = (batch_of(slice(start, min(start + (chunk or items), own.stop))) for start in starts)
+    parts = [_embed_twice(encoder, batch) if chunk else encoder(batch) for batch in batches]
+    return distributed.gather(Embeddings.cat(parts), items)
+
+
+def _embed_twice(encoder: Encoder, batch: Any) -> Embeddings:
+    """Embed a batch, and again in the backward pass."""
+    weight = next(encoder.parameters())  # tells `checkpoint` whose random state it has to restore
+    embeddings: Embeddings = checkpoint(
+        lambda batch, _: encoder(batch), batch, weight, use_reentrant=False
+    )
+    return embeddings
