@@ -44,6 +44,7 @@ METRICS = {"cosine": "COSINE", "inner": "IP", "euclidean": "L2"}  # ours -> Milv
 ABOUT = "vsdemo"  # property of a collection
 BATCH = 1000  # rows that are sent at a time
 TIMEOUT = 20.0  # seconds for an answer
+SEND_TIMEOUT = 600.0  # seconds to take a batch in, as Milvus may first write and index older ones
 UNKNOWN = -(1 << 62)  # time of a photo without a date
 MAX_PATH = 4096  # bytes
 EXACT_INDEX = "FLAT"  # compares a query with all vectors
@@ -181,9 +182,9 @@ def send(
             numbers = np.arange(block.start, block.stop)
             x = embeddings.rows(numbers)
             check_numbers(x, block.start)
-            client.upsert(name, [*rows.of(block, x.float(), score)], timeout=TIMEOUT)
+            client.upsert(name, [*rows.of(block, x.float(), score)], timeout=SEND_TIMEOUT)
             progress(block.stop, about.photos)
-        client.flush(name)
+        client.flush(name, timeout=SEND_TIMEOUT)
     progress(about.photos, about.photos)
 
 
@@ -332,7 +333,8 @@ def _user_errors(address: str) -> Iterator[None]:
     try:
         yield
     except (MilvusException, RpcError, OSError) as error:
-        text = str(getattr(error, "message", "") or error)
+        details = getattr(error, "details", None)  # of an error of gRPC
+        text = str(details() if details else getattr(error, "message", "") or error)
         reason = text.splitlines()[0][:200] if text else type(error).__name__
         raise UserError(
             f"Milvus at {address} does not answer as it should ({reason}); check that it runs, or "
