@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from subprocess import CalledProcessError
 from types import ModuleType
 from typing import Any, ClassVar, cast
 
@@ -27,7 +28,11 @@ CPU_BLOCK = 1 << 20
 GPU_PART = 262_144
 CPU_PART = 1024
 LARGE = 32_768  # stored items, from which on compiled code is used
-MANY = 1 << 22  # numbers to compare, from which on compiled code is worth loading
+KERNELS = {"cpu": "vsdemo.models.cpu_kernels", "cuda": "vsdemo.models.gpu_kernels"}
+MANY = {
+    "cpu": 1 << 22,
+    "cuda": 1 << 27,
+}  # numbers to compare, from which on compiled code is faster
 COMPILED = (torch.float32, torch.float64)
 STORED = (torch.float32, torch.float16)  # precisions of stored items that are compiled for
 ROUNDING = 1e-3  # by which half precision changes the length of a vector of length 1, at most
@@ -94,10 +99,10 @@ class Score:
     def _compiled(
         self, kernels: ModuleType, query: Tensor, stored: Tensor, *, symmetric: bool
     ) -> Tensor | None:
-        """Return `of_query` by `vsdemo.models.compiled`; None if it has no such score.
+        """Return `of_query` by compiled code; None if there is none for this score.
 
         Args:
-            kernels: The module.
+            kernels: The module of the device, see KERNELS.
             query: (D,).
             stored: (N, D).
             symmetric: Return the `symmetric` scores instead.
@@ -413,6 +418,8 @@ class _OrderViolation(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
         lower, upper = ctx.saved_tensors
         to_lower, to_upper = torch.zeros_like(lower), torch.zeros_like(upper)
+        if lower.device.type != "cpu" and (kernels := _kernels_for_pairs(lower, upper)) is not None:
+            return cast(tuple[Tensor, Tensor], kernels.violation_gradients(lower, upper, grad))
         if lower.device.type == "cpu" and grad.count_nonzero() < SPARSE * grad.numel():
             for rows, columns in _pairs(grad, lower):
                 slope = (lower[rows] - upper[columns]).clamp_(min=0)  # (n, D)
@@ -428,27 +435,31 @@ class _OrderViolation(torch.autograd.Function):
 
 
 def _kernels_for_pairs(lower: Tensor, upper: Tensor) -> ModuleType | None:
-    """Return `vsdemo.models.compiled` if it can compare these items, and they are many."""
-    if lower.device.type != "cpu" or not (lower.dtype == upper.dtype in COMPILED):
+    """Return the compiled code of a device if it can compare these items, and they are many."""
+    many = MANY.get(lower.device.type)
+    if many is None or not (lower.dtype == upper.dtype in COMPILED):
         return None
-    return _kernels() if len(lower) * upper.numel() >= MANY else None
+    return _kernels(lower.device) if len(lower) * upper.numel() >= many else None
 
 
 def _kernels_for_stored(stored: Embeddings) -> ModuleType | None:
-    """Return `vsdemo.models.compiled` if it can read these stored items."""
+    """Return the compiled code of a device if it can read these stored items."""
     x = stored.x
-    is_readable = x.device.type == "cpu" and x.dtype in STORED and stored.mask is None
-    return _kernels() if is_readable else None
+    is_readable = x.device.type in KERNELS and x.dtype in STORED and stored.mask is None
+    return _kernels(x.device) if is_readable else None
 
 
 @cache
-def _kernels() -> ModuleType | None:
-    """Return `vsdemo.models.compiled`; None where nothing can be compiled."""
+def _kernels(device: torch.device) -> ModuleType | None:
+    """Return the compiled code of a device; None where nothing can be compiled."""
     try:
-        return import_module("vsdemo.models.compiled")
-    except (ImportError, RuntimeError, OSError) as error:  # no place for what is compiled
+        kernels = import_module(KERNELS[device.type])
+        one = torch.zeros(1, 1, device=device)
+        kernels.violation(one, one)  # fails where Triton has no compiler
+    except (ImportError, RuntimeError, OSError, CalledProcessError) as error:
         log.warning("scores are not compiled (%s)", error)
         return None
+    return kernels
 
 
 def _pairs(grad: Tensor, lower: Tensor) -> Iterator[tuple[Tensor, Tensor]]:

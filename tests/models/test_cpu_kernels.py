@@ -1,4 +1,4 @@
-"""The compiled scores against a plain loop, and against the operations of torch."""
+"""The compiled scores of the CPU against a plain loop, and against the operations of torch."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vsdemo.core.embeddings import Embeddings
-from vsdemo.models import compiled, scores
+from vsdemo.models import cpu_kernels, scores
 
 SHAPES = st.tuples(st.integers(1, 5), st.integers(1, 40), st.integers(1, 9))
 
@@ -23,7 +23,7 @@ def items(count, dim, dtype=torch.float32, seed=0):
 def test_it_equals_a_plain_loop(shape, dtype):
     lower_count, upper_count, dim = shape
     lower, upper = items(lower_count, dim, dtype), items(upper_count, dim, dtype, seed=1)
-    result = compiled.violation(lower, upper)
+    result = cpu_kernels.violation(lower, upper)
     assert result.dtype == dtype
     for i, low in enumerate(lower.tolist()):
         for j, up in enumerate(upper.tolist()):
@@ -34,14 +34,14 @@ def test_it_equals_a_plain_loop(shape, dtype):
 def test_views_and_a_part_of_the_coordinates():
     lower, upper = items(3, 12)[:, 5:], items(64, 12, seed=1)[::2, 5:]
     expected = (lower[:, None] - upper).clamp(min=0).square().sum(-1)
-    torch.testing.assert_close(compiled.violation(lower, upper), expected)
+    torch.testing.assert_close(cpu_kernels.violation(lower, upper), expected)
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(5000, 1), (1, 5000), (300, 700)])
 def test_many_items_of_one_side(lower, upper):
     a, b = items(lower, 64), items(upper, 64, seed=1)
     expected = torch.stack([(row - b).clamp(min=0).square().sum(-1) for row in a])
-    torch.testing.assert_close(compiled.violation(a, b), expected)
+    torch.testing.assert_close(cpu_kernels.violation(a, b), expected)
 
 
 def test_without_a_place_to_compile_torch_computes(monkeypatch, caplog):
@@ -49,7 +49,7 @@ def test_without_a_place_to_compile_torch_computes(monkeypatch, caplog):
         raise RuntimeError("cannot cache function")
 
     monkeypatch.setattr(scores, "import_module", fail)
-    monkeypatch.setattr(scores, "MANY", 1)
+    monkeypatch.setitem(scores.MANY, "cpu", 1)
     scores._kernels.cache_clear()
     try:
         x = Embeddings(items(5, 4))
@@ -61,8 +61,8 @@ def test_without_a_place_to_compile_torch_computes(monkeypatch, caplog):
 
 
 def test_no_items():
-    assert compiled.violation(items(0, 4), items(3, 4)).shape == (0, 3)
-    assert compiled.violation(items(3, 4), items(0, 4)).shape == (3, 0)
+    assert cpu_kernels.violation(items(0, 4), items(3, 4)).shape == (0, 3)
+    assert cpu_kernels.violation(items(3, 4), items(0, 4)).shape == (3, 0)
 
 
 @pytest.mark.parametrize("side", ["lower", "upper"])
@@ -71,14 +71,14 @@ def test_what_is_no_number_is_never_a_match(side, number):
     lower, upper = items(2, 40), items(20, 40, seed=1)
     (lower if side == "lower" else upper)[1, 7] = number
     expected = (lower[:, None] - upper).clamp(min=0).square().sum(-1)
-    torch.testing.assert_close(compiled.violation(lower, upper), expected, equal_nan=True)
+    torch.testing.assert_close(cpu_kernels.violation(lower, upper), expected, equal_nan=True)
 
 
 def test_threads_at_the_same_time():
     lower, upper = items(4, 64), items(5000, 64, seed=1)
-    expected = compiled.violation(lower, upper)
+    expected = cpu_kernels.violation(lower, upper)
     with ThreadPoolExecutor(8) as pool:
-        for result in pool.map(lambda _: compiled.violation(lower, upper), range(40)):
+        for result in pool.map(lambda _: cpu_kernels.violation(lower, upper), range(40)):
             assert torch.equal(result, expected)
 
 
@@ -86,9 +86,9 @@ def test_threads_at_the_same_time():
 def calls(monkeypatch):
     """Calls of the compiled function, which is used from the first number on."""
     calls = []
-    kernel = compiled.violation
-    monkeypatch.setattr(scores, "MANY", 1)
-    monkeypatch.setattr(compiled, "violation", lambda *args: calls.append(args) or kernel(*args))
+    kernel = cpu_kernels.violation
+    monkeypatch.setitem(scores.MANY, "cpu", 1)
+    monkeypatch.setattr(cpu_kernels, "violation", lambda *args: calls.append(args) or kernel(*args))
     return calls
 
 
@@ -125,14 +125,14 @@ def test_one_query_with_stored_items(name, shape, dtype):
     start, count, dim = shape
     query, stored = items(1, dim)[0], items(count, start + dim + 3, seed=1).to(dtype)
     expected = FORMULAS[name](query, stored[:, start : start + dim].float())
-    result = getattr(compiled, name)(query, stored, start)
+    result = getattr(cpu_kernels, name)(query, stored, start)
     torch.testing.assert_close(result, expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_many_stored_items_are_added_up_as_few_are(name):
     query, stored = items(1, 64)[0], items(20_000, 64, seed=1).half()
-    run = getattr(compiled, name)
+    run = getattr(cpu_kernels, name)
     assert torch.equal(run(query, stored)[-500:], run(query, stored[-500:]))
 
 
@@ -141,10 +141,13 @@ def test_many_stored_items_are_added_up_as_few_are(name):
 def test_every_number_in_half_precision(name, number):
     query, stored = items(1, 40)[0], items(6, 40, seed=1).half()
     stored[3, 7] = number
-    result, expected = getattr(compiled, name)(query, stored), FORMULAS[name](query, stored.float())
+    result, expected = (
+        getattr(cpu_kernels, name)(query, stored),
+        FORMULAS[name](query, stored.float()),
+    )
     torch.testing.assert_close(result, expected, equal_nan=True)
 
 
 @pytest.mark.parametrize("name", ["violations_below", "violations_above"])
 def test_no_stored_items(name):
-    assert getattr(compiled, name)(items(1, 4)[0], items(0, 4)).shape == (0,)
+    assert getattr(cpu_kernels, name)(items(1, 4)[0], items(0, 4)).shape == (0,)
