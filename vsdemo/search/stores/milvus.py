@@ -44,7 +44,7 @@ METRICS = {"cosine": "COSINE", "inner": "IP", "euclidean": "L2"}  # ours -> Milv
 ABOUT = "vsdemo"  # property of a collection
 BATCH = 1000  # rows that are sent at a time
 TIMEOUT = 20.0  # seconds for an answer
-SEND_TIMEOUT = 600.0  # seconds to take a batch in, as Milvus may first write and index older ones
+SLOW_TIMEOUT = 600.0  # seconds to open a file, load a collection or take in a batch
 UNKNOWN = -(1 << 62)  # time of a photo without a date
 MAX_PATH = 4096  # bytes
 EXACT_INDEX = "FLAT"  # compares a query with all vectors
@@ -84,7 +84,7 @@ class MilvusStore:
         self._client, self._name = _connect(address)
         with _user_errors(address):
             self._info = _read_info(self._client, address, self._name)
-            self._client.load_collection(self._name, timeout=TIMEOUT)
+            self._client.load_collection(self._name, timeout=SLOW_TIMEOUT)
         self.about = self._info.about
         self._check_count()
 
@@ -182,9 +182,9 @@ def send(
             numbers = np.arange(block.start, block.stop)
             x = embeddings.rows(numbers)
             check_numbers(x, block.start)
-            client.upsert(name, [*rows.of(block, x.float(), score)], timeout=SEND_TIMEOUT)
+            client.upsert(name, [*rows.of(block, x.float(), score)], timeout=SLOW_TIMEOUT)
             progress(block.stop, about.photos)
-        client.flush(name, timeout=SEND_TIMEOUT)
+        client.flush(name, timeout=SLOW_TIMEOUT)
     progress(about.photos, about.photos)
 
 
@@ -317,10 +317,13 @@ def _connect(address: str) -> tuple[Any, str]:
         ) from None
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # its errors are raised as well
     uri, _, name = address.partition("#")
-    if "://" not in uri:
+    is_file = "://" not in uri
+    if is_file:
         Path(uri).absolute().parent.mkdir(parents=True, exist_ok=True)
     with _user_errors(address):
         client = MilvusClient(uri, token=os.environ.get("MILVUS_TOKEN", ""), timeout=TIMEOUT)
+        if is_file:  # the first call reads it
+            client.list_collections(timeout=SLOW_TIMEOUT)
     return client, name or COLLECTION
 
 
