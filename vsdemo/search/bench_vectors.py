@@ -97,7 +97,10 @@ def stored(texts: Sequence[str], reader: Reader, progress: StageProgress) -> Pat
         x.flush()
     (result / "metadata").mkdir(exist_ok=True)
     parquet.write_table(
-        pa.table({PATH: texts}), result / "metadata" / "metadata_0.parquet", row_group_size=GROUP
+        pa.table({PATH: texts}),
+        result / "metadata" / "metadata_0.parquet",
+        row_group_size=GROUP,
+        use_dictionary=False,
     )
     about = About(
         checkpoint=checkpoint, content_hash=reader.content_hash, dim=dim, photos=len(texts)

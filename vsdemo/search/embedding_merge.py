@@ -37,7 +37,7 @@ from vsdemo.search.export import to_matrix
 from vsdemo.search.stores.addresses import ABOUT
 
 ROWS = 1_000_000  # of a file
-GROUP = 1000  # rows of a table that are read at a time
+GROUP = 250  # rows of a table that are read at a time, for the path of one of them
 UNREADABLE = "unreadable.csv"
 
 
@@ -272,7 +272,7 @@ def _write_pair(
         atomic(matrix) as temporary,
         atomic(table) as temporary_table,
         temporary.open("wb") as numbers,  # `np.memmap` crashes if the disk is full
-        parquet.ParquetWriter(temporary_table, columns) as rows,
+        parquet.ParquetWriter(temporary_table, columns, use_dictionary=False) as rows,
     ):
         header = {"descr": "<f2", "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(numbers, header)
