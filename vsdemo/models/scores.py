@@ -52,6 +52,7 @@ class Score:
             are defined.
         metric: By which similarity of `angle_part` a vector engine finds candidates for the best
             items: "cosine", "inner" or "euclidean".
+        candidates: How many of them it has to find for each of the best items.
     """
 
     unit: ClassVar[str]
@@ -59,6 +60,7 @@ class Score:
     normalized: ClassVar[bool] = True
     can_align: ClassVar[bool] = False
     metric: ClassVar[str] = "cosine"
+    candidates: ClassVar[int] = 10
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return all scores, (G, S)."""
@@ -498,6 +500,7 @@ class AngleAndOrder(Score):
         "than the photo shows."
     )
     normalized = False
+    candidates = 20  # the engine does not know the violation
 
     def __init__(self, angle: int, *, weight: float) -> None:
         self.angle, self.weight = angle, weight

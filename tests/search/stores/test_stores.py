@@ -9,7 +9,7 @@ from tests.search.stores.conftest import COUNT, DIM, path_of, vectors, write_fol
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.data.catalog.filters import Orientation, PhotoFilter
-from vsdemo.models.scores import ORDER, SCORES, angle_and_order
+from vsdemo.models.scores import ORDER, SCORES, OrderViolation, angle_and_order
 from vsdemo.search.stores import opening
 from vsdemo.search.stores.addresses import is_store
 from vsdemo.search.stores.folder import FolderStore
@@ -87,7 +87,7 @@ def test_more_results_than_photos(tmp_path, make_store):
 
 def test_what_is_certain_is_so(embeddings, make_store, monkeypatch):
     monkeypatch.setattr("vsdemo.search.stores.store.CANDIDATES", 40)
-    monkeypatch.setattr("vsdemo.search.stores.store.TIMES", 1)
+    monkeypatch.setattr(OrderViolation, "candidates", 1)
     store, x = make_store(embeddings, ORDER), vectors(COUNT)
     for row in [*vectors(30, seed=1), x[3]]:
         query = Embeddings(row[None])

@@ -16,8 +16,7 @@ from vsdemo.data.catalog.filters import PhotoFilter
 from vsdemo.models.scores import Score
 from vsdemo.search.index import best_of
 
-CANDIDATES = 200  # at least, whatever the number of results
-TIMES = 10  # as many candidates as results
+CANDIDATES = 100  # at least, whatever the number of results
 
 
 class About(BaseModel, frozen=True):
@@ -120,7 +119,7 @@ def search_store(
         UserError: As `Store.candidates`.
     """
     query = query.to("cpu").float()
-    count = max(CANDIDATES, TIMES * k)
+    count = max(CANDIDATES, score.candidates * k)
     candidates = store.candidates(query.x[0], score, count, conditions or PhotoFilter())
     scores = score.of_query(query, Embeddings(candidates.x))
     places = best_of(scores, k)
