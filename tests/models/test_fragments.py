@@ -63,6 +63,20 @@ def test_the_score_equals_plain_loops(score, monkeypatch):
     torch.testing.assert_close(score(general, specific), expected)
 
 
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize("large", [1, 10**6], ids=["compiled", "in parts"])
+def test_one_query_has_the_same_scores(score, monkeypatch, large, dtype, symmetric):
+    monkeypatch.setattr(scores, "LARGE", large)
+    monkeypatch.setattr(scores, "CPU_PART", 3)
+    query, stored = sets(1, 4, 1, dim=21), sets(8, 3, 2, dim=21)
+    query, stored = query.float(), Embeddings(stored.x.to(dtype), stored.mask)
+    stored.x[5], stored.mask[5] = 0, False  # a photo without regions
+    expected = (score.symmetric if symmetric else score)(query, stored.float())[0]
+    result = score.of_query(query, stored, symmetric=symmetric)
+    torch.testing.assert_close(result, expected, rtol=1e-5, atol=1e-5)
+
+
 def test_pairs_are_the_diagonal(score):
     general, specific = sets(5, 4, 1), sets(5, 3, 2)
     whole = score(general, specific)

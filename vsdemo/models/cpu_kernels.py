@@ -88,14 +88,45 @@ def violations_above(query: Tensor, stored: Tensor, start: int = 0) -> Tensor:
     return _scan(_violations_of_query, query, stored, start, np.float32(-1))
 
 
+def alignments(
+    parts: Tensor, stored: Tensor, regions: Tensor, *, best_region: bool = False
+) -> Tensor:
+    """Return what the parts of a sentence add to its scores with N stored photos, (N,).
+
+    It is the sum over parts j of sum_i max(0, v_i . s_j) / regions, or of max_i max(0, v_i . s_j)
+    with `best_region`; a region v_i that is missing is a vector of zeros.
+
+    Args:
+        parts: s, (M, D), on the CPU.
+        stored: v, (N, K, D), on the CPU, in single or half precision.
+        regions: How many regions each photo has, (N,).
+        best_region: Whether only the best region counts for each part.
+    """
+    result = torch.empty(len(stored))
+    s, out = parts.detach().float().contiguous().numpy(), result.numpy()
+    counts = np.ones(len(stored), np.float32) if best_region else regions.float().numpy()
+    sets = _readable(stored)
+    width = len(parts) * stored[:1].numel()
+    _in_parts(
+        len(sets),
+        width,
+        lambda part: _alignments(s, sets[part], counts[part], best_region, out[part]),
+    )
+    return result
+
+
+def _readable(stored: Tensor) -> np.ndarray:
+    """Return stored items as numba reads them: half precision as the bits that it has."""
+    rows: np.ndarray = stored.detach().contiguous().numpy()
+    return rows.view(np.uint16) if stored.dtype == torch.half else rows
+
+
 def _scan(
     kernel: Callable[..., None], query: Tensor, stored: Tensor, start: int, *more: Any
 ) -> Tensor:
     result = torch.empty(len(stored))
     numbers, out = query.detach().float().contiguous().numpy(), result.numpy()
-    rows = stored.detach().contiguous().numpy()
-    if stored.dtype == torch.half:
-        rows = rows.view(np.uint16)  # numba has no numbers in half precision
+    rows = _readable(stored)
     _in_parts(
         len(rows), len(numbers), lambda part: kernel(numbers, rows[part], start, out[part], *more)
     )
@@ -188,3 +219,24 @@ def _violations_of_query(query: Any, rows: Any, start: int, result: Any, sign: f
         for d in range(len(query)):
             total += max(sign * (query[d] - _single(row[d])), zero) ** 2
         result[i] = total
+
+
+@_jit
+def _alignments(parts: Any, sets: Any, counts: Any, best_region: bool, result: Any) -> None:  # noqa: FBT001
+    zero = np.float32(0)
+    region = np.empty(parts.shape[1], np.float32)
+    best = np.empty(len(parts), np.float32)
+    for i in range(len(sets)):
+        best[:] = zero
+        total = zero
+        for k in range(sets.shape[1]):
+            for d in range(len(region)):
+                region[d] = _single(sets[i, k, d])
+            for j in range(len(parts)):
+                product = zero
+                for d in range(len(region)):
+                    product += region[d] * parts[j, d]
+                product = max(product, zero)
+                total += product
+                best[j] = max(best[j], product)
+        result[i] = best.sum() if best_region else total / counts[i]

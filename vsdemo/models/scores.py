@@ -27,7 +27,7 @@ CPU_BLOCK = 1 << 20
 # Stored items that are converted to single precision and scored at a time.
 GPU_PART = 262_144
 CPU_PART = 1024
-LARGE = 32_768  # stored items, from which on compiled code is used
+LARGE = 1 << 24  # stored numbers, from which on compiled code is used
 KERNELS = {"cpu": "vsdemo.models.cpu_kernels", "cuda": "vsdemo.models.gpu_kernels"}
 MANY = {
     "cpu": 1 << 22,
@@ -86,7 +86,7 @@ class Score:
             stored: N specific items on the same device, in single or half precision.
             symmetric: Return the `symmetric` scores instead.
         """
-        if len(stored) >= LARGE and (kernels := _kernels_for_stored(stored)) is not None:
+        if stored.mask is None and (kernels := _kernels_for_stored(stored)) is not None:
             scores = self._compiled(kernels, query.x[0], stored.x, symmetric=symmetric)
             if scores is not None:
                 return scores
@@ -445,9 +445,9 @@ def _kernels_for_pairs(lower: Tensor, upper: Tensor) -> ModuleType | None:
 
 
 def _kernels_for_stored(stored: Embeddings) -> ModuleType | None:
-    """Return the compiled code of a device if it can read these stored items."""
+    """Return the compiled code of a device if it can read these stored items, and they are many."""
     x = stored.x
-    is_readable = x.device.type in KERNELS and x.dtype in STORED and stored.mask is None
+    is_readable = x.device.type in KERNELS and x.dtype in STORED and x.numel() >= LARGE
     return _kernels(x.device) if is_readable else None
 
 
@@ -651,6 +651,18 @@ class FragmentAlignment(Score):
                 aligned = self.align_parts(sentences, photos)
                 scores[i : i + rows, j : j + columns] = self.pool_parts(aligned, sentences, photos)
         return scores
+
+    def of_query(self, query: Embeddings, stored: Embeddings, *, symmetric: bool = False) -> Tensor:
+        """Return the scores of one query with N stored items, (N,), in single precision."""
+        is_compiled = not symmetric and stored.x.device.type == "cpu"
+        if not is_compiled or (kernels := _kernels_for_stored(stored)) is None:
+            return super().of_query(query, stored, symmetric=symmetric)
+        fragments = query.x[_mask(query)]  # (M, D)
+        regions = _mask(stored).sum(1).clamp(min=1)  # |g_k|, (N,)
+        sums: Tensor = kernels.alignments(
+            fragments, stored.x, regions, best_region=self.best_region
+        )
+        return sums / (len(fragments) + self.smoothing)
 
     def align(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return v_i . s_j of all fragments and regions, (G, S, M, K)."""
