@@ -87,7 +87,7 @@ def test_rows_are_those_of_the_blocks_in_the_order_of_the_photos(out):
     blocks = [read_rows(block(out, shard, n)) for shard in (1, 2, 3) for n in (0, 1)]
     assert x.dtype == np.float16
     np.testing.assert_array_equal(x, np.concatenate([to_matrix(b) for b in blocks]))
-    assert table.columns.tolist() == ["image_path", "caption"]
+    assert table.columns.tolist() == [*embedding_blocks.COLUMNS]
     assert table.image_path.tolist() == [
         f"{tar}.tar/{tar}{number}.jpg" for tar in range(3) for number in range(7)
     ]
@@ -135,7 +135,8 @@ def test_without_captions_there_is_no_such_column(tmp_path):
     (tmp_path / "photos" / "a.jpg").write_bytes(photo_bytes(1)[0])
     embed(SHIPPED / "gru", tmp_path / "photos", tmp_path / "out", shards=1)
     merge(tmp_path / "out")
-    assert read(tmp_path / "out")[1].columns.tolist() == ["image_path"]
+    columns = [name for name in embedding_blocks.COLUMNS if name != "caption"]
+    assert read(tmp_path / "out")[1].columns.tolist() == columns
 
 
 def test_what_an_interrupted_run_has_left_is_removed(out):
@@ -193,7 +194,7 @@ def first_cut_short(made, out):
 def changed(made, out):
     path = block(out, 2, 1)
     content = bytearray(path.read_bytes())
-    content[300] ^= 1  # in the rows, so that the end of the file still says what it holds
+    content[len(content) // 3] ^= 1  # in the rows: the end still says what they are
     path.write_bytes(content)
     return f"{path} is damaged or cut short; delete it, and run the command of shard 2/3 again"
 

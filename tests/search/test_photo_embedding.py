@@ -9,24 +9,32 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import date, datetime
 
 import numpy as np
 import pytest
+from PIL import Image
 from pyarrow import parquet
 
 from tests.support.photo_tars import photo_bytes, write_tar
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.core.paths import ROOT
+from vsdemo.data.catalog.filters import Orientation, PhotoFilter
 from vsdemo.data.photo_files import Shard, find_photos
 from vsdemo.search import embedding_blocks
 from vsdemo.search.embedding_blocks import block_paths, read_info, read_rows
+from vsdemo.search.embedding_merge import merge
 from vsdemo.search.engine import Reader
 from vsdemo.search.export import to_matrix
 from vsdemo.search.photo_embedding import PhotoEmbedder
+from vsdemo.search.stores.folder import FolderStore
 
 SHIPPED = ROOT / "checkpoints" / "storybook"
 PHOTOS = 23
+SIDECAR = """<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF
+xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
+xmlns:exif="http://ns.adobe.com/exif/1.0/" exif:DateTimeOriginal="{}"/></rdf:RDF></x:xmpmeta>"""
 HALF = 2e-3  # precision of a vector of length 1 in float16, with another batch
 
 
@@ -83,6 +91,50 @@ def rows(to):
     names = [name for table in tables for name in table["image_path"].to_pylist()]
     captions = [caption for table in tables for caption in table["caption"].to_pylist()]
     return names, captions, np.concatenate([to_matrix(table) for table in tables if len(table)])
+
+
+def test_what_is_known_of_the_photos(embedder, tmp_path):
+    photo = wide_photo(tmp_path)
+    exif = photo.getexif()
+    exif[0x112], exif[0x10F], exif[0x110] = 6, "Canon", "Canon EOS R"  # a quarter turn
+    exif[0x132] = "2024:05:31 14:02:11"
+    photo.save(tmp_path / "photos" / "known.jpg", exif=exif)
+    sidecar = tmp_path / "photos" / "plain.jpg.xmp"
+    sidecar.write_text(SIDECAR.format("2023-01-02T03:04:05"))
+    run(embedder, tmp_path / "photos", tmp_path / "out")
+    (path,) = block_paths(tmp_path / "out")
+    known, plain = read_rows(path).drop_columns("embedding").to_pylist()
+    width, height = photo.size
+    assert known == {
+        "image_path": "known.jpg",
+        "caption": None,
+        "taken": datetime(2024, 5, 31, 14, 2, 11),
+        "camera": "Canon EOS R",
+        "width": height,
+        "height": width,
+    }
+    assert plain["taken"] == datetime(2023, 1, 2, 3, 4, 5)
+    assert (plain["camera"], plain["width"], plain["height"]) == ("", width, height)
+
+
+def test_stores_have_conditions_on_what_is_known(embedder, tmp_path):
+    photo = wide_photo(tmp_path)
+    exif = photo.getexif()
+    exif[0x132] = "2024:05:31 14:02:11"
+    photo.save(tmp_path / "photos" / "known.jpg", exif=exif)
+    run(embedder, tmp_path / "photos", tmp_path / "out")
+    merge(tmp_path / "out", lambda done, total: None)
+    store = FolderStore(tmp_path / "out")
+    assert store.meeting(PhotoFilter(since=date(2024, 1, 1))).tolist() == [0]
+    assert store.meeting(PhotoFilter(orientation=Orientation.PORTRAIT)).tolist() == []
+
+
+def wide_photo(folder):
+    """Write a wide photo plain.jpg below a folder, and return it."""
+    (folder / "photos").mkdir()
+    photo = Image.new("RGB", (200, 120), "green")
+    photo.save(folder / "photos" / "plain.jpg")
+    return photo
 
 
 def contents(to):

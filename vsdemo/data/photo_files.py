@@ -124,6 +124,12 @@ class StoredPhoto(NamedTuple):
     content: Extent
     captions: dict[str, Extent]
 
+    @property
+    def path(self) -> Path | None:
+        """The file of the photo; None if it is in a tar file."""
+        is_own = self.content.file.name == PurePosixPath(self.name).name
+        return self.content.file if is_own else None
+
     def caption(self) -> str | None:
         """Return the caption, that of a text file before that of a JSON; None without any."""
         for kind, extent in sorted(self.captions.items(), reverse=True):

@@ -4,6 +4,10 @@ A block is a Parquet file FOLDER/blocks/SHARD-of-SHARDS-BLOCK.parquet with a row
 
     image_path  its path from the source, such as "2024/a.jpg" or "00000.tar/000000012.jpg"
     caption     its caption; null if it has none
+    taken       when it was taken, by the camera's clock; null if that is not known
+    camera      maker and model of the camera; empty if they are not known
+    width       pixels, as it is shown
+    height      pixels, as it is shown
     embedding   its D numbers, float16
 
 The metadata have a key "vsdemo" with `BlockInfo` as JSON. A block is written whole or not at all,
@@ -14,7 +18,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -30,6 +36,14 @@ from vsdemo.search.export import METADATA, to_array
 FOLDER = "blocks"
 PHOTOS = 10_000  # of a block, the most that an interrupted run embeds again
 NAME = re.compile(r"(\d{5})-of-(\d{5})-(\d{6})\.parquet")
+COLUMNS = {
+    "image_path": pa.string(),
+    "caption": pa.string(),
+    "taken": pa.timestamp("s"),
+    "camera": pa.string(),
+    "width": pa.int32(),
+    "height": pa.int32(),
+}
 DAMAGE = (OSError, ValueError, LookupError)  # what damaged files raise; pyarrow's are ValueErrors
 
 
@@ -90,6 +104,17 @@ class BlockInfo(BaseModel, frozen=True):
         return self.end == (self.shard.share(self.origin.source_files).stop, 0)
 
 
+class PhotoRow(NamedTuple):
+    """What a block says of a photo: the columns before its embedding."""
+
+    image_path: str
+    caption: str | None = None
+    taken: datetime | None = None
+    camera: str = ""
+    width: int = 0
+    height: int = 0
+
+
 def block_path(folder: Path, shard: Shard, number: int) -> Path:
     """Return the file of a block."""
     return folder / FOLDER / f"{shard.number:05}-of-{shard.total:05}-{number:06}.parquet"
@@ -133,31 +158,22 @@ def check_origin(path: Path, origin: Origin, expected: Origin) -> None:
         )
 
 
-def write(
-    path: Path,
-    info: BlockInfo,
-    names: Sequence[str],
-    captions: Sequence[str | None],
-    embeddings: Embeddings,
-) -> None:
+def write(path: Path, info: BlockInfo, rows: Sequence[PhotoRow], embeddings: Embeddings) -> None:
     """Write a block.
 
     Args:
         path: The file.
         info: What it holds.
-        names: Path of each photo from the source.
-        captions: Caption of each photo.
+        rows: The N photos.
         embeddings: (N, D).
 
     Raises:
         OSError: The disk is full or the folder is read-only.
     """
     vector = pa.list_(pa.float16(), info.origin.dim)
-    schema = pa.schema(
-        {"image_path": pa.string(), "caption": pa.string(), "embedding": vector},
-        {METADATA: info.model_dump_json()},
-    )
-    table = pa.table([names, captions, to_array(embeddings, vector)], schema=schema)
+    schema = pa.schema(COLUMNS | {"embedding": vector}, {METADATA: info.model_dump_json()})
+    columns = [[row[number] for row in rows] for number in range(len(COLUMNS))]
+    table = pa.table([*columns, to_array(embeddings, vector)], schema=schema)
     with atomic(path) as temporary:
         parquet.write_table(table, temporary, use_dictionary=False, write_page_checksum=True)
 
@@ -173,7 +189,8 @@ def read_info(path: Path) -> BlockInfo:
         info = BlockInfo.model_validate_json(metadata.metadata[METADATA.encode()])
     except DAMAGE:
         raise DamagedFile(path) from None
-    if metadata.num_rows != info.photos:
+    columns = {*metadata.schema.to_arrow_schema().names}
+    if metadata.num_rows != info.photos or not {*COLUMNS} <= columns:
         raise DamagedFile(path)
     return info
 

@@ -1,8 +1,8 @@
 """Merges the blocks of all shards into the layout that clip-retrieval and autofaiss read.
 
     img_emb/img_emb_0.npy        embeddings, (N, D), float16
-    metadata/metadata_0.parquet  a row for each of them, in the same order: `image_path` and, if any
-                                 photo has one, `caption`
+    metadata/metadata_0.parquet  a row for each of them, in the same order, with the columns of
+                                 `embedding_blocks`, but for `caption` if no photo has one
     unreadable.csv               photos without an embedding, and why
     embeddings.json              what all of this is of; it is written last
 
@@ -237,7 +237,7 @@ def _write(folder: Path, blocks: _Blocks, progress: Progress) -> dict[str, str |
 
 def _tables(blocks: _Blocks, progress: Progress) -> Iterator[pa.Table]:
     """Yield the rows of each block."""
-    columns = ["image_path", "caption", "embedding"]
+    columns = [*embedding_blocks.COLUMNS, "embedding"]
     if not blocks.captions:
         columns.remove("caption")
     done = 0

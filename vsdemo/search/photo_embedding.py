@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -23,16 +24,18 @@ from vsdemo.core import cores
 from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
-from vsdemo.core.images import decode_photo
+from vsdemo.core.images import decode_photo, open_header
 from vsdemo.core.paths import printable
 from vsdemo.core.progress import Progress
-from vsdemo.data.catalog.examine import MAX_BYTES
+from vsdemo.data.catalog.examine import MAX_BYTES, shown_size
+from vsdemo.data.catalog.metadata import read_metadata
 from vsdemo.data.photo_files import PhotoFiles, Place, Shard, StoredPhoto
 from vsdemo.models import checkpoint
 from vsdemo.search import embedding_blocks
 from vsdemo.search.embedding_blocks import (
     BlockInfo,
     Origin,
+    PhotoRow,
     block_path,
     block_paths,
     check_origin,
@@ -76,15 +79,13 @@ class _Decoded(NamedTuple):
     """A photo on its way through the network.
 
     Attributes:
-        name: Its path from the source.
+        row: What is known of it.
         views: (V, 3, H, W), uint8; None if it cannot be read, or is embedded.
-        caption: Its caption; None if it has none.
         problem: Why it cannot be read; empty if it can.
     """
 
-    name: str
+    row: PhotoRow
     views: np.ndarray | None = None
-    caption: str | None = None
     problem: str = ""
 
 
@@ -181,27 +182,26 @@ class PhotoEmbedder:
             report: Called with the number of photos that are done.
         """
         report(0)
-        rows: list[_Decoded] = []
+        rows: list[PhotoRow] = []
         vectors: list[Tensor] = []
         unreadable = dict(info.unreadable)
         for batch in self._batches(photos):
             views = [photo.views for photo in batch if photo.views is not None]
             if views:
                 vectors.append(self._encode(views))
-            rows += [photo._replace(views=None) for photo in batch if not photo.problem]
-            unreadable |= {photo.name: photo.problem for photo in batch if photo.problem}
+            rows += [photo.row for photo in batch if not photo.problem]
+            unreadable |= {photo.row.image_path: photo.problem for photo in batch if photo.problem}
             report(len(rows) + len(unreadable) - len(info.unreadable))
-        captions = [row.caption for row in rows]
         info = info.model_copy(
             update={
                 "photos": len(rows),
-                "captions": sum(caption is not None for caption in captions),
+                "captions": sum(row.caption is not None for row in rows),
                 "unreadable": unreadable,
             }
         )
         x = torch.cat(vectors) if vectors else torch.empty(0, info.origin.dim)
         try:
-            embedding_blocks.write(path, info, [row.name for row in rows], captions, Embeddings(x))
+            embedding_blocks.write(path, info, rows, Embeddings(x))
         except OSError as error:
             raise UserError(
                 f"{path} cannot be written ({error.strerror or error}); make room there, and the "
@@ -231,19 +231,30 @@ class PhotoEmbedder:
             pool.shutdown(cancel_futures=True)
 
     def _decode(self, photo: StoredPhoto) -> _Decoded:
-        """Read a photo and its caption."""
-        name, size = printable(photo.name), photo.content.size
-        short = PurePosixPath(name).name
+        """Read a photo, and what is known of it."""
+        row, size = PhotoRow(printable(photo.name)), photo.content.size
+        short = PurePosixPath(row.image_path).name
         if size > MAX_BYTES:
-            return _Decoded(name, problem=f"{short} has {size / 1e9:,.1f} GB; the limit is 1 GB.")
+            return _Decoded(row, problem=f"{short} has {size / 1e9:,.1f} GB; the limit is 1 GB.")
         try:
-            views = self._cutter(decode_photo(photo.content.read(), short, self._cutter.short))
+            data = photo.content.read()
+            views = self._cutter(decode_photo(data, short, self._cutter.short))
+            with open_header(data, short) as image:
+                metadata = read_metadata(image, photo.path)
+                width, height = shown_size(image)
         except OSError as error:
-            return _Decoded(name, problem=f"{short} cannot be read ({error.strerror}).")
+            return _Decoded(row, problem=f"{short} cannot be read ({error.strerror}).")
         except UserError as error:
-            return _Decoded(name, problem=str(error))
+            return _Decoded(row, problem=str(error))
         caption = photo.caption()
-        return _Decoded(name, views=views, caption=caption and printable(caption))
+        row = row._replace(
+            caption=caption and printable(caption),
+            taken=datetime.fromisoformat(metadata.taken) if metadata.taken else None,
+            camera=printable(metadata.camera),
+            width=width,
+            height=height,
+        )
+        return _Decoded(row, views=views)
 
 
 def _finished(path: Path, origin: Origin, place: Place) -> BlockInfo | None:

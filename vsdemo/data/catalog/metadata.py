@@ -57,18 +57,18 @@ class Metadata:
         return replace(self, **{k: v for k, v in values.items() if v not in ("", None)})
 
 
-def read_metadata(image: ImageFile.ImageFile, path: Path) -> Metadata:
+def read_metadata(image: ImageFile.ImageFile, path: Path | None) -> Metadata:
     """Return what an opened file and its sidecar say; damaged entries are ignored.
 
     Args:
         image: The file as Pillow has opened it, not yet decoded.
-        path: The file.
+        path: The file; None if it is no file of its own, and has no sidecar.
     """
     result = Metadata()
     for read in (_iptc, _xmp_inside, _exif):
         with suppress(Exception):  # entries are written by all kinds of programs
             result = result.updated(read(image))
-    return result.updated(read_sidecar(path))
+    return result.updated(read_sidecar(path)) if path else result
 
 
 def sidecars(path: Path) -> tuple[Path, Path]:
