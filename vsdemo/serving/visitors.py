@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
 
 from starlette.types import Scope
 
@@ -80,15 +81,24 @@ def key() -> bytes:
     All processes over one VSDEMO_HOME have the same one.
     """
     path = home() / KEY_FILE
+    if stored := _read_key(path):
+        return stored
     with locks.turn(path):
-        with suppress(OSError):
-            if len(stored := path.read_bytes()) == KEY_BYTES:
-                return stored
+        if stored := _read_key(path):  # another process has made it meanwhile
+            return stored
         made = secrets.token_bytes(KEY_BYTES)
         with atomic(path) as temporary:
             temporary.touch(mode=0o600)
             temporary.write_bytes(made)
         return made
+
+
+def _read_key(path: Path) -> bytes | None:
+    """Return the key in a file; None if it is missing or damaged."""
+    with suppress(OSError):
+        if len(stored := path.read_bytes()) == KEY_BYTES:
+            return stored
+    return None
 
 
 def sign(text: str) -> str:
