@@ -5,11 +5,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from vsdemo.core import locks
+from vsdemo.core.errors import Cancelled
 
 HOLDER = "import sys, time; print('ready', flush=True); time.sleep(60)"
 
@@ -88,3 +90,65 @@ def test_odd_paths_are_not_held(tmp_path):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     for name in ("pipe", "loop", "absent", ".", "a\0b"):
         assert locks.read_held(tmp_path / name) is None
+
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from vsdemo.core import locks
+path = Path(sys.argv[1])
+with locks.turn(path):
+    print("ready", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_who_holds_a_turn_is_waited_for_also_after_kill_9(tmp_path):
+    path = tmp_path / "cache" / "entry"
+    command = [sys.executable, "-c", WRITER, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
+        writer.stdout.readline()
+        waits = []
+
+        def wait():
+            waits.append(1)
+            if len(waits) == 3:
+                writer.send_signal(signal.SIGKILL)
+            assert len(waits) < 50
+
+        with locks.turn(path, wait):
+            assert writer.wait(0) == -signal.SIGKILL
+        assert len(waits) >= 3
+
+
+def test_waiting_for_a_turn_can_be_cancelled(tmp_path):
+    waits = []
+
+    def wait():
+        waits.append(1)
+        if len(waits) > 1:
+            raise Cancelled
+
+    with (
+        locks.turn(tmp_path / "entry"),
+        pytest.raises(Cancelled),
+        locks.turn(tmp_path / "entry", wait),
+    ):
+        pytest.fail("two have the turn")
+    with locks.turn(tmp_path / "entry"):
+        pass
+
+
+def test_threads_take_turns(tmp_path):
+    """Each makes what is missing, and only the first finds it missing."""
+    made = []
+
+    def make(_):
+        with locks.turn(tmp_path / "entry"):
+            if not made:
+                time.sleep(0.05)
+                made.append(1)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(make, range(8)))
+    assert made == [1]

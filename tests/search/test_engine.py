@@ -233,7 +233,7 @@ def test_captions_are_embedded_once(toy_checkpoint, engine, monkeypatch):
 def test_a_damaged_caption_file_is_rebuilt(toy_checkpoint, tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
     first = Engine(toy_checkpoint).describe_photo(0, 5)
-    (file,) = (tmp_path / "captions").iterdir()
+    (file,) = (tmp_path / "captions").glob("*.safetensors")
     content = file.read_bytes()
     file.write_bytes(content[:99])
     assert Engine(toy_checkpoint).describe_photo(0, 5) == first

@@ -4,6 +4,7 @@ import runpy
 from threading import Event
 
 import pytest
+from filelock import FileLock
 
 from vsdemo import ui
 from vsdemo.core import cores
@@ -67,6 +68,20 @@ def test_without_a_network_the_app_goes_on(no_data, web, capsys):
     *_, last = capsys.readouterr().err.splitlines()
     assert last.startswith("vsdemo: ")
     assert last.endswith(".")
+
+
+def test_what_another_process_fetches_is_waited_for(no_data, monkeypatch, capsys):
+    monkeypatch.setattr(prepare, "POLL", 0.05)
+    ready = Event()
+    (no_data / ".fetch").mkdir(parents=True)
+    with FileLock(no_data / ".fetch" / "flickr8k.lock"):
+        fetching = prepare.start(["flickr8k"], on_ready=ready.set)
+        fetching.join(0.3)
+        assert fetching.is_alive()
+    fetching.join(60)
+    assert ready.is_set()
+    assert not fetch.find_download("flickr8k").missing
+    assert capsys.readouterr().err.endswith("vsdemo: Flickr8k is available.\n")
 
 
 def test_the_gallery_of_an_owner(monkeypatch):

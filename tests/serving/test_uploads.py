@@ -43,6 +43,22 @@ def test_only_its_visitor_may_name_a_file(uploads):
         assert uploads.is_foreign(path, visitor)
 
 
+def test_another_process_knows_whose_a_file_is(uploads):
+    """Nothing is kept in the process; so does one that was started again."""
+    path = uploads.claim(store(uploads), "ann")
+    other = UploadFolder(uploads.folder)
+    assert not other.is_foreign(path, "ann")
+    assert other.is_foreign(path, "bob")
+    renamed = Path(path).parent.name[:-1] + "x"
+    assert not other.is_foreign(str(uploads.folder / renamed / "a.png"), "ann")  # there is none
+
+
+def test_a_made_up_folder_belongs_to_nobody(uploads):
+    made_up = uploads.folder / f"{'0' * 32}-{'0' * 32}" / "a.png"
+    for visitor in ("ann", None):
+        assert uploads.is_foreign(str(made_up), visitor)
+
+
 @pytest.mark.parametrize("form", ["{0}", " {0} ", "x{0}", "{1}/../{2}", "{1}/./{2}", "{1}//{2}"])
 def test_a_path_can_be_written_in_several_ways(uploads, form):
     path = uploads.claim(store(uploads), "ann")

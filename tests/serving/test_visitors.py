@@ -1,7 +1,12 @@
 """Who sends a request."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
+from vsdemo.core.paths import ROOT
 from vsdemo.serving import visitors
 from vsdemo.serving.visitors import COOKIE
 
@@ -26,6 +31,20 @@ def test_a_token_outlives_a_restart_but_not_another_server(monkeypatch, tmp_path
     visitors.key.cache_clear()
     assert not visitors.is_token(token)
     visitors.key.cache_clear()
+
+
+def test_processes_that_start_at_the_same_time_have_one_key(tmp_path):
+    code = "from vsdemo.serving import visitors; print(visitors.key().hex())"
+    env = {**os.environ, "VSDEMO_HOME": str(tmp_path / "home")}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", code], env=env, cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(4)
+    ]
+    keys = {process.communicate(timeout=60)[0] for process in started}
+    assert len(keys) == 1
+    assert keys != {""}
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,21 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
 import torch
 import torchvision
 from PIL import Image
+from safetensors import safe_open
 from safetensors.torch import save_file
 from tqdm import tqdm
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.vision import features, proposals, shards
-from vsdemo.vision.features import MAP, PROBE, FeatureCache, UnreadablePhotos
+from vsdemo.vision.features import MAP, PROBE, FeatureCache, UnreadablePhotos, photo_key
 
 BACKBONE = "torchvision/mobilenet_v3_small"
 DRIVER = """
@@ -29,7 +31,7 @@ torch.set_num_threads(1)
 features.SHARD, features.BATCH_VIEWS = 4, 2
 def progress(done, of):
     print(done, flush=True)
-    if done == 10:
+    if done == 10:  # within the third file
         sys.stdin.readline()
 photos = sorted(Path(sys.argv[1]).glob("*.png"))
 features.FeatureCache(sys.argv[2], "center").get(photos, progress=progress)
@@ -57,12 +59,18 @@ def counted(monkeypatch):
     return opened
 
 
+def keys_of(file):
+    """Return the keys of the photos in a file."""
+    with safe_open(file, "pt") as opened:
+        return opened.metadata()["keys"].split()
+
+
 def start_driver(photos) -> subprocess.Popen:
     """Start a process on the same photos that waits at the tenth of 40."""
     command = [sys.executable, "-c", DRIVER, str(photos[0].parent), BACKBONE]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     process = subprocess.Popen(command, text=True, **pipes)
-    assert [int(next(process.stdout)) for _ in range(5)] == [2, 4, 6, 8, 10]
+    assert [int(next(process.stdout)) for _ in range(8)] == [0, 2, 4, 4, 6, 8, 8, 10]
     return process
 
 
@@ -175,7 +183,8 @@ def test_progress_counts_computed_photos(photos, monkeypatch):
     monkeypatch.setattr(features, "BATCH_VIEWS", 3)
     calls = []
     FeatureCache(BACKBONE).get(photos[:10], progress=lambda *so_far: calls.append(so_far))
-    assert calls == [(3, 10), (4, 10), (7, 10), (8, 10), (10, 10)]
+    assert [done for done, _ in calls] == [0, 3, 4, 4, 7, 8, 8, 10]  # 0, 4 and 8 before a file
+    assert {total for _, total in calls} == {10}
 
 
 def test_the_first_photos_are_offered_while_others_are_computed(photos, monkeypatch, tmp_path):
@@ -200,7 +209,7 @@ def test_what_a_killed_run_has_computed_is_offered_at_once(photos, monkeypatch):
         progress=lambda done, total: events.append((done, total)),
         on_partial=lambda part: events.append(len(part)),
     )
-    assert events == [10, (15, 15)]
+    assert events == [10, (0, 15), (15, 15)]
     assert len(complete) == 30
 
 
@@ -228,13 +237,34 @@ def test_killed_run_keeps_what_it_computed(photos, own_home, monkeypatch, counte
     assert torch.equal(resumed, FeatureCache(BACKBONE).get(photos))
 
 
-def test_two_processes_share_a_cache(photos, own_home, monkeypatch):
+def test_two_processes_compute_each_photo_once(photos, own_home, monkeypatch, counted):
     other = start_driver(photos)
     monkeypatch.setattr(features, "BATCH_VIEWS", 2)
-    vectors = FeatureCache(BACKBONE).get(photos)
-    _, errors = other.communicate("go on\n")
+    monkeypatch.setattr(features, "SHARD", 4)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(FeatureCache(BACKBONE).get, photos)
+        with pytest.raises(TimeoutError):
+            waiting.result(1)  # the other process has its turn
+        assert counted == []
+        printed, errors = other.communicate("go on\n")
+        vectors = waiting.result(60)
     assert other.returncode == 0, errors
-    assert len(list(own_home.rglob("*.safetensors"))) == 10 + 1
+    files = list(own_home.rglob("*.safetensors"))
+    keys = [key for file in files for key in keys_of(file)]
+    assert sorted(keys) == sorted({photo_key(photo) for photo in photos})
+    assert printed.splitlines()[-1] == "40"
+    assert torch.equal(FeatureCache(BACKBONE).get(photos), vectors)
+
+
+def test_a_process_goes_on_when_the_one_that_computes_is_killed(photos, monkeypatch, counted):
+    other = start_driver(photos)
+    monkeypatch.setattr(features, "BATCH_VIEWS", 2)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(FeatureCache(BACKBONE).get, photos)
+        os.kill(other.pid, signal.SIGKILL)
+        other.communicate()
+        vectors = waiting.result(60)
+    assert sorted(counted) == photos[8:]
     assert torch.equal(FeatureCache(BACKBONE).get(photos), vectors)
 
 
@@ -279,7 +309,7 @@ def test_progress_does_not_depend_on_the_bar(photos, monkeypatch):
     monkeypatch.setattr(features, "tqdm", partial(tqdm, disable=True))
     calls = []
     FeatureCache(BACKBONE).get(photos[:2], progress=lambda *so_far: calls.append(so_far))
-    assert calls == [(2, 2)]
+    assert calls == [(0, 2), (2, 2)]
 
 
 def test_grey_photo_and_long_photo(tmp_path):

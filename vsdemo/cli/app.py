@@ -13,9 +13,17 @@ from vsdemo.core import startup
 def app(
     port: Annotated[int, typer.Option(help="Port of the web server.")] = 7860,
     gallery: Gallery = None,
+    backend: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Show the answers of the app that runs there, such as http://host:7860, and load "
+            "no model.",
+        ),
+    ] = None,
 ) -> None:
     """Start the app in the browser."""
     with startup.importing():
         from vsdemo.ui import launch
 
-    launch(port=port, gallery=gallery)
+    launch(port=port, gallery=gallery, backend=backend)

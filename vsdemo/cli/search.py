@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vsdemo.cli import running_app
 from vsdemo.cli.options import (
     Checkpoint,
     Gallery,
@@ -28,11 +27,13 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.paths import short_name
 from vsdemo.data.catalog.filters import Orientation, PhotoFilter, PhotoOrder
 from vsdemo.search.stores.addresses import is_store
+from vsdemo.serving import running_app
+from vsdemo.serving.records import SearchAnswer
 
 if TYPE_CHECKING:
     from vsdemo.search.engine import Engine
     from vsdemo.search.query import Query
-    from vsdemo.serving.records import SearchAnswer, SimilarPhotos, SimilarSentences
+    from vsdemo.serving.records import SimilarPhotos, SimilarSentences
 
 
 SHOWN_NUMBERS = 4  # of an embedding
@@ -142,7 +143,9 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
             "order": order.value,
             "groups_copies": group_copies,
         }
-        _show(running_app.search(app, parameters), as_json=as_json)
+        found = running_app.RunningApp(app).search(parameters)
+        values = {name: getattr(found, name) for name in SearchAnswer.model_fields}
+        _show(SearchAnswer(**values), as_json=as_json)
         return
     from vsdemo.core.images import open_photo
     from vsdemo.core.sentences import Sentence

@@ -1,8 +1,10 @@
-"""Files that a process holds as long as it lives, and whose content says who holds them.
+"""Files that a process holds: as long as it lives, or while it writes an entry of a cache.
 
 The kernel releases such a lock when the process ends, also after `kill -9`. It belongs to the file
 and not to its path, so it moves with the file's folder, and a copy of the folder is not locked. No
 clock is involved.
+
+Who reads a cache needs no lock, as entries are replaced as a whole.
 """
 
 from __future__ import annotations
@@ -10,13 +12,16 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 INHERITED = "VSDEMO_INHERITED_LOCKS"  # file descriptors that a process got with its locks
 PATIENCE = 0.3  # seconds; `read_held` of another process takes a lock for a moment
 MAX_BYTES = 10_000  # of the content that is read
+POLL = 0.2  # seconds between two looks at whether to go on waiting for a turn
 
 
 class HeldError(Exception):
@@ -81,6 +86,33 @@ def holding(path: Path) -> Iterator[HeldFile]:
         yield file
     finally:
         file.close()
+
+
+@contextmanager
+def turn(path: Path, wait: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Wait until no other thread or process makes the entry of a cache, and make it in the block.
+
+    What the others have made meanwhile is there then, so the block begins by looking for it.
+
+    Args:
+        path: The file or folder of the entry; the lock is a file beside it.
+        wait: Called once before and again while others have their turn. What it raises ends the
+            waiting. What the block itself may wait for, such as a slot for long work, it must wait
+            for at the first call; otherwise two blocks could wait for each other.
+    """
+    wait()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=POLL)
+    while True:
+        try:
+            lock.acquire()
+            break
+        except Timeout:
+            wait()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def read_held(path: Path) -> str | None:

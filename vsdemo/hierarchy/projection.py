@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
@@ -19,7 +20,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from vsdemo.core import tensors
+from vsdemo.core import locks, tensors
 from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.numba_cache import let_numba_cache
@@ -73,7 +74,9 @@ def project(
     return _scaled(places)[inverse.reshape(-1)]
 
 
-def cached_map(key: str, make: Callable[[], np.ndarray]) -> np.ndarray:
+def cached_map(
+    key: str, make: Callable[[], np.ndarray], wait: Callable[[], object] = lambda: None
+) -> np.ndarray:
     """Return the map `(N, 2)` of a key from the folder below VSDEMO_HOME.
 
     A missing or damaged map is made and saved.
@@ -81,15 +84,27 @@ def cached_map(key: str, make: Callable[[], np.ndarray]) -> np.ndarray:
     Args:
         key: Identifies everything that the map depends on.
         make: Returns the map.
+        wait: As that of `locks.turn`, for a map that another process makes.
     """
     path = home() / "maps" / f"{key}.safetensors"
-    try:
-        tensors.check(path)
-        return load_file(path)["points"].numpy().copy()  # it does not depend on the file
-    except (DamagedFile, OSError, SafetensorError):
+    if (stored := _read(path)) is not None:
+        return stored
+    with locks.turn(path, wait):
+        if (stored := _read(path)) is not None:  # another process has made it meanwhile
+            return stored
         places = make()
         tensors.write_checked(path, {"points": torch.from_numpy(places)})
         return places
+
+
+def _read(path: Path) -> np.ndarray | None:
+    """Return a map from its file; None if it is missing or damaged."""
+    try:
+        tensors.check(path)
+        places: np.ndarray = load_file(path)["points"].numpy().copy()  # not mapped from the file
+    except (DamagedFile, OSError, SafetensorError):
+        return None
+    return places
 
 
 class _Steps:

@@ -14,6 +14,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from vsdemo.core import locks
 from vsdemo.core.alignment import Alignment
 from vsdemo.core.batching import DynamicBatches
 from vsdemo.core.caption_set import CaptionSet
@@ -254,12 +255,19 @@ class Reader:
         path = home() / "captions" / f"{key}.safetensors"
         if cached := Index.load(path, self.score, self.bar_scale):
             return cached
-        embeddings = self.model.encode_text(
-            [Sentence(text) for text in texts], progress or self._progress
-        )
-        index = Index(embeddings.to(device()), list(texts), self.score, self.bar_scale)
-        index.save(path)
-        return index
+        report = progress or self._progress
+
+        def wait() -> None:
+            if report:
+                report(0, len(texts))
+
+        with locks.turn(path, wait):
+            if made_meanwhile := Index.load(path, self.score, self.bar_scale):
+                return made_meanwhile
+            embeddings = self.model.encode_text([Sentence(text) for text in texts], report)
+            index = Index(embeddings.to(device()), list(texts), self.score, self.bar_scale)
+            index.save(path)
+            return index
 
     @property
     def can_align(self) -> bool:

@@ -13,6 +13,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -22,7 +23,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from vsdemo.core import tensors
+from vsdemo.core import locks, tensors
 from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.paths import home
@@ -136,18 +137,29 @@ def build_map(
     if stored is not None and stored.digest == digest:
         return stored.map
     stages = _Stages(progress, cancel)
+    with locks.turn(path, wait=partial(stages.stage("map"), 0, 1)):
+        stored = _Stored.read(path)  # another process may have made it meanwhile
+        if stored is None or stored.digest != digest:
+            stored = _make(engine, x, digest, stored, stages)
+            stored.write(path)
+    return stored.map
+
+
+def _make(
+    engine: Engine, x: Tensor, digest: str, stored: _Stored | None, stages: _Stages
+) -> _Stored:
+    """Return the map of photos with vectors (N, D), among the landmarks that are stored."""
     landmarks, places, kept = stored.landmarks if stored is not None else None, None, 0.0
     if landmarks is not None and landmarks.cover(x):
         places, kept = landmarks.place(x, stages.stage("place"))
     if landmarks is None or places is None or kept < KEPT:
-        landmarks = _Landmarks.choose(x, stages.stage("map"), cancel)
+        landmarks = _Landmarks.choose(x, stages.stage("map"), stages.cancel)
         places, _ = landmarks.place(x, stages.stage("place"))
     positions = (np.round(places * GRID) / GRID).astype(np.float32)
     region_of = _find_regions(positions)
     names = name_regions(engine, region_of, stages.stage("name"))
     result = GalleryMap(positions, _regions(positions, region_of, names), region_of)
-    _Stored(digest, result, landmarks).write(path)
-    return result
+    return _Stored(digest, result, landmarks)
 
 
 def _path(engine: Engine) -> Path:
@@ -161,7 +173,7 @@ class _Stages:
     """Progress of several pieces of work as one, in percent."""
 
     def __init__(self, progress: Progress | None, cancel: Event | None) -> None:
-        self._progress, self._cancel = progress, cancel
+        self._progress, self.cancel = progress, cancel
 
     def stage(self, name: str) -> Progress:
         """Return the progress of a piece of work."""
@@ -169,7 +181,7 @@ class _Stages:
         start = sum(SHARES[before] for before in names[: names.index(name)])
 
         def report(done: int, total: int) -> None:
-            if self._cancel is not None and self._cancel.is_set():
+            if self.cancel is not None and self.cancel.is_set():
                 raise Cancelled
             if self._progress is not None:
                 share = min(done / max(total, 1), 1)

@@ -13,7 +13,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from vsdemo.core import tensors
+from vsdemo.core import locks, tensors
 from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.paths import home
@@ -40,8 +40,21 @@ def read_or_embed(
     """
     wanted = _to_tensor(keys)
     stored = _read(path)
-    if stored is not None and torch.equal(stored[1], wanted):
-        return Embeddings(stored[0])
+    if stored is None or not torch.equal(stored[1], wanted):
+        with locks.turn(path):
+            stored = _read(path)  # another process may have written it meanwhile
+            if stored is None or not torch.equal(stored[1], wanted):
+                stored = _write(path, stored, keys, embed), wanted
+    return Embeddings(stored[0])
+
+
+def _write(
+    path: Path,
+    stored: tuple[Tensor, Tensor] | None,
+    keys: Sequence[str],
+    embed: Callable[[Sequence[int]], Embeddings],
+) -> Tensor:
+    """Write the embeddings of photos by key, those that are stored as they are; return them."""
     rows: dict[str, int] = {}
     if stored is not None:
         rows = {bytes(key).hex(): row for row, key in enumerate(stored[1].numpy())}
@@ -56,8 +69,9 @@ def read_or_embed(
         old = stored[0][[rows[keys[number]] for number in known]]
         x = x if len(x) else old.new_empty(len(keys), old.shape[1])
         x[known] = old
-    tensors.write_checked(path, {X: x, KEYS: wanted})
-    return Embeddings(x)
+    tensors.write_checked(path, {X: x, KEYS: _to_tensor(keys)})
+    written = _read(path)  # memory that is mapped is shared with other processes
+    return x if written is None else written[0]
 
 
 def _read(path: Path) -> tuple[Tensor, Tensor] | None:

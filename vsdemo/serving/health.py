@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from http import HTTPStatus
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -23,7 +24,7 @@ def routes(problem: Callable[[], str]) -> list[Route]:
         return JSONResponse({"status": "ok"}, headers=NO_STORE)
 
     async def ready(_: Request) -> JSONResponse:
-        why = problem()
+        why = await run_in_threadpool(problem)
         status = HTTPStatus.SERVICE_UNAVAILABLE if why else HTTPStatus.OK
         content = {"status": "preparing", "problem": why} if why else {"status": "ok"}
         return JSONResponse(content, status_code=status, headers=NO_STORE)

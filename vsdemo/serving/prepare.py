@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Event, Thread
+from time import sleep
 
 from vsdemo.core.errors import UserError
 from vsdemo.data.downloads import fetch
@@ -14,6 +16,7 @@ from vsdemo.models.pretrained import make_fetched
 
 GALLERY = "VSDEMO_GALLERY"  # a data set, captions file or folder of photos to offer first
 PREPARE = "VSDEMO_PREPARE"  # names of downloads, separated by commas
+POLL = 5.0  # seconds between two looks at whether another process has finished a download
 STEP = 10  # percent of a download from one line of the log to the next
 
 
@@ -72,7 +75,11 @@ def _fetch(name: str) -> bool:
             _log(f"{stage} {item.title}: {format_size(done)} of {format_size(total)}")
 
     try:
-        fetch.fetch(name, report, Event())
+        while True:
+            with suppress(fetch.BeingFetched):  # by another process of this server
+                fetch.fetch(name, report, Event())
+                break
+            sleep(POLL)
         make_fetched(item)
     except UserError as error:
         _log(str(error))

@@ -12,7 +12,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from vsdemo.core import json_files
+from vsdemo.core import json_files, locks
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import write_text
 from vsdemo.serving import access, visitors
@@ -178,8 +178,10 @@ def _starts() -> list[tuple[float, str]]:
 
 
 def _record_start(visitor: str) -> None:
-    starts = [*_starts(), (round(time.time(), 3), visitor)]
-    write_text(jobs.root() / STARTS_FILE, json.dumps(starts) + "\n")
+    path = jobs.root() / STARTS_FILE
+    with locks.turn(path):
+        starts = [*_starts(), (round(time.time(), 3), visitor)]
+        write_text(path, json.dumps(starts) + "\n")
 
 
 def _delete_oldest(kept: int) -> list[str]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hmac
+import re
 import secrets
 import shutil
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock
 from time import time
 
-REMEMBERED = 20_000  # uploads
+from vsdemo.serving import visitors
+
+NAME = 32  # hexadecimal digits that nobody can guess; those of a signature follow
+CLAIMED = re.compile("[0-9a-f]{32}-[0-9a-f]{32}")  # name of the folder of an uploaded file
 FRESH = 10.0  # seconds; younger files may still be written
 
 
@@ -19,7 +22,8 @@ class UploadFolder:
     """The folder of uploaded files, and of the copies of them that pages show.
 
     An uploaded file gets a path that nobody can guess. Only the visitor who uploaded it may name
-    it; a program without a cookie may name what was uploaded without one.
+    it; a program without a cookie may name what was uploaded without one. Whose a file is stands in
+    its path, as a signature, so that every process knows it, also after a restart.
 
     Args:
         folder: The folder.
@@ -27,8 +31,6 @@ class UploadFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
-        self._owners: OrderedDict[str, str | None] = OrderedDict()  # name of a folder -> visitor
-        self._lock = Lock()
 
     def claim(self, path: str, visitor: str | None) -> str:
         """Move a file that was just uploaded to a path of its own, and return it.
@@ -37,13 +39,9 @@ class UploadFolder:
             path: Where it was stored.
             visitor: Token of the visitor; None for a program without a cookie.
         """
-        name = secrets.token_hex(16)
+        name = _claimed(secrets.token_hex(NAME // 2), visitor)
         source, target = Path(path), self.folder / name / Path(path).name
         target.parent.mkdir(parents=True)
-        with self._lock:
-            self._owners[name] = visitor
-            if len(self._owners) > REMEMBERED:
-                self._owners.popitem(last=False)
         shutil.move(source, target)
         with suppress(OSError):  # another upload of the same photo may be there
             source.parent.rmdir()
@@ -53,7 +51,6 @@ class UploadFolder:
         """Delete files that were claimed."""
         for path in map(Path, paths):
             shutil.rmtree(path.parent, ignore_errors=True)
-            self._owners.pop(path.parent.name, None)
 
     def is_foreign(self, text: str, visitor: str | None) -> bool:
         """Return whether a text names an upload of another visitor.
@@ -61,9 +58,9 @@ class UploadFolder:
         What is named is used, so it is not deleted for a time.
         """
         name = self._name(text)
-        if name is None or name not in self._owners:
+        if name is None or not CLAIMED.fullmatch(name):
             return False
-        if self._owners[name] not in (None, visitor):
+        if not any(_is_claimed(name, owner) for owner in (None, visitor)):
             return True
         for file in (self.folder / name).glob("*"):
             with suppress(OSError):
@@ -92,9 +89,6 @@ class UploadFolder:
                     path.parent.rmdir()
             else:
                 kept += size
-        with self._lock:
-            for name in [name for name in self._owners if not (self.folder / name).exists()]:
-                del self._owners[name]
         return deleted
 
     def _files(self) -> Iterator[tuple[Path, float, int]]:
@@ -114,3 +108,14 @@ class UploadFolder:
             parts = Path(text[start:]).resolve().relative_to(self.folder).parts
             return parts[0] if parts else None
         return None
+
+
+def _claimed(name: str, visitor: str | None) -> str:
+    """Return the name of the folder of a visitor's file."""
+    signature = visitors.sign(f"upload {name} {visitor or ''}")
+    return f"{name}-{signature}"
+
+
+def _is_claimed(folder: str, visitor: str | None) -> bool:
+    """Whether a folder is that of a visitor's file."""
+    return hmac.compare_digest(folder, _claimed(folder[:NAME], visitor))

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
 
 from starlette.types import Scope
 
+from vsdemo.core import locks
 from vsdemo.core.paths import atomic, home
 
 COOKIE = "vsdemo_visitor"
@@ -24,13 +26,13 @@ KEY_BYTES = 32
 def new_token() -> str:
     """Return a token of a new visitor, which nobody can guess or make up."""
     name = secrets.token_urlsafe(32)
-    return f"{name}.{_signature(name)}"
+    return f"{name}.{sign(name)}"
 
 
 def is_token(token: str) -> bool:
     """Return whether this server has given a token to a visitor, now or before a restart."""
     name, _, signature = token.rpartition(".")
-    return hmac.compare_digest(signature.encode(), _signature(name).encode())
+    return hmac.compare_digest(signature.encode(), sign(name).encode())
 
 
 def token_of(headers: Mapping[str, str]) -> str | None:
@@ -74,17 +76,31 @@ def fingerprint(token: str) -> str:
 
 @cache
 def key() -> bytes:
-    """Return the key of this server, which only it knows; it is made at the first start."""
+    """Return the key of this server, which only it knows; it is made at the first start.
+
+    All processes over one VSDEMO_HOME have the same one.
+    """
     path = home() / KEY_FILE
+    if stored := _read_key(path):
+        return stored
+    with locks.turn(path):
+        if stored := _read_key(path):  # another process has made it meanwhile
+            return stored
+        made = secrets.token_bytes(KEY_BYTES)
+        with atomic(path) as temporary:
+            temporary.touch(mode=0o600)
+            temporary.write_bytes(made)
+        return made
+
+
+def _read_key(path: Path) -> bytes | None:
+    """Return the key in a file; None if it is missing or damaged."""
     with suppress(OSError):
         if len(stored := path.read_bytes()) == KEY_BYTES:
             return stored
-    made = secrets.token_bytes(KEY_BYTES)
-    with atomic(path) as temporary:
-        temporary.touch(mode=0o600)
-        temporary.write_bytes(made)
-    return made
+    return None
 
 
-def _signature(name: str) -> str:
-    return hmac.new(key(), name.encode(), hashlib.sha256).hexdigest()[:32]
+def sign(text: str) -> str:
+    """Return what only this server can compute of a text: 32 hexadecimal digits."""
+    return hmac.new(key(), text.encode(), hashlib.sha256).hexdigest()[:32]

@@ -9,7 +9,7 @@ from vsdemo.serving import offline
 
 os.environ.update(offline.variables())  # before gradio is imported
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gradio as gr
@@ -17,23 +17,27 @@ import gradio as gr
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import prepare_home
 from vsdemo.search.engine import Engine
-from vsdemo.serving import desktop, ports, prepare
+from vsdemo.serving import desktop, ports, prepare, running_app
 from vsdemo.serving.limits import limits
 from vsdemo.serving.training_limits import training_limits
-from vsdemo.ui import gradio_state, installation, theme
+from vsdemo.ui import gradio_state, images, installation, theme
 from vsdemo.ui.alignment.tab import AlignTab
-from vsdemo.ui.api import gradio_api
+from vsdemo.ui.api import gradio_api, rest
 from vsdemo.ui.api.endpoints import Endpoints
+from vsdemo.ui.backend.page import LOST, PATIENCE, BackendPage
+from vsdemo.ui.backend.photos import photo_route
 from vsdemo.ui.components import html
 from vsdemo.ui.describe.tab import DescribeTab
 from vsdemo.ui.hierarchy.tab import HierarchyTab
 from vsdemo.ui.layout import TITLE, Page, page_title
 from vsdemo.ui.library import Library
 from vsdemo.ui.library.pending import Pending
+from vsdemo.ui.search import results
 from vsdemo.ui.search.tab import SearchTab
 from vsdemo.ui.sentences.tab import SentencesTab
 from vsdemo.ui.server import Server, upload_folder
 from vsdemo.ui.tabs import Tab
+from vsdemo.ui.training import export
 from vsdemo.ui.training.tab import TrainTab
 
 # In the order in which they are shown; see `vsdemo.ui.tabs.Tab`.
@@ -46,6 +50,7 @@ TABS: tuple[type[Tab], ...] = (
     TrainTab,
 )
 MAX_UPLOAD = "20mb"
+NOT_READY = "The first gallery is being prepared."
 SWITCH_INTERVAL = 0.001  # seconds until a thread that computes lets the server send something
 
 
@@ -70,6 +75,12 @@ def build(
             page.connect(demo)
             if endpoints:
                 gradio_api.add(endpoints)
+    _set_up(demo)
+    return demo, page
+
+
+def _set_up(demo: gr.Blocks) -> None:
+    """Set what every page needs of Gradio."""
     # For a Space, Gradio adds a header to the page, with a font of Google and data of the Hub.
     demo.space_id = None
     # With ZeroGPU, Gradio's own queue has room for one request.
@@ -77,7 +88,6 @@ def build(
     gradio_state.poll_slowly(demo)
     gradio_state.close_heartbeats(demo)
     gradio_state.hide_statuses(demo)
-    return demo, page
 
 
 def _open_first(library: Library) -> Pending[Engine] | None:
@@ -94,43 +104,80 @@ def _open_fetched(library: Library) -> None:
     _open_first(library)
 
 
-def launch(port: int | None = None, gallery: str | None = None, **options: Any) -> gr.Blocks:
+def launch(
+    port: int | None = None,
+    gallery: str | None = None,
+    backend: str | None = None,
+    **options: Any,
+) -> gr.Blocks:
     """Start the app.
 
     Args:
         port: Port of the server; by default GRADIO_SERVER_PORT or 7860.
         gallery: Data set, captions file or folder of photos to offer first; by default
             VSDEMO_GALLERY.
+        backend: Address of an app that answers in place of models of this one; by default
+            VSDEMO_BACKEND.
         options: Passed to Gradio's own `launch`.
 
     Raises:
-        UserError: If the port is taken, VSDEMO_HOME cannot be written, a limit is not valid, or
-            the gallery or a download in VSDEMO_PREPARE does not exist.
+        UserError: If the port is taken, VSDEMO_HOME cannot be written, a limit is not valid, the
+            gallery or a download in VSDEMO_PREPARE does not exist, or the backend is no address.
     """
     port = ports.choose(port)
     limits()
     training_limits()
     prepare_home()
+    if backend := backend or running_app.chosen():
+        if gallery:
+            raise UserError("--gallery belongs to the app that answers; start that one with it.")
+        return _serve(port, *_backend_page(backend), {"mcp_server": False, **options})
     wanted = prepare.downloads()
-    library, folder = Library(gallery or prepare.gallery()), upload_folder()
+    library = Library(gallery or prepare.gallery())
+    folder = upload_folder()
     first = _open_first(library)  # while the browser opens
     endpoints = Endpoints(library)
     demo, page = build(library, endpoints=endpoints)
     server = Server(
         demo,
-        library,
-        endpoints,
+        [
+            images.route(library.gallery_of),
+            *results.routes(),
+            export.route(),
+            rest.mount(endpoints),
+        ],
         folder=folder,
-        is_ready=lambda: first is not None and first.is_usable,
+        problem=lambda: "" if first is not None and first.is_usable else NOT_READY,
         prepare=page.prepare if page else None,
     )
+    prepare.start(wanted, on_ready=lambda: _open_fetched(library))
+    return _serve(port, demo, server, options)
+
+
+def _backend_page(address: str) -> tuple[gr.Blocks, Server]:
+    """Return a page whose answers come from another app, and its server."""
+    app, folder = running_app.RunningApp(address, PATIENCE), upload_folder()
+    with gr.Blocks(title=TITLE, analytics_enabled=False) as demo:
+        BackendPage(app, TABS).connect(demo)
+    _set_up(demo)
+    server = Server(
+        demo,
+        [photo_route(app)],
+        folder=folder,
+        problem=lambda: "" if app.is_ready else LOST,
+    )
+    return demo, server
+
+
+def _serve(port: int, demo: gr.Blocks, server: Server, options: Mapping[str, Any]) -> gr.Blocks:
+    """Start the server of a page; raise UserError if the port is taken."""
     settings = {
         "server_port": port,
         "max_file_size": MAX_UPLOAD,
         "show_error": False,
         "inbrowser": desktop.opens_browser(),
+        "mcp_server": gradio_api.has_mcp(),
     }
-    prepare.start(wanted, on_ready=lambda: _open_fetched(library))
     server.stop_on_sigterm()
     sys.setswitchinterval(SWITCH_INTERVAL)
     try:
@@ -144,7 +191,6 @@ def launch(port: int | None = None, gallery: str | None = None, **options: Any) 
             run_history=False,
             footer_links=[],
             pwa=True,
-            mcp_server=gradio_api.has_mcp(),
             favicon_path=installation.FAVICON,
             state_session_capacity=limits().sessions,
             app_kwargs=server.options(),

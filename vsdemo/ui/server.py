@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from threading import Thread
@@ -12,6 +12,7 @@ from typing import Any
 import gradio as gr
 from starlette.middleware import Middleware
 from starlette.requests import Request
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from vsdemo.core.paths import home
@@ -19,13 +20,8 @@ from vsdemo.serving import access, health, request_log, upkeep
 from vsdemo.serving.gate import DAY, MB, Gate, path_of
 from vsdemo.serving.limits import limits
 from vsdemo.serving.uploads import UploadFolder
-from vsdemo.ui import gradio_state, images, installation, theme
-from vsdemo.ui.api import rest
-from vsdemo.ui.api.endpoints import Endpoints
+from vsdemo.ui import gradio_state, installation, theme
 from vsdemo.ui.layout import SUBTITLE, TITLE
-from vsdemo.ui.library import Library
-from vsdemo.ui.search import results
-from vsdemo.ui.training import export
 
 UPLOADS = "uploads"  # below VSDEMO_HOME
 UPLOADS_VARIABLE = "GRADIO_TEMP_DIR"
@@ -41,26 +37,24 @@ class Server:
 
     Args:
         demo: The page.
-        library: Models, galleries and engines.
-        endpoints: What programs may call.
+        routes: What it answers beside the page, its health and its installation.
         folder: Where uploads are kept.
-        is_ready: Returns whether a search can be answered.
+        problem: Returns why no search can be answered yet; empty if it can.
         prepare: Called with the query of each page's address, before its page is there.
     """
 
     def __init__(
         self,
         demo: gr.Blocks,
-        library: Library,
-        endpoints: Endpoints,
+        routes: Sequence[BaseRoute],
         *,
         folder: Path,
-        is_ready: Callable[[], bool],
+        problem: Callable[[], str],
         prepare: Callable[[Mapping[str, str]], None] | None = None,
     ) -> None:
         self._demo, self._limits = demo, limits()
         self._uploads = UploadFolder(folder)
-        self._is_ready, self._prepare = is_ready, prepare
+        self._prepare = prepare
         self._upkeep = upkeep.Upkeep(self._delete_uploads, self._release_pages)
         self._gate = Gate(
             limits=self._limits,
@@ -70,11 +64,8 @@ class Server:
             head=theme.head(),
         )
         self._routes = [
-            images.route(library.gallery_of),
-            *results.routes(),
-            export.route(),
-            rest.mount(endpoints),
-            *health.routes(self._problem),
+            *routes,
+            *health.routes(problem),
             *installation.routes(name=TITLE, description=SUBTITLE),
         ]
 
@@ -120,9 +111,6 @@ class Server:
 
     def _close(self) -> None:
         self._gate.is_closing = True
-
-    def _problem(self) -> str:
-        return "" if self._is_ready() else "The first gallery is being prepared."
 
     def _delete_uploads(self) -> None:
         seconds = 60 * self._limits.upload_minutes if access.is_public() else DAY

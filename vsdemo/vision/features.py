@@ -17,7 +17,7 @@ from PIL import Image
 from torch import Tensor
 from tqdm import tqdm
 
-from vsdemo.core import cores, lent_gpu, rates
+from vsdemo.core import cores, lent_gpu, locks, rates
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.checksums import DamagedFile, sha256
 from vsdemo.core.device import device
@@ -455,7 +455,8 @@ class FeatureCache:
                 missing.setdefault(key, path)  # the first of several copies
         if missing:
             beginning = _Beginning(keys, known, offer)
-            broken = self._fill(missing, kind, progress, beginning.add)
+            seen = {row.file for row in known.values()}
+            broken = self._fill(missing, kind, progress, beginning.add, seen)
             if broken:
                 pairs = zip(keys, photos, strict=True)
                 raise UnreadablePhotos({path: broken[key] for key, path in pairs if key in broken})
@@ -467,49 +468,87 @@ class FeatureCache:
         kind: str,
         progress: Progress | None,
         add: Callable[[dict[str, shards.Row]], None],
+        seen: set[Path],
     ) -> dict[str, str]:
         """Compute and store the features of photos by key.
+
+        Threads and processes that miss the same ones take turns, file by file, so that each is
+        computed once.
 
         Args:
             missing: Key -> file.
             kind: `VECTOR` or `MAP`.
             progress: As in `get`.
-            add: Called with the rows of each file that is written.
+            add: Called with the rows of files that were written.
+            seen: Files whose rows are known.
 
         Returns:
             Key -> reason, for the photos that cannot be read.
         """
-        network = load_backbone(self.weights)
-        keys = list(missing)
-        broken: dict[str, str] = {}
+        load_backbone(self.weights)  # which takes no turn
+        left, broken = dict(missing), dict[str, str]()
         description = f"{self.weights.name} {self._folder(kind).name}"
-        with tqdm(total=len(keys), desc=description) as bar:
-            start = 0
-            while start < len(keys):
-                borrows = lent_gpu.is_offered() and self._is_long(len(keys) - start)
-                run = lent_gpu.run if borrows else _run_here
-                size = SHARD if borrows else min(SHARD, max(FIRST_SHARD, start))
-                part = {key: missing[key] for key in keys[start : start + size]}
-                watch = rates.Stopwatch()
-                stored: list[str] = []
-                values: list[dict[str, Tensor]] = []
-                views = GPU_VIEWS if borrows else batch_views()
-                for batch in self._batches(network, part, kind, broken, views):
-                    values.append(self._compute(list(batch.values()), kind, run))
-                    stored += batch
-                    bar.update(len(batch))
-                    if progress:
-                        with watch.paused():
-                            progress(start + len(stored), len(keys))
-                if stored:
-                    joined = {name: torch.cat([v[name] for v in values]) for name in values[0]}
-                    rows = shards.write(self._folder(kind), stored, joined)
-                    with watch.paused():
-                        add(rows)
-                if kind == VECTOR and not borrows:
-                    rates.record(self._work, len(part), watch.seconds)
-                start += size
+        with tqdm(total=len(missing), desc=description) as bar:
+
+            def report(more: int = 0) -> None:
+                done = len(missing) - len(left) + more
+                bar.update(done - bar.n)
+                if progress:
+                    progress(done, len(missing))
+
+            while left:
+                with locks.turn(self._folder(kind), wait=report):
+                    rows = shards.find_rows(*self._tensors(kind), seen)  # of other processes
+                    left = {key: path for key, path in left.items() if key not in rows}
+                    if left:
+                        start = len(missing) - len(left)
+                        rows |= self._fill_part(left, start, kind, broken, report)
+                seen.update({row.file for row in rows.values()})
+                left = {k: path for k, path in left.items() if k not in rows and k not in broken}
+                add(rows)
         return broken
+
+    def _fill_part(
+        self,
+        left: dict[str, Path],
+        done: int,
+        kind: str,
+        broken: dict[str, str],
+        report: Callable[[int], None],
+    ) -> dict[str, shards.Row]:
+        """Compute the features of the first of some photos, and store them in one file.
+
+        Args:
+            left: Key -> file.
+            done: How many are done.
+            kind: `VECTOR` or `MAP`.
+            broken: Key -> reason; photos that cannot be read are added.
+            report: Called with how many of these are done.
+
+        Returns:
+            Where the features of each photo are.
+        """
+        borrows = lent_gpu.is_offered() and self._is_long(len(left))
+        run = lent_gpu.run if borrows else _run_here
+        size = SHARD if borrows else min(SHARD, max(FIRST_SHARD, done))
+        part = dict(islice(left.items(), size))
+        watch = rates.Stopwatch()
+        stored: list[str] = []
+        values: list[dict[str, Tensor]] = []
+        views = GPU_VIEWS if borrows else batch_views()
+        network = load_backbone(self.weights)
+        for batch in self._batches(network, part, kind, broken, views):
+            values.append(self._compute(list(batch.values()), kind, run))
+            stored += batch
+            with watch.paused():
+                report(len(stored))
+        rows: dict[str, shards.Row] = {}
+        if stored:
+            joined = {name: torch.cat([v[name] for v in values]) for name in values[0]}
+            rows = shards.write(self._folder(kind), stored, joined)
+        if kind == VECTOR and not borrows:
+            rates.record(self._work, len(part), watch.seconds)
+        return rows
 
     def _is_long(self, photos: int) -> bool:
         """Return whether photos are known to take so long here that a GPU is worth borrowing."""

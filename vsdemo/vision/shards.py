@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from itertools import count, repeat
 from pathlib import Path
@@ -31,18 +31,21 @@ class Row(NamedTuple):
     number: int
 
 
-def find_rows(folder: Path, names: frozenset[str]) -> dict[str, Row]:
+def find_rows(
+    folder: Path, names: frozenset[str], seen: Container[Path] = frozenset()
+) -> dict[str, Row]:
     """Return where the tensors of each key are.
 
     Args:
         folder: Folder of the files.
         names: Names of the tensors that a file must have.
+        seen: Files to leave out.
 
     Returns:
         Key -> row. Damaged files are deleted, incomplete ones ignored.
     """
     rows: dict[str, Row] = {}
-    for file, keys in _keys_of_files(folder, names):
+    for file, keys in _keys_of_files(folder, names, seen):
         rows.update(zip(keys, map(Row, repeat(file), count()), strict=False))
     return rows
 
@@ -52,9 +55,13 @@ def find_keys(folder: Path, names: frozenset[str]) -> set[str]:
     return {key for _, keys in _keys_of_files(folder, names) for key in keys}
 
 
-def _keys_of_files(folder: Path, names: frozenset[str]) -> Iterator[tuple[Path, list[str]]]:
-    """Yield each complete file and its keys; delete damaged ones."""
+def _keys_of_files(
+    folder: Path, names: frozenset[str], seen: Container[Path] = frozenset()
+) -> Iterator[tuple[Path, list[str]]]:
+    """Yield each complete file and its keys, but for those in `seen`; delete damaged ones."""
     for file in sorted(folder.glob("*.safetensors")):
+        if file in seen:
+            continue
         try:
             with safe_open(file, "pt") as opened:
                 if not names <= {*opened.keys()}:

@@ -201,7 +201,7 @@ def test_others_lie_above_the_captions_or_beside(known):
 
 
 def test_relations_are_stored_by_content(known, small_wordnet, monkeypatch):
-    (path,) = (small_wordnet / "home" / "relations").iterdir()
+    (path,) = (small_wordnet / "home" / "relations").glob("*.safetensors")
     monkeypatch.setattr(captions, "_prepare", None)
     again = relations.load(SPLIT)
     rows = np.arange(len(known.texts))

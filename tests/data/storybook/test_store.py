@@ -69,7 +69,7 @@ def test_load_draws_missing_pictures_once(few):
     again = storybook.load("train", lambda done, total: reports.append((done, total)))
     assert again == split
     after = [(path.read_bytes(), path.stat().st_mtime_ns) for path in split.photos]
-    assert reports == [(1, 1)]
+    assert reports == [(0, 1), (1, 1)]
     assert [content for content, _ in before] == [content for content, _ in after]
     assert before[0] == after[0]
     with Image.open(split.photos[0]) as photo:
@@ -89,7 +89,7 @@ def test_pictures_are_drawn_in_order_and_wait_for_the_caller(few, monkeypatch):
             assert ahead <= 4 + 3 * painters.CHUNK
 
     store.draw(numbers, progress)
-    assert drawn == list(range(1, 41))
+    assert drawn == list(range(41))
 
 
 def test_drawing_ends_with_an_error_of_its_caller(few, monkeypatch):
@@ -103,7 +103,8 @@ def test_drawing_ends_with_an_error_of_its_caller(few, monkeypatch):
     )
 
     def progress(done, total):
-        raise Cancelled
+        if done:
+            raise Cancelled
 
     with pytest.raises(Cancelled) as caught:
         store.draw(range(4000, 4040), progress)

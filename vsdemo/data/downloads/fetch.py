@@ -35,6 +35,10 @@ SIGLIP2 = "timm/ViT-B-16-SigLIP2"
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
+class BeingFetched(UserError):
+    """Another process fetches the same."""
+
+
 DOWNLOADS = {
     "flickr8k": Download(
         title="Flickr8k",
@@ -132,9 +136,9 @@ def fetch(name: str, progress: StageProgress, cancel: Event) -> None:
 
     Raises:
         Cancelled: `cancel` is set.
-        UserError: The name is unknown, a package that its use needs is not installed, another
-            process fetches the same, the server cannot be reached, the disk is full, or a file is
-            not the expected one.
+        BeingFetched: Another process fetches the same.
+        UserError: The name is unknown, a package that its use needs is not installed, the server
+            cannot be reached, the disk is full, or a file is not the expected one.
     """
     wanted = find_download(name)
     if wanted.missing:
@@ -208,7 +212,7 @@ def _exclusive(name: str, wanted: Download) -> Iterator[None]:
                 )
             yield
     except Timeout:
-        raise UserError(
+        raise BeingFetched(
             f"{wanted.title} is being fetched already; wait until that is finished."
         ) from None
     except OSError as error:

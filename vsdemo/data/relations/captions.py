@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -17,7 +18,7 @@ from scipy.sparse import csr_matrix
 from torch import Tensor
 from tqdm import tqdm
 
-from vsdemo.core import tensors
+from vsdemo.core import locks, tensors
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.errors import UserError
@@ -176,13 +177,23 @@ def _cached(split: CaptionSet) -> Prepared:
     parts += [*split.captions, *split.photo_of, *common_sentences.sentences()]
     digest = hash_of(map(str, parts))
     path = home() / "relations" / f"{digest}.safetensors"
-    try:
-        tensors.check(path)
-        return _unpack(load_file(path))
-    except DamagedFile:  # or missing
+    if stored := _read(path):
+        return stored
+    with locks.turn(path):
+        if stored := _read(path):  # another process has made it meanwhile
+            return stored
         result = _prepare(split, trees)
         tensors.write_checked(path, _pack(result))
         return result
+
+
+def _read(path: Path) -> Prepared | None:
+    """Return what a file knows of a split; None if it is missing or damaged."""
+    try:
+        tensors.check(path)
+        return _unpack(load_file(path))
+    except DamagedFile:
+        return None
 
 
 def hash_of(parts: Iterable[str]) -> str:

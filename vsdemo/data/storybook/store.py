@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from vsdemo.core import checksums, cores, json_files, rates
+from vsdemo.core import checksums, cores, json_files, locks, rates
 from vsdemo.core.checksums import DamagedFile
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import atomic, home, write_text
 from vsdemo.core.progress import Progress
 from vsdemo.data.storybook import painters
@@ -63,7 +64,7 @@ def draw(numbers: Sequence[int], progress: Progress | None = None) -> None:
     """Draw missing pictures in their order on all cores, with a progress bar in the terminal.
 
     While `progress` blocks, only a few more pictures are drawn. A later call continues where a
-    killed process stopped.
+    killed process stopped. While another process draws, this one counts its pictures.
 
     Args:
         numbers: Numbers of the pictures.
@@ -72,9 +73,30 @@ def draw(numbers: Sequence[int], progress: Progress | None = None) -> None:
     Raises:
         UserError: A picture cannot be drawn, for instance because the disk is full.
     """
+    if not (missing := _missing(numbers)):
+        return
+
+    def count_drawn() -> None:
+        if progress:
+            progress(len(missing) - len(_missing(missing)), len(missing))
+
+    # A lock for each split: a page need not wait for the thousands of pictures of a training.
+    try:
+        with locks.turn(photo(numbers[0]), wait=count_drawn):
+            _draw(_missing(missing), progress)
+    except OSError as error:
+        reason = error.strerror or error
+        raise UserError(f"The pictures of Storybook cannot be drawn ({reason}).") from None
+
+
+def _missing(numbers: Sequence[int]) -> list[int]:
+    """Return the numbers of the pictures that are not drawn."""
     existing = {path.name for path in folder().glob("*.png")}
-    missing = [number for number in numbers if photo(number).name not in existing]
-    if not missing:
+    return [number for number in numbers if photo(number).name not in existing]
+
+
+def _draw(missing: Sequence[int], progress: Progress | None) -> None:
+    if not missing:  # another process has drawn them
         return
     processes = min(cores.available(), -(-len(missing) // painters.CHUNK))
     # A single other process would be no faster.

@@ -10,12 +10,12 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 from PIL import Image
-from pydantic import Field
 
 from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.search.engine import MAX_K, Engine, Reader
 from vsdemo.search.query import make_query
 from vsdemo.serving import answers, records
+from vsdemo.serving.api_records import DescribeAnswer, PhotoHit, SearchAnswer, SimilarPhotos
 from vsdemo.serving.request_errors import RequestError
 from vsdemo.ui import images
 from vsdemo.ui.api import requests
@@ -28,34 +28,6 @@ T = TypeVar("T")
 WAIT = 60.0  # seconds that a request waits for a model or gallery that is being prepared
 RETRY = 15  # seconds
 WORKERS = 4  # requests that compute at the same time
-
-
-class PhotoHit(records.PhotoHit):
-    """A photo of a result."""
-
-    url: str = Field(description="Address of the photo, relative to that of the app")
-
-
-class SearchAnswer(records.SearchAnswer):
-    """The photos that a sentence describes."""
-
-    model: str
-    gallery: str
-    hits: Sequence[PhotoHit]
-
-
-class SimilarPhotos(records.SimilarPhotos):
-    """The photos that are similar to a photo."""
-
-    model: str
-    gallery: str
-    hits: Sequence[PhotoHit]
-
-
-class DescribeAnswer(records.DescribeAnswer):
-    """The sentences that describe a photo."""
-
-    model: str
 
 
 @dataclass(frozen=True)

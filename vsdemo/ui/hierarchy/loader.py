@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
+from functools import partial
 from pathlib import Path
 from threading import Lock
 
@@ -251,4 +252,6 @@ def _project(gallery: HierarchyGallery, status: Status) -> np.ndarray:
     content = "\n".join([checkpoint.content_hash(gallery.folder), *texts])
     key = hashlib.sha256(content.encode()).hexdigest()[:32]
     x = gallery.hierarchy.x[gallery.map_items].numpy()  # (N, D)
-    return projection.cached_map(key, lambda: projection.project(x, status.report))
+    return projection.cached_map(
+        key, lambda: projection.project(x, status.report), wait=partial(status.report, 0, 1)
+    )

@@ -1,0 +1,1 @@
+"""The page of an app whose answers come from another app."""
