@@ -23,6 +23,7 @@ from vsdemo.evaluation.metrics.ranks import RECALLS, best_ranks, summary
 from vsdemo.models.dual_encoder import DualEncoder
 
 CAPTIONS = 8192  # that are embedded and scored at a time
+SETS = 1024  # the same of captions that are sets of fragments, which are large
 DIRECTIONS = ("i2t", "t2i")
 
 
@@ -120,13 +121,14 @@ def _check(split: CaptionSet) -> None:
 def measure(model: DualEncoder, split: CaptionSet, features: Tensor) -> Ranks:
     """Return the ranks of all captions and photos of a split; arguments as those of `encode`.
 
-    Of very many captions only some are embedded at a time, as sets of fragments are large.
+    Of very many captions only some are embedded at a time.
     """
     _check(split)
     photos = model.encode_image(features).to(model.device)
     scores = torch.empty(len(split.captions), len(photos))
-    for start in range(0, len(scores), CAPTIONS):
-        rows = slice(start, start + CAPTIONS)
+    size = SETS if model.score.can_align else CAPTIONS
+    for start in range(0, len(scores), size):
+        rows = slice(start, start + size)
         captions = model.encode_text([Sentence(caption) for caption in split.captions[rows]])
         scores[rows] = model.score(captions.to(model.device), photos).cpu()
     return _ranks(scores, torch.tensor(split.photo_of))
