@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -22,7 +23,7 @@ from vsdemo.evaluation.tasks.retrieval import Retrieval
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.losses import check_finite, distillation
-from vsdemo.training import parts, teacher
+from vsdemo.training import distributed, parts, teacher
 from vsdemo.training.materials.pairs import Pairs
 from vsdemo.training.probe import Probe
 from vsdemo.training.requirements import Check, Requirements
@@ -162,9 +163,10 @@ class Photos(Pairs):
         return self.train_set.captions
 
     def _content(self) -> Iterator[bytes]:
-        yield from (text.encode() for text in self._texts())
-        yield self.photo_of.numpy().tobytes()
+        yield from (text.encode() for text in (*self._texts(), *self.dev_set.captions))
+        yield np.array([*self.train_set.photo_of, *self.dev_set.photo_of]).tobytes()
         yield self.photos.cpu().numpy().tobytes()
+        yield self.dev_photos.cpu().numpy().tobytes()
 
     def _epoch(self, epoch: int) -> Sequence[Tensor]:
         return epoch_batches(self.config, self.train_set.captions_of, epoch, self.lengths)
@@ -211,7 +213,7 @@ class Photos(Pairs):
             photos = model.encode_image(self.dev_photos)
         return {"watched": self.probe.rank(model, photos)}
 
-    def measure(self, model: DualEncoder) -> dict[str, Any]:
+    def _measure(self, model: DualEncoder) -> dict[str, Any]:
         """Return the retrieval metrics on dev.
 
         Raises:
@@ -222,7 +224,7 @@ class Photos(Pairs):
         check_finite({"embeddings": captions.x})  # comparisons with nan would rank it first
         metrics = retrieval.ranks(model, captions, photos, owner).metrics()
         metrics["watched"] = self.probe.rank(model, photos)
-        if self.config.evaluate_sts and sts.has_dev_data():
+        if self.config.evaluate_sts and distributed.on_main(sts.has_dev_data):
             metrics["semantics"] = sts.on_dev(model)
         return metrics
 
