@@ -1,4 +1,4 @@
-"""Several ranks learn what one process learns, end together and resume."""
+"""Several ranks learn and measure what one process does, end together and resume."""
 
 import os
 import signal
@@ -12,6 +12,7 @@ from tests.support import rank_runs
 from tests.support.small_runs import SETTINGS, logged, trainer
 from tests.training.test_trainer_resume import assert_same_run
 from vsdemo.core import events
+from vsdemo.core.nested import flatten
 from vsdemo.training import distributed
 
 STEPS = 6
@@ -36,34 +37,45 @@ LONG = ("epochs=30", "patience=30")
 
 
 def assert_same_training(runs, several, one_process) -> None:
-    for run, (losses, weights), (alone, expected) in zip(runs, several, one_process, strict=True):
-        assert losses.dtype == torch.float64
-        assert len(losses) == STEPS
-        assert torch.allclose(losses, alone, rtol=1e-9, atol=0), run
+    for run, result, alone in zip(runs, several, one_process, strict=True):
+        assert result.losses.dtype == torch.float64
+        assert len(result.losses) == STEPS
+        assert torch.allclose(result.losses, alone.losses, rtol=1e-9, atol=0), run
+        weights, expected = result.weights, alone.weights
         assert weights.keys() == expected.keys()
         wrong = [k for k, w in weights.items() if not torch.allclose(w, expected[k], atol=1e-9)]
         assert wrong == [], run
 
 
+def assert_same_measurement(runs, several, one_process, ranks: int) -> None:
+    """The same figures, of which no rank has embedded more than its share."""
+    for run, result, alone in zip(runs, several, one_process, strict=True):
+        values, expected = flatten(result.metrics), flatten(alone.metrics)
+        assert values
+        assert values == pytest.approx(expected, rel=0, abs=1e-6), run
+        assert result.metrics.get("watched") == alone.metrics.get("watched"), run
+        assert result.embedded <= alone.embedded / ranks + 2, run  # two calls, rounded up
+
+
 @pytest.fixture(scope="module")
 def one_process(own_folders, tmp_path_factory):
-    return rank_runs.losses_and_weights(1, tmp_path_factory.mktemp("one"), RUNS, STEPS)
+    return rank_runs.train(1, tmp_path_factory.mktemp("one"), RUNS, STEPS)
 
 
 @pytest.mark.parametrize("ranks", [2, pytest.param(5, marks=pytest.mark.long)])
-def test_ranks_learn_what_one_process_learns(one_process, tmp_path, ranks):
+def test_ranks_learn_and_measure_what_one_process_does(one_process, tmp_path, ranks):
     """Also if some ranks have no items of a batch."""
-    several = rank_runs.losses_and_weights(ranks, tmp_path, RUNS, STEPS)
+    several = rank_runs.train(ranks, tmp_path, RUNS, STEPS)
     assert_same_training(RUNS, several, one_process)
+    assert_same_measurement(RUNS, several, one_process, ranks)
 
 
 @pytest.mark.long
 def test_ranks_learn_from_sentence_pairs(pairs_root, tmp_path):
     runs = [("order/entailment", None, *SMALL[2:])]
-    one, two = (
-        rank_runs.losses_and_weights(ranks, tmp_path / str(ranks), runs, STEPS) for ranks in (1, 2)
-    )
+    one, two = (rank_runs.train(ranks, tmp_path / str(ranks), runs, STEPS) for ranks in (1, 2))
     assert_same_training(runs, two, one)
+    assert_same_measurement(runs, two, one, ranks=2)
 
 
 def sentences(errors: str) -> list[str]:

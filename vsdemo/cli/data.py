@@ -11,6 +11,8 @@ from vsdemo.cli.options import Json, Parser, Split
 from vsdemo.cli.output import print_json, print_table
 
 Name = Annotated[str, typer.Argument(help="Name of a data set.")]
+Backbone = Annotated[str, typer.Option(help="Image network.")]
+FeatureCrops = Annotated[str, typer.Option(help="Views or regions; see `vsdemo models`.")]
 
 cli = typer.Typer(invoke_without_command=True)
 
@@ -52,8 +54,8 @@ def check(name: Name) -> None:
 @cli.command()
 def features(
     name: Annotated[str, typer.Argument(help="Data set, or folder of photos.")],
-    backbone: Annotated[str, typer.Option(help="Image network.")] = "torchvision/densenet169",
-    crops: Annotated[str, typer.Option(help="Views or regions; see `vsdemo models`.")] = "ten",
+    backbone: Backbone = "torchvision/densenet169",
+    crops: FeatureCrops = "ten",
     split: Split = "all",
     *,
     maps: Annotated[bool, typer.Option(help="Keep spatial maps instead of vectors.")] = False,
@@ -65,6 +67,35 @@ def features(
     cache = FeatureCache(backbone, crops)
     computed = cache.get(datasets.load(name, split).photos, MAP if maps else VECTOR)
     print(f"{tuple(computed.shape)} in {cache.folder}")
+
+
+@cli.command()
+def shards(
+    name: Annotated[str, typer.Argument(help="Data set, or folder of photos with captions.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write.")],
+    backbone: Backbone = "torchvision/densenet169",
+    crops: FeatureCrops = "ten",
+) -> None:
+    """Write features and captions to tar files that WebDataset reads.
+
+    `train --data FOLDER` reads the features of each batch from there, so that they need not fit
+    into memory. Missing features are computed first. The same command continues after an
+    interruption. Train, dev and test are written; photos are not.
+    """
+    from tqdm import tqdm
+
+    from vsdemo.vision.feature_shards import write
+    from vsdemo.vision.features import FeatureCache
+
+    with tqdm(unit="photo", desc="shards") as bar:
+
+        def report(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        about = write(name, folder, FeatureCache(backbone, crops), report)
+    for split, files in about.files.items():
+        print(f"{split}: {files:,} {'file' if files == 1 else 'files'} in {folder / split}")
 
 
 @cli.command()

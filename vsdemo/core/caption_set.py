@@ -9,6 +9,7 @@ from pathlib import Path
 
 from vsdemo.core.paths import printable
 from vsdemo.core.photo_paths import PhotoPaths
+from vsdemo.core.stored_features import StoredFeatures
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class CaptionSet:
         folder: The folder of somebody's own photos; None of another data set.
         names: The path of each photo below `folder`; none of another data set, whose photos are
             named by their files alone.
+        features: Those of the photos, where they come with the data set instead of the photos.
     """
 
     name: str
@@ -35,6 +37,7 @@ class CaptionSet:
     keys: tuple[str, ...] = ()
     folder: Path | None = None
     names: tuple[str, ...] = ()
+    features: StoredFeatures | None = None
 
     @property
     def is_own(self) -> bool:
@@ -51,13 +54,17 @@ class CaptionSet:
 
     def first(self, count: int) -> CaptionSet:
         """Return the first `count` photos with their captions."""
-        return self._only(range(min(count, len(self.photos))))
+        return self.only(range(min(count, len(self.photos))))
 
     def without(self, photos: Container[Path]) -> CaptionSet:
         """Return the set without some photos and their captions."""
-        return self._only([i for i, photo in enumerate(self.photos) if photo not in photos])
+        return self.only([i for i, photo in enumerate(self.photos) if photo not in photos])
 
-    def _only(self, photos: Sequence[int]) -> CaptionSet:
+    def with_keys(self, keys: Sequence[str]) -> CaptionSet:
+        """Return the set with the content hash of each photo."""
+        return replace(self, keys=tuple(keys))
+
+    def only(self, photos: Sequence[int]) -> CaptionSet:
         """Return some photos with their captions, which keep their order."""
         number_of = {photo: number for number, photo in enumerate(photos)}
         kept = [caption for caption, photo in enumerate(self.photo_of) if photo in number_of]
@@ -69,6 +76,7 @@ class CaptionSet:
             photo_of=tuple(number_of[self.photo_of[caption]] for caption in kept),
             keys=tuple(self.keys[photo] for photo in photos) if self.keys else (),
             names=names,
+            features=None if self.features is None else self.features.only(photos),
         )
 
     def _paths(self, photos: Sequence[int], names: tuple[str, ...]) -> Sequence[Path]:

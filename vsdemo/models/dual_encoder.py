@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -20,6 +20,14 @@ from vsdemo.models.scores import Score
 
 BATCH = 256  # sentences or photos in a forward pass outside of training
 
+# Embeds N items by a function that embeds those of a slice.
+Division = Callable[[int, Callable[[slice], Embeddings]], Embeddings]
+
+
+def undivided(items: int, embed: Callable[[slice], Embeddings]) -> Embeddings:
+    """Embed all items by one call."""
+    return embed(slice(0, items))
+
 
 class DualEncoder(nn.Module):
     """A text encoder, an image encoder (None for tasks without photos) and the score between them.
@@ -28,6 +36,8 @@ class DualEncoder(nn.Module):
         objective: What is minimized with the material `relations`; None for other models.
         limits: For a score with an order, where it ends; see `vsdemo.search.calibration`.
         concepts: Those that it learned beside sentences, such as "a dog"; empty for most models.
+        division: How the items of a call are embedded, by default all at once. Several processes
+            with the same weights can embed their shares; see `vsdemo.training.parts`.
         solved: Whether `fit` solves the model at once, without gradient steps.
     """
 
@@ -44,6 +54,7 @@ class DualEncoder(nn.Module):
         self.text, self.image, self.score, self.objective = text, image, score, objective
         self.limits: Limits = NO_LIMITS
         self.concepts: tuple[str, ...] = ()
+        self.division: Division = undivided
 
     @property
     def device(self) -> torch.device:
@@ -67,8 +78,12 @@ class DualEncoder(nn.Module):
             progress: Called with the numbers of sentences that are done, and of all.
             batch_size: Sentences in a forward pass; BATCH by default.
         """
-        parsed = add_trees(sentences, self.text.needs)
-        return self._encode(self.text, parsed, progress, batch_size)
+
+        def embed(rows: slice) -> Embeddings:
+            parsed = add_trees(sentences[rows], self.text.needs)
+            return self._encode(self.text, parsed, progress, batch_size)
+
+        return self.division(len(sentences), embed)
 
     def encode_image(self, features: Tensor) -> Embeddings:
         """Embed photo features (N, F) -> (N, D), or of regions (N, K, F) -> (N, K, D), on the CPU.
@@ -76,9 +91,10 @@ class DualEncoder(nn.Module):
         Raises:
             TypeError: The model has no image encoder.
         """
-        if self.image is None:
+        image = self.image
+        if image is None:
             raise TypeError("this model has no image encoder")
-        return self._encode(self.image, features)
+        return self.division(len(features), lambda rows: self._encode(image, features[rows]))
 
     @torch.inference_mode()
     def _encode(

@@ -2,8 +2,8 @@
 
 Every process (rank) has all data and draws the same batches. It embeds its share of a batch,
 gathers the embeddings of all ranks and computes the loss of the whole batch; the gradients are
-averaged. So N ranks learn what one process learns from the same batches, with all negatives. Rank
-0 alone writes files.
+averaged. So N ranks learn what one process learns from the same batches, with all negatives. They
+embed what the model is measured on in the same way. Rank 0 alone writes files.
 
 Processes of one machine or of several talk by gloo, their GPUs by NCCL. Without torchrun there is
 one process, and nothing here does anything.

@@ -4,11 +4,14 @@ A batch with all of its negatives needs memory for what the backward pass reads:
 for so many items at a time. They are embedded without it, and once more, with the same dropout, in
 the backward pass (GradCache: Gao et al., "Scaling deep contrastive learning batch size under memory
 limited setup", RepL4NLP 2021). Loss and gradients are those of the whole batch.
+
+What a model is measured on is embedded by all ranks as well, without gradients.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from torch import Tensor
@@ -17,6 +20,7 @@ from torch.utils.checkpoint import checkpoint
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders import Encoder
+from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.training import distributed
 
 
@@ -64,13 +68,33 @@ def _embed(
     """Embed items, of which `batch_of` returns those of a slice as a batch of the encoder."""
     if not _is_in_parts(chunk):
         return encoder(batch_of(slice(0, items)))
+
+    def embed(rows: slice) -> Embeddings:
+        size = chunk or items
+        starts = range(rows.start, rows.stop, size)
+        batches = (batch_of(slice(start, min(start + size, rows.stop))) for start in starts)
+        return Embeddings.cat([_embed_twice(encoder, b) if chunk else encoder(b) for b in batches])
+
+    return _embed_shares(items, embed)
+
+
+def _embed_shares(items: int, embed: Callable[[slice], Embeddings]) -> Embeddings:
+    """Embed the share of this rank, and return the embeddings of all ranks."""
     own = distributed.share(items)
     if own.start == own.stop:  # more ranks than items; a rank without any embeds one in vain
-        return distributed.gather(encoder(batch_of(slice(0, 1)))[:0], items)
-    starts = range(own.start, own.stop, chunk or items)
-    batches = (batch_of(slice(start, min(start + (chunk or items), own.stop))) for start in starts)
-    parts = [_embed_twice(encoder, batch) if chunk else encoder(batch) for batch in batches]
-    return distributed.gather(Embeddings.cat(parts), items)
+        return distributed.gather(embed(slice(0, 1))[:0], items)
+    return distributed.gather(embed(own), items)
+
+
+@contextmanager
+def shared(model: DualEncoder) -> Iterator[None]:
+    """Let all ranks embed what the model is given within the block, which all of them run."""
+    before = model.division
+    model.division = _embed_shares
+    try:
+        yield
+    finally:
+        model.division = before
 
 
 def _embed_twice(encoder: Encoder, batch: Any) -> Embeddings:

@@ -71,7 +71,8 @@ def load(name: str, train_set: CaptionSet) -> Teacher:
     """
     spec = read_spec(name)
     model, _, _ = checkpoint.load(checkpoint_names.find(name))
-    photos = model.encode_image(checkpoint.feature_cache(spec).get(train_set.photos))
+    _, features, _ = checkpoint.feature_cache(spec).get_readable(train_set)
+    photos = model.encode_image(features)
     sentences = [Sentence(caption) for caption in train_set.captions]
     with tqdm(total=len(sentences), desc=f"{name} captions") as bar:
         captions = model.encode_text(sentences, lambda done, _: bar.update(done - bar.n))

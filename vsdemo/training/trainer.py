@@ -164,7 +164,7 @@ class Trainer:
     def _evaluate(self, epoch: int) -> None:
         """Measure the model on dev; save it if it is the best so far."""
         started = time.perf_counter()
-        metrics = distributed.on_main(lambda: self.material.measure(self.evaluated))
+        metrics = self.material.measure(self.evaluated)
         chosen_by = self.material.chosen_by
         improvement = {}
         if chosen_by is not None and metrics[chosen_by] > self.best:

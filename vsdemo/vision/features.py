@@ -25,6 +25,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.core.paths import home
 from vsdemo.core.progress import Progress
+from vsdemo.core.stored_features import StoredFeatures
 from vsdemo.vision import backbones, proposals, regions, shards
 from vsdemo.vision.backbones import find_weights
 from vsdemo.vision.backbones.weights import Weights
@@ -271,7 +272,8 @@ class FeatureCache:
     ) -> tuple[CaptionSet, Tensor, dict[Path, str]]:
         """Return the photos of a set that can be read, their features, and why others cannot.
 
-        Only of one's own photos, and if any can be read, unreadable ones are left out.
+        Only of one's own photos, and if any can be read, unreadable ones are left out. Features
+        that come with the set are read.
 
         Args:
             captions: The photos.
@@ -280,8 +282,11 @@ class FeatureCache:
 
         Raises:
             UnreadablePhotos: If photos of another data set cannot be read, or no photo can.
-            UserError: If the backbone cannot be loaded.
+            UserError: If the backbone cannot be loaded, or as `check_stored`.
         """
+        if captions.features is not None:
+            self.check_stored(captions.features)
+            return captions, captions.features.all(), {}
         try:
             features = self.get(
                 captions.photos, progress=progress, on_partial=on_partial, keys=captions.keys
@@ -292,6 +297,20 @@ class FeatureCache:
                 raise
             return readable, self.get(readable.photos, keys=readable.keys), error.why
         return captions, features, {}
+
+    def check_stored(self, features: StoredFeatures) -> None:
+        """Check that features that come with a data set are those of this cache.
+
+        Raises:
+            UserError: They are of other crops, or of other weights of the backbone.
+        """
+        features.require(self.weights.name, self.crops)
+        if features.about.networks != self.hash:
+            raise UserError(
+                f"{features.folder} has features by weights {features.about.networks} of "
+                f"{self.weights.name}, but the available weights are {self.hash}; write the folder "
+                "again with `python -m vsdemo data shards`."
+            )
 
     def boxes(self, photos: Sequence[Path]) -> Tensor:
         """Return the boxes of the regions: (N, K, 4) as fractions, zeros for missing ones.

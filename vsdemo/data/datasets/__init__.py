@@ -16,6 +16,7 @@ from vsdemo.core.paths import AnyPath, data_root
 from vsdemo.core.progress import Progress
 from vsdemo.data.catalog.catalog import list_catalogs
 from vsdemo.data.datasets.base import Dataset, Report
+from vsdemo.data.datasets.feature_shards import FeatureShards
 from vsdemo.data.datasets.karpathy import KarpathyFile
 from vsdemo.data.datasets.own.folder import IndexedFolder, PhotoFolder
 from vsdemo.data.datasets.verify import verify
@@ -50,7 +51,8 @@ def find(name: AnyPath) -> Dataset:
     Args:
         name: A name in `DATASETS`, with a seed such as `pascal1k:3` if it has no official split;
             a name in `karpathy_files()`; the name of an index; or the path of such a file, of a
-            folder of photos, with captions or without, or of one in CLIP_benchmark's format.
+            folder of photos, with captions or without, of one in CLIP_benchmark's format, or of
+            features in tar files.
 
     Raises:
         UserError: There is no such data set.
@@ -70,7 +72,10 @@ def find(name: AnyPath) -> Dataset:
     if path and path.suffix == ".json":
         return KarpathyFile(path)
     if path and path.is_dir():
-        return WebDataset(path) if WebDataset.is_in(path) else PhotoFolder(path.absolute())
+        path = path.absolute()
+        if FeatureShards.is_in(path):
+            return FeatureShards(path)
+        return WebDataset(path) if WebDataset.is_in(path) else PhotoFolder(path)
     seeded = [f"{known}:SEED" for known in DATASETS if _registered(known).seeded]
     valid = ", ".join(sorted({*DATASETS, *seeded, *files, *indexes}))
     raise UserError(
@@ -152,6 +157,8 @@ def check(name: AnyPath) -> Report:
     """
     dataset = find(name)
     facts, problems = dataset.check()
+    if not dataset.has_photos:
+        return Report(facts, problems)
     loaded: dict[str, CaptionSet] = {}
     for split in dataset.splits:
         try:

@@ -45,6 +45,8 @@ class Dataset(ABC):
         seeded: Whether there is no official split, so that `NAME:SEED` draws another one.
         generated: Whether vsdemo makes the photos itself, so that they are always available.
         is_own: Whether the photos are somebody's own, of which unreadable ones are left out.
+        has_photos: Whether there are photos, and not only their features, which are then read when
+            they are needed.
     """
 
     how_to_get: ClassVar[str] = ""
@@ -52,6 +54,7 @@ class Dataset(ABC):
     seeded: ClassVar[bool] = False
     generated: ClassVar[bool] = False
     is_own: ClassVar[bool] = False
+    has_photos: ClassVar[bool] = True
 
     @property
     def captioned(self) -> bool:

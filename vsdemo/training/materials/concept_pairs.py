@@ -165,7 +165,7 @@ class ConceptPairs(Pairs):
         self.table.clamp(batch[:, :2].flatten().to(device()))
         return {}
 
-    def measure(self, model: DualEncoder) -> dict[str, Any]:
+    def _measure(self, model: DualEncoder) -> dict[str, Any]:
         """Return the accuracy on the dev pairs, at the threshold that is best there."""
         return measure(model, self.split, self.split.dev, baselines=False).metrics()
 

@@ -26,7 +26,7 @@ from vsdemo.models import checkpoint, losses
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.losses import check_finite
-from vsdemo.training import distributed, optim
+from vsdemo.training import distributed, optim, parts
 from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.size import Amounts
 
@@ -144,7 +144,7 @@ class Pairs(ABC):
 
     @abstractmethod
     def _content(self) -> Iterator[bytes]:
-        """Yield all that is learnt from, to be compared between ranks."""
+        """Yield all that is learnt from and measured on, to be compared between ranks."""
 
     def batches(self, epoch: int, start: int = 0) -> Iterable[Tensor]:
         """Return the batches of an epoch from batch number `start` on."""
@@ -221,8 +221,18 @@ class Pairs(ABC):
         """Fit a model that is solved at once; only photos have such models."""
         raise NotImplementedError(f"{self.preset} is not solved at once")
 
-    @abstractmethod
     def measure(self, model: DualEncoder) -> dict[str, Any]:
+        """Return the metrics of a model on dev, which all ranks embed together.
+
+        Raises:
+            FloatingPointError: If an embedding is not finite.
+        """
+        with parts.shared(model):
+            metrics = self._measure(model)
+        return distributed.on_main(lambda: metrics)  # a rank with other hardware may round
+
+    @abstractmethod
+    def _measure(self, model: DualEncoder) -> dict[str, Any]:
         """Return the metrics of a model on dev."""
 
     def describe(self) -> dict[str, Any]:

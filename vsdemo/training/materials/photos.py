@@ -1,11 +1,16 @@
-"""Photos with captions."""
+"""Photos with captions.
+
+Their features are in memory, or in tar files (`vsdemo.core.stored_features`) of which each batch is
+read when it is needed. The batches are the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -15,6 +20,7 @@ from vsdemo.core.device import autocast, device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
+from vsdemo.core.stored_features import StoredFeatures
 from vsdemo.data import datasets
 from vsdemo.evaluation.metrics import retrieval
 from vsdemo.evaluation.tasks import sts
@@ -22,7 +28,7 @@ from vsdemo.evaluation.tasks.retrieval import Retrieval
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.losses import check_finite, distillation
-from vsdemo.training import parts, teacher
+from vsdemo.training import distributed, parts, teacher
 from vsdemo.training.materials.pairs import Pairs
 from vsdemo.training.probe import Probe
 from vsdemo.training.requirements import Check, Requirements
@@ -49,6 +55,8 @@ class Photos(Pairs):
         self.dataset = datasets.full_name(dataset or "flickr8k")
         self.train_set = datasets.load(self.dataset, "train", limit=self.config.photos)
         self.dev_set = datasets.load(self.dataset, "dev")
+        if self.train_set.features is not None:  # an error before the backbone is looked for
+            self.train_set.features.require(self.config.backbone, self.config.crops)
         self._check_train_set()
 
     def _check_train_set(self) -> None:
@@ -113,12 +121,13 @@ class Photos(Pairs):
 
     @classmethod
     def amounts(cls, config: Config, dataset: str | None) -> Amounts:
-        """Return how many captions and features there are, all of them in memory."""
+        """Return how many captions there are, and how many features are in memory."""
         name = dataset or "flickr8k"
         train = len(datasets.photos(name, "train")[: config.photos or None])
+        dev = len(datasets.photos(name, "dev"))
         return Amounts(
             pairs=train * (CAPTIONS if config.sampling == "all" else 1),
-            photos=train + len(datasets.photos(name, "dev")),
+            photos=train + dev if datasets.find(name).has_photos else dev,
             vectors=CROPS[config.crops].vectors,
             features=FEATURES,
         )
@@ -151,20 +160,30 @@ class Photos(Pairs):
     def _read_photos(self) -> None:
         """Compute missing photo features; unreadable photos of one's own are left out."""
         self._cache = FeatureCache(self.config.backbone, self.config.crops)
-        self.train_set, photos, unreadable = self._cache.get_readable(self.train_set)
+        self.photos: Tensor | StoredFeatures  # (P, F) or (P, K, F)
+        unreadable: Mapping[Path, str] = {}
+        if self.train_set.features is not None:
+            self._cache.check_stored(self.train_set.features)
+            self.photos = self.train_set.features
+        else:
+            self.train_set, photos, unreadable = self._cache.get_readable(self.train_set)
+            self.photos = photos.to(device())
         self.dev_set, self.dev_photos, others = self._cache.get_readable(self.dev_set)
         self.unreadable = {**unreadable, **others}
         self._check_train_set()
-        self.photos = photos.to(device())  # (P, F) or (P, K, F)
 
     def _texts(self) -> Sequence[str]:
         """Return the texts of training, the captions first."""
         return self.train_set.captions
 
     def _content(self) -> Iterator[bytes]:
-        yield from (text.encode() for text in self._texts())
-        yield self.photo_of.numpy().tobytes()
-        yield self.photos.cpu().numpy().tobytes()
+        yield from (text.encode() for text in (*self._texts(), *self.dev_set.captions))
+        yield np.array([*self.train_set.photo_of, *self.dev_set.photo_of]).tobytes()
+        if isinstance(self.photos, StoredFeatures):
+            yield from self.photos.content()
+        else:
+            yield self.photos.cpu().numpy().tobytes()
+        yield self.dev_photos.cpu().numpy().tobytes()
 
     def _epoch(self, epoch: int) -> Sequence[Tensor]:
         return epoch_batches(self.config, self.train_set.captions_of, epoch, self.lengths)
@@ -211,7 +230,7 @@ class Photos(Pairs):
             photos = model.encode_image(self.dev_photos)
         return {"watched": self.probe.rank(model, photos)}
 
-    def measure(self, model: DualEncoder) -> dict[str, Any]:
+    def _measure(self, model: DualEncoder) -> dict[str, Any]:
         """Return the retrieval metrics on dev.
 
         Raises:
@@ -222,7 +241,7 @@ class Photos(Pairs):
         check_finite({"embeddings": captions.x})  # comparisons with nan would rank it first
         metrics = retrieval.ranks(model, captions, photos, owner).metrics()
         metrics["watched"] = self.probe.rank(model, photos)
-        if self.config.evaluate_sts and sts.has_dev_data():
+        if self.config.evaluate_sts and distributed.on_main(sts.has_dev_data):
             metrics["semantics"] = sts.on_dev(model)
         return metrics
 

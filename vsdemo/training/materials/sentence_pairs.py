@@ -70,7 +70,7 @@ class SentencePairs(Pairs):
         return self.model
 
     def _content(self) -> Iterator[bytes]:
-        for pair in self.pairs:
+        for pair in (*self.pairs, *self.dev_pairs):
             yield f"{pair.premise}\n{pair.hypothesis}\n{pair.entailed}".encode()
 
     def _epoch(self, epoch: int) -> Sequence[Tensor]:
@@ -84,7 +84,7 @@ class SentencePairs(Pairs):
         both = parts.embed_texts(self.model.text, texts, self.config.chunk)  # (2 B, D)
         return both[: len(batch)], both[len(batch) :], self.entailed[batch].to(device())
 
-    def measure(self, model: DualEncoder) -> dict[str, Any]:
+    def _measure(self, model: DualEncoder) -> dict[str, Any]:
         """Return the accuracy on the dev pairs, at the threshold that is best there."""
         accuracy, _ = measure(model, self.dev_pairs, self.dev_pairs)
         return accuracy.metrics()
