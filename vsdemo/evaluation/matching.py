@@ -162,7 +162,7 @@ def match_scores(model: DualEncoder, texts: Sequence[str], photos: Embeddings) -
 def _scores(model: DualEncoder, texts: Sequence[str], photos: Embeddings) -> Tensor:
     """Return the scores of N sentences with P photos, (N, P), on the CPU."""
     sentences = model.encode_text([Sentence(text) for text in texts])
-    return model.score(sentences.to(model.device), photos.to(model.device)).cpu()
+    return model.score(sentences.to(model.device), photos.to(model.device).float()).cpu()
 
 
 def spread(captions: Sequence[int], count: int = SENTENCES) -> list[int]:

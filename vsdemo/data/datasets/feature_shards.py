@@ -41,7 +41,7 @@ class FeatureShards(Dataset):
         return CaptionSet(
             str(self.folder),
             split,
-            photos=tuple(self.folder / record.photo for record in records),
+            photos=tuple(self.folder / Path(record.photo).name for record in records),
             captions=tuple(text for record in records for text in record.captions),
             photo_of=tuple(i for i, record in enumerate(records) for _ in record.captions),
             keys=tuple(record.key for record in records),
