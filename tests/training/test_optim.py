@@ -47,6 +47,7 @@ def test_weight_decay_bounds_the_weights_of_adam():
 @pytest.mark.parametrize("average_start", [0, 1])
 def test_the_average_of_weights_follows_its_definition(average_start):
     model = nn.Linear(1, 1, bias=False)
+    nn.init.constant_(model.weight, 10.0)  # near 0, single precision would not be enough
     config = Config(learning_rate=0.1, average_decay=0.75, average_start=average_start)
     optimizer = optim.build(config, model)
     average = optim.average(config, model, optimizer, EPOCH)

@@ -106,10 +106,16 @@ window.vsdemo = {
       if (image && source) image.alt = source.dataset.photoText;
     };
     watch("value", name);
-    new MutationObserver(name).observe(document.getElementById(id), {
-      childList: true,
-      subtree: true,
-    });
+    const changes = { childList: true, subtree: true };
+    const follow = () => {
+      const frame = document.getElementById(id);
+      if (frame) new MutationObserver(name).observe(frame, changes);
+      return frame !== null;
+    };
+    if (follow()) return;
+    // Gradio loads the scripts of images by themselves, so the frame may come later.
+    const waiting = new MutationObserver(() => follow() && waiting.disconnect());
+    waiting.observe(document.body, changes);
   },
 
   // The frame moves at once; the server's response follows.
