@@ -8,6 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.score_formulas import FORMULAS
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.models import cpu_kernels, scores
 
@@ -107,15 +108,6 @@ def test_half_precision_is_left_to_torch(calls):
     x = items(9, 6).half()
     scores.ORDER.violation(Embeddings(x), Embeddings(x))
     assert not calls
-
-
-FORMULAS = {
-    "products": lambda x, y: y @ x,
-    "cosines": lambda x, y: torch.cosine_similarity(x[None], y),
-    "squared_distances": lambda x, y: (x - y).square().sum(1),
-    "violations_below": lambda x, y: (x - y).clamp(min=0).square().sum(1),
-    "violations_above": lambda x, y: (y - x).clamp(min=0).square().sum(1),
-}
 
 
 @pytest.mark.parametrize("name", FORMULAS)

@@ -8,19 +8,13 @@ import math
 import pytest
 import torch
 
+from tests.support.score_formulas import FORMULAS
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.models import scores
 
 kernels = pytest.importorskip("vsdemo.models.gpu_kernels")  # Triton comes with torch, for Linux
 
 SHAPES = [(1, 1, 1), (3, 70, 5), (33, 34, 40), (2, 3, 131)]  # inside and across the tiles
-FORMULAS = {
-    "products": lambda x, y: y @ x,
-    "cosines": lambda x, y: torch.cosine_similarity(x[None], y),
-    "squared_distances": lambda x, y: (x - y).square().sum(1),
-    "violations_below": lambda x, y: (x - y).clamp(min=0).square().sum(1),
-    "violations_above": lambda x, y: (y - x).clamp(min=0).square().sum(1),
-}
 
 
 def items(count, dim, dtype=torch.float32, seed=0):

@@ -47,11 +47,11 @@ def test_the_photos_are_those_that_the_other_app_finds(front, apps, visit):
     expect(page.get_by_label("Gallery")).to_have_value(re.compile("^toy test"))
     search(page, "a red circle")
     photos = page.locator("#grid button.frame img")
-    found = hits(apps, sentence="a red circle", gallery=gallery_of(page, apps), k=8)
-    expect(photos).to_have_count(len(found))
-    assert [photo.get_attribute("alt") for photo in photos.all()] == [h["photo"] for h in found]
+    expected = hits(apps, sentence="a red circle", gallery=gallery_of(page, apps), k=8)
+    expect(photos).to_have_count(len(expected))
+    assert [photo.get_attribute("alt") for photo in photos.all()] == [h["photo"] for h in expected]
     photos.nth(2).click()
-    expect(page.locator("#detail img")).to_have_attribute("alt", found[2]["photo"])
+    expect(page.locator("#detail img")).to_have_attribute("alt", expected[2]["photo"])
     assert page.locator("#detail img").evaluate("image => image.decode().then(() => true)")
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from vsdemo.cli.options import Json, Parser, Split
-from vsdemo.cli.output import print_json, print_table
+from vsdemo.cli.output import photo_progress, print_json, print_table
 
 Name = Annotated[str, typer.Argument(help="Name of a data set.")]
 Backbone = Annotated[str, typer.Option(help="Image network.")]
@@ -82,17 +82,10 @@ def shards(
     into memory. Missing features are computed first. The same command continues after an
     interruption. Train, dev and test are written; photos are not.
     """
-    from tqdm import tqdm
-
     from vsdemo.vision.feature_shards import write
     from vsdemo.vision.features import FeatureCache
 
-    with tqdm(unit="photo", desc="shards") as bar:
-
-        def report(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
+    with photo_progress("Shards") as report:
         about = write(name, folder, FeatureCache(backbone, crops), report)
     for split, files in about.files.items():
         print(f"{split}: {files:,} {'file' if files == 1 else 'files'} in {folder / split}")

@@ -13,12 +13,8 @@ from typing import Annotated
 import typer
 
 from vsdemo.cli.options import Checkpoint, Json
-from vsdemo.cli.output import print_json, print_problems
+from vsdemo.cli.output import photo_progress, print_json, print_problems
 from vsdemo.core.interrupts import INTERRUPTED
-from vsdemo.core.progress import Progress
-
-DELAY = 1.0  # seconds before a progress bar is shown
-LOG_PAUSE = 60.0  # seconds between its lines in a log
 
 
 def embed_photos(
@@ -55,14 +51,14 @@ def embed_photos(
     part = Shard.parse(shard)
     with _stopping("Stopped; the same command continues after the last complete block."):
         embedder = PhotoEmbedder(checkpoint)
-        with _progress("Listing photos") as report:
+        with photo_progress("Listing photos") as report:
             photos = find_photos(source, report)
         started = time.monotonic()
-        with _progress(f"Shard {part}") as report:
+        with photo_progress(f"Shard {part}") as report:
             summary = embedder.embed_shard(photos, part, out, report)
         seconds = time.monotonic() - started
         if part.total == 1:
-            with _progress("Merging") as report:
+            with photo_progress("Merging") as report:
                 merge(out, report)
     if as_json:
         values = asdict(summary) | {"seconds": round(seconds, 3)}
@@ -91,7 +87,7 @@ def merge_embeddings(
     """
     from vsdemo.search.embedding_merge import merge
 
-    with _stopping("Stopped; the same command merges again."), _progress("Merging") as report:
+    with _stopping("Stopped; the same command merges again."), photo_progress("Merging") as report:
         about = merge(folder, report)
     if as_json:
         print_json({"folder": str(folder), **about})
@@ -108,20 +104,3 @@ def _stopping(message: str) -> Iterator[None]:
     except KeyboardInterrupt:
         print(message, file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
-
-
-@contextmanager
-def _progress(stage: str) -> Iterator[Progress]:
-    """Show a progress bar with the time left; in the log of a job a line a minute."""
-    from tqdm import tqdm
-
-    pause = 0.1 if sys.stderr.isatty() else LOG_PAUSE
-    with tqdm(unit="photo", desc=stage, delay=DELAY, mininterval=pause) as bar:
-
-        def report(done: int, total: int) -> None:
-            if bar.total is None and total:  # what an earlier run has done says nothing of speed
-                bar.initial = bar.n = bar.last_print_n = done
-            bar.total = total or None
-            bar.update(done - bar.n)
-
-        yield report

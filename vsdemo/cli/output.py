@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from vsdemo.core.progress import Progress
 from vsdemo.serving.records import (
     DescribeAnswer,
     PhotoHit,
@@ -21,6 +23,8 @@ from vsdemo.serving.records import (
 NO_PHOTO = "No photo meets these conditions."
 MAX_PROBLEMS = 10  # files that are named in the terminal
 NUMERIC = set("0123456789.,-+%")
+DELAY = 1.0  # seconds before a progress bar is shown
+LOG_PAUSE = 60.0  # seconds between its lines in a log
 
 
 def print_json(result: Any) -> None:
@@ -89,3 +93,20 @@ def print_problems(problems: Mapping[str, str]) -> None:
         print(" ".join((f"  {why}" if folder == "." else f"  {folder}/: {why}").split("\n")))
     if len(problems) > MAX_PROBLEMS:
         print(f"  and {len(problems) - MAX_PROBLEMS:,} more; --json names them all")
+
+
+@contextmanager
+def photo_progress(stage: str) -> Iterator[Progress]:
+    """Show a progress bar with the time left; in the log of a job a line a minute."""
+    from tqdm import tqdm
+
+    pause = 0.1 if sys.stderr.isatty() else LOG_PAUSE
+    with tqdm(unit="photo", desc=stage, delay=DELAY, mininterval=pause) as bar:
+
+        def report(done: int, total: int) -> None:
+            if bar.total is None and total:  # what an earlier run has done says nothing of speed
+                bar.initial = bar.n = bar.last_print_n = done
+            bar.total = total or None
+            bar.update(done - bar.n)
+
+        yield report

@@ -143,8 +143,8 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
             "order": order.value,
             "groups_copies": group_copies,
         }
-        found = running_app.RunningApp(app).search(parameters)
-        values = {name: getattr(found, name) for name in SearchAnswer.model_fields}
+        remote = running_app.RunningApp(app).search(parameters)
+        values = {name: getattr(remote, name) for name in SearchAnswer.model_fields}
         _show(SearchAnswer(**values), as_json=as_json)
         return
     from vsdemo.core.images import open_photo

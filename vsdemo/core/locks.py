@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -22,6 +23,8 @@ INHERITED = "VSDEMO_INHERITED_LOCKS"  # file descriptors that a process got with
 PATIENCE = 0.3  # seconds; `read_held` of another process takes a lock for a moment
 MAX_BYTES = 10_000  # of the content that is read
 POLL = 0.2  # seconds between two looks at whether to go on waiting for a turn
+
+Made = TypeVar("Made")
 
 
 class HeldError(Exception):
@@ -113,6 +116,27 @@ def turn(path: Path, wait: Callable[[], object] = lambda: None) -> Iterator[None
         yield
     finally:
         lock.release()
+
+
+def made_once(
+    path: Path,
+    read: Callable[[], Made | None],
+    make: Callable[[], Made],
+    wait: Callable[[], object] = lambda: None,
+) -> Made:
+    """Return the entry of a cache, which one thread or process makes if it is missing.
+
+    Args:
+        path: As for `turn`.
+        read: Returns the entry; None if it is missing or damaged.
+        make: Makes, writes and returns it.
+        wait: As for `turn`.
+    """
+    if (stored := read()) is not None:
+        return stored
+    with turn(path, wait):
+        made_meanwhile = read()
+        return make() if made_meanwhile is None else made_meanwhile
 
 
 def read_held(path: Path) -> str | None:

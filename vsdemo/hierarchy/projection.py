@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import Event, Lock
@@ -87,14 +88,13 @@ def cached_map(
         wait: As that of `locks.turn`, for a map that another process makes.
     """
     path = home() / "maps" / f"{key}.safetensors"
-    if (stored := _read(path)) is not None:
-        return stored
-    with locks.turn(path, wait):
-        if (stored := _read(path)) is not None:  # another process has made it meanwhile
-            return stored
+
+    def make_and_write() -> np.ndarray:
         places = make()
         tensors.write_checked(path, {"points": torch.from_numpy(places)})
         return places
+
+    return locks.made_once(path, partial(_read, path), make_and_write, wait)
 
 
 def _read(path: Path) -> np.ndarray | None:

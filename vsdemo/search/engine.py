@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -253,21 +253,20 @@ class Reader:
         version = self.content_hash + parser_version(self.model.text.needs)
         key = hashlib.sha256("\n".join([version, *texts]).encode()).hexdigest()[:32]
         path = home() / "captions" / f"{key}.safetensors"
-        if cached := Index.load(path, self.score, self.bar_scale):
-            return cached
         report = progress or self._progress
 
         def wait() -> None:
             if report:
                 report(0, len(texts))
 
-        with locks.turn(path, wait):
-            if made_meanwhile := Index.load(path, self.score, self.bar_scale):
-                return made_meanwhile
+        def make() -> Index:
             embeddings = self.model.encode_text([Sentence(text) for text in texts], report)
             index = Index(embeddings.to(device()), list(texts), self.score, self.bar_scale)
             index.save(path)
             return index
+
+        read = partial(Index.load, path, self.score, self.bar_scale)
+        return locks.made_once(path, read, make, wait)
 
     @property
     def can_align(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -177,14 +178,13 @@ def _cached(split: CaptionSet) -> Prepared:
     parts += [*split.captions, *split.photo_of, *common_sentences.sentences()]
     digest = hash_of(map(str, parts))
     path = home() / "relations" / f"{digest}.safetensors"
-    if stored := _read(path):
-        return stored
-    with locks.turn(path):
-        if stored := _read(path):  # another process has made it meanwhile
-            return stored
+
+    def make() -> Prepared:
         result = _prepare(split, trees)
         tensors.write_checked(path, _pack(result))
         return result
+
+    return locks.made_once(path, partial(_read, path), make)
 
 
 def _read(path: Path) -> Prepared | None:

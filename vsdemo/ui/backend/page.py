@@ -23,8 +23,8 @@ from vsdemo.ui import callbacks
 from vsdemo.ui.backend import view
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html, words
-from vsdemo.ui.components.widgets import clickable_html, image_text_html, note_html, one_line
-from vsdemo.ui.describe.tab import PhotoInput
+from vsdemo.ui.components.widgets import clickable_html, note_html, one_line
+from vsdemo.ui.describe.tab import photo_input
 from vsdemo.ui.describe.view import photo_text
 from vsdemo.ui.layout import page_title
 from vsdemo.ui.tabs import FIRST_K, Tab
@@ -97,18 +97,7 @@ class BackendPage:
     def _build_describe(self) -> None:
         with gr.Row(elem_classes="results"):
             with gr.Column(scale=6, min_width=320):
-                self.photo = PhotoInput(
-                    type="filepath",
-                    sources=["upload", "webcam", "clipboard"],
-                    label="Photo to describe",
-                    show_label=False,
-                    placeholder="Drop a photo here\n- or -\nclick to choose one",
-                    buttons=[],
-                    elem_id="photo",
-                    format="jpeg",
-                    height=360,
-                )
-                self.photo_text = image_text_html("photo")
+                self.photo, self.photo_text = photo_input()
             with gr.Column(scale=7, min_width=320):
                 self.describe_note = note_html()
                 self.sentences = gr.HTML(elem_id="sentences")

@@ -109,8 +109,10 @@ window.vsdemo = {
     const changes = { childList: true, subtree: true };
     const follow = () => {
       const frame = document.getElementById(id);
-      if (frame) new MutationObserver(name).observe(frame, changes);
-      return frame !== null;
+      if (!frame) return false;
+      name();
+      new MutationObserver(name).observe(frame, changes);
+      return true;
     };
     if (follow()) return;
     // Gradio loads the scripts of images by themselves, so the frame may come later.

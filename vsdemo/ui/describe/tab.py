@@ -60,6 +60,22 @@ PhotoInput = ABCMeta.__new__(
 )
 
 
+def photo_input() -> tuple[Any, gr.HTML]:
+    """Return where a visitor gives a photo, and what gives it its alternative text."""
+    photo = PhotoInput(
+        type="filepath",
+        sources=["upload", "webcam", "clipboard"],
+        label="Photo to describe",
+        show_label=False,
+        placeholder="Drop a photo here\n- or -\nclick to choose one",
+        buttons=[],
+        elem_id="photo",
+        format="jpeg",
+        height=360,
+    )
+    return photo, image_text_html("photo")
+
+
 class DescribeTab:
     """The widgets of the tab, and their callbacks."""
 
@@ -71,18 +87,7 @@ class DescribeTab:
         gr.HTML(html.about(ABOUT))
         with gr.Row(elem_classes="results"):
             with gr.Column(scale=6, min_width=320):
-                self.photo = PhotoInput(
-                    type="filepath",
-                    sources=["upload", "webcam", "clipboard"],
-                    label="Photo to describe",
-                    show_label=False,
-                    placeholder="Drop a photo here\n- or -\nclick to choose one",
-                    buttons=[],
-                    elem_id="photo",
-                    format="jpeg",
-                    height=360,
-                )
-                self.photo_text = image_text_html("photo")
+                self.photo, self.photo_text = photo_input()
                 with gr.Row(elem_classes="pick"):
                     self.similar = chip("Find similar photos")
                 with gr.Row(elem_classes="pick"):
