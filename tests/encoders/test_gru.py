@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import torch
 from torch import nn
@@ -6,6 +8,7 @@ from torch.nn.functional import normalize
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
+from vsdemo.encoders import recurrent
 from vsdemo.encoders.gru import POOLINGS, WordGRU
 
 WORD_DIM, DIM = 5, 8
@@ -52,6 +55,25 @@ def test_gru_agrees_with_its_definition(vocab, sentences, embed, pooling, bidire
         nn.init.normal_(getattr(encoder.gru, bias))  # zeros would hide a mistake
     expected = torch.stack([by_steps(encoder, s.text) for s in sentences])
     torch.testing.assert_close(embed(encoder, sentences), expected, atol=1e-6, rtol=1e-5)
+
+
+def test_threads_share_an_encoder(vocab, sentences, monkeypatch):
+    """Half precision is that of one call: the weights stay float32, also for other threads."""
+    monkeypatch.setattr(recurrent, "fast_dtype", lambda: torch.bfloat16)
+    encoder = gru(vocab, bidirectional=True)
+    own = dict(encoder.gru.named_parameters())
+    x = torch.rand(8, 12, WORD_DIM)
+
+    @torch.no_grad()
+    def encode(number: int) -> torch.Tensor:
+        with torch.autocast("cpu", torch.bfloat16, enabled=number % 2 == 0):
+            return recurrent.run(encoder.gru, x)[0]
+
+    expected = [encode(0), encode(1)]
+    with ThreadPoolExecutor(8) as pool:
+        for number, states in enumerate(pool.map(encode, range(400))):
+            torch.testing.assert_close(states, expected[number % 2], rtol=0, atol=0)
+    assert all(own[name] is weight for name, weight in encoder.gru.named_parameters())
 
 
 @torch.no_grad()

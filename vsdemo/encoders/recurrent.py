@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 import torch
@@ -16,6 +17,10 @@ OPERATORS: dict[str, tuple[tuple[int, ...], dict[str, int]]] = {
     "GRU": ((1, 0, 2), {"linear_before_reset": 1}),
     "LSTM": ((0, 3, 1, 2), {}),
 }
+
+# `functional_call` swaps the weights of the network itself while it runs, so no other thread may
+# read them then.
+_swapping = Lock()
 
 
 def initialise(network: nn.GRU | nn.LSTM) -> None:
@@ -54,13 +59,15 @@ def run(network: nn.GRU | nn.LSTM, x: Tensor, lengths: Tensor | None = None) -> 
     if torch.onnx.is_in_onnx_export():
         return _operator(network, x, lengths)
     dtype = fast_dtype() if torch.is_autocast_enabled(x.device.type) else x.dtype
-    weights = {name: w.to(dtype) for name, w in network.named_parameters()}
-    inputs = x.to(dtype)
-    if lengths is None:
-        return functional_call(network, weights, (inputs,))
-    packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
-    packed_states, last = functional_call(network, weights, (packed,))
-    return pad_packed_sequence(packed_states, batch_first=True)[0], last
+    inputs: Any = x.to(dtype)
+    if lengths is not None:
+        inputs = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
+    with _swapping:
+        weights = {name: w.to(dtype) for name, w in network.named_parameters()}
+        states, last = functional_call(network, weights, (inputs,))
+    if lengths is not None:
+        states, _ = pad_packed_sequence(states, batch_first=True)
+    return states, last
 
 
 def _operator(

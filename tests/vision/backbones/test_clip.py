@@ -1,5 +1,7 @@
 """CLIP's image encoders give what open_clip itself computes."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import open_clip
 import pytest
 import torch
@@ -86,3 +88,14 @@ def test_texts_of_any_length():
         ids = clip.tokenizer(part)
         torch.testing.assert_close(clip.encode_text(ids), reference.encode_text(ids))
     assert clip.model.attn_mask.shape == 2 * (clip.context_length,)
+
+
+def test_threads_read_texts_of_any_length():
+    """Visitors' sentences are encoded at the same time, and each gets its own embedding."""
+    clip = load_clip(f"{VIT}/random", None)
+    batches = [clip.tokenizer(["very " * length]) for length in (1, 4, 9, 30, 90)]
+    expected = [clip.encode_text(ids) for ids in batches]
+    with ThreadPoolExecutor(len(batches)) as pool:
+        for _ in range(20):
+            for result, alone in zip(pool.map(clip.encode_text, batches), expected, strict=True):
+                torch.testing.assert_close(result, alone)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, Self, cast
 
 import open_clip
@@ -17,6 +18,10 @@ from torch.func import functional_call
 from vsdemo.vision.backbones.families import CONFIG, LOCAL
 from vsdemo.vision.backbones.network import Network
 from vsdemo.vision.crops import InputSpec, Square
+
+# `functional_call` swaps the tensors of the model itself while it runs, so no other thread may
+# read them then.
+_swapping = Lock()
 
 
 @dataclass(frozen=True)
@@ -48,14 +53,17 @@ class ClipModel:
         is_causal = isinstance(model, open_clip.CLIP) and model.attn_mask is not None
         if is_causal and model.text_pool_type == "argmax":  # of the end of a text, the largest id
             length = int(ids.argmax(dim=1).max()) + 1
-        if length == ids.shape[1]:
-            return cast(Tensor, model.encode_text(ids))
-        first = {
-            "clip.positional_embedding": model.positional_embedding[:length],
-            "clip.attn_mask": model.attn_mask[:length, :length],
-        }
-        tower = _TextTower(model)
-        return cast(Tensor, functional_call(tower, first, (ids[:, :length],), tie_weights=False))
+        with _swapping:
+            if length == ids.shape[1]:
+                return cast(Tensor, model.encode_text(ids))
+            first = {
+                "clip.positional_embedding": model.positional_embedding[:length],
+                "clip.attn_mask": model.attn_mask[:length, :length],
+            }
+            inputs = (ids[:, :length],)
+            return cast(
+                Tensor, functional_call(_TextTower(model), first, inputs, tie_weights=False)
+            )
 
 
 class _TextTower(nn.Module):
