@@ -66,6 +66,15 @@ def test_train_evaluate_search_describe(good, toy_root, tmp_path):
     ] * 3
 
 
+def test_train_uses_pocket_where_the_backbone_of_a_preset_is_missing(run, tmp_path):
+    others = [word for word in TRAIN if "backbone=" not in word and "crops=" not in word]
+    code, _, errors = run(*others, "--out", tmp_path)
+    assert code == 0, errors
+    assert "Adapted to the data: --set backbone=pocket --set crops=whole\n" in errors
+    config = json.loads((tmp_path / "config.json").read_text())["config"]
+    assert (config["backbone"], config["crops"]) == ("pocket", "whole")
+
+
 def test_the_same_command_again_changes_nothing(good, tmp_path):
     first = good(*TRAIN, "--out", tmp_path / "bow")
     before = (tmp_path / "bow" / "model.safetensors").read_bytes()

@@ -18,7 +18,7 @@ def test_embeddings_are_sliced_and_concatenated_with_their_masks():
 def test_cat_pads_sets_and_places_them_in_the_given_rows():
     small = Embeddings(torch.ones(2, 1, 2), torch.ones(2, 1).bool())
     large = Embeddings(torch.full((1, 3, 2), 2.0), torch.ones(1, 3).bool())
-    joined = Embeddings.cat([small, large], torch.tensor([2, 0, 1]))
+    joined = Embeddings.place(iter([small, large]), torch.tensor([2, 0, 1]))
     assert joined.x.sum((1, 2)).tolist() == [2, 12, 2]
     assert joined.mask.sum(1).tolist() == [1, 3, 1]
 

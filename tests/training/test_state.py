@@ -128,7 +128,7 @@ def test_a_time_limit_does_not_stop_the_final_evaluation(run, tmp_path, monkeypa
     monkeypatch.setattr("vsdemo.training.preflight.require_memory", lambda *_: None)
     material = SimpleNamespace(uses_photos=False, unreadable={}, join_ranks=lambda: None)
     monkeypatch.setattr(materials, "create", lambda *args, **options: material)
-    result = run("train", "gru", "--out", tmp_path, "--minutes", "0.01")
+    result = run("train", "gru", "--set=backbone=pocket", "--out", tmp_path, "--minutes", "0.01")
     assert (result, signals) == ((0, "measured\n", ""), [])
 
 

@@ -56,7 +56,7 @@ def test_each_region_has_a_vector(photos, kind):
     vectors = cache.get(photos)
     assert vectors.shape == (5, REGIONS[kind].vectors, 576)
     expected = torch.ones(vectors.shape[:2])
-    torch.testing.assert_close(vectors.norm(dim=-1), expected, atol=2e-3, rtol=0)
+    torch.testing.assert_close(vectors.float().norm(dim=-1), expected, atol=2e-3, rtol=0)
     torch.testing.assert_close(cache.boxes(photos), LAYOUTS[kind]().expand(5, -1, -1))
     assert not torch.equal(vectors[:, 0], vectors[:, -1])
 

@@ -46,7 +46,11 @@ def train(  # noqa: PLR0913 (a command's parameters are its options)
     from vsdemo.training.trainer import Trainer
 
     with distributed.session():
-        config = override(models.preset(preset)[1], settings or [])
+        config = models.preset(preset)[1]
+        adapted: tuple[str, ...] = ()
+        if not any(setting.startswith("backbone=") for setting in settings or []):
+            adapted = preflight.default_settings(config, data)
+        config = override(config, [*adapted, *(settings or [])])
         with distributed.main_first():
             notes = preflight.require_dataset(config, data)
             preflight.require_memory(preset, config, data, distributed.count_here())
@@ -60,6 +64,9 @@ def train(  # noqa: PLR0913 (a command's parameters are its options)
                 material.join_ranks()
                 if tensorboard and distributed.is_main():
                     trainer.events.listeners.append(Board(out))
+                if adapted and distributed.is_main():
+                    settings_text = " ".join(f"--set {setting}" for setting in adapted)
+                    print(f"Adapted to the data: {settings_text}", file=sys.stderr)
                 outcome = trainer.run()
             if distributed.is_main():
                 print_left_out(material.unreadable)

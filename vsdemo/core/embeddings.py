@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,33 +48,46 @@ class Embeddings:
         return (self.x * mask).sum(1) / mask.sum(1).clamp(min=1)
 
     @staticmethod
-    def cat(parts: Sequence[Embeddings], rows: Tensor | None = None) -> Embeddings:
+    def cat(parts: Sequence[Embeddings]) -> Embeddings:
         """Concatenate parts of `(N_i, ...)` along the first dimension.
 
         Sets are padded to the largest.
 
         Args:
             parts: At least one; all of them sets, or none.
-            rows: `(sum(N_i),)`, the row of the result that each input row is copied to. By
-                default the order of the inputs is kept.
         """
         import torch
 
-        first = parts[0]
-        count = sum(len(part) for part in parts)
-        if rows is None:
-            rows = torch.arange(count)
-        shape = [max(sizes) for sizes in zip(*(p.x.shape[1:] for p in parts), strict=True)]
-        x = first.x.new_zeros(count, *shape)
-        mask = None if first.mask is None else first.mask.new_zeros(count, shape[0])
+        return Embeddings.place(parts, torch.arange(sum(len(part) for part in parts)))
+
+    @staticmethod
+    def place(parts: Iterable[Embeddings], rows: Tensor) -> Embeddings:
+        """Copy each row of parts of `(N_i, ...)` to its row of the result.
+
+        Sets are padded to the largest. Of an iterator only one part is in memory at a time.
+
+        Args:
+            parts: At least one; all of them sets, or none.
+            rows: `(sum(N_i),)` numbers of rows.
+        """
+        from torch.nn.functional import pad
+
+        x: Tensor | None = None
+        mask: Tensor | None = None
         start = 0
         for part in parts:
+            if x is None:
+                x = part.x.new_zeros(len(rows), *part.x.shape[1:])
+                mask = None if part.mask is None else part.mask.new_zeros(x.shape[:2])
             target = rows[start : start + len(part)]
             start += len(part)
             if mask is None or part.mask is None:
                 x[target] = part.x  # (N_i, D)
-            else:
-                size = part.x.shape[1]
-                x[target, :size] = part.x  # (N_i, K_i, D)
-                mask[target, :size] = part.mask  # (N_i, K_i)
+                continue
+            size = part.x.shape[1]
+            if (more := size - x.shape[1]) > 0:
+                x, mask = pad(x, (0, 0, 0, more)), pad(mask, (0, more))
+            x[target, :size] = part.x  # (N_i, K_i, D)
+            mask[target, :size] = part.mask  # (N_i, K_i)
+        assert x is not None
         return Embeddings(x, mask)

@@ -100,7 +100,7 @@ def write_file(path: Path, start: int, records: Sequence[Record], features: np.n
         path: The file.
         start: The number of the first photo, by which entries are called.
         records: What is known of the photos.
-        features: (N, F), or of regions (N, K, F), float32.
+        features: (N, F), or of regions (N, K, F), float32 or float16.
 
     Raises:
         UserError: Features are not finite.

@@ -52,8 +52,8 @@ class LinearImage(Encoder):
         return list(items)
 
     def collate(self, prepared: Sequence[Tensor]) -> Tensor:
-        """Stack feature vectors (F,) to one batch (B, F)."""
-        return torch.stack(list(prepared))
+        """Stack feature vectors (F,), of any precision, to one batch (B, F)."""
+        return stack(prepared)
 
     def batch_of(self, *tensors: Tensor) -> Tensor:
         """Return the batch of features (B, F)."""
@@ -68,6 +68,12 @@ class LinearImage(Encoder):
         """Embed a batch (B, F): (B, D)."""
         x = self.dropout(self.standardize(batch))
         return Embeddings(self.head(self.linear(x)))  # Eq. 6
+
+
+def stack(features: Sequence[Tensor]) -> Tensor:
+    """Stack N tensors of features to one, (N, ...); of half precision to single precision."""
+    stacked = torch.stack(list(features))
+    return stacked.float() if stacked.dtype == torch.half else stacked
 
 
 def _linear(features: int, dim: int) -> nn.Linear:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders import Encoder
-from vsdemo.encoders.image import LinearImage
+from vsdemo.encoders.image import LinearImage, stack
 from vsdemo.encoders.standardize import standardization
 
 
@@ -45,8 +44,8 @@ class RegionImage(Encoder):
         return list(items)
 
     def collate(self, prepared: Sequence[Tensor]) -> Tensor:
-        """Stack features (K, F) to one batch (B, K, F)."""
-        return torch.stack(list(prepared))
+        """Stack features (K, F), of any precision, to one batch (B, K, F)."""
+        return stack(prepared)
 
     def observe(self, batch: Tensor) -> None:
         """Take mean and variance of the regions of a whole batch (B, K, F)."""

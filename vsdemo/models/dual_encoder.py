@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -105,21 +105,24 @@ class DualEncoder(nn.Module):
         batch_size: int | None = None,
     ) -> Embeddings:
         """Embed in batches of similar length, in evaluation mode; rows keep the order of items."""
-        was_training = self.training
-        self.eval()
         prepared = encoder.prepare(items)
         order = sorted(range(len(prepared)), key=lambda i: -len(prepared[i]))
-        parts = []
-        size = batch_size or BATCH
-        for start in range(0, len(order), size):
-            batch = encoder.collate([prepared[i] for i in order[start : start + size]])
-            parts.append(encoder(batch.to(self.device)).to("cpu"))
-            if progress:
-                progress(min(start + size, len(order)), len(order))
-        self.train(was_training)
-        if not parts:
+        if not order:
             return Embeddings(torch.zeros(0, encoder.dim))
-        return Embeddings.cat(parts, torch.tensor(order))
+        size = batch_size or BATCH
+
+        def parts() -> Iterator[Embeddings]:
+            for start in range(0, len(order), size):
+                batch = encoder.collate([prepared[i] for i in order[start : start + size]])
+                yield encoder(batch.to(self.device)).to("cpu")
+                if progress:
+                    progress(min(start + size, len(order)), len(order))
+
+        was_training = self.training
+        self.eval()
+        result = Embeddings.place(parts(), torch.tensor(order))
+        self.train(was_training)
+        return result
 
     def fit(self, captions: Sequence[Tensor], photos: Tensor) -> dict[str, Tensor]:
         """Solve a `solved` model for N prepared captions and their photos (N, F).

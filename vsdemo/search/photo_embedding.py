@@ -211,7 +211,7 @@ class PhotoEmbedder:
 
     def _encode(self, views: Sequence[np.ndarray]) -> Tensor:
         """Return the embeddings (B, D), in half precision, of B photos with views (V, 3, H, W)."""
-        features = self._cache.encode_views(np.stack(views)).float()
+        features = self._cache.encode_views(np.stack(views))
         return self._reader.model.encode_image(features).x.half()
 
     def _batches(self, photos: Sequence[StoredPhoto]) -> Iterator[list[_Decoded]]:

@@ -251,7 +251,7 @@ class FeatureCache:
                 not read; or none at all.
 
         Returns:
-            float32: vectors (N, D), of regions (N, K, D), or maps (N, C, h, w).
+            float16: vectors (N, D), of regions (N, K, D), or maps (N, C, h, w).
 
         Raises:
             UnreadablePhotos: If photos cannot be read; all others are cached by then.
@@ -319,7 +319,7 @@ class FeatureCache:
         """
         if self._proposals is None:
             return torch.tensor(regions.FRAME).expand(len(photos), 1, 4)
-        boxes = self._read(BOXES, photos, VECTOR, progress=None)
+        boxes = self._read(BOXES, photos, VECTOR, progress=None).float()
         regions.check(boxes, f"the features in {self.folder}")
         return boxes
 
@@ -394,7 +394,7 @@ class FeatureCache:
         They are rounded as cached ones are. Only the photos of a batch are in memory at a time if
         `photos` is an iterator.
         """
-        return torch.cat([values[FEATURES] for values in self._encode(photos)]).float()
+        return torch.cat([values[FEATURES] for values in self._encode(photos)])
 
     def encode_regions(self, photo: Image.Image) -> tuple[Tensor, Tensor]:
         """Compute the vectors of a photo's regions, (K, D), and their boxes, (K, 4).
@@ -403,7 +403,7 @@ class FeatureCache:
         """
         values = next(self._encode([photo]))
         boxes = values.get(BOXES, torch.tensor([[regions.FRAME]]))
-        return values[FEATURES][0].float(), boxes[0]
+        return values[FEATURES][0], boxes[0]
 
     def _encode(self, photos: Iterable[Image.Image]) -> Iterator[dict[str, Tensor]]:
         """Yield what `_compute` returns for each batch of photos in memory."""

@@ -77,7 +77,7 @@ def _keys_of_files(
 
 
 def read_rows(rows: Sequence[Row], name: str) -> Tensor:
-    """Read the rows of a tensor in the given order: float32, (N, ...).
+    """Read the rows of a tensor in the given order, (N, ...), in the precision of the files.
 
     Raises:
         DamagedFile: A file is damaged or gone.
@@ -90,8 +90,8 @@ def read_rows(rows: Sequence[Row], name: str) -> Tensor:
         tensor = _read(file, name)
         part = tensor[[rows[position].number for position in positions]]
         if not len(result):
-            result = torch.empty(len(rows), *part.shape[1:])
-        result[positions] = part.float()
+            result = part.new_empty(len(rows), *part.shape[1:])
+        result[positions] = part
     return result
 
 

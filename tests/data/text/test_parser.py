@@ -1,6 +1,7 @@
 """The parser that ships, on good and bad input."""
 
 import json
+import sys
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from tests.support.checkpoint_copies import editable_copy
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT
 from vsdemo.data.text import parser
+from vsdemo.data.text.trees import TreeCache
 
 SHIPPED = ROOT / "checkpoints" / parser.FOLDER
 
@@ -118,6 +120,16 @@ def test_missing_stanza_models_are_a_user_error(monkeypatch, tmp_path):
     monkeypatch.setattr("stanza.resources.common.DEFAULT_MODEL_DIR", str(tmp_path))
     with pytest.raises(UserError, match=r"stanza\.download"):
         parser.load("stanza")
+
+
+def test_cached_trees_need_no_stanza(monkeypatch, own_home):
+    """Its import and networks take seconds and some 200 MB."""
+    texts = ["a dog runs", "two cats sleep"]
+    trees = TreeCache().get(texts)
+    monkeypatch.setitem(sys.modules, "stanza", None)
+    parser._load.cache_clear()
+    assert TreeCache().get(texts[::-1]) == trees[::-1]
+    parser._load.cache_clear()
 
 
 @pytest.fixture

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
 
 HEAD, LABEL, TAG, FORM = 6, 7, 3, 1  # columns
+TEXT = "# text = "  # before the sentence of a block
 
 
 def write(tree: Tree, text: str) -> str:
@@ -17,7 +18,7 @@ def write(tree: Tree, text: str) -> str:
         tree: The tree.
         text: Its sentence, without line breaks.
     """
-    rows = [f"# text = {text}"]
+    rows = [f"{TEXT}{text}"]
     tags = tree.tags or ("_",) * len(tree.words)
     columns = zip(tree.words, tags, tree.heads, tree.labels, strict=True)
     for number, (word, tag, head, label) in enumerate(columns, start=1):
@@ -25,15 +26,22 @@ def write(tree: Tree, text: str) -> str:
     return "\n".join(rows) + "\n\n"
 
 
-def read(conllu: str) -> Iterator[tuple[str, Tree]]:
+def read(conllu: str, only: Container[str] | None = None) -> Iterator[tuple[str, Tree]]:
     """Yield (text, tree) of each block; multi-word tokens and empty nodes are skipped.
+
+    Args:
+        conllu: The blocks.
+        only: Texts; blocks of others are skipped.
 
     Raises:
         UserError: Rows are no CoNLL-U, or words form no tree.
     """
     for block in conllu.split("\n\n"):
+        first, _, _ = block.partition("\n")
+        if only is not None and first.startswith(TEXT) and first.removeprefix(TEXT) not in only:
+            continue
         lines = block.strip("\n").split("\n")
-        texts = [line.removeprefix("# text = ") for line in lines if line.startswith("# text = ")]
+        texts = [line.removeprefix(TEXT) for line in lines if line.startswith(TEXT)]
         rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
         words = [row for row in rows if row[0].isdigit()]
         if not words:

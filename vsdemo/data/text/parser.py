@@ -11,7 +11,7 @@ import logging
 import unicodedata
 import warnings
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -60,7 +60,7 @@ class Parser(Protocol):
 
 
 def load(name: str = "shipped") -> Parser:
-    """Return a parser, which is loaded once per process.
+    """Return a parser, of which there is one per process.
 
     Args:
         name: One of `PARSERS`.
@@ -127,6 +127,13 @@ def _downloaded() -> Path:
     return folder
 
 
+def _version(folder: Path) -> str:
+    import stanza
+
+    resources = hashlib.sha256((folder / "resources.json").read_bytes()).hexdigest()[:12]
+    return f"{stanza.__version__}-{resources}"
+
+
 def normalize(text: str) -> str:
     """Return a text with single spaces and without control characters.
 
@@ -140,21 +147,23 @@ def normalize(text: str) -> str:
 
 
 class StanzaParser:
-    """A Stanza pipeline over a folder of models."""
+    """A Stanza pipeline over a folder of models, which are loaded for the first text."""
 
     def __init__(self, name: str, folder: Path) -> None:
-        digest = check_models(folder) if name == "shipped" else None
+        self._folder = folder
+        self.version = check_models(folder) if name == "shipped" else _version(folder)
+        self._lock = Lock()  # the pipeline keeps state between its steps
+        self.has_constituency = (folder / "en" / "constituency").is_dir()
+
+    @cached_property
+    def _pipeline(self) -> Any:
         import stanza
 
-        resources = hashlib.sha256((folder / "resources.json").read_bytes()).hexdigest()[:12]
-        self.version = digest or f"{stanza.__version__}-{resources}"
-        self._lock = Lock()  # the pipeline keeps state between its steps
         logging.getLogger("stanza").setLevel(logging.ERROR)
-        self.has_constituency = (folder / "en" / "constituency").is_dir()
         try:
-            self._pipeline = stanza.Pipeline(
+            return stanza.Pipeline(
                 "en",
-                str(folder),
+                str(self._folder),
                 processors=PROCESSORS + ",constituency" * self.has_constituency,
                 download_method=None,
                 device=str(device()),
@@ -163,14 +172,14 @@ class StanzaParser:
             )
         except Exception as error:  # damaged models raise all kinds of errors
             raise UserError(
-                f"The models in {folder} cannot be loaded ({type(error).__name__}: {error})."
+                f"The models in {self._folder} cannot be loaded ({type(error).__name__}: {error})."
             ) from error
 
     def parse(self, texts: Sequence[str]) -> list[Tree]:
         """Return the dependency tree of each text.
 
         Raises:
-            UserError: A text has no words, or too many.
+            UserError: A text has no words, or too many, or the models cannot be loaded.
         """
         return [_joined(document) for document in self._documents(texts)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
@@ -32,13 +32,13 @@ class Format(NamedTuple, Generic[T]):
         suffix: Of its files.
         parse: Returns the trees of texts.
         write: Returns the block of a tree and its text.
-        read: Yields (text, tree) of the blocks of a file.
+        read: Yields (text, tree) of the blocks of a file that are of some texts.
     """
 
     suffix: str
     parse: Callable[[Sequence[str]], list[T]]
     write: Callable[[T, str], str]
-    read: Callable[[str], Iterable[tuple[str, T]]]
+    read: Callable[[str, Container[str]], Iterable[tuple[str, T]]]
 
 
 class TreeCache:
@@ -80,7 +80,7 @@ class TreeCache:
 
     def _cached(self, texts: Sequence[str], kind: Format[T], progress: Progress | None) -> list[T]:
         keys = [parser.normalize(text) for text in texts]
-        trees = self._read(kind)
+        trees = self._read(kind, frozenset(keys))
         missing = [key for key in dict.fromkeys(keys) if key not in trees]
         with tqdm(total=len(missing), desc="parsing", disable=not missing) as bar:
             for start in range(0, len(missing), SHARD):
@@ -94,8 +94,8 @@ class TreeCache:
                     progress(start + len(shard), len(missing))
         return [trees[key] for key in keys]
 
-    def _read(self, kind: Format[T]) -> dict[str, T]:
-        """Return the cached trees by text; damaged files are deleted."""
+    def _read(self, kind: Format[T], texts: Container[str]) -> dict[str, T]:
+        """Return those trees of texts that are cached, by text; damaged files are deleted."""
         trees: dict[str, T] = {}
         for path in sorted(self.folder.glob(f"*.{kind.suffix}")):
             try:
@@ -103,7 +103,7 @@ class TreeCache:
             except (OSError, ValueError):
                 blocks = ""
             if _checksum(blocks) == path.stem:
-                trees |= dict(kind.read(blocks))
+                trees |= dict(kind.read(blocks, texts))
             else:
                 path.unlink(missing_ok=True)
         return trees
@@ -117,10 +117,11 @@ def _to_json_line(tree: BinaryTree, text: str) -> str:
     return json.dumps([text, asdict(tree)], ensure_ascii=False) + "\n"
 
 
-def _from_json_lines(lines: str) -> Iterable[tuple[str, BinaryTree]]:
+def _from_json_lines(lines: str, only: Container[str]) -> Iterable[tuple[str, BinaryTree]]:
     for text, row in map(json.loads, lines.splitlines()):
-        merges = tuple((left, right) for left, right in row["merges"])
-        yield text, BinaryTree(tuple(row["words"]), merges, row["source"])
+        if text in only:
+            merges = tuple((left, right) for left, right in row["merges"])
+            yield text, BinaryTree(tuple(row["words"]), merges, row["source"])
 
 
 def count_relations(trees: Iterable[Tree]) -> Counter[str]:

@@ -167,8 +167,9 @@ class Photos(Pairs):
             self.photos = self.train_set.features
         else:
             self.train_set, photos, unreadable = self._cache.get_readable(self.train_set)
-            self.photos = photos.to(device())
-        self.dev_set, self.dev_photos, others = self._cache.get_readable(self.dev_set)
+            self.photos = photos.to(device()).float()
+        self.dev_set, dev_photos, others = self._cache.get_readable(self.dev_set)
+        self.dev_photos = dev_photos.float()
         self.unreadable = {**unreadable, **others}
         self._check_train_set()
 
