@@ -20,6 +20,7 @@ from vsdemo.evaluation.tasks import (
     chains,
     compositional,
     entailment,
+    truth,
 )
 from vsdemo.models.scores import Cosine, OrderViolation
 
@@ -129,5 +130,7 @@ def clear_caches() -> None:
         chains.gold,
         compositional.choices,
         entailment.gold,
+        truth.truth_of_captions,
+        truth.truth_of_typed,
     ):
         cached.cache_clear()

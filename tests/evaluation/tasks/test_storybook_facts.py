@@ -14,7 +14,9 @@ def test_stories_returns_the_captions_of_the_split(small_storybook):
     assert len(scenes) == len(split.photos)
 
 
-@pytest.mark.parametrize("name", ["voices", "detail", "entailment", "chains", "compositional"])
+@pytest.mark.parametrize(
+    "name", ["voices", "detail", "entailment", "chains", "compositional", "truth"]
+)
 def test_another_data_set_is_a_user_error(name):
     with pytest.raises(UserError, match="needs Storybook, whose facts are known, not fake"):
         task(name).evaluate(fake(SCORES), PhotoData(*split_of(SCORES, OWNER)))

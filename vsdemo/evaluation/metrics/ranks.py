@@ -9,7 +9,7 @@ from torch import Tensor
 from vsdemo.core.errors import UserError
 
 RECALLS = (1, 5, 10)
-BLOCK = 1 << 24  # scores that are compared at a time, so that copies of them are small
+BLOCK = 1 << 22  # scores that are compared at a time, so that copies of them are small
 DEEPER_RECALLS = (20, 50)  # as in Dufour 2015, Table 3
 
 

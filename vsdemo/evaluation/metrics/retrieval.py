@@ -124,6 +124,11 @@ def measure(model: DualEncoder, split: CaptionSet, features: Tensor) -> Ranks:
     Of very many captions only some are embedded at a time.
     """
     _check(split)
+    return _ranks(_scores(model, split, features), torch.tensor(split.photo_of))
+
+
+def _scores(model: DualEncoder, split: CaptionSet, features: Tensor) -> Tensor:
+    """Return the scores of all captions and photos, (C, P), and keep no embedding."""
     photos = model.encode_image(features).to(model.device)
     scores = torch.empty(len(split.captions), len(photos))
     size = SETS if model.score.can_align else CAPTIONS
@@ -131,4 +136,4 @@ def measure(model: DualEncoder, split: CaptionSet, features: Tensor) -> Ranks:
         rows = slice(start, start + size)
         captions = model.encode_text([Sentence(caption) for caption in split.captions[rows]])
         scores[rows] = model.score(captions.to(model.device), photos).cpu()
-    return _ranks(scores, torch.tensor(split.photo_of))
+    return scores
