@@ -24,7 +24,7 @@ from llvmlite import ir  # noqa: E402
 from numba.extending import intrinsic  # noqa: E402
 
 FEW = 1 << 18  # numbers to compare, below which one core is as fast as all
-ROWS = 16  # of the upper items, which stay in the processor's cache while the lower ones are read
+ROWS = 12  # of the upper items, which stay in the nearest cache while the lower ones are read
 # Fast mathematics without the assumption that no number is NaN: what is compared with one is NaN.
 REORDERED = {"reassoc", "contract", "nsz", "arcp"}
 TINY = np.float32(1e-12)  # the least length that a vector is divided by, as in `F.normalize`

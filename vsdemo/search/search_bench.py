@@ -31,6 +31,7 @@ STORED = 100_000  # vectors beside BLAS and plain torch
 QUERIES = 1_000
 STORE_QUERIES = 100  # of the stores, as one may take seconds
 ROUNDS = 15  # medians are reported
+FEW_ROUNDS = 5  # of what takes seconds
 ROUNDING = 1e-6  # by which the scores of equal vectors may differ
 TORCH_STORED = 10_000  # vectors that plain torch, which is slow, is timed with
 # Queries and vectors in a block of plain torch; the fastest counts, as that depends on caches.
@@ -90,10 +91,10 @@ def _beside_others(folder: Path, queries: Tensor, progress: StageProgress) -> di
     }
 
 
-def _in_turns(*ways: Callable[[int], object]) -> list[float]:
+def _in_turns(*ways: Callable[[int], object], rounds: int = ROUNDS) -> list[float]:
     """Return the median milliseconds of functions of the number of a round, run in turns."""
     times: list[list[float]] = [[] for _ in ways]
-    for number in range(ROUNDS + 1):
+    for number in range(rounds + 1):
         for run, of_run in zip(ways, times, strict=True):
             started = time.perf_counter()
             run(number)
@@ -110,19 +111,18 @@ def _blas(rows: np.ndarray, query: np.ndarray) -> np.ndarray:
 def _times_as_fast(vectors: Tensor, queries: Tensor) -> float:
     """Return how many times as fast the score is as plain torch, for all queries at once."""
     some = vectors[:TORCH_STORED]
-    plain = min(_seconds_of_torch(some, queries, *block) for block in BLOCKS)
-    ORDER(Embeddings(queries[:2]), Embeddings(vectors))  # compiles it
-    started = time.perf_counter()
-    ORDER(Embeddings(queries), Embeddings(vectors))
-    return plain * len(vectors) / len(some) / (time.perf_counter() - started)
+    *plain, ours = _in_turns(
+        *(lambda _, block=block: _plain_torch(some, queries, *block) for block in BLOCKS),
+        lambda _: ORDER(Embeddings(queries), Embeddings(vectors)),
+        rounds=FEW_ROUNDS,
+    )
+    return min(plain) * len(vectors) / len(some) / ours
 
 
-def _seconds_of_torch(vectors: Tensor, queries: Tensor, rows: int, columns: int) -> float:
-    started = time.perf_counter()
+def _plain_torch(vectors: Tensor, queries: Tensor, rows: int, columns: int) -> None:
     for part in vectors.split(columns):
         for some in queries.split(rows):
             (some[:, None] - part).clamp(min=0).square().sum(2)
-    return time.perf_counter() - started
 
 
 def _memory_ratio(folder: Path, queries: Tensor, progress: StageProgress) -> float:
