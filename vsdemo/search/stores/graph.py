@@ -28,7 +28,7 @@ FILE = "photos.usearch"
 METRICS = {"cosine": "cos", "inner": "ip", "euclidean": "l2sq"}  # ours -> usearch's
 SAVED = 250_000  # new embeddings after which the graph is saved; a build continues from there
 FIRST = 10_000  # embeddings that one thread adds: several leave some without a way to them
-LEAST_EXPANSION = 192  # nodes that a search visits at least
+LEAST_EXPANSION = 160  # nodes that a search visits at least
 
 
 class GraphInfo(BaseModel, frozen=True):
