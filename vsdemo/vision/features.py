@@ -507,10 +507,12 @@ class FeatureCache:
         load_backbone(self.weights)  # which takes no turn
         left, broken = dict(missing), dict[str, str]()
         description = f"{self.weights.name} {self._folder(kind).name}"
+        reported = 0
         with tqdm(total=len(missing), desc=description) as bar:
 
             def report(more: int = 0) -> None:
-                done = len(missing) - len(left) + more
+                nonlocal reported
+                reported = done = len(missing) - len(left) + more
                 bar.update(done - bar.n)
                 if progress:
                     progress(done, len(missing))
@@ -525,6 +527,8 @@ class FeatureCache:
                 seen.update({row.file for row in rows.values()})
                 left = {k: path for k, path in left.items() if k not in rows and k not in broken}
                 add(rows)
+            if reported < len(missing):  # another process computed the last ones
+                report()
         return broken
 
     def _fill_part(
