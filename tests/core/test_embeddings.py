@@ -15,7 +15,7 @@ def test_embeddings_are_sliced_and_concatenated_with_their_masks():
     assert Embeddings.cat([Embeddings(x[0]), Embeddings(x[1])]).mask is None
 
 
-def test_cat_pads_sets_and_places_them_in_the_given_rows():
+def test_sets_are_padded_and_placed_in_the_given_rows():
     small = Embeddings(torch.ones(2, 1, 2), torch.ones(2, 1).bool())
     large = Embeddings(torch.full((1, 3, 2), 2.0), torch.ones(1, 3).bool())
     joined = Embeddings.place(iter([small, large]), torch.tensor([2, 0, 1]))

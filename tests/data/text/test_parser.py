@@ -168,3 +168,12 @@ def test_the_version_changes_with_any_model(copy):
     listed["en"]["mwt"]["ewt"]["md5"] = "795f3202b17cb6bc3d4b771d8c6c9eaf"  # of "other"
     path.write_text(json.dumps(listed))
     assert parser.check_models(copy) != before
+
+
+def test_models_are_loaded_for_the_first_text_or_before(copy):
+    (copy / "en" / "pos" / "ewt.pt").write_bytes(b"damaged")
+    damaged = parser.StanzaParser("stanza", copy)
+    with pytest.raises(UserError, match="cannot be loaded"):
+        damaged.load_models()
+    with pytest.raises(UserError, match="cannot be loaded"):
+        damaged.parse(["a dog runs"])

@@ -48,6 +48,13 @@ class Parser(Protocol):
     def __hash__(self) -> int:
         """Parsers are keys of caches."""
 
+    def load_models(self) -> None:
+        """Load the models, which the first text would wait for.
+
+        Raises:
+            UserError: They cannot be loaded.
+        """
+
     def parse(self, texts: Sequence[str]) -> list[Tree]:
         """Return the dependency tree of each text.
 
@@ -174,6 +181,15 @@ class StanzaParser:
             raise UserError(
                 f"The models in {self._folder} cannot be loaded ({type(error).__name__}: {error})."
             ) from error
+
+    def load_models(self) -> None:
+        """Load the models, which the first text would wait for.
+
+        Raises:
+            UserError: They cannot be loaded.
+        """
+        with self._lock:
+            _ = self._pipeline
 
     def parse(self, texts: Sequence[str]) -> list[Tree]:
         """Return the dependency tree of each text.

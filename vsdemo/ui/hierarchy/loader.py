@@ -187,7 +187,7 @@ class Hierarchies:
 
 def _has_parser() -> bool:
     with suppress(UserError):
-        parser.load("shipped")
+        parser.load("shipped").load_models()
         return True
     return False
 
