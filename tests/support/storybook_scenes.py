@@ -5,6 +5,7 @@ from random import Random
 from hypothesis import strategies as st
 
 from vsdemo.data.storybook.lexicon import load_lexicon
+from vsdemo.data.storybook.lexicon_entries import Setting, Time, Weather
 from vsdemo.data.storybook.scene import Group, Link, Scene
 
 BOX = (0.0, 0.0, 1.0, 1.0)
@@ -72,6 +73,12 @@ def _random_group(rng: Random, name: str) -> Group:
     poses = [pose for pose in kind.poses if pose not in ("ride", "hold")]
     count = rng.choice((1, 1, 2, 3, 4))
     return group(name, count, rng.choice(kind.colours), size, rng.choice(poses))
+
+
+def phrases_of(entry: Setting | Time | Weather) -> list[str]:
+    """Return all phrases of a setting, time or weather."""
+    fields = ("ground", "air", "water", "surface", "along", "phrases")
+    return [phrase for field in fields for phrase in getattr(entry, field, ())]
 
 
 scenes = st.integers(0, 10**6).map(random_scene)

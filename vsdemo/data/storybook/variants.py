@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from vsdemo.data.storybook.facts import entails, facts_of
+from vsdemo.data.storybook.facts import facts_of
+from vsdemo.data.storybook.false_twins import first_false, renamed, with_roles_exchanged
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.realization import Caption, Mention, Message, realize
-from vsdemo.data.storybook.scene import Link, Scene
+from vsdemo.data.storybook.scene import Scene
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,9 @@ def variants_of(caption: Caption, scene: Scene) -> Variants:
     """Return the variants of a caption of a scene."""
     message = caption.message
     swapped = _swapped(message)
-    if swapped and entails(facts_of(scene), swapped.facts):
-        swapped = None
     return Variants(
         voice=_realize_if_changed(message, _other_voice(message)),
-        swapped=_realize_if_changed(message, swapped),
+        swapped=first_false([realize(swapped)], facts_of(scene)) if swapped else None,
         synonyms=_realize_if_changed(message, _with_synonyms(message)),
         hypernyms=_realize_if_changed(message, _with_hypernyms(message)),
     )
@@ -56,10 +55,7 @@ def _other_voice(message: Message) -> Message | None:
 
 def _swapped(message: Message) -> Message | None:
     """Exchange subject and object, except of a relation with a posture: a tree does not sit."""
-    link = message.link
-    if not link or link.object is None or message.posture:
-        return None
-    return replace(message, link=Link(link.action, link.object, link.subject))
+    return None if message.posture else with_roles_exchanged(message)
 
 
 def _with_synonyms(message: Message) -> Message:
@@ -100,7 +96,5 @@ def _with_hypernym(mention: Mention) -> Mention:
     hypernym = next(iter(lexicon.hypernyms(mention.thing.concept)), None)
     if hypernym is None:
         return mention
-    concept = lexicon.concepts[hypernym]
-    count = 1 if concept.mass else mention.thing.count
-    thing = replace(mention.thing, concept=hypernym, count=count, size=None)  # sizes are relative
-    return replace(mention, thing=thing, noun=concept.nouns[0], size="")
+    general = renamed(mention, hypernym)
+    return replace(general, thing=replace(general.thing, size=None), size="")  # sizes are relative

@@ -10,7 +10,7 @@ and in `compositional` only combinations that are held out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
 from typing import Any, ClassVar
@@ -20,7 +20,8 @@ import torch
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.storybook.facts import entails, facts_of
+from vsdemo.data.storybook.facts import facts_of
+from vsdemo.data.storybook.false_twins import first_false, recoloured, renamed, with_mention
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.pictures import colour_held_out
 from vsdemo.data.storybook.realization import Caption, Mention, realize
@@ -79,7 +80,7 @@ def _other_colours(mention: Mention, kind: str) -> list[Mention]:
     known = load_lexicon().kinds[kind]
     colours = {*known.colours, *known.extra_colours} - {mention.thing.colour}
     return [
-        replace(mention, thing=replace(mention.thing, colour=colour))
+        recoloured(mention, colour)
         for colour in sorted(colours)
         if not colour_held_out(kind, colour)
     ]
@@ -96,8 +97,7 @@ def _other_kinds(mention: Mention, kind: str) -> list[Mention]:
             name, colour
         )
         if is_sibling and what and is_seen:
-            thing = replace(mention.thing, concept=what)
-            result.append(replace(mention, thing=thing, noun=words.concepts[what].nouns[0]))
+            result.append(renamed(mention, what))
     return result
 
 
@@ -105,14 +105,9 @@ def _falsify(
     caption: Caption, scene: Scene, place: int, others: list[Mention], rng: Random
 ) -> Caption | None:
     """Return the caption with another mention at `place`, drawn at random, that makes it false."""
-    truth, mentions = facts_of(scene), caption.message.mentions
     rng.shuffle(others)
-    for other in others:
-        changed = (*mentions[:place], other, *mentions[place + 1 :])
-        result = realize(replace(caption.message, mentions=changed))
-        if not entails(truth, result.facts):
-            return result
-    return None
+    changed = (with_mention(caption.message, place, other) for other in others)
+    return first_false(map(realize, changed), facts_of(scene))
 
 
 @lru_cache(maxsize=2)  # test and compositional
