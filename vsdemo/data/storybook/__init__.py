@@ -12,7 +12,12 @@ How a picture and its captions come about:
 - `pictures.py`, `scene.py`, `relations.py`: the scene graph and its picture, by number.
 - `facts.py`: what is true of a scene or a sentence, and entailment.
 - `captions.py`, `realization.py`, `phrases.py`: what captions say, and their sentences with trees.
-- `variants.py`: captions that differ from another in one respect.
+- `variants.py`, `false_twins.py`: captions that differ from another in one respect; the twins are
+  false of a picture as far as `visible_facts.py` can tell.
+- `typing_style.py`, `typing_style.toml`, `typing_words.py`, `negation.py`: sentences as people type
+  them, also about what is absent.
+- `typed.py`, `typed.toml`, `truth.py`: typed sentences to measure models with, and the scenes that
+  they are true of.
 - `store.py`, `painters.py`, `contact_sheet.py`: files on disk, processes that draw them, and an
   overview.
 """
