@@ -18,20 +18,20 @@ def rows(phrase: Phrase) -> str:
 @pytest.mark.parametrize(
     ("noun", "before", "expected"),
     [
-        ("dog", ["a"], "a/DET/2/det dog/NOUN/0/root"),
-        ("owl", ["a"], "an/DET/2/det owl/NOUN/0/root"),
-        ("owl", ["a", "brown"], "a/DET/3/det brown/ADJ/3/amod owl/NOUN/0/root"),
-        ("box", ["a", "orange"], "an/DET/3/det orange/ADJ/3/amod box/NOUN/0/root"),
-        ("dogs", ["two", "small"], "two/NUM/3/nummod small/ADJ/3/amod dogs/NOUN/0/root"),
-        ("teddy bear", ["the"], "the/DET/3/det teddy/NOUN/3/compound bear/NOUN/0/root"),
+        ("dog", ("a",), "a/DET/2/det dog/NOUN/0/root"),
+        ("owl", ("a",), "an/DET/2/det owl/NOUN/0/root"),
+        ("owl", ("a", "brown"), "a/DET/3/det brown/ADJ/3/amod owl/NOUN/0/root"),
+        ("box", ("a", "orange"), "an/DET/3/det orange/ADJ/3/amod box/NOUN/0/root"),
+        ("dogs", ("two", "small"), "two/NUM/3/nummod small/ADJ/3/amod dogs/NOUN/0/root"),
+        ("teddy bear", ("the",), "the/DET/3/det teddy/NOUN/3/compound bear/NOUN/0/root"),
         (
             "hot air balloon",
-            [],
+            (),
             "hot/ADJ/2/amod air/NOUN/3/compound balloon/NOUN/0/root",
         ),
         (
             "loaves of bread",
-            ["three"],
+            ("three",),
             "three/NUM/2/nummod loaves/NOUN/0/root of/ADP/4/case bread/NOUN/2/nmod",
         ),
     ],
@@ -84,8 +84,8 @@ def test_adverbials(text, expected):
 
 
 def test_links_move_with_their_words():
-    dog = phrases.link_to_group(phrases.noun_phrase("dog", ["a", "small"]), 1)
-    cat = phrases.link_to_group(phrases.noun_phrase("cat", ["a"]), 0)
+    dog = phrases.link_to_group(phrases.noun_phrase("dog", ("a", "small")), 1)
+    cat = phrases.link_to_group(phrases.noun_phrase("cat", ("a",)), 0)
     predicate = phrases.join(phrases.word("chasing", "VERB"), after=[("obj", cat)])
     clause = phrases.finite_clause(dog, predicate, ["is"], passive=False)
     result = phrases.sentence(clause)
@@ -118,7 +118,7 @@ def test_joined_phrases_are_trees_and_their_links_are_contiguous(phrase):
 
 
 def test_a_phrase_joined_with_an_equal_phrase():
-    dog = phrases.noun_phrase("dog", ["a"])
+    dog = phrases.noun_phrase("dog", ("a",))
     assert rows(phrases.coordinate(dog, dog)) == (
         "a/DET/2/det dog/NOUN/0/root and/CCONJ/5/cc a/DET/5/det dog/NOUN/2/conj"
     )

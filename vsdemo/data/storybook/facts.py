@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import product
 
 from vsdemo.core.errors import UserError
 from vsdemo.data.storybook.lexicon import load_lexicon
@@ -104,22 +104,27 @@ def entails(specific: Facts, general: Facts) -> bool:
     """
     if not _circumstances_agree(specific, general):
         return False
-    known = closure(specific.links)
-    for numbers in permutations(range(len(specific.things)), len(general.things)):
-        pairs = zip((specific.things[n] for n in numbers), general.things, strict=True)
-        if not all(_thing_entails(one, other) for one, other in pairs):
-            continue
-        links = {
-            Link(
-                action=link.action,
-                subject=numbers[link.subject],
-                object=None if link.object is None else numbers[link.object],
-            )
-            for link in general.links
-        }
-        if links <= known:
-            return True
-    return False
+    candidates = [
+        [n for n, known in enumerate(specific.things) if _thing_entails(known, thing)]
+        for thing in general.things
+    ]
+    known = closure(specific.links) if general.links else set()
+    return any(
+        len(set(numbers)) == len(numbers) and _links_between(numbers, general.links) <= known
+        for numbers in product(*candidates)
+    )
+
+
+def _links_between(numbers: Sequence[int], links: Iterable[Link]) -> set[Link]:
+    """Return links between things that have other numbers."""
+    return {
+        Link(
+            action=link.action,
+            subject=numbers[link.subject],
+            object=None if link.object is None else numbers[link.object],
+        )
+        for link in links
+    }
 
 
 def _circumstances_agree(specific: Facts, general: Facts) -> bool:

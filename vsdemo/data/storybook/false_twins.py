@@ -43,17 +43,7 @@ def twins(message: Message, respect: str, rng: Random) -> Iterator[Caption]:
     Raises:
         UserError: If there is no such respect.
     """
-    if respect not in _CHANGES:
-        raise UserError(f"Twins do not differ in {respect!r}; choose one of {', '.join(RESPECTS)}.")
-    facts = message.facts
-    held_out = _held_out_pairs(facts)
-    for other in _CHANGES[respect](message, rng):
-        if (
-            _is_clear(other)
-            and not entails(facts, other.facts)
-            and _held_out_pairs(other.facts) <= held_out
-        ):
-            yield realize(other)
+    return map(realize, _twin_messages(message, respect, rng))
 
 
 def twin(message: Message, respect: str, rng: Random) -> Caption | None:
@@ -77,12 +67,28 @@ def false_twin(message: Message, respect: str, truth: Facts, rng: Random) -> Cap
     Raises:
         UserError: If there is no such respect.
     """
-    return first_false(twins(message, respect, rng), truth)
+    return first_false(_twin_messages(message, respect, rng), truth)
 
 
-def first_false(captions: Iterable[Caption], truth: Facts) -> Caption | None:
-    """Return the first caption that does not follow from facts."""
-    return next((caption for caption in captions if not entails(truth, caption.facts)), None)
+def first_false(messages: Iterable[Message], truth: Facts) -> Caption | None:
+    """Return the caption of the first message that does not follow from facts."""
+    false = (message for message in messages if not entails(truth, message.facts))
+    return next(map(realize, false), None)
+
+
+def _twin_messages(message: Message, respect: str, rng: Random) -> Iterator[Message]:
+    """Yield the messages of the twins of a message, see `twins`."""
+    if respect not in _CHANGES:
+        raise UserError(f"Twins do not differ in {respect!r}; choose one of {', '.join(RESPECTS)}.")
+    facts = message.facts
+    held_out = _held_out_pairs(facts)
+    for other in _CHANGES[respect](message, rng):
+        if (
+            _is_clear(other)
+            and not entails(facts, other.facts)
+            and _held_out_pairs(other.facts) <= held_out
+        ):
+            yield other
 
 
 def recoloured(mention: Mention, colour: str) -> Mention:

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from vsdemo.core.sentences import Tree
 from vsdemo.data.storybook.lexicon import head_index
+
+KEPT = 1 << 12  # noun phrases in memory
 
 Links = tuple[tuple[tuple[int, ...], int], ...]
 
@@ -45,6 +48,7 @@ class Phrase:
 Dependents = Sequence[tuple[str, Phrase]]  # relation, phrase
 
 
+@cache
 def word(text: str, tag: str) -> Phrase:
     """Return a phrase of one word."""
     return Phrase(Tree(words=(text,), heads=(0,), labels=("root",), tags=(tag,)))
@@ -81,7 +85,8 @@ def link_to_group(phrase: Phrase, group: int) -> Phrase:
     return Phrase(phrase.tree, (*phrase.links, (indices, group)))
 
 
-def noun_phrase(noun: str, before: Sequence[str] = ()) -> Phrase:
+@lru_cache(KEPT)
+def noun_phrase(noun: str, before: tuple[str, ...] = ()) -> Phrase:
     """Return a noun of one or more words after determiner, number and adjectives.
 
     `a` becomes `an` before a vowel. The first of three words, as in "hot air balloon", depends on
@@ -136,12 +141,13 @@ def _function_word(text: str) -> tuple[str, Phrase]:
     return label, word(text, tag)
 
 
+@cache
 def adverbial(text: str) -> Phrase:
     """Return a phrase of place, time or weather: `outside`, `at night`, `under a cloudy sky`."""
     first, *rest = text.split()
     if not rest:
         return word(first, "ADV")
-    before = [w for w in rest[:-1] if w in CLOSED]
+    before = tuple(w for w in rest[:-1] if w in CLOSED)
     noun = " ".join(w for w in rest if w not in before)
     return prepositional(first, noun_phrase(noun, before))
 
@@ -196,10 +202,15 @@ def be(*, plural: bool) -> str:
 
 def sentence(phrase: Phrase) -> Phrase:
     """Return a phrase with a capital letter and a full stop."""
-    result = join(phrase, after=[("punct", word(".", "PUNCT"))])
-    tree = result.tree
-    words = (tree.words[0].capitalize(), *tree.words[1:])
-    return Phrase(Tree(words, tree.heads, tree.labels, tree.tags), result.links)
+    tree = phrase.tree
+    first, *others = tree.words
+    full = Tree(
+        words=(first.capitalize(), *others, "."),
+        heads=(*tree.heads, tree.root + 1),
+        labels=(*tree.labels, "punct"),
+        tags=(*tree.tags, "PUNCT"),
+    )
+    return Phrase(full, phrase.links)
 
 
 def to_text(words: Sequence[str]) -> str:

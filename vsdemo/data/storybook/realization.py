@@ -232,7 +232,7 @@ def _mention_phrase(message: Message, number: int, beside: int | None = None) ->
     if colour and not wears_colour:
         before.append(colour)
     noun = lexicon.plural(mention.noun) if plural else mention.noun
-    phrase = phrases.noun_phrase(noun, before)
+    phrase = phrases.noun_phrase(noun, tuple(before))
     if colour and wears_colour:
         clothes = phrases.prepositional("in", phrases.word(colour, "ADJ"))
         phrase = phrases.join(phrase, after=[("nmod", clothes)])

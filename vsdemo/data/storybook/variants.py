@@ -34,7 +34,7 @@ def variants_of(caption: Caption, scene: Scene) -> Variants:
     swapped = _swapped(message)
     return Variants(
         voice=_realize_if_changed(message, _other_voice(message)),
-        swapped=first_false([realize(swapped)], facts_of(scene)) if swapped else None,
+        swapped=first_false([swapped], facts_of(scene)) if swapped else None,
         synonyms=_realize_if_changed(message, _with_synonyms(message)),
         hypernyms=_realize_if_changed(message, _with_hypernyms(message)),
     )

@@ -24,7 +24,7 @@ from vsdemo.data.storybook.facts import facts_of
 from vsdemo.data.storybook.false_twins import first_false, recoloured, renamed, with_mention
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.pictures import colour_held_out
-from vsdemo.data.storybook.realization import Caption, Mention, realize
+from vsdemo.data.storybook.realization import Caption, Mention
 from vsdemo.data.storybook.scene import Scene
 from vsdemo.evaluation.metrics import retrieval
 from vsdemo.evaluation.metrics.accuracy import Accuracy, higher
@@ -107,7 +107,7 @@ def _falsify(
     """Return the caption with another mention at `place`, drawn at random, that makes it false."""
     rng.shuffle(others)
     changed = (with_mention(caption.message, place, other) for other in others)
-    return first_false(map(realize, changed), facts_of(scene))
+    return first_false(changed, facts_of(scene))
 
 
 @lru_cache(maxsize=2)  # test and compositional
