@@ -4,8 +4,10 @@ from random import Random
 
 from hypothesis import strategies as st
 
+from vsdemo.data.storybook.facts import Facts
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.lexicon_entries import Setting, Time, Weather
+from vsdemo.data.storybook.pictures import action_held_out, colour_held_out
 from vsdemo.data.storybook.scene import Group, Link, Scene
 
 BOX = (0.0, 0.0, 1.0, 1.0)
@@ -79,6 +81,15 @@ def phrases_of(entry: Setting | Time | Weather) -> list[str]:
     """Return all phrases of a setting, time or weather."""
     fields = ("ground", "air", "water", "surface", "along", "phrases")
     return [phrase for field in fields for phrase in getattr(entry, field, ())]
+
+
+def joins_held_out_pair(facts: Facts) -> bool:
+    """Return whether facts join a kind with a colour or an action that is held out of training."""
+    coloured = [(thing.concept, thing.colour) for thing in facts.things if thing.colour]
+    acting = [(facts.things[link.subject].concept, link.action) for link in facts.links]
+    return any(kind in WORDS.kinds and colour_held_out(kind, c) for kind, c in coloured) or any(
+        kind in WORDS.kinds and action_held_out(kind, action) for kind, action in acting
+    )
 
 
 scenes = st.integers(0, 10**6).map(random_scene)

@@ -87,6 +87,16 @@ def ways(text: str, tries: int = 3000) -> set[str]:
             {"dog on beach night"},
         ),
         (
+            "The beach at night.",
+            {"beach at night", "a picture of the beach at night", "the beach in the dark"},
+            {"are there the beach at night", "are there any the beach at night"},
+        ),
+        (
+            "In the rain.",
+            {"in the rain", "when it rains", "rain"},
+            {"show me in the rain", "are there any in the rain"},
+        ),
+        (
             "A dog in the park in the rain at night.",
             {"a dog in the rainy park at night", "a dog in the park when it rains at night"},
             {"a dog in the park on a rainy day at night"},

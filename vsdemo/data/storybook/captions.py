@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -46,6 +46,17 @@ def write_captions(scene: Scene, rng: Random) -> tuple[Caption, ...]:
                 break
         captions.append(caption)
     return tuple(captions)
+
+
+def notable_circumstances(scene: Scene) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """Yield `weather` and `time`, each with its name and phrases, if captions may name it."""
+    lexicon = load_lexicon()
+    outdoors = lexicon.side(scene.setting) == "outdoors"
+    weather, time = lexicon.weathers[scene.weather], lexicon.times[scene.time]
+    if outdoors and scene.time in weather.times and scene.setting != weather.unless:
+        yield "weather", scene.weather, weather.phrases
+    if time.phrases and (outdoors or time.indoors):
+        yield "time", scene.time, time.phrases
 
 
 @dataclass(frozen=True)
@@ -160,14 +171,10 @@ class _Author:
 
         Mostly this is one of the two.
         """
-        scene = self.scene
-        outdoors = self.lexicon.side(scene.setting) == "outdoors"
-        weather, time = self.lexicon.weathers[scene.weather], self.lexicon.times[scene.time]
-        result = []
-        if outdoors and scene.time in weather.times and scene.setting != weather.unless:
-            result.append(("weather", scene.weather, self.rng.choice(weather.phrases)))
-        if time.phrases and (outdoors or time.indoors):
-            result.append(("time", scene.time, self.rng.choice(time.phrases)))
+        result = [
+            (field, name, self.rng.choice(phrases))
+            for field, name, phrases in notable_circumstances(self.scene)
+        ]
         if self._chance(0.2):
             return result
         return self.rng.sample(result, min(len(result), 1))

@@ -32,7 +32,8 @@ def as_typed(text: str, rng: Random) -> str:
     """Return a sentence of Storybook as somebody might type it.
 
     Args:
-        text: A caption, a twin of one, or a negated one.
+        text: A caption, a twin of one, words for a place, time or weather, or any of these
+            negated.
         rng: The same state of it gives the same result.
     """
     style = load_typing_words()
@@ -136,6 +137,10 @@ def _shaped(words: list[str], shape: str, style: TypingWords, rng: Random) -> tu
     """Return a template and the words in it, in one of the shapes of `typing_style.toml`."""
     parts = _parts(words)
     if shape == "sentence":
+        return "{}", words
+    if words[0] in _adverbial_starts() and shape != "keywords":  # not "show me at night"
+        return "{}", words
+    if words[0] == "the" and not parts.verb and shape == "question":  # not "is there the beach"
         return "{}", words
     if shape == "question":
         is_definite = parts.subject[0] == "the"
@@ -245,6 +250,19 @@ def _times() -> frozenset[str]:
     """Return the words that name a time, such as `night`."""
     phrases = [phrase for time in load_lexicon().times.values() for phrase in time.phrases]
     return frozenset(phrase.split()[-1] for phrase in phrases)
+
+
+@cache
+def _adverbial_starts() -> frozenset[str]:
+    """Return the first words of phrases of place, time and weather, such as `at`."""
+    words = load_lexicon()
+    phrases = (
+        *(setting.ground for setting in words.settings.values()),
+        *words.sides.values(),
+        *(time.phrases for time in words.times.values()),
+        *(weather.phrases for weather in words.weathers.values()),
+    )
+    return frozenset(phrase.split()[0] for each in phrases for phrase in each)
 
 
 @cache
