@@ -1,12 +1,29 @@
-"""Entailment of many facts at once equals that of each pair."""
+"""Entailment of many facts at once, and labels, equal those of each pair."""
+
+from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.support.storybook_scenes import group, random_scene, scene
 from vsdemo.data import storybook
 from vsdemo.data.storybook.facts import Facts, Thing, entails, facts_of
 from vsdemo.data.storybook.pictures import generate_picture
-from vsdemo.data.storybook.truth import entailed, fact_table
+from vsdemo.data.storybook.scene import Link
+from vsdemo.data.storybook.training_sentences import sentences_about
+from vsdemo.data.storybook.truth import (
+    FALSE,
+    TRUE,
+    UNDECIDED,
+    entailed,
+    fact_table,
+    labels,
+    sentence_table,
+)
+from vsdemo.data.storybook.typed import TypedSentence
+from vsdemo.data.storybook.visible_facts import visible_facts
 
 
 def plain(specific, general):
@@ -71,3 +88,79 @@ def test_a_general_sentence_names_two_things_at_most():
     with pytest.raises(ValueError, match="at most 2 things"):
         entailed(three, three)
     assert entailed(three, fact_table([])).shape == (0, 1)
+
+
+def plain_label(sentence, facts, shown):
+    if entails(facts, sentence.facts) and not any(entails(shown, f) for f in sentence.absent):
+        return TRUE
+    if not entails(shown, sentence.facts) or any(entails(facts, f) for f in sentence.absent):
+        return FALSE
+    return UNDECIDED
+
+
+def facts_and_shown(scenes):
+    return [facts_of(each) for each in scenes], [visible_facts(each) for each in scenes]
+
+
+def assert_labels_are_plain(sentences, scenes):
+    pictures = facts_and_shown(scenes)
+    result = labels(sentence_table(sentences), *map(fact_table, pictures))
+    pairs = [*zip(*pictures, strict=True)]
+    plain = [[plain_label(each, *pair) for pair in pairs] for each in sentences]
+    assert result.dtype == np.int8
+    assert result.tolist() == plain
+    return result
+
+
+def test_labels_of_pictures_are_those_of_the_plain_function():
+    pictures = [generate_picture(number).scene for number in range(20)]
+    sentences = [each for s in pictures for each in sentences_about(s, Random(s.number))]
+    denials = [TypedSentence("", Facts(()), (each.facts,)) for each in sentences]
+    for some in (sentences, denials):
+        result = assert_labels_are_plain(some, pictures)
+        assert all((result == label).sum() > 50 for label in (TRUE, FALSE, UNDECIDED))
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=4))
+def test_labels_of_random_scenes_are_those_of_the_plain_function(seeds):
+    found = [random_scene(seed) for seed in seeds]
+    sentences = sentences_about(found[0], Random(seeds[0]))
+    assert_labels_are_plain(sentences, found)
+
+
+@pytest.mark.parametrize(
+    ("stated", "denied", "expected"),
+    [
+        (Facts((Thing("dog"),)), None, TRUE),
+        (Facts((Thing("cat"),)), None, FALSE),
+        (Facts((Thing("tree"),)), None, UNDECIDED),  # may be in the background
+        (Facts((Thing("dog"), Thing("tree")), (Link("with", 0, 1),)), None, FALSE),
+        (Facts((Thing("dog"),)), Facts((Thing("cat"),)), TRUE),
+        (Facts((Thing("dog"),)), Facts((Thing("dog", colour="brown"),)), FALSE),
+        (Facts((Thing("dog"),)), Facts((Thing("tree"),)), UNDECIDED),
+        (Facts((Thing("tree"),)), Facts((Thing("dog"),)), FALSE),
+        (Facts((Thing("cat"),)), Facts((Thing("tree"),)), FALSE),
+        (Facts((), place="forest"), Facts((), time="night"), TRUE),
+    ],
+)
+def test_a_label(stated, denied, expected):
+    any_scene = scene(group("dog", colour="brown"), setting="forest")
+    sentence = TypedSentence("", stated, (denied,) if denied else ())
+    photos = map(fact_table, facts_and_shown([any_scene]))
+    assert labels(sentence_table([sentence]), *photos).tolist() == [[expected]]
+
+
+def test_labels_of_some_sentences():
+    any_scene = generate_picture(0).scene
+    sentences = sentences_about(any_scene, Random(0))
+    table, photos = sentence_table(sentences), [*map(fact_table, facts_and_shown([any_scene]))]
+    rows = np.array([len(sentences) - 1, 3, 20])
+    assert len(table.rows(rows)) == 3
+    assert (labels(table.rows(rows), *photos) == labels(table, *photos)[rows]).all()
+    assert labels(sentence_table([]), *photos).shape == (0, 1)
+
+
+def test_a_sentence_denies_one_fact_at_most():
+    cat, dog = Facts((Thing("cat"),)), Facts((Thing("dog"),))
+    with pytest.raises(ValueError, match="one fact at most"):
+        sentence_table([TypedSentence("neither cats nor dogs", Facts(()), (cat, dog))])

@@ -1,20 +1,28 @@
-"""Which facts follow from which, for many at once: `facts.entails` as operations on arrays."""
+"""Which facts follow from which, for many at once: `facts.entails` as operations on arrays.
+
+Whether many sentences are true of many pictures, as far as it is known:
+
+    facts = fact_table([facts_of(scene) for scene in scenes])
+    shown = fact_table([visible_facts(scene) for scene in scenes])
+    labels(sentence_table(sentences), facts, shown)  # TRUE, FALSE or UNDECIDED
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import permutations
 
 import numpy as np
 
 from vsdemo.data.storybook.facts import Facts, closure
 from vsdemo.data.storybook.lexicon import load_lexicon
+from vsdemo.data.storybook.typed import TypedSentence
 
 MAX_GENERAL = 2  # things that a general sentence names
 UNKNOWN = -1
-BLOCK = 1 << 24  # pairs that are compared at once
+BLOCK = 1 << 20  # pairs that are compared at once
+TRUE, FALSE, UNDECIDED = 1, 0, -1  # labels of a sentence and a picture
 
 
 @dataclass(frozen=True)
@@ -101,6 +109,70 @@ def fact_table(facts: Sequence[Facts]) -> FactTable:
     return FactTable(**things, **links, circumstances=circumstances, side=side)
 
 
+@dataclass(frozen=True)
+class SentenceTable:
+    """N sentences.
+
+    Attributes:
+        facts: What they state.
+        absent: What they say is absent; empty facts if there is nothing.
+        denies: (N,), whether there is something.
+    """
+
+    facts: FactTable
+    absent: FactTable
+    denies: np.ndarray
+
+    def __len__(self) -> int:
+        """Return N."""
+        return len(self.denies)
+
+    def rows(self, index: np.ndarray | slice) -> SentenceTable:
+        """Return some of the sentences."""
+        return SentenceTable(self.facts.rows(index), self.absent.rows(index), self.denies[index])
+
+
+def sentence_table(sentences: Sequence[TypedSentence]) -> SentenceTable:
+    """Return sentences as arrays.
+
+    Raises:
+        ValueError: A sentence says of more than one thing that it is absent.
+    """
+    if any(len(sentence.absent) > 1 for sentence in sentences):
+        raise ValueError("a sentence denies one fact at most")
+    return SentenceTable(
+        facts=fact_table([sentence.facts for sentence in sentences]),
+        absent=fact_table([(*sentence.absent, Facts(()))[0] for sentence in sentences]),
+        denies=np.array([bool(sentence.absent) for sentence in sentences], bool),
+    )
+
+
+def labels(sentences: SentenceTable, facts: FactTable, shown: FactTable) -> np.ndarray:
+    """Return whether each sentence is true of each picture, (N, P), as int8.
+
+    A sentence is `TRUE` if what it states follows from the facts, and nothing that it denies is
+    visible. It is `FALSE` if what it states is not even visible, or what it denies is a fact. All
+    between is `UNDECIDED`.
+
+    Args:
+        sentences: N sentences of at most two things each.
+        facts: Of P scenes, see `facts_of`.
+        shown: What the pictures of these scenes may show, see `visible_facts`.
+
+    Raises:
+        ValueError: A sentence has more things.
+    """
+    result = np.full((len(sentences), len(facts)), UNDECIDED, np.int8)
+    result[~entailed(shown, sentences.facts)] = FALSE
+    result[entailed(facts, sentences.facts)] = TRUE
+    denying = np.flatnonzero(sentences.denies)
+    absent, of_denying = sentences.absent.rows(denying), result[denying]
+    of_denying[(of_denying == TRUE) & entailed(shown, absent)] = UNDECIDED
+    of_denying[entailed(facts, absent)] = FALSE
+    result[denying] = of_denying
+    return result
+
+
 def entailed(specific: FactTable, general: FactTable) -> np.ndarray:
     """Return whether each general fact follows from each specific one, (G, S).
 
@@ -123,56 +195,74 @@ def entailed(specific: FactTable, general: FactTable) -> np.ndarray:
 
 def _entailed(specific: FactTable, general: FactTable) -> np.ndarray:
     result = _circumstances_agree(specific, general)  # (G, S)
-    slots = range(specific.concept.shape[1])
-    matches = [
-        [_thing_entails(specific, general, slot, number) for slot in slots]
-        for number in range(min(MAX_GENERAL, general.concept.shape[1]))
-    ]  # of each general thing and each slot, (G, S)
-    count = general.things[:, None]  # (G, 1)
-    single = np.logical_or.reduce(matches[0])
-    if len(matches) < MAX_GENERAL:
-        result &= single | (count == 0)
+    first = _matches(specific, general, 0)  # (G, T, S)
+    some = first.any(1)
+    count = general.things[:, None]
+    if general.concept.shape[1] == 1:
+        result &= some | (count == 0)
         return result
-    pair = np.zeros_like(result)
-    for first, second in permutations(slots, 2):
-        both = matches[0][first] & matches[1][second]
-        both &= _holds(general.joint[:, 0, 1], specific.joint_known[:, first, second])
-        both &= _holds(general.joint[:, 1, 0], specific.joint_known[:, second, first])
-        pair |= both
-    result &= np.where(count == 0, True, np.where(count == 1, single, pair))
+    second = _matches(specific, general, 1)
+    # Two different things can stand for both: each has one, and together they have several.
+    pair = some & second.any(1) & ((first | second).sum(1, dtype=np.uint8) > 1)
+    linked = np.flatnonzero(general.joint[:, 0, 1] | general.joint[:, 1, 0])
+    pair[linked] = _linked(specific, general.rows(linked), first[linked], second[linked])
+    result &= np.where(count == 0, True, np.where(count == 1, some, pair))
+    return result
+
+
+def _linked(
+    specific: FactTable, general: FactTable, first: np.ndarray, second: np.ndarray
+) -> np.ndarray:
+    """Return whether two things of each specific fact match and are linked as wanted, (G, S).
+
+    Args:
+        specific: S facts.
+        general: G facts of two linked things.
+        first: Which of the specific things is what the first general thing is, (G, T, S).
+        second: The same for the second general thing.
+    """
+    known = specific.joint_known
+    result = np.zeros((len(general), len(specific)), bool)
+    for one, other in np.argwhere((known | known.swapaxes(1, 2)).any(0)):
+        both = first[:, one] & second[:, other]
+        both &= _holds(general.joint[:, 0, 1, None], known[:, one, other])
+        both &= _holds(general.joint[:, 1, 0, None], known[:, other, one])
+        result |= both
     return result
 
 
 def _circumstances_agree(specific: FactTable, general: FactTable) -> np.ndarray:
-    wanted, known = general.circumstances[:, None], specific.circumstances[None]  # (., ., 3)
-    agrees = (wanted == UNKNOWN) | (wanted == known)
-    agrees[..., 0] |= wanted[..., 0] == specific.side
-    every: np.ndarray = agrees.all(-1)
-    return every
+    place, *others = general.circumstances.T[..., None]  # (G, 1) each
+    known_place, *known_others = specific.circumstances.T  # (S,) each
+    result: np.ndarray = (place == UNKNOWN) | (place == known_place) | (place == specific.side)
+    for wanted, known in zip(others, known_others, strict=True):
+        result &= (wanted == UNKNOWN) | (wanted == known)
+    return result
 
 
-def _thing_entails(specific: FactTable, general: FactTable, slot: int, number: int) -> np.ndarray:
-    """Return whether a thing of each specific fact is what a thing of each general one is."""
+def _matches(specific: FactTable, general: FactTable, number: int) -> np.ndarray:
+    """Return whether each specific thing is what a thing of each general fact is, (G, T, S)."""
 
-    def wanted(name: str) -> np.ndarray:
-        return getattr(general, name)[:, number, None]  # type: ignore[no-any-return]
+    def wanted(name: str, rows: np.ndarray) -> np.ndarray:
+        return getattr(general, name)[rows, number, None, None]  # type: ignore[no-any-return]
 
-    def known(name: str) -> np.ndarray:
-        return getattr(specific, name)[None, :, slot]  # type: ignore[no-any-return]
-
-    concept, kind = wanted("concept"), known("concept")
-    result: np.ndarray = _is_a()[kind, concept] & (concept != UNKNOWN) & (kind != UNKNOWN)
-    result &= known("count") >= wanted("count")
-    result &= (wanted("colour") == UNKNOWN) | (wanted("colour") == known("colour"))
-    same_size = (known("named") == wanted("named")) & (wanted("size") == known("size"))
-    result &= (wanted("size") == UNKNOWN) | same_size
-    result &= _holds(general.alone[:, number], specific.alone_known[:, slot])
+    below = _includes().take(specific.concept.T, 1)  # (C + 1, T, S)
+    result: np.ndarray = below[general.concept[:, number]]
+    several = np.flatnonzero(general.count[:, number] > 1)
+    result[several] &= wanted("count", several) <= specific.count.T
+    coloured = np.flatnonzero(general.colour[:, number] != UNKNOWN)
+    result[coloured] &= wanted("colour", coloured) == specific.colour.T
+    sized = np.flatnonzero(general.size[:, number] != UNKNOWN)
+    same_size = wanted("size", sized) == specific.size.T
+    result[sized] &= same_size & (wanted("named", sized) == specific.named.T)
+    acting = np.flatnonzero(general.alone[:, number])
+    result[acting] &= _holds(wanted("alone", acting), specific.alone_known.T)
     return result
 
 
 def _holds(wanted: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Return whether all wanted bits (G,) are among the known ones (S,), (G, S)."""
-    result: np.ndarray = (wanted[:, None] & ~known[None]) == 0
+    """Return whether all wanted bits are among the known ones; shapes are broadcast."""
+    result: np.ndarray = (wanted & ~known) == 0
     return result
 
 
@@ -196,8 +286,13 @@ def _numbers() -> dict[str, dict[str, int]]:
 
 
 @cache
-def _is_a() -> np.ndarray:
-    """Return whether a concept is another one or lies below it, (C, C)."""
+def _includes() -> np.ndarray:
+    """Return whether a concept is another one or lies above it, (C + 1, C + 1).
+
+    The last row and column, which `UNKNOWN` stands for, are false.
+    """
     words = load_lexicon()
     names = tuple(words.concepts)
-    return np.array([[words.is_a(name, other) for other in names] for name in names])
+    result = np.zeros((len(names) + 1, len(names) + 1), bool)
+    result[:-1, :-1] = [[words.is_a(other, name) for other in names] for name in names]
+    return result
