@@ -112,8 +112,11 @@ EvaluateSTS = Annotated[
 # Optimization
 Optimizer = Annotated[
     str,
-    OneOf(("adam", "adagrad")),
-    Field(description="Optimizer: Adam, or AdaGrad (Socher 2014, section 5)"),
+    OneOf(("adam", "adamw", "adagrad")),
+    Field(
+        description="Optimizer: Adam, AdamW, whose weight decay is apart from the gradient, or "
+        "AdaGrad (Socher 2014, section 5)"
+    ),
 ]
 LearningRate = Annotated[float, Field(ge=0, le=LARGE, description="Highest learning rate")]
 Schedule = Annotated[

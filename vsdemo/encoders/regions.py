@@ -49,12 +49,12 @@ class RegionImage(Encoder):
 
     def observe(self, batch: Tensor) -> None:
         """Take mean and variance of the regions of a whole batch (B, K, F)."""
-        regions, mask = _regions(batch)
+        regions, mask = split_regions(batch)
         self.standardize.observe(regions[mask])
 
     def forward(self, batch: Tensor) -> Embeddings:
         """Embed a batch (B, K, F): (B, K, D) with a mask (B, K)."""
-        regions, mask = _regions(batch)
+        regions, mask = split_regions(batch)
         features = self.dropout(self.standardize(regions[mask]))  # (R, F)
         x = regions.new_zeros(*mask.shape, self.dim)
         x[mask] = self.linear(features).to(x.dtype)  # Eq. 2
@@ -79,7 +79,7 @@ class RegionMean(LinearImage):
         return super().forward(_means(batch))
 
 
-def _regions(batch: Tensor) -> tuple[Tensor, Tensor]:
+def split_regions(batch: Tensor) -> tuple[Tensor, Tensor]:
     """Return features (B, K, F) and which of the regions exist, (B, K)."""
     regions = batch if batch.dim() == 3 else batch[:, None]
     return regions, (regions != 0).any(-1)

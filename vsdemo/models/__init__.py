@@ -30,6 +30,7 @@ MODELS: dict[str, str] = {  # name -> "module:attribute"
     "fragments": "vsdemo.models.karpathy2014:FRAGMENTS",
     "devise": "vsdemo.models.frome2013:DEVISE",
     "char_gru": "vsdemo.models.merckx2019:CHAR_GRU",
+    "vse": "vsdemo.models.vse:VSE",
     "clip": "vsdemo.models.clip:CLIP",
     "hypernyms": "vsdemo.models.vendrov2016:HYPERNYMS",
 }

@@ -1,4 +1,4 @@
-"""Objectives of models that learn from the material `relations`: from a whole batch to one number.
+"""Objectives of models that learn from what is known of whole batches: from a batch to one number.
 
 A model brings its objective with it, `DualEncoder.objective`, as some have weights of their own.
 """
@@ -6,7 +6,7 @@ A model brings its objective with it, `DualEncoder.objective`, as some have weig
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 import torch
 from pydantic import Field
@@ -78,10 +78,10 @@ class Labels:
 
 
 class Objective(nn.Module):
-    """The loss of T texts, P photos and what is known about them."""
+    """The loss of T texts, P photos and what is known about them, such as `Labels`."""
 
     def forward(
-        self, score: Score, texts: Embeddings, photos: Embeddings, labels: Labels
+        self, score: Score, texts: Embeddings, photos: Embeddings, labels: Any
     ) -> dict[str, Tensor]:
         """Return `loss`, to be minimized, and what is to be logged, detached."""
         raise NotImplementedError

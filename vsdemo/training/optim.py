@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from torch import Tensor, nn
-from torch.optim import Adagrad, Adam, Optimizer
+from torch.optim import Adagrad, Adam, AdamW, Optimizer
 from torch.optim.swa_utils import AveragedModel
 
 from vsdemo.core.config import Config
@@ -17,13 +17,17 @@ INITIAL_SUM = 1.0  # AdaGrad's sums of squares start, and restart, here (Socher 
 
 
 def build(config: Config, model: nn.Module) -> Optimizer:
-    """Return an optimizer of all trainable weights, with the penalty decay / 2 |weights|^2."""
+    """Return an optimizer of all trainable weights, with the penalty decay / 2 |weights|^2.
+
+    AdamW takes the decay from the weights themselves (Loshchilov & Hutter 2019).
+    """
     weights = [p for p in model.parameters() if p.requires_grad]
     if config.optimizer == "adagrad":
         return Adagrad(
             weights, weight_decay=config.weight_decay, initial_accumulator_value=INITIAL_SUM
         )
-    return Adam(weights, lr=0.0, weight_decay=config.weight_decay, fused=True)
+    kind = AdamW if config.optimizer == "adamw" else Adam
+    return kind(weights, lr=0.0, weight_decay=config.weight_decay, fused=True)
 
 
 def moving_average(

@@ -14,6 +14,7 @@ import numpy as np
 from PIL import Image
 
 MOST_REGIONS = 20  # of a photo from a detector or from people, with the frame
+MOST_THINGS = 13  # of a drawing, with the frame
 FINER = 2  # times the pixels that a network reads, to which photos are decoded at least
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -189,6 +190,7 @@ REGIONS = {
     "windows": Crops(views=1, vectors=21, cut=_whole_for_regions),
     "grid": Crops(views=1, vectors=145, cut=_whole_for_regions),
     "detector": Crops(views=1, vectors=MOST_REGIONS, cut=_whole_for_regions),
+    "things": Crops(views=1, vectors=MOST_THINGS, cut=_whole_for_regions),
     "entities": Crops(views=1, vectors=MOST_REGIONS, cut=_whole_for_regions),
 }
 CROPS = VIEWS | REGIONS

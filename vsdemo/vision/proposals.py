@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 from PIL import Image
@@ -14,10 +14,16 @@ from torch import Tensor
 
 from vsdemo.core.errors import UserError
 from vsdemo.data.datasets import entities
+from vsdemo.vision import backbones
 from vsdemo.vision.backbones import detectors
 from vsdemo.vision.backbones.weights import Weights
-from vsdemo.vision.crops import MOST_REGIONS
+from vsdemo.vision.crops import MOST_REGIONS, MOST_THINGS
 from vsdemo.vision.regions import grid, pad, windows
+
+if TYPE_CHECKING:
+    from vsdemo.vision.backbones.network import Backbone
+
+EASEL = "easel"  # name of the backbone that finds things
 
 
 class Proposals(Protocol):
@@ -72,6 +78,26 @@ class DetectedBoxes:
         return _detector(self.weights).boxes(photos)
 
 
+class FoundThings:
+    """The 12 most certain things that the network Easel finds in a drawing.
+
+    Raises:
+        UserError: If its weights are not available.
+    """
+
+    is_network = True
+
+    def __init__(self) -> None:
+        self.weights = backbones.find_weights(EASEL)
+        self.version = self.weights.hash
+
+    def find(self, photos: Sequence[Image.Image], paths: Sequence[Path | None]) -> Tensor:
+        """Run the network on the whole photos."""
+        network = _network(self.weights)
+        views = torch.cat([network.views(photo, "things") for photo in photos])
+        return torch.stack([pad(boxes.tolist(), MOST_THINGS) for boxes in network.find(views)])
+
+
 class DrawnBoxes:
     """The boxes that people drew (Flickr30k Entities), for analysis."""
 
@@ -87,18 +113,28 @@ PROPOSALS: dict[str, Callable[[], Proposals]] = {
     "windows": lambda: FixedBoxes(windows()),
     "grid": lambda: FixedBoxes(grid()),
     "detector": DetectedBoxes,
+    "things": FoundThings,
     "entities": DrawnBoxes,
 }
 NETWORKS: dict[
     str, Callable[[], bool]
 ] = {  # name -> whether the network that it needs is available
     "detector": detectors.is_available,
+    "things": partial(backbones.is_available, EASEL),
 }
 
 
 def is_available(name: str) -> bool:
     """Return whether regions, or views, need no network that would have to be downloaded."""
     return name not in NETWORKS or NETWORKS[name]()
+
+
+@cache
+def _network(weights: Weights) -> Backbone:
+    """Load an image network once a process."""
+    from vsdemo.vision.backbones.network import Backbone  # torchvision takes seconds to import
+
+    return Backbone(weights)
 
 
 @cache

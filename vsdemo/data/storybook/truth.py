@@ -66,6 +66,12 @@ class FactTable:
         """Return the facts of some rows."""
         return FactTable(**{name: array[index] for name, array in vars(self).items()})
 
+    @staticmethod
+    def cat(tables: Sequence[FactTable]) -> FactTable:
+        """Join tables of one width."""
+        names = vars(tables[0])
+        return FactTable(**{n: np.concatenate([vars(t)[n] for t in tables]) for n in names})
+
     @property
     def things(self) -> np.ndarray:
         """How many things each of the facts has, (N,)."""
@@ -73,10 +79,10 @@ class FactTable:
         return counts
 
 
-def fact_table(facts: Sequence[Facts]) -> FactTable:
-    """Return facts as arrays, as wide as the longest of them needs."""
+def fact_table(facts: Sequence[Facts], least: int = 1) -> FactTable:
+    """Return facts as arrays, as wide as the longest of them needs, but at least `least`."""
     words, numbers = load_lexicon(), _numbers()
-    size = max([len(each.things) for each in facts] + [1])
+    size = max([len(each.things) for each in facts] + [least])
     shape = (len(facts), size)
     things = {
         name: np.full(shape, UNKNOWN, np.int16)
@@ -131,6 +137,15 @@ class SentenceTable:
         """Return some of the sentences."""
         return SentenceTable(self.facts.rows(index), self.absent.rows(index), self.denies[index])
 
+    @staticmethod
+    def cat(tables: Sequence[SentenceTable]) -> SentenceTable:
+        """Join tables."""
+        return SentenceTable(
+            facts=FactTable.cat([table.facts for table in tables]),
+            absent=FactTable.cat([table.absent for table in tables]),
+            denies=np.concatenate([table.denies for table in tables]),
+        )
+
 
 def sentence_table(sentences: Sequence[TypedSentence]) -> SentenceTable:
     """Return sentences as arrays.
@@ -141,8 +156,8 @@ def sentence_table(sentences: Sequence[TypedSentence]) -> SentenceTable:
     if any(len(sentence.absent) > 1 for sentence in sentences):
         raise ValueError("a sentence denies one fact at most")
     return SentenceTable(
-        facts=fact_table([sentence.facts for sentence in sentences]),
-        absent=fact_table([(*sentence.absent, Facts(()))[0] for sentence in sentences]),
+        facts=fact_table([sentence.facts for sentence in sentences], MAX_GENERAL),
+        absent=fact_table([(*s.absent, Facts(()))[0] for s in sentences], MAX_GENERAL),
         denies=np.array([bool(sentence.absent) for sentence in sentences], bool),
     )
 

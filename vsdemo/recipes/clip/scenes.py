@@ -1,14 +1,9 @@
-"""The scenes of Storybook that CLIP learns from, as pixels and tokens.
-
-Any number beyond the splits has a scene, too. One in 2,500 of these shows the same as a scene of
-dev or test, so scenes are compared by what they show and not by their numbers.
-"""
+"""The scenes of Storybook that CLIP learns from, as pixels and tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -23,11 +18,9 @@ from vsdemo.core.paths import atomic
 from vsdemo.data import storybook
 from vsdemo.data.storybook import store
 from vsdemo.data.storybook.captions import write_captions
-from vsdemo.data.storybook.facts import facts_of
-from vsdemo.data.storybook.pictures import is_held_out
+from vsdemo.data.storybook.free_scenes import may_train
 from vsdemo.data.storybook.scene import Scene
 
-FIRST_FREE = store.SPLITS["all"].stop  # this scene and all later ones are in no split
 WORDINGS = 4  # times that the five captions of a scene are written
 
 
@@ -42,33 +35,6 @@ class Scenes:
 
     pixels: np.ndarray
     tokens: np.ndarray
-
-
-def content(scene: Scene) -> tuple[object, ...]:
-    """Return what a scene shows, whatever its number and wherever things stand."""
-    facts = facts_of(scene)
-    kinds = [group.kind for group in scene.groups]  # no two groups are of one kind
-    links = frozenset(
-        (link.action, kinds[link.subject], None if link.object is None else kinds[link.object])
-        for link in facts.links
-    )
-    return facts.place, facts.time, facts.weather, frozenset(facts.things), links
-
-
-@cache
-def evaluated_content() -> frozenset[tuple[object, ...]]:
-    """Return what the scenes of dev and test show."""
-    return frozenset(
-        content(scene) for split in ("dev", "test") for scene in storybook.scenes(split)
-    )
-
-
-def may_train(scene: Scene) -> bool:
-    """Return whether a scene shows what none of dev, test and `compositional` shows.
-
-    All scenes of the last have combinations that are held out of all others.
-    """
-    return not is_held_out(scene) and content(scene) not in evaluated_content()
 
 
 def load(

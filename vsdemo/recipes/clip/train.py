@@ -30,6 +30,7 @@ from vsdemo.core.device import device
 from vsdemo.core.paths import write_text
 from vsdemo.data import storybook
 from vsdemo.data.storybook import store
+from vsdemo.data.storybook.free_scenes import FIRST_FREE
 from vsdemo.evaluation import cards
 from vsdemo.evaluation.metrics.ranks import best_ranks
 from vsdemo.evaluation.metrics.retrieval import Ranks
@@ -115,7 +116,7 @@ class Contrast:
 
     def build(self) -> nn.Module:
         """Draw the scenes and return a new model."""
-        free = range(scenes.FIRST_FREE, scenes.FIRST_FREE + self.config.more)
+        free = range(FIRST_FREE, FIRST_FREE + self.config.more)
         numbers = (*store.SPLITS["train"], *free)
         self.scenes = scenes.load(self.cache, numbers, STORED, self.tokenize)
         self.steps_per_epoch = max(1, len(self.scenes.pixels) // self.config.batch_size)

@@ -1,9 +1,9 @@
 """The registry of backbones: frozen image networks, photos in, a vector and a spatial map out.
 
-A backbone is named `pocket` (our own, which comes with the project), `torchvision/NAME` or
-`clip:NAME`, the image tower of an open_clip model (`families.ClipFamily` has its names). The
-networks are in `network` and imported when needed, as importing torchvision takes seconds and a
-search over cached features does not need it.
+A backbone is named `pocket` or `easel` (our own for photos, and for the drawings of Storybook; they
+come with the project), `torchvision/NAME` or `clip:NAME`, the image tower of an open_clip model
+(`families.ClipFamily` has its names). The networks are in `network` and imported when needed, as
+importing torchvision takes seconds and a search over cached features does not need it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.vision.backbones.families import (
     ClipFamily,
     Family,
-    PocketFamily,
+    OwnFamily,
     TorchvisionFamily,
     UnknownBackbone,
 )
@@ -20,12 +20,14 @@ from vsdemo.vision.backbones.weights import BROKEN, Weights, content_hash, reaso
 
 CLIP = "clip:"
 FAMILIES: dict[str, Family] = {  # by what the names of backbones start with
-    "pocket": PocketFamily(),
+    "pocket": OwnFamily("pocket", "vsdemo.vision.backbones.pocket:Pocket"),
+    "easel": OwnFamily("easel", "vsdemo.vision.backbones.easel:Easel"),
     "torchvision/": TorchvisionFamily(),
     CLIP: ClipFamily(),
 }
 BACKBONES = (  # offered in forms; any other of torchvision or open_clip can be named
     "pocket",
+    "easel",
     "torchvision/densenet169",
     "torchvision/resnet152",
     "torchvision/vgg19",
@@ -54,7 +56,7 @@ def find_weights(backbone: str) -> Weights:
 
 def _unknown(backbone: str) -> UserError:
     return UserError(
-        f"There is no backbone {backbone!r}; write pocket, torchvision/NAME (densenet169, "
+        f"There is no backbone {backbone!r}; write pocket, easel, torchvision/NAME (densenet169, "
         "resnet152, vgg19, ...) or clip:ARCHITECTURE/TAG, such as clip:ViT-B-32/laion2b_s34b_b79k."
     )
 

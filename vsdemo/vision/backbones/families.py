@@ -17,7 +17,6 @@ from vsdemo.vision.backbones.weights import hub_file, hub_folder, local_file
 HUB, LOCAL = "hf-hub:", "local-dir:"
 CONFIG = hub.CONFIG
 WEIGHTS = (hub.WEIGHTS, "open_clip_pytorch_model.bin")  # as open_clip looks for them
-POCKET = ROOT / "checkpoints" / "pocket" / "model.safetensors"
 
 
 class UnknownBackbone(Exception):
@@ -51,26 +50,33 @@ class Family(Protocol):
         """Return whether a network's weights are known to be available without a download."""
 
 
-class PocketFamily:
-    """Our own small network, which comes with the project."""
+class OwnFamily:
+    """A network of our own, which comes with the project; there is one, so it has no other name.
 
-    network = "vsdemo.vision.backbones.pocket:Pocket"
+    Args:
+        title: What its name starts with, and the folder of its weights in checkpoints/.
+        network: As that of `Family`.
+    """
+
+    def __init__(self, title: str, network: str) -> None:
+        self.title, self.network = title, network
+        self.file = ROOT / "checkpoints" / title / "model.safetensors"
 
     def find(self, name: str) -> Path:
         """Return the file in checkpoints/. Raises UserError if it was deleted or is damaged."""
         if name:
             raise UnknownBackbone
-        if not POCKET.is_file():
+        if not self.file.is_file():
             raise UserError(
-                f"The image network pocket is missing: {POCKET}; it comes with vsdemo, so get that "
-                "file again (`git restore checkpoints/pocket`)."
+                f"The image network {self.title} is missing: {self.file}; it comes with vsdemo, so "
+                f"get that file again (`git restore checkpoints/{self.title}`)."
             )
-        checksums.check(POCKET)
-        return POCKET
+        checksums.check(self.file)
+        return self.file
 
     def is_available(self, name: str) -> bool:
         """Return whether the file exists."""
-        return not name and POCKET.is_file()
+        return not name and self.file.is_file()
 
 
 class TorchvisionFamily:

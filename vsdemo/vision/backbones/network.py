@@ -54,6 +54,36 @@ class Network(nn.Module):
         _, spatial = self(pixels)
         return spatial
 
+    def describe(self, pixels: Tensor, boxes: Tensor) -> Tensor:
+        """Describe boxes by the mean of the region map within each.
+
+        Args:
+            pixels: (N, 3, H, W).
+            boxes: (N, K, 4), as fractions; zeros for a missing box.
+
+        Returns:
+            (N, K, C), of length 1.
+        """
+        from torchvision.ops import roi_align  # takes seconds to import
+
+        maps = self.region_map(pixels).float()  # (N, C, h, w)
+        height, width = maps.shape[2:]
+        places = boxes.to(maps) * maps.new_tensor([width, height, width, height])
+        bins: Tensor = roi_align(maps, list(places), BINS, aligned=True)  # (N K, C, BINS, BINS)
+        means = torch.unflatten(bins.mean((2, 3)), 0, boxes.shape[:2])  # (N, K, C)
+        return F.normalize(means, dim=-1)
+
+    def find(self, pixels: Tensor) -> list[Tensor]:
+        """Find the things in pixels (N, 3, H, W), the most certain first.
+
+        Returns:
+            For each photo boxes (K, 4), as fractions.
+
+        Raises:
+            TypeError: The network finds no things.
+        """
+        raise TypeError(f"{type(self).__name__} finds no things")
+
     if TYPE_CHECKING:
 
         def __call__(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
@@ -131,21 +161,19 @@ class Backbone(nn.Module):
         return F.normalize(mean, dim=-1)
 
     def encode_regions(self, views: Tensor, boxes: Tensor) -> Tensor:
-        """Compute the normalised mean of the map within each box.
+        """Describe boxes as the network does; see `Network.describe`.
 
         Args:
             views: Whole photos, (N, 3, H, W), uint8.
             boxes: (N, K, 4), as fractions; zeros for a missing box.
 
         Returns:
-            (N, K, C), of length 1; zeros for a missing box.
+            (N, K, C); zeros for a missing box.
         """
-        from torchvision.ops import roi_align  # takes seconds to import
+        boxes = boxes.to(device())
+        described = self._run(lambda pixels: self.net.describe(pixels, boxes), views).float()
+        return described * (boxes != 0).any(-1, keepdim=True)
 
-        maps = self._run(self.net.region_map, views).float()  # (N, C, h, w)
-        height, width = maps.shape[2:]
-        places = boxes.to(maps) * maps.new_tensor([width, height, width, height])
-        bins: Tensor = roi_align(maps, list(places), BINS, aligned=True)  # (N K, C, BINS, BINS)
-        means = torch.unflatten(bins.mean((2, 3)), 0, boxes.shape[:2])  # (N, K, C)
-        present = (boxes != 0).any(-1, keepdim=True).to(maps)
-        return F.normalize(means, dim=-1) * present
+    def find(self, views: Tensor) -> list[Tensor]:
+        """Find things in photos (N, 3, H, W), uint8; see `Network.find`."""
+        return self._run(self.net.find, views)

@@ -1,0 +1,124 @@
+"""A GRU over words that are read as groups of letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+from zlib import crc32
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence
+from vsdemo.data.text.vocab import CHARACTERS, tokenize
+from vsdemo.encoders import TextEncoder
+from vsdemo.encoders.heads import Head
+from vsdemo.encoders.recurrent import initialise, run
+
+SIZES = (2, 3, 4)  # letters of a group
+START, END = "<", ">"  # of a word, so that its first and last letters differ from those within
+MOST_WORDS = 64  # of a sentence; the others are not read
+NO_WORD = (START + END,)  # read for a sentence without words
+
+
+class Subwords(NamedTuple):
+    """A batch of B sentences of at most T words, W of which are different.
+
+    Attributes:
+        groups: Numbers of the groups of letters of all different words, one word after the other.
+        starts: (W,) where each word begins in `groups`.
+        words: (B, T) which of the different words each word is; 0 where there is none.
+        lengths: (B,) words of each sentence, always on the CPU, as packed sequences require.
+    """
+
+    groups: Tensor
+    starts: Tensor
+    words: Tensor
+    lengths: Tensor
+
+    def to(self, device: torch.device | str) -> Subwords:
+        """Copy all but the lengths to a device."""
+        groups, starts, words = (x.to(device, non_blocking=True) for x in self[:3])
+        return Subwords(groups, starts, words, self.lengths)
+
+    @property
+    def mask(self) -> Tensor:
+        """(B, T, 1), true where there is a word."""
+        steps = torch.arange(self.words.shape[1], device=self.words.device)
+        return (steps < self.lengths.to(self.words.device)[:, None])[..., None]
+
+
+class SubwordGRU(TextEncoder):
+    """A bidirectional GRU over words, each the mean of its groups of letters.
+
+        x_t = mean of E g over the groups g of word t        (Bojanowski et al. 2017, fastText)
+        h_1 ... h_T = GRU(x_1 ... x_T), both directions
+        f(s) = head(W_2 gelu(W_1 [max_t h_t; mean_t h_t] + b_1) + b_2)
+
+    The groups of a word are itself and all of 2 to 4 letters, `<` and `>` around it included. So
+    "bycicle" is near "bicycle", and no word is unknown. They share the rows of E by their hash.
+
+    Args:
+        rows: Of E.
+        word_dim: Length of x_t, and units of each direction.
+        dim: Length D of the embeddings.
+        dropout: Share of the numbers of x_t set to 0.
+    """
+
+    needs = CHARACTERS
+
+    def __init__(self, *, rows: int, word_dim: int, dim: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.dim = dim
+        self.table = nn.EmbeddingBag(rows, word_dim, mode="mean")
+        nn.init.normal_(self.table.weight, std=0.5)
+        self.dropout = nn.Dropout(dropout)
+        self.gru = nn.GRU(word_dim, word_dim, batch_first=True, bidirectional=True)
+        initialise(self.gru)
+        self.out = nn.Sequential(
+            nn.Linear(4 * word_dim, 2 * word_dim), nn.GELU(), nn.Linear(2 * word_dim, dim)
+        )
+        self.head = Head()
+
+    def prepare(self, items: Sequence[Sentence]) -> list[tuple[str, ...]]:
+        """Split each sentence into words."""
+        return [tuple(tokenize(item.text)[:MOST_WORDS]) or NO_WORD for item in items]
+
+    def collate(self, prepared: Sequence[tuple[str, ...]]) -> Subwords:
+        """Look up the groups of letters of the different words, and pad the sentences."""
+        numbers: dict[str, int] = {}
+        rows = [
+            torch.tensor([numbers.setdefault(word, len(numbers)) for word in words])
+            for words in prepared
+        ]
+        groups = [groups_of(word, self.table.num_embeddings) for word in numbers]
+        sizes = torch.tensor([len(group) for group in groups])
+        return Subwords(
+            groups=torch.tensor([number for group in groups for number in group]),
+            starts=sizes.cumsum(0) - sizes,
+            words=pad_sequence(rows, batch_first=True),
+            lengths=torch.tensor([len(words) for words in prepared]),
+        )
+
+    def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
+        """Return the (known, unknown) words; it can read any word."""
+        return tokenize(sentence.text), []
+
+    def forward(self, batch: Subwords) -> Embeddings:
+        """Embed a batch: (B, D)."""
+        words = self.table(batch.groups, batch.starts)  # (W, word_dim)
+        states, _ = run(self.gru, self.dropout(words[batch.words]), batch.lengths)  # (B, T, 2 .)
+        best = states.masked_fill(~batch.mask, -torch.inf).amax(1)
+        mean = (states * batch.mask).sum(1) / batch.mask.sum(1)
+        return Embeddings(self.head(self.out(torch.cat([best, mean], -1))))
+
+
+@lru_cache(maxsize=100_000)
+def groups_of(word: str, rows: int) -> tuple[int, ...]:
+    """Return the rows of the groups of letters of a word: itself and all of SIZES letters."""
+    whole = f"{START}{word}{END}"
+    parts = {whole[at : at + n] for n in SIZES for at in range(len(whole) - n + 1)}
+    return tuple(crc32(part.encode()) % rows for part in sorted({whole, *parts}))

@@ -1,0 +1,77 @@
+"""The loss of sentences of which it is known whether they are true of each picture of a batch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.models.objectives import Objective
+from vsdemo.models.scores import Score
+
+SCALE, BIAS = 30.0, -8.0  # at first; most sentences are false of most pictures
+OWN = 16.0  # weight of a sentence with the picture that it was written for
+RANKING = 0.025  # weight of the ranking
+
+
+@dataclass(frozen=True)
+class TruthLabels:
+    """What is known about T sentences and P pictures.
+
+    Attributes:
+        owner: (T,) the picture that each sentence was written for, truly or not.
+        true: (T, P) whether a sentence is true of a picture: 1, 0, or -1 if that is undecided.
+    """
+
+    owner: Tensor
+    true: Tensor
+
+
+class TruthLoss(Objective):
+    """Cross-entropy of truth, and a ranking of the true ones.
+
+        l = a S + b                                    logits of all pairs, a and b learned
+        classification = weighted mean of -[t log sigma(l) + (1 - t) log sigma(-l)]
+        ranking = mean over sentences of -log(sum of e^l over true pictures / sum over all)
+                + the same of pictures over sentences
+        loss = classification + RANKING * ranking
+
+    As the sigmoid loss (Zhai et al. 2023), but for what is true of several pictures. Undecided
+    pairs count nowhere. Pairs of a sentence and its own picture weigh more: half of these sentences
+    are false of it in one respect only.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.log_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
+        self.bias = nn.Parameter(torch.tensor(BIAS))
+
+    def forward(
+        self, score: Score, texts: Embeddings, photos: Embeddings, labels: TruthLabels
+    ) -> dict[str, Tensor]:
+        """Return `loss` and its parts."""
+        logits = self.log_scale.exp() * score(texts, photos) + self.bias  # (T, P)
+        true, known = labels.true == 1, labels.true >= 0
+        weights = known.to(logits)
+        weights[torch.arange(len(logits)), labels.owner] *= OWN
+        losses = F.binary_cross_entropy_with_logits(logits, true.to(logits), reduction="none")
+        classification = (losses * weights).sum() / weights.sum()
+        ranking = _ranking(logits, true, known) + _ranking(logits.T, true.T, known.T)
+        return {
+            "loss": classification + RANKING * ranking,
+            "classification": classification.detach(),
+            "ranking": ranking.detach(),
+            "scale": self.log_scale.detach().exp(),
+        }
+
+
+def _ranking(logits: Tensor, true: Tensor, known: Tensor) -> Tensor:
+    """Return the mean over rows of minus the log of the share of the true ones, (Q, N)."""
+    rows = true.any(1)
+    every = logits[rows].masked_fill(~known[rows], -torch.inf).logsumexp(1)
+    right = logits[rows].masked_fill(~true[rows], -torch.inf).logsumexp(1)
+    return (every - right).sum() / max(1, len(every))

@@ -1,0 +1,121 @@
+"""Our own recipe: regions of a photo and groups of letters, in one space."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from vsdemo.core.config import (
+    LARGE,
+    Backbone,
+    BatchSize,
+    Clip,
+    Dim,
+    Dropout,
+    Epochs,
+    EvaluateEvery,
+    LearningRate,
+    Material,
+    OneOf,
+    Optimizer,
+    Patience,
+    SymmetricConfig,
+    Warmup,
+    WeightDecay,
+    WordDim,
+)
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.encoders.region_transformer import RegionTransformer
+from vsdemo.encoders.subwords import SubwordGRU
+from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.karpathy2014 import RegionCrops
+from vsdemo.models.merckx2019 import LearnedVectors
+from vsdemo.models.model import Model
+from vsdemo.models.objectives import Captions
+from vsdemo.models.scores import SCORES
+from vsdemo.models.truth_loss import TruthLoss
+
+SceneMaterial = Annotated[Material, OneOf(("scenes",))]
+Scenes = Annotated[
+    int, Field(ge=0, le=LARGE, description="Drawn scenes beside those of train; the first ones")
+]
+LetterRows = Annotated[
+    int, Field(ge=1, le=LARGE, description="Vectors that all groups of letters share")
+]
+Width = Annotated[
+    int, Field(ge=4, le=LARGE, multiple_of=4, description="Length of a region's vector")
+]
+Layers = Annotated[int, Field(ge=1, le=100, description="Layers of the transformer")]
+
+
+class VseConfig(SymmetricConfig):
+    """Our own recipe and its training.
+
+    A batch has `batch_size` pictures and `captions` sentences of each.
+    """
+
+    needs: ClassVar[frozenset[str]] = SubwordGRU.needs
+
+    material: SceneMaterial = "scenes"
+    backbone: Backbone = "easel"
+    crops: RegionCrops = "things"
+    scenes: Scenes = 30_000
+    vectors: LearnedVectors = "learned"
+    batch_size: BatchSize = 128
+    captions: Captions = 4
+    epochs: Epochs = 24
+    evaluate_every: EvaluateEvery = 4
+    patience: Patience = 24
+    optimizer: Optimizer = "adamw"
+    learning_rate: LearningRate = 0.0015
+    warmup: Warmup = 300
+    weight_decay: WeightDecay = 0.02
+    clip: Clip = 1.0
+    dim: Dim = 512
+    word_dim: WordDim = 256
+    letter_rows: LetterRows = 10_000
+    width: Width = 256
+    layers: Layers = 3
+    dropout: Dropout = 0.1
+
+    @property
+    def task(self) -> str:
+        """The task `truth`, as it learns what is true of pictures."""
+        return "truth"
+
+
+def build(config: VseConfig, vocab: Vocab, features: int) -> DualEncoder:
+    """A transformer over regions and a GRU over words made of letters, with the cosine.
+
+    Our own recipe; after Bojanowski et al., "Enriching word vectors with subword information", TACL
+    2017; Lee et al., "Set transformer", ICML 2019; and Zhai et al., "Sigmoid loss for language
+    image pre-training", ICCV 2023.
+
+        f(s) = W GRU(x_1 ... x_T)       g(v) = W' Transformer(q, v_1 ... v_K)
+        S(s, v) = cos(f(s), g(v))       loss: cross-entropy of what is true, and a ranking
+
+    It learns from any number of drawn scenes of Storybook: of each sentence of a batch it is known
+    whether it is true of each picture. Half of the sentences are false in one respect, or say what
+    is absent, and most also come as people type them.
+    """
+    text = SubwordGRU(
+        rows=config.letter_rows, word_dim=config.word_dim, dim=config.dim, dropout=config.dropout
+    )
+    image = RegionTransformer(
+        features,
+        config.dim,
+        width=config.width,
+        layers=config.layers,
+        dropout=config.dropout,
+        standardize=config.standardize,
+    )
+    return DualEncoder(text, image, SCORES["cosine"], TruthLoss())
+
+
+VSE = Model(
+    config=VseConfig,
+    presets={"vse": VseConfig()},
+    build=build,
+    kind="regions of a photo and groups of letters; learned what is true of drawn scenes",
+)
