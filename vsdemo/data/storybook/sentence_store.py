@@ -104,8 +104,9 @@ def _make(path: Path, scenes: Sequence[Scene]) -> TrainingSentences:
     arrays |= {f"{ABSENT}{name}": array for name, array in vars(made.table.absent).items()}
     text = "\n".join(made.texts).encode()
     arrays |= {DENIES: made.table.denies, TEXTS: np.frombuffer(text, np.uint8)}
+    arrays[STARTS] = made.starts
     file = BytesIO()
-    np.savez_compressed(file, **arrays, **{STARTS: made.starts})
+    np.savez_compressed(file, **arrays)
     with atomic(path) as temporary:
         temporary.write_bytes(file.getvalue() + sha256(file.getvalue()).digest())
     return made
