@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from vsdemo.vision.backbones.network import Network
 from vsdemo.vision.crops import InputSpec
-from vsdemo.vision.regions import FRAME
+from vsdemo.vision.regions import FRAME, LEAST
 
 SIDE = 288  # of the square that a whole picture is squeezed into, in pixels
 STRIDE = 4  # pixels between the places of the finest map
@@ -165,19 +165,22 @@ class Easel(Network):
     def find(self, pixels: Tensor) -> list[Tensor]:
         """Find the things in pictures (B, 3, H, W), the most certain first.
 
-        A centre is where the map of centres has a peak of probability CERTAIN at least.
+        A centre is where the map of centres has a peak of probability CERTAIN at least. Boxes are
+        cut at the edges of the picture, and of those outside of it nothing is left.
 
         Returns:
             For each picture boxes (at most THINGS, 4), as fractions.
         """
-        fine = self.maps(pixels).fine
-        certain = self.centres(fine).sigmoid()[:, 0]  # (B, h, w)
-        boxes = self.decode(self.boxes(fine))  # (B, h, w, 4)
+        fine = self.maps(pixels).fine.float()
+        with torch.autocast(fine.device.type, enabled=False):  # neighbours would share a peak
+            certain = self.centres(fine).sigmoid()[:, 0]  # (B, h, w)
+            boxes = self.decode(self.boxes(fine))  # (B, h, w, 4)
         peaks = F.max_pool2d(certain[:, None], 3, stride=1, padding=1)[:, 0] == certain
         result = []
         for chances, places in zip(certain.where(peaks, 0.0), boxes, strict=True):
             best = chances.flatten().topk(THINGS)
-            result.append(places.flatten(0, 1)[best.indices[best.values > CERTAIN]].clamp(0, 1))
+            found = places.flatten(0, 1)[best.indices[best.values > CERTAIN]].clamp(0, 1)
+            result.append(found[((found[:, 2:] - found[:, :2]) > LEAST).all(1)])
         return result
 
     @staticmethod
