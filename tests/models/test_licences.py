@@ -86,6 +86,13 @@ def test_label_names_another_licence_of_the_backbone(backbone, label):
     assert licences.label(replace(spec, config=config)) == label
 
 
+def test_label_names_the_same_licence_once(monkeypatch):
+    spec = shipped("storybook/gru")
+    monkeypatch.setitem(licences.BACKBONES, "drawer", licences.of(spec))
+    config = spec.config.model_copy(update={"backbone": "drawer"})
+    assert licences.label(replace(spec, config=config)) == "MIT"
+
+
 def test_sentence_pairs_have_the_licence_of_their_corpora():
     model, config = models.preset("order/entailment")
     spec = replace(shipped("wordnet/toy"), model=model, config=config, dataset="snli")

@@ -44,6 +44,21 @@ def test_weight_decay_bounds_the_weights_of_adam():
     assert run(Config(learning_rate=0.1), 200)[-1] < -10
 
 
+def test_the_decay_of_adamw_is_apart_from_the_gradient():
+    """A constant gradient moves a weight by the learning rate, however large it is."""
+    weight, expected = 1.0, []
+    for _ in range(20):
+        weight = weight * (1 - 0.1 * 0.5) - 0.1
+        expected.append(weight)
+    decayed = Config(optimizer="adamw", learning_rate=0.1, weight_decay=0.5)
+    assert run(decayed, 20) == pytest.approx(expected, rel=1e-5)
+    plain = {"learning_rate": 0.1, "weight_decay": 0.0}
+    adamw, adam = (run(Config(optimizer=name, **plain), 20) for name in ("adamw", "adam"))
+    assert adamw == adam
+    in_gradient = run(decayed.model_copy(update={"optimizer": "adam"}), 20)
+    assert in_gradient != pytest.approx(expected, rel=1e-2)
+
+
 @pytest.mark.parametrize("average_start", [0, 1])
 def test_the_average_of_weights_follows_its_definition(average_start):
     model = nn.Linear(1, 1, bias=False)
