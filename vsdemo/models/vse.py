@@ -79,11 +79,6 @@ class VseConfig(SymmetricConfig):
     layers: Layers = 3
     dropout: Dropout = 0.1
 
-    @property
-    def task(self) -> str:
-        """The task `truth`, as it learns what is true of pictures."""
-        return "truth"
-
 
 def build(config: VseConfig, vocab: Vocab, features: int) -> DualEncoder:
     """A transformer over regions and a GRU over words made of letters, with the cosine.
