@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 from tests.support.small_runs import logged, stopped_at
 from vsdemo.core.errors import UserError
 from vsdemo.data import storybook
-from vsdemo.data.storybook import store
+from vsdemo.data.storybook import free_scenes, store
 from vsdemo.recipes.clip import scenes, train
 from vsdemo.recipes.clip.train import ClipConfig, Contrast
 from vsdemo.training.state import STATE
@@ -38,9 +38,9 @@ def few_scenes():
             patch.setitem(train.TEXT, name, value)
         patch.setattr(store, "SPLITS", SPLITS)
         patch.setattr(Contrast, "log_interval", 1)
-        scenes.evaluated_content.cache_clear()
+        free_scenes.evaluated_content.cache_clear()
         yield
-    scenes.evaluated_content.cache_clear()
+    free_scenes.evaluated_content.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_tokens_of_no_caption_have_no_vector(whole):
 def test_held_out_scenes_are_refused(tmp_path, number):
     """Whatever their number says."""
     assert not scenes.may_train(scene(number))
-    assert not scenes.may_train(replace(scene(number), number=scenes.FIRST_FREE))
+    assert not scenes.may_train(replace(scene(number), number=free_scenes.FIRST_FREE))
     with pytest.raises(UserError, match="held out"):
         scenes.load(tmp_path, [number], 32, open_clip.SimpleTokenizer(context_length=32))
     assert list(tmp_path.iterdir()) == []
