@@ -10,7 +10,7 @@ from torch import nn
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT
-from vsdemo.vision.backbones import families, find_weights, is_available
+from vsdemo.vision.backbones import FAMILIES, find_weights, is_available
 from vsdemo.vision.backbones.network import Backbone
 from vsdemo.vision.backbones.pocket import FEATURES, STAGES, STEM, Block, Pocket
 from vsdemo.vision.backbones.weights import Weights
@@ -23,7 +23,7 @@ def pocket_file(tmp_path, monkeypatch):
     half = {k: t.half() if t.dim() > 1 else t for k, t in Pocket().state_dict().items()}
     save_file(half, file)
     assert file.stat().st_size <= 10_000_000
-    monkeypatch.setattr(families, "POCKET", file)
+    monkeypatch.setattr(FAMILIES["pocket"], "file", file)
     return file
 
 

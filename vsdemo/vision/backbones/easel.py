@@ -156,7 +156,7 @@ class Easel(Network):
         """
         maps = self.maps(pixels)
         centres, sides = (boxes[..., :2] + boxes[..., 2:]) / 2, boxes[..., 2:] - boxes[..., :2]
-        things = self.describe_things(maps, centres.to(maps.fine))
+        things = self.describe_things(maps, centres)
         is_frame = (boxes == boxes.new_tensor(FRAME)).all(-1, keepdim=True)
         vectors = torch.where(is_frame, self.describe_whole(maps)[:, None], things)
         vectors = F.normalize(vectors, dim=-1) * math.sqrt(FEATURES)
@@ -171,8 +171,9 @@ class Easel(Network):
             For each picture boxes (at most THINGS, 4), as fractions.
         """
         fine = self.maps(pixels).fine
-        certain = self.centres(fine).sigmoid()[:, 0]  # (B, h, w)
-        boxes = self.decode(self.boxes(fine))  # (B, h, w, 4)
+        # In bfloat16 neighbours would tie, and places be off by half a place.
+        certain = self.centres(fine).float().sigmoid()[:, 0]  # (B, h, w)
+        boxes = self.decode(self.boxes(fine).float())  # (B, h, w, 4)
         peaks = F.max_pool2d(certain[:, None], 3, stride=1, padding=1)[:, 0] == certain
         result = []
         for chances, places in zip(certain.where(peaks, 0.0), boxes, strict=True):
