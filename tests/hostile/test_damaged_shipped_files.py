@@ -142,8 +142,8 @@ def test_a_checkpoint_is_whole_after_a_crash_at_any_time(own_checkpoint, monkeyp
 
 def test_damaged_weights_of_pocket_are_refused(tmp_path, monkeypatch):
     folder = shutil.copytree(ROOT / "checkpoints" / "pocket", tmp_path / "pocket")
-    monkeypatch.setattr(backbones.FAMILIES["pocket"], "file", folder / "model.safetensors")
     file = folder / "model.safetensors"
+    monkeypatch.setattr(backbones.FAMILIES["pocket"], "file", file)
     assert backbones.find_weights("pocket").path == file
     for way in in_each_way(file):
         assert f"{file} is damaged" in refusal(backbones.find_weights, "pocket"), way

@@ -10,7 +10,7 @@ from tests.support import random_easel
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.vision import backbones, proposals, regions
-from vsdemo.vision.backbones.easel import COARSE, FINE, MIDDLE, Easel, Maps
+from vsdemo.vision.backbones.easel import FINE
 from vsdemo.vision.backbones.network import Backbone
 from vsdemo.vision.crops import MOST_THINGS
 from vsdemo.vision.features import FeatureCache, load_backbone
@@ -93,23 +93,6 @@ def test_boxes_outside_of_the_picture_are_left_out(images, easel):
     assert [len(present(boxes)) for boxes in find(images)] == [1] * 3
 
 
-def test_half_precision_finds_a_thing_once():
-    """Two neighbours would be the same number, and both the highest one."""
-    network = Easel().eval()
-    for layer in (network.centres, network.boxes):
-        torch.nn.init.zeros_(layer.weight)
-        torch.nn.init.zeros_(layer.bias)
-    network.centres.weight.data[0, 0] = 1.0
-    fine = torch.full((1, FINE, 8, 8), -9.0)
-    fine[0, 0, 4, 4:6] = torch.tensor([3.0, 2.999])
-    network.maps = lambda pixels: Maps(
-        torch.zeros(1, COARSE, 2, 2), torch.zeros(1, MIDDLE, 4, 4), fine
-    )
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-        (boxes,) = network.find(torch.zeros(1, 3, 32, 32))
-    assert boxes.tolist() == [[4 / 8, 4 / 8, 5 / 8, 5 / 8]]
-
-
 def test_features_of_things(photos):
     cache = FeatureCache("easel", "things")
     vectors, boxes = cache.get(photos), cache.boxes(photos)
@@ -118,16 +101,6 @@ def test_features_of_things(photos):
     assert torch.equal(cache.encode([open_photo(photos[1])])[0], vectors[1])
     images = [open_photo(photo) for photo in photos]
     torch.testing.assert_close(boxes, find(images))
-
-
-def test_a_missing_box_has_no_description(photos):
-    network = load_backbone(backbones.find_weights("easel"))
-    views = network.views(open_photo(photos[0]), "things")
-    boxes = torch.tensor([[[0.0, 0.0, 0.0, 0.0], [0.2, 0.2, 0.6, 0.7], regions.FRAME]])
-    described = network.encode_regions(views, boxes)[0]
-    assert not described[0].any()
-    alone = network.encode_regions(views, boxes[:, 1:])[0]
-    torch.testing.assert_close(described[1:], alone)
 
 
 def test_another_network_can_describe_the_things(photos):

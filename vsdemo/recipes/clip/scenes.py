@@ -8,18 +8,18 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
-from PIL import Image
+from PIL.Image import Resampling
 from torch import Tensor
 from tqdm import tqdm
 
 from vsdemo.core.errors import UserError
-from vsdemo.core.images import open_photo
 from vsdemo.core.paths import atomic
 from vsdemo.data import storybook
 from vsdemo.data.storybook import store
 from vsdemo.data.storybook.captions import write_captions
 from vsdemo.data.storybook.free_scenes import may_train
 from vsdemo.data.storybook.scene import Scene
+from vsdemo.recipes import squares
 
 WORDINGS = 4  # times that the five captions of a scene are written
 
@@ -60,12 +60,7 @@ def load(
         captions = [captions_of(scene) for scene in tqdm(kept, desc="writing captions")]
         with atomic(tokens) as path, path.open("wb") as file:
             np.save(file, np.stack([tokenize(c).numpy().astype(np.uint16) for c in captions]))
-        with atomic(pixels) as path:
-            shape = (len(kept), side, side, 3)
-            written = np.lib.format.open_memmap(path, "w+", np.uint8, shape)
-            for row, scene in enumerate(tqdm(kept, desc="reading pictures")):
-                written[row] = read_square(store.photo(scene.number), side)
-            written.flush()
+        squares.write(pixels, [store.photo(s.number) for s in kept], side, Resampling.BICUBIC)
     return Scenes(np.load(pixels, mmap_mode="r"), np.load(tokens))
 
 
@@ -80,4 +75,4 @@ def captions_of(scene: Scene) -> list[str]:
 
 def read_square(path: Path, side: int) -> np.ndarray:
     """Return a whole picture as open_clip shows it to a network, (side, side, 3), uint8."""
-    return np.asarray(open_photo(path).resize((side, side), Image.Resampling.BICUBIC))
+    return squares.read(path, side, Resampling.BICUBIC)

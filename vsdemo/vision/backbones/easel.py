@@ -16,6 +16,7 @@ from PIL.Image import Resampling
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from vsdemo.vision.backbones.folding import fold_norms
 from vsdemo.vision.backbones.network import Network
 from vsdemo.vision.crops import InputSpec
 from vsdemo.vision.regions import FRAME, LEAST
@@ -111,8 +112,10 @@ class Easel(Network):
 
     @classmethod
     def load(cls, name: str, path: Path | None) -> Self:
-        """Build the network and load its weights; there is one only, so `name` is empty."""
-        return cls(path)
+        """Build the only network, whose `name` is empty, for inference and load its weights."""
+        network = cls(path).eval()
+        fold_norms(network)
+        return network
 
     def maps(self, pixels: Tensor) -> Maps:
         """Compute the maps of pixels (B, 3, H, W)."""
@@ -156,7 +159,7 @@ class Easel(Network):
         """
         maps = self.maps(pixels)
         centres, sides = (boxes[..., :2] + boxes[..., 2:]) / 2, boxes[..., 2:] - boxes[..., :2]
-        things = self.describe_things(maps, centres.to(maps.fine))
+        things = self.describe_things(maps, centres)
         is_frame = (boxes == boxes.new_tensor(FRAME)).all(-1, keepdim=True)
         vectors = torch.where(is_frame, self.describe_whole(maps)[:, None], things)
         vectors = F.normalize(vectors, dim=-1) * math.sqrt(FEATURES)
@@ -172,7 +175,8 @@ class Easel(Network):
             For each picture boxes (at most THINGS, 4), as fractions.
         """
         fine = self.maps(pixels).fine.float()
-        with torch.autocast(fine.device.type, enabled=False):  # neighbours would share a peak
+        # In bfloat16 neighbours would tie, and places be off by half a place.
+        with torch.autocast(fine.device.type, enabled=False):
             certain = self.centres(fine).sigmoid()[:, 0]  # (B, h, w)
             boxes = self.decode(self.boxes(fine))  # (B, h, w, 4)
         peaks = F.max_pool2d(certain[:, None], 3, stride=1, padding=1)[:, 0] == certain
