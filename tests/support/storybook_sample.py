@@ -21,6 +21,7 @@ from vsdemo.evaluation.tasks import (
     compositional,
     entailment,
     truth,
+    twins,
 )
 from vsdemo.models.scores import Cosine, OrderViolation
 
@@ -132,5 +133,6 @@ def clear_caches() -> None:
         entailment.gold,
         truth.truth_of_captions,
         truth.truth_of_typed,
+        twins.pairs,
     ):
         cached.cache_clear()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.storybook_scenes import WORDS, group, scene, scenes
 from vsdemo.data.storybook.captions import write_captions
 from vsdemo.data.storybook.facts import Facts, Thing, entails, facts_of
-from vsdemo.data.storybook.negation import negated
+from vsdemo.data.storybook.negation import negated, negated_pair
 from vsdemo.data.storybook.pictures import generate_picture
 from vsdemo.data.storybook.scene import Link
 from vsdemo.data.storybook.store import captions_of
@@ -99,3 +99,53 @@ def test_a_negated_sentence_has_the_facts_of_both(any_scene, seed):
         assert not backdrop & ({thing.concept for thing in absent.things} - stated)
         typed = as_typed(sentence.text, Random(seed)).lower()
         assert len(re.findall(DENIALS, typed)) == 1
+
+
+def pairs(any_scene, tries: int):
+    """Return pairs of negated sentences of the captions of a scene."""
+    truth, shown = facts_of(any_scene), visible_facts(any_scene)
+    for caption in write_captions(any_scene, Random(0)):
+        for n in range(tries):
+            pair = negated_pair(caption.text, caption.facts, Random(n), truth, shown)
+            if pair:
+                yield caption, *pair
+
+
+@given(scenes)
+def test_a_pair_differs_in_what_is_denied(any_scene):
+    truth, shown = facts_of(any_scene), visible_facts(any_scene)
+    for caption, true, false in pairs(any_scene, tries=3):
+        assert true.facts == false.facts == caption.facts
+        assert true.is_true(truth)
+        assert not entails(shown, true.absent[0])
+        assert entails(truth, false.absent[0])
+        assert not entails(caption.facts, false.absent[0])
+
+
+def test_both_of_a_pair_say_no_in_the_same_words():
+    park = scene(group("dog", 2, "brown"), group("cat"), setting="park", time="night")
+    denials = []
+    for caption, true, false in pairs(park, tries=50):
+        start = caption.text.rstrip(".")
+        first, second = (sentence.text.removeprefix(start) for sentence in (true, false))
+        assert first.split()[0] == second.split()[0]
+        assert re.findall(DENIALS, first) == re.findall(DENIALS, second)
+        denials.append(second)
+    for shown in ("night", "brown", "cat"):
+        assert any(shown in denial for denial in denials)
+
+
+def test_the_true_one_of_a_pair_denies_what_could_be_there():
+    """Otherwise it would be known without a look at the picture."""
+    park = scene(group("dog", 1, "brown"), group("bench"), setting="park", time="night")
+    for _, true, _ in pairs(park, tries=50):
+        for thing in true.absent[0].things:
+            kinds = [kind for kind in WORDS.kinds.values() if WORDS.is_a(kind.name, thing.concept)]
+            assert any("park" in kind.settings for kind in kinds)
+
+
+def test_a_sentence_that_states_all_has_no_pair():
+    cat = scene(group("cat"), setting="desert", time="day", weather="sunny")
+    text = "A grey cat in the desert."
+    facts = Facts((Thing("cat", 1, cat.groups[0].colour),), place="desert")
+    assert negated_pair(text, facts, Random(0), facts_of(cat), visible_facts(cat)) is None

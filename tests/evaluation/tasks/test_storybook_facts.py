@@ -15,7 +15,7 @@ def test_stories_returns_the_captions_of_the_split(small_storybook):
 
 
 @pytest.mark.parametrize(
-    "name", ["voices", "detail", "entailment", "chains", "compositional", "truth"]
+    "name", ["voices", "detail", "entailment", "chains", "compositional", "truth", "twins"]
 )
 def test_another_data_set_is_a_user_error(name):
     with pytest.raises(UserError, match="needs Storybook, whose facts are known, not fake"):

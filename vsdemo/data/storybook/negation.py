@@ -10,10 +10,11 @@ and never denies what drawings of settings show anyway, such as trees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from random import Random
+from typing import NamedTuple
 
 from vsdemo.data.storybook.facts import Facts, Thing, entails
 from vsdemo.data.storybook.lexicon import load_lexicon
@@ -28,8 +29,27 @@ SHOWN = 0.5  # share of negations of what a picture shows, if it is known
 CATEGORIES = 0.4  # share of categories among denied things
 UNSEEN = ("sunny",)  # weather of scenes at night and in rooms as well
 WEIGHTS = {"thing": 5, "colour": 2, "place": 1, "time": 1, "weather": 1}
+TRIES = 20  # at two denials of the same sort
 
-Denial = tuple[str, Facts]  # the words at the end of a sentence, what is absent
+Endings = Callable[[str], str]  # a key of `negations` in `typing_style.toml` -> one of its endings
+
+
+class Denial(NamedTuple):
+    """What a sentence denies.
+
+    Args:
+        form: Key of its ending.
+        words: The ending.
+        absent: What is absent.
+    """
+
+    form: str
+    words: str
+    absent: Facts
+
+
+# (what a sentence states, rng, endings, what the picture shows if some of that is to be denied)
+Deny = Callable[[Facts, Random, Endings, Facts | None], Denial | None]
 
 
 def negated(text: str, facts: Facts, rng: Random, shown: Facts | None = None) -> TypedSentence:
@@ -42,18 +62,84 @@ def negated(text: str, facts: Facts, rng: Random, shown: Facts | None = None) ->
         shown: What a picture shows. Half of the negations then deny some of it, so that about
             half of them are false of the picture.
     """
+    negations = load_typing_words().negations
     shown = shown if shown and rng.random() < SHOWN else None
-    names = [*WEIGHTS]
-    while names:
-        name = rng.choices(names, [WEIGHTS[each] for each in names])[0]
-        denial = _DENIALS[name](facts, rng, shown)
-        if denial and not entails(facts, denial[1]):
-            return TypedSentence(f"{text.rstrip('.')}{denial[0]}.", facts, (denial[1],))
-        names.remove(name)
+    for deny in _ways_to_deny(rng):
+        denial = deny(facts, rng, lambda form: rng.choice(negations[form]), shown)
+        if denial and not entails(facts, denial.absent):
+            return _denying(text, facts, denial)
     return negated(text, facts, rng)  # there is always a thing that is neither stated nor shown
 
 
-def _thing(facts: Facts, rng: Random, shown: Facts | None) -> Denial | None:
+def negated_pair(
+    text: str, facts: Facts, rng: Random, truth: Facts, shown: Facts
+) -> tuple[TypedSentence, TypedSentence] | None:
+    """Return a true and a false sentence that differ only in what they deny.
+
+    Both deny the same sort of thing in the same words: a kind, a category, what a person holds, a
+    colour, a place, a time or weather. Both or none of them deny something usual, as otherwise
+    the sentences alone would tell which is false. Neither contradicts its own beginning.
+
+    Args:
+        text: A sentence that is true of a picture.
+        facts: What it states.
+        rng: Chooses what is absent, and the words.
+        truth: The facts of the picture's scene, see `facts_of`.
+        shown: What the picture may show, see `visible_facts`.
+
+    Returns:
+        The true and the false sentence; None if the sentence states all that could be denied.
+    """
+    negations = load_typing_words().negations
+    endings = {form: rng.choice(templates) for form, templates in negations.items()}
+    for deny in _ways_to_deny(rng):
+        for _ in range(TRIES):
+            true = deny(facts, rng, endings.__getitem__, None)
+            false = deny(facts, rng, endings.__getitem__, shown)
+            if true is None or false is None:
+                break
+            is_true = not entails(shown, true.absent)
+            is_false = entails(truth, false.absent) and not entails(facts, false.absent)
+            if is_true and is_false and _sort(true, facts, shown) == _sort(false, facts, shown):
+                return _denying(text, facts, true), _denying(text, facts, false)
+    return None
+
+
+def _denying(text: str, facts: Facts, denial: Denial) -> TypedSentence:
+    """Return a sentence with a denial at its end."""
+    return TypedSentence(f"{text.rstrip('.')}{denial.words}.", facts, (denial.absent,))
+
+
+def _ways_to_deny(rng: Random) -> Iterator[Deny]:
+    """Yield the functions that deny something in random order, mostly by their weights."""
+    names = [*WEIGHTS]
+    while names:
+        name = rng.choices(names, [WEIGHTS[each] for each in names])[0]
+        yield _DENIALS[name]
+        names.remove(name)
+
+
+def _sort(denial: Denial, facts: Facts, shown: Facts) -> tuple[str, list[bool], bool]:
+    """Return the form of a denial, whether its things are kinds, and whether they are usual."""
+    absent = denial.absent
+    are_kinds = [thing.concept in _kinds() for thing in absent.things]
+    place = absent.place or shown.place or ""
+    is_usual = all(_is_usual(thing, place) for thing in absent.things or facts.things)
+    return denial.form, are_kinds, is_usual
+
+
+def _is_usual(thing: Thing, setting: str) -> bool:
+    """Return whether a kind of this thing lives in a setting, and is drawn in its colour."""
+    words = load_lexicon()
+    return any(
+        words.is_a(name, thing.concept)
+        and setting in kind.settings
+        and (thing.colour is None or thing.colour in (*kind.colours, *kind.extra_colours))
+        for name, kind in words.kinds.items()
+    )
+
+
+def _thing(facts: Facts, rng: Random, endings: Endings, shown: Facts | None) -> Denial | None:
     """Deny that something is there, or that a person has it."""
     words = load_lexicon()
     pool = _kinds() if rng.random() >= CATEGORIES else _categories()
@@ -66,23 +152,19 @@ def _thing(facts: Facts, rng: Random, shown: Facts | None) -> Denial | None:
     concept = rng.choice(pool)
     people = [thing for thing in facts.things if words.is_a(thing.concept, "person")]
     absent = Facts((Thing(concept),))
-    if not people or not _can_be_held(concept):
-        return _ending("people" if concept == "person" else "thing", concept, rng), absent
-    if len(facts.things) > 1:
-        return _ending("thing_apart", concept, rng), absent
-    person = Thing(people[0].concept)
-    held = Facts((person, Thing(concept)), (Link("with", 0, 1),))
-    return _ending("possession", concept, rng), held
+    form = "people" if concept == "person" else "thing"
+    if people and _can_be_held(concept):
+        form = "thing_apart"
+        if len(facts.things) == 1:
+            form = "possession"
+            person = Thing(people[0].concept)
+            absent = Facts((person, Thing(concept)), (Link("with", 0, 1),))
+    noun = words.concepts[concept].nouns[0]
+    ending = endings(form).format(one=noun, a=f"{article('a', noun)} {noun}", many=plural(noun))
+    return Denial(form, ending, absent)
 
 
-def _ending(form: str, concept: str, rng: Random) -> str:
-    """Return words that deny a concept."""
-    noun = load_lexicon().concepts[concept].nouns[0]
-    ending = rng.choice(load_typing_words().negations[form])
-    return ending.format(one=noun, a=f"{article('a', noun)} {noun}", many=plural(noun))
-
-
-def _colour(facts: Facts, rng: Random, shown: Facts | None) -> Denial | None:
+def _colour(facts: Facts, rng: Random, endings: Endings, shown: Facts | None) -> Denial | None:
     """Deny that the only thing of a sentence has a colour."""
     if len(facts.things) != 1:
         return None
@@ -101,29 +183,28 @@ def _colour(facts: Facts, rng: Random, shown: Facts | None) -> Denial | None:
     form = "colour_of_many" if thing.count > 1 else "colour_of_one"
     if words.wears_colour(thing.concept):
         form = "clothes"
-    ending = rng.choice(load_typing_words().negations[form])
-    absent = replace(facts, things=(replace(thing, colour=colour),))
-    return ending.format(colour=colour, a=f"{article('a', colour)} {colour}"), absent
+    ending = endings(form).format(colour=colour, a=f"{article('a', colour)} {colour}")
+    return Denial(form, ending, replace(facts, things=(replace(thing, colour=colour),)))
 
 
-def _place(facts: Facts, rng: Random, shown: Facts | None) -> Denial | None:
+def _place(facts: Facts, rng: Random, endings: Endings, shown: Facts | None) -> Denial | None:
     words = load_lexicon()
     if facts.place in words.settings:
         return None
     names = words.setting_groups[facts.place] if facts.place else tuple(words.settings)
     phrases = {n: words.settings[n].ground for n in names if not shown or n == shown.place}
-    denied = _circumstance(phrases, rng)
-    return denied and (denied[0], Facts((), place=denied[1]))
+    return _circumstance("place", phrases, rng, endings)
 
 
-def _time(facts: Facts, rng: Random, shown: Facts | None) -> Denial | None:
+def _time(facts: Facts, rng: Random, endings: Endings, shown: Facts | None) -> Denial | None:
+    if facts.time:
+        return None
     times = load_lexicon().times
     phrases = {n: t.phrases for n, t in times.items() if not shown or n == shown.time}
-    denied = None if facts.time else _circumstance(phrases, rng)
-    return denied and (denied[0], Facts((), time=denied[1]))
+    return _circumstance("time", phrases, rng, endings)
 
 
-def _weather(facts: Facts, rng: Random, shown: Facts | None) -> Denial | None:
+def _weather(facts: Facts, rng: Random, endings: Endings, shown: Facts | None) -> Denial | None:
     words = load_lexicon()
     if facts.weather or facts.place in ("indoors", *words.setting_groups["indoors"]):
         return None
@@ -132,21 +213,23 @@ def _weather(facts: Facts, rng: Random, shown: Facts | None) -> Denial | None:
         for n, w in words.weathers.items()
         if n not in UNSEEN and (not shown or n == shown.weather)
     }
-    denied = _circumstance(phrases, rng)
-    return denied and (denied[0], Facts((), weather=denied[1]))
+    return _circumstance("weather", phrases, rng, endings)
 
 
-def _circumstance(phrases: Mapping[str, tuple[str, ...]], rng: Random) -> tuple[str, str] | None:
-    """Deny one of some places, times or weathers that have phrases; also return its name."""
+def _circumstance(
+    field: str, phrases: Mapping[str, tuple[str, ...]], rng: Random, endings: Endings
+) -> Denial | None:
+    """Deny one of some places, times or weathers that have phrases."""
     names = [name for name in phrases if phrases[name]]
     if not names:
         return None
     name = rng.choice(names)
-    ending = rng.choice(load_typing_words().negations["circumstance"])
-    return ending.format(rng.choice(phrases[name])), name
+    ending = endings("circumstance")
+    absent = Facts((), (), **{field: name})
+    return Denial("circumstance", ending.format(rng.choice(phrases[name])), absent)
 
 
-_DENIALS: Mapping[str, Callable[[Facts, Random, Facts | None], Denial | None]] = {
+_DENIALS: Mapping[str, Deny] = {
     "thing": _thing,
     "colour": _colour,
     "place": _place,

@@ -19,6 +19,7 @@ TASKS = {  # name -> "module:Class"; add an entry to register a task
     "typos": "vsdemo.evaluation.tasks.typos:Typos",
     "absent": "vsdemo.evaluation.tasks.absent:Absent",
     "truth": "vsdemo.evaluation.tasks.truth:Truth",
+    "twins": "vsdemo.evaluation.tasks.twins:Twins",
     "voices": "vsdemo.evaluation.tasks.active_passive:ActivePassive",
     "detail": "vsdemo.evaluation.tasks.caption_detail:CaptionDetail",
     "entailment": "vsdemo.evaluation.tasks.entailment:Entailment",
