@@ -226,7 +226,7 @@ def test_pictures_that_are_not_drawn_yet_cost_time_too(gru, monkeypatch):
     assert offer.seconds == pytest.approx(3 * len(gallery.photos))
 
 
-def offer(key, dataset, state=State.READY, recall=None, effort=(1, 1)):
+def offer(key, dataset, state=State.READY, recall=None, effort=1):
     quality = None if recall is None else Quality(recall, f"{recall}%")
     return ModelOffer(key, state, dataset=dataset, quality=quality, effort=effort)
 
@@ -282,8 +282,8 @@ def test_photos_of_ones_own_fit_models_of_photos():
             id="ready before better",
         ),
         pytest.param(
-            [offer("slow", "storybook", State.COSTS, 50, (10, 1)),
-             offer("regions", "storybook", State.UNMEASURED, 60, (1, 20)),
+            [offer("slow", "storybook", State.COSTS, 50, 10),
+             offer("regions", "storybook", State.UNMEASURED, 60, 7),
              offer("soon", "storybook", State.UNMEASURED, 20),
              offer("soon and better", "storybook", State.PREPARING, 30)],
             "soon and better",
@@ -300,8 +300,8 @@ def test_photos_of_ones_own_fit_models_of_photos():
             id="nothing fits",
         ),
         pytest.param(
-            [offer("failed", "storybook", State.FAILED, 90, (1, 1)),
-             offer("works", "storybook", State.COSTS, 10, (10, 1))],
+            [offer("failed", "storybook", State.FAILED, 90, 1),
+             offer("works", "storybook", State.COSTS, 10, 10)],
             "works",
             id="not what failed",
         ),
@@ -315,8 +315,8 @@ def test_the_default_is_the_best_model_that_is_ready(models, expected):
 
 def test_the_default_is_no_model_that_takes_long_where_another_one_fits():
     models = [
-        offer("own data, ten views", "pascal1k", State.COSTS, 43, (10, 1)),
-        offer("one view", "flickr8k", State.COSTS, 13, (1, 1)),
+        offer("own data, ten views", "pascal1k", State.COSTS, 43, 10),
+        offer("one view", "flickr8k", State.COSTS, 13, 1),
         offer("drawings", "storybook"),
     ]
     groups = offers.group_offers(models, gallery("pascal1k"))

@@ -83,6 +83,37 @@ def clip(
 
 
 @cli.command()
+def image(
+    backbone: Annotated[str, typer.Option(metavar="NAME", help="Image network.")] = "pocket",
+    rounds: Annotated[int, typer.Option(min=1, help="Times to take the median over.")] = 20,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Compare an image network on one thread with decoding a photo and cutting its view.
+
+    The network reads random pixels, in batches of 8 and of 1; the photo is a JPEG of 12 megapixels.
+    Figures are milliseconds a photo.
+    """
+    from vsdemo.cli.index import showing_progress
+    from vsdemo.search import image_bench
+
+    with showing_progress() as report:
+        result = image_bench.measure(backbone, rounds, report)
+    if as_json:
+        print_json(result)
+        return
+    print(
+        f"{backbone} at {result['size']} px, {result['precision']}, {result['device']}, one thread"
+    )
+    rows = [
+        (f"network, batches of {result['batch']}", f"{result['batch_ms']:.1f}"),
+        ("network, batches of 1", f"{result['single_ms']:.1f}"),
+        ("decoding and cutting", f"{result['decode_ms']:.1f}"),
+    ]
+    print_table(rows, header=("", "ms a photo"))
+
+
+@cli.command()
 def index(
     photos: Annotated[
         int, typer.Option(min=1, help="Generated photos of 12 megapixels, 2.5 MB each.")

@@ -6,9 +6,9 @@ An encoder works in three steps, each done no more often than necessary:
     batch = encoder.collate(prepared)    # once a batch: pad and stack
     embeddings = encoder(batch)          # once a forward pass
 
-The text encoders are in `bow`, `gru`, `chars`, `fragments`, `tree` and `concepts`, the image
-encoders in `image` and `regions`; `several` joins encoders to one. Backbones, which turn photos
-into features, are in `vsdemo.vision`.
+The text encoders are in `bow`, `gru`, `chars`, `subwords`, `fragments`, `tree` and `concepts`, the
+image encoders in `image`, `regions` and `region_transformer`; `several` joins encoders to one.
+Backbones, which turn photos into features, are in `vsdemo.vision`.
 """
 
 from __future__ import annotations

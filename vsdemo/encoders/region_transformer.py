@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders.heads import Head
-from vsdemo.encoders.regions import RegionImage, split_regions
+from vsdemo.encoders.regions import RegionImage
 
 HEADS = 4
 QUERIES = 4  # vectors that read the regions
@@ -62,14 +63,12 @@ class RegionTransformer(RegionImage):
 
     def forward(self, batch: Tensor) -> Embeddings:
         """Embed a batch (B, K, F): (B, D)."""
-        regions, mask = split_regions(batch)
-        vectors = regions.new_zeros(*mask.shape, self.linear.out_features)
-        vectors[mask] = self.linear(self.standardize(regions[mask])).to(vectors.dtype)
-        queries = self.queries.to(vectors.dtype).expand(len(batch), -1, -1)
-        read = torch.cat([mask.new_ones(len(batch), QUERIES), mask], 1)
-        states = self.transformer(torch.cat([queries, vectors], 1), src_key_padding_mask=~read)
+        regions = super().forward(batch)  # W x + b
+        assert regions.mask is not None
+        queries = self.queries.to(regions.x.dtype).expand(len(batch), -1, -1)
+        read = F.pad(regions.mask, (QUERIES, 0), value=True)  # (B, 4 + K)
+        states = self.transformer(torch.cat([queries, regions.x], 1), src_key_padding_mask=~read)
         queries, vectors = states[:, :QUERIES], states[:, QUERIES:]
-        shown = mask[..., None]
-        mean = (vectors * shown).sum(1) / shown.sum(1)
-        best = vectors.masked_fill(~shown, -torch.inf).amax(1)
+        mean = Embeddings(vectors, regions.mask).mean()
+        best = vectors.masked_fill(~regions.mask[..., None], -torch.inf).amax(1)
         return Embeddings(self.head(self.out(torch.cat([queries.flatten(1), mean, best], -1))))

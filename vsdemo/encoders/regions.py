@@ -49,14 +49,14 @@ class RegionImage(Encoder):
 
     def observe(self, batch: Tensor) -> None:
         """Take mean and variance of the regions of a whole batch (B, K, F)."""
-        regions, mask = split_regions(batch)
+        regions, mask = _regions(batch)
         self.standardize.observe(regions[mask])
 
     def forward(self, batch: Tensor) -> Embeddings:
         """Embed a batch (B, K, F): (B, K, D) with a mask (B, K)."""
-        regions, mask = split_regions(batch)
+        regions, mask = _regions(batch)
         features = self.dropout(self.standardize(regions[mask]))  # (R, F)
-        x = regions.new_zeros(*mask.shape, self.dim)
+        x = regions.new_zeros(*mask.shape, self.linear.out_features)
         x[mask] = self.linear(features).to(x.dtype)  # Eq. 2
         return Embeddings(x, mask)
 
@@ -79,7 +79,7 @@ class RegionMean(LinearImage):
         return super().forward(_means(batch))
 
 
-def split_regions(batch: Tensor) -> tuple[Tensor, Tensor]:
+def _regions(batch: Tensor) -> tuple[Tensor, Tensor]:
     """Return features (B, K, F) and which of the regions exist, (B, K)."""
     regions = batch if batch.dim() == 3 else batch[:, None]
     return regions, (regions != 0).any(-1)

@@ -33,7 +33,8 @@ class DualEncoder(nn.Module):
     """A text encoder, an image encoder (None for tasks without photos) and the score between them.
 
     Attributes:
-        objective: What is minimized with the material `relations`; None for other models.
+        objective: What is minimized instead of a loss of `vsdemo.models.losses`, by models that
+            learn from what is known of whole batches; None for other models.
         limits: For a score with an order, where it ends; see `vsdemo.search.calibration`.
         concepts: Those that it learned beside sentences, such as "a dog"; empty for most models.
         division: How the items of a call are embedded, by default all at once. Several processes

@@ -1,4 +1,4 @@
-"""The loss of sentences of which it is known whether they are true of each picture of a batch."""
+"""The loss of sentences that are known to be true or false of the pictures of a batch."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ class TruthLoss(Objective):
                 + the same of pictures over sentences
         loss = classification + RANKING * ranking
 
-    As the sigmoid loss (Zhai et al. 2023), but for what is true of several pictures. Undecided
-    pairs count nowhere. Pairs of a sentence and its own picture weigh more: half of these sentences
-    are false of it in one respect only.
+    Like the sigmoid loss (Zhai et al. 2023), but for sentences that are true of several pictures.
+    Undecided pairs count nowhere, and what is true of nothing in the batch is not ranked. A pair of
+    a sentence and its own picture weighs more (OWN): many sentences are false of it in one respect
+    only, which is harder to tell than a sentence about another picture.
     """
 
     def __init__(self) -> None:
@@ -59,7 +60,7 @@ class TruthLoss(Objective):
         weights = known.to(logits)
         weights[torch.arange(len(logits)), labels.owner] *= OWN
         losses = F.binary_cross_entropy_with_logits(logits, true.to(logits), reduction="none")
-        classification = (losses * weights).sum() / weights.sum()
+        classification = (losses * weights).sum() / weights.sum().clamp(min=1)
         ranking = _ranking(logits, true, known) + _ranking(logits.T, true.T, known.T)
         return {
             "loss": classification + RANKING * ranking,
@@ -70,7 +71,13 @@ class TruthLoss(Objective):
 
 
 def _ranking(logits: Tensor, true: Tensor, known: Tensor) -> Tensor:
-    """Return the mean over rows of minus the log of the share of the true ones, (Q, N)."""
+    """Return the ranking loss of Q queries, of which those with a true item count.
+
+    Args:
+        logits: Of N items for each query, (Q, N).
+        true: Whether an item is right, (Q, N).
+        known: Whether it is right or wrong, and not undecided, (Q, N).
+    """
     rows = true.any(1)
     every = logits[rows].masked_fill(~known[rows], -torch.inf).logsumexp(1)
     right = logits[rows].masked_fill(~true[rows], -torch.inf).logsumexp(1)

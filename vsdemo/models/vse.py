@@ -79,11 +79,6 @@ class VseConfig(SymmetricConfig):
     layers: Layers = 3
     dropout: Dropout = 0.1
 
-    @property
-    def task(self) -> str:
-        """The task `truth`, as it learns what is true of pictures."""
-        return "truth"
-
 
 def build(config: VseConfig, vocab: Vocab, features: int) -> DualEncoder:
     """A transformer over regions and a GRU over words made of letters, with the cosine.
@@ -96,8 +91,13 @@ def build(config: VseConfig, vocab: Vocab, features: int) -> DualEncoder:
         S(s, v) = cos(f(s), g(v))       loss: cross-entropy of what is true, and a ranking
 
     It learns from any number of drawn scenes of Storybook: of each sentence of a batch it is known
-    whether it is true of each picture. Half of the sentences are false in one respect, or say what
-    is absent, and most also come as people type them.
+    whether it is true of each picture. Three in ten sentences are false in one respect, one in ten
+    says what is absent, and most also come as people type them.
+
+    Departures: (1) the groups have 2 to 4 letters, not 3 to 6; (2) the transformer reads the
+    regions and the learned queries together, and the regions are pooled as well; (3) the loss takes
+    sentences that are true of several pictures, leaves out what is undecided, and has a ranking
+    beside it.
     """
     text = SubwordGRU(
         rows=config.letter_rows, word_dim=config.word_dim, dim=config.dim, dropout=config.dropout

@@ -15,6 +15,7 @@ from PIL import Image
 
 MOST_REGIONS = 20  # of a photo from a detector or from people, with the frame
 MOST_THINGS = 13  # of a drawing, with the frame
+LARGER = 7  # squares of 224 pixels in one of 576
 FINER = 2  # times the pixels that a network reads, to which photos are decoded at least
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -70,11 +71,14 @@ class Crops:
     Attributes:
         views: Squares that the backbone reads for each photo.
         vectors: Feature vectors kept for each photo: 1, or one for each region.
+        squares: How much a network reads, in squares of its usual size. For most regions it reads
+            one larger square, so that the map has more places.
         cut: Cuts the squares out of an RGB photo: uint8, (views, 3, side, side).
     """
 
     views: int
     vectors: int
+    squares: int
     cut: Cut
 
 
@@ -180,17 +184,17 @@ def _shrink(photo: Image.Image, spec: InputSpec) -> Image.Image:
 
 
 VIEWS = {  # Vendrov 2016, section 4.2, has "ten"
-    "center": Crops(views=1, vectors=1, cut=_center),
-    "mirror": Crops(views=2, vectors=1, cut=_mirror),
-    "ten": Crops(views=10, vectors=1, cut=_ten),
-    "whole": Crops(views=1, vectors=1, cut=_whole),
-    "own": Crops(views=1, vectors=1, cut=_own),
+    "center": Crops(views=1, vectors=1, squares=1, cut=_center),
+    "mirror": Crops(views=2, vectors=1, squares=2, cut=_mirror),
+    "ten": Crops(views=10, vectors=1, squares=10, cut=_ten),
+    "whole": Crops(views=1, vectors=1, squares=1, cut=_whole),
+    "own": Crops(views=1, vectors=1, squares=1, cut=_own),
 }
 REGIONS = {
-    "windows": Crops(views=1, vectors=21, cut=_whole_for_regions),
-    "grid": Crops(views=1, vectors=145, cut=_whole_for_regions),
-    "detector": Crops(views=1, vectors=MOST_REGIONS, cut=_whole_for_regions),
-    "things": Crops(views=1, vectors=MOST_THINGS, cut=_whole_for_regions),
-    "entities": Crops(views=1, vectors=MOST_REGIONS, cut=_whole_for_regions),
+    "windows": Crops(views=1, vectors=21, squares=LARGER, cut=_whole_for_regions),
+    "grid": Crops(views=1, vectors=145, squares=LARGER, cut=_whole_for_regions),
+    "detector": Crops(views=1, vectors=MOST_REGIONS, squares=LARGER, cut=_whole_for_regions),
+    "things": Crops(views=1, vectors=MOST_THINGS, squares=1, cut=_whole_for_regions),
+    "entities": Crops(views=1, vectors=MOST_REGIONS, squares=LARGER, cut=_whole_for_regions),
 }
 CROPS = VIEWS | REGIONS

@@ -16,7 +16,8 @@ How a picture and its captions come about:
   false of a picture as far as `visible_facts.py` can tell.
 - `typing_style.py`, `typing_style.toml`, `typing_words.py`, `negation.py`: sentences as people type
   them, also about what is absent.
-- `training_sentences.py`: all sentences that a model may learn from about one scene.
+- `training_sentences.py`, `sentence_store.py`: all sentences that a model may learn from about one
+  scene, and files of them; `free_scenes.py`: scenes beyond the splits.
 - `typed.py`, `typed.toml`, `truth.py`: typed sentences to measure models with, and the scenes that
   they are true of.
 - `store.py`, `painters.py`, `contact_sheet.py`: files on disk, processes that draw them, and an

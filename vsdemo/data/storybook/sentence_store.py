@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from random import Random
 
 import numpy as np
 from tqdm import tqdm
 
+from vsdemo.core import locks
 from vsdemo.core.paths import atomic, home
 from vsdemo.core.progress import Progress
+from vsdemo.data.storybook.pictures import generate_picture
 from vsdemo.data.storybook.scene import Scene
 from vsdemo.data.storybook.training_sentences import sentences_about
 from vsdemo.data.storybook.truth import FactTable, SentenceTable, sentence_table
@@ -20,7 +24,9 @@ from vsdemo.data.storybook.typed import TypedSentence
 
 PART = 500  # scenes of a file
 FACTS, ABSENT = "facts.", "absent."  # what the names of the arrays of a table start with
-DENIES, TEXTS, COUNTS = "denies", "texts", "counts"  # other arrays
+DENIES, TEXTS, STARTS = "denies", "texts", "starts"  # other arrays
+CHECKSUM = 32  # bytes of the SHA-256 at the end of a file
+SAMPLE = 30  # scenes whose sentences tell one version of the language from another
 
 
 @dataclass(frozen=True)
@@ -39,16 +45,17 @@ class TrainingSentences:
 
 
 def read(scenes: Sequence[Scene], progress: Progress | None = None) -> TrainingSentences:
-    """Return the training sentences of scenes, writing those that are missing.
+    """Return the training sentences of scenes, writing those that are missing or damaged.
 
     A file is written whole or not at all, so a later call continues where a killed process stopped.
+    Other scenes or another version of the language have other files.
 
     Args:
-        scenes: The scenes.
+        scenes: The scenes, at least one.
         progress: Called with the scenes done, and all.
     """
     parts = []
-    with tqdm(total=len(scenes), desc="writing sentences") as bar:
+    with tqdm(total=len(scenes), desc="sentences") as bar:
         for start in range(0, len(scenes), PART):
             parts.append(_part(scenes[start : start + PART]))
             bar.update(len(parts[-1].starts) - 1)
@@ -64,35 +71,57 @@ def read(scenes: Sequence[Scene], progress: Progress | None = None) -> TrainingS
 
 def _part(scenes: Sequence[Scene]) -> TrainingSentences:
     """Return the sentences of the scenes of one file."""
-    first = _sentences(scenes[0])
-    # Other scenes, or another language, have another name.
-    words = [*(str(scene.number) for scene in scenes), *(s.text for s in first)]
-    digest = hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
-    path = home() / "storybook-sentences" / f"{scenes[0].number:07}-{digest}.npz"
-    if not path.exists():
-        _write(path, [first, *map(_sentences, scenes[1:])])
-    return _read(path)
+    digest = _digest([_language(), *map(str, scenes)])
+    path = home() / "storybook-sentences" / f"{scenes[0].number:07}-{digest[:16]}.npz"
+    return locks.made_once(path, partial(_read, path), partial(_make, path, scenes))
+
+
+@cache
+def _language() -> str:
+    """Return what changes with the language: a digest of sentences about some scenes."""
+    scenes = [generate_picture(number).scene for number in range(SAMPLE)]
+    return _digest(sentence.text for scene in scenes for sentence in _sentences(scene))
+
+
+def _digest(texts: Iterable[str]) -> str:
+    return sha256("\n".join(texts).encode()).hexdigest()
 
 
 def _sentences(scene: Scene) -> list[TypedSentence]:
     return sentences_about(scene, Random(f"sentences/{scene.number}"))
 
 
-def _write(path: Path, sentences: Sequence[Sequence[TypedSentence]]) -> None:
-    """Write the sentences of some scenes."""
-    every = [sentence for group in sentences for sentence in group]
-    table = sentence_table(every)
-    arrays = {f"{FACTS}{name}": array for name, array in vars(table.facts).items()}
-    arrays |= {f"{ABSENT}{name}": array for name, array in vars(table.absent).items()}
-    text = "\n".join(sentence.text for sentence in every).encode()
-    arrays |= {DENIES: table.denies, TEXTS: np.frombuffer(text, np.uint8)}
-    arrays[COUNTS] = np.array([len(group) for group in sentences])
-    with atomic(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, **arrays)
+def _make(path: Path, scenes: Sequence[Scene]) -> TrainingSentences:
+    """Write the sentences of the scenes of one file, and return them."""
+    groups = [_sentences(scene) for scene in scenes]
+    every = [sentence for group in groups for sentence in group]
+    made = TrainingSentences(
+        texts=[sentence.text for sentence in every],
+        table=sentence_table(every),
+        starts=np.cumsum([0, *map(len, groups)]),
+    )
+    arrays = {f"{FACTS}{name}": array for name, array in vars(made.table.facts).items()}
+    arrays |= {f"{ABSENT}{name}": array for name, array in vars(made.table.absent).items()}
+    text = "\n".join(made.texts).encode()
+    arrays |= {DENIES: made.table.denies, TEXTS: np.frombuffer(text, np.uint8)}
+    arrays[STARTS] = made.starts
+    file = BytesIO()
+    np.savez_compressed(file, **arrays)
+    with atomic(path) as temporary:
+        temporary.write_bytes(file.getvalue() + sha256(file.getvalue()).digest())
+    return made
 
 
-def _read(path: Path) -> TrainingSentences:
-    with np.load(path) as file:
+def _read(path: Path) -> TrainingSentences | None:
+    """Return the sentences of a file; None if it is missing or damaged."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    content, checksum = content[:-CHECKSUM], content[-CHECKSUM:]
+    if sha256(content).digest() != checksum:
+        return None
+    with np.load(BytesIO(content)) as file:
         arrays = dict(file)
     facts, absent = (
         FactTable(**{n.removeprefix(start): a for n, a in arrays.items() if n.startswith(start)})
@@ -101,5 +130,5 @@ def _read(path: Path) -> TrainingSentences:
     return TrainingSentences(
         texts=arrays[TEXTS].tobytes().decode().split("\n"),
         table=SentenceTable(facts, absent, arrays[DENIES]),
-        starts=np.concatenate([[0], arrays[COUNTS].cumsum()]),
+        starts=arrays[STARTS],
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -50,9 +50,10 @@ class Photos(Pairs):
 
     chosen_by = Retrieval.primary
     uses_photos = True
+    usual_dataset: ClassVar[str] = "flickr8k"
 
     def _load(self, dataset: str | None) -> None:
-        self.dataset = datasets.full_name(dataset or "flickr8k")
+        self.dataset = datasets.full_name(dataset or self.usual_dataset)
         self.train_set = datasets.load(self.dataset, "train", limit=self.config.photos)
         self.dev_set = datasets.load(self.dataset, "dev")
         if self.train_set.features is not None:  # an error before the backbone is looked for
@@ -87,18 +88,17 @@ class Photos(Pairs):
     @classmethod
     def check_dataset(cls, dataset: str | None) -> list[Check]:
         """Return what keeps a training on a data set from starting, and what it leaves out."""
-        obstacles, notes = datasets.find(dataset or "flickr8k").check_training()
+        obstacles, notes = datasets.find(dataset or cls.usual_dataset).check_training()
         return [*(Check(False, text) for text in obstacles), *(Check(True, text) for text in notes)]
 
     @classmethod
     def requirements(cls, config: Config, dataset: str | None) -> Requirements:
         """Return whether photos and backbone are available, and how many features are missing."""
-        name = dataset or "flickr8k"
         known = cls.check_dataset(dataset)
         if not all(check.ok for check in known):
             return Requirements(known)
-        train = datasets.photos(name, "train")[: config.photos or None]
-        photos = [*train, *datasets.photos(name, "dev")]
+        name = dataset or cls.usual_dataset
+        photos = [*cls._training_photos(config, name), *datasets.photos(name, "dev")]
         existing = [photo for photo in photos if photo.exists()]
         missing = len(photos) - len(existing)
         drawn = f"; {missing:,} of them will be drawn first" if missing else ""
@@ -122,8 +122,8 @@ class Photos(Pairs):
     @classmethod
     def amounts(cls, config: Config, dataset: str | None) -> Amounts:
         """Return how many captions there are, and how many features are in memory."""
-        name = dataset or "flickr8k"
-        train = len(datasets.photos(name, "train")[: config.photos or None])
+        name = dataset or cls.usual_dataset
+        train = len(cls._training_photos(config, name))
         dev = len(datasets.photos(name, "dev"))
         return Amounts(
             pairs=train * (CAPTIONS if config.sampling == "all" else 1),
@@ -131,6 +131,11 @@ class Photos(Pairs):
             vectors=CROPS[config.crops].vectors,
             features=FEATURES,
         )
+
+    @classmethod
+    def _training_photos(cls, config: Config, dataset: str) -> Sequence[Path]:
+        """Return the files of the photos to learn from, which may be missing."""
+        return datasets.photos(dataset, "train")[: config.photos or None]
 
     def build(self) -> DualEncoder:
         """Compute missing photo features, prepare the captions and return a new model."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from vsdemo.core.config import Config
 from vsdemo.core.device import device
@@ -21,28 +20,12 @@ from vsdemo.data.text.vocab import Vocab
 from vsdemo.models import checkpoint
 from vsdemo.models.objectives import Labels, RelationConfig
 from vsdemo.training import parts
-from vsdemo.training.materials.photos import Photos
+from vsdemo.training.materials.photo_batches import PhotoBatches, draw_texts
 
 CHAIN_COUNT = 5  # uses in the chains from which a word is known
 
 
-@dataclass(frozen=True)
-class PhotoBatch:
-    """Photos whose texts are drawn when they are needed.
-
-    Attributes:
-        photos: (B,) rows of photos.
-        seed: Of the texts that join them.
-    """
-
-    photos: np.ndarray
-    seed: tuple[int, ...]
-
-    def __len__(self) -> int:
-        return len(self.photos)
-
-
-class Relations(Photos):
+class Relations(PhotoBatches):
     """Captions, other texts, photos and their relations; whole batches are labelled."""
 
     config: RelationConfig
@@ -71,27 +54,11 @@ class Relations(Photos):
         rare = {*Vocab.build([*captions, *of_chains]).words} - known
         return Vocab(tuple(word for word in Vocab.build(sentences).words if word not in rare))
 
-    def batches(self, epoch: int, start: int = 0) -> Iterable[Any]:
-        """Return the batches of an epoch from batch number `start` on."""
-        rows = self._epoch(epoch)
-        return [
-            PhotoBatch(rows[number].numpy(), (self.config.seed, epoch, number))
-            for number in range(start, len(rows))
-        ]
-
-    def _epoch(self, epoch: int) -> Sequence[Tensor]:
-        """Return rows of photos."""
-        draw = torch.Generator().manual_seed(self.config.seed * 1_000_003 + epoch)
-        described = [row for row, captions in enumerate(self.train_set.captions_of) if captions]
-        chosen = torch.tensor(described)[torch.randperm(len(described), generator=draw)]
-        if len(chosen) > self.config.batch_size:
-            chosen = chosen[: len(chosen) - len(chosen) % self.config.batch_size]
-        return list(chosen.split(self.config.batch_size))
-
     def embed(self, batch: Any) -> tuple[Embeddings, Embeddings, Any]:
         """Return texts, the captions of these photos first, photos, these first, and `Labels`."""
         draw = np.random.default_rng(batch.seed)
-        captions, owner = self._captions(batch.photos, draw)
+        own = [self.train_set.captions_of[photo] for photo in batch.photos]
+        captions, owner = draw_texts(own, self.config.captions, draw)
         others = self.relations.others(captions, self.config.others, draw)
         texts = np.concatenate([captions, others])
         shown = np.concatenate([batch.photos, self._other_photos(batch.photos, draw)])
@@ -121,28 +88,12 @@ class Relations(Photos):
         others = np.setdiff1d(np.arange(len(self.photos)), photos)
         return draw.permutation(others)[: self.config.other_photos]
 
-    def _captions(
-        self, photos: np.ndarray, draw: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return `config.captions` captions of each photo, and the place of their photo."""
-        own = [self.train_set.captions_of[photo] for photo in photos]
-        drawn = [draw.permutation(captions)[: self.config.captions] for captions in own]
-        owner = np.repeat(np.arange(len(photos)), [len(captions) for captions in drawn])
-        return np.concatenate(drawn), owner
-
     def save(self, folder: Path, model: nn.Module, *, atomic: bool = False) -> None:
         """Write a checkpoint of the model, with the concepts that it learned."""
         super().save(folder, model, atomic=atomic)
         checkpoint.save_concepts(
             folder, [self.relations.texts[row] for row in self.relations.concepts]
         )
-
-    def loss(self, *embedded: Any, progress: float) -> dict[str, Tensor]:
-        """Return the loss of the model's objective, and its parts."""
-        texts, photos, labels = embedded
-        assert self.model.objective is not None
-        parts: dict[str, Tensor] = self.model.objective(self.model.score, texts, photos, labels)
-        return parts
 
 
 def _beside(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -54,8 +54,8 @@ class ModelOffer:
         year: Year of the paper.
         dataset: Name of the data set that it was trained on.
         network: Its image network, and how it looks at a photo.
-        effort: Views of a photo, and vectors kept of it: what a photo costs where nothing was
-            measured.
+        effort: How much its network reads of a photo, in squares of its usual size: what a photo
+            costs where nothing was measured.
         quality: How good it is, in one figure.
         licence: How its weights may be used.
         photos: Photos of the gallery without cached features.
@@ -70,7 +70,7 @@ class ModelOffer:
     year: int | None = None
     dataset: str = ""
     network: str = ""
-    effort: tuple[int, int] = (0, 0)
+    effort: int = 0
     quality: Quality | None = None
     licence: str = ""
     photos: int = 0
@@ -218,8 +218,8 @@ def default_offer(groups: Sequence[OfferGroup]) -> str | None:
 
     It is the first model that is ready in a group that fits the gallery: of the gallery's own data
     set before others, the best one first. If none is ready, it is one that will be soon: that
-    which looks at a photo least often and at the fewest places, and of these the first one. (How
-    long that takes is not known on a new machine.) If no model fits, the same holds for all groups.
+    whose network reads least of a photo, and of these the first one. (How long that takes is not
+    known on a new machine.) If no model fits, the same holds for all groups.
 
     Models of open_clip that come first leave no others: in photos of one's own they find so much
     more that they are worth the wait.
@@ -290,7 +290,7 @@ def _describe(key: str, folder: Path) -> ModelOffer:
         year=model.year,
         dataset=datasets.base_name(spec.dataset),
         network=_network_label(spec),
-        effort=(crops.views, crops.vectors),
+        effort=crops.squares,
         quality=_quality(spec, folder),
         licence=licences.label(spec),
     )

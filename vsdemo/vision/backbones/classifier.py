@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torchvision import models
 
 from vsdemo.core.errors import UserError
+from vsdemo.vision.backbones.folding import fold_norms
 from vsdemo.vision.backbones.network import Network
 from vsdemo.vision.backbones.weights import read
 from vsdemo.vision.crops import IMAGENET_MEAN, IMAGENET_STD, InputSpec
@@ -55,6 +56,7 @@ class Classifier(Network):
         net.set_submodule(linear[-1], nn.Identity())
         self.net = net
         self._load_weights(path)
+        fold_norms(net.eval())
         if isinstance(net, models.DenseNet):  # its last ReLU is not part of `features`
             net.features = last_stage = nn.Sequential(last_stage, nn.ReLU())
         self._local = threading.local()  # threads share the network, but not the map

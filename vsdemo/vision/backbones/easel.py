@@ -16,6 +16,7 @@ from PIL.Image import Resampling
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from vsdemo.vision.backbones.folding import fold_norms
 from vsdemo.vision.backbones.network import Network
 from vsdemo.vision.crops import InputSpec
 from vsdemo.vision.regions import FRAME
@@ -111,8 +112,10 @@ class Easel(Network):
 
     @classmethod
     def load(cls, name: str, path: Path | None) -> Self:
-        """Build the network and load its weights; there is one only, so `name` is empty."""
-        return cls(path)
+        """Build the only network, whose `name` is empty, for inference and load its weights."""
+        network = cls(path).eval()
+        fold_norms(network)
+        return network
 
     def maps(self, pixels: Tensor) -> Maps:
         """Compute the maps of pixels (B, 3, H, W)."""

@@ -15,6 +15,7 @@ from PIL.Image import Resampling
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from vsdemo.vision.backbones.folding import fold_norms
 from vsdemo.vision.backbones.network import Network
 from vsdemo.vision.crops import IMAGENET_MEAN, IMAGENET_STD, InputSpec
 
@@ -137,8 +138,10 @@ class Pocket(Network):
 
     @classmethod
     def load(cls, name: str, path: Path | None) -> Self:
-        """Build the network and load its weights; there is one only, so `name` is empty."""
-        return cls(path)
+        """Build the only network, whose `name` is empty, for inference and load its weights."""
+        network = cls(path).eval()
+        fold_norms(network)
+        return network
 
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         """Compute the vector and the last map."""
