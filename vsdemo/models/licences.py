@@ -149,6 +149,6 @@ def label(spec: Spec) -> str:
     the network that they need is not.
     """
     own, backbone = of(spec), of_backbone(spec)
-    if backbone is None or own.label == RESEARCH_ONLY:
+    if backbone is None or own.label in {RESEARCH_ONLY, backbone.label}:
         return own.label
     return f"{own.label}; its image network: {backbone.label}"
