@@ -78,6 +78,7 @@ def test_an_unknown_licence_of_a_teacher_is_not_free():
     [
         ("torchvision/densenet169", "MIT; its image network: BSD-3-Clause"),
         ("clip:ViT-B-32/openai", "MIT; its image network: see its source"),
+        ("easel", "MIT"),  # it is the same
     ],
 )
 def test_label_names_another_licence_of_the_backbone(backbone, label):

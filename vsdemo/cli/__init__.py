@@ -14,6 +14,7 @@ from vsdemo.cli import (
     checksums,
     clip,
     data,
+    easel,
     embeddings,
     evaluate,
     export,
@@ -85,6 +86,7 @@ COMMANDS = (
     checksums.checksums,
     parsing.train_parser,
     pocket.train_pocket,
+    easel.train_easel,
     clip.train_clip,
 )
 

@@ -89,6 +89,7 @@ POCKET = Licence(
     "flickr8k-research-only",
     "https://hockenmaier.cs.illinois.edu/8k-pictures.html",
 )
+EASEL = DATA["retrieval", "storybook"]
 PARSER = Licence(
     RESEARCH_ONLY,
     'UD English EWT (Silveira et al., "A gold standard dependency corpus for English", LREC 2014), '
@@ -100,6 +101,7 @@ PARSER = Licence(
 )
 BACKBONES = {  # family -> licence
     "pocket": POCKET,
+    "easel": EASEL,
     "torchvision": Licence(
         "BSD-3-Clause",
         "torchvision, BSD-3-Clause; its networks learned from ImageNet, whose photos are for "

@@ -271,7 +271,9 @@ class Page:
         for path in sorted(self.root.glob("*/*/config.json")):
             licence = licences.of(checkpoint.read_spec(path.parent))
             weights.setdefault(licence, []).append(f"`{self._key(path.parent)}`")
-        weights |= {licences.POCKET: ["`pocket`"], licences.PARSER: ["`stanza-en`"]}
+        others = {"pocket": licences.POCKET, "easel": licences.EASEL, "stanza-en": licences.PARSER}
+        for name, licence in others.items():
+            weights.setdefault(licence, []).append(f"`{name}`")
         rows = [
             [licence.label, ", ".join(names), licence.terms] for licence, names in weights.items()
         ]
