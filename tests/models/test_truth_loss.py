@@ -45,17 +45,18 @@ def scores():
 
 def plain(scores, labels):
     """The classification and the ranking, pair by pair."""
-    logits = [[SCALE * s + BIAS for s in row] for row in scores.tolist()]
+    scaled = [[SCALE * s for s in row] for row in scores.tolist()]
     true = labels.true.tolist()
     total = weight = 0.0
     for i in range(T):
+        share = (true[i].count(1) + 0.5) / (true[i].count(1) + true[i].count(0) + 1)
         for j in range(P):
             if true[i][j] >= 0:
-                p = 1 / (1 + math.exp(-logits[i][j]))
+                p = 1 / (1 + math.exp(-scaled[i][j] - BIAS - math.log(share)))
                 own = OWN if labels.owner[i] == j else 1.0
                 total -= own * math.log(p if true[i][j] else 1 - p)
                 weight += own
-    return total / weight, rank(logits, true) + rank(transposed(logits), transposed(true))
+    return total / weight, rank(scaled, true) + rank(transposed(scaled), transposed(true))
 
 
 def transposed(rows):
@@ -128,6 +129,14 @@ def test_right_scores_have_a_smaller_loss_than_wrong_ones(labels):
     for part in ("loss", "classification", "ranking"):
         assert best[part] < none[part] < worst[part]
     assert best["ranking"] < 1e-3
+
+
+def test_of_equal_scores_the_rarer_sentence_is_the_less_likely_one(labels):
+    true = torch.tensor([[1, 1, 1, 0], [1, 0, 0, 0]])
+    scores = torch.zeros(2, P, requires_grad=True)
+    loss_of(scores, TruthLabels(torch.tensor([3, 3]), true))["loss"].backward()
+    common, rare = scores.grad[:, 0]
+    assert rare < common < 0  # to be as likely, it needs the higher score
 
 
 def test_a_pair_of_a_sentence_and_its_own_picture_weighs_more(scores):

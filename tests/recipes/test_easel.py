@@ -37,7 +37,7 @@ SPLITS = {
     "all": range(5500),
 }
 EPOCH = 4  # steps
-SMALL = Settings(steps=3 * EPOCH, more=2, crops=4, pictures=2, warmup=2)
+SMALL = Settings(steps=3 * EPOCH, more=2, crops=4, pictures=2, warmup=2, recoloured=0.1)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -302,6 +302,30 @@ def test_cropped_things_are_in_their_boxes():
                 assert (cropped.boxes[row, k] == 0).all()
     corners = {tuple((boxes[0] * CROP).tolist()) for boxes in cropped.boxes if boxes[0].any()}
     assert len(corners) > 4  # crops differ
+
+
+def test_recoloured_pictures_teach_no_colour(material):
+    batch = batches.read(material.pictures, np.arange(4))
+    colour = list(thing_classes()).index("colour")
+    changed = batches.recolour(batch, 1.0, np.random.default_rng(0))
+    assert (changed.pixels != batch.pixels).flatten(1).any(1).all()
+    assert (changed.things[..., colour] == MISSING).all()
+    assert (changed.wholes == MISSING).all()
+    others = [label for label in range(len(thing_classes())) if label != colour]
+    assert torch.equal(changed.things[..., others], batch.things[..., others])
+    assert torch.equal(changed.boxes, batch.boxes)
+    same = batches.recolour(batch, 0.0, np.random.default_rng(0))
+    for before, after in zip(vars(batch).values(), vars(same).values(), strict=True):
+        assert torch.equal(before, after)
+
+
+def test_classes_of_nothing_cost_nothing(material):
+    batch = batches.recolour(
+        batches.read(material.pictures, np.arange(2)), 1.0, np.random.default_rng(0)
+    )
+    found = losses(EaselWithHeads().eval()(batch.pixels, batch.centres), batch)
+    assert [found[f"{label}_loss"].item() for label in ("colour", *whole_classes())] == [0.0] * 4
+    assert found["loss"].isfinite()
 
 
 def test_crops_come_first_and_batches_depend_on_the_seed_only(material):

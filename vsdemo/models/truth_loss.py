@@ -13,7 +13,7 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.models.objectives import Objective
 from vsdemo.models.scores import Score
 
-SCALE, BIAS = 30.0, -8.0  # at first; most sentences are false of most pictures
+SCALE, BIAS = 30.0, -2.0  # at first; most sentences are false of most pictures
 OWN = 16.0  # weight of a sentence with the picture that it was written for
 RANKING = 0.025  # weight of the ranking
 
@@ -34,16 +34,19 @@ class TruthLabels:
 class TruthLoss(Objective):
     """Cross-entropy of truth, and a ranking of the true ones.
 
-        l = a S + b                                    logits of all pairs, a and b learned
+        l = a S + b + log p       logits of all pairs; a and b are learned, p is the share of the
+                                  pictures of the batch that a sentence is true of
         classification = weighted mean of -[t log sigma(l) + (1 - t) log sigma(-l)]
-        ranking = mean over sentences of -log(sum of e^l over true pictures / sum over all)
+        ranking = mean over sentences of -log(sum of e^(a S) over true pictures / sum over all)
                 + the same of pictures over sentences
         loss = classification + RANKING * ranking
 
     Like the sigmoid loss (Zhai et al. 2023), but for sentences that are true of several pictures.
-    Undecided pairs count nowhere, and what is true of nothing in the batch is not ranked. A pair of
-    a sentence and its own picture weighs more (OWN): many sentences are false of it in one respect
-    only, which is harder to tell than a sentence about another picture.
+    With log p (Menon et al. 2021), S is how much likelier a sentence is with a picture than without
+    one, so that of all true sentences the one that says most has the highest score, and not
+    "Outside.". Undecided pairs count nowhere, and what is true of nothing in the batch is not
+    ranked. A pair of a sentence and its own picture weighs more (OWN): many sentences are false of
+    it in one respect only, which is harder to tell than a sentence about another picture.
     """
 
     def __init__(self) -> None:
@@ -55,13 +58,15 @@ class TruthLoss(Objective):
         self, score: Score, texts: Embeddings, photos: Embeddings, labels: TruthLabels
     ) -> dict[str, Tensor]:
         """Return `loss` and its parts."""
-        logits = self.log_scale.exp() * score(texts, photos) + self.bias  # (T, P)
+        scaled = self.log_scale.exp() * score(texts, photos)  # a S, (T, P)
         true, known = labels.true == 1, labels.true >= 0
+        share = (true.sum(1) + 0.5) / (known.sum(1) + 1)  # p, never 0 or 1
+        logits = scaled + self.bias + share.to(scaled).log()[:, None]
         weights = known.to(logits)
-        weights[torch.arange(len(logits)), labels.owner] *= OWN
+        weights[torch.arange(len(weights)), labels.owner] *= OWN
         losses = F.binary_cross_entropy_with_logits(logits, true.to(logits), reduction="none")
         classification = (losses * weights).sum() / weights.sum().clamp(min=1)
-        ranking = _ranking(logits, true, known) + _ranking(logits.T, true.T, known.T)
+        ranking = _ranking(scaled, true, known) + _ranking(scaled.T, true.T, known.T)
         return {
             "loss": classification + RANKING * ranking,
             "classification": classification.detach(),

@@ -12,6 +12,7 @@ from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.data.storybook.pictures import Picture
 
 MISSING = -1  # class of a row that has no thing
+COLOUR = "colour"
 FACING = "facing"  # the one label that changes in a mirror
 Classes = Mapping[str, tuple[object, ...]]  # label -> its values, in the order of their numbers
 
@@ -38,7 +39,7 @@ def thing_classes() -> Classes:
     lexicon = load_lexicon()
     return {
         "kind": tuple(lexicon.kinds),
-        "colour": tuple(lexicon.colours),
+        COLOUR: tuple(lexicon.colours),
         "size": (None, *lexicon.sizes),
         "pose": tuple(sorted({pose for kind in lexicon.kinds.values() for pose in kind.poses})),
         FACING: ("right", "left"),

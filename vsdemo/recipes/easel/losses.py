@@ -110,7 +110,12 @@ def box_shifts(batch: Batch, side: int) -> Tensor:
 
 
 def _class_loss(logits: Tensor, numbers: Tensor) -> Tensor:
-    """Return the cross-entropy of logits (..., C) and the numbers of classes (...)."""
-    return F.cross_entropy(
-        logits.flatten(0, -2), numbers.flatten(), ignore_index=MISSING, label_smoothing=SMOOTHING
+    """Return the mean cross-entropy of logits (..., C) and numbers of classes (...); 0 of none."""
+    total = F.cross_entropy(
+        logits.flatten(0, -2),
+        numbers.flatten(),
+        ignore_index=MISSING,
+        label_smoothing=SMOOTHING,
+        reduction="sum",
     )
+    return total / (numbers != MISSING).sum().clamp(min=1)

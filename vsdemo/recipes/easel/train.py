@@ -46,6 +46,7 @@ class Settings:
         more: Scenes beside those of train.
         crops: Crops a step.
         pictures: Whole pictures a step.
+        recoloured: Share of the pictures of a step that get other colours.
         learning_rate: Of AdamW, at its highest.
         weight_decay: Of AdamW.
         warmup: Steps in which the learning rate rises.
@@ -56,6 +57,7 @@ class Settings:
     more: int = 11_000
     crops: int = 48
     pictures: int = 16
+    recoloured: float = 0.3
     learning_rate: float = 0.0015
     weight_decay: float = 0.02
     warmup: int = 200
@@ -116,7 +118,8 @@ class Detection:
             rows = order.take(range(number * size, (number + 1) * size), mode="wrap")
             rng = np.random.default_rng([seed, epoch, number])
             batch = batches.read(self.pictures, rows)
-            yield batches.mirror(batches.crop(batch, rng) if is_cropped else batch, rng)
+            batch = batches.mirror(batches.crop(batch, rng) if is_cropped else batch, rng)
+            yield batches.recolour(batch, self.config.recoloured, rng)
 
     def optimizer(self) -> Optimizer:
         """Return AdamW."""
