@@ -182,9 +182,10 @@ def test_weights_are_loaded(easel, easel_file, pixels):
     assert is_available("easel")
     weights = find_weights("easel")
     assert weights.path == easel_file
-    loaded = Backbone(weights).net.state_dict()
-    for name, tensor in easel.state_dict().items():
-        torch.testing.assert_close(loaded[name].cpu(), tensor, rtol=1e-3, atol=1e-6)
+    loaded = Backbone(weights).net.cpu()
+    with torch.no_grad():  # batch norms are folded, so the weights are others
+        for ours, theirs in zip(loaded(pixels), easel(pixels), strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=1e-2, atol=1e-3)
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "another network", "a tensor less"])
