@@ -101,7 +101,7 @@ class TwinAccuracy:
         return len(self.accuracy)
 
     def metrics(self, photos: np.ndarray | None = None) -> dict[str, float]:
-        """Return the mean, and the percentage of right answers in each respect with a pair."""
+        """Return the percentage of right answers in each respect with a pair, and the mean."""
         by_respect = self.accuracy.metrics(photos)
         return {"mean": fmean(by_respect[n] for n in SUMMED if n in by_respect), **by_respect}
 
