@@ -27,7 +27,7 @@ class Batch:
         pixels: (B, 3, H, W), uint8.
         boxes: As fractions, (B, K, 4); zeros for a missing thing. A box may reach out of a crop.
         things: Numbers of classes, (B, K, labels of a thing); MISSING for a missing thing.
-        wholes: Numbers of classes, (B, labels of a whole).
+        wholes: Numbers of classes, (B, labels of a whole); MISSING where they are not learned.
     """
 
     pixels: Tensor
