@@ -10,6 +10,7 @@ from vsdemo.models.scores import SCORES
 from vsdemo.models.truth_loss import BIAS, OWN, RANKING, SCALE, TruthLabels, TruthLoss
 
 T, P = 6, 4
+SHARES = torch.tensor([0.5, 0.01, 0.9, 0.001, 0.3, 0.04], dtype=torch.float64)
 PICTURES = Embeddings(torch.zeros(P, 1))
 
 
@@ -23,7 +24,7 @@ def labels():
         [0, -1, -1, -1],
         [-1, 1, 0, -1],
     ]
-    return TruthLabels(owner=torch.tensor([0, 0, 1, 1, 2, 2]), true=torch.tensor(true))
+    return TruthLabels(torch.tensor([0, 0, 1, 1, 2, 2]), torch.tensor(true), SHARES)
 
 
 class Given:
@@ -49,10 +50,9 @@ def plain(scores, labels):
     true = labels.true.tolist()
     total = weight = 0.0
     for i in range(T):
-        share = (true[i].count(1) + 0.5) / (true[i].count(1) + true[i].count(0) + 1)
         for j in range(P):
             if true[i][j] >= 0:
-                p = 1 / (1 + math.exp(-scaled[i][j] - BIAS - math.log(share)))
+                p = 1 / (1 + math.exp(-scaled[i][j] - BIAS - math.log(SHARES[i])))
                 own = OWN if labels.owner[i] == j else 1.0
                 total -= own * math.log(p if true[i][j] else 1 - p)
                 weight += own
@@ -106,14 +106,14 @@ def test_undecided_pairs_count_nowhere(scores, labels):
 
 
 def test_sentences_that_are_true_of_no_picture_are_not_ranked(scores, labels):
-    false = TruthLabels(labels.owner, labels.true.clamp(max=0))
+    false = TruthLabels(labels.owner, labels.true.clamp(max=0), SHARES)
     result = loss_of(scores, false)
     assert result["ranking"] == 0
     assert result["loss"] == result["classification"] > 0
 
 
 def test_a_batch_of_which_nothing_is_known_is_no_loss(scores, labels):
-    unknown = TruthLabels(labels.owner, torch.full((T, P), -1))
+    unknown = TruthLabels(labels.owner, torch.full((T, P), -1), SHARES)
     scores.requires_grad_()
     result = loss_of(scores, unknown)["loss"]
     result.backward()
@@ -131,18 +131,21 @@ def test_right_scores_have_a_smaller_loss_than_wrong_ones(labels):
     assert best["ranking"] < 1e-3
 
 
-def test_of_equal_scores_the_rarer_sentence_is_the_less_likely_one(labels):
-    true = torch.tensor([[1, 1, 1, 0], [1, 0, 0, 0]])
+def test_of_equal_scores_the_rarer_sentence_is_the_less_likely_one():
+    """To be as likely, it needs the higher score."""
+    labels = TruthLabels(torch.tensor([1, 1]), torch.ones(2, P).long(), torch.tensor([0.5, 0.01]))
     scores = torch.zeros(2, P, requires_grad=True)
-    loss_of(scores, TruthLabels(torch.tensor([3, 3]), true))["loss"].backward()
+    loss_of(scores, labels)["loss"].backward()
     common, rare = scores.grad[:, 0]
-    assert rare < common < 0  # to be as likely, it needs the higher score
+    assert rare < common < 0
 
 
 def test_a_pair_of_a_sentence_and_its_own_picture_weighs_more(scores):
     false = torch.zeros(T, P, dtype=torch.long)
     scores = torch.zeros_like(scores).requires_grad_()
-    loss_of(scores, TruthLabels(torch.tensor([0, 0, 1, 1, 2, 3]), false))["loss"].backward()
+    loss_of(scores, TruthLabels(torch.tensor([0, 0, 1, 1, 2, 3]), false, torch.ones(T)))[
+        "loss"
+    ].backward()
     own = scores.grad[range(T), [0, 0, 1, 1, 2, 3]]
     torch.testing.assert_close(own, OWN * scores.grad[range(T), [1, 1, 2, 2, 3, 0]])
 
@@ -151,7 +154,8 @@ def test_the_first_loss_of_the_cosine_is_finite_and_falls():
     torch.manual_seed(0)
     loss, score = TruthLoss(), SCORES["cosine"]
     texts, photos = (torch.randn(n, 8, requires_grad=True) for n in (T, P))
-    true = TruthLabels(torch.tensor([0, 1, 2, 3, 0, 1]), torch.eye(P).repeat(2, 1)[:T].long())
+    owner, right = torch.tensor([0, 1, 2, 3, 0, 1]), torch.eye(P).repeat(2, 1)[:T].long()
+    true = TruthLabels(owner, right, torch.full((T,), 1 / P))
     optimizer = torch.optim.Adam([texts, photos, *loss.parameters()], lr=0.05)
     values = []
     for _ in range(100):

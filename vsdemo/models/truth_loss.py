@@ -25,17 +25,19 @@ class TruthLabels:
     Attributes:
         owner: (T,) the picture that each sentence was written for, truly or not.
         true: (T, P) whether a sentence is true of a picture: 1, 0, or -1 if that is undecided.
+        shares: (T,) the share of all pictures that a sentence is true of, above 0.
     """
 
     owner: Tensor
     true: Tensor
+    shares: Tensor
 
 
 class TruthLoss(Objective):
     """Cross-entropy of truth, and a ranking of the true ones.
 
-        l = a S + b + log p       logits of all pairs; a and b are learned, p is the share of the
-                                  pictures of the batch that a sentence is true of
+        l = a S + b + log p       logits of all pairs; a and b are learned, p is the share of all
+                                  pictures that a sentence is true of
         classification = weighted mean of -[t log sigma(l) + (1 - t) log sigma(-l)]
         ranking = mean over sentences of -log(sum of e^(a S) over true pictures / sum over all)
                 + the same of pictures over sentences
@@ -60,8 +62,7 @@ class TruthLoss(Objective):
         """Return `loss` and its parts."""
         scaled = self.log_scale.exp() * score(texts, photos)  # a S, (T, P)
         true, known = labels.true == 1, labels.true >= 0
-        share = (true.sum(1) + 0.5) / (known.sum(1) + 1)  # p, never 0 or 1
-        logits = scaled + self.bias + share.to(scaled).log()[:, None]
+        logits = scaled + self.bias + labels.shares.to(scaled).log()[:, None]
         weights = known.to(logits)
         weights[torch.arange(len(weights)), labels.owner] *= OWN
         losses = F.binary_cross_entropy_with_logits(logits, true.to(logits), reduction="none")

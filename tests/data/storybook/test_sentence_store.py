@@ -24,9 +24,13 @@ def few(tmp_path, monkeypatch):
     monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
     monkeypatch.setattr(sentence_store, "PART", 2)
     monkeypatch.setattr(sentence_store, "SAMPLE", 2)
-    sentence_store._language.cache_clear()
+    monkeypatch.setattr(sentence_store, "COUNTED", 20)
+    caches = sentence_store._language, sentence_store._counted_scenes
+    for cached in caches:
+        cached.cache_clear()
     yield
-    sentence_store._language.cache_clear()
+    for cached in caches:
+        cached.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +87,18 @@ def test_the_table_states_what_the_texts_do(scenes):
     expected = labels(sentence_table(sentences), *pictures)
     for _ in range(2):
         assert np.array_equal(labels(sentence_store.read(scenes).table, *pictures), expected)
+
+
+def test_shares_are_those_of_true_sentences(scenes):
+    first = [facts_of(generate_picture(number).scene) for number in range(20)]
+    result = sentence_store.read(scenes)
+    sentences = [sentence for group in plain(scenes) for sentence in group]
+    counts = [sum(sentence.is_true(facts) for facts in first) for sentence in sentences]
+    at_most = (np.array(counts) + 0.5) / 21  # what may be visible is not counted
+    assert (result.shares <= at_most + 1e-6).all()
+    assert (np.isclose(result.shares, at_most)).mean() > 0.9
+    assert 0 < result.shares.min() < 0.03
+    assert 0.5 < result.shares.max() < 1
 
 
 def test_they_are_written_once(scenes, written, tmp_path):

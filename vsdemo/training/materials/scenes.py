@@ -104,7 +104,9 @@ class Scenes(PhotoBatches):
             self.shown.rows(batch.photos),
         )
         known = TruthLabels(
-            owner=torch.from_numpy(owner).to(device()), true=torch.from_numpy(true).to(device())
+            owner=torch.from_numpy(owner).to(device()),
+            true=torch.from_numpy(true).to(device()),
+            shares=torch.from_numpy(self.sentences.shares[rows]).to(device()),
         )
         inputs = self.model.text.prepare([Sentence(self.sentences.texts[row]) for row in rows])
         texts = parts.embed_texts(self.model.text, inputs, self.config.chunk)
