@@ -112,12 +112,15 @@ def train(model, config, captions, features) -> None:
     loss = losses.build(config)
     words = model.text.collate(captions)
     optimizer, label = torch.optim.Adam(model.parameters(), lr=0.02), torch.arange(len(CAPTIONS))
+    own = TruthLabels(
+        label, torch.eye(len(label)), shares=torch.full((len(label),), 1 / len(label))
+    )
     for step in range(150):
         # A constant rate would leave differences between processors at the end.
         optimizer.param_groups[0]["lr"] = 0.02 * min(1, (150 - step) / 50)
         inputs = model.score, model.text(words), model.image(features)
         if config.material == "scenes":  # the objective needs no more than is known here
-            parts = model.objective(*inputs, TruthLabels(label, torch.eye(len(CAPTIONS))))
+            parts = model.objective(*inputs, own)
         else:
             parts = loss(*inputs, label, step / 150)
         optimizer.zero_grad()

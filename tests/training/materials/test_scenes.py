@@ -11,7 +11,7 @@ from tests.support.small_runs import logged, preset_trainer, stopped_at
 from vsdemo import models
 from vsdemo.core import config
 from vsdemo.core.errors import UserError
-from vsdemo.data.storybook import store
+from vsdemo.data.storybook import sentence_store, store
 from vsdemo.data.storybook.facts import facts_of
 from vsdemo.data.storybook.free_scenes import FIRST_FREE, evaluated_content
 from vsdemo.data.storybook.training_sentences import sentences_about
@@ -45,10 +45,17 @@ def few_scenes(tmp_path_factory):
         patch.setenv("VSDEMO_HOME", str(folder / "home"))
         patch.setattr(store, "SPLITS", SPLITS)
         patch.setattr(Scenes, "log_interval", 1)
+        patch.setattr(sentence_store, "COUNTED", 20)
         random_easel.use(patch, folder / "easel" / "model.safetensors")
-        evaluated_content.cache_clear()
+        forget()
         yield
+    forget()
+
+
+def forget():
+    """Clear what is known of other scenes."""
     evaluated_content.cache_clear()
+    sentence_store._counted_scenes.cache_clear()
 
 
 def trainer(out, *settings, data=None):
@@ -155,6 +162,8 @@ def test_labels_are_what_is_true(material, embedded):
                 decided[label] += 1
                 if label >= 0:
                     assert sentence.is_true(facts_of(scene)) == label
+        rows = [material.sentences.texts.index(text) for text in texts]  # any of the same text
+        assert labels.shares.tolist() == material.sentences.shares[rows].tolist()
     assert decided[0] > decided[1] > 12
     assert decided[-1] < decided[0] / 4
 
