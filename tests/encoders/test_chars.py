@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 import torch
 
+from tests.support.half_precision import assert_half_precision_stays_close
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import EOS, PAD, SPECIAL, UNK, Vocab
@@ -143,13 +144,7 @@ def test_every_parameter_gets_a_gradient(encoder, sentences, embed):
 
 @torch.no_grad()
 def test_half_precision_stays_close(encoder, sentences, embed, monkeypatch):
-    monkeypatch.setattr("vsdemo.encoders.recurrent.fast_dtype", lambda: torch.bfloat16)
-    full = embed(encoder, sentences)
-    with torch.autocast("cpu", torch.bfloat16):
-        half = embed(encoder, sentences)
-    assert half.dtype == torch.float32
-    assert not torch.equal(half, full)
-    assert (half * full).sum(1).min() > 0.999
+    assert_half_precision_stays_close(encoder, sentences, embed, monkeypatch)
 
 
 def test_case_and_punctuation_matter_and_unknown_characters_are_alike(encoder, embed):

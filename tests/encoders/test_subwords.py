@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.func import functional_call
 
+from tests.support.half_precision import assert_half_precision_stays_close
 from vsdemo.core.sentences import Sentence
 from vsdemo.encoders.subwords import MOST_WORDS, SubwordGRU, groups_of
 
@@ -167,10 +168,4 @@ def test_dropout_acts_in_training_only(sentences, embed):
 
 @torch.no_grad()
 def test_half_precision_stays_close(encoder, sentences, embed, monkeypatch):
-    monkeypatch.setattr("vsdemo.encoders.recurrent.fast_dtype", lambda: torch.bfloat16)
-    full = embed(encoder, sentences)
-    with torch.autocast("cpu", torch.bfloat16):
-        half = embed(encoder, sentences)
-    assert half.dtype == torch.float32
-    assert not torch.equal(half, full)
-    assert (half * full).sum(1).min() > 0.999
+    assert_half_precision_stays_close(encoder, sentences, embed, monkeypatch)

@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 import torch
 
+from tests.support.half_precision import assert_half_precision_stays_close
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import EOS, PAD, UNK
 from vsdemo.encoders.bow import BagOfWords
@@ -84,13 +85,7 @@ def test_every_parameter_but_the_padding_gets_a_gradient(encoder, sentences, emb
 
 @torch.no_grad()
 def test_half_precision_stays_close(encoder, sentences, embed, monkeypatch):
-    monkeypatch.setattr("vsdemo.encoders.recurrent.fast_dtype", lambda: torch.bfloat16)
-    full = embed(encoder, sentences)
-    with torch.autocast("cpu", torch.bfloat16):
-        half = embed(encoder, sentences)
-    assert half.dtype == torch.float32
-    assert not torch.equal(half, full)
-    assert (half * full).sum(1).min() > 0.999
+    assert_half_precision_stays_close(encoder, sentences, embed, monkeypatch)
 
 
 def test_dropout_acts_in_training_only(vocab, sentences, embed):

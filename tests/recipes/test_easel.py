@@ -323,9 +323,9 @@ def test_classes_of_nothing_cost_nothing(material):
     batch = batches.recolour(
         batches.read(material.pictures, np.arange(2)), 1.0, np.random.default_rng(0)
     )
-    found = losses(EaselWithHeads().eval()(batch.pixels, batch.centres), batch)
-    assert [found[f"{label}_loss"].item() for label in ("colour", *whole_classes())] == [0.0] * 4
-    assert found["loss"].isfinite()
+    parts = losses(EaselWithHeads().eval()(batch.pixels, batch.centres), batch)
+    assert [parts[f"{label}_loss"].item() for label in ("colour", *whole_classes())] == [0.0] * 4
+    assert parts["loss"].isfinite()
 
 
 def test_crops_come_first_and_batches_depend_on_the_seed_only(material):
@@ -479,9 +479,9 @@ def test_measures():
 
 def test_each_box_is_matched_once():
     truth = torch.tensor([[0.0, 0.0, 0.4, 0.4], [0.1, 0.0, 0.5, 0.4]])
-    found = torch.tensor([[0.05, 0.0, 0.45, 0.4], [0.0, 0.0, 0.4, 0.4], [0.0, 0.0, 0.41, 0.41]])
-    assert (overlap(found[:, None], truth)[0] > 0.5).all()  # it would match either
-    assert measure.matches(found, truth) == 2
-    assert measure.matches(found[1:2], truth) == 1
-    assert measure.matches(found[:0], truth) == 0
-    assert measure.matches(found[1:] * 0.5, truth) == 0
+    boxes = torch.tensor([[0.05, 0.0, 0.45, 0.4], [0.0, 0.0, 0.4, 0.4], [0.0, 0.0, 0.41, 0.41]])
+    assert (overlap(boxes[:, None], truth)[0] > 0.5).all()  # it would match either
+    assert measure.matches(boxes, truth) == 2
+    assert measure.matches(boxes[1:2], truth) == 1
+    assert measure.matches(boxes[:0], truth) == 0
+    assert measure.matches(boxes[1:] * 0.5, truth) == 0

@@ -13,7 +13,7 @@ from vsdemo.vision import backbones, proposals, regions
 from vsdemo.vision.backbones.easel import FINE
 from vsdemo.vision.backbones.network import Backbone
 from vsdemo.vision.crops import MOST_THINGS
-from vsdemo.vision.features import FeatureCache, load_backbone
+from vsdemo.vision.features import FeatureCache
 
 BACKBONE = "torchvision/mobilenet_v3_small"
 
@@ -51,7 +51,7 @@ def present(boxes: torch.Tensor) -> torch.Tensor:
 def easel(monkeypatch):
     """The network in memory, whose weights a test can change."""
     network = Backbone(backbones.find_weights("easel"))
-    monkeypatch.setattr(proposals, "_network", lambda weights: network)
+    monkeypatch.setattr(backbones, "load_backbone", lambda weights: network)
     return network.net
 
 
@@ -111,7 +111,7 @@ def test_another_network_can_describe_the_things(photos):
 
 
 def test_networks_that_find_nothing_say_so(images):
-    network = load_backbone(backbones.find_weights(BACKBONE))
+    network = backbones.load_backbone(backbones.find_weights(BACKBONE))
     with pytest.raises(TypeError, match="finds no things"):
         network.find(network.views(images[0], "things"))
 

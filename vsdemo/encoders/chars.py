@@ -13,6 +13,7 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import CHARACTERS, Vocab, tokenize
 from vsdemo.encoders.dropout import WordDropout
 from vsdemo.encoders.heads import Head
+from vsdemo.encoders.pooling import maximum
 from vsdemo.encoders.recurrent import initialise, run
 from vsdemo.encoders.words import SequenceEncoder, Words
 
@@ -132,7 +133,7 @@ class CharRNN(SequenceEncoder):
         if self.attention is not None:
             weights: Tensor = self.attention(states, mask)
             return (weights * states).sum(1)  # sum_t a_t * h_t
-        return states.masked_fill(~mask, -torch.inf).amax(1)
+        return maximum(states, mask)
 
     def forward(self, batch: Words) -> Embeddings:
         """Embed a batch: (B, D)."""

@@ -9,6 +9,7 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.heads import Head
+from vsdemo.encoders.pooling import maximum
 from vsdemo.encoders.recurrent import initialise, run
 from vsdemo.encoders.words import SequenceEncoder, Words
 
@@ -77,17 +78,12 @@ class WordGRU(SequenceEncoder):
         words = self.table(batch.ids)  # (B, T, word_dim)
         states, last = self._run(self.dropout(words), batch.lengths)  # (B, T, D - L)
         if self.pooling == "max":
-            pooled = _maximum(states, batch.mask)
+            pooled = maximum(states, batch.mask)
         elif self.pooling == "mean":
             pooled = (states * batch.mask).sum(1) / batch.mask.sum(1)
         else:
             pooled = last
         pooled = self.dropout(pooled)
         if self.lexical is not None:
-            pooled = torch.cat([pooled, _maximum(self.lexical(words), batch.mask)], dim=-1)
+            pooled = torch.cat([pooled, maximum(self.lexical(words), batch.mask)], dim=-1)
         return Embeddings(self.head(pooled))  # (B, D)
-
-
-def _maximum(x: Tensor, mask: Tensor) -> Tensor:
-    """Return the maximum over the words of each sentence: (B, T, D) -> (B, D)."""
-    return x.masked_fill(~mask, -torch.inf).amax(1)

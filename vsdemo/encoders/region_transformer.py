@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders.heads import Head
+from vsdemo.encoders.pooling import maximum
 from vsdemo.encoders.regions import RegionImage
 
 HEADS = 4
@@ -70,5 +71,5 @@ class RegionTransformer(RegionImage):
         states = self.transformer(torch.cat([queries, regions.x], 1), src_key_padding_mask=~read)
         queries, vectors = states[:, :QUERIES], states[:, QUERIES:]
         mean = Embeddings(vectors, regions.mask).mean()
-        best = vectors.masked_fill(~regions.mask[..., None], -torch.inf).amax(1)
+        best = maximum(vectors, regions.mask[..., None])
         return Embeddings(self.head(self.out(torch.cat([queries.flatten(1), mean, best], -1))))

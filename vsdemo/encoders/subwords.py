@@ -16,6 +16,7 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import CHARACTERS, tokenize
 from vsdemo.encoders import TextEncoder
 from vsdemo.encoders.heads import Head
+from vsdemo.encoders.pooling import maximum, step_mask
 from vsdemo.encoders.recurrent import initialise, run
 
 SIZES = (2, 3, 4)  # letters of a group
@@ -47,8 +48,7 @@ class Subwords(NamedTuple):
     @property
     def mask(self) -> Tensor:
         """(B, T, 1), true where there is a word."""
-        steps = torch.arange(self.words.shape[1], device=self.words.device)
-        return (steps < self.lengths.to(self.words.device)[:, None])[..., None]
+        return step_mask(self.words, self.lengths)
 
 
 class SubwordGRU(TextEncoder):
@@ -111,7 +111,7 @@ class SubwordGRU(TextEncoder):
         """Embed a batch: (B, D)."""
         words = self.table(batch.groups, batch.starts)  # (W, word_dim)
         states, _ = run(self.gru, self.dropout(words[batch.words]), batch.lengths)  # (B, T, 2 .)
-        best = states.masked_fill(~batch.mask, -torch.inf).amax(1)
+        best = maximum(states, batch.mask)
         mean = (states * batch.mask).sum(1) / batch.mask.sum(1)
         return Embeddings(self.head(self.out(torch.cat([best, mean], -1))))
 

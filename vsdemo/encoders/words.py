@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pad_sequence
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import PAD, Vocab
 from vsdemo.encoders import TextEncoder
+from vsdemo.encoders.pooling import step_mask
 
 
 class Words(NamedTuple):
@@ -32,8 +33,7 @@ class Words(NamedTuple):
     @property
     def mask(self) -> Tensor:
         """(B, T, 1), true where there is a word."""
-        steps = torch.arange(self.ids.shape[1], device=self.ids.device)
-        return (steps < self.lengths.to(self.ids.device)[:, None])[..., None]
+        return step_mask(self.ids, self.lengths)
 
 
 class WordEncoder(TextEncoder):

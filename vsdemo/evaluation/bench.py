@@ -26,9 +26,9 @@ from vsdemo.encoders.tree.lstm import TreeLSTM
 from vsdemo.encoders.tree.rnn import TreeRNN
 from vsdemo.encoders.tree.shapes import Chain, Constituents, Positions, Relations
 from vsdemo.encoders.words import SequenceEncoder
-from vsdemo.vision.backbones import family_of, find_weights
+from vsdemo.vision.backbones import family_of, find_weights, load_backbone
 from vsdemo.vision.backbones.clip import load_clip
-from vsdemo.vision.features import VECTOR, FeatureCache, batch_views, encode_views, load_backbone
+from vsdemo.vision.features import VECTOR, FeatureCache, batch_views, encode_views
 
 
 class _GRU(SequenceEncoder):

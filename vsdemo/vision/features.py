@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,7 +26,7 @@ from vsdemo.core.paths import home
 from vsdemo.core.progress import Progress
 from vsdemo.core.stored_features import StoredFeatures
 from vsdemo.vision import backbones, proposals, regions, shards
-from vsdemo.vision.backbones import find_weights
+from vsdemo.vision.backbones import find_weights, load_backbone
 from vsdemo.vision.backbones.weights import Weights
 from vsdemo.vision.crops import CROPS, REGIONS, ViewCutter
 from vsdemo.vision.proposals import PROPOSALS
@@ -46,14 +45,6 @@ PROBE = 4  # photos, enough to measure how long one takes
 VERSION = 1  # to be raised when views or features are computed in another way
 VECTOR, MAP = "vector", "map"  # kinds of features
 FEATURES, BOXES = "features", "boxes"  # tensors of a file
-
-
-@cache
-def load_backbone(weights: Weights) -> Backbone:
-    """Load a backbone once a process."""
-    from vsdemo.vision.backbones.network import Backbone  # torchvision takes seconds to import
-
-    return Backbone(weights)
 
 
 def encode_views(weights: Weights, kind: str, views: Tensor, boxes: Tensor | None) -> Tensor:

@@ -21,7 +21,7 @@ from vsdemo.vision.crops import MOST_REGIONS, MOST_THINGS
 from vsdemo.vision.regions import grid, pad, windows
 
 if TYPE_CHECKING:
-    from vsdemo.vision.backbones.network import Backbone
+    pass
 
 EASEL = "easel"  # name of the backbone that finds things
 
@@ -93,7 +93,7 @@ class FoundThings:
 
     def find(self, photos: Sequence[Image.Image], paths: Sequence[Path | None]) -> Tensor:
         """Run the network on the whole photos."""
-        network = _network(self.weights)
+        network = backbones.load_backbone(self.weights)
         views = torch.cat([network.views(photo, "things") for photo in photos])
         return torch.stack([pad(boxes.tolist(), MOST_THINGS) for boxes in network.find(views)])
 
@@ -127,14 +127,6 @@ NETWORKS: dict[
 def is_available(name: str) -> bool:
     """Return whether regions, or views, need no network that would have to be downloaded."""
     return name not in NETWORKS or NETWORKS[name]()
-
-
-@cache
-def _network(weights: Weights) -> Backbone:
-    """Load an image network once a process."""
-    from vsdemo.vision.backbones.network import Backbone  # torchvision takes seconds to import
-
-    return Backbone(weights)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Twins: examples, and that each differs in the one respect that was asked for."""
+"""Twins: examples, and that each differs in the given respect only."""
 
 import re
 from itertools import pairwise
@@ -207,8 +207,8 @@ def test_most_respects_apply_to_captions_of_pictures():
     messages = [(caption.message, s) for s in pictures for caption in captions_of(s)]
     for respect in RESPECTS:
         rng = Random(0)
-        found = [false_twin(m, respect, visible_facts(s), rng) for m, s in messages]
-        assert sum(bool(each) for each in found) > (5 if respect == "size" else 50), respect
+        others = [false_twin(m, respect, visible_facts(s), rng) for m, s in messages]
+        assert sum(bool(each) for each in others) > (5 if respect == "size" else 50), respect
 
 
 def test_no_twin_joins_what_training_never_shows_together():

@@ -28,8 +28,8 @@ PARK = scene(
 @pytest.fixture(scope="module")
 def pictures():
     """Scenes of pictures and the sentences about each of them."""
-    found = [generate_picture(number).scene for number in range(30)]
-    return [(each, sentences_about(each, Random(each.number))) for each in found]
+    scenes = [generate_picture(number).scene for number in range(30)]
+    return [(each, sentences_about(each, Random(each.number))) for each in scenes]
 
 
 def many_about(any_scene, tries: int = 100):

@@ -123,9 +123,9 @@ def test_labels_of_pictures_are_those_of_the_plain_function():
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=4))
 def test_labels_of_random_scenes_are_those_of_the_plain_function(seeds):
-    found = [random_scene(seed) for seed in seeds]
-    sentences = sentences_about(found[0], Random(seeds[0]))
-    assert_labels_are_plain(sentences, found)
+    scenes = [random_scene(seed) for seed in seeds]
+    sentences = sentences_about(scenes[0], Random(seeds[0]))
+    assert_labels_are_plain(sentences, scenes)
 
 
 @pytest.mark.parametrize(

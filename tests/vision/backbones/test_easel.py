@@ -4,9 +4,8 @@ import math
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
-from vsdemo.core.errors import UserError
 from vsdemo.vision.backbones import FAMILIES, find_weights, is_available
 from vsdemo.vision.backbones.easel import (
     CERTAIN,
@@ -83,11 +82,11 @@ def test_decode_equals_a_plain_loop():
 def test_things_are_the_most_certain_peaks(easel, pixels):
     """Best first, at most as many as a picture has; a plain loop finds the same."""
     with torch.no_grad():
-        found = easel.find(pixels)
+        things = easel.find(pixels)
         fine = easel.maps(pixels).fine
         chances, shifts = easel.centres(fine)[:, 0].sigmoid(), easel.boxes(fine)
     size = chances.shape[1:]
-    for picture, boxes in enumerate(found):
+    for picture, boxes in enumerate(things):
         peaks = []
         for row in range(size[0]):
             for column in range(size[1]):
@@ -188,26 +187,3 @@ def test_weights_are_loaded(easel, easel_file):
         expected = easel((views / 255 - 0.5) / 0.25)
     for result, exact in zip(results, expected, strict=True):
         torch.testing.assert_close(result, exact, rtol=0, atol=0.05 * float(exact.abs().max()))
-
-
-@pytest.mark.parametrize("damage", ["cut", "empty", "another network", "a tensor less"])
-def test_damaged_file_is_reported(damage, easel_file):
-    state = load_file(easel_file)
-    if damage == "another network":
-        save_file({"weight": torch.zeros(3)}, easel_file)
-    elif damage == "a tensor less":
-        save_file({k: t for k, t in state.items() if k != "boxes.weight"}, easel_file)
-    else:
-        whole = easel_file.read_bytes()
-        easel_file.write_bytes(whole[: {"cut": 100_000, "empty": 0}[damage]])
-    with pytest.raises(UserError, match=r"easel.*get that file again\.$") as caught:
-        Backbone(find_weights("easel"))
-    assert "\n" not in str(caught.value)
-
-
-def test_missing_file_is_reported(easel_file):
-    easel_file.unlink()
-    assert not is_available("easel")
-    with pytest.raises(UserError, match="git restore checkpoints/easel") as caught:
-        find_weights("easel")
-    assert "\n" not in str(caught.value)

@@ -37,7 +37,7 @@ from vsdemo.data.storybook.pictures import is_held_out
 from vsdemo.data.storybook.scene import Scene
 from vsdemo.data.storybook.store import captions_of
 
-__all__ = ["HOW_TO_GET", "captions_of", "check", "drawn", "load", "photos", "scenes"]
+__all__ = ["HOW_TO_GET", "captions_of", "check", "drawn", "load", "of_examples", "photos", "scenes"]
 
 HOW_TO_GET = "5,500 pictures, drawn by vsdemo when they are first used"
 
@@ -63,11 +63,15 @@ def drawn(
     numbers: Sequence[int], split: str = "all", progress: Progress | None = None
 ) -> CaptionSet:
     """Return the pictures of some numbers with their captions; any number has a picture."""
-    examples = store.read_examples(numbers, progress)
+    return of_examples(store.read_examples(numbers, progress), split)
+
+
+def of_examples(examples: Sequence[store.Example], split: str) -> CaptionSet:
+    """Return the pictures of examples with their captions."""
     return CaptionSet(
         name="storybook",
         split=split,
-        photos=tuple(store.photo(number) for number in numbers),
+        photos=tuple(store.photo(example.scene.number) for example in examples),
         captions=tuple(text for example in examples for text in example.captions),
         photo_of=tuple(i for i, example in enumerate(examples) for _ in example.captions),
     )

@@ -7,9 +7,9 @@ something: the true one what the picture does not show, the false one what it sh
 the share of its pairs in which the true sentence has the higher score; chance is 50. `mean` is that
 of the respects of SUMMED.
 
-Some pairs can be told without a look at the picture. The twin of `count` always names more things,
-as "two dogs" is true of three dogs, too. That of `time` and `weather` often names one where the
-caption names none, and that of `roles` may be absurd, such as a drum that holds a boy.
+In some pairs the sentences alone give the answer away. The twin of `count` always names more
+things, as "two dogs" is true of three dogs, too. That of `time` and `weather` often names one where
+the caption names none, and that of `roles` may be absurd, such as a drum that holds a boy.
 """
 
 from __future__ import annotations

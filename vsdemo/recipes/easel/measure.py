@@ -29,20 +29,20 @@ def measure(model: EaselWithHeads, pictures: Pictures) -> dict[str, Any]:
     model.eval()
     right: Counter[str] = Counter()
     total: Counter[str] = Counter()
-    hits = found_count = thing_count = 0
+    hits = box_count = thing_count = 0
     for rows in np.split(np.arange(len(pictures)), range(PICTURES, len(pictures), PICTURES)):
         batch = read(pictures, rows).to(device())
         with autocast():
             prediction = model(batch.pixels, batch.centres)
-            found = model.find(batch.pixels)
+            boxes = model.find(batch.pixels)
         _count_right(prediction, batch, right, total)
-        truth = [boxes[present] for boxes, present in zip(batch.boxes, batch.present, strict=True)]
-        hits += sum(map(matches, found, truth))
-        found_count += sum(map(len, found))
+        truth = [own[present] for own, present in zip(batch.boxes, batch.present, strict=True)]
+        hits += sum(map(matches, boxes, truth))
+        box_count += sum(map(len, boxes))
         thing_count += sum(map(len, truth))
     return {
         "recall": _percent(hits, thing_count),
-        "precision": _percent(hits, max(1, found_count)),
+        "precision": _percent(hits, max(1, box_count)),
         "accuracy": {label: _percent(right[label], total[label]) for label in right},
     }
 
@@ -64,14 +64,14 @@ def _count_right(
             total[label] += int((numbers != MISSING).sum())
 
 
-def matches(found: Tensor, truth: Tensor) -> int:
+def matches(boxes: Tensor, truth: Tensor) -> int:
     """Return how many boxes of a picture are found; the best pairs are matched first.
 
     Args:
-        found: (F, 4).
+        boxes: Found ones, (F, 4).
         truth: (T, 4).
     """
-    overlaps = overlap(found[:, None].float(), truth)  # (F, T)
+    overlaps = overlap(boxes[:, None].float(), truth)  # (F, T)
     count = 0
     while overlaps.numel() and overlaps.max() >= ENOUGH:
         row, column = divmod(int(overlaps.argmax()), overlaps.shape[1])

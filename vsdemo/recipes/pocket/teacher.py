@@ -24,8 +24,7 @@ from vsdemo.core import tensors
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import checkpoints_root
 from vsdemo.models import checkpoint
-from vsdemo.vision.backbones import find_weights
-from vsdemo.vision.features import load_backbone
+from vsdemo.vision.backbones import find_weights, load_backbone
 
 TEACHER = "torchvision/densenet169"
 COMPONENTS = 384  # principal components of the teacher's maps

@@ -46,8 +46,9 @@ class Scenes(PhotoBatches):
                 raise UserError(check.message)
         self.dataset = self.usual_dataset
         examples = store.read_examples(_numbers(self.config))
-        self.scenes = [example.scene for example in examples if may_train(example.scene)]
-        self.train_set = storybook.drawn([scene.number for scene in self.scenes], "train")
+        examples = [example for example in examples if may_train(example.scene)]
+        self.scenes = [example.scene for example in examples]
+        self.train_set = storybook.of_examples(examples, "train")
         self.dev_set = storybook.load("dev")
         self._check_train_set()
 

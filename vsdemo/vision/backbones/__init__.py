@@ -8,6 +8,9 @@ importing torchvision takes seconds and a search over cached features does not n
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TYPE_CHECKING
+
 from vsdemo.core.errors import UserError
 from vsdemo.vision.backbones.families import (
     ClipFamily,
@@ -17,6 +20,9 @@ from vsdemo.vision.backbones.families import (
     UnknownBackbone,
 )
 from vsdemo.vision.backbones.weights import BROKEN, Weights, content_hash, reason_of
+
+if TYPE_CHECKING:
+    from vsdemo.vision.backbones.network import Backbone
 
 CLIP = "clip:"
 FAMILIES: dict[str, Family] = {  # by what the names of backbones start with
@@ -52,6 +58,18 @@ def find_weights(backbone: str) -> Weights:
             "the models/ folder below VSDEMO_DATA."
         ) from None
     return Weights(backbone, path, content_hash(path) if path else "random")
+
+
+@cache
+def load_backbone(weights: Weights) -> Backbone:
+    """Load a backbone once a process.
+
+    Raises:
+        UserError: As `Backbone`.
+    """
+    from vsdemo.vision.backbones.network import Backbone  # torchvision takes seconds to import
+
+    return Backbone(weights)
 
 
 def _unknown(backbone: str) -> UserError:

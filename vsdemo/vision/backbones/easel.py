@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from PIL.Image import Resampling
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from vsdemo.vision.backbones.folding import fold_norms
-from vsdemo.vision.backbones.network import Network
+from vsdemo.vision.backbones.network import OwnNetwork
+from vsdemo.vision.backbones.weights import read
 from vsdemo.vision.crops import InputSpec
 from vsdemo.vision.regions import FRAME, LEAST
 
@@ -68,7 +67,7 @@ class Block(nn.Module):
         return torch.relu(x + self.layers(x))
 
 
-class Easel(Network):
+class Easel(OwnNetwork):
     """The network: pixels (B, 3, H, W) to a vector (B, FEATURES) and a map (B, MIDDLE, H/8, W/8).
 
     The vector describes the whole picture: setting, time and weather.
@@ -108,14 +107,7 @@ class Easel(Network):
         self.thing = _description(COARSE + MIDDLE + FINE)
         self.whole = _description(2 * COARSE)
         if path:
-            self.load_state_dict({name: t.float() for name, t in load_file(path).items()})
-
-    @classmethod
-    def load(cls, name: str, path: Path | None) -> Self:
-        """Build the only network, whose `name` is empty, for inference and load its weights."""
-        network = cls(path).eval()
-        fold_norms(network)
-        return network
+            self.load_state_dict(read(path))
 
     def maps(self, pixels: Tensor) -> Maps:
         """Compute the maps of pixels (B, 3, H, W)."""
@@ -183,8 +175,8 @@ class Easel(Network):
         result = []
         for chances, places in zip(certain.where(peaks, 0.0), boxes, strict=True):
             best = chances.flatten().topk(THINGS)
-            found = places.flatten(0, 1)[best.indices[best.values > CERTAIN]].clamp(0, 1)
-            result.append(found[((found[:, 2:] - found[:, :2]) > LEAST).all(1)])
+            kept = places.flatten(0, 1)[best.indices[best.values > CERTAIN]].clamp(0, 1)
+            result.append(kept[((kept[:, 2:] - kept[:, :2]) > LEAST).all(1)])
         return result
 
     @staticmethod

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from vsdemo.core.device import autocast, device
 from vsdemo.vision.backbones import family_of
+from vsdemo.vision.backbones.folding import fold_norms
 from vsdemo.vision.backbones.weights import BROKEN, Weights, misfit
 from vsdemo.vision.crops import CROPS, InputSpec
 
@@ -88,6 +89,20 @@ class Network(nn.Module):
 
         def __call__(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
             """Run `forward`."""
+
+
+class OwnNetwork(Network):
+    """Base class of our own networks, whose constructors take the file of weights.
+
+    There is one network of each class, so it has no other name.
+    """
+
+    @classmethod
+    def load(cls, name: str, path: Path | None) -> Self:
+        """Build the network for inference and load its weights."""
+        network = cls(path).eval()
+        fold_norms(network)
+        return network
 
 
 def _load(weights: Weights) -> Network:

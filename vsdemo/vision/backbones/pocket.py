@@ -7,16 +7,15 @@ last two stages, squeeze-and-excitation (Hu et al. 2018).
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from PIL.Image import Resampling
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from vsdemo.vision.backbones.folding import fold_norms
-from vsdemo.vision.backbones.network import Network
+from vsdemo.vision.backbones.network import OwnNetwork
+from vsdemo.vision.backbones.weights import read
 from vsdemo.vision.crops import IMAGENET_MEAN, IMAGENET_STD, InputSpec
 
 
@@ -96,7 +95,7 @@ class Block(nn.Module):
         return torch.relu(self.layers(x) + self.shortcut(x))
 
 
-class Pocket(Network):
+class Pocket(OwnNetwork):
     """The network: pixels (B, 3, H, W) to a vector (B, 512) and a map (B, 512, H/32, W/32).
 
     The vector is the mean of the map over its places.
@@ -134,14 +133,7 @@ class Pocket(Network):
         layers += [*_convolution(inputs, FEATURES, 1), nn.ReLU()]
         self.layers = nn.Sequential(*layers)
         if path:
-            self.load_state_dict({name: t.float() for name, t in load_file(path).items()})
-
-    @classmethod
-    def load(cls, name: str, path: Path | None) -> Self:
-        """Build the only network, whose `name` is empty, for inference and load its weights."""
-        network = cls(path).eval()
-        fold_norms(network)
-        return network
+            self.load_state_dict(read(path))
 
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         """Compute the vector and the last map."""
