@@ -6,9 +6,10 @@ from threading import Lock
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 from vsdemo.core.device import fast_dtype
 
@@ -66,8 +67,23 @@ def run(network: nn.GRU | nn.LSTM, x: Tensor, lengths: Tensor | None = None) -> 
         weights = {name: w.to(dtype) for name, w in network.named_parameters()}
         states, last = functional_call(network, weights, (inputs,))
     if lengths is not None:
-        states, _ = pad_packed_sequence(states, batch_first=True)
+        states = _padded(states, lengths)
     return states, last
+
+
+def _padded(packed: PackedSequence, lengths: Tensor) -> Tensor:
+    """Return the steps of packed sequences, with zeros after the end of each: (B, T, D).
+
+    The gradient of `pad_packed_sequence` copies the whole batch once a step.
+    """
+    steps = torch.arange(len(packed.batch_sizes))
+    starts = packed.batch_sizes.cumsum(0) - packed.batch_sizes
+    assert packed.unsorted_indices is not None
+    rows = starts + packed.unsorted_indices.cpu()[:, None]  # (B, T) of `packed.data`
+    nothing = len(packed.data)
+    rows = rows.where(steps < lengths[:, None], nothing).to(packed.data.device)
+    data = F.pad(packed.data, (0, 0, 0, 1))
+    return data.index_select(0, rows.flatten()).unflatten(0, rows.shape)
 
 
 def _operator(
