@@ -35,6 +35,13 @@ def test_a_model_of_characters_gets_the_words_of_its_captions(own_folders, tmp_p
     assert "circle" in model.text.training_words
 
 
+def test_words_that_a_training_has_stored_stay(own_folders, tmp_path):
+    trainer(tmp_path / "run", "epochs=1", preset="char_gru").run()
+    checkpoint.save_training_words(tmp_path / "run", ["puppy"])
+    calibration.calibrate(tmp_path / "run")
+    assert checkpoint.load(tmp_path / "run")[0].text.training_words.words == ("puppy",)
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -15,6 +15,7 @@ from vsdemo.data import datasets
 from vsdemo.training import preflight
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.materials import photos as photos_material
+from vsdemo.vision.backbones import most_features
 from vsdemo.vision.features import FeatureCache
 
 SETTINGS = (f"backbone={BACKBONE}", "crops=center")
@@ -142,7 +143,8 @@ def test_drawings_that_are_missing_need_disk_space(own_home):
         features[1]
         == "The features of about 4,500 pictures will be computed first, by pocket (whole)."
     )
-    needed = 300_000_000 + 4500 * (photos_material.DRAWING_SIZE + photos_material.FEATURE_SIZE)
+    features_size = most_features("pocket") * photos_material.FEATURE_SIZE
+    needed = 300_000_000 + 4500 * (photos_material.DRAWING_SIZE + features_size)
     assert f"about {needed / 1e6:.0f} MB are needed" in disk[1]
     few = JobSpec("gru", "storybook", ("backbone=pocket", "crops=whole", "photos=100"))
     assert results(few)[0][1].startswith("600 pictures")

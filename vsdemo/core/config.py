@@ -265,6 +265,11 @@ class Config(BaseModel):
         """Whether a teacher can be set: the model learns from photos, in gradient steps."""
         return self.material == "photos"
 
+    @property
+    def also_learns_from(self) -> str:
+        """What the model learns from beside the train split, as a sentence; empty for most."""
+        return ""
+
     @model_validator(mode="after")
     def _teacher_fits(self) -> Self:
         if self.teacher and not self.takes_teacher:

@@ -82,8 +82,8 @@ def _padded(packed: PackedSequence, lengths: Tensor) -> Tensor:
     rows = starts + packed.unsorted_indices.cpu()[:, None]  # (B, T) of `packed.data`
     nothing = len(packed.data)
     rows = rows.where(steps < lengths[:, None], nothing).to(packed.data.device)
-    data = F.pad(packed.data, (0, 0, 0, 1))
-    return data.index_select(0, rows.flatten()).unflatten(0, rows.shape)
+    states: Tensor = F.pad(packed.data, (0, 0, 0, 1)).index_select(0, rows.flatten())
+    return states.view(*rows.shape, -1)
 
 
 def _operator(

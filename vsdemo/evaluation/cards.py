@@ -88,6 +88,7 @@ def card(name: str, spec: Spec, metrics: Mapping[str, Result], log: Path) -> str
     text = measured.card or GENERIC
     paragraphs = [
         *_origin(name, spec, measured, list(events.read(log))),
+        spec.config.also_learns_from,
         _features(spec),
         _vectors(spec),
         _teacher(spec),

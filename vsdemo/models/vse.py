@@ -79,6 +79,14 @@ class VseConfig(SymmetricConfig):
     layers: Layers = 3
     dropout: Dropout = 0.1
 
+    @property
+    def also_learns_from(self) -> str:
+        """How many scenes are drawn beside those of train."""
+        return (
+            f"It also learned from {self.scenes:,} drawn scenes beside those of train, none of "
+            "which shows what\na scene of dev, test or `compositional` shows."
+        )
+
 
 def build(config: VseConfig, vocab: Vocab, features: int) -> DualEncoder:
     """A transformer over regions and a GRU over words made of letters, with the cosine.

@@ -23,7 +23,8 @@ def calibrate(folder: AnyPath, split: str = "dev") -> MatchThreshold:
     """Calibrate a checkpoint on captions of the data set of its training, and store the result.
 
     The file is for galleries without captions, and for the same data set. For a model that reads
-    characters, the words of the training captions are stored, too, because unknown words count.
+    characters, the words of the training captions are stored, too, because unknown words count,
+    unless its training has stored those that it learned.
 
     Raises:
         UserError: The checkpoint is damaged or without photos, or the data set is missing or has no
@@ -34,7 +35,7 @@ def calibrate(folder: AnyPath, split: str = "dev") -> MatchThreshold:
     checkpoint.check_photos(spec)
     model, _, _ = checkpoint.load(folder)
     text: Any = model.text
-    if text.reads_characters:
+    if text.reads_characters and text.training_words is None:
         checkpoint.save_training_words(folder, datasets.find(spec.dataset).words())
         model, _, _ = checkpoint.load(folder)
     data = load_photos(spec, split)

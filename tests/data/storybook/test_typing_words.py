@@ -6,7 +6,13 @@ from random import Random
 import pytest
 
 from tests.support.storybook_scenes import WORDS, phrases_of
-from vsdemo.data.storybook.typing_words import FILE, PhraseTable, load_typing_words, plural
+from vsdemo.data.storybook.typing_words import (
+    FILE,
+    PhraseTable,
+    load_typing_words,
+    plural,
+    vocabulary,
+)
 
 TABLES = tomllib.loads(FILE.read_text(encoding="utf-8"))
 STYLE = load_typing_words()
@@ -80,6 +86,15 @@ def test_misspellings_are_no_words_of_captions():
     wrong = {each for several in STYLE.misspellings.values() for each in several}
     assert set(STYLE.misspellings) <= set(WORDS.words())
     assert not wrong & STYLE.known
+
+
+def test_the_vocabulary_has_the_words_of_captions_and_typed_ones_and_no_mistakes():
+    words = vocabulary()
+    assert words[: len(WORDS.words())] == WORDS.words()
+    assert {"puppy", "grownup", "pictures", "without", "pursued", "rainy"} <= set(words)
+    wrong = {each for several in STYLE.misspellings.values() for each in several}
+    assert not wrong & set(words)
+    assert all(word == word.lower() and "{" not in word for word in words)
 
 
 def test_the_longest_phrase_counts():

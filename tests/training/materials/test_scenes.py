@@ -11,10 +11,12 @@ from tests.support.small_runs import logged, preset_trainer, stopped_at
 from vsdemo import models
 from vsdemo.core import config
 from vsdemo.core.errors import UserError
+from vsdemo.core.sentences import Sentence
 from vsdemo.data.storybook import sentence_store, store
 from vsdemo.data.storybook.facts import facts_of
 from vsdemo.data.storybook.free_scenes import FIRST_FREE, evaluated_content
 from vsdemo.data.storybook.training_sentences import sentences_about
+from vsdemo.evaluation import cards
 from vsdemo.models import checkpoint
 from vsdemo.training import materials, preflight
 from vsdemo.training.jobs.spec import JobSpec
@@ -35,6 +37,7 @@ SMALL = (
     "learning_rate=0.01",
 )
 EPOCH = 3  # steps
+NOUNS = ("puppies", "wombats")  # of typed sentences, though of no caption; of neither
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -208,6 +211,17 @@ def test_training_learns_and_measures(whole):
         assert {"captions", "pictures", "typed", "typed_3", "rsum"} <= set(event)
     (done,) = logged(whole, "done")
     assert done["best_captions"] == max(event["captions"] for event in evaluations)
+
+
+def test_a_checkpoint_knows_the_words_of_typed_sentences(whole):
+    model, _, _ = checkpoint.load(whole)
+    puppies, wombats = (model.text.known_share(Sentence(f"two {word}")) for word in NOUNS)
+    assert (puppies, wombats) == (1, 0.5)
+
+
+def test_the_card_says_that_there_are_scenes_beside_those_of_train(whole):
+    card = cards.card("vse", checkpoint.read_spec(whole), {}, whole / "events.jsonl")
+    assert "It also learned from 2 drawn scenes" in card
 
 
 def test_a_stopped_training_resumes_to_the_same_weights(tmp_path, whole):

@@ -5,7 +5,13 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from vsdemo.core.errors import UserError
-from vsdemo.vision.backbones import FAMILIES, find_weights, is_available
+from vsdemo.vision.backbones import (
+    FAMILIES,
+    find_weights,
+    how_to_get,
+    is_available,
+    most_features,
+)
 from vsdemo.vision.backbones.easel import Easel
 from vsdemo.vision.backbones.network import Backbone
 from vsdemo.vision.backbones.pocket import Pocket
@@ -48,6 +54,18 @@ def test_damaged_file_is_reported(damage, name, file):
 def test_missing_file_is_reported(name, file):
     file.unlink()
     assert not is_available(name)
+    assert "it comes with vsdemo" in how_to_get(name)
     with pytest.raises(UserError, match=f"git restore checkpoints/{name}") as caught:
         find_weights(name)
     assert "\n" not in str(caught.value)
+
+
+def test_no_photo_or_region_has_more_numbers_than_estimated(name):
+    network, _ = NETWORKS[name]
+    size = network.spec.size
+    pixels, boxes = torch.zeros(1, 3, size, size), torch.tensor([[[0.2, 0.2, 0.5, 0.5]]])
+    with torch.inference_mode():
+        vector, grid = network().eval()(pixels)
+        region = network().eval().describe(pixels, boxes)
+    assert max(vector.shape[1], grid.shape[1], region.shape[2]) == most_features(name)
+    assert most_features("of no family") > most_features("pocket")

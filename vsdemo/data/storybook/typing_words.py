@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from vsdemo.data import packaged
 from vsdemo.data.storybook.lexicon import Lexicon, head_index, load_lexicon
 from vsdemo.data.text import inflection
 from vsdemo.data.text.participles import past_participle
+from vsdemo.data.text.vocab import tokenize
 
 FILE = Path(__file__).with_name("typing_style.toml")
 FUNCTION_WORDS = ("another", "any", "do", "does", "other")  # beside those of the lexicon
@@ -34,6 +36,11 @@ class PhraseTable:
         for phrase in sorted(self.others, key=lambda phrase: -len(phrase.split())):
             words = tuple(phrase.split())
             self._starts.setdefault(words[0], []).append(words)
+
+    def phrases(self) -> Iterator[str]:
+        """Yield what can stand for any phrase."""
+        for others in self.others.values():
+            yield from others
 
     def replace(
         self, words: Sequence[str], chance: float, rng: Random, without: str = ""
@@ -118,6 +125,23 @@ def load_typing_words() -> TypingWords:
         misspellings=tables["misspellings"],
         known=frozenset((*lexicon.words(), *FUNCTION_WORDS, *_words([tables, [*others.values()]]))),
     )
+
+
+@cache
+def vocabulary() -> tuple[str, ...]:
+    """Return all words of captions and of typed sentences, rightly spelt, those of captions first.
+
+    Raises:
+        DamagedFile: If the file of typed words has changed.
+    """
+    style = load_typing_words()
+    tables = (style.others, style.weather_adjectives, style.keywords)
+    phrases = [*style.pairs, *(phrase for table in tables for phrase in table.phrases())]
+    for templates in (style.requests, style.negations):
+        phrases += [template for options in templates.values() for template in options]
+    texts = (re.sub(r"{\w*}", " ", phrase) for phrase in phrases)
+    words = (word for text in texts for word in tokenize(text))
+    return tuple(dict.fromkeys((*load_lexicon().words(), *FUNCTION_WORDS, *words)))
 
 
 def _others(tables: Mapping[str, Any], lexicon: Lexicon) -> dict[str, list[str]]:

@@ -34,13 +34,12 @@ from vsdemo.training.probe import Probe
 from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.schedule import epoch_batches
 from vsdemo.training.size import Amounts
-from vsdemo.vision.backbones import is_available
+from vsdemo.vision.backbones import how_to_get, is_available, most_features
 from vsdemo.vision.crops import CROPS, VIEWS
 from vsdemo.vision.features import FeatureCache, photo_key
 
 DRAWING_SIZE = 60_000  # bytes of a picture that is drawn, at most
-FEATURES = 2048  # numbers of a photo or a region, at most
-FEATURE_SIZE = 2 * FEATURES  # bytes
+FEATURE_SIZE = 2  # bytes of a number
 CAPTIONS = 5  # of a photo, in most data sets
 SAMPLE = 24  # photos that are looked up in the feature cache to estimate how many are missing
 
@@ -110,13 +109,13 @@ class Photos(Pairs):
             configs.append(teacher.read_spec(config.teacher).config)
         for backbone, crops in dict.fromkeys((c.backbone, c.crops) for c in configs):
             if not is_available(backbone):
-                checks.append(Check(False, _missing_backbone(backbone)))
+                checks.append(Check(False, how_to_get(backbone)))
                 return Requirements(checks)
             left = missing + _count_without_features(FeatureCache(backbone, crops), existing)
             work = f"The features of about {left:,} pictures will be computed first"
             work = work if left else "All features are cached"
             checks.append(Check(True, f"{work}, by {backbone} ({crops})."))
-            disk += left * FEATURE_SIZE * CROPS[crops].vectors
+            disk += left * most_features(backbone) * FEATURE_SIZE * CROPS[crops].vectors
         return Requirements(checks, disk)
 
     @classmethod
@@ -129,7 +128,7 @@ class Photos(Pairs):
             pairs=train * (CAPTIONS if config.sampling == "all" else 1),
             photos=train + dev if datasets.find(name).has_photos else dev,
             vectors=CROPS[config.crops].vectors,
-            features=FEATURES,
+            features=most_features(config.backbone),
         )
 
     @classmethod
@@ -257,10 +256,6 @@ def _has_photos(name: str) -> bool:
         return bool(datasets.photos(name, "train"))
     except (UserError, OSError, ValueError, KeyError):
         return False
-
-
-def _missing_backbone(backbone: str) -> str:
-    return f"The backbone {backbone} is missing; download it (`vsdemo fetch`) or choose pocket."
 
 
 def _count_without_features(cache: FeatureCache, photos: Sequence[Path]) -> int:

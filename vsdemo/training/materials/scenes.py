@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from vsdemo.core.config import Config
 from vsdemo.core.device import device
@@ -19,9 +20,11 @@ from vsdemo.data.storybook import sentence_store, store
 from vsdemo.data.storybook.facts import facts_of
 from vsdemo.data.storybook.free_scenes import FIRST_FREE, may_train
 from vsdemo.data.storybook.truth import fact_table, labels
+from vsdemo.data.storybook.typing_words import vocabulary
 from vsdemo.data.storybook.visible_facts import visible_facts
 from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks.truth import Truth
+from vsdemo.models import checkpoint
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.truth_loss import TruthLabels
 from vsdemo.models.vse import VseConfig
@@ -112,6 +115,11 @@ class Scenes(PhotoBatches):
         inputs = self.model.text.prepare([Sentence(self.sentences.texts[row]) for row in rows])
         texts = parts.embed_texts(self.model.text, inputs, self.config.chunk)
         return texts, self._embed_photos(torch.from_numpy(batch.photos).to(device())), known
+
+    def save(self, folder: Path, model: nn.Module, *, atomic: bool = False) -> None:
+        """Write a checkpoint, with the words of typed sentences, which captions do not have."""
+        super().save(folder, model, atomic=atomic)
+        checkpoint.save_training_words(folder, vocabulary())
 
     def _measure(self, model: DualEncoder) -> dict[str, Any]:
         """Return how many first answers are true on dev, beside the retrieval metrics."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from vsdemo.core.errors import UserError
 from vsdemo.vision.backbones.families import (
+    FEATURES,
     ClipFamily,
     Family,
     OwnFamily,
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 CLIP = "clip:"
 FAMILIES: dict[str, Family] = {  # by what the names of backbones start with
-    "pocket": OwnFamily("pocket", "vsdemo.vision.backbones.pocket:Pocket"),
-    "easel": OwnFamily("easel", "vsdemo.vision.backbones.easel:Easel"),
+    "pocket": OwnFamily("pocket", "vsdemo.vision.backbones.pocket:Pocket", features=672),
+    "easel": OwnFamily("easel", "vsdemo.vision.backbones.easel:Easel", features=256),
     "torchvision/": TorchvisionFamily(),
     CLIP: ClipFamily(),
 }
@@ -103,6 +104,23 @@ def is_available(backbone: str) -> bool:
     except UnknownBackbone:
         return False
     return family.is_available(name)
+
+
+def how_to_get(backbone: str) -> str:
+    """Return a sentence that says that a backbone is missing or unknown, and what to do."""
+    try:
+        family, name = family_of(backbone)
+    except UnknownBackbone:
+        return str(_unknown(backbone))
+    return family.how_to_get(name)
+
+
+def most_features(backbone: str) -> int:
+    """Return how many numbers a photo or a region has at most, by the family of the backbone."""
+    try:
+        return family_of(backbone)[0].features
+    except UnknownBackbone:
+        return FEATURES
 
 
 def family_of(backbone: str) -> tuple[Family, str]:

@@ -17,6 +17,7 @@ from vsdemo.vision.backbones.weights import hub_file, hub_folder, local_file
 HUB, LOCAL = "hf-hub:", "local-dir:"
 CONFIG = hub.CONFIG
 WEIGHTS = (hub.WEIGHTS, "open_clip_pytorch_model.bin")  # as open_clip looks for them
+FEATURES = 2048  # numbers of a photo or a region, at most
 
 
 class UnknownBackbone(Exception):
@@ -28,9 +29,11 @@ class Family(Protocol):
 
     Attributes:
         network: Dotted name of the class of its networks, "module:Class", imported when needed.
+        features: Numbers of a photo or a region, at most.
     """
 
     network: str
+    features: int
 
     def find(self, name: str) -> Path | None:
         """Return the file of a network's weights, downloading it if it is missing.
@@ -49,6 +52,9 @@ class Family(Protocol):
     def is_available(self, name: str) -> bool:
         """Return whether a network's weights are known to be available without a download."""
 
+    def how_to_get(self, name: str) -> str:
+        """Return a sentence that says that a network is missing and what to do."""
+
 
 class OwnFamily:
     """A network of our own, which comes with the project; there is one, so it has no other name.
@@ -56,10 +62,11 @@ class OwnFamily:
     Args:
         title: What its name starts with, and the folder of its weights in checkpoints/.
         network: As that of `Family`.
+        features: As that of `Family`.
     """
 
-    def __init__(self, title: str, network: str) -> None:
-        self.title, self.network = title, network
+    def __init__(self, title: str, network: str, features: int) -> None:
+        self.title, self.network, self.features = title, network, features
         self.file = ROOT / "checkpoints" / title / "model.safetensors"
 
     def find(self, name: str) -> Path:
@@ -67,10 +74,7 @@ class OwnFamily:
         if name:
             raise UnknownBackbone
         if not self.file.is_file():
-            raise UserError(
-                f"The image network {self.title} is missing: {self.file}; it comes with vsdemo, so "
-                f"get that file again (`git restore checkpoints/{self.title}`)."
-            )
+            raise UserError(self.how_to_get(name))
         checksums.check(self.file)
         return self.file
 
@@ -78,11 +82,19 @@ class OwnFamily:
         """Return whether the file exists."""
         return not name and self.file.is_file()
 
+    def how_to_get(self, name: str) -> str:
+        """Return that the network comes with vsdemo."""
+        return (
+            f"The image network {self.title} is missing: {self.file}; it comes with vsdemo, so "
+            f"get that file again (`git restore checkpoints/{self.title}`)."
+        )
+
 
 class TorchvisionFamily:
     """torchvision's classifiers: torchvision/<name>."""
 
     network = "vsdemo.vision.backbones.classifier:Classifier"
+    features = FEATURES
 
     def find(self, name: str) -> Path:
         """Return a file in VSDEMO_DATA, or torchvision's own, downloading it if it is missing."""
@@ -95,6 +107,10 @@ class TorchvisionFamily:
         if local_file(name):
             return True
         return name not in DOWNLOADS and any(hub_folder().glob(f"{name}-*.pth"))
+
+    def how_to_get(self, name: str) -> str:
+        """Return that the network can be downloaded."""
+        return _downloadable(f"torchvision/{name}")
 
     def _download(self, name: str) -> Path:
         from torchvision import models  # takes seconds to import
@@ -125,6 +141,7 @@ class ClipFamily:
     """
 
     network = "vsdemo.vision.backbones.clip:Clip"
+    features = FEATURES
 
     def find(self, name: str) -> Path | None:
         """Return the file of weights; None for random ones. Nothing is downloaded.
@@ -154,6 +171,10 @@ class ClipFamily:
         except (UnknownBackbone, UserError):
             return False
         return True
+
+    def how_to_get(self, name: str) -> str:
+        """Return that the network can be downloaded."""
+        return _downloadable(f"clip:{name}")
 
     def repository(self, name: str) -> str:
         """Return the OWNER/NAME of a model on the Hugging Face Hub.
@@ -237,3 +258,7 @@ def weights_in(folder: Path) -> Path:
         if (folder / name).is_file():
             return folder / name
     raise UserError(f"{folder} has a {CONFIG}, but no weights; put {WEIGHTS[0]} beside it.")
+
+
+def _downloadable(backbone: str) -> str:
+    return f"The backbone {backbone} is missing; download it (`vsdemo fetch`) or choose pocket."
