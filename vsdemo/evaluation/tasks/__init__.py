@@ -20,6 +20,7 @@ TASKS = {  # name -> "module:Class"; add an entry to register a task
     "absent": "vsdemo.evaluation.tasks.absent:Absent",
     "truth": "vsdemo.evaluation.tasks.truth:Truth",
     "twins": "vsdemo.evaluation.tasks.twins:Twins",
+    "descriptions": "vsdemo.evaluation.tasks.descriptions:Descriptions",
     "voices": "vsdemo.evaluation.tasks.active_passive:ActivePassive",
     "detail": "vsdemo.evaluation.tasks.caption_detail:CaptionDetail",
     "entailment": "vsdemo.evaluation.tasks.entailment:Entailment",
