@@ -42,7 +42,7 @@ from vsdemo.vision import features
 features.FIRST_SHARD = features.SHARD = 8
 engine = Engine(Path(sys.argv[1]), sys.argv[2])
 hits = engine.search("a red circle", 400)
-sentences = engine.describe_photo(0, 5)
+sentences = engine.describe_photo(0, 5).hits
 print(json.dumps([[hit.item, hit.score] for hit in [*hits, *sentences]]))
 """
 FETCH = """

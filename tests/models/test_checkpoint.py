@@ -48,6 +48,23 @@ def test_stored_training_words_are_those_of_the_text_encoder(copy):
     assert checkpoint.content_hash(copy) == content_hash
 
 
+def test_the_stored_temperature_is_that_of_the_model_until_its_weights_change(copy):
+    assert checkpoint.load(copy)[0].temperature is None
+    checkpoint.save_temperature(copy, 0.05)
+    model, spec, vocab = checkpoint.load(copy)
+    assert model.temperature == 0.05
+    checkpoint.save(copy, spec, vocab, model.state_dict())
+    assert checkpoint.load(copy)[0].temperature is None
+
+
+@pytest.mark.parametrize("content", ["{", "{}", '{"temperature": 0}', '{"temperature": "hot"}'])
+def test_a_damaged_temperature_is_reported(copy, content):
+    checkpoint.save_temperature(copy, 0.05)
+    checksums.write_files(copy, {"temperature.json": content.encode()})
+    with pytest.raises(UserError, match="is damaged"):
+        checkpoint.load(copy)
+
+
 def test_changed_lists_settings_that_differ_from_the_preset(toy_checkpoint):
     spec = checkpoint.read_spec(toy_checkpoint)
     preset = dataclasses.replace(spec, config=models.preset(spec.preset)[1])

@@ -24,6 +24,8 @@ def test_a_checkpoint_is_calibrated_on_dev_and_remembers(toy_checkpoint, tmp_pat
     assert (result.dataset, result.split, list(result.scores)) == ("toy", "dev", [8])
     assert calibration.stored(folder, content_hash).scores == pytest.approx(result.scores, abs=1e-4)
     assert checkpoint.content_hash(folder) == content_hash
+    stored = checkpoint.load(folder)[0].temperature
+    assert 0.001 < stored < 10
     assert not (folder / "words.json").exists()  # its vocabulary has the words
 
 

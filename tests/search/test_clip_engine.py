@@ -45,7 +45,7 @@ def test_search_is_exact(engine):
 
 def test_photos_are_described_and_compared(engine):
     photo = open_photo(engine.gallery.photos[3])
-    described, of_gallery = engine.describe(photo, 3), engine.describe_photo(3, 3)
+    described, of_gallery = engine.describe(photo, 3).hits, engine.describe_photo(3, 3).hits
     assert [hit.item for hit in described] == [hit.item for hit in of_gallery]
     # The sums of a batch of one are rounded otherwise on some processors.
     scores = [hit.score for hit in of_gallery]

@@ -15,7 +15,10 @@ from tests.support.checkpoint_copies import editable_copy
 from tests.support.concurrent_searches import check_concurrent_searches
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, datasets
+from vsdemo.evaluation.likely import likely_statements
+from vsdemo.search import calibration
 from vsdemo.search.engine import MAX_K, Engine, Reader, check_k
 from vsdemo.vision import features
 from vsdemo.vision.features import UnreadablePhotos
@@ -44,8 +47,8 @@ def photo(engine):
 def test_ten_hits_unless_another_number_is_given(engine, photo):
     for hits in (
         engine.search(SAME),
-        engine.describe(photo),
-        engine.describe_photo(3),
+        engine.describe(photo).hits,
+        engine.describe_photo(3).hits,
         engine.photos_like(photo),
         engine.similar_photos(3),
         engine.similar_sentences("one red circle"),
@@ -134,11 +137,12 @@ def test_concurrent_searches_share_batches_and_have_the_same_hits(engine, monkey
 
 
 def test_describe_returns_ranked_captions(engine, photo):
-    hits = engine.describe(photo, 10)
+    hits, likely = engine.describe(photo, 10)
+    assert likely is None  # these are not the sentences of the caption bank
     assert len(hits) == 10
     assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
     assert {h.item for h in hits} <= set(engine.gallery.captions)
-    stored = engine.describe_photo(3, 10)
+    stored = engine.describe_photo(3, 10).hits
     assert [h.item for h in stored] == [h.item for h in hits]
     assert [h.score for h in stored] == pytest.approx([h.score for h in hits], abs=2e-3)
     assert set(engine.gallery.own_captions(3)) & {h.item for h in hits}
@@ -146,7 +150,7 @@ def test_describe_returns_ranked_captions(engine, photo):
 
 def test_equal_captions_are_returned_once(engine):
     assert len(set(engine.gallery.captions)) < len(engine.gallery.captions)
-    items = [h.item for h in engine.describe_photo(0, MAX_K)]
+    items = [h.item for h in engine.describe_photo(0, MAX_K).hits]
     assert sorted(items) == sorted(set(engine.gallery.captions))
 
 
@@ -261,7 +265,7 @@ def test_a_users_folder_is_searched_and_described_from_the_caption_bank(
     assert list(own.captions.items) == list(
         sentences
     )  # of the caption bank, as the folder has none
-    assert {h.item for h in own.describe_photo(0, 5)} <= set(sentences)
+    assert {h.item for h in own.describe_photo(0, 5).hits} <= set(sentences)
     assert own.gallery.own_captions(0) == []
 
 
@@ -307,10 +311,27 @@ def test_an_unreadable_photo_of_a_data_set_is_an_error(
 
 def test_any_photo_is_described_from_the_caption_bank(toy_checkpoint, engine, photo):
     reader = Reader(toy_checkpoint)
-    hits = reader.describe(photo, 20)
+    hits, likely = reader.describe(photo, 20)
+    assert likely is None  # the model was not calibrated
     assert {h.item for h in hits} <= set(caption_bank.sentences())
     scores = engine.score(reader.captions.embeddings, reader.encode_photo(photo))[:, 0]
     assert [h.score for h in hits] == pytest.approx(scores.sort(descending=True)[0][:20].tolist())
+
+
+def test_a_calibrated_model_says_what_a_photo_probably_shows(toy_checkpoint, photo, tmp_path):
+    folder = editable_copy(toy_checkpoint, tmp_path / "calibrated")
+    calibration.calibrate(folder)
+    reader = Reader(folder)
+    sentences = reader.model.encode_text([Sentence(text) for text in caption_bank.sentences()])
+    scores = reader.score(sentences, reader.encode_photo(photo).to("cpu"))
+    expected = likely_statements(scores, reader.model.temperature)[0]
+    assert reader.describe(photo, 1).likely == expected
+    (tmp_path / "own").mkdir()
+    photo.save(tmp_path / "own" / "photo.png")
+    own = Engine(folder, str(tmp_path / "own"))
+    assert own.describe(photo, 1).likely == own.describe_photo(0, 1).likely == expected
+    reader.model.temperature = 1e6  # all sentences are equally probable
+    assert reader.describe(photo, 1).likely == ()
 
 
 def test_engine_loads_the_given_split(toy_checkpoint):

@@ -39,7 +39,7 @@ def test_a_tree_model_trains_and_searches(tmp_path, preset):
     assert engine.vocab == run.material.vocab
     hit = engine.search("a red circle .", 1)[0]
     assert hit.item.endswith(".png")
-    assert engine.describe_photo(0, 3)
+    assert engine.describe_photo(0, 3).hits
     assert engine.unknown_words("a red wug !") == ["wug"]
     with pytest.raises(UserError, match="knows no word of the sentence"):
         engine.search("wug !", 1)

@@ -15,8 +15,11 @@ from tests.support.pages import tab_of
 from tests.support.pages import visit as visit_of
 from tests.ui.conftest import served_here
 from vsdemo.core.errors import UserError
+from vsdemo.core.hits import make_hits
 from vsdemo.data import caption_bank
 from vsdemo.data.storybook import store
+from vsdemo.search.description import Description
+from vsdemo.search.engine import Reader
 from vsdemo.ui import callbacks
 from vsdemo.ui.describe.state import DescribeState
 from vsdemo.ui.describe.tab import SENTENCES, DescribeTab
@@ -183,6 +186,27 @@ def test_an_upload_is_described_by_a_model_that_has_seen_photos(
     assert "by gru, because painter has only seen drawings" in notes["painter"]
     assert "drawings" not in notes["gru"]
     assert library.describer("painter") is library.describer("gru")
+
+
+@pytest.mark.parametrize(
+    ("likely", "note", "alternative"),
+    [
+        (("a red circle", "a shape"), "Probably: a red circle; a shape.", "a red circle"),
+        ((), "Not sure what this photo shows", None),
+        (None, "Best 2 of", "A ball"),
+    ],
+)
+def test_a_visitors_photo_is_described_by_what_it_probably_shows(
+    few, toy_root, monkeypatch, likely, note, alternative
+):
+    hits = make_hits(["A ball", "A box"], [(0, 0.9, 0.9), (1, 0.8, 0.8)], None)
+    monkeypatch.setattr(Reader, "describe", lambda *_: Description(hits, likely))
+    tab = tab_of(DescribeTab, few())
+    photo = str(next((toy_root / "toy" / "images").iterdir()))
+    last = list(tab.describe(DescribeState("gru", GALLERY, upload=photo)))[-1]
+    assert note in last[tab.sentences]
+    assert ("Probably" in last[tab.sentences]) == bool(likely)
+    assert tab.context.uploads.sentence(photo) == (alternative or "")
 
 
 def test_photos_are_browsed_until_they_can_be_searched(few, monkeypatch):

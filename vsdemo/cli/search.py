@@ -319,6 +319,7 @@ def describe(  # noqa: PLR0913 (a command's parameters are its options)
     In JSON, `score` is the model's own and `unit_score` the same mapped to 0..1.
     """
     from vsdemo.core.images import open_photo
+    from vsdemo.search.description import likely_text
     from vsdemo.search.engine import Reader, check_k
     from vsdemo.serving import answers
 
@@ -330,6 +331,8 @@ def describe(  # noqa: PLR0913 (a command's parameters are its options)
     if as_json:
         print_json(answer.model_dump())
     else:
+        if answer.likely is not None:
+            print(likely_text(answer.likely))
         print_hits(answer)
 
 

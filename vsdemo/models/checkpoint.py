@@ -1,16 +1,17 @@
 """Checkpoints: folders with a model's configuration, vocabulary, weights, metrics, events and card.
 
 The files are config.json, vocab.json, model*.safetensors, metrics.json, events.jsonl and README.md.
-`vsdemo.search.calibration` adds matching.json, words.json for models that read characters, and
-limits.json for models with an order. A model that learned concepts has concepts.json.
-SHA256SUMS has the checksums of all that answers depend on, which `load` compares. There is no
-pickle.
+`vsdemo.search.calibration` adds matching.json, temperature.json, words.json for models that read
+characters, and limits.json for models with an order. A model that learned concepts has
+concepts.json. SHA256SUMS has the checksums of all that answers depend on, which `load` compares.
+There is no pickle.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -43,8 +44,13 @@ from vsdemo.vision.features import FeatureCache
 FORMAT = 1  # of the folder; config.json has a version of its own
 SNAPSHOT = "snapshot-"
 TRAINING_WORDS, METRICS, LIMITS = "words.json", "metrics.json", "limits.json"
-CONCEPTS = "concepts.json"
-EXTRAS = (TRAINING_WORDS, LIMITS, CONCEPTS)  # files that answers depend on, where there are any
+CONCEPTS, TEMPERATURE = "concepts.json", "temperature.json"
+EXTRAS = (
+    TRAINING_WORDS,
+    LIMITS,
+    CONCEPTS,
+    TEMPERATURE,
+)  # files that answers depend on, where there are any
 LAYOUT = (CONFIG, WEIGHTS)  # of open_clip, in a checkpoint that is a model of it
 FILES = (  # patterns of the names of all files
     "config.json",
@@ -215,7 +221,12 @@ def save(
     checksums.write_files(
         folder,
         {name: text.encode() for name, text in contents.items()} | weights,
-        remove=[LIMITS, CONCEPTS, *(old for old in _weights(folder) if old not in names)],
+        remove=[
+            LIMITS,
+            CONCEPTS,
+            TEMPERATURE,
+            *(old for old in _weights(folder) if old not in names),
+        ],
     )
 
 
@@ -333,6 +344,7 @@ def load(folder: AnyPath) -> tuple[DualEncoder, Spec, Vocab]:
         training_words = _training_words(folder)
         model.limits = _limits(folder)
         model.concepts = _concepts(folder)
+        model.temperature = _temperature(folder)
     except DamagedFile:
         raise
     except DAMAGE as error:
@@ -402,6 +414,23 @@ def _concepts(folder: Path) -> tuple[str, ...]:
     """Return what `save_concepts` stored; nothing for most models."""
     file = folder / CONCEPTS
     return tuple(map(str, json_files.load(file))) if file.exists() else ()
+
+
+def save_temperature(folder: Path, temperature: float) -> None:
+    """Store the temperature of a model; `save`, with other weights, removes it."""
+    text = json.dumps({"temperature": temperature}) + "\n"
+    checksums.write_files(folder, {TEMPERATURE: text.encode()})
+
+
+def _temperature(folder: Path) -> float | None:
+    """Return what `save_temperature` stored; None for models that were not calibrated."""
+    file = folder / TEMPERATURE
+    if not file.exists():
+        return None
+    temperature = float(json_files.load(file)["temperature"])
+    if not 0 < temperature < math.inf:
+        raise ValueError("a temperature is above 0")
+    return temperature
 
 
 def _training_words(folder: Path) -> WordList | None:

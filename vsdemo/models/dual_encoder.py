@@ -36,6 +36,8 @@ class DualEncoder(nn.Module):
         objective: What is minimized instead of a loss of `vsdemo.models.losses`, by models that
             learn from what is known of whole batches; None for other models.
         limits: For a score with an order, where it ends; see `vsdemo.search.calibration`.
+        temperature: By which scores are divided to become, by a softmax, the probabilities of
+            captions; None if it is unknown, see `vsdemo.evaluation.likely`.
         concepts: Those that it learned beside sentences, such as "a dog"; empty for most models.
         division: How the items of a call are embedded, by default all at once. Several processes
             with the same weights can embed their shares; see `vsdemo.training.parts`.
@@ -54,6 +56,7 @@ class DualEncoder(nn.Module):
         super().__init__()
         self.text, self.image, self.score, self.objective = text, image, score, objective
         self.limits: Limits = NO_LIMITS
+        self.temperature: float | None = None
         self.concepts: tuple[str, ...] = ()
         self.division: Division = undivided
 

@@ -6,12 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from vsdemo.core import checksums, json_files
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import AnyPath, to_path
+from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
 from vsdemo.evaluation import matching
 from vsdemo.evaluation.evaluate import load_photos
+from vsdemo.evaluation.likely import fit_temperature
 from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
 
@@ -24,7 +28,8 @@ def calibrate(folder: AnyPath, split: str = "dev") -> MatchThreshold:
 
     The file is for galleries without captions, and for the same data set. For a model that reads
     characters, the words of the training captions are stored, too, because unknown words count,
-    unless its training has stored those that it learned.
+    unless its training has stored those that it learned. The temperature of its scores is stored in
+    a file of its own.
 
     Raises:
         UserError: The checkpoint is damaged or without photos, or the data set is missing or has no
@@ -41,10 +46,14 @@ def calibrate(folder: AnyPath, split: str = "dev") -> MatchThreshold:
     data = load_photos(spec, split)
     if not data.split.captions:
         raise UserError(f"{data.split.name} has no captions, which a calibration needs.")
+    photos = model.encode_image(data.features)
+    captions = model.encode_text([Sentence(text) for text in data.split.captions])
+    temperature = fit_temperature(model.score(captions, photos), torch.tensor(data.split.photo_of))
+    checkpoint.save_temperature(folder, temperature)
     result = matching.calibrate(
         model,
         data.split,
-        model.encode_image(data.features),
+        photos,
         captions=matching.spread(range(len(data.split.captions))),
         sizes=matching.SIZES,
     )

@@ -33,9 +33,11 @@ from vsdemo.data.catalog.table import PhotoTable
 from vsdemo.data.text.near_words import WordList
 from vsdemo.data.text.sentences import add_trees, parser_version
 from vsdemo.evaluation import matching
+from vsdemo.evaluation.likely import likely_statements
 from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
 from vsdemo.search import calibration, ranking, stored_embeddings
+from vsdemo.search.description import Description
 from vsdemo.search.duplicates import group_duplicates
 from vsdemo.search.index import Index
 from vsdemo.search.query import PhotoScores, Query, Source
@@ -229,10 +231,30 @@ class Reader:
         """Return the sentences that describe photos, those of the caption bank."""
         return caption_bank.sentences()
 
-    def describe(self, photo: Image.Image, k: int = 10) -> list[Hit]:
-        """Return the k sentences that describe a photo best."""
+    def describe(self, photo: Image.Image, k: int = 10) -> Description:
+        """Return the k sentences that describe a photo best, and what it probably shows."""
         count = check_k(k)
-        return self.captions.top_general(self.encode_photo(photo), count)
+        return self._describe(self.encode_photo(photo), count)
+
+    def _describe(self, photo: Embeddings, k: int) -> Description:
+        scores = self.captions.general_scores(photo)
+        return Description(self.captions.top(scores, k), self._likely(scores))
+
+    def _likely(self, scores: Tensor) -> tuple[str, ...] | None:
+        """Return what a photo probably shows, by its scores with `captions`."""
+        temperature, rows = self.model.temperature, self._bank_rows
+        if temperature is None or rows is None:
+            return None
+        return likely_statements(scores[rows][:, None].float().cpu(), temperature)[0]
+
+    @cached_property
+    def _bank_rows(self) -> list[int] | None:
+        """Where the sentences of the caption bank are in `captions`; None if some are missing."""
+        row_of = {text: row for row, text in enumerate(self.captions.items)}
+        try:
+            return [row_of[text] for text in caption_bank.sentences()]
+        except KeyError:
+            return None
 
     def rank_sentences(self, photo: Image.Image, texts: Sequence[str], k: int = 10) -> list[Hit]:
         """Return the k of some typed sentences that describe a photo best.
@@ -564,9 +586,9 @@ class Engine(Reader):
         pairs = result.best
         return [text for text, best in pairs if not self._matches(text, best, result.candidates)]
 
-    def describe_photo(self, number: int, k: int = 10) -> list[Hit]:
-        """Return the k sentences that describe a photo of the gallery best."""
-        return self.captions.top_general(self.photo(number), check_k(k))
+    def describe_photo(self, number: int, k: int = 10) -> Description:
+        """Return the k sentences that describe a photo of the gallery best; see `describe`."""
+        return self._describe(self.photo(number), check_k(k))
 
     def photos_like(self, photo: Image.Image, k: int = 10) -> list[Hit]:
         """Return the k photos of the gallery most similar to a photo."""

@@ -43,7 +43,7 @@ class Index:
 
     def top_specific(self, query: Embeddings, k: int) -> list[Hit]:
         """Return the k specific items (photos) that best match one general query (a sentence)."""
-        return self._top(self.scores(query), k, self.scale)
+        return self.top(self.scores(query), k)
 
     def scores(self, query: Embeddings) -> Tensor:
         """Return the scores of one general query (a sentence) with the N specific items, (N,)."""
@@ -55,7 +55,15 @@ class Index:
 
     def top_general(self, query: Embeddings, k: int) -> list[Hit]:
         """Return the k general items (sentences) that best match one specific query (a photo)."""
-        return self._top(self.score(self.embeddings, query.to(device()))[:, 0], k, self.scale)
+        return self.top(self.general_scores(query), k)
+
+    def general_scores(self, query: Embeddings) -> Tensor:
+        """Return the scores of the N general items with one specific query (a photo), (N,)."""
+        return self.score(self.embeddings, query.to(device()))[:, 0]
+
+    def top(self, scores: Tensor, k: int) -> list[Hit]:
+        """Return the k items of the highest scores with a query of the other kind, (N,)."""
+        return self._top(scores, k, self.scale)
 
     def top_similar(self, query: Embeddings, k: int, exclude: int | None = None) -> list[Hit]:
         """Return the k items most similar to one query of their own kind.

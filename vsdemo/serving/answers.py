@@ -139,8 +139,16 @@ def describe(
         UserError: k is out of range, the image network is missing, or a sentence is not valid.
     """
     count = check_k(k)
-    hits = reader.rank_sentences(photo, texts, count) if texts else reader.describe(photo, count)
-    return DescribeAnswer(photo=name, unit=reader.score.unit, hits=_sentence_hits(hits))
+    if texts:
+        hits, likely = reader.rank_sentences(photo, texts, count), None
+    else:
+        hits, likely = reader.describe(photo, count)
+    return DescribeAnswer(
+        photo=name,
+        likely=None if likely is None else list(likely),
+        unit=reader.score.unit,
+        hits=_sentence_hits(hits),
+    )
 
 
 def similar_photos(

@@ -61,6 +61,10 @@ class DescribeAnswer(Record):
     """The sentences that describe a photo."""
 
     photo: str
+    likely: list[str] | None = Field(
+        description="What the photo probably shows, the most special first; empty if the model is "
+        "not sure, null if that is unknown"
+    )
     unit: str = Field(description="Unit of the scores")
     hits: list[SentenceHit]
 

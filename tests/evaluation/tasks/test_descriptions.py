@@ -29,6 +29,7 @@ class Model:
     """Texts and photos with the given scores."""
 
     score = SCORES["inner"]
+    temperature = None
 
     def encode_text(self, sentences):
         rows = [TEXTS.index(sentence.text) for sentence in sentences]
@@ -47,10 +48,26 @@ def result(monkeypatch):
 
 
 def test_right_first_sentences_and_right_ones_among_three_are_counted(result):
-    assert (result["first"], result["among_three"]) == (25, 50)
+    names = ("first", "among_three", "unsure", "nearest")
+    assert [result[name] for name in names] == [25, 50, 0, 25]
     assert (result["n_photos"], result["n_sentences"]) == (4, 4)
     low, high = result["ci95"]["first"]
     assert 0 <= low < 25 < high <= 100
+
+
+def test_likely_statements_come_first_where_the_temperature_is_known(monkeypatch):
+    monkeypatch.setattr(caption_bank, "sentences", lambda: TEXTS)
+    monkeypatch.setattr(descriptions.everyday_photos, "described_photos", lambda: PHOTOS)
+    said = [("a tree", "a dog"), ("a cat",), ("a red car", "a car"), ()]
+    monkeypatch.setattr(descriptions, "likely_statements", lambda scores, temperature: said)
+    model = Model()
+    model.temperature = 0.1
+    split = CaptionSet(name="four photos", split="test", photos=())
+    result = Descriptions().evaluate(model, PhotoData(split, torch.zeros(4, 1)))
+    names = ("first", "among_three", "unsure", "nearest")
+    assert [result[name] for name in names] == [25, 75, 25, 25]
+    assert result["descriptions"]["tree.jpg"] == {}
+    assert result["descriptions"]["car.jpg"] == {"a red car": False, "a car": True}
 
 
 def test_the_sentences_are_shown_the_best_first(result):

@@ -1,12 +1,16 @@
 """Whether photos as visitors have them are described rightly.
 
-Each of the photos of `vsdemo.data.everyday_photos` is described by the sentences of the caption
-bank that score highest with it. `first` is the share of the photos about which the first sentence
-is right, `among_three` that of those about which one of the first three is.
+The photos are those of `vsdemo.data.everyday_photos`. A model says of each what it probably shows,
+by `vsdemo.evaluation.likely`, or that it is not sure. `first` is the share of all photos about
+which the first of these sentences is right, `among_three` that of those about which one of the
+first three is, `unsure` that of those without any. `nearest` is the share of the photos about which
+the sentence of the caption bank with the highest score is right; that is `first`, too, for a model
+without a temperature.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,6 +19,7 @@ import numpy as np
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import caption_bank, everyday_photos
+from vsdemo.evaluation.likely import likely_statements
 from vsdemo.evaluation.metrics.accuracy import Accuracy
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
 from vsdemo.evaluation.task import PhotoData, Result, Task
@@ -30,7 +35,7 @@ class Descriptions(Task):
     name: ClassVar[str] = "descriptions"
     needs: ClassVar[frozenset[str]] = frozenset({"photos"})
     primary: ClassVar[str] = "first"
-    columns: ClassVar[tuple[str, ...]] = ("first", "among_three")
+    columns: ClassVar[tuple[str, ...]] = ("first", "among_three", "unsure", "nearest")
 
     def own_photos(self) -> CaptionSet:
         """Return the photos."""
@@ -39,24 +44,34 @@ class Descriptions(Task):
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
         """Return percentages, ci95 over photos, n_photos, n_sentences and the descriptions.
 
-        `descriptions` has for each photo the first sentences and whether each is right.
+        `descriptions` has for each photo what is said of it, and whether that is right.
         """
         texts = caption_bank.sentences()
         photos = model.encode_image(data.features)
-        sentences = model.encode_text([Sentence(text) for text in texts])
-        best = model.score(sentences, photos).T.topk(SHOWN).indices  # (P, SHOWN)
-        shown = {
-            photo.file: {texts[row]: photo.is_described_by(texts[row]) for row in rows}
-            for photo, rows in zip(everyday_photos.described_photos(), best.tolist(), strict=True)
+        scores = model.score(model.encode_text([Sentence(text) for text in texts]), photos)
+        best = [[texts[row] for row in rows] for rows in scores.T.topk(SHOWN).indices.tolist()]
+        said: Sequence[Sequence[str]] = best
+        if model.temperature is not None:
+            said = likely_statements(scores, model.temperature)
+        known = everyday_photos.described_photos()
+        answers = [
+            {text: photo.is_described_by(text) for text in sentences}
+            for photo, sentences in zip(known, said, strict=True)
+        ]
+        nearest = [photo.is_described_by(near[0]) for photo, near in zip(known, best, strict=True)]
+        shares = {
+            "first": [next(iter(answer.values()), False) for answer in answers],
+            "among_three": [any(answer.values()) for answer in answers],
+            "unsure": [not answer for answer in answers],
+            "nearest": nearest,
         }
-        right = np.array([[*answers.values()] for answers in shown.values()], float)
-        numbers = np.arange(len(photos))
+        numbers = np.arange(len(known))
         accuracy = Accuracy.of(
-            len(photos), {"first": (numbers, right[:, 0]), "among_three": (numbers, right.max(1))}
+            len(known), {name: (numbers, np.array(of, float)) for name, of in shares.items()}
         )
         return {
             **with_intervals(accuracy),
-            "n_photos": len(photos),
+            "n_photos": len(known),
             "n_sentences": len(texts),
-            "descriptions": shown,
+            "descriptions": {p.file: answer for p, answer in zip(known, answers, strict=True)},
         }

@@ -179,7 +179,7 @@ class Endpoints:
             model, reader = named.model, named.reader
         answer = await self._compute(answers.describe, reader, photo, _count(request), name=name)
         hits = answer.hits[request.start :]
-        return DescribeAnswer(photo=name, unit=answer.unit, hits=hits, model=model)
+        return DescribeAnswer(**dict(answer) | {"hits": hits}, model=model)
 
     async def similar(
         self, request: requests.SimilarRequest

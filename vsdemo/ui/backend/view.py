@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from vsdemo.search.description import likely_text
 from vsdemo.search.suggestions import UnreadWord
 from vsdemo.serving.api_records import DescribeAnswer, PhotoHit, SearchAnswer
 from vsdemo.ui.backend.photos import address
@@ -57,7 +58,8 @@ def sentences(answer: DescribeAnswer) -> Markup:
     """Return the sentences that describe a photo, best first."""
     rows = [(html.tidy(hit.sentence), _bar(hit.unit_score, answer.unit)) for hit in answer.hits]
     text = f"Best {len(rows)} sentences by {answer.model}."
-    return html.note(text) + render("backend/sentences.html", rows=rows)
+    likely = Markup() if answer.likely is None else html.note(likely_text(answer.likely))
+    return likely + html.note(text) + render("backend/sentences.html", rows=rows)
 
 
 def _bar(unit_score: float, unit: str) -> Bar | None:

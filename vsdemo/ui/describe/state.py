@@ -64,6 +64,7 @@ class Ranking:
         hits: The best of them, best first.
         total: How many were ranked.
         model: Key of the model that ranked them, which may not be the chosen one.
+        likely: What the photo probably shows; empty if the model is not sure, None if unknown.
         own: Captions of the photo itself.
         is_typed: Whether the visitor has typed the sentences.
     """
@@ -71,6 +72,7 @@ class Ranking:
     hits: Sequence[Hit]
     total: int
     model: str
+    likely: Sequence[str] | None = None
     own: Sequence[str] = ()
     is_typed: bool = False
 

@@ -257,11 +257,11 @@ class DescribeTab:
         own: list[str] = []
         if state.photo is None:
             yield {note: html.progress(LOOKING)}
-            hits = engine.describe(image, count)
+            hits, likely = engine.describe(image, count)
         else:
-            hits = engine.describe_photo(state.photo, count)
+            hits, likely = engine.describe_photo(state.photo, count)
             own = engine.gallery.own_captions(state.photo)
-        ranking = Ranking(hits, len(captions), state.model, own)
+        ranking = Ranking(hits, len(captions), state.model, likely, own)
         yield self._ranked(state, engine.score, ranking)
 
     def _rank_shipped_sentences(
@@ -270,8 +270,8 @@ class DescribeTab:
         """Rank the sentences that ship with vsdemo."""
         named = yield from callbacks.wait_for(self.note, self.library.describer(state.model))
         yield {self.note: html.progress(LOOKING)}
-        hits = named.reader.describe(image, count)
-        ranking = Ranking(hits, len(named.reader.captions), named.model)
+        hits, likely = named.reader.describe(image, count)
+        ranking = Ranking(hits, len(named.reader.captions), named.model, likely)
         yield self._ranked(state, named.reader.score, ranking)
 
     def _rank_typed_sentences(self, state: DescribeState, image: Image.Image) -> Updates:
@@ -290,8 +290,9 @@ class DescribeTab:
         hits = ranking.hits
         state = replace(state, sentences=tuple(hit.item for hit in hits))
         text: Update = {}
-        if state.upload and hits:
-            self.context.uploads.describe(state.upload, hits[0].item)
+        sentences = [hit.item for hit in hits] if ranking.likely is None else ranking.likely
+        if state.upload and sentences:
+            self.context.uploads.describe(state.upload, sentences[0])
             text = {self.photo_text: self._upload_text(state)}
         return {
             **text,

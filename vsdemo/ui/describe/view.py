@@ -9,6 +9,7 @@ from markupsafe import Markup
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import shorten_paths
 from vsdemo.models.scores import Score
+from vsdemo.search.description import likely_text
 from vsdemo.ui.components import html
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.describe.state import Ranking
@@ -31,7 +32,9 @@ def ranked_sentences(ranking: Ranking, score: Score, chosen: str) -> Markup:
     else:
         text = f"Best {len(ranking.hits):,} of {ranking.total:,} sentences by {ranking.model}"
     reason = "." if ranking.model == chosen else f", because {chosen} has only seen drawings."
-    return html.note(text + reason) + html.ranked_sentences(ranking.hits, score, ranking.own)
+    likely = Markup() if ranking.likely is None else html.note(likely_text(ranking.likely))
+    sentences = html.ranked_sentences(ranking.hits, score, ranking.own)
+    return likely + html.note(text + reason) + sentences
 
 
 def own_captions(sentences: Sequence[str], error: UserError) -> Markup:

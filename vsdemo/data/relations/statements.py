@@ -1,0 +1,72 @@
+"""What follows from several sentences of the caption bank, and from which: "a dog", "a dog runs".
+
+`statements.tsv` holds the statements with the numbers of these sentences, as the bank has to be
+parsed and WordNet to be read to find them; `derive` does. Unlike the common sentences, which the
+Hierarchy tab shows, they name kinds of things that the bank does not name, such as animals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from vsdemo.core.errors import UserError
+from vsdemo.data import caption_bank, packaged
+from vsdemo.data.relations import generalize
+from vsdemo.data.relations.caption_nouns import read_captions
+from vsdemo.data.relations.common_sentences import LEAST, UNUSUAL
+from vsdemo.data.text.trees import TreeCache
+
+FILE = Path(__file__).with_name("statements.tsv")
+KINDS = ("animal", "vehicle")
+ODD = re.compile(r"\bof (animal|vehicle)\b|\bcovered$")  # in words that no one would choose
+NAMING = ("A {}.", "A small {}.", "A {} outside.", "Two {}s.", "{}s.")  # so often that it is a name
+
+
+@cache
+def texts() -> tuple[str, ...]:
+    """Return the K statements, in lower case and without punctuation."""
+    return tuple(text for text, _ in _rows())
+
+
+@cache
+def follows_from() -> tuple[tuple[int, ...], ...]:
+    """Return for each statement the numbers of the sentences from which it follows, ascending."""
+    return tuple(tuple(map(int, numbers.split())) for _, numbers in _rows())
+
+
+def _rows() -> Iterator[tuple[str, str]]:
+    for line in packaged.read_text(FILE).splitlines():
+        text, numbers = line.split("\t")
+        yield text, numbers
+
+
+def derive() -> dict[str, list[int]]:
+    """Derive the statements from the caption bank, the most common first.
+
+    Returns:
+        Statement -> the numbers of the sentences of the bank from which it follows.
+
+    Raises:
+        UserError: WordNet is missing.
+    """
+    bank = caption_bank.sentences()
+    naming = [template.format(kind) for kind in KINDS for template in NAMING]
+    every = [*bank, *naming]
+    trees, nouns = read_captions(TreeCache().get(every), range(len(every)))
+    follows: dict[str, list[int]] = {}
+    for number, tree in enumerate(trees[: len(bank)]):
+        try:
+            closure = generalize.closure([tree], nouns)
+        except UserError:  # too many
+            continue
+        for text in closure:
+            follows.setdefault(text, []).append(number)
+    ordered = sorted(follows.items(), key=lambda item: -len(item[1]))
+    return {
+        text: numbers
+        for text, numbers in ordered
+        if len(numbers) >= LEAST and not UNUSUAL.search(text) and not ODD.search(text)
+    }
