@@ -125,6 +125,7 @@ def clear_caches() -> None:
     """Clear the results that tasks computed from other scenes of the same name."""
     for cached in (
         storybook_facts.stories,
+        storybook_facts.twins_of_nothing,
         phrases.phrases,
         active_passive.questions,
         caption_detail.possible_ranks,

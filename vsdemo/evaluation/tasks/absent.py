@@ -3,8 +3,9 @@
 The threshold of `vsdemo.evaluation.matching` is calibrated on captions of every other photo of the
 split. Over the gallery of all its photos, `false_alarms` is the share of the other photos' captions
 that are said to match nothing, `short_false_alarms` that of the first words of these captions, and
-`recall` that of the sentences about what no photo shows, see `vsdemo.data.absent`. The threshold
-knows none of these sentences.
+`recall` that of the sentences about what no photo shows, see `vsdemo.data.absent`. For Storybook,
+`twins` is that of false twins of captions, which are in its own words, but true of none of the
+pictures. The threshold knows none of these sentences.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from vsdemo.evaluation import matching
 from vsdemo.evaluation.matching import opening
 from vsdemo.evaluation.metrics.accuracy import Accuracy
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
+from vsdemo.evaluation.storybook_facts import has_facts, twins_of_nothing
 from vsdemo.evaluation.task import PhotoData, Result, Task
 from vsdemo.models.dual_encoder import DualEncoder
 
@@ -33,10 +35,12 @@ class Absent(Task):
     name: ClassVar[str] = "absent"
     needs: ClassVar[frozenset[str]] = frozenset({"photos"})
     primary: ClassVar[str] = "recall"
-    columns: ClassVar[tuple[str, ...]] = ("recall", "false_alarms", "short_false_alarms")
+    columns: ClassVar[tuple[str, ...]] = ("recall", "twins", "false_alarms", "short_false_alarms")
 
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
         """Return false_alarms, short_false_alarms and recall in percent, counts, and ci95.
+
+        For Storybook also twins.
 
         The intervals are over sentences.
 
@@ -58,6 +62,8 @@ class Absent(Task):
             "short_false_alarms": [start for text in captions if (start := opening(text))],
             "recall": list(absent.sentences(split.name)),
         }
+        if has_facts(split):
+            sentences["twins"] = list(twins_of_nothing(split))
         answers = {
             name: matching.match_scores(model, texts, photos).numpy()
             < [threshold.at(len(photos), text) for text in texts]
