@@ -15,7 +15,9 @@ from vsdemo.models.scores import Score
 
 SCALE, BIAS = 30.0, -2.0  # at first; most sentences are false of most pictures
 OWN = 16.0  # weight of a sentence with the picture that it was written for
-RANKING = 0.025  # weight of the ranking
+PHOTOS = 0.025  # weight of the ranking of pictures
+SENTENCES = 0.3  # weight of the ranking of sentences
+TELLING = 0.2  # how much better a sentence is that says more
 
 
 @dataclass(frozen=True)
@@ -39,16 +41,17 @@ class TruthLoss(Objective):
         l = a S + b + log p       logits of all pairs; a and b are learned, p is the share of all
                                   pictures that a sentence is true of
         classification = weighted mean of -[t log sigma(l) + (1 - t) log sigma(-l)]
-        ranking = mean over sentences of -log(sum of e^(a S) over true pictures / sum over all)
-                + the same of pictures over sentences
-        loss = classification + RANKING * ranking
+        photos = mean over sentences of -log(sum of e^(a S) over true pictures / sum over all)
+        sentences = mean over pictures of -sum over true sentences of
+                    q log(e^(a S) / sum over all of e^(a S)),   q in proportion to p^(-TELLING)
+        loss = classification + PHOTOS * photos + SENTENCES * sentences
 
-    Like the sigmoid loss (Zhai et al. 2023), but for sentences that are true of several pictures.
-    With log p (Menon et al. 2021), S is how much likelier a sentence is with a picture than without
-    one, so that of all true sentences the one that says most has the highest score, and not
-    "Outside.". Undecided pairs count nowhere, and what is true of nothing in the batch is not
-    ranked. A pair of a sentence and its own picture weighs more (OWN): many sentences are false of
-    it in one respect only, which is harder to tell than a sentence about another picture.
+    Like the sigmoid loss (Zhai et al. 2023), but for sentences that are true of several pictures,
+    with their prior (Menon et al. 2021). Any true picture may be the first for a sentence. Of the
+    true sentences for a picture those are better that are true of few pictures, as "Outside." says
+    little. Undecided pairs count nowhere, and what is true of nothing in the batch is not ranked. A
+    pair of a sentence and its own picture weighs more (OWN): many sentences are false of it in one
+    respect only, which is harder to tell than a sentence about another picture.
     """
 
     def __init__(self) -> None:
@@ -62,29 +65,48 @@ class TruthLoss(Objective):
         """Return `loss` and its parts."""
         scaled = self.log_scale.exp() * score(texts, photos)  # a S, (T, P)
         true, known = labels.true == 1, labels.true >= 0
-        logits = scaled + self.bias + labels.shares.to(scaled).log()[:, None]
+        log_shares = labels.shares.to(scaled).log()[:, None]
+        logits = scaled + self.bias + log_shares
         weights = known.to(logits)
         weights[torch.arange(len(weights)), labels.owner] *= OWN
         losses = F.binary_cross_entropy_with_logits(logits, true.to(logits), reduction="none")
         classification = (losses * weights).sum() / weights.sum().clamp(min=1)
-        ranking = _ranking(scaled, true, known) + _ranking(scaled.T, true.T, known.T)
+        photos = _rank_photos(scaled, true, known)
+        sentences = _rank_sentences(scaled, true, known, -TELLING * log_shares)
         return {
-            "loss": classification + RANKING * ranking,
+            "loss": classification + PHOTOS * photos + SENTENCES * sentences,
             "classification": classification.detach(),
-            "ranking": ranking.detach(),
+            "photos": photos.detach(),
+            "sentences": sentences.detach(),
             "scale": self.log_scale.detach().exp(),
         }
 
 
-def _ranking(logits: Tensor, true: Tensor, known: Tensor) -> Tensor:
-    """Return the ranking loss of Q queries, of which those with a true item count.
+def _rank_photos(scaled: Tensor, true: Tensor, known: Tensor) -> Tensor:
+    """Return the loss of T sentences, of which those with a true picture count.
 
     Args:
-        logits: Of N items for each query, (Q, N).
-        true: Whether an item is right, (Q, N).
-        known: Whether it is right or wrong, and not undecided, (Q, N).
+        scaled: a S, (T, P).
+        true: Whether a sentence is true of a picture, (T, P).
+        known: Whether it is true or false, and not undecided, (T, P).
     """
     rows = true.any(1)
-    every = logits[rows].masked_fill(~known[rows], -torch.inf).logsumexp(1)
-    right = logits[rows].masked_fill(~true[rows], -torch.inf).logsumexp(1)
+    every = scaled[rows].masked_fill(~known[rows], -torch.inf).logsumexp(1)
+    right = scaled[rows].masked_fill(~true[rows], -torch.inf).logsumexp(1)
     return (every - right).sum() / max(1, len(every))
+
+
+def _rank_sentences(scaled: Tensor, true: Tensor, known: Tensor, telling: Tensor) -> Tensor:
+    """Return the loss of P pictures, of which those with a true sentence count.
+
+    Args:
+        scaled: a S, (T, P).
+        true: Whether a sentence is true of a picture, (T, P).
+        known: Whether it is true or false, and not undecided, (T, P).
+        telling: Logarithm of how good each sentence is, if it is true, (T, 1).
+    """
+    columns = true.any(0)
+    true, known = true[:, columns], known[:, columns]
+    chances = scaled[:, columns].masked_fill(~known, -torch.inf).log_softmax(0)
+    wanted = telling.expand_as(chances).masked_fill(~true, -torch.inf).softmax(0)
+    return -(wanted * chances.masked_fill(~true, 0.0)).sum() / max(1, true.shape[1])

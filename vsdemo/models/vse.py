@@ -64,9 +64,9 @@ class VseConfig(SymmetricConfig):
     vectors: LearnedVectors = "learned"
     batch_size: BatchSize = 128
     captions: Captions = 4
-    epochs: Epochs = 30
-    evaluate_every: EvaluateEvery = 5
-    patience: Patience = 30
+    epochs: Epochs = 24
+    evaluate_every: EvaluateEvery = 4
+    patience: Patience = 24
     optimizer: Optimizer = "adamw"
     learning_rate: LearningRate = 0.0015
     warmup: Warmup = 300
