@@ -7,7 +7,16 @@ import torch
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.models.scores import SCORES
-from vsdemo.models.truth_loss import BIAS, OWN, RANKING, SCALE, TruthLabels, TruthLoss
+from vsdemo.models.truth_loss import (
+    BIAS,
+    OWN,
+    PHOTOS,
+    SCALE,
+    SENTENCES,
+    TELLING,
+    TruthLabels,
+    TruthLoss,
+)
 
 T, P = 6, 4
 SHARES = torch.tensor([0.5, 0.01, 0.9, 0.001, 0.3, 0.04], dtype=torch.float64)
@@ -45,7 +54,7 @@ def scores():
 
 
 def plain(scores, labels):
-    """The classification and the ranking, pair by pair."""
+    """The classification and the rankings of photos and of sentences, pair by pair."""
     scaled = [[SCALE * s for s in row] for row in scores.tolist()]
     true = labels.true.tolist()
     total = weight = 0.0
@@ -56,14 +65,10 @@ def plain(scores, labels):
                 own = OWN if labels.owner[i] == j else 1.0
                 total -= own * math.log(p if true[i][j] else 1 - p)
                 weight += own
-    return total / weight, rank(scaled, true) + rank(transposed(scaled), transposed(true))
+    return total / weight, rank_photos(scaled, true), rank_sentences(scaled, true)
 
 
-def transposed(rows):
-    return [*zip(*rows, strict=True)]
-
-
-def rank(logits, true):
+def rank_photos(logits, true):
     terms = []
     for row, known in zip(logits, true, strict=True):
         every = [math.exp(x) for x, label in zip(row, known, strict=True) if label >= 0]
@@ -73,12 +78,33 @@ def rank(logits, true):
     return sum(terms) / len(terms)
 
 
+def rank_sentences(logits, true):
+    terms = []
+    for photo in range(P):
+        known = [row for row in range(T) if true[row][photo] >= 0]
+        right = [row for row in known if true[row][photo] == 1]
+        every = sum(math.exp(logits[row][photo]) for row in known)
+        good = sum(SHARES[row].item() ** -TELLING for row in right)
+        if right:
+            terms.append(
+                sum(
+                    SHARES[row].item() ** -TELLING
+                    / good
+                    * -math.log(math.exp(logits[row][photo]) / every)
+                    for row in right
+                )
+            )
+    return sum(terms) / len(terms)
+
+
 def test_the_loss_equals_plain_loops(scores, labels):
-    classification, ranking = plain(scores, labels)
+    classification, photos, sentences = plain(scores, labels)
     result = loss_of(scores, labels)
     assert result["classification"].item() == pytest.approx(classification, rel=1e-5)
-    assert result["ranking"].item() == pytest.approx(ranking, rel=1e-5)
-    assert result["loss"].item() == pytest.approx(classification + RANKING * ranking, rel=1e-5)
+    assert result["photos"].item() == pytest.approx(photos, rel=1e-5)
+    assert result["sentences"].item() == pytest.approx(sentences, rel=1e-5)
+    total = classification + PHOTOS * photos + SENTENCES * sentences
+    assert result["loss"].item() == pytest.approx(total, rel=1e-5)
     assert result["scale"].item() == pytest.approx(SCALE)
     assert [name for name, part in result.items() if part.requires_grad] == ["loss"]
 
@@ -108,7 +134,7 @@ def test_undecided_pairs_count_nowhere(scores, labels):
 def test_sentences_that_are_true_of_no_picture_are_not_ranked(scores, labels):
     false = TruthLabels(labels.owner, labels.true.clamp(max=0), SHARES)
     result = loss_of(scores, false)
-    assert result["ranking"] == 0
+    assert result["photos"] == result["sentences"] == 0
     assert result["loss"] == result["classification"] > 0
 
 
@@ -126,9 +152,9 @@ def test_right_scores_have_a_smaller_loss_than_wrong_ones(labels):
     best, none, worst = (
         loss_of(s, labels) for s in (right, torch.full_like(right, 0.5), 1 - right)
     )
-    for part in ("loss", "classification", "ranking"):
+    for part in ("loss", "classification", "photos", "sentences"):
         assert best[part] < none[part] < worst[part]
-    assert best["ranking"] < 1e-3
+    assert best["photos"] < 1e-3
 
 
 def test_of_equal_scores_the_rarer_sentence_is_the_less_likely_one():
@@ -138,6 +164,14 @@ def test_of_equal_scores_the_rarer_sentence_is_the_less_likely_one():
     loss_of(scores, labels)["loss"].backward()
     common, rare = scores.grad[:, 0]
     assert rare < common < 0
+
+
+def test_of_true_sentences_the_one_that_says_more_is_pulled_up():
+    labels = TruthLabels(torch.tensor([0, 0]), torch.ones(2, 1).long(), torch.tensor([0.5, 0.01]))
+    scores = torch.zeros(2, 1, requires_grad=True)
+    loss_of(scores, labels)["loss"].backward()
+    common, rare = scores.grad[:, 0]
+    assert rare < common
 
 
 def test_a_pair_of_a_sentence_and_its_own_picture_weighs_more(scores):

@@ -205,7 +205,7 @@ def test_training_learns_and_measures(whole):
     steps, evaluations = logged(whole, "step"), logged(whole, "eval")
     assert len(steps) == 4 * EPOCH
     assert sum(s["loss"] for s in steps[-EPOCH:]) < sum(s["loss"] for s in steps[:EPOCH])
-    assert {"classification", "ranking", "scale", "grad_norm"} <= set(steps[0])
+    assert {"classification", "photos", "sentences", "scale", "grad_norm"} <= set(steps[0])
     assert [event["epoch"] for event in evaluations] == [2, 4]
     for event in evaluations:
         assert {"captions", "pictures", "typed", "typed_3", "rsum"} <= set(event)
