@@ -54,5 +54,5 @@ def twins_of_nothing(split: CaptionSet) -> tuple[str, ...]:
         if twin:
             twins[twin.text] = twin.facts
     pictures = fact_table([facts_of(scene) for scene in scenes])
-    true = entailed(pictures, fact_table([*twins.values()])).any(1)  # (T,)
-    return tuple(text for text, is_true in zip(twins, true, strict=True) if not is_true)[:TWINS]
+    true = entailed(pictures, fact_table([*twins.values()]))  # (T, P)
+    return tuple(text for text, of in zip(twins, true, strict=True) if not of.any())[:TWINS]

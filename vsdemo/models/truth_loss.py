@@ -71,13 +71,13 @@ class TruthLoss(Objective):
         weights[torch.arange(len(weights)), labels.owner] *= OWN
         losses = F.binary_cross_entropy_with_logits(logits, true.to(logits), reduction="none")
         classification = (losses * weights).sum() / weights.sum().clamp(min=1)
-        photos = _rank_photos(scaled, true, known)
-        sentences = _rank_sentences(scaled, true, known, -TELLING * log_shares)
+        of_photos = _rank_photos(scaled, true, known)
+        of_sentences = _rank_sentences(scaled, true, known, -TELLING * log_shares)
         return {
-            "loss": classification + PHOTOS * photos + SENTENCES * sentences,
+            "loss": classification + PHOTOS * of_photos + SENTENCES * of_sentences,
             "classification": classification.detach(),
-            "photos": photos.detach(),
-            "sentences": sentences.detach(),
+            "photos": of_photos.detach(),
+            "sentences": of_sentences.detach(),
             "scale": self.log_scale.detach().exp(),
         }
 
