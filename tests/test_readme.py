@@ -134,12 +134,14 @@ def test_the_table_of_results_is_that_of_the_checkpoints() -> None:
         [cell.strip() for cell in line.split("|")[1:-1]]
         for line in re.findall(r"^\| `.+$", section("Results"), re.MULTILINE)
     ]
-    of_photos = {m for m, config in models.presets().values() if config.material == "photos"}
+    materials = {"photos", "scenes"}
+    of_photos = {m for m, config in models.presets().values() if config.material in materials}
     assert {name.strip("`") for name, *_ in rows} == of_photos
     assert len(rows) == len(of_photos)
     for name, paper, *cells in rows:
         model = name.strip("`")
-        assert paper == f"{models.get(model).paper} {models.get(model).year}"
+        source = models.get(model)
+        assert paper == (f"{source.paper} {source.year}" if source.paper else "our own recipe")
         assert cells == [recall("storybook", model), recall("flickr8k", model)]
 
 
@@ -188,6 +190,6 @@ def test_the_licence_is_not_only_that_of_the_code() -> None:
     specs = [checkpoint.read_spec(folder) for folder in checkpoint.shipped()]
     research = [spec for spec in specs if licences.of(spec).label == licences.RESEARCH_ONLY]
     assert 2 * len(research) > len(specs)
-    assert "most are\nfor research only" in README
+    assert "Most weights below `checkpoints/` are for research only" in README
     assert (ROOT / "LICENSE").read_text().startswith("MIT License\n")
     assert "most of them may be used for non-commercial research" in (ROOT / "LICENSE").read_text()

@@ -75,8 +75,9 @@ def test_a_model_says_what_it_is(gru):
 def test_every_registered_model_says_what_it_is():
     for offer in offers_of_shipped():
         assert offer.kind, offer.key
-        assert offer.paper, offer.key
-        assert 2013 <= offer.year <= 2021
+        if offer.key != "storybook vse":  # our own recipe
+            assert offer.paper, offer.key
+            assert 2013 <= offer.year <= 2021
         assert offer.quality, offer.key
         assert offer.licence
 

@@ -7,6 +7,7 @@ import torch
 from PIL import Image
 
 from tests.support import random_easel
+from vsdemo.core.device import autocast
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.vision import backbones, proposals, regions
@@ -69,7 +70,7 @@ def test_they_are_what_the_network_finds_in_the_whole_picture(images, easel):
     squeezed = images[0].resize((easel.spec.region_size,) * 2, Image.Resampling.BILINEAR)
     pixels = torch.tensor(list(squeezed.getdata())).T.reshape(1, 3, *squeezed.size[::-1]) / 255
     mean, std = (torch.tensor(x)[:, None, None] for x in (easel.spec.mean, easel.spec.std))
-    with torch.no_grad():
+    with torch.no_grad(), autocast():
         (expected,) = easel.find((pixels - mean) / std)
     assert len(expected) > 1
     torch.testing.assert_close(present(find(images[:1])[0])[:-1], expected)

@@ -119,7 +119,8 @@ def _read_list(path: Path, version: tuple[int, int, int]) -> Sums:
 def write_files(folder: Path, contents: Mapping[str, bytes], remove: Collection[str] = ()) -> None:
     """Write files of a folder and their checksums.
 
-    After a crash each file is the old or the new one, and the list accepts both.
+    After a crash each file is the old or the new one, and the list accepts both. Files to delete
+    leave the list first, so that none of them is missed.
 
     Args:
         folder: The folder, which is made if it is missing.
@@ -133,15 +134,15 @@ def write_files(folder: Path, contents: Mapping[str, bytes], remove: Collection[
         before = read_list(folder)
     except DamagedFile:
         before = {}
+    kept = {name: digests for name, digests in before.items() if name not in remove}
     new = {n: frozenset([hashlib.sha256(data).hexdigest()]) for n, data in contents.items()}
     either = {name: before.get(name, frozenset()) | digests for name, digests in new.items()}
-    _write_list(folder, before | either)
+    _write_list(folder, kept | either)
     for name, content in contents.items():
         with atomic(folder / name) as temporary:
             temporary.write_bytes(content)
     for name in remove:
         (folder / name).unlink(missing_ok=True)
-    kept = {name: digests for name, digests in before.items() if name not in remove}
     _write_list(folder, kept | new)
 
 
