@@ -53,17 +53,17 @@ def test_the_most_special_likely_statement_is_returned(probabilities, expected):
 @pytest.mark.usefixtures("few")
 def test_all_photos_have_the_statements_of_a_plain_loop():
     scores = torch.randn(len(BANK), 30, generator=torch.Generator().manual_seed(1))
-    for photo, said in enumerate(likely_statements(scores, 0.7)):
+    for photo, shown in enumerate(likely_statements(scores, 0.7)):
         weights = [math.exp(score / 0.7) for score in scores[:, photo].tolist()]
         probability = {
             text: sum(weights[row] for row in rows) / sum(weights) for text, rows in FOLLOWS.items()
         }
-        assert all(probability[text] >= 0.5 for text in said)
+        assert all(probability[text] >= 0.5 for text in shown)
         best = min(
             (text for text in FOLLOWS if probability[text] >= 0.5),
             key=lambda text: len(FOLLOWS[text]),
         )
-        assert said[0] == best
+        assert shown[0] == best
 
 
 @pytest.mark.usefixtures("few")

@@ -26,7 +26,7 @@ def stories(split: CaptionSet) -> tuple[Sequence[Scene], list[Caption]]:
     Raises:
         UserError: The split is of another data set, whose facts are unknown.
     """
-    if split.name != "storybook":
+    if not has_facts(split):
         raise UserError(f"This task needs Storybook, whose facts are known, not {split.name}.")
     scenes = storybook.scenes(split.split)
     return scenes, [caption for scene in scenes for caption in storybook.captions_of(scene)]

@@ -45,12 +45,8 @@ FORMAT = 1  # of the folder; config.json has a version of its own
 SNAPSHOT = "snapshot-"
 TRAINING_WORDS, METRICS, LIMITS = "words.json", "metrics.json", "limits.json"
 CONCEPTS, TEMPERATURE = "concepts.json", "temperature.json"
-EXTRAS = (
-    TRAINING_WORDS,
-    LIMITS,
-    CONCEPTS,
-    TEMPERATURE,
-)  # files that answers depend on, where there are any
+# Files that answers depend on, where there are any.
+EXTRAS = (TRAINING_WORDS, LIMITS, CONCEPTS, TEMPERATURE)
 LAYOUT = (CONFIG, WEIGHTS)  # of open_clip, in a checkpoint that is a model of it
 FILES = (  # patterns of the names of all files
     "config.json",

@@ -58,8 +58,8 @@ def test_right_first_sentences_and_right_ones_among_three_are_counted(result):
 def test_likely_statements_come_first_where_the_temperature_is_known(monkeypatch):
     monkeypatch.setattr(caption_bank, "sentences", lambda: TEXTS)
     monkeypatch.setattr(descriptions.everyday_photos, "described_photos", lambda: PHOTOS)
-    said = [("a tree", "a dog"), ("a cat",), ("a red car", "a car"), ()]
-    monkeypatch.setattr(descriptions, "likely_statements", lambda scores, temperature: said)
+    likely = [("a tree", "a dog"), ("a cat",), ("a red car", "a car"), ()]
+    monkeypatch.setattr(descriptions, "likely_statements", lambda scores, temperature: likely)
     model = Model()
     model.temperature = 0.1
     split = CaptionSet(name="four photos", split="test", photos=())

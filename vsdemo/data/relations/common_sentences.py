@@ -7,7 +7,7 @@ as the bank has to be parsed and WordNet to be read to find them; `derive` does.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -42,13 +42,35 @@ def derive() -> list[str]:
     Raises:
         UserError: WordNet is missing.
     """
+    return list(consequences())
+
+
+def consequences(naming: Sequence[str] = ()) -> dict[str, list[int]]:
+    """Return what follows from at least LEAST sentences of the caption bank, the most common first.
+
+    Args:
+        naming: Sentences that are read with the bank, so that their nouns are names for kinds.
+
+    Returns:
+        Text -> the numbers of the sentences of the bank from which it follows, ascending.
+
+    Raises:
+        UserError: WordNet is missing.
+    """
     bank = caption_bank.sentences()
-    trees, nouns = read_captions(TreeCache().get(bank), range(len(bank)))
-    counts: Counter[str] = Counter()
-    for tree in trees:
+    every = [*bank, *naming]
+    trees, nouns = read_captions(TreeCache().get(every), range(len(every)))
+    follows: dict[str, list[int]] = {}
+    for number, tree in enumerate(trees[: len(bank)]):
         try:
             closure = generalize.closure([tree], nouns)
         except UserError:  # too many
             continue
-        counts.update(closure.keys())
-    return [text for text, n in counts.most_common() if n >= LEAST and not UNUSUAL.search(text)]
+        for text in closure:
+            follows.setdefault(text, []).append(number)
+    ordered = sorted(follows.items(), key=lambda item: -len(item[1]))
+    return {
+        text: numbers
+        for text, numbers in ordered
+        if len(numbers) >= LEAST and not UNUSUAL.search(text)
+    }

@@ -12,12 +12,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from vsdemo.core.errors import UserError
-from vsdemo.data import caption_bank, packaged
-from vsdemo.data.relations import generalize
-from vsdemo.data.relations.caption_nouns import read_captions
-from vsdemo.data.relations.common_sentences import LEAST, UNUSUAL
-from vsdemo.data.text.trees import TreeCache
+from vsdemo.data import packaged
+from vsdemo.data.relations import common_sentences
 
 FILE = Path(__file__).with_name("statements.tsv")
 KINDS = ("animal", "vehicle")
@@ -52,21 +48,6 @@ def derive() -> dict[str, list[int]]:
     Raises:
         UserError: WordNet is missing.
     """
-    bank = caption_bank.sentences()
     naming = [template.format(kind) for kind in KINDS for template in NAMING]
-    every = [*bank, *naming]
-    trees, nouns = read_captions(TreeCache().get(every), range(len(every)))
-    follows: dict[str, list[int]] = {}
-    for number, tree in enumerate(trees[: len(bank)]):
-        try:
-            closure = generalize.closure([tree], nouns)
-        except UserError:  # too many
-            continue
-        for text in closure:
-            follows.setdefault(text, []).append(number)
-    ordered = sorted(follows.items(), key=lambda item: -len(item[1]))
-    return {
-        text: numbers
-        for text, numbers in ordered
-        if len(numbers) >= LEAST and not UNUSUAL.search(text) and not ODD.search(text)
-    }
+    every = common_sentences.consequences(naming)
+    return {text: numbers for text, numbers in every.items() if not ODD.search(text)}

@@ -44,19 +44,19 @@ class Descriptions(Task):
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
         """Return percentages, ci95 over photos, n_photos, n_sentences and the descriptions.
 
-        `descriptions` has for each photo what is said of it, and whether that is right.
+        `descriptions` has the first sentences about each photo, and whether each is right.
         """
         texts = caption_bank.sentences()
         photos = model.encode_image(data.features)
         scores = model.score(model.encode_text([Sentence(text) for text in texts]), photos)
         best = [[texts[row] for row in rows] for rows in scores.T.topk(SHOWN).indices.tolist()]
-        said: Sequence[Sequence[str]] = best
+        shown: Sequence[Sequence[str]] = best
         if model.temperature is not None:
-            said = likely_statements(scores, model.temperature)
+            shown = likely_statements(scores, model.temperature)
         known = everyday_photos.described_photos()
         answers = [
             {text: photo.is_described_by(text) for text in sentences}
-            for photo, sentences in zip(known, said, strict=True)
+            for photo, sentences in zip(known, shown, strict=True)
         ]
         nearest = [photo.is_described_by(near[0]) for photo, near in zip(known, best, strict=True)]
         shares = {
