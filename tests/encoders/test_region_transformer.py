@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.func import functional_call
 
-from vsdemo.encoders.region_transformer import QUERIES, RegionTransformer
+from vsdemo.encoders.region_transformer import RegionTransformer
 
 FEATURES, WIDTH, DIM = 7, 8, 5
 
@@ -23,9 +23,8 @@ def photos() -> torch.Tensor:
 
 
 def plain(encoder: RegionTransformer, photo: torch.Tensor) -> torch.Tensor:
-    """The embedding of one photo, from the regions that exist and nothing else."""
-    regions = encoder.linear(photo[photo.any(-1)])
-    x = torch.cat([encoder.queries, regions])
+    """The embeddings of one photo, zeros for a missing region, from the others alone."""
+    x = encoder.linear(photo[photo.any(-1)])
     for layer in encoder.transformer.layers:
         normed, heads = layer.norm1(x), []
         q, k, v = (normed @ layer.self_attn.in_proj_weight.T + layer.self_attn.in_proj_bias).chunk(
@@ -36,19 +35,18 @@ def plain(encoder: RegionTransformer, photo: torch.Tensor) -> torch.Tensor:
             heads.append(attention @ v[:, part])
         x = x + layer.self_attn.out_proj(torch.cat(heads, -1))
         x = x + layer.linear2(nn.functional.gelu(layer.linear1(layer.norm2(x))))
-    queries, regions = x[:QUERIES], x[QUERIES:]
-    read = torch.cat([queries.flatten(), regions.mean(0), regions.amax(0)])
-    return nn.functional.normalize(encoder.out(read), dim=0)
+    embeddings = torch.zeros(len(photo), DIM)
+    embeddings[photo.any(-1)] = nn.functional.normalize(encoder.out(x), dim=1)
+    return embeddings
 
 
 @torch.no_grad()
 @pytest.mark.parametrize("training", [True, False])
 def test_it_agrees_with_its_definition(training):
     encoder, x = transformer(), photos()
-    nn.init.normal_(encoder.queries)
     nn.init.normal_(encoder.linear.bias)
     embeddings = encoder.train(training)(encoder.collate(encoder.prepare(x)))
-    assert embeddings.mask is None
+    assert torch.equal(embeddings.mask, x.any(-1))
     expected = torch.stack([plain(encoder, photo) for photo in x])
     torch.testing.assert_close(embeddings.x, expected, atol=1e-5, rtol=0)
 
@@ -56,11 +54,17 @@ def test_it_agrees_with_its_definition(training):
 @torch.no_grad()
 def test_the_order_of_regions_does_not_matter():
     encoder, x = transformer(), photos()
-    shuffled = x[:, torch.tensor([2, 0, 3, 1])]
-    torch.testing.assert_close(encoder(shuffled).x, encoder(x).x, atol=1e-6, rtol=0)
+    order = torch.tensor([2, 0, 3, 1])
+    torch.testing.assert_close(encoder(x[:, order]).x, encoder(x).x[:, order], atol=1e-6, rtol=0)
+
+
+@torch.no_grad()
+def test_a_region_is_read_with_those_around_it():
+    encoder, x = transformer(), photos()
     changed = x.clone()
     changed[:, 3, 0] += 1
-    assert (encoder(changed).x - encoder(x).x).abs().amax(1).min() > 1e-4
+    difference = (encoder(changed).x - encoder(x).x).abs().amax(-1)
+    assert (difference[x.any(-1)] > 1e-4).all()
 
 
 @torch.no_grad()
@@ -69,17 +73,19 @@ def test_missing_regions_do_not_matter():
     encoder.train()(x)  # so that zeros are not standardized to zeros
     encoder.eval()
     more = torch.cat([torch.zeros(3, 2, FEATURES), x, torch.zeros(3, 5, FEATURES)], 1)
-    torch.testing.assert_close(encoder(more).x, encoder(x).x, atol=1e-6, rtol=0)
-    two = x[1][x[1].any(-1)]
-    torch.testing.assert_close(encoder(two[None]).x[0], encoder(x).x[1], atol=1e-6, rtol=0)
+    torch.testing.assert_close(encoder(more).x[:, 2:6], encoder(x).x, atol=1e-6, rtol=0)
+    is_real = x[1].any(-1)
+    two = encoder(x[1][is_real][None])
+    torch.testing.assert_close(two.x[0], encoder(x).x[1][is_real], atol=1e-6, rtol=0)
 
 
 @torch.no_grad()
 def test_the_frame_alone_is_enough():
     encoder, x = transformer(), photos()
     embedded = encoder(x[2:])
-    torch.testing.assert_close(embedded.x.norm(dim=1), torch.ones(1))
-    torch.testing.assert_close(encoder(x[2:, 3]).x, embedded.x)  # features (N, F) are one region
+    lengths = embedded.x.norm(dim=-1)
+    torch.testing.assert_close(lengths, torch.tensor([[0.0, 0.0, 0.0, 1.0]]))
+    torch.testing.assert_close(encoder(x[2:, 3]).x[:, 0], embedded.x[:, 3])  # (N, F): one region
 
 
 @torch.no_grad()
@@ -90,7 +96,7 @@ def test_an_embedding_does_not_depend_on_the_batch():
     alone = torch.cat([encoder(photo[None]).x for photo in x])
     torch.testing.assert_close(encoder(x).x, alone, atol=1e-6, rtol=0)
     torch.testing.assert_close(encoder(x.flip(0)).x, alone.flip(0), atol=1e-6, rtol=0)
-    assert encoder(x[:0]).x.shape == (0, DIM)
+    assert encoder(x[:0]).x.shape == (0, 4, DIM)
 
 
 def test_statistics_ignore_missing_regions():
@@ -131,4 +137,4 @@ def test_half_precision_stays_close():
     with torch.autocast("cpu", torch.bfloat16):
         half = encoder(x).x
     assert half.dtype == torch.float32
-    assert (half * full).sum(1).min() > 0.999
+    assert (half * full).sum(-1)[photos().any(-1)].min() > 0.999

@@ -10,8 +10,10 @@ from torch import nn
 from torch.func import functional_call
 
 from tests.support.half_precision import assert_half_precision_stays_close
-from vsdemo.core.sentences import Sentence
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.encoders.subwords import MOST_WORDS, SubwordGRU, groups_of
+from vsdemo.models.scores import fragment_alignment
 
 ROWS, WORD_DIM, DIM = 50, 6, 5
 TEXTS = (
@@ -41,6 +43,11 @@ def sentences():
     return [Sentence(text) for text in TEXTS]
 
 
+def encoded(encoder: SubwordGRU, items: list[Sentence]) -> Embeddings:
+    """The embeddings of the words of a batch of sentences."""
+    return encoder(encoder.collate(encoder.prepare(items)))
+
+
 def letters(word: str) -> set[str]:
     """The groups of letters of a word."""
     groups = set()
@@ -68,34 +75,56 @@ def test_a_misspelt_word_shares_groups_with_the_word():
 
 
 def plain(encoder: SubwordGRU, text: str) -> torch.Tensor:
-    """The embedding of one text, from the mean of the groups of each word on."""
+    """The embeddings of one text's words, from the mean of the groups of each word on."""
     words = text.lower().replace(".", "").replace(",", "").split()
     vectors = []
     for word in words if any(map(str.isalnum, text)) else ["<>"]:
         groups = [encoder.table.weight[crc32(g.encode()) % ROWS] for g in letters(word)]
         vectors.append(sum(groups) / len(groups))
     states, _ = encoder.gru(torch.stack(vectors)[None])  # (1, T, 2 WORD_DIM)
-    pooled = torch.cat([states[0].amax(0), states[0].mean(0)])
-    return nn.functional.normalize(encoder.out(pooled), dim=0)
+    shares = encoder.share(states[0])[:, 0].exp()
+    shares = shares / shares.sum() * len(vectors)
+    rows = [encoder.out(state) * share for state, share in zip(states[0], shares, strict=True)]
+    return torch.stack(
+        [row / encoder.out(s).norm() for row, s in zip(rows, states[0], strict=True)]
+    )
+
+
+def assert_agree(embeddings: Embeddings, expected: list[torch.Tensor]) -> None:
+    """Check sets of different sizes."""
+    assert embeddings.mask.sum(1).tolist() == [len(rows) for rows in expected]
+    assert not embeddings.x[~embeddings.mask].any()
+    for row, mask, rows in zip(embeddings.x, embeddings.mask, expected, strict=True):
+        torch.testing.assert_close(row[mask], rows, atol=1e-5, rtol=0)
 
 
 @torch.no_grad()
-def test_embeddings_agree_with_loops_in_any_batch(encoder, sentences, embed):
-    expected = torch.stack([plain(encoder, text) for text in TEXTS])
-    torch.testing.assert_close(embed(encoder, sentences), expected, atol=1e-5, rtol=0)
-    order = torch.tensor([4, 0, 8, 2, 7, 1, 3, 6, 5])
-    shuffled = embed(encoder, [sentences[i] for i in order])
-    torch.testing.assert_close(shuffled, expected[order], atol=1e-5, rtol=0)
-    alone = torch.cat([embed(encoder, [sentence]) for sentence in sentences])
-    torch.testing.assert_close(alone, expected, atol=1e-5, rtol=0)
+def test_embeddings_agree_with_loops_in_any_batch(encoder, sentences):
+    expected = [plain(encoder, text) for text in TEXTS]
+    assert_agree(encoded(encoder, sentences), expected)
+    order = [4, 0, 8, 2, 7, 1, 3, 6, 5]
+    shuffled = encoded(encoder, [sentences[i] for i in order])
+    assert_agree(shuffled, [expected[i] for i in order])
+    for sentence, rows in zip(sentences, expected, strict=True):
+        assert_agree(encoded(encoder, [sentence]), [rows])
 
 
 @torch.no_grad()
-def test_texts_without_words_are_alike_and_all_others_differ(encoder, sentences, embed):
-    x = embed(encoder, sentences)
+def test_texts_without_words_are_alike_and_all_others_differ(encoder, sentences):
+    x = encoded(encoder, sentences).mean()
     for one, other in ((0, 5), (2, 3), (2, 4)):  # case and punctuation do not matter
         torch.testing.assert_close(x[one], x[other], atol=1e-6, rtol=0)
     assert torch.pdist(x[[0, 1, 2, 6, 7, 8]]).min() > 1e-4
+
+
+@torch.no_grad()
+def test_lengths_are_the_shares_of_words(encoder, sentences):
+    embeddings = encoded(encoder, sentences)
+    counts = embeddings.mask.sum(1).float()
+    torch.testing.assert_close(embeddings.x.norm(dim=-1).sum(1), counts, atol=1e-5, rtol=0)
+    score = fragment_alignment(smoothing=0.0, best_region=True)
+    same = Embeddings(nn.functional.normalize(embeddings.x, dim=-1), embeddings.mask)
+    torch.testing.assert_close(score.pairs(embeddings, same), torch.ones(len(TEXTS)))
 
 
 def test_a_batch_has_each_different_word_once(encoder):
@@ -109,7 +138,7 @@ def test_a_batch_has_each_different_word_once(encoder):
     for word, own in zip(("a", "dog", "and", "cat"), groups, strict=True):
         assert own.tolist() == list(groups_of(word, ROWS))
     assert len(of_no_word) > 0
-    assert encoder(batch).x.shape == (3, DIM)
+    assert encoder(batch).x.shape == (3, 5, DIM)
     assert encoder.needs == {"chars"}
 
 
@@ -122,20 +151,37 @@ def test_padding_does_not_matter(encoder, sentences):
 
 
 @torch.no_grad()
-def test_a_long_sentence_is_read_up_to_a_limit(encoder, embed):
+def test_a_long_sentence_is_read_up_to_a_limit(encoder):
     words = [f"word{number}" for number in range(500)]
     long, cut, shorter = (Sentence(" ".join(words[:n])) for n in (500, MOST_WORDS, MOST_WORDS - 1))
-    x = embed(encoder, [long, cut, shorter])
-    assert x.isfinite().all()
+    x = encoded(encoder, [long, cut, shorter]).x
+    assert x.shape[1] == MOST_WORDS
     torch.testing.assert_close(x[0], x[1], atol=1e-6, rtol=0)
     assert (x[1] - x[2]).abs().max() > 1e-5
-    assert embed(encoder, [Sentence("x" * 1000)]).isfinite().all()
+    assert encoded(encoder, [Sentence("x" * 1000)]).x.isfinite().all()
+    words = tuple(words)
+    tree = Tree(words, tuple(range(500)), ("root", *["dep"] * 499))
+    assert len(encoder.fragments(Sentence(" ".join(words), tree=tree))) == MOST_WORDS
 
 
 @torch.no_grad()
-def test_word_order_matters(encoder, embed):
-    x = embed(encoder, [Sentence("red dog near blue sea"), Sentence("blue dog near red sea")])
-    assert (x[0] - x[1]).abs().max() > 1e-3
+def test_fragments_are_the_words_of_a_tree_without_punctuation(encoder):
+    tree = Tree(("A", "T-shirt", "is", "n't", "red", "."), (2, 5, 5, 5, 0, 5), ("dep",) * 6)
+    sentence = Sentence("A T-shirt isn't red.", tree=tree)
+    fragments = encoder.fragments(sentence)
+    assert [fragment.words[0] for fragment in fragments] == [0, 1, 1, 2, 3, 3, 4]
+    assert {fragment.relation for fragment in fragments} == {"word"}
+    assert encoder.prepare([sentence]) == [("a", "t", "shirt", "is", "n", "t", "red")]
+    assert encoded(encoder, [sentence]).x.shape == (1, len(fragments), DIM)
+    with pytest.raises(ValueError, match="no tree"):
+        encoder.fragments(Sentence("A dog."))
+
+
+@torch.no_grad()
+def test_word_order_matters(encoder):
+    texts = ("red dog near blue sea", "blue dog near red sea")
+    x = encoded(encoder, [Sentence(text) for text in texts]).x
+    assert (x[0, 1] - x[1, 1]).abs().max() > 1e-3  # "dog", next to another word
 
 
 def test_no_word_is_unknown(encoder):
@@ -167,5 +213,8 @@ def test_dropout_acts_in_training_only(sentences, embed):
 
 
 @torch.no_grad()
-def test_half_precision_stays_close(encoder, sentences, embed, monkeypatch):
-    assert_half_precision_stays_close(encoder, sentences, embed, monkeypatch)
+def test_half_precision_stays_close(encoder, sentences, monkeypatch):
+    def directions(encoder: SubwordGRU, items: list[Sentence]) -> torch.Tensor:
+        return nn.functional.normalize(encoded(encoder, items).mean(), dim=1)
+
+    assert_half_precision_stays_close(encoder, sentences, directions, monkeypatch)

@@ -11,12 +11,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from vsdemo.core.alignment import Fragment
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.vocab import CHARACTERS, tokenize
 from vsdemo.encoders import TextEncoder
 from vsdemo.encoders.heads import Head
-from vsdemo.encoders.pooling import maximum, step_mask
+from vsdemo.encoders.pooling import step_mask
 from vsdemo.encoders.recurrent import initialise, run
 
 SIZES = (2, 3, 4)  # letters of a group
@@ -52,19 +53,20 @@ class Subwords(NamedTuple):
 
 
 class SubwordGRU(TextEncoder):
-    """A bidirectional GRU over words, each the mean of its groups of letters.
+    """The words of a sentence by a bidirectional GRU: (N, T, D).
 
         x_t = mean of E g over the groups g of word t        (Bojanowski et al. 2017, fastText)
         h_1 ... h_T = GRU(x_1 ... x_T), both directions
-        f(s) = head(W_2 gelu(W_1 [max_t h_t; mean_t h_t] + b_1) + b_2)
+        s_t = T a_t head(W_2 gelu(W_1 h_t + b_1) + b_2),     a = softmax(w . h_1 ... w . h_T)
 
-    The groups of a word are itself and all of 2 to 4 letters, `<` and `>` around it included. So
-    "bycicle" is near "bicycle", and no word is unknown. They share the rows of E by their hash.
+    The mean over words of a score with s_t is thus weighted by the shares a_t. The groups of a word
+    are itself and all of 2 to 4 letters, `<` and `>` around it included. So "bycicle" is near
+    "bicycle", and no word is unknown. They share the rows of E by their hash.
 
     Args:
         rows: Of E.
         word_dim: Length of x_t, and units of each direction.
-        dim: Length D of the embeddings.
+        dim: Length D of an embedding.
         dropout: Share of the numbers of x_t set to 0.
     """
 
@@ -79,13 +81,29 @@ class SubwordGRU(TextEncoder):
         self.gru = nn.GRU(word_dim, word_dim, batch_first=True, bidirectional=True)
         initialise(self.gru)
         self.out = nn.Sequential(
-            nn.Linear(4 * word_dim, 2 * word_dim), nn.GELU(), nn.Linear(2 * word_dim, dim)
+            nn.Linear(2 * word_dim, 2 * word_dim), nn.GELU(), nn.Linear(2 * word_dim, dim)
         )
+        self.share = nn.Linear(2 * word_dim, 1, bias=False)
         self.head = Head()
 
     def prepare(self, items: Sequence[Sentence]) -> list[tuple[str, ...]]:
         """Split each sentence into words."""
-        return [tuple(tokenize(item.text)[:MOST_WORDS]) or NO_WORD for item in items]
+        return [tuple(_words(item))[:MOST_WORDS] or NO_WORD for item in items]
+
+    def fragments(self, sentence: Sentence) -> tuple[Fragment, ...]:
+        """Return the words of a sentence with a tree in the order of their embeddings.
+
+        Raises:
+            ValueError: If the sentence has no dependency tree, whose words a fragment numbers.
+        """
+        if sentence.tree is None:
+            raise ValueError("the sentence has no tree; parse it first")
+        words = [
+            Fragment("word", (number, number))
+            for number, word in enumerate(sentence.tree.words)
+            for _ in tokenize(word)
+        ]
+        return tuple(words[:MOST_WORDS])
 
     def collate(self, prepared: Sequence[tuple[str, ...]]) -> Subwords:
         """Look up the groups of letters of the different words, and pad the sentences."""
@@ -105,15 +123,23 @@ class SubwordGRU(TextEncoder):
 
     def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
         """Return the (known, unknown) words; it can read any word."""
-        return tokenize(sentence.text), []
+        return _words(sentence), []
 
     def forward(self, batch: Subwords) -> Embeddings:
-        """Embed a batch: (B, D)."""
+        """Embed a batch: (B, T, D) with a mask (B, T)."""
         words = self.table(batch.groups, batch.starts)  # (W, word_dim)
         states, _ = run(self.gru, self.dropout(words[batch.words]), batch.lengths)  # (B, T, 2 .)
-        best = maximum(states, batch.mask)
-        mean = (states * batch.mask).sum(1) / batch.mask.sum(1)
-        return Embeddings(self.head(self.out(torch.cat([best, mean], -1))))
+        mask = batch.mask
+        logits = self.share(states).masked_fill(~mask, -torch.inf)
+        shares = logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(1)  # a
+        weights = shares * mask.sum(1, keepdim=True)  # T a_t, (B, T, 1)
+        return Embeddings(self.head(self.out(states)) * weights, mask[..., 0])
+
+
+def _words(sentence: Sentence) -> list[str]:
+    """Return the words of a sentence: those within the words of its tree, if it has one."""
+    texts = sentence.tree.words if sentence.tree else (sentence.text,)
+    return [word for text in texts for word in tokenize(text)]
 
 
 @lru_cache(maxsize=100_000)

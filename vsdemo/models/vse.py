@@ -1,4 +1,4 @@
-"""Our own recipe: regions of a photo and groups of letters, in one space."""
+"""Our own recipe: words of a sentence and regions of a photo, in one space."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from vsdemo.models.karpathy2014 import RegionCrops
 from vsdemo.models.merckx2019 import LearnedVectors
 from vsdemo.models.model import Model
 from vsdemo.models.objectives import Captions
-from vsdemo.models.scores import SCORES
+from vsdemo.models.scores import fragment_alignment
 from vsdemo.models.truth_loss import TruthLoss
 
 SceneMaterial = Annotated[Material, OneOf(("scenes",))]
@@ -72,7 +72,7 @@ class VseConfig(SymmetricConfig):
     warmup: Warmup = 300
     weight_decay: WeightDecay = 0.02
     clip: Clip = 1.0
-    dim: Dim = 512
+    dim: Dim = 128
     word_dim: WordDim = 256
     letter_rows: LetterRows = 10_000
     width: Width = 256
@@ -89,23 +89,23 @@ class VseConfig(SymmetricConfig):
 
 
 def build(config: VseConfig, vocab: Vocab, features: int) -> DualEncoder:
-    """A transformer over regions and a GRU over words made of letters, with the cosine.
+    """A transformer over regions and a GRU over words made of letters; each word has its region.
 
-    Our own recipe; after Bojanowski et al., "Enriching word vectors with subword information", TACL
-    2017; Lee et al., "Set transformer", ICML 2019; and Zhai et al., "Sigmoid loss for language
-    image pre-training", ICCV 2023.
+    Our own recipe; after Yao et al., "FILIP: Fine-grained interactive language-image pre-training",
+    ICLR 2022; Bojanowski et al., "Enriching word vectors with subword information", TACL 2017; and
+    Zhai et al., "Sigmoid loss for language image pre-training", ICCV 2023.
 
-        f(s) = W GRU(x_1 ... x_T)       g(v) = W' Transformer(q, v_1 ... v_K)
-        S(s, v) = cos(f(s), g(v))       loss: cross-entropy of what is true, and a ranking
+        s_1 ... s_T, a = GRU(x_1 ... x_T)        v_1 ... v_K = Transformer(r_1 ... r_K)
+        S(s, v) = sum_t a_t max(0, max_k cos(s_t, v_k)),    sum_t a_t = 1
+        loss: cross-entropy of what is true, and a ranking
 
     It learns from any number of drawn scenes of Storybook: of each sentence of a batch it is known
-    whether it is true of each picture. Three in ten sentences are false in one respect, one in ten
+    whether it is true of each picture. Four in ten sentences are false in one respect, one in ten
     says what is absent, and most also come as people type them.
 
-    Departures: (1) the groups have 2 to 4 letters, not 3 to 6; (2) the transformer reads the
-    regions and the learned queries together, and the regions are pooled as well; (3) the loss takes
-    sentences that are true of several pictures, leaves out what is undecided, and has a ranking
-    beside it.
+    Departures: (1) the groups have 2 to 4 letters, not 3 to 6; (2) words are weighted by learned
+    shares a, and only words choose regions, not regions words; (3) the loss takes sentences that
+    are true of several pictures, leaves out what is undecided, and has a ranking beside it.
     """
     text = SubwordGRU(
         rows=config.letter_rows, word_dim=config.word_dim, dim=config.dim, dropout=config.dropout
@@ -118,12 +118,13 @@ def build(config: VseConfig, vocab: Vocab, features: int) -> DualEncoder:
         dropout=config.dropout,
         standardize=config.standardize,
     )
-    return DualEncoder(text, image, SCORES["cosine"], TruthLoss())
+    score = fragment_alignment(smoothing=0.0, best_region=True)
+    return DualEncoder(text, image, score, TruthLoss())
 
 
 VSE = Model(
     config=VseConfig,
     presets={"vse": VseConfig()},
     build=build,
-    kind="regions of a photo and groups of letters; learned what is true of drawn scenes",
+    kind="words of a sentence matched with regions of a photo; learned what is true of drawings",
 )

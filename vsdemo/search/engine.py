@@ -323,8 +323,9 @@ class Reader:
             boxes: (K, 4) of its regions.
         """
         sentence = self._parse(text)
+        (sentence,) = add_trees([sentence], frozenset({"dep_tree"}))  # fragments number its words
         tree = sentence.tree
-        assert tree is not None  # models of fragments need trees
+        assert tree is not None
         query, photo = self._encode_one(sentence), photo.to("cpu")
         unknown = self._text.unknown(sentence)[1]
         assert photo.mask is not None

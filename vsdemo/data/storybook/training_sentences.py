@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from random import Random
 from typing import TypeVar
 
@@ -32,11 +33,12 @@ DATED = 0.9  # share of surroundings with time or weather, if these are worth a 
 UNPLACED = 0.2  # share of these without a place
 NEGATED = 2  # negated sentences of a scene
 EMPTY = 0.12  # share of them that name nothing but surroundings before the negation
+SUBTLE = ("roles", "colour", "action")  # respects that are hard to see, with two false sentences
 TYPED = 2 / 3  # share of sentences that also come as people type them
 
 
 def sentences_about(scene: Scene, rng: Random) -> list[TypedSentence]:
-    """Return about 35 different sentences about a scene, true and false ones.
+    """Return about 40 different sentences about a scene, true and false ones.
 
     The same scene and state of `rng` give the same sentences. Unless the scene is one of the split
     `compositional`, no sentence joins a kind of thing with a colour or an action that is held out.
@@ -107,8 +109,10 @@ def _place(scene: Scene, rng: Random) -> tuple[str, str]:
 def _false_sentences(
     captions: Sequence[Caption], shown: Facts, rng: Random
 ) -> Iterator[TypedSentence]:
-    """Yield a false twin of one of some captions in each respect in which there is one."""
+    """Yield a false twin in each respect, or two, of different captions that have one."""
     for respect in RESPECTS:
-        twin = false_twin(rng.choice(captions).message, respect, shown, rng)
-        if twin:
+        order = rng.sample(captions, len(captions))
+        every = (false_twin(caption.message, respect, shown, rng) for caption in order)
+        wanted = 2 if respect in SUBTLE else 1
+        for twin in islice(filter(None, every), wanted):
             yield TypedSentence(twin.text, twin.facts)
