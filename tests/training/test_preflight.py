@@ -174,4 +174,5 @@ def test_default_settings_fit_the_preset_to_the_data_set(own_home):
     assert preflight.default_settings(missing, "toy") == drawn
     assert preflight.default_settings(settings("order/entailment"), None) == ()
     regions = settings("fragments")
-    assert preflight.default_settings(regions, "storybook") == ("backbone=pocket",)
+    things = ("backbone=easel", "crops=things")
+    assert preflight.default_settings(regions, "storybook") == things

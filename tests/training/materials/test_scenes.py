@@ -11,6 +11,7 @@ from tests.support.small_runs import logged, preset_trainer, stopped_at
 from vsdemo import models
 from vsdemo.core import config
 from vsdemo.core.errors import UserError
+from vsdemo.core.images import open_photo
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.storybook import sentence_store, store
 from vsdemo.data.storybook.facts import facts_of
@@ -18,6 +19,7 @@ from vsdemo.data.storybook.free_scenes import FIRST_FREE, evaluated_content
 from vsdemo.data.storybook.training_sentences import sentences_about
 from vsdemo.evaluation import cards
 from vsdemo.models import checkpoint
+from vsdemo.search.engine import Reader
 from vsdemo.training import materials, preflight
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.materials import scenes
@@ -218,6 +220,15 @@ def test_a_checkpoint_knows_the_words_of_typed_sentences(whole):
     model, _, _ = checkpoint.load(whole)
     puppies, wombats = (model.text.known_share(Sentence(f"two {word}")) for word in NOUNS)
     assert (puppies, wombats) == (1, 0.5)
+
+
+def test_a_checkpoint_aligns_words_with_the_things_of_a_drawing(whole, fake_parser):
+    alignment = Reader(whole).align(open_photo(store.photo(0)), "two dogs run")
+    assert alignment.words == ("two", "dogs", "run")
+    assert [fragment.words for fragment in alignment.fragments] == [(0, 0), (1, 1), (2, 2)]
+    assert {len(row) for row in alignment.scores} == {len(alignment.boxes)}
+    assert alignment.boxes[-1] == (0, 0, 1, 1)
+    assert sum(alignment.parts) == pytest.approx(alignment.total, rel=1e-4)
 
 
 def test_the_card_says_that_there_are_scenes_beside_those_of_train(whole):

@@ -41,6 +41,7 @@ from vsdemo.vision.features import FeatureCache, photo_key
 DRAWING_SIZE = 60_000  # bytes of a picture that is drawn, at most
 FEATURE_SIZE = 2  # bytes of a number
 CAPTIONS = 5  # of a photo, in most data sets
+FOR_DRAWINGS = ("pocket", "easel")  # networks that are quick and know drawings
 SAMPLE = 24  # photos that are looked up in the feature cache to estimate how many are missing
 
 
@@ -69,19 +70,23 @@ class Photos(Pairs):
         known = [*datasets.DATASETS, *datasets.karpathy_files()]
         available = [name for name in known if datasets.is_generated(name) or _has_photos(name)]
         available += [name for name in own if name not in known]
-        # Pocket computes features of drawings at once; large networks are made for photos.
-        suits_drawings = config.backbone == "pocket"
+        suits_drawings = config.backbone in FOR_DRAWINGS
         return sorted(available, key=lambda name: datasets.is_generated(name) != suits_drawings)
 
     @classmethod
     def default_settings(cls, config: Config, dataset: str | None) -> tuple[str, ...]:
-        """Choose Pocket for drawings, and where the preset's backbone is missing."""
+        """Choose our own networks for drawings, and Pocket where the preset's backbone is missing.
+
+        Of drawings, regions are the things that Easel finds.
+        """
         generated = dataset is not None and datasets.is_generated(dataset)
         if not generated and is_available(config.backbone):
             return ()
         wanted = {"backbone": "pocket"}
         if config.crops in VIEWS:
             wanted["crops"] = "whole"
+        elif generated:
+            wanted = {"backbone": "easel", "crops": "things"}
         return tuple(f"{k}={v}" for k, v in wanted.items() if getattr(config, k) != v)
 
     @classmethod
