@@ -57,6 +57,14 @@ def test_function_words_get_no_region_however_high_their_scores():
     assert example.best_region(example.best_fragment) == 1
 
 
+def test_a_word_of_hardly_any_score_points_at_nothing():
+    example = aligned({"dog": (0.1, 2.0), "sits": (0.0, 0.019), "mat": (0.021, 0.0)})
+    of_relation = {f.relation: example.best_region(m) for m, f in enumerate(example.fragments)}
+    assert (of_relation["nsubj"], of_relation["root"], of_relation["obl"]) == (1, None, 0)
+    nothing = aligned({})  # no score is positive
+    assert {nothing.best_region(m) for m in range(len(nothing.fragments))} == {None}
+
+
 def test_a_word_that_the_model_does_not_know_points_at_nothing():
     scores = {"dog": (0.2, 0.7), "sits": (0.9, 0.1), "mat": (0.3, 0.1)}
     example = replace(aligned(scores), unknown=(WORDS.index("sits"),))

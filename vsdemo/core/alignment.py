@@ -8,6 +8,8 @@ from typing import Any
 
 from vsdemo.core.sentences import Tree, is_function_relation
 
+NEGLIGIBLE = 0.01  # share of the highest score that says nothing about a region
+
 
 @dataclass(frozen=True)
 class Fragment:
@@ -37,7 +39,7 @@ class Alignment:
         boxes: `(x0, y0, x1, y1)` of the K regions as fractions of the photo's width and height.
             The last box is the whole photo.
         scores: `(M, K)`, the matrix that the loss trains on. At or below zero, the region does
-            not show the fragment.
+            not show the fragment; a model that weighs words may multiply those of a word by 0.
         parts: `(M,)`, each fragment's share of the total.
         total: The score of the sentence with the photo.
         unknown: Indices of the words that the model does not know.
@@ -85,15 +87,20 @@ class Alignment:
     def best_region(self, fragment: int) -> int | None:
         """Return the region with the highest score of a fragment.
 
-        None if no score is positive, for fragments with function words, and for those of which the
-        model knows no other word.
+        None if no score is above NEGLIGIBLE times the highest of the sentence, for fragments with
+        function words, and for those of which the model knows no other word.
         """
         words = self.fragments[fragment].words
         if fragment in self.function_fragments or self._silent_words.issuperset(words):
             return None
         row = self.scores[fragment]
         region = max(range(len(row)), key=row.__getitem__)
-        return region if row[region] > 0 else None
+        return region if row[region] > NEGLIGIBLE * max(0.0, self._highest) else None
+
+    @cached_property
+    def _highest(self) -> float:
+        """The highest score of all."""
+        return max(map(max, self.scores))
 
     def fragments_of(self, region: int) -> list[int]:
         """Return the fragments whose best region this is."""
