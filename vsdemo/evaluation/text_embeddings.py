@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from vsdemo.core.embeddings import Embeddings
@@ -14,6 +15,8 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import add_trees
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.scores import Score
+
+TINY = 1e-8
 
 
 class TextEmbeddings:
@@ -59,3 +62,27 @@ def pooled(embeddings: Embeddings, score: Score) -> Tensor:
     if mask is None:
         return score.angle_part(x)
     return (x * mask[..., None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
+
+
+def similarity(a: Embeddings, b: Embeddings, score: Score) -> Tensor:
+    """Return how alike matching rows are, (N,): the cosine, and of sets that of their parts.
+
+        sim(A, B) = (c(A, B) + c(B, A)) / 2
+        c(A, B) = sum_i |a_i| max_j cos(a_i, b_j) / sum_i |a_i|
+
+    After Zhang et al., "BERTScore", ICLR 2020; the length of a part is its weight. An empty set has
+    0 with any other.
+    """
+    if a.mask is None or b.mask is None:
+        return F.cosine_similarity(score.angle_part(a.x.float()), score.angle_part(b.x.float()))
+    cosines = F.normalize(a.x.float(), dim=-1) @ F.normalize(b.x.float(), dim=-1).transpose(1, 2)
+    cosines = cosines.masked_fill(~(a.mask[:, :, None] & b.mask[:, None]), -1.0)  # (N, I, J)
+    both = (_weighted(cosines.amax(2), a) + _weighted(cosines.amax(1), b)) / 2
+    return both * (a.mask.any(1) & b.mask.any(1))
+
+
+def _weighted(best: Tensor, parts: Embeddings) -> Tensor:
+    """Return the means of numbers (N, K), weighted by the lengths of parts, (N,)."""
+    weights = parts.x.float().norm(dim=-1)  # 0 where a part is missing
+    mean: Tensor = (best * weights).sum(1) / weights.sum(1).clamp(min=TINY)
+    return mean

@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch.nn.functional as F
-
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
-from vsdemo.evaluation.text_embeddings import pooled
+from vsdemo.evaluation.text_embeddings import similarity
 from vsdemo.search.engine import Reader
 
 
@@ -22,7 +20,8 @@ class SentenceComparison:
     """What a model tells about sentences a and b.
 
     Args:
-        cosine: Of both embeddings, as in the task `sts`; of sets, of their means.
+        cosine: Of both embeddings, as in the task `sts`; of sets, of their
+            parts, each with the most similar part of the other sentence.
         excess: (D,) f(b) - f(a), or f(a) - f(b) where the order is reversed. b follows from a, as
             its generalisation, if no dimension is above 0 (Vendrov 2016, Eq. 2). Empty for a model
             without an order of each coordinate.
@@ -88,9 +87,7 @@ def compare_sentences(reader: Reader, a: str, b: str) -> SentenceComparison:
     if encoder.weighs_characters:
         attention = [tuple(encoder.character_weights(Sentence(t)).tolist()) for t in texts]
     return SentenceComparison(
-        cosine=float(
-            F.cosine_similarity(pooled(first, reader.score), pooled(second, reader.score))
-        ),
+        cosine=float(similarity(first, second, reader.score)),
         excess=tuple(excess),
         attention=tuple(attention),
         unknown=(tuple(reader.unknown_words(a)), tuple(reader.unknown_words(b))),

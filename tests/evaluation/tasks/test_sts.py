@@ -15,7 +15,7 @@ from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.bow import BagOfWords
 from vsdemo.evaluation.task import SentenceData
 from vsdemo.evaluation.tasks import sts
-from vsdemo.evaluation.text_embeddings import TextEmbeddings, pooled
+from vsdemo.evaluation.text_embeddings import TextEmbeddings, pooled, similarity
 from vsdemo.models.scores import SCORES, Cosine, angle_and_order
 
 YEARS = ("STS12.MSRvid", "STS12.OnWN", "STS13.headlines")
@@ -113,6 +113,35 @@ def test_a_users_folder_is_evaluated_too(pairs_root, tmp_path):
     assert result["STS16.plagiarism"]["pearson"] == pytest.approx(100)
     assert result["STS12.MSRvid"]["pearson"] == 0  # all embeddings are equal
     assert result["STS"]["pearson"] == pytest.approx(25)
+
+
+def test_similarity_of_sets_equals_plain_loops():
+    torch.manual_seed(0)
+    masks = torch.tensor([[1, 1, 1], [1, 0, 0], [0, 0, 0]]), torch.tensor([[1, 0], [1, 1], [1, 1]])
+    first, second = (
+        Embeddings(torch.randn(*mask.shape, 4) * mask[..., None], mask.bool()) for mask in masks
+    )
+
+    def covered(parts, others):
+        best = [max(float(torch.cosine_similarity(p, o, dim=0)) for o in others) for p in parts]
+        weights = [float(part.norm()) for part in parts]
+        return sum(b * w for b, w in zip(best, weights, strict=True)) / sum(weights)
+
+    result = similarity(first, second, SCORES["cosine"])
+    for row in range(2):
+        a, b = first.x[row][first.mask[row]], second.x[row][second.mask[row]]
+        assert result[row] == pytest.approx((covered(a, b) + covered(b, a)) / 2, abs=1e-6)
+    assert result[2] == 0  # nothing to compare
+    torch.testing.assert_close(similarity(second, first, SCORES["cosine"]), result)
+    same = similarity(first, first, SCORES["cosine"])
+    torch.testing.assert_close(same, torch.tensor([1.0, 1.0, 0.0]))
+
+
+def test_similarity_of_vectors_is_the_cosine_of_their_angle_parts():
+    a, b = Embeddings(torch.randn(5, 4)), Embeddings(torch.randn(5, 4))
+    expected = torch.cosine_similarity(a.x[:, :3], b.x[:, :3])
+    result = similarity(a, b, angle_and_order(3, weight=1.0))
+    torch.testing.assert_close(result, expected)
 
 
 def test_pooled_is_the_mean_of_a_set():

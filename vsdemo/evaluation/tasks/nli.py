@@ -18,7 +18,6 @@ from typing import ClassVar
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
 from vsdemo.core import markdown
 from vsdemo.core.errors import UserError
@@ -34,7 +33,7 @@ from vsdemo.evaluation.metrics.accuracy import (
 )
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
 from vsdemo.evaluation.task import CardText, Result, SentenceData, Task
-from vsdemo.evaluation.text_embeddings import TextEmbeddings, pooled
+from vsdemo.evaluation.text_embeddings import TextEmbeddings, similarity
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 
@@ -82,9 +81,7 @@ def score_pairs(
     scores = {
         ACCURACY: forward.numpy(),
         "baselines.majority": np.zeros(len(pairs)),
-        "baselines.cosine": F.cosine_similarity(
-            pooled(premise, model.score), pooled(hypothesis, model.score)
-        ).numpy(),
+        "baselines.cosine": similarity(premise, hypothesis, model.score).numpy(),
         "baselines.overlap": np.array([overlap(pair) for pair in pairs]),
     }
     return scores, higher(forward, fit.pairs(premise, hypothesis))

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from vsdemo.core.errors import UserError
@@ -27,7 +26,7 @@ from vsdemo.evaluation.metrics import bootstrap
 from vsdemo.evaluation.metrics.correlation import Correlations, correlation
 from vsdemo.evaluation.metrics.relatedness import pair_features, predict_best
 from vsdemo.evaluation.task import Result, SentenceData, Task
-from vsdemo.evaluation.text_embeddings import TextEmbeddings, pooled
+from vsdemo.evaluation.text_embeddings import TextEmbeddings, pooled, similarity
 from vsdemo.models.dual_encoder import DualEncoder
 
 # name -> (what reads a split, the whole numbers of its scale)
@@ -61,8 +60,8 @@ def _agreement(predicted: Tensor, scores: Tensor) -> float:
 
 
 def _cosines(texts: TextEmbeddings, pairs: Sequence[ScoredPair]) -> Tensor:
-    first, second = embeddings_of(texts, pairs)
-    return F.cosine_similarity(first, second)
+    first = texts.of([pair.a for pair in pairs])
+    return similarity(first, texts.of([pair.b for pair in pairs]), texts.score)
 
 
 def predict(texts: TextEmbeddings, name: str, split: str) -> Tensor:
