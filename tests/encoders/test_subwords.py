@@ -84,10 +84,7 @@ def plain(encoder: SubwordGRU, text: str) -> torch.Tensor:
     states, _ = encoder.gru(torch.stack(vectors)[None])  # (1, T, 2 WORD_DIM)
     shares = encoder.share(states[0])[:, 0].exp()
     shares = shares / shares.sum() * len(vectors)
-    rows = [encoder.out(state) * share for state, share in zip(states[0], shares, strict=True)]
-    return torch.stack(
-        [row / encoder.out(s).norm() for row, s in zip(rows, states[0], strict=True)]
-    )
+    return nn.functional.normalize(encoder.out(states[0]), dim=1) * shares[:, None]
 
 
 def assert_agree(embeddings: Embeddings, expected: list[torch.Tensor]) -> None:

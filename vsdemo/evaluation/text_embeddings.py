@@ -58,10 +58,8 @@ def pooled(embeddings: Embeddings, score: Score) -> Tensor:
 
     It is the mean of a set, 0 for an empty one, and the `angle_part` of a vector.
     """
-    x, mask = embeddings.x.float(), embeddings.mask
-    if mask is None:
-        return score.angle_part(x)
-    return (x * mask[..., None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
+    embeddings = embeddings.float()
+    return score.angle_part(embeddings.x) if embeddings.mask is None else embeddings.mean()
 
 
 def similarity(a: Embeddings, b: Embeddings, score: Score) -> Tensor:
@@ -74,7 +72,7 @@ def similarity(a: Embeddings, b: Embeddings, score: Score) -> Tensor:
     0 with any other.
     """
     if a.mask is None or b.mask is None:
-        return F.cosine_similarity(score.angle_part(a.x.float()), score.angle_part(b.x.float()))
+        return F.cosine_similarity(pooled(a, score), pooled(b, score))
     cosines = F.normalize(a.x.float(), dim=-1) @ F.normalize(b.x.float(), dim=-1).transpose(1, 2)
     cosines = cosines.masked_fill(~(a.mask[:, :, None] & b.mask[:, None]), -1.0)  # (N, I, J)
     both = (_weighted(cosines.amax(2), a) + _weighted(cosines.amax(1), b)) / 2

@@ -31,7 +31,7 @@ from vsdemo.data.catalog.filters import PhotoOrder
 from vsdemo.data.catalog.look import FLAT
 from vsdemo.data.catalog.table import PhotoTable
 from vsdemo.data.text.near_words import WordList
-from vsdemo.data.text.sentences import add_trees, parser_version
+from vsdemo.data.text.sentences import DEP_TREE, add_trees, parser_version
 from vsdemo.evaluation import matching
 from vsdemo.evaluation.likely import likely_statements
 from vsdemo.evaluation.matching import MatchThreshold
@@ -322,8 +322,7 @@ class Reader:
             photo: (1, K, D) of its regions.
             boxes: (K, 4) of its regions.
         """
-        sentence = self._parse(text)
-        (sentence,) = add_trees([sentence], frozenset({"dep_tree"}))  # fragments number its words
+        (sentence,) = add_trees([self._parse(text)], DEP_TREE)  # fragments number its words
         tree = sentence.tree
         assert tree is not None
         query, photo = self._encode_one(sentence), photo.to("cpu")

@@ -20,8 +20,7 @@ class SentenceComparison:
     """What a model tells about sentences a and b.
 
     Args:
-        cosine: Of both embeddings, as in the task `sts`; of sets, of their
-            parts, each with the most similar part of the other sentence.
+        cosine: Of both embeddings, or of their parts, as in the task `sts`; see `similarity`.
         excess: (D,) f(b) - f(a), or f(a) - f(b) where the order is reversed. b follows from a, as
             its generalisation, if no dimension is above 0 (Vendrov 2016, Eq. 2). Empty for a model
             without an order of each coordinate.

@@ -51,7 +51,7 @@ def test_a_picture_has_many_sentences_of_each_sort(pictures):
     for any_scene, sentences in pictures:
         plain = [sentence for sentence in sentences if not sentence.absent]
         true = sum(sentence.is_true(facts_of(any_scene)) for sentence in plain)
-        assert 25 <= len(sentences) <= 50
+        assert 30 <= len(sentences) <= 45
         assert true >= 12
         assert len(plain) - true >= 5
         assert len(sentences) - len(plain) >= 2

@@ -12,6 +12,7 @@ from vsdemo.data.text.parser import Parser
 from vsdemo.data.text.trees import TreeCache
 
 MAX_UNCACHED = 16  # sentences; parsing so few is faster than reading the cache
+DEP_TREE = frozenset({"dep_tree"})  # what an encoder or a task may need
 
 
 def add_trees(sentences: Sequence[Sentence], needs: frozenset[str]) -> list[Sentence]:

@@ -25,7 +25,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.nested import unflatten
 from vsdemo.core.sentences import Sentence, Tree
-from vsdemo.data.text.sentences import add_trees
+from vsdemo.data.text.sentences import DEP_TREE, add_trees
 from vsdemo.evaluation.metrics import pointing
 from vsdemo.evaluation.metrics.accuracy import Accuracy
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
@@ -148,7 +148,7 @@ class Alignment(PairedTask):
         self.check(model)
         split = data.split
         known = phrases(split)
-        sentences = add_trees([Sentence(text) for text in split.captions], frozenset({"dep_tree"}))
+        sentences = add_trees([Sentence(text) for text in split.captions], DEP_TREE)
         to_align, left_out = queries(model, known, sentences)
         if not to_align:
             raise UserError(

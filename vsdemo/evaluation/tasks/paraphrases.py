@@ -19,7 +19,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text import rewrites
-from vsdemo.data.text.sentences import add_trees
+from vsdemo.data.text.sentences import DEP_TREE, add_trees
 from vsdemo.evaluation.metrics import bootstrap
 from vsdemo.evaluation.metrics.ranks import best_ranks
 from vsdemo.evaluation.task import PhotoData, Result, Task
@@ -62,7 +62,7 @@ def find_pairs(split: CaptionSet) -> list[Pair]:
         UserError: No caption can be rewritten.
     """
     captions = [Sentence(caption) for caption in split.captions]
-    sentences = add_trees(captions, frozenset({"dep_tree"}))
+    sentences = add_trees(captions, DEP_TREE)
     pairs = []
     for kind, rewrite in KINDS.items():
         for number, sentence in enumerate(sentences):

@@ -17,7 +17,7 @@ import torch
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.text.sentences import add_trees
+from vsdemo.data.text.sentences import DEP_TREE, add_trees
 from vsdemo.evaluation.metrics import caption_scores
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
 from vsdemo.evaluation.task import PairedTask, PhotoData, Result
@@ -29,9 +29,7 @@ WORST = 10  # pairs that are listed
 
 def has_verb(split: CaptionSet) -> list[bool]:
     """Return whether each caption has a verb."""
-    sentences = add_trees(
-        [Sentence(caption) for caption in split.captions], frozenset({"dep_tree"})
-    )
+    sentences = add_trees([Sentence(caption) for caption in split.captions], DEP_TREE)
     return [s.tree is not None and "VERB" in s.tree.tags for s in sentences]
 
 
