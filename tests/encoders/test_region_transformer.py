@@ -36,7 +36,7 @@ def plain(encoder: RegionTransformer, photo: torch.Tensor) -> torch.Tensor:
         x = x + layer.self_attn.out_proj(torch.cat(heads, -1))
         x = x + layer.linear2(nn.functional.gelu(layer.linear1(layer.norm2(x))))
     embeddings = torch.zeros(len(photo), DIM)
-    embeddings[photo.any(-1)] = nn.functional.normalize(encoder.out(x), dim=1)
+    embeddings[photo.any(-1), :-1] = nn.functional.normalize(encoder.out(x), dim=1)
     return embeddings
 
 

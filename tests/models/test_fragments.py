@@ -10,7 +10,12 @@ from vsdemo.models.losses import Fragments, PairwiseRanking, build
 from vsdemo.models.scores import FragmentAlignment, fragment_alignment
 
 LABELS = torch.tensor([3, 1, 3, 0])  # rows 0 and 2 are captions of one photo
-WAYS = [{"smoothing": 5.0, "best_region": False}, {"smoothing": 1.0, "best_region": True}]
+WAYS: list[dict] = [
+    {"smoothing": 5.0, "best_region": False},
+    {"smoothing": 1.0, "best_region": True},
+    {"smoothing": 2.0, "best_region": False, "signed": True},
+    {"smoothing": 0.0, "best_region": True, "signed": True},
+]
 
 
 def sets(rows: int, most: int, seed: int, dim: int = 3) -> Embeddings:
@@ -44,13 +49,14 @@ def by_loops(score, general, specific) -> list[list[float]]:
             total = 0.0
             for s in members(general, sentence):
                 products = [max(0.0, float(v @ s)) for v in members(specific, photo)]
-                total += max(products) if score.best_region else sum(products) / len(products)
+                part = max(products) if score.best_region else sum(products) / len(products)
+                total += -part if score.signed and s[-1] < 0 else part
             row.append(total / (len(members(general, sentence)) + score.smoothing))
         table.append(row)
     return table
 
 
-@pytest.fixture(params=WAYS, ids=["mean", "best"])
+@pytest.fixture(params=WAYS, ids=["mean", "best", "signed mean", "signed best"])
 def score(request):
     return FragmentAlignment(**request.param)
 
@@ -103,16 +109,31 @@ def test_padding_changes_no_score(score):
 
 def test_part_scores_add_up_to_the_score(score):
     general, specific = sets(1, 4, 1), sets(1, 3, 2)
-    shares = score.part_scores(score.align_parts(general, specific), specific)
+    fragments = general.x[general.mask][:, None]
+    shares = score.part_scores(score.align_parts(general, specific), fragments, specific)
     total = shares.sum() / (general.mask.sum() + score.smoothing)
     assert total.item() == pytest.approx(score(general, specific).item())
 
 
 def test_to_unit_keeps_the_order(score):
-    unit = score.to_unit(torch.tensor([0.0, 0.3, 2.0, 50.0]))
+    unit = score.to_unit(torch.tensor([-2.0, -0.1, 0.0, 0.3, 2.0, 50.0]))
     assert unit.tolist() == sorted(unit.tolist())
     assert unit.min() >= 0
     assert unit.max() < 1
+
+
+def test_what_matches_a_denied_fragment_counts_against_the_photo():
+    """A dog but no cat: the dog alone is better than nothing, which is better than both."""
+    score = FragmentAlignment(smoothing=0.0, best_region=True, signed=True)
+    dog, cat = torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])
+    sentence = torch.stack([torch.cat([dog, dog[:1]]), torch.cat([cat, -dog[:1]])])[None]
+    photos = [torch.stack([dog, dog]), torch.zeros(2, 2), torch.stack([cat, dog])]
+    regions = torch.nn.functional.pad(torch.stack(photos), (0, 1))
+    both = torch.ones(3, 2, dtype=torch.bool)
+    row = score(Embeddings(sentence, both[:1]), Embeddings(regions, both))[0]
+    assert row.tolist() == [0.5, 0.0, 0.0]
+    more = Embeddings(torch.cat([sentence, sentence[:, 1:]], 1), torch.ones(1, 3) > 0)
+    assert score(more, Embeddings(regions, both))[0, 2] < 0
 
 
 def test_a_photo_without_regions_scores_0(score):

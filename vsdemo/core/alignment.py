@@ -40,7 +40,7 @@ class Alignment:
             The last box is the whole photo.
         scores: `(M, K)`, the matrix that the loss trains on. At or below zero, the region does
             not show the fragment; a model that weighs words may multiply those of a word by 0.
-        parts: `(M,)`, each fragment's share of the total.
+        parts: `(M,)`, what each fragment adds to the total; negative for what the sentence denies.
         total: The score of the sentence with the photo.
         unknown: Indices of the words that the model does not know.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
@@ -15,10 +16,11 @@ class RegionTransformer(RegionImage):
     """A transformer over the regions, in any order: (N, K, F) -> (N, K, D).
 
         [h_1 ... h_K] = Transformer([W x_1 + b ... W x_K + b])
-        v_k = head(W_2 gelu(W_1 norm(h_k) + b_1) + b_2)
+        v_k = [head(W_2 gelu(W_1 norm(h_k) + b_1) + b_2), 0]
 
-    So a region's embedding also tells what is around it. A row of zeros is a missing region, which
-    is not read. The features should say where a region is.
+    The last number is 0 because a word has its weight there, see `SubwordGRU`. A region's embedding
+    also tells what is around it. A row of zeros is a missing region, which is not read. The
+    features should say where a region is.
 
     Args:
         features: Length F of a region's feature vector.
@@ -52,7 +54,10 @@ class RegionTransformer(RegionImage):
         )
         self.transformer = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
         self.out = nn.Sequential(
-            nn.LayerNorm(width), nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, dim)
+            nn.LayerNorm(width),
+            nn.Linear(width, 2 * width),
+            nn.GELU(),
+            nn.Linear(2 * width, dim - 1),
         )
         self.head = Head()
 
@@ -61,4 +66,5 @@ class RegionTransformer(RegionImage):
         regions = super().forward(batch)  # W x + b
         assert regions.mask is not None
         states = self.transformer(regions.x, src_key_padding_mask=~regions.mask)
-        return Embeddings(self.head(self.out(states)) * regions.mask[..., None], regions.mask)
+        directions = self.head(self.out(states)) * regions.mask[..., None]  # (B, K, D - 1)
+        return Embeddings(F.pad(directions, (0, 1)), regions.mask)

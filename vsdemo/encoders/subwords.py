@@ -23,6 +23,7 @@ from vsdemo.encoders.recurrent import initialise, run
 SIZES = (2, 3, 4)  # letters of a group
 START, END = "<", ">"  # of a word, so that its first and last letters differ from those within
 MOST_WORDS = 64  # of a sentence; the others are not read
+DENIAL = -3.5  # b at first: nearly no word denies anything
 NO_WORD = (START + END,)  # read for a sentence without words
 
 
@@ -57,16 +58,18 @@ class SubwordGRU(TextEncoder):
 
         x_t = mean of E g over the groups g of word t        (Bojanowski et al. 2017, fastText)
         h_1 ... h_T = GRU(x_1 ... x_T), both directions
-        s_t = T a_t head(W_2 gelu(W_1 h_t + b_1) + b_2),     a = softmax(w . h_1 ... w . h_T)
+        w_t = a_t - sigma(u . h_t + b),      a = softmax(q . h_1 ... q . h_T)
+        s_t = T [|w_t| head(W_2 gelu(W_1 h_t + b_1) + b_2), w_t]
 
-    The mean over words of a score with s_t is thus weighted by the shares a_t. The groups of a word
-    are itself and all of 2 to 4 letters, `<` and `>` around it included. So "bycicle" is near
-    "bicycle", and no word is unknown. They share the rows of E by their hash.
+    The mean over words of a score with s_t is thus weighted by w_t. A word of negative weight says
+    what is absent, as "cats" in "without cats". The groups of a word are itself and all of 2 to 4
+    letters, `<` and `>` around it included. So "bycicle" is near "bicycle", and no word is unknown.
+    They share the rows of E by their hash.
 
     Args:
         rows: Of E.
         word_dim: Length of x_t, and units of each direction.
-        dim: Length D of an embedding.
+        dim: Length D of an embedding, whose last number is T w_t.
         dropout: Share of the numbers of x_t set to 0.
     """
 
@@ -81,9 +84,11 @@ class SubwordGRU(TextEncoder):
         self.gru = nn.GRU(word_dim, word_dim, batch_first=True, bidirectional=True)
         initialise(self.gru)
         self.out = nn.Sequential(
-            nn.Linear(2 * word_dim, 2 * word_dim), nn.GELU(), nn.Linear(2 * word_dim, dim)
+            nn.Linear(2 * word_dim, 2 * word_dim), nn.GELU(), nn.Linear(2 * word_dim, dim - 1)
         )
         self.share = nn.Linear(2 * word_dim, 1, bias=False)
+        self.denial = nn.Linear(2 * word_dim, 1)
+        nn.init.constant_(self.denial.bias, DENIAL)
         self.head = Head()
 
     def prepare(self, items: Sequence[Sentence]) -> list[tuple[str, ...]]:
@@ -132,8 +137,10 @@ class SubwordGRU(TextEncoder):
         mask = batch.mask
         logits = self.share(states).masked_fill(~mask, -torch.inf)
         shares = logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(1)  # a
-        weights = shares * mask.sum(1, keepdim=True)  # T a_t, (B, T, 1)
-        return Embeddings(self.head(self.out(states)) * weights, mask[..., 0])
+        denials = self.denial(states).to(shares).sigmoid()
+        weights = (shares - denials) * mask * mask.sum(1, keepdim=True)  # T w_t, (B, T, 1)
+        directions = self.head(self.out(states))  # (B, T, D - 1)
+        return Embeddings(torch.cat([directions * weights.abs(), weights], -1), mask[..., 0])
 
 
 def _words(sentence: Sentence) -> list[str]:

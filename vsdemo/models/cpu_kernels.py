@@ -89,28 +89,30 @@ def violations_above(query: Tensor, stored: Tensor, start: int = 0) -> Tensor:
 
 
 def alignments(
-    parts: Tensor, stored: Tensor, regions: Tensor, *, best_region: bool = False
+    parts: Tensor, signs: Tensor, stored: Tensor, regions: Tensor, *, best_region: bool = False
 ) -> Tensor:
     """Return what the parts of a sentence add to its scores with N stored photos, (N,).
 
-    It is the sum over parts j of sum_i max(0, v_i . s_j) / regions, or of max_i max(0, v_i . s_j)
-    with `best_region`; a region v_i that is missing is a vector of zeros.
+    It is the sum over parts j of their sign times sum_i max(0, v_i . s_j) / regions, or times
+    max_i max(0, v_i . s_j) with `best_region`; a region v_i that is missing is a vector of zeros.
 
     Args:
         parts: s, (M, D), on the CPU.
+        signs: 1 or -1 for each part, (M,).
         stored: v, (N, K, D), on the CPU, in single or half precision.
         regions: How many regions each photo has, (N,).
         best_region: Whether only the best region counts for each part.
     """
     result = torch.empty(len(stored))
     s, out = parts.detach().float().contiguous().numpy(), result.numpy()
+    directions = signs.float().numpy()
     counts = np.ones(len(stored), np.float32) if best_region else regions.float().numpy()
     sets = _readable(stored)
     width = len(parts) * stored[:1].numel()
     _in_parts(
         len(sets),
         width,
-        lambda part: _alignments(s, sets[part], counts[part], best_region, out[part]),
+        lambda part: _alignments(s, directions, sets[part], counts[part], best_region, out[part]),
     )
     return result
 
@@ -222,7 +224,14 @@ def _violations_of_query(query: Any, rows: Any, start: int, result: Any, sign: f
 
 
 @_jit
-def _alignments(parts: Any, sets: Any, counts: Any, best_region: bool, result: Any) -> None:  # noqa: FBT001
+def _alignments(
+    parts: Any,
+    signs: Any,
+    sets: Any,
+    counts: Any,
+    best_region: bool,  # noqa: FBT001
+    result: Any,
+) -> None:
     zero = np.float32(0)
     region = np.empty(parts.shape[1], np.float32)
     best = np.empty(len(parts), np.float32)
@@ -237,6 +246,6 @@ def _alignments(parts: Any, sets: Any, counts: Any, best_region: bool, result: A
                 for d in range(len(region)):
                     product += region[d] * parts[j, d]
                 product = max(product, zero)
-                total += product
+                total += signs[j] * product
                 best[j] = max(best[j], product)
-        result[i] = best.sum() if best_region else total / counts[i]
+        result[i] = (signs * best).sum() if best_region else total / counts[i]

@@ -170,7 +170,7 @@ class Score:
         """Return `align` of the R parts that the mask marks, sentence by sentence, (R, S, K)."""
         raise self._no_parts()
 
-    def part_scores(self, aligned: Tensor, specific: Embeddings) -> Tensor:
+    def part_scores(self, aligned: Tensor, fragments: Tensor, specific: Embeddings) -> Tensor:
         """Return what each part adds to the score: aligned (..., S, K) -> (..., S)."""
         raise self._no_parts()
 
@@ -625,6 +625,8 @@ class FragmentAlignment(Score):
     over the regions i of photo k and the fragments j of sentence l; n is `smoothing`. With
     `best_region` only the best region of each fragment counts, without |g_k|. Sentences are
     (G, M, D) and photos (S, K, D) with masks; a missing fragment or region is a vector of zeros.
+    With `signed`, a fragment whose last number is negative is denied: what it matches counts
+    against the photo. The last number of a region is then 0.
     """
 
     unit = "alignment"
@@ -634,8 +636,10 @@ class FragmentAlignment(Score):
     )
     can_align = True
 
-    def __init__(self, *, smoothing: float = 5.0, best_region: bool = False) -> None:
-        self.smoothing, self.best_region = smoothing, best_region
+    def __init__(
+        self, *, smoothing: float = 5.0, best_region: bool = False, signed: bool = False
+    ) -> None:
+        self.smoothing, self.best_region, self.signed = smoothing, best_region, signed
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return all scores, (G, S)."""
@@ -660,9 +664,9 @@ class FragmentAlignment(Score):
         fragments = query.x[_mask(query)]  # (M, D)
         regions = _mask(stored).sum(1).clamp(min=1)  # |g_k|, (N,)
         sums: Tensor = kernels.alignments(
-            fragments, stored.x, regions, best_region=self.best_region
+            fragments, self._signs(fragments), stored.x, regions, best_region=self.best_region
         )
-        return sums / (len(fragments) + self.smoothing)
+        return sums / max(1, len(fragments) + self.smoothing)
 
     def align(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return v_i . s_j of all fragments and regions, (G, S, M, K)."""
@@ -678,31 +682,44 @@ class FragmentAlignment(Score):
         aligned: Tensor = flat.unflatten(1, specific.x.shape[:2])
         return aligned
 
-    def part_scores(self, aligned: Tensor, specific: Embeddings) -> Tensor:
-        """Return the sum over regions of Eq. 6 / |g_k|, (..., S), or the best region's."""
+    def part_scores(self, aligned: Tensor, fragments: Tensor, specific: Embeddings) -> Tensor:
+        """Return the sum over regions of Eq. 6 / |g_k|, (..., S), or the best region's.
+
+        Args:
+            aligned: v_i . s_j, (..., S, K).
+            fragments: s_j, (..., 1, D) or (..., S, D).
+            specific: The S photos.
+        """
         positive = aligned.clamp(min=0)
         if self.best_region:
-            return positive.amax(-1)
+            return self._signs(fragments) * positive.amax(-1)
         regions = _mask(specific).sum(-1).clamp(min=1)  # |g_k|, (S,)
-        return positive.sum(-1) / regions
+        return self._signs(fragments) * positive.sum(-1) / regions
+
+    def _signs(self, fragments: Tensor) -> Tensor:
+        """Return -1 for fragments (..., D) that are denied, 1 for the others, (...)."""
+        last = fragments[..., -1]
+        return torch.where(last < 0, -1.0, 1.0).to(last) if self.signed else torch.ones_like(last)
 
     def pool_parts(self, aligned: Tensor, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return Eq. 6, (G, S), from `align_parts` (R, S, K)."""
         mask = _mask(general)
         sentence = mask.nonzero()[:, 0]  # (R,)
         sums = aligned.new_zeros(len(mask), len(specific))
-        sums = sums.index_add(0, sentence, self.part_scores(aligned, specific))
-        return sums / (mask.sum(1, keepdim=True) + self.smoothing)
+        parts = self.part_scores(aligned, general.x[mask][:, None], specific)  # (R, S)
+        sums = sums.index_add(0, sentence, parts)
+        return sums / (mask.sum(1, keepdim=True) + self.smoothing).clamp(min=1)
 
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return the scores of matching rows, (N,)."""
         aligned = self.align_pairs(general, specific).transpose(0, 1)  # (M, N, K)
-        sums = self.part_scores(aligned, specific).sum(0)  # (N,)
-        return sums / (_mask(general).sum(1) + self.smoothing)
+        sums = self.part_scores(aligned, general.x.transpose(0, 1), specific).sum(0)  # (N,)
+        return sums / (_mask(general).sum(1) + self.smoothing).clamp(min=1)
 
     def to_unit(self, scores: Tensor) -> Tensor:
-        """Map scores to 0..1: s / (1 + s)."""
-        return scores / (1 + scores)
+        """Map scores to 0..1: s / (1 + s), and negative ones to 0."""
+        positive = scores.clamp(min=0)
+        return positive / (1 + positive)
 
 
 def _mask(embeddings: Embeddings) -> Tensor:
@@ -730,6 +747,8 @@ def angle_and_order(angle: int, *, weight: float) -> AngleAndOrder:
 
 
 @cache
-def fragment_alignment(*, smoothing: float, best_region: bool) -> FragmentAlignment:
+def fragment_alignment(
+    *, smoothing: float, best_region: bool, signed: bool = False
+) -> FragmentAlignment:
     """Return the score with these settings, the same object each time."""
-    return FragmentAlignment(smoothing=smoothing, best_region=best_region)
+    return FragmentAlignment(smoothing=smoothing, best_region=best_region, signed=signed)

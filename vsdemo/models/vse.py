@@ -64,9 +64,9 @@ class VseConfig(SymmetricConfig):
     vectors: LearnedVectors = "learned"
     batch_size: BatchSize = 128
     captions: Captions = 4
-    epochs: Epochs = 24
-    evaluate_every: EvaluateEvery = 4
-    patience: Patience = 24
+    epochs: Epochs = 30
+    evaluate_every: EvaluateEvery = 5
+    patience: Patience = 30
     optimizer: Optimizer = "adamw"
     learning_rate: LearningRate = 0.0015
     warmup: Warmup = 300
@@ -95,8 +95,8 @@ def build(config: VseConfig, vocab: Vocab, features: int) -> DualEncoder:
     ICLR 2022; Bojanowski et al., "Enriching word vectors with subword information", TACL 2017; and
     Zhai et al., "Sigmoid loss for language image pre-training", ICCV 2023.
 
-        s_1 ... s_T, a = GRU(x_1 ... x_T)        v_1 ... v_K = Transformer(r_1 ... r_K)
-        S(s, v) = sum_t a_t max(0, max_k cos(s_t, v_k)),    sum_t a_t = 1
+        s_1 ... s_T, w = GRU(x_1 ... x_T)        v_1 ... v_K = Transformer(r_1 ... r_K)
+        S(s, v) = sum_t w_t max(0, max_k cos(s_t, v_k)),    sum_t w_t <= 1
         loss: cross-entropy of what is true, and a ranking
 
     It learns from any number of drawn scenes of Storybook: of each sentence of a batch it is known
@@ -104,7 +104,8 @@ def build(config: VseConfig, vocab: Vocab, features: int) -> DualEncoder:
     says what is absent, and most also come as people type them.
 
     Departures: (1) the groups have 2 to 4 letters, not 3 to 6; (2) words are weighted by learned
-    shares a, and only words choose regions, not regions words; (3) the loss takes sentences that
+    weights w, which are negative for what is denied, and only words choose regions, not regions
+    words; (3) the loss takes sentences that
     are true of several pictures, leaves out what is undecided, and has a ranking beside it.
     """
     text = SubwordGRU(
@@ -118,7 +119,7 @@ def build(config: VseConfig, vocab: Vocab, features: int) -> DualEncoder:
         dropout=config.dropout,
         standardize=config.standardize,
     )
-    score = fragment_alignment(smoothing=0.0, best_region=True)
+    score = fragment_alignment(smoothing=0.0, best_region=True, signed=True)
     return DualEncoder(text, image, score, TruthLoss())
 
 

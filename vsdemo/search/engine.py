@@ -331,7 +331,7 @@ class Reader:
         real = photo.mask[0]  # (K,)
         score: Any = self.score
         scores = score.align(query, photo)[0, 0]  # (M, K)
-        parts = score.part_scores(scores[:, None], photo)[:, 0]  # (M,)
+        parts = score.part_scores(scores[:, None], query.x[0, :, None], photo)[:, 0]  # (M,)
         parts = parts / (len(parts) + score.smoothing)
         return Alignment(
             words=tree.words,
