@@ -18,6 +18,7 @@ from vsdemo.data import datasets
 from vsdemo.plots.region_marks import marks
 from vsdemo.search import engine
 from vsdemo.ui import callbacks
+from vsdemo.ui.alignment import view
 from vsdemo.ui.alignment.tab import AlignTab
 from vsdemo.ui.components.html import tidy
 from vsdemo.ui.library import Library
@@ -190,6 +191,16 @@ def test_the_downloads_hold_the_alignment(tab):
     assert message["regions"] == [
         alignment(TEXT).best_region(m) for m in range(len(alignment(TEXT).fragments))
     ]
+
+
+def test_a_part_that_rounds_to_0_has_no_minus(fake_parser):
+    """The parts of denied words are negative, and so can the total be."""
+    whole = alignment(TEXT)
+    denied = replace(whole, parts=(-0.25, *(-0.001 for _ in whole.parts[1:])), total=-0.25)
+    shown = view.parts(denied, None)
+    assert "-0.25" in shown
+    assert "0.00" in shown
+    assert "-0.00" not in re.sub(r"style=\"[^\"]*\"", "", shown)
 
 
 def test_regions_are_found_for_a_fragment_a_word_or_the_sentence(tab):

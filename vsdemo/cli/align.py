@@ -66,7 +66,7 @@ def _print_alignment(alignment: Alignment) -> None:
     print_table(rows)
     if alignment.function_fragments:
         print(function_phrase(alignment))
-    print(f"score {alignment.total:.{decimals([alignment.total])}f}, {sum_of(alignment)}")
+    print(f"score {alignment.total:z.{decimals([alignment.total])}f}, {sum_of(alignment)}")
 
 
 def regions(  # noqa: PLR0913 (a command's parameters are its options)

@@ -205,7 +205,7 @@ def _draw_parts(pen: ImageDraw.ImageDraw, alignment: Alignment, y: float) -> Non
         part = alignment.parts[m]
         _draw_part(pen, alignment, m, y, sum_before)
         ink = QUIET if alignment.best_region(m) is None else INK
-        pen.text((MARGIN + WIDTH, y), f"{part:.{digits}f}", ink, font, anchor="rm")
+        pen.text((MARGIN + WIDTH, y), f"{part:z.{digits}f}", ink, font, anchor="rm")
         sum_before += part
     if alignment.function_fragments:
         y += ROW
@@ -213,7 +213,7 @@ def _draw_parts(pen: ImageDraw.ImageDraw, alignment: Alignment, y: float) -> Non
         text = _shorten(function_phrase(alignment), SMALL, X_BAR - MARGIN - 60)
         pen.text((MARGIN + 36, y), text, QUIET, font, anchor="lm")
         _draw_bar(pen, alignment, (sum_before, sum_before + part), y, QUIET)
-        pen.text((MARGIN + WIDTH, y), f"{part:.{digits}f}", QUIET, font, anchor="rm")
+        pen.text((MARGIN + WIDTH, y), f"{part:z.{digits}f}", QUIET, font, anchor="rm")
 
 
 def _draw_part(

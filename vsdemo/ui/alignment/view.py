@@ -302,4 +302,4 @@ def _tree(tree: Tree, of_words: Sequence[Mark | None] | None = None) -> Markup:
 
 def _number(alignment: Alignment, value: float) -> str:
     """Return a part or the total, each with the same decimals."""
-    return f"{value:.{decimals([*alignment.parts, alignment.total])}f}"
+    return f"{value:z.{decimals([*alignment.parts, alignment.total])}f}"
