@@ -247,7 +247,7 @@ def test_a_score_without_parts_or_order_says_so(name):
         with pytest.raises(TypeError, match="parts"):
             method(x, x)
     with pytest.raises(TypeError, match="parts"):
-        score.part_scores(x.x, x)
+        score.part_scores(x.x, x.x, x)
     with pytest.raises(TypeError, match="parts"):
         score.pool_parts(x.x, x, x)
     if score.order is None:
