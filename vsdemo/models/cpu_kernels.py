@@ -105,14 +105,14 @@ def alignments(
     """
     result = torch.empty(len(stored))
     s, out = parts.detach().float().contiguous().numpy(), result.numpy()
-    directions = signs.float().numpy()
+    factors = signs.float().numpy()
     counts = np.ones(len(stored), np.float32) if best_region else regions.float().numpy()
     sets = _readable(stored)
     width = len(parts) * stored[:1].numel()
     _in_parts(
         len(sets),
         width,
-        lambda part: _alignments(s, directions, sets[part], counts[part], best_region, out[part]),
+        lambda part: _alignments(s, factors, sets[part], counts[part], best_region, out[part]),
     )
     return result
 

@@ -666,7 +666,7 @@ class FragmentAlignment(Score):
         sums: Tensor = kernels.alignments(
             fragments, self._signs(fragments), stored.x, regions, best_region=self.best_region
         )
-        return sums / max(1, len(fragments) + self.smoothing)
+        return self.mean_part(sums, _mask(query).sum())
 
     def align(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return v_i . s_j of all fragments and regions, (G, S, M, K)."""
@@ -696,6 +696,15 @@ class FragmentAlignment(Score):
         regions = _mask(specific).sum(-1).clamp(min=1)  # |g_k|, (S,)
         return self._signs(fragments) * positive.sum(-1) / regions
 
+    def mean_part(self, parts: Tensor, count: Tensor) -> Tensor:
+        """Return `part_scores`, or their sums, divided by |g_l| + n.
+
+        Args:
+            parts: What fragments add.
+            count: |g_l|, the number of fragments; without any the score is 0.
+        """
+        return parts / (count + self.smoothing).clamp(min=1)
+
     def _signs(self, fragments: Tensor) -> Tensor:
         """Return -1 for fragments (..., D) that are denied, 1 for the others, (...)."""
         last = fragments[..., -1]
@@ -708,13 +717,13 @@ class FragmentAlignment(Score):
         sums = aligned.new_zeros(len(mask), len(specific))
         parts = self.part_scores(aligned, general.x[mask][:, None], specific)  # (R, S)
         sums = sums.index_add(0, sentence, parts)
-        return sums / (mask.sum(1, keepdim=True) + self.smoothing).clamp(min=1)
+        return self.mean_part(sums, mask.sum(1, keepdim=True))
 
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
         """Return the scores of matching rows, (N,)."""
         aligned = self.align_pairs(general, specific).transpose(0, 1)  # (M, N, K)
         sums = self.part_scores(aligned, general.x.transpose(0, 1), specific).sum(0)  # (N,)
-        return sums / (_mask(general).sum(1) + self.smoothing).clamp(min=1)
+        return self.mean_part(sums, _mask(general).sum(1))
 
     def to_unit(self, scores: Tensor) -> Tensor:
         """Map scores to 0..1: s / (1 + s), and negative ones to 0."""

@@ -105,8 +105,8 @@ def build(config: VseConfig, vocab: Vocab, features: int) -> DualEncoder:
 
     Departures: (1) the groups have 2 to 4 letters, not 3 to 6; (2) words are weighted by learned
     weights w, which are negative for what is denied, and only words choose regions, not regions
-    words; (3) the loss takes sentences that
-    are true of several pictures, leaves out what is undecided, and has a ranking beside it.
+    words; (3) the loss takes sentences that are true of several pictures, leaves out what is
+    undecided, and has a ranking beside it.
     """
     text = SubwordGRU(
         rows=config.letter_rows, word_dim=config.word_dim, dim=config.dim, dropout=config.dropout

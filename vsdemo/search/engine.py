@@ -328,11 +328,12 @@ class Reader:
         query, photo = self._encode_one(sentence), photo.to("cpu")
         unknown = self._text.unknown(sentence)[1]
         assert photo.mask is not None
+        assert query.mask is not None
         real = photo.mask[0]  # (K,)
         score: Any = self.score
         scores = score.align(query, photo)[0, 0]  # (M, K)
         parts = score.part_scores(scores[:, None], query.x[0, :, None], photo)[:, 0]  # (M,)
-        parts = parts / (len(parts) + score.smoothing)
+        parts = score.mean_part(parts, query.mask.sum())
         return Alignment(
             words=tree.words,
             tree=tree,
