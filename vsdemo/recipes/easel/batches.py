@@ -15,6 +15,8 @@ from vsdemo.vision.backbones.easel import SIDE, STRIDE
 CROP = 144  # side of a crop, in pixels
 NEAR = 0.1  # least distance of the chosen thing's centre from an edge of the crop, as a share of it
 BRIGHTNESS = (0.6, 1.3)  # factors of red, green and blue in another colour
+SATURATION = (0.0, 1.5)  # factor of the distance from grey; 0 leaves a picture grey
+POWERS = (0.4, 2.0)  # of values from 0 to 1; below 1 a picture becomes brighter
 INVERTED = 0.25  # share of the recoloured pictures that become negatives
 EDGE = 0.01  # a thing whose centre is nearer to an edge of the crop is not learned
 
@@ -118,21 +120,27 @@ def mirror(batch: Batch, rng: np.random.Generator) -> Batch:
 def recolour(batch: Batch, share: float, rng: np.random.Generator) -> Batch:
     """Give a share of the pictures other colours, so that things are known in any colour.
 
-    Red, green and blue are exchanged and scaled. Of these pictures colours are not learned, and
-    nothing about wholes, as the colours of the sky tell the time.
+    Red, green and blue are exchanged, all colours become paler or stronger, and each channel
+    becomes darker or brighter. Of these pictures colours are not learned, and nothing about wholes,
+    as the colours of the sky tell the time.
     """
     chosen = rng.random(len(batch)) < share
     order = rng.permuted(np.tile(np.arange(3), (len(batch), 1)), axis=1)  # (B, 3)
-    factors = rng.uniform(*BRIGHTNESS, (len(batch), 3, 1, 1)).astype(np.float32)
+    saturations, powers, factors = (
+        torch.from_numpy(rng.uniform(*ends, (len(batch), channels, 1, 1)).astype(np.float32))
+        for ends, channels in ((SATURATION, 1), (POWERS, 1), (BRIGHTNESS, 3))
+    )
     inverted = torch.from_numpy(rng.random(len(batch)) < INVERTED)[:, None, None, None]
     other = batch.pixels[torch.arange(len(batch))[:, None], torch.from_numpy(order)].float()
-    other = other.where(~inverted, 255 - other) * torch.from_numpy(factors)
+    other = other.where(~inverted, 255 - other) / 255
+    grey = other.mean(1, keepdim=True)
+    other = (grey + saturations * (other - grey)).clamp(0, 1) ** powers * factors
     colour = list(thing_classes()).index(COLOUR)
     things, changed = batch.things.clone(), torch.from_numpy(chosen)
     things[changed, :, colour] = MISSING
     return replace(
         batch,
-        pixels=other.clamp(0, 255).byte().where(changed[:, None, None, None], batch.pixels),
+        pixels=(255 * other).clamp(0, 255).byte().where(changed[:, None, None, None], batch.pixels),
         things=things,
         wholes=batch.wholes.where(~changed[:, None], MISSING),
     )

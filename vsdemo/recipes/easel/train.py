@@ -57,7 +57,7 @@ class Settings:
     more: int = 11_000
     crops: int = 48
     pictures: int = 16
-    recoloured: float = 0.3
+    recoloured: float = 0.5
     learning_rate: float = 0.0015
     weight_decay: float = 0.02
     warmup: int = 200
