@@ -24,6 +24,7 @@ SIZES = (2, 3, 4)  # letters of a group
 START, END = "<", ">"  # of a word, so that its first and last letters differ from those within
 MOST_WORDS = 64  # of a sentence; the others are not read
 DENIAL = -3.5  # b at first: nearly no word denies anything
+LEAST = 0.1  # the least that weights are divided by, for a sentence that only denies
 NO_WORD = (START + END,)  # read for a sentence without words
 
 
@@ -58,13 +59,14 @@ class SubwordGRU(TextEncoder):
 
         x_t = mean of E g over the groups g of word t        (Bojanowski et al. 2017, fastText)
         h_1 ... h_T = GRU(x_1 ... x_T), both directions
-        w_t = a_t - sigma(u . h_t + b),      a = softmax(q . h_1 ... q . h_T)
+        z_t = a_t - sigma(u . h_t + b),      a = softmax(q . h_1 ... q . h_T)
+        w_t = z_t / sum over words of max(0, z)
         s_t = T [|w_t| head(W_2 gelu(W_1 h_t + b_1) + b_2), w_t]
 
     The mean over words of a score with s_t is thus weighted by w_t. A word of negative weight says
-    what is absent, as "cats" in "without cats". The groups of a word are itself and all of 2 to 4
-    letters, `<` and `>` around it included. So "bycicle" is near "bicycle", and no word is unknown.
-    They share the rows of E by their hash.
+    what is absent, as "cats" in "without cats"; those of the others add up to 1. The groups of a
+    word are itself and all of 2 to 4 letters, `<` and `>` around it included. So "bycicle" is near
+    "bicycle", and no word is unknown. They share the rows of E by their hash.
 
     Args:
         rows: Of E.
@@ -138,7 +140,9 @@ class SubwordGRU(TextEncoder):
         logits = self.share(states).masked_fill(~mask, -torch.inf)
         shares = logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(1)  # a
         denials = self.denial(states).to(shares).sigmoid()
-        weights = (shares - denials) * mask * mask.sum(1, keepdim=True)  # T w_t, (B, T, 1)
+        weights = (shares - denials) * mask  # z, (B, T, 1)
+        weights = weights / weights.clamp(min=0).sum(1, keepdim=True).clamp(min=LEAST)
+        weights = weights * mask.sum(1, keepdim=True)  # T w_t
         directions = self.head(self.out(states))  # (B, T, D - 1)
         return Embeddings(torch.cat([directions * weights.abs(), weights], -1), mask[..., 0])
 

@@ -96,7 +96,7 @@ def build(config: VseConfig, vocab: Vocab, features: int) -> DualEncoder:
     Zhai et al., "Sigmoid loss for language image pre-training", ICCV 2023.
 
         s_1 ... s_T, w = GRU(x_1 ... x_T)        v_1 ... v_K = Transformer(r_1 ... r_K)
-        S(s, v) = sum_t w_t max(0, max_k cos(s_t, v_k)),    sum_t w_t <= 1
+        S(s, v) = sum_t w_t max(0, max_k cos(s_t, v_k)),    sum_t max(0, w_t) = 1
         loss: cross-entropy of what is true, and a ranking
 
     It learns from any number of drawn scenes of Storybook: of each sentence of a batch it is known
