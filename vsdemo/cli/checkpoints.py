@@ -1,4 +1,4 @@
-"""`models`, `curve`, `ensemble`, `calibrate`: presets, checkpoints, and what to make of runs."""
+"""`models`, `curve`, `ensemble`, `calibrate`: presets, checkpoints, and what to do with runs."""
 
 from __future__ import annotations
 

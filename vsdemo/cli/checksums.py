@@ -1,4 +1,4 @@
-"""`checksums`: whether the files that come with vsdemo are whole."""
+"""`checksums`: whether the files that come with vsdemo are intact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`embed-photos` and `merge-embeddings`: very many photos, by many processes or machines."""
+"""`embed-photos` and `merge-embeddings`: large numbers of photos, by many processes or machines."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ from vsdemo.core.progress import StageProgress
 if TYPE_CHECKING:
     from vsdemo.search.indexing import IndexSummary
 
-PAUSE = 5.0  # seconds between two looks at a folder that is watched, at least
-SHARE = 0.05  # of the time that looking at it may take
+PAUSE = 5.0  # least seconds between two checks of a folder that is watched
+SHARE = 0.05  # of the time that these checks may take
 LINE_PAUSE = 0.2  # seconds between two lines about the same stage
 
 

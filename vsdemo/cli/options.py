@@ -120,7 +120,7 @@ def index_name(gallery: str | None) -> str:
 
 
 def is_photo(text: str) -> bool:
-    """Return whether an argument names a photo file, and is no sentence."""
+    """Return whether an argument names a photo file, and is not a sentence."""
     from vsdemo.core.images import SUFFIXES
 
     return Path(text[:255]).suffix.lower() in SUFFIXES

@@ -97,14 +97,14 @@ def print_problems(problems: Mapping[str, str]) -> None:
 
 @contextmanager
 def photo_progress(stage: str) -> Iterator[Progress]:
-    """Show a progress bar with the time left; in the log of a job a line a minute."""
+    """Show a progress bar with the time left; in the log of a job, a line each minute."""
     from tqdm import tqdm
 
     pause = 0.1 if sys.stderr.isatty() else LOG_PAUSE
     with tqdm(unit="photo", desc=stage, delay=DELAY, mininterval=pause) as bar:
 
         def report(done: int, total: int) -> None:
-            if bar.total is None and total:  # what an earlier run has done says nothing of speed
+            if bar.total is None and total:  # what an earlier run has done says nothing about speed
                 bar.initial = bar.n = bar.last_print_n = done
             bar.total = total or None
             bar.update(done - bar.n)

@@ -1,4 +1,4 @@
-"""`store`, and the search of stores: embeddings that no gallery holds in memory."""
+"""`store`, and searches of stores: embeddings that no gallery holds in memory."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ def answer_from_store(
         fallback: Address of the store that is searched if this one cannot be read or reached.
 
     Raises:
-        UserError: As `answers.search_stored`, and nothing is there to fall back to.
+        UserError: As `answers.search_stored`, for the fallback if there is one.
     """
     from vsdemo.search.engine import Reader, check_k
     from vsdemo.serving import answers
 
     count, reader = check_k(k), Reader(checkpoint)
-    query = reader.encode(sentence)  # what is wrong with the sentence is no reason to fall back
+    query = reader.encode(sentence)  # a bad sentence is no reason to fall back
     try:
         return answers.search_stored(reader, address, sentence, query, count, conditions)
     except UserError as error:

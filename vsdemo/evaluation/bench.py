@@ -1,4 +1,4 @@
-"""Speed: tree encoders beside plain recursion and a GRU, and CLIP beside open_clip itself."""
+"""Speed of tree encoders compared with recursion and a GRU, and of CLIP with open_clip."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ def trees(
         rounds: Number of batches.
 
     Returns:
-        The settings, and of each encoder `ms`, the median of milliseconds, `x_gru`, relative to
-        nn.GRU on the same words with as many units, and `x_recursion`, how many times faster than
-        one node at a time.
+        The settings, and for each encoder `ms`, the median time in milliseconds; `x_gru`, that time
+        relative to nn.GRU on the same words with as many units; and `x_recursion`, how many times
+        faster it is than one node at a time.
     """
     sentences = _parsed_captions(dataset, count=rounds * batch_size)
     batches = [sentences[i : i + batch_size] for i in range(0, len(sentences), batch_size)]
@@ -145,7 +145,7 @@ def clip(name: str, photos: int, rounds: int) -> dict[str, Any]:
     Args:
         name: A backbone, `clip:NAME`.
         photos: Number of photos of Storybook.
-        rounds: Times to encode them; the medians are returned.
+        rounds: How often to encode them; the medians are returned.
 
     Returns:
         The device, its threads, and `photos_per_second`: `bare` by open_clip's `encode_image`,

@@ -79,10 +79,10 @@ def card(name: str, spec: Spec, metrics: Mapping[str, Result], log: Path) -> str
     """Return the text of a model card.
 
     Args:
-        name: Of the checkpoint.
-        spec: Of the checkpoint.
-        metrics: By split.
-        log: The events of its training.
+        name: Name of the checkpoint.
+        spec: Its spec.
+        metrics: Its metrics by split.
+        log: File with the events of its training.
     """
     measured = task(spec.config.task)
     text = measured.card or GENERIC
@@ -115,11 +115,11 @@ def document(
     """Return a model card.
 
     Args:
-        title: Of the card.
-        tags: Of the Hugging Face Hub.
-        licence: Of the weights.
-        paragraphs: Empty ones are left out.
-        library: That loads the weights.
+        title: Title of the card.
+        tags: Tags for the Hugging Face Hub.
+        licence: Licence of the weights.
+        paragraphs: The text; empty paragraphs are left out.
+        library: The library that loads the weights.
     """
     metadata = {
         "library_name": library,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vsdemo.models.dual_encoder import DualEncoder
 
-GROUPS: dict[str, Callable[[DualEncoder], bool]] = {  # of models that claims are about
+GROUPS: dict[str, Callable[[DualEncoder], bool]] = {  # groups of models that claims are about
     "order score": lambda model: model.score.order is not None,
     "reads characters": lambda model: "chars" in model.text.needs,
 }
@@ -43,12 +43,12 @@ class Claim:
     Args:
         name: Key in reports.
         text: The claim in one sentence.
-        paper: Where it is made.
+        paper: The paper that makes it.
         metric: The metric that the verdict is about.
         beside: Metrics that are shown but not judged.
-        group: Out of GROUPS, or "".
+        group: A key of GROUPS, or "".
         also: A second metric that the verdict is about.
-        chance: Percent.
+        chance: Chance level in percent.
     """
 
     name: str

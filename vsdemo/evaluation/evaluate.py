@@ -36,7 +36,7 @@ def evaluate(
 
     Raises:
         UserError: The checkpoint is damaged or not for this task, data are missing, features are
-            of another backbone, or the task has no such option.
+            from another backbone, or the task has no such option.
     """
     model, spec, _ = checkpoint.load(folder)
     measured = task(task_name or spec.config.task, **(options or {}))
@@ -51,11 +51,11 @@ def evaluate(
 def load_data(
     measured: Task, spec: Spec, split: str, dataset: AnyPath | None = None
 ) -> PhotoData | SentenceData | ConceptData:
-    """Return what a task needs of a split.
+    """Return the data of a split that a task needs.
 
     Args:
         measured: The task.
-        spec: Of the checkpoint, whose backbone reads the photos.
+        spec: Spec of the checkpoint, whose backbone reads the photos.
         split: Name of the split.
         dataset: Name of the data set; that of the training by default.
 
@@ -80,7 +80,7 @@ def load_photos(
     """Return a split and the features of its photos by the backbone of a checkpoint.
 
     Args:
-        spec: Of the checkpoint.
+        spec: Spec of the checkpoint.
         split: Name of the split.
         dataset: Name of the data set; that of the training by default.
         boxes: Whether to return the boxes of the regions, too.

@@ -143,7 +143,7 @@ def _test(claim: Claim, results: Mapping[str, ModelResults]) -> dict[str, Any]:
 
 
 def _best_other(claim: Claim, results: Mapping[str, ModelResults]) -> str | None:
-    """Return the model outside the claim's group that does best; None if there is no such."""
+    """Return the model outside the claim's group that does best; None if there is none."""
     if not claim.group:
         return None
     others = [name for name, of_model in results.items() if claim.group not in of_model.groups]

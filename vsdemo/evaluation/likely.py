@@ -24,8 +24,8 @@ from vsdemo.data.relations import statements
 
 LEAST = 0.5  # probability of a likely statement
 MOST = 3  # likely statements about a photo
-WITHIN = 0.9  # share of the evidence of a statement from which one that says nothing new follows
-BOUNDS = (1e-4, 1e4)  # of the temperature
+WITHIN = 0.9  # a statement with this share of the evidence of a chosen one adds nothing to it
+BOUNDS = (1e-4, 1e4)  # bounds of the temperature
 DIGITS = 4
 
 
@@ -35,7 +35,7 @@ def fit_temperature(scores: Tensor, photo_of: Tensor) -> float:
     It minimizes the mean over photos of -log(sum of p_n over the captions n of the photo).
 
     Args:
-        scores: Of C captions with P photos, (C, P).
+        scores: Scores of C captions with P photos, (C, P).
         photo_of: The photo of each caption, (C,). Photos without captions do not count.
     """
     own = torch.arange(scores.shape[1]) == photo_of[:, None]  # (C, P)
@@ -53,12 +53,12 @@ def fit_temperature(scores: Tensor, photo_of: Tensor) -> float:
 
 
 def likely_statements(scores: Tensor, temperature: float) -> list[tuple[str, ...]]:
-    """Return what each of P photos probably shows: MOST statements at most, special ones first.
+    """Return what each of P photos probably shows: at most MOST statements, most specific first.
 
-    One that says nothing new after those before it is left out. There may be none.
+    A statement that adds nothing to those before it is left out. There may be none.
 
     Args:
-        scores: Of the N sentences of the caption bank with the photos, (N, P).
+        scores: Scores of the N sentences of the caption bank with the photos, (N, P).
         temperature: See `fit_temperature`.
     """
     follows = _follows()
@@ -67,7 +67,7 @@ def likely_statements(scores: Tensor, temperature: float) -> list[tuple[str, ...
 
 
 def _most_special(probabilities: np.ndarray) -> tuple[str, ...]:
-    """Return the likely ones of the K statements, by their probabilities (K,)."""
+    """Return the likely statements of K, most specific first, by their probabilities (K,)."""
     evidence = statements.follows_from()
     likely = np.flatnonzero(probabilities >= LEAST).tolist()
     chosen: list[int] = []

@@ -1,16 +1,16 @@
 """Whether any photo of a gallery matches a sentence.
 
-A search always has a best hit, also for a sentence about what no photo shows. The match score of a
-sentence s over the photos v of a gallery is the score of the best one, mapped to 0..1, times the
-share of the words that the model knows:
+A search always has a best hit, even for a sentence about something that no photo shows. The match
+score of a sentence s over the photos v of a gallery is the score of the best one, mapped to 0..1,
+times the share of the words that the model knows:
 
     m(s) = to_unit(max_v score(s, v)) known(s)
 
 Nothing matches a sentence whose match score is below a threshold. This is a low quantile of the
 match scores of captions whose photo is in the gallery, so that few of them are said to match
-nothing. The more photos there are, the better is the best of them; so the threshold is calibrated
+nothing. The more photos there are, the higher the best one scores, so the threshold is calibrated
 for galleries of several sizes. Short queries such as "a man" have lower scores than captions, so
-they have a threshold of their own, calibrated on how captions begin.
+they have their own threshold, calibrated on how captions begin.
 
 The calibration also gives the scale of bars on the page: a bar is empty at a unit score that few
 captions reach with a photo that is not their own, and full at one that few exceed with their own.
@@ -40,10 +40,10 @@ QUANTILE = 0.03  # of the calibration; below FALSE_ALARMS, as other sentences va
 FULL = 0.95  # quantile of the scores of own photos at which a bar is full
 SIZES = (30, 100, 250, 500, 1000, 2500)  # photos in a gallery
 BEYOND = 0.5  # slope above the largest size, as a share of that below it: it decreases with size
-SENTENCES = 1000  # of a calibration
+SENTENCES = 1000  # used in a calibration
 DIGITS = 4
 SHORT = 3  # words of a short query, at most
-# With which no short query ends.
+# No short query ends with one of these.
 FUNCTION_WORDS = frozenset(
     ("a", "an", "the", "and", "in", "on", "at", "of", "with", "is", "are", "to", "by", "from")
 )
@@ -102,7 +102,7 @@ class MatchThreshold:
         """Undo `to_json`.
 
         Raises:
-            ValueError: The values are damaged; LookupError, TypeError and AttributeError likewise.
+            ValueError, LookupError, TypeError, AttributeError: The values are damaged.
         """
         return cls(
             scores=_from_json(values["scores"]),
@@ -147,7 +147,7 @@ def opening(caption: str) -> str:
 
 
 def known_shares(model: DualEncoder, texts: Sequence[str]) -> Tensor:
-    """Return the share of words that a model knows of each sentence, (N,)."""
+    """Return the share of each sentence's words that a model knows, (N,)."""
     text: Any = model.text
     sentences = add_trees([Sentence(words) for words in texts], text.needs)
     return torch.tensor([text.known_share(sentence) for sentence in sentences])
@@ -166,7 +166,7 @@ def _scores(model: DualEncoder, texts: Sequence[str], photos: Embeddings) -> Ten
 
 
 def spread(captions: Sequence[int], count: int = SENTENCES) -> list[int]:
-    """Return `count` of the numbers of captions, evenly spaced, or all if there are fewer."""
+    """Return `count` evenly spaced caption numbers, or all if there are fewer."""
     at = np.linspace(0, len(captions) - 1, min(count, len(captions))).astype(int)
     return [captions[i] for i in at]
 
@@ -186,7 +186,7 @@ def calibrate(
         split: P photos and their captions.
         photos: Embeddings of the photos, (P, D) or (P, K, D).
         captions: Numbers of the captions to calibrate on, at least one.
-        sizes: Sizes of galleries, which are drawn from the photos and have the caption's own
+        sizes: Sizes of galleries, which are drawn from the photos and include the caption's own
             photo; those of more than P photos are left out. P is always one of the sizes.
     """
     pairs = [(split.captions[caption], split.photo_of[caption]) for caption in captions]
@@ -206,7 +206,7 @@ def calibrate(
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Scores of N sentences, each of one of P photos, with all these photos.
+    """Scores of N sentences, each about one of P photos, with all of these photos.
 
     Args:
         scores: The scores, (N, P).

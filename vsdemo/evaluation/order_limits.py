@@ -1,8 +1,8 @@
-"""Up to which violation an item counts as above another one: chosen by the truth of steps on dev.
+"""The largest violation at which an item counts as above another, chosen by true steps on dev.
 
-Nothing that lies beyond is listed or walked to. The limit is the largest at which the given share
+Items beyond it are neither listed nor walked to. The limit is the largest at which the given share
 of the steps up is true: steps from each text and each photo of dev, or from each lower concept of
-the dev pairs, to what is listed first above. Steps to what is held out for test do not count.
+the dev pairs, to the item listed first above it. Steps that are held out for test do not count.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from vsdemo.models.limits import Limits
 from vsdemo.models.scores import Order
 
 TEXTS, PHOTOS, CONCEPTS = 0.85, 0.7, 0.985  # shares of the steps from these that are true
-OF_CAPTIONS = 0.8  # the same of texts where rules decide what follows, as they miss true steps
-MAX_TEXTS = 3000  # that steps lead from; evenly spaced
-MAX_CONCEPTS = 500  # of the dev pairs; evenly spaced
+OF_CAPTIONS = 0.8  # the same for texts where rules decide what follows, as rules miss true steps
+MAX_TEXTS = 3000  # texts that steps lead from; evenly spaced
+MAX_CONCEPTS = 500  # concepts of the dev pairs; evenly spaced
 NEAREST = 200  # concepts above each of them: far more than are within a limit
 
 
@@ -124,15 +124,15 @@ def steps_limit(
 ) -> float:
     """Return the largest limit at which this share of the steps up is true; or -1.
 
-    The step from an item leads to the text of least cost within the limit above it.
+    The step from an item leads to the text of lowest cost above it within the limit.
 
     Args:
         violations: E of texts and items, (G, S); infinite where no step is possible.
-        costs: Of the same steps, (G, S).
+        costs: Costs of the same steps, (G, S).
         true: Whether a text lies above an item, (G, S).
-        precision: In 0..1.
+        precision: The share, in 0..1.
     """
-    order = np.argsort(violations, axis=0, kind="stable")  # how texts come within the limit
+    order = np.argsort(violations, axis=0, kind="stable")  # texts by their violation
     cost = np.take_along_axis(costs, order, axis=0)
     least = np.minimum.accumulate(cost, axis=0)
     before = np.vstack([np.full(cost.shape[1], np.inf), least[:-1]])
@@ -148,6 +148,6 @@ def steps_limit(
     by_limit = np.argsort(limits, kind="stable")
     ordered = limits[by_limit]
     share = np.cumsum(gain[changes][by_limit]) / np.cumsum(first[changes][by_limit])
-    last = np.append(ordered[1:] > ordered[:-1], True)[: len(ordered)]  # of equal limits
+    last = np.append(ordered[1:] > ordered[:-1], True)[: len(ordered)]  # the last of equal limits
     within = np.flatnonzero((share >= precision) & last)
     return float(ordered[within[-1]]) if len(within) else -1.0

@@ -33,7 +33,7 @@ class Phrase:
         tokens: Tokens of the whole caption as it was annotated.
         words: Numbers of the phrase's own tokens.
         boxes: (B, 4) relative to the photo's size, at least one.
-        types: Such as people.
+        types: Types of the thing, such as "people".
     """
 
     caption: int
@@ -102,12 +102,12 @@ def _storybook_phrases(split: CaptionSet) -> list[Phrase]:
 def match_words(phrases: Sequence[Phrase], trees: Sequence[Tree]) -> list[frozenset[int]]:
     """Return the numbers of each phrase's words in the tree of its caption.
 
-    The tree may split and spell words in another way. A word is the phrase's where at least half
-    of its letters are; a phrase has no words where less than half of its letters are found.
+    The tree may split and spell words differently. A word belongs to the phrase if at least half of
+    its letters do; a phrase has no words if less than half of its letters are found.
 
     Args:
         phrases: The phrases.
-        trees: Of all captions of the split.
+        trees: Trees of all captions of the split.
     """
     by_caption = defaultdict(list)
     for number, phrase in enumerate(phrases):

@@ -1,4 +1,4 @@
-"""Sentence similarity by subset, beside the paper's results."""
+"""Sentence similarity by subset, next to the paper's results."""
 
 from __future__ import annotations
 

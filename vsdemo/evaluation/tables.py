@@ -75,7 +75,7 @@ def report(
 
     Returns:
         metrics: names of those that every run has; runs: as `Run.record`; rows: label -> n and
-        `estimate` of each metric; with `against` also differences: the same of every other row
+        `estimate` of each metric; with `against` also differences: the same for every other row
         minus that one, over the pairs of runs with the same data set and seed.
 
     Raises:

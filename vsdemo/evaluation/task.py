@@ -22,7 +22,7 @@ NEEDS = frozenset(
         "photos",  # a split with captions, and the features of its photos: `PhotoData`
         "boxes",  # the regions' boxes too, and a model that aligns
         "storybook",  # photos of Storybook, whose facts are known
-        "relations",  # photos of which it is known what follows from their captions
+        "relations",  # photos for whose captions it is known what follows from them
         "sentences",  # sentence pairs of the task itself: `SentenceData`
         "concepts",  # a hierarchy of concepts, and a model of its concepts: `ConceptData`
     }
@@ -68,10 +68,10 @@ class ConceptData:
 
 @dataclass(frozen=True)
 class CardText:
-    """What the model cards of one task say beside the settings and the metrics.
+    """What the model cards of one task say in addition to the settings and the metrics.
 
     Args:
-        tags: Of the Hugging Face Hub.
+        tags: Tags for the Hugging Face Hub.
         description: The first paragraph.
         legend: Explains the table.
         contents: What the checkpoint holds.

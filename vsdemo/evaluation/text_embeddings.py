@@ -49,12 +49,12 @@ class TextEmbeddings:
         return self._embeddings[torch.tensor([self._row[text] for text in texts])]
 
     def count_unknown(self, texts: Iterable[str]) -> int:
-        """Return the number of these sentences of which the model knows no word."""
+        """Return the number of these sentences without a word that the model knows."""
         return sum(text in self._unknown for text in texts)
 
 
 def pooled(embeddings: Embeddings, score: Score) -> Tensor:
-    """Return a vector for each item whose cosines say how alike items are, (N, D).
+    """Return a vector for each item whose cosines say how similar items are, (N, D).
 
     It is the mean of a set, 0 for an empty one, and the `angle_part` of a vector.
     """
@@ -63,13 +63,13 @@ def pooled(embeddings: Embeddings, score: Score) -> Tensor:
 
 
 def similarity(a: Embeddings, b: Embeddings, score: Score) -> Tensor:
-    """Return how alike matching rows are, (N,): the cosine, and of sets that of their parts.
+    """Return how similar matching rows are, (N,): the cosine; for sets, the one of their parts.
 
         sim(A, B) = (c(A, B) + c(B, A)) / 2
         c(A, B) = sum_i |a_i| max_j cos(a_i, b_j) / sum_i |a_i|
 
     After Zhang et al., "BERTScore", ICLR 2020; the length of a part is its weight. An empty set has
-    0 with any other.
+    similarity 0 with any other.
     """
     if a.mask is None or b.mask is None:
         return F.cosine_similarity(pooled(a, score), pooled(b, score))

@@ -1,4 +1,4 @@
-"""Who walks through the texts and photos of a split: a model, or a rule to compare it with."""
+"""Walkers through the texts and photos of a split: a model, or a rule to compare it with."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class OverlapWalker(TextWalker):
 
 
 class CosineWalker(TextWalker):
-    """The nearest text by the cosine that has fewer words lies above, or below with more."""
+    """By the cosine, the nearest text with fewer words lies above, and with more words below."""
 
     def __init__(
         self, model: DualEncoder, data: PhotoData, truth: World, known: np.ndarray
@@ -169,7 +169,7 @@ class CosineWalker(TextWalker):
 
 
 def walker_of(model: DualEncoder, data: PhotoData, truth: World, known: np.ndarray) -> Walker:
-    """Return who walks by the order of a model or, if it has none, by cosines.
+    """Return a walker that follows the order of a model or, if it has none, cosines.
 
     Args:
         model: A model with an order of captions above photos, or with one vector for each item.

@@ -44,11 +44,11 @@ class World:
 
     Args:
         texts: The N texts, concepts before captions.
-        kinds: Of each text, (N,).
+        kinds: Kind of each text, (N,).
         follows: (N, N) whether text i follows from text j.
         describes: (N, P) whether a text is true of a photo.
         starts: (P, 2) the texts where walks down begin for each photo: the concept of its main
-            thing, or the most special one that most of its captions name, and its first caption.
+            thing, or the most specific one that most of its captions name, and its first caption.
     """
 
     texts: tuple[str, ...]
@@ -131,7 +131,7 @@ def _storybook(split: CaptionSet) -> World:
 
 
 def known_texts(model: DualEncoder, truth: World) -> np.ndarray:
-    """Return of which texts a model knows all words and, if it learned concepts, the concept."""
+    """Return which texts a model knows: all words and, if it learned concepts, the concept."""
     encoder = cast(TextEncoder, model.text)
     known = np.array([not encoder.unknown(Sentence(text))[1] for text in truth.texts])
     if model.concepts:

@@ -23,5 +23,5 @@ class ConceptTruth:
         return upper in self._taxonomy.ancestors(lower)
 
     def describes(self, text: str, photo: int) -> bool | None:
-        """Return None, as nothing is known of photos."""
+        """Return None, as nothing is known about photos."""
         return None

@@ -11,15 +11,15 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders.concepts import SENSE
 from vsdemo.hierarchy.order import PHOTO, Hierarchy
 
-MAX_CONCEPTS = 300  # the most general concepts, beside the first senses of everyday words
+MAX_CONCEPTS = 300  # the most general concepts, in addition to first senses of everyday words
 MAX_PARENTS = 2  # arrows to one item
-CLEAR = 0.5  # an arrow violates the order at most by this share of the violation of its reverse
+CLEAR = 0.5  # largest violation of an arrow, as a share of that of its reverse
 
 
 def map_items(hierarchy: Hierarchy, words: Container[str] = ()) -> list[int]:
     """Return the indices of the items that a map shows.
 
-    These are all items, or of a large hierarchy of concepts the `MAX_CONCEPTS` most general ones
+    These are all items or, for a large hierarchy of concepts, the `MAX_CONCEPTS` most general ones
     and the first sense of each of `words`.
     """
     if bool(hierarchy.of_kind[PHOTO].any()) or len(hierarchy) <= 2 * MAX_CONCEPTS:
@@ -37,8 +37,8 @@ def map_arrows(hierarchy: Hierarchy, numbers: Sequence[int]) -> list[Arrow]:
     """Return the transitive reduction of the order among some items.
 
     An item is above a deeper one if its violation is within the hierarchy's limits and at most
-    `CLEAR` times that of the other direction. Each item gets at most `MAX_PARENTS` arrows, those of
-    least violation.
+    `CLEAR` times that of the other direction. Each item gets at most `MAX_PARENTS` arrows, those
+    with the smallest violations.
     """
     import networkx  # takes long to import, and the app should start soon
 

@@ -13,7 +13,7 @@ from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, Hierarchy, Node, Ste
 def find_item(hierarchy: Hierarchy, text: str) -> int | None:
     """Return the index of the concept or caption with this text, or None.
 
-    Case and punctuation are ignored, since data sets write them in other ways than people do.
+    Case and punctuation are ignored, since data sets write them differently from people.
     """
     words = tokenize(text)
     if not words:
@@ -27,7 +27,7 @@ def find_item(hierarchy: Hierarchy, text: str) -> int | None:
 def nearest_by_kind(
     hierarchy: Hierarchy, embedding: Tensor, exclude: Sequence[Node], k: int
 ) -> dict[str, list[Step]]:
-    """Return the k nearest items of each kind that has any, but for the root.
+    """Return the k nearest items of each kind that has any, except the root.
 
     Args:
         hierarchy: The items.

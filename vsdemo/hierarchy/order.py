@@ -25,7 +25,7 @@ from vsdemo.models.scores import Order, Score
 ROOT, CONCEPT, CAPTION, PHOTO = KINDS = ("root", "concept", "caption", "photo")
 ROOT_TEXT = "anything"
 PENALTY = 30.0  # without limits: weight of a violation against the distance of a step
-GAP = 0.1  # without limits: least share of all depths between a caption and the next step
+GAP = 0.1  # without limits: smallest step from or to a caption, as a share of the range of depths
 MIN_LENGTH_RANGE = 0.01  # lengths that differ by less count as equal
 MAX_SAMPLE = 500  # evenly spaced photos that give the depths of unit-length embeddings
 MAX_STEPS = 100  # items returned by `above` and `below`
@@ -71,7 +71,7 @@ class Node:
         text: What to show for it.
         kind: One of `KINDS`.
         embedding: `(1, K)`, what the order compares.
-        number: Index of its item; None if it is no item.
+        number: Index of its item; None if it is not an item.
     """
 
     text: str
@@ -96,7 +96,7 @@ class Hierarchy:
     """N items of one order-embedding space.
 
     Attributes:
-        truth: What is known to be true of the items; None where it is not.
+        truth: What is known to be true of the items; None if nothing is known.
         arrow_limit: The largest violation of an arrow on a map.
         grammar: Texts -> the texts that follow from them by their grammar, in lower case and
             without punctuation.
@@ -164,8 +164,8 @@ class Hierarchy:
     def by_length(self) -> bool:
         """Whether the length of an embedding says how specific it is.
 
-        It does not where all embeddings have length 1 (section 4.4). Then an item is the more
-        general, the less it violates the order above photos.
+        It does not if all embeddings have length 1 (section 4.4). Then an item is more general the
+        less it violates the order above photos.
         """
         lengths = self.x[~self.of_kind[ROOT]].norm(dim=1)
         has_photos = bool(self.of_kind[PHOTO].any())
@@ -248,7 +248,7 @@ class Hierarchy:
 
     @cached_property
     def _not_photos(self) -> Tensor:
-        """Indices of all items but photos; only these can lie above something."""
+        """Indices of all items except photos; only these can lie above something."""
         return (~self.of_kind[PHOTO]).nonzero()[:, 0]
 
     def above(
@@ -268,8 +268,8 @@ class Hierarchy:
         Args:
             node: The node.
             start: Where a walk began. Items must lie above it as well.
-            candidates: If given, only these items, captions too, and the root are returned, however
-                small the difference in depth.
+            candidates: If given, only these items (including captions) and the root are returned,
+                however small the difference in depth.
         """
         numbers = self._not_photos
         if candidates is not None:
@@ -308,7 +308,7 @@ class Hierarchy:
 
         Args:
             node: The node.
-            kind: Return items of this kind; by default of all kinds but photos.
+            kind: Return items of this kind; by default of all kinds except photos.
             start: Where a walk began. Items must lie below it as well.
         """
         numbers = self.of_kind[kind].nonzero()[:, 0] if kind else self._not_photos
@@ -326,10 +326,10 @@ class Hierarchy:
         return _cheapest(cost, allowed, violations=down, numbers=numbers)
 
     def children(self, node: Node) -> list[Step]:
-        """Return the items directly below a node, nearest first, but photos.
+        """Return the items, except photos, directly below a node, nearest first.
 
-        They are the items of `below` that have no other of them above; without limits all of them,
-        as then too many lie above each other.
+        These are the items of `below` without another of these items above them; without limits
+        they are all items of `below`, as too many lie above each other.
         """
         below = self.below(node)
         if not self.has_limits:
@@ -344,8 +344,8 @@ class Hierarchy:
     def nearest(self, embedding: Tensor, k: int, kind: str) -> list[Step]:
         """Return the k items of a kind nearest to an embedding `(1, K)`.
 
-        That is by the sum of the violations in both directions: the squared distance of
-        coordinates, and otherwise about the angle between two items as seen from the root.
+        The distance is the sum of the violations in both directions: the squared distance of
+        coordinates, or otherwise roughly the angle between two items as seen from the root.
         """
         numbers = self.of_kind[kind].nonzero()[:, 0]
         up, down = self.violations(embedding, numbers)
@@ -384,10 +384,10 @@ def hierarchy_of_photos(
 def hierarchy_of_concepts(
     names: Sequence[str], x: Tensor, order: Order, limits: Limits = NO_LIMITS
 ) -> Hierarchy:
-    """Return the hierarchy of N concepts; the one of shortest embedding is the root.
+    """Return the hierarchy of N concepts; the one with the shortest embedding is the root.
 
     Args:
-        names: Of the concepts.
+        names: Names of the concepts.
         x: `(N, K)`.
         order: The order among them.
         limits: The largest violations of a step.
@@ -422,7 +422,7 @@ def abstract(embeddings: Tensor) -> Tensor:
 def _cheapest(
     cost: Tensor, allowed: Tensor, *, violations: Tensor, numbers: Tensor, k: int = MAX_STEPS
 ) -> list[Step]:
-    """Return the k allowed items of least cost. All tensors are `(M,)`."""
+    """Return the k allowed items of lowest cost. All tensors are `(M,)`."""
     order = cost.masked_fill(~allowed, torch.inf).argsort(stable=True)
     order = order[: min(k, int(allowed.sum()))]
     reached = zip(numbers[order].tolist(), violations[order].tolist(), strict=True)

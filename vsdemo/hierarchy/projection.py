@@ -51,7 +51,7 @@ def project(
         x: `(N, D)`, finite numbers.
         progress: Called with the steps done and the steps in all.
         cancel: Once set, the work stops.
-        seed: Of the random numbers.
+        seed: Seed of the random numbers.
 
     Raises:
         UserError: If `x` is not a table of finite numbers.
@@ -85,7 +85,7 @@ def cached_map(
     Args:
         key: Identifies everything that the map depends on.
         make: Returns the map.
-        wait: As that of `locks.turn`, for a map that another process makes.
+        wait: As in `locks.turn`, for a map that another process makes.
     """
     path = home() / "maps" / f"{key}.safetensors"
 
@@ -117,7 +117,7 @@ class _Steps:
         self.cancel = cancel
 
     def advance_to(self, done: int) -> None:
-        """Report that so many steps are done. Raises Cancelled."""
+        """Report that `done` steps are done. Raises Cancelled."""
         if self.cancel is not None and self.cancel.is_set():
             raise Cancelled
         if done > self.done and self.progress is not None:
@@ -167,7 +167,7 @@ def _umap(x: np.ndarray, steps: _Steps, seed: int) -> np.ndarray:
     if x.shape[1] < 2:
         x = np.hstack([x, np.zeros_like(x)])  # the initial places are two principal components
     with _umap_lock, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # umap warns of one thread, and of no later queries
+        warnings.simplefilter("ignore")  # umap warns of one thread and of a missing `transform`
         umap: Any = import_module("umap")  # takes seconds, and on a new machine a minute
         layouts: Any = import_module("umap.layouts")
         reducer = umap.UMAP(

@@ -67,7 +67,7 @@ class Truth:
     """What follows from what among texts, and which texts are true of which photos.
 
     Args:
-        load: Returns the facts of the gallery, with a certain label for every pair; None as long as
+        load: Returns the facts of the gallery, with a definite label for every pair; None while
             they are not known.
     """
 

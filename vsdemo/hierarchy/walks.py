@@ -22,12 +22,12 @@ def climb(
     entailments: Entailments | None = None,
     max_steps: int = MAX_LENGTH,
 ) -> list[Step]:
-    """Walk up from a node, always to the nearest item above, until the root or until nothing is.
+    """Walk up from a node, each time to the nearest item above, to the root if possible.
 
     Args:
         hierarchy: The items to walk over.
         start: Where the walk begins. Without limits it goes from a photo to a caption if it can,
-            since a concept says less of a photo than people would.
+            since a concept says less about a photo than people would.
         entailments: If given, only items that follow from an item are steps from it. A walk from a
             photo is free until its first caption.
         max_steps: The most steps to take.
@@ -49,7 +49,7 @@ def climb(
 
 
 def descend(hierarchy: Hierarchy, number: int) -> list[Step]:
-    """Walk down from an item, always to the nearest item below, until a photo or until nothing is.
+    """Walk down from an item, each time to the nearest item below, to a photo if possible.
 
     A photo is the next step only where no word or caption is below.
     """
@@ -72,7 +72,7 @@ class Walk:
     Attributes:
         start: Where it begins.
         up: The steps up.
-        top: Where the walk down begins: the last item before the root; a concept itself.
+        top: Where the walk down begins: the last item before the root, or a concept `start`.
         down: The steps down.
     """
 
@@ -97,9 +97,9 @@ def truths(hierarchy: Hierarchy, nodes: Sequence[Node], *, up: bool) -> list[boo
     """Return whether each step of a walk is true; None where that is not known.
 
     Args:
-        hierarchy: Where the walk leads through.
+        hierarchy: The hierarchy of the walk.
         nodes: Its N nodes.
-        up: Whether each node is above the one before it, and not below it.
+        up: Whether each node is above the one before it, rather than below it.
 
     Returns:
         N - 1 answers.

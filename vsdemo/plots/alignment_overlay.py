@@ -21,7 +21,7 @@ INK, QUIET, PAPER, LINE = "#24221e", "#67625a", "#ffffff", "#dcd6ca"
 WIDTH, MAX_HEIGHT = 1000, 1000  # pixels of the photo
 MARGIN, GAP = 24, 8
 WORD, SMALL = 28, 18  # sizes of text
-RADIUS = 17  # of a number's disc
+RADIUS = 17  # radius of a number's disc
 STROKE = 5
 UNITS = 480  # long side of the SVG, which the page stretches over the photo
 BAR = 240  # the longest
@@ -39,7 +39,7 @@ def boxes_svg(alignment: Alignment, size: tuple[int, int]) -> str:
     the page draws them in grey, and the selected one in its colour.
 
     Args:
-        alignment: Of a sentence and a photo.
+        alignment: Alignment of a sentence with a photo.
         size: Width and height of the photo; the SVG has the same proportions.
     """
     by_region = marks(alignment)
@@ -251,7 +251,7 @@ def _draw_bar(
 
 
 def sum_of(alignment: Alignment) -> str:
-    """Return what the total is the sum of, in words; all function words are one part."""
+    """Return what the total is, such as "the sum of 3 parts"; function words are one part."""
     count = len(alignment.content_fragments) + bool(alignment.function_fragments)
     return f"the sum of {count} parts" if count != 1 else "its one part"
 

@@ -17,7 +17,7 @@ import numpy as np
 from vsdemo.core.nested import flatten
 from vsdemo.plots.region_marks import COLOURS
 
-POINTS = 400  # of a line, at most
+POINTS = 400  # points of a line, at most
 LARGEST = 1e300  # larger numbers count as infinite, so that sums of numbers stay finite
 MAX_STEP = 2**53  # a float holds every whole number below it
 DIGITS = 5  # significant ones, as the trainer writes them
@@ -41,7 +41,7 @@ Line = dict[str, list[float]]
 
 @dataclass
 class _ReadRun:
-    """What is already read of a run: its events, the packed `step` events, and the others."""
+    """What has been read of a run so far: its events, the packed `step` events, and the others."""
 
     events: list[Event] = field(default_factory=list)
     table: bytes = b""
@@ -122,7 +122,7 @@ def _read(name: str, events: Sequence[Event]) -> tuple[np.ndarray, list[Event]]:
     """
     events = list(events)
     run = _cache.pop(name, _ReadRun())
-    if events[: len(run.events)] != run.events:  # fast, since mostly these are the same objects
+    if events[: len(run.events)] != run.events:  # fast, since these are mostly the same objects
         run = _ReadRun()
     tables, others = [run.table], [*run.others]
     for start in range(len(run.events), len(events), BLOCK):
@@ -217,7 +217,7 @@ def _lines(table: np.ndarray, names: Sequence[str]) -> dict[str, Line]:
 
     Args:
         table: `(N, 1 + names)`, steps and values.
-        names: Of the columns after the first.
+        names: Names of the columns after the first.
     """
     finite = np.abs(table) <= LARGEST  # false for NaN
     finite[:, 0] &= (table[:, 0] >= 0) & (table[:, 0] < MAX_STEP)

@@ -11,7 +11,7 @@ import numpy as np
 
 from vsdemo.core.arrows import Arrow
 
-KINDS = ("photo", "caption", "concept", "root")  # later ones are drawn above
+KINDS = ("photo", "caption", "concept", "root")  # later ones are drawn on top
 MAX_ARROWS = 300
 Record = dict[str, Any]
 
@@ -26,7 +26,7 @@ class MapView:
         texts: N concepts, captions, or names of photos.
         norms: `(N,)`; general items have small ones.
         norm_title: What the norms are.
-        arrows: Only the MAX_ARROWS of least violation are drawn.
+        arrows: Only the MAX_ARROWS with the smallest violations are drawn.
         path: Indices of the items of a walk, in its order.
         chosen: Index of the item with a ring.
         photos: The index in its gallery of each item that is a photo; by default 0, 1, 2, ...

@@ -22,8 +22,8 @@ class Mark:
     """The number and colour of a region.
 
     Args:
-        number: From 1.
-        colour: As #rrggbb.
+        number: The number, from 1.
+        colour: The colour, as #rrggbb.
         ink: A colour that is readable on `colour`.
     """
 
@@ -39,7 +39,7 @@ def mark(number: int) -> Mark:
 
 
 def contrast(a: str, b: str) -> float:
-    """Return the contrast ratio of WCAG of two colours as #rrggbb, from 1 to 21."""
+    """Return the WCAG contrast ratio of two colours as #rrggbb, from 1 to 21."""
     low, high = sorted((_luminance(a), _luminance(b)))
     return (high + 0.05) / (low + 0.05)
 
@@ -104,7 +104,7 @@ def badge_places(
     Args:
         boxes: Left, top, right, bottom as shares of the photo.
         size: Width and height of the photo; places have the same unit.
-        radius: Of a number's disc.
+        radius: Radius of a number's disc.
     """
     placed: list[tuple[float, float]] = []
     step = 2 * radius + 1

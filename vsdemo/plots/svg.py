@@ -16,7 +16,7 @@ def element(
     """Return an element.
 
     Args:
-        name: Such as `rect`.
+        name: Its name, such as `rect`.
         attributes: Their values are escaped.
         children: Elements, and texts, which are escaped. Without any the element is empty.
     """
@@ -34,7 +34,7 @@ def join(*parts: str | Markup) -> Markup:
 
 
 def document(title: str, width: float, height: float, *children: Markup, ink: str) -> str:
-    """Return a file of its own: a title above children, on white paper."""
+    """Return a standalone file: a title above children, on white paper."""
     attributes = {
         "xmlns": NAMESPACE,
         "viewBox": f"0 0 {width} {height}",

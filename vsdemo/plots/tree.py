@@ -1,6 +1,6 @@
 """A dependency tree: words in a row, and arcs above them from each head to its dependents.
 
-The same text works inside a page, whose colours it takes, and as a file of its own, on white.
+The same text works inside a page, whose colours it takes, and as a standalone file, on white.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def tree_svg(tree: Tree, regions: Sequence[Mark | None] | None = None) -> str:
     """Return a tree as SVG; every word can be reached with the keyboard.
 
     Args:
-        tree: Of a sentence of N words.
-        regions: For each word the mark of its region in a photo. The words then are buttons with
+        tree: Tree of a sentence of N words.
+        regions: For each word the mark of its region in a photo. The words are then buttons with
             `data-word`, except for function words, and their arcs have `data-arc`. The style
             sheet of the page draws them in grey, and selected ones in the colour of a region.
     """

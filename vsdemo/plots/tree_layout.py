@@ -1,6 +1,6 @@
 """Places of the words and arcs of a dependency tree, in pixels.
 
-Each arc has a level of its own among the arcs that it overlaps, is higher than all that it
+Among the arcs that it overlaps, each arc has its own level; it is higher than all that it
 encloses, and is at least as wide as its label. So no two labels overlap.
 """
 
@@ -26,7 +26,7 @@ LIGATURES = range(0xFDFA, 0xFDFE)  # whole Arabic phrases in one character
 CUNEIFORM = range(0x12000, 0x12550)
 INDIC = range(0x900, 0xE00)
 EMOJI = 0x1F000
-LONG_DASHES = (0x2E3A, 0x2E3B)  # of two and three em
+LONG_DASHES = (0x2E3A, 0x2E3B)  # two and three em long
 BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}
 
 Span = tuple[int, int]  # leftmost and rightmost word of an arc
@@ -101,7 +101,7 @@ class Arc:
         word: Index of the dependent.
         start: x at the head.
         end: x at the dependent.
-        level: From 1, the lowest.
+        level: Its level; 1 is the lowest.
         label: x of the middle of its label.
     """
 
@@ -117,14 +117,14 @@ class Layout:
     """The places of all words and arcs of a tree.
 
     Args:
-        words: As shown.
-        tags: As shown; empty texts for a tree without tags.
-        labels: As shown.
+        words: The words as shown.
+        tags: The tags as shown; empty texts for a tree without tags.
+        labels: The labels as shown.
         centres: x of the middle of each word.
-        widths: Of the words with their tags and arcs.
-        arcs: One for each word but the root.
+        widths: Widths of the words with their tags and arcs.
+        arcs: One for each word except the root.
         root: The arrow to the root, which comes from above.
-        width: Of the figure.
+        width: Width of the figure.
     """
 
     words: tuple[str, ...]
@@ -189,7 +189,7 @@ def _spans(tree: Tree) -> dict[int, Span]:
 
 
 def _levels(spans: Mapping[int, Span]) -> dict[int, int]:
-    """Return the lowest level of each arc above all that it encloses and beside all it crosses."""
+    """Return each arc's lowest level above all that it encloses and unlike all that it crosses."""
     levels: dict[int, int] = {}
     for word, (left, right) in sorted(spans.items(), key=lambda item: item[1][1] - item[1][0]):
         lowest, taken = 1, set()
@@ -258,13 +258,13 @@ def _centres(
 def _label_place(
     *, left: float, right: float, label_width: float, level: int, legs: Sequence[tuple[float, int]]
 ) -> float:
-    """Return where a label stands: near the middle of its arc, beside the legs of higher arcs.
+    """Return where a label stands: near the middle of its arc, clear of the legs of higher arcs.
 
     Args:
-        left: End of the arc.
-        right: End of the arc.
-        label_width: Of the label.
-        level: Of the arc.
+        left: Left end of the arc.
+        right: Right end of the arc.
+        label_width: Width of the label.
+        level: Level of the arc.
         legs: (x, level) of the ends of all arcs.
     """
     middle, reach = (left + right) / 2, label_width / 2 + 4

@@ -1,4 +1,4 @@
-"""Very many embeddings to measure search with: sentences of Storybook by trained models.
+"""Large numbers of embeddings to measure search with: sentences of Storybook by trained models.
 
 The sentences describe scenes that no split of Storybook has. They are written once, and so are
 their embeddings in half precision, below VSDEMO_HOME.
@@ -29,8 +29,8 @@ from vsdemo.search.stores.addresses import ABOUT
 from vsdemo.search.stores.folder import PATH
 from vsdemo.search.stores.store import About
 
-FIRST_SCENE = 1_000_000  # the splits of Storybook end before
-SCENES = 1000  # that a process describes at a time
+FIRST_SCENE = 1_000_000  # after the last scene of the splits of Storybook
+SCENES = 1000  # scenes that a process describes at a time
 ENCODED = 16_384  # sentences that are encoded at a time
 
 
@@ -67,7 +67,7 @@ def sentences(count: int, progress: StageProgress) -> Sequence[str]:
 
 
 def _describe(first: int) -> list[str]:
-    """Return the captions of the scenes from a number on."""
+    """Return the captions of SCENES scenes, starting with the scene `first`."""
     return [
         caption.text
         for number in range(first, first + SCENES)

@@ -1,4 +1,4 @@
-"""Calibrate checkpoints: store from which match score on a search reports a match."""
+"""Calibrate checkpoints: store the match score from which a search reports a match."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
 
 FILE = "matching.json"  # in the folder of a checkpoint
-VERSION = 1  # of the file; to be raised when match scores are computed in another way
+VERSION = 1  # of the file; to be raised when match scores are computed differently
 
 
 def calibrate(folder: AnyPath, split: str = "dev") -> MatchThreshold:

@@ -13,7 +13,7 @@ class Description(NamedTuple):
 
     Attributes:
         hits: The best of them.
-        likely: What the photo probably shows, such as "a dog", the most special first; empty if
+        likely: What the photo probably shows, such as "a dog", the most specific first; empty if
             the model is not sure. None if that is unknown: the sentences are not those of the
             caption bank, or the model has no temperature.
     """
@@ -23,7 +23,7 @@ class Description(NamedTuple):
 
 
 def likely_text(likely: Sequence[str]) -> str:
-    """Return a sentence about what a photo probably shows, to stand before the nearest ones."""
+    """Return a sentence about what a photo probably shows, to place before the nearest ones."""
     if likely:
         return f"Probably: {'; '.join(likely)}."
     return "Not sure what this photo shows; these sentences are only the nearest."

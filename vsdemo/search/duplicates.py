@@ -1,7 +1,7 @@
 """Groups of photos that are nearly the same, such as copies in another size or quality.
 
-Two photos are grouped if their looks differ in 10 of 64 bits at most and the cosine of their
-embeddings is at least half way from that of unrelated photos to 1. Measured on Flickr8k with
+Two photos are grouped if their looks differ in at most 10 of 64 bits and the cosine of their
+embeddings is at least halfway from that of unrelated photos to 1. Measured on Flickr8k with
 `flickr8k/gru-pocket`:
 
 - Found: all copies in JPEG quality 50, in half the size, 30% brighter or darker, or with a line of
@@ -27,10 +27,10 @@ from vsdemo.data.catalog.look import BITS, FLAT
 
 Numbers = npt.NDArray[np.int64]
 
-MAX_DISTANCE = 10  # bits in which the looks of copies differ
-MOST_UNLIKE = 0.6  # cosine of unrelated photos at most, should the photos be copies of few
-SAMPLE = 2000  # pairs of photos that tell how alike unrelated ones are
-QUARTERS = 4  # of a look; in one of them copies differ in a quarter of the bits at most
+MAX_DISTANCE = 10  # bits in which the looks of copies may differ
+MOST_UNLIKE = 0.6  # highest cosine of unrelated photos, in case all are copies of a few
+SAMPLE = 2000  # pairs of photos from which the cosine of unrelated ones is estimated
+QUARTERS = 4  # of a look; in one of them copies differ in at most MAX_DISTANCE / 4 bits
 MASKS = [
     sum(1 << bit for bit in bits)
     for count in range(MAX_DISTANCE // QUARTERS + 1)
@@ -43,12 +43,13 @@ CANDIDATES = 4_000_000  # pairs whose looks are compared at a time
 def group_duplicates(
     looks: npt.NDArray[np.uint64], x: Tensor, contents: Sequence[str] = ()
 ) -> Numbers:
-    """Return the groups of N photos as the number of the first photo of each one's group, (N,).
+    """Return for each of N photos the number of the first photo of its group, (N,).
 
     Args:
-        looks: The looks of the photos, (N,), `FLAT` for those without one, which are alone.
+        looks: The looks of the photos, (N,); `FLAT` for those without one, which are
+            grouped only by their content.
         x: Their embeddings, (N, D), by any model of photos.
-        contents: Their content hashes, empty where unknown; those with the same are one group.
+        contents: Their content hashes, empty where unknown; equal ones are one group.
     """
     groups = _first_of_each(contents) if contents else np.arange(len(looks))
     least = min_cosine(x)
@@ -63,9 +64,9 @@ def group_duplicates(
 
 
 def min_cosine(x: Tensor) -> float:
-    """Return the cosine from which on two of N photos (N, D) may be copies.
+    """Return the lowest cosine at which two of N photos (N, D) may be copies.
 
-    It is half way from that of unrelated photos, which depends on the model, to 1.
+    It is halfway from that of unrelated photos, which depends on the model, to 1.
     """
     count = len(x)
     if count < 2:
@@ -102,10 +103,10 @@ def _joined(groups: Numbers, first: Numbers, second: Numbers) -> Numbers:
 
 
 def _near_pairs(looks: npt.NDArray[np.uint64]) -> Iterator[tuple[Numbers, Numbers]]:
-    """Yield pairs whose looks differ in MAX_DISTANCE bits at most, some of them repeatedly.
+    """Yield pairs whose looks differ in at most MAX_DISTANCE bits, some of them repeatedly.
 
-    These are all pairs of different looks, each of its first photo, and each photo with the first
-    one and the one before with the same look, as there may be thousands of them.
+    If looks differ, only the first photo with each look is paired. Thousands of photos may have the
+    same look, so each of them is paired only with the first and the previous one.
     """
     order = np.argsort(looks, kind="stable")
     values, begins, counts = np.unique(looks[order], return_index=True, return_counts=True)
@@ -118,11 +119,11 @@ def _near_pairs(looks: npt.NDArray[np.uint64]) -> Iterator[tuple[Numbers, Number
 
 
 def _near_values(looks: npt.NDArray[np.uint64]) -> Iterator[tuple[Numbers, Numbers]]:
-    """Yield all pairs of different looks (U,) that differ in MAX_DISTANCE bits at most.
+    """Yield all pairs of different looks (U,) that differ in at most MAX_DISTANCE bits.
 
-    In one quarter of the bits they differ in a quarter of MAX_DISTANCE at most. So, for each
-    quarter, looks are sorted by its value, and each is compared with those that have a value with
-    so few other bits.
+    In one quarter of the bits such looks differ in at most a quarter of MAX_DISTANCE. So, for each
+    quarter, looks are sorted by its value, and each is compared only with those whose value differs
+    in so few bits.
     """
     for quarter in looks.view(np.uint16).reshape(-1, QUARTERS).T:
         order = np.argsort(quarter, kind="stable")

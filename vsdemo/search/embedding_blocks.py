@@ -1,4 +1,4 @@
-"""Files with the embeddings of some thousand photos, of which a shard has many.
+"""Files with the embeddings of some thousand photos each; a shard consists of many of them.
 
 A block is a Parquet file FOLDER/blocks/SHARD-of-SHARDS-BLOCK.parquet with a row for each photo:
 
@@ -34,7 +34,7 @@ from vsdemo.data.photo_files import Place, Shard
 from vsdemo.search.export import METADATA, to_array
 
 FOLDER = "blocks"
-PHOTOS = 10_000  # of a block, the most that an interrupted run embeds again
+PHOTOS = 10_000  # photos of a block; at most these are embedded again after an interruption
 NAME = re.compile(r"(\d{5})-of-(\d{5})-(\d{6})\.parquet")
 COLUMNS = {
     "image_path": pa.string(),
@@ -48,7 +48,7 @@ DAMAGE = (OSError, ValueError, LookupError)  # what damaged files raise; pyarrow
 
 
 class Origin(BaseModel, frozen=True):
-    """What the embeddings of all blocks are of.
+    """Where the embeddings of all blocks come from.
 
     Attributes:
         checkpoint: Name of the checkpoint.
@@ -79,7 +79,7 @@ class BlockInfo(BaseModel, frozen=True):
     """What a block holds.
 
     Attributes:
-        origin: What it is of.
+        origin: Where its embeddings come from.
         shard: The shard.
         number: Number of the block in the shard, from 0.
         start: Place of its first photo.
@@ -105,7 +105,7 @@ class BlockInfo(BaseModel, frozen=True):
 
 
 class PhotoRow(NamedTuple):
-    """What a block says of a photo: the columns before its embedding."""
+    """What a block says about a photo: the columns before its embedding."""
 
     image_path: str
     caption: str | None = None
@@ -121,26 +121,26 @@ def block_path(folder: Path, shard: Shard, number: int) -> Path:
 
 
 def block_paths(folder: Path) -> list[Path]:
-    """Return all files among the blocks, sorted, but for unfinished ones."""
+    """Return all files among the blocks, sorted, except unfinished ones."""
     return sorted((folder / FOLDER).glob("[!.]*"))
 
 
 def parse_name(path: Path) -> tuple[Shard, int] | None:
-    """Return shard and number of a block by its name; None if it is no name of a block."""
+    """Return shard and number of a block by its name; None if it is not the name of a block."""
     match = NAME.fullmatch(path.name)
     return match and (Shard(int(match[1]), int(match[2])), int(match[3]))
 
 
 def check_origin(path: Path, origin: Origin, expected: Origin) -> None:
-    """Check that a block is of the same checkpoint and the same photos as others.
+    """Check that a block comes from the same checkpoint and photos as others.
 
     Args:
         path: The block.
-        origin: What it is of.
-        expected: What the others are of.
+        origin: Where it comes from.
+        expected: Where the others come from.
 
     Raises:
-        UserError: It is of another checkpoint or of other photos.
+        UserError: It comes from another checkpoint or from other photos.
     """
     if origin.content_hash != expected.content_hash:
         raise UserError(
@@ -182,7 +182,7 @@ def read_info(path: Path) -> BlockInfo:
     """Return what a block holds, without reading its rows.
 
     Raises:
-        DamagedFile: It is no block, or cut short.
+        DamagedFile: It is not a block, or is cut short.
     """
     try:
         metadata = parquet.read_metadata(path)

@@ -2,9 +2,9 @@
 
     img_emb/img_emb_0.npy        embeddings, (N, D), float16
     metadata/metadata_0.parquet  a row for each of them, in the same order, with the columns of
-                                 `embedding_blocks`, but for `caption` if no photo has one
+                                 `embedding_blocks`, except `caption` if no photo has one
     unreadable.csv               photos without an embedding, and why
-    embeddings.json              what all of this is of; it is written last
+    embeddings.json              where all of this comes from; it is written last
 
 Each pair of files has up to a million rows; the others are called img_emb_1.npy and so on, with as
 many digits as clip-retrieval uses. One block is in memory at a time.
@@ -36,8 +36,8 @@ from vsdemo.search.embedding_blocks import BlockInfo, Origin, block_path
 from vsdemo.search.export import to_matrix
 from vsdemo.search.stores.addresses import ABOUT
 
-ROWS = 1_000_000  # of a file
-GROUP = 250  # rows of a table that are read at a time, for the path of one of them
+ROWS = 1_000_000  # rows of a file
+GROUP = 250  # rows of a table that are read at a time, even for the path of only one
 UNREADABLE = "unreadable.csv"
 
 
@@ -46,7 +46,7 @@ class _Blocks(NamedTuple):
 
     Attributes:
         paths: Each with its shard, in the order of the photos.
-        origin: What they are of.
+        origin: Where they come from.
         shards: How many shards there are.
         photos: Rows of all.
         captions: How many of them have a caption.
@@ -66,10 +66,10 @@ def merge(folder: Path, progress: Progress) -> dict[str, str | int]:
 
     Args:
         folder: The folder of the blocks, and of the merged files.
-        progress: Called with the numbers of photos that are merged, and of all.
+        progress: Called with the number of merged photos and the total.
 
     Returns:
-        What the embeddings are of.
+        What embeddings.json says.
 
     Raises:
         UserError: A block is missing, damaged, there twice, or of another checkpoint or other
@@ -148,13 +148,13 @@ def _blocks_by_shard(folder: Path) -> dict[Shard, set[int]]:
 def _chain(
     folder: Path, shard: Shard, numbers: set[int], origin: Origin
 ) -> Iterator[tuple[Path, BlockInfo]]:
-    """Yield the blocks of a shard, each of which begins where the one before ends.
+    """Yield the blocks of a shard, each beginning where the previous one ends.
 
     Args:
         folder: The folder of all blocks.
         shard: The shard.
         numbers: Numbers of its blocks.
-        origin: What they must be of.
+        origin: Where they must come from.
 
     Raises:
         UserError: As `merge`.

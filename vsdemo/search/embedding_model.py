@@ -50,8 +50,8 @@ class EmbeddingModel:
             (N, D), float32.
 
         Raises:
-            UserError: There are no texts, one is blank, too long or no string, or the model knows
-                no word of it; or the model has a set of vectors for each sentence.
+            UserError: There are no texts; one is blank, too long or not a string, or the model
+                knows no word of it; or the model has a set of vectors for each sentence.
         """
         self._check_single_vectors()
         return _array(self._embed_texts(texts).x)
@@ -106,12 +106,12 @@ class EmbeddingModel:
         normalize_embeddings: bool = False,
         **kwargs: Any,
     ) -> np.ndarray | Tensor | list[Tensor]:
-        """Return vectors of sentences whose cosines say how alike they are.
+        """Return vectors of sentences whose cosines say how similar they are.
 
-        It takes the arguments of `SentenceTransformer.encode`, and texts as benchmarks have them:
-        long ones, and ones of which the model knows no word. For most models these are the vectors
-        of `encode_text`; for others what is made of them in `text_embeddings.pooled`, such as the
-        mean of a set of vectors.
+        It takes the arguments of `SentenceTransformer.encode`, and texts as they occur in
+        benchmarks: even long ones, and ones without a word that the model knows. For most models
+        the vectors are those of `encode_text`; for others `text_embeddings.pooled` computes them
+        from these, for example as the mean of a set of vectors.
 
         Args:
             sentences: N sentences, or one.
@@ -120,14 +120,14 @@ class EmbeddingModel:
             convert_to_numpy: Whether to return an array; otherwise it is a list of tensors.
             convert_to_tensor: Whether to return one tensor instead.
             normalize_embeddings: Whether to scale the vectors to length 1.
-            **kwargs: Ignored, such as prompts, which these models have no use for.
+            **kwargs: Ignored; these models do not use prompts, for example.
 
         Returns:
             (N, D), or (D,) for one sentence; float32.
 
         Raises:
-            UserError: There are no sentences, one is no string, or the batch size is below 1. Also
-                for a blank sentence, or one of more than 250 words, if the model reads trees.
+            UserError: There are no sentences, one is not a string, or the batch size is below 1.
+                Also for a blank sentence, or one of more than 250 words, if the model reads trees.
         """
         texts = [sentences] if isinstance(sentences, str) else _check_texts(sentences)
         if batch_size < 1:

@@ -55,8 +55,8 @@ from vsdemo.vision.features import FeatureCache
 MAX_K = 1000
 MAX_BATCH = 32  # sentences of different visitors that are encoded together
 SHOWN_WORDS = 3  # in the message about unknown words
-FEWEST = 100  # captions of one's own photos on which a threshold is calibrated
-CALIBRATION = 500  # captions of a gallery, to be embedded before the first answer
+FEWEST = 100  # captions of the user's own photos that a calibration needs
+CALIBRATION = 500  # captions of a gallery that are embedded before the first answer
 
 
 def check_k(k: Any, most: int = MAX_K) -> int:
@@ -84,8 +84,8 @@ class Reader:
 
     Args:
         folder: The checkpoint.
-        progress: Called with the numbers of photos or sentences that are encoded, and of all,
-            unless a method is given another one.
+        progress: Called with the number of encoded photos or sentences and the total, unless a
+            method is given another one.
 
     Attributes:
         folder: The checkpoint.
@@ -109,7 +109,7 @@ class Reader:
         self._progress = progress
         self._captions: Index | None = None
         self._batches = DynamicBatches(self._encode_each, MAX_BATCH)
-        # On a CPU, a sentence has the same embedding to the last digit whoever else searches.
+        # On a CPU, a sentence has the same embedding to the last digit no matter who else searches.
         self._shares_batches = device().type != "cpu"
 
     @cached_property
@@ -147,7 +147,7 @@ class Reader:
         return add_trees([Sentence.from_user(text)], self.model.text.needs)[0]
 
     def _encode_one(self, sentence: Sentence) -> Embeddings:
-        """Return the embedding of a sentence; on a GPU, with those of other visitors just now."""
+        """Return the embedding of a sentence; on a GPU, batched with those of other visitors."""
         self._check_known(sentence)
         return self._batches(sentence) if self._shares_batches else self._encode([sentence])
 
@@ -192,8 +192,8 @@ class Reader:
     def unread_words(self, text: str) -> list[UnreadWord]:
         """Return the words of a sentence that the model has not learned, with words to offer.
 
-        A model that reads characters has read no word of the training captions that is spelt like
-        them, and ignores only words of other scripts.
+        For a model that reads characters, these are words that do not occur in its training
+        captions, even in another form; it ignores only words in other scripts.
         """
         ignored = self.unknown_words(text)
         words = [*ignored]
@@ -257,7 +257,7 @@ class Reader:
             return None
 
     def rank_sentences(self, photo: Image.Image, texts: Sequence[str], k: int = 10) -> list[Hit]:
-        """Return the k of some typed sentences that describe a photo best.
+        """Return the k typed sentences that describe a photo best.
 
         Raises:
             UserError: As `encode`, for any of them.
@@ -354,11 +354,11 @@ class Engine(Reader):
         gallery: Photos with their captions, or the name of a data set, captions.json or folder; the
             data set of the training by default.
         split: Name of the split.
-        progress: Called with the numbers of photos or sentences that are encoded, and of all,
-            unless a method is given another one.
-        drawn: The first photos of a gallery whose last ones are still being drawn, again whenever
-            there are more; they are encoded before the complete gallery is loaded. None if all
-            photos are there.
+        progress: Called with the number of encoded photos or sentences and the total, unless a
+            method is given another one.
+        drawn: Yields the first photos of a gallery that is still being drawn, again each time there
+            are more; they are encoded before the complete gallery is loaded. None if all photos are
+            there.
         on_partial: Called with an engine over the first n photos whenever n has grown, while the
             others are being encoded.
 
@@ -413,7 +413,7 @@ class Engine(Reader):
         return Index(embeddings.to(device()), names, self.score, self.bar_scale)
 
     def _stored_photos(self) -> Index | None:
-        """Return the index of a large gallery whose features are all there; None of others."""
+        """Return the index of a large gallery whose features are all there; None for others."""
         keys = self.gallery.keys
         if (
             len(keys) < stored_embeddings.MIN_PHOTOS
@@ -446,7 +446,7 @@ class Engine(Reader):
     def _read_gallery(self, offer: Callable[[Tensor], None]) -> Tensor:
         """Return the features of the gallery, (P, F) or (P, K, F).
 
-        Unreadable photos of one's own are left out; in another data set they are an error.
+        Unreadable photos of the user's own are left out; in another data set they are an error.
         Meanwhile, `offer` is called with the features of the first photos.
         """
         self.gallery, features, self.unreadable = self._features.get_readable(
@@ -457,7 +457,7 @@ class Engine(Reader):
     def sentences(self) -> Sequence[str]:
         """Return the captions of the gallery, each once.
 
-        Photos of one's own, which have few captions or none, get the caption bank as well.
+        The user's own photos, which have few captions or none, get the caption bank as well.
         """
         captions = list(dict.fromkeys(self.gallery.captions))
         if captions and not self.gallery.is_own:
@@ -499,12 +499,12 @@ class Engine(Reader):
 
     @cached_property
     def table(self) -> PhotoTable | None:
-        """What is known of the photos; None if they are not indexed."""
+        """What is known about the photos; None if they are not indexed."""
         return PhotoTable.of(self.gallery)
 
     @property
     def known_table(self) -> PhotoTable:
-        """What is known of the photos. Raises UserError if they are not indexed."""
+        """What is known about the photos. Raises UserError if they are not indexed."""
         if self.table is None:
             raise UserError(
                 "Folder, date, camera, shape and size are known of indexed photos only; run "
@@ -526,11 +526,11 @@ class Engine(Reader):
 
     @cached_property
     def match_threshold(self) -> MatchThreshold | None:
-        """From which match score on anything matches a sentence; None if unknown.
+        """The lowest match score at which a photo matches a sentence; None if unknown.
 
         It is that of the checkpoint if this was calibrated on the gallery's data set. Otherwise it
-        is calibrated on the gallery's captions, if possible those of photos in the dev split, and
-        without captions that of the checkpoint is used. See `vsdemo.evaluation.matching`.
+        is calibrated on the gallery's captions, if possible on those of photos in the dev split; a
+        gallery with too few captions uses that of the checkpoint. See `vsdemo.evaluation.matching`.
         """
         if not self._needs_calibration:
             return self._stored_threshold
@@ -575,7 +575,7 @@ class Engine(Reader):
         return not hits or self._matches(text, hits[0].unit_score, len(self.photos))
 
     def _matches(self, text: str, best: float, photos: int) -> bool:
-        """Return whether the best unit score with some photos says that one matches a sentence."""
+        """Return whether the best unit score among photos means that one matches a sentence."""
         threshold = self.match_threshold
         if threshold is None:
             return True
@@ -583,7 +583,7 @@ class Engine(Reader):
         return best * known >= threshold.at(photos, text)
 
     def unmatched(self, result: Ranking) -> list[str]:
-        """Return the sentences of a query that no photo with its conditions matches."""
+        """Return the sentences of a query that no photo meeting its conditions matches."""
         pairs = result.best
         return [text for text, best in pairs if not self._matches(text, best, result.candidates)]
 

@@ -25,7 +25,7 @@ from vsdemo.vision.crops import ViewCutter
 
 CHUNK = 4  # photos sent to a worker at a time
 AHEAD = 4  # chunks for each worker that are being read or wait for the network
-FEW = 8  # photos, for which starting processes takes longer than reading them
+FEW = 8  # photos that are read faster than processes start
 
 Examined = tuple[PhotoRecord, list[np.ndarray]]
 
@@ -43,7 +43,7 @@ class Task:
     cutters: tuple[ViewCutter, ...]
 
     def __call__(self, files: Sequence[PhotoFile]) -> list[Examined]:
-        """Return what is known of each file, and its views for each network."""
+        """Return what is known about each file, and its views for each network."""
         result: list[Examined] = []
         short = max([THUMBNAIL_SIDE, *(cutter.short for cutter in self.cutters)])
         for file in files:
@@ -54,7 +54,7 @@ class Task:
 
 
 def examine_all(task: Task, files: Sequence[PhotoFile]) -> Generator[Examined, None, None]:
-    """Yield what is known of each file, in order, and its views; none if it cannot be read."""
+    """Yield what is known about each file, in order, and its views; none if it cannot be read."""
     if len(files) <= FEW:
         for file in files:
             yield from task([file])
@@ -65,9 +65,9 @@ def examine_all(task: Task, files: Sequence[PhotoFile]) -> Generator[Examined, N
 
 
 def _until_crash(task: Task, chunks: deque[Sequence[PhotoFile]]) -> Iterator[Examined]:
-    """Yield the results of chunks, which are removed, until the last one or one that crashes.
+    """Yield the results of chunks, removing them, up to the last one or one that crashes.
 
-    Of one that crashes each file is read in a process of its own.
+    If a chunk crashes, each of its files is read in a separate process.
     """
     workers = cores.available()
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _prepare_worker)
@@ -100,7 +100,7 @@ def _alone(task: Task, file: PhotoFile) -> Examined:
 
 
 def _prepare_worker() -> None:
-    """End with the process above."""
+    """End this process when its parent ends."""
     Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -1,4 +1,4 @@
-"""Which sentences to offer to a visitor: those that a model answers rightly in a gallery."""
+"""Which sentences to offer to a visitor: those that a model answers correctly in a gallery."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def file(dataset: str) -> Path:
 
 
 def answered(engine: Engine) -> Iterator[tuple[Example, str]]:
-    """Yield the examples that an engine answers rightly, each with the name of the first photo.
+    """Yield the examples that an engine answers correctly, each with the name of the first photo.
 
     The example is true of this photo, the model has learned all its words, and the engine says that
     something matches.
@@ -38,9 +38,9 @@ def answered(engine: Engine) -> Iterator[tuple[Example, str]]:
 
 
 def offered(engine: Engine) -> tuple[str, ...]:
-    """Return sentences to offer that an engine answers rightly; none without captions.
+    """Return sentences to offer that an engine answers correctly; none without captions.
 
-    Where the examples are too few, captions of the gallery follow.
+    If there are too few examples, captions of the gallery follow.
     """
     right = [example for example, _ in answered(engine)]
     for example, photo in examples.short_captions(engine.gallery).items():
@@ -52,7 +52,7 @@ def offered(engine: Engine) -> tuple[str, ...]:
 
 
 def _answer(engine: Engine, example: Example, true_photos: Collection[str]) -> str | None:
-    """Return the name of the first photo if an engine answers an example rightly."""
+    """Return the name of the first photo if an engine answers an example correctly."""
     if not true_photos:
         return None
     try:
@@ -80,7 +80,7 @@ def stored(
 ) -> tuple[str, ...] | None:
     """Return the sentences to offer by what `check` wrote; None if it found fewer than COUNT.
 
-    Of some photos there may be fewer.
+    If only some photos are given, there may be fewer.
 
     Args:
         folder: A checkpoint, which must be as it was when it was checked.
@@ -94,7 +94,7 @@ def stored(
     for record in _read(dataset)["checkpoints"].values():
         if record["checkpoint"] == content:
             first: dict[str, str] = record["first_photos"]
-            # The first of all photos is also the first of some of them.
+            # The first of all photos is also the first of any subset with it.
             right = {text for text, photo in first.items() if photos is None or photo in photos}
             chosen = choose([e for e in examples.examples(dataset) if e.text in right])
             return chosen if photos is not None or len(chosen) == COUNT else None
@@ -117,8 +117,8 @@ def check(dataset: str) -> dict[str, dict[str, str]]:
     """Search for every example with all shipped checkpoints, and write what `stored` reads.
 
     Returns:
-        By the name of each checkpoint, the sentences that it answers rightly, each with the name of
-        the first photo.
+        By the name of each checkpoint, the sentences that it answers correctly, each with the name
+        of the first photo.
 
     Raises:
         UserError: The data set or the image network of a checkpoint is missing.

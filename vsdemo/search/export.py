@@ -62,7 +62,7 @@ def check(to: Path, score: Score) -> None:
 
     Args:
         to: The file.
-        score: That of the model.
+        score: Score of the model.
 
     Raises:
         UserError: The name has no known ending, or that of a format that cannot hold the model's
@@ -86,10 +86,10 @@ def write(
         engine: A checkpoint over the gallery.
         to: The file, which is replaced if it exists; its ending selects the format.
         half: Write float16 instead of float32.
-        progress: Called with the numbers of captions that are embedded, and of all.
+        progress: Called with the number of embedded captions and the total.
 
     Returns:
-        What the embeddings are of.
+        What the file says about its embeddings.
 
     Raises:
         UserError: As for `check`, or the file cannot be written.

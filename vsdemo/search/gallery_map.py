@@ -1,4 +1,4 @@
-"""The map of a gallery: photos that the model finds alike lie near each other.
+"""The map of a gallery: photos that the model finds similar lie near each other.
 
 UMAP places up to `LANDMARKS` photos, a random sample. All others are placed among their `NEAREST`
 nearest landmarks: umap's own `transform` of 95,000 photos took minutes, and minutes more to
@@ -39,11 +39,11 @@ SHARPNESS = 4  # a landmark's weight is its squared distance to the power of min
 BLOCK = 4096  # photos that are placed at once
 GROWTH = 2
 KEPT = 0.5  # share of the landmarks that must still be among the photos
-SAME = 1e-5  # squared distance, as a share of the mean one, of a photo to itself
+SAME = 1e-5  # squared distance below which photos are the same, as a share of the mean square
 GRID = 32767  # positions are multiples of 1 / GRID, so that 16 bits hold them exactly
 REGIONS = (8, 30)  # how many there are, by the number of photos
 PHOTOS_OF_REGION = 5  # at least, in a small gallery
-MAX_CORNERS = 2000  # of a polygon
+MAX_CORNERS = 2000  # corners of a polygon
 SHARES = {"map": 45, "place": 35, "name": 20}  # of the time, in percent
 
 
@@ -81,7 +81,7 @@ class GalleryMap:
     def inside(self, polygon: Sequence[Sequence[float]]) -> np.ndarray:
         """Return the numbers of the photos inside a polygon, in ascending order.
 
-        Where the polygon crosses itself, what an odd number of edges lies around is inside.
+        Where the polygon crosses itself, the even-odd rule applies.
 
         Args:
             polygon: Its corners as (x, y).
@@ -124,7 +124,7 @@ def build_map(
     Args:
         engine: A model over all photos of a gallery. A set of vectors for a photo counts as their
             mean.
-        progress: Called with the share that is done, and the whole.
+        progress: Called with the part that is done, and the whole.
         cancel: Once set, the work stops.
 
     Raises:
@@ -163,7 +163,7 @@ def _make(
 
 
 def _path(engine: Engine) -> Path:
-    """Return where the map of a gallery is cached, also after photos were added."""
+    """Return where the map of a gallery is cached; it stays there when photos are added."""
     gallery = engine.gallery
     text = "\n".join([VERSION, engine.content_hash, gallery.name, gallery.split])
     return home() / "maps" / f"gallery-{hashlib.sha256(text.encode()).hexdigest()[:32]}.safetensors"
@@ -221,7 +221,7 @@ class _Landmarks:
         Returns:
             (N, 2), and the share of the landmarks that are among the photos.
         """
-        middle = self.x.mean(0)  # around which squares lose the fewest digits
+        middle = self.x.mean(0)  # squares around it lose the fewest digits
         own = self.x - middle
         squares = own.square().sum(1)  # (L,)
         mean_square = float(squares.mean()) or 1.0
@@ -234,7 +234,7 @@ class _Landmarks:
             square_distances.div_(mean_square).clamp_(min=SAME / 10)
             is_there |= square_distances.amin(0) < SAME
             nearest, numbers = square_distances.topk(min(NEAREST, len(own)), largest=False)
-            weights = (nearest[:, :1] / nearest) ** SHARPNESS  # (B, k), of the nearest one 1
+            weights = (nearest[:, :1] / nearest) ** SHARPNESS  # (B, k), 1 for the nearest
             weights /= weights.sum(1, keepdim=True)
             places[start : start + BLOCK] = (points[numbers] * weights[..., None]).sum(1)
             progress(min(start + BLOCK, len(x)), len(x))
@@ -273,7 +273,7 @@ class _Stored:
     """A map in the cache.
 
     Attributes:
-        digest: Of the vectors of its photos.
+        digest: Digest of the vectors of its photos.
         map: The map.
         landmarks: What new photos are placed among.
     """

@@ -37,7 +37,7 @@ from vsdemo.hierarchy.truth import Truth
 from vsdemo.hierarchy.walks import Entailments, climb
 from vsdemo.search.engine import Engine, Reader
 
-MAX_CAPTIONS = 2000  # of a gallery; evenly spaced if it has more
+MAX_CAPTIONS = 2000  # captions of a gallery; evenly spaced if it has more
 
 
 def build_hierarchy(reader: Reader) -> Hierarchy:
@@ -50,9 +50,9 @@ def build_hierarchy(reader: Reader) -> Hierarchy:
 
 
 def from_concepts(reader: Reader) -> Hierarchy:
-    """Return all concepts of a concept model; the one of shortest embedding is the root.
+    """Return all concepts of a concept model; the one with the shortest embedding is the root.
 
-    What is true is known where the taxonomy of the training is available.
+    What is true is known if the taxonomy of the training is available.
 
     Raises:
         UserError: If the model has no order.
@@ -84,8 +84,8 @@ def from_gallery(
 
     Args:
         engine: A model and a gallery.
-        max_captions: At most so many captions, spread evenly.
-        progress: Called with the numbers of captions that are encoded, and of all.
+        max_captions: The most captions to take; these are spread evenly.
+        progress: Called with the number of encoded captions and the total.
 
     Raises:
         UserError: If the model has no order.
@@ -119,13 +119,13 @@ def gallery_texts(
 ) -> list[Item]:
     """Return the concepts that a model knows, common sentences, and captions of a gallery.
 
-    Where all facts are known, the captions are short enough, and there are no common sentences.
+    If all facts are known, the captions are short enough, so common sentences are left out.
 
     Args:
         reader: The model.
         dataset: Name of the gallery.
         captions: Its captions.
-        max_captions: At most so many captions, spread evenly.
+        max_captions: The most captions to take; these are spread evenly.
     """
     items = known_concepts(reader)
     if dataset not in relations.EXACT:
@@ -148,7 +148,7 @@ def captions_beside(items: Sequence[Item], captions: Sequence[str]) -> list[str]
 
 
 def thinned(captions: Collection[str], most: int = MAX_CAPTIONS) -> list[str]:
-    """Return at most so many captions, spread evenly."""
+    """Return at most `most` captions, spread evenly."""
     return list(captions)[:: max(1, -(-len(captions) // most))]
 
 
@@ -174,7 +174,7 @@ def add_generalizations(
         first, text = start.number, start.text
     else:
         return hierarchy, None
-    trees = parser.load("shipped").parse([text])  # takes some 30 ms
+    trees = parser.load("shipped").parse([text])  # takes about 30 ms
     closure = generalize.closure(trees)
     numbers = hierarchy.number_of_text
     encoder = cast(TextEncoder, reader.model.text)

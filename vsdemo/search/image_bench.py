@@ -1,4 +1,4 @@
-"""Speed of an image network on one thread, beside decoding a photo and cutting its view."""
+"""Speed of an image network on one thread, compared with decoding a photo and cutting its view."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BATCH = 8
 
 
 def measure(backbone: str, rounds: int, progress: StageProgress) -> dict[str, Any]:
-    """Time an image network on random pixels, and what an index does to a photo before, in turns.
+    """Time in turns an image network on random pixels, and what an index does to a photo first.
 
     Args:
         backbone: Name of the network.

@@ -19,7 +19,7 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.hits import UNRELATED, BarScale, Hit, make_hits
 from vsdemo.models.scores import Score
 
-SAMPLE = 100  # items whose similarities the scale of bars is made of
+SAMPLE = 100  # items from whose similarities the scale of bars is computed
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Index:
 
     @cached_property
     def similarity_scale(self) -> BarScale | None:
-        """Scale of the bars of similarities; None if all items are alike.
+        """Scale of the bars of similarities; None if all items are equally similar.
 
         Bars are empty where 9 of 10 pairs of different items are below, and full at the similarity
         of an item with itself.
@@ -128,9 +128,9 @@ class Index:
 
 
 def best_of(scores: Tensor, k: int) -> Tensor:
-    """Return the numbers of the k highest of scores (N,), best first; of equal ones the earlier.
+    """Return the numbers of the k highest of scores (N,), best first; the earlier of equal ones.
 
-    What is NaN comes last. Only the best are sorted, which in a large index saves most of the time.
+    NaN comes last. Only the best are sorted, which saves most of the time in a large index.
     """
     scores = scores.nan_to_num(nan=-torch.inf, posinf=torch.inf, neginf=-torch.inf)
     k = min(k, len(scores))

@@ -1,4 +1,4 @@
-"""Speed of indexing: beside decoding and the network alone, of a second run, and of a search."""
+"""Speed of indexing, compared with decoding and the network alone, of a second run and a search."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ROUNDS = 20
 
 
 def measure(photos: int, progress: StageProgress) -> dict[str, Any]:
-    """Index generated photos of 12 megapixels in a VSDEMO_HOME of their own.
+    """Index generated photos of 12 megapixels in a temporary VSDEMO_HOME.
 
     Args:
         photos: Number of photos, each about 2.5 MB on disk meanwhile.
@@ -97,7 +97,7 @@ def temporary_home() -> Iterator[Path]:
 
 
 def draw_pictures() -> Sequence[Path]:
-    """Return the pictures that photos are made of."""
+    """Return the pictures that photos are made from."""
     datasets.load("storybook", "test", limit=DIFFERENT)  # so that they are drawn
     return datasets.photos("storybook", "test")[:DIFFERENT]
 

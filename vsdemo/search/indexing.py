@@ -44,7 +44,7 @@ from vsdemo.vision.features import SHARD, FeatureCache
 SCANNING, READING, REGIONS = "Listing the folder", "Reading photos", "Looking at regions"
 COMPARING = "Reading thumbnails"
 FIRST_PART = 32  # photos that are stored first, so that a search can begin
-THUMBNAILS = 500  # that are read at a time
+THUMBNAILS = 500  # read at a time
 
 FolderIdentity = tuple[int, int]  # device and inode
 
@@ -69,7 +69,7 @@ class IndexSummary:
         photos: Readable photos in the index.
         new: Files that were read for the first time.
         changed: Files that were read again because they have changed.
-        moved: Files that have another name or folder than before.
+        moved: Files whose name or folder has changed.
         removed: Photos whose files are gone.
         unreadable: Files and subfolders that cannot be read.
         seconds: How long it took.
@@ -103,7 +103,7 @@ class IndexSummary:
 
 
 def open_catalog(folder: Path, name: str = "") -> Catalog:
-    """Return the catalog of a folder, which is made if it does not exist.
+    """Return the catalog of a folder, which is created if it does not exist.
 
     Args:
         folder: The folder.
@@ -143,8 +143,8 @@ def _data_sets() -> set[str]:
 def default_checkpoints() -> list[Path]:
     """Return the checkpoints that a folder is indexed for unless others are named.
 
-    These are all models of open_clip that were fetched or, without any, the shipped ones that were
-    trained on photos and look at each photo once.
+    These are all models of open_clip that were fetched or, if there are none, the shipped models
+    that were trained on photos and look at each photo once.
     """
     return pretrained.known() or [f for f in checkpoint.shipped() if _is_quick(f)]
 
@@ -306,7 +306,7 @@ def find_changes(catalog: Catalog, progress: StageProgress, cancel: Event) -> Ch
 
 
 def _gone(known: Iterable[str], listed: Scan) -> list[str]:
-    """Return known paths that are not listed, but for those below a folder that is unreadable."""
+    """Return known paths that are not listed, except those below an unreadable folder."""
     paths = {file.path for file in listed.files}
     hidden = tuple(f"{path}/" for path in listed.unreadable)
     return [path for path in known if path not in paths and not path.startswith(hidden)]
@@ -315,9 +315,9 @@ def _gone(known: Iterable[str], listed: Scan) -> list[str]:
 def _find_moves(
     folder: Path, added: Sequence[PhotoFile], gone: dict[str, tuple[PhotoFile, str]]
 ) -> list[tuple[str, PhotoFile]]:
-    """Return old path and file of each added file that has the content of one that is gone.
+    """Return old path and file of each added file that has the content of a missing one.
 
-    Only files with size and time of a gone one are read.
+    Only files with the size and time of a missing one are read.
     """
     old_paths: dict[tuple[int, int], list[str]] = {}
     for path, (file, key) in gone.items():
@@ -427,7 +427,7 @@ def _add_regions(
 def _lacking(
     catalog: Catalog, writers: Sequence[FeatureWriter], being_read: set[str]
 ) -> list[PhotoFile]:
-    """Return indexed files of which a network has no features, one of each content."""
+    """Return indexed files whose features some network lacks, one for each content."""
     files: dict[str, PhotoFile] = {}
     for file, content in catalog.files().values():
         lacks = any(content not in writer.known for writer in writers)
@@ -472,7 +472,7 @@ def _read_files(
 
 
 def _identity(folder: Path) -> FolderIdentity | None:
-    """Return what tells a folder from another one at its place; None if there is none."""
+    """Return what distinguishes a folder from another one at its path; None if there is none."""
     try:
         status = folder.stat()
     except OSError:
@@ -481,7 +481,7 @@ def _identity(folder: Path) -> FolderIdentity | None:
 
 
 def _is_as_before(folder: Path, identity: FolderIdentity | None) -> bool:
-    """Return whether a folder is still there and not empty, as it is once its drive is gone."""
+    """Return whether a folder is still there and not empty; it is empty once its drive is gone."""
     try:
         return _identity(folder) == identity and any(folder.iterdir())
     except OSError:
@@ -489,7 +489,7 @@ def _is_as_before(folder: Path, identity: FolderIdentity | None) -> bool:
 
 
 def _parts(examined: Generator[Examined, None, None]) -> Iterator[Iterator[Examined]]:
-    """Yield the photos that are stored together; each part is to be read before the next one."""
+    """Yield the photos that are stored together; each part must be read before the next one."""
     size = FIRST_PART
     for first in examined:
         yield _take(first, examined, size)

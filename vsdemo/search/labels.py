@@ -3,7 +3,7 @@
 A label is a logistic regression on the standardised embeddings of the photos. Users mark few photos
 that the label does not fit, so a sample of the other photos counts as such too, each for a tenth of
 a marked one; on Flickr8k this raises the average precision with ten fitting and two other photos
-from 0.33 to 0.43. Both sides have the same weight together.
+from 0.33 to 0.43. Both sides have the same total weight.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 THRESHOLD = 0.5  # probability from which a photo is suggested
 OTHERS, OTHER_WEIGHT = 200, 0.1  # photos that count as unfitting, and for how much
-STRENGTH = 100.0  # inverse of the regularisation, of unit vectors and unit weight
+STRENGTH = 100.0  # inverse of the regularisation strength, for unit vectors and unit weights
 FOLDS = 10
 MIN_EACH = 5  # marked photos of either side that an accuracy needs
-STATISTICS = 5000  # photos that mean and deviation are computed of
+STATISTICS = 5000  # photos from which mean and deviation are computed
 NORMAL_95 = 1.959964
 _ONE_FIT = Lock()  # the number of threads of BLAS belongs to the process
 
@@ -46,7 +46,7 @@ class LabelAccuracy:
         positives: Marked photos that the label fits.
         positives_right: Those of them with a probability of at least THRESHOLD.
         negatives: Marked photos that it does not fit.
-        negatives_right: Those of them with a smaller one.
+        negatives_right: Those of them with a lower probability.
     """
 
     positives: int
@@ -56,7 +56,7 @@ class LabelAccuracy:
 
     @property
     def examples(self) -> int:
-        """Number of marked photos that it rests on."""
+        """Number of marked photos that it is based on."""
         return self.positives + self.negatives
 
     @property
@@ -135,11 +135,11 @@ class TrainedLabel:
     def suggestions(self, k: int, threshold: float = THRESHOLD) -> list[LabelHit]:
         """Return up to k unmarked photos that the label probably fits, the best first.
 
-        Of photos with the same content there is one.
+        Of several photos with the same content, only one is returned.
 
         Args:
             k: Number of photos.
-            threshold: Their least probability.
+            threshold: Their lowest probability.
         """
         order = np.argsort(-self.probabilities, kind="stable")
         return self._unmarked(order[self.probabilities[order] >= threshold], k)
@@ -197,20 +197,20 @@ def train_label(
     """Return what is learned from marked photos; the same input has the same result.
 
     Args:
-        embeddings: Of the N photos: (N, D), or sets (N, K, D).
+        embeddings: Embeddings of the N photos: (N, D), or sets (N, K, D).
         keys: Their N content hashes.
         examples: Content hash of a marked photo -> whether the label fits it. Those of photos that
             are not there are ignored.
 
     Raises:
-        UserError: The label fits none of the marked photos that are there, or there is nothing to
-            tell them from.
+        UserError: The label fits none of the marked photos that are there, or there are no photos
+            to distinguish them from.
     """
     marked = sorted(examples)
     rows = _first_rows(keys, [*marked, *nsmallest(OTHERS + len(marked), {*keys} - {*marked})])
     positives = [key for key in marked if key in rows and examples[key]]
     negatives = [key for key in marked if key in rows and not examples[key]]
-    # Content hashes are random, so the smallest are a sample that stays as photos come.
+    # Content hashes are random, so the smallest are a sample that is stable as photos are added.
     others = sorted(key for key in rows if key not in examples)[:OTHERS]
     if not positives:
         raise UserError("No photo of this gallery is marked as fitting; mark at least one.")
@@ -249,7 +249,7 @@ def _first_rows(keys: Sequence[str], wanted: Sequence[str]) -> dict[str, int]:
 
 
 def _statistics(x: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and deviation of each dimension; vectors divided by it have length 1 or so."""
+    """Return mean and deviation of each dimension; vectors divided by it have lengths around 1."""
     sample = x[:: math.ceil(len(x) / STATISTICS)].double()
     deviation, mean = torch.std_mean(sample, dim=0, correction=0)
     deviation[deviation < 1e-12] = 1.0

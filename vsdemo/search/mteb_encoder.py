@@ -64,7 +64,7 @@ class MtebEncoder:
             inputs: Batches, such as of a `DataLoader`: `text`, `image` or both -> their B items.
                 The vector of an item with both has the direction of their sum, as in mteb's own
                 models.
-            task_metadata: Not used, as are the others: the models know no prompts.
+            task_metadata: Not used, nor are the others: the models take no prompts.
             hf_split: Not used.
             hf_subset: Not used.
             prompt_type: Not used.

@@ -1,7 +1,7 @@
-"""Embeds very many photos by a checkpoint: what `vsdemo embed-photos` does.
+"""Embeds large numbers of photos with a checkpoint: what `vsdemo embed-photos` does.
 
-Many processes or machines share the photos, each has a shard. A shard is written in blocks, so that
-a run that is killed loses no more than one of them. Photos are decoded in threads while the
+Many processes or machines share the photos; each has one shard. A shard is written in blocks, so
+that a run that is killed loses no more than one of them. Photos are decoded in threads while the
 networks embed those before them.
 """
 
@@ -79,8 +79,8 @@ class _Decoded(NamedTuple):
     """A photo on its way through the network.
 
     Attributes:
-        row: What is known of it.
-        views: (V, 3, H, W), uint8; None if it cannot be read, or is embedded.
+        row: What is known about it.
+        views: (V, 3, H, W), uint8; None if it cannot be read, or is already embedded.
         problem: Why it cannot be read; empty if it can.
     """
 
@@ -112,7 +112,7 @@ class PhotoEmbedder:
         self._cutter = self._cache.cutter()
 
     def origin(self, source: PhotoFiles) -> Origin:
-        """Return what the embeddings of a source are of."""
+        """Return the origin of the embeddings of a source."""
         return Origin(
             **about_model(self._reader),
             dim=self._reader.model.text.dim,
@@ -130,8 +130,8 @@ class PhotoEmbedder:
             source: The photos.
             shard: Which of them.
             to: The folder of all blocks.
-            progress: Called with the numbers of photos that are done, and of all; of tar files the
-                latter is estimated.
+            progress: Called with the number of photos that are done and the total, which is
+                estimated for tar files.
 
         Raises:
             UserError: The folder holds blocks of another checkpoint, of other photos or of another
@@ -177,7 +177,7 @@ class PhotoEmbedder:
 
         Args:
             path: The file.
-            info: What is known of the block before.
+            info: What is known about the block beforehand.
             photos: The photos.
             report: Called with the number of photos that are done.
         """
@@ -231,7 +231,7 @@ class PhotoEmbedder:
             pool.shutdown(cancel_futures=True)
 
     def _decode(self, photo: StoredPhoto) -> _Decoded:
-        """Read a photo, and what is known of it."""
+        """Read a photo, and what is known about it."""
         row, size = PhotoRow(printable(photo.name)), photo.content.size
         short = PurePosixPath(row.image_path).name
         if size > MAX_BYTES:

@@ -82,7 +82,7 @@ class ExportedPhoto:
 
 
 class _Report(NamedTuple):
-    """How an export tells how far it is, and learns that it is to stop."""
+    """How an export reports its progress, and learns that it must stop."""
 
     progress: Progress
     cancel: Event
@@ -124,7 +124,7 @@ def export_photos(
         photos: The photos, in the order of the rows.
         target: The folder or file; its folder is made if it is missing.
         form: What to write; by default what the suffix of `target` says, see `form_of`.
-        progress: Called with the numbers of photos done and of all.
+        progress: Called with the number of photos done and the total.
         cancel: Set it to stop; nothing is left then.
 
     Raises:

@@ -19,7 +19,7 @@ WEIGHT = re.compile(r"\s*\^\s*(\d+(?:\.\d+)?)$")
 
 @dataclass(frozen=True)
 class PhotoScores:
-    """Scores of all photos of a gallery that no sentence or photo has given, such as a label's.
+    """Scores of all photos of a gallery that come from no sentence or photo, such as a label's.
 
     Attributes:
         scores: (N,), from 0 to 1.
@@ -67,7 +67,7 @@ class Query:
         terms: Sentences and photos.
         filter: Conditions on the photos.
         order: Which photos come first.
-        groups_copies: Whether of photos that are nearly the same only the first is a hit.
+        groups_copies: Whether only the first of several nearly identical photos is a hit.
         within: Numbers of the photos that are searched; None for all.
     """
 
@@ -134,7 +134,7 @@ def make_query(
     Args:
         text: Sentences as for `parse_terms`; may be empty.
         photos: Photos that the results should be like, or their numbers in the gallery.
-        photo_weight: Weight of these photos together; sentences have 1 unless they say otherwise.
+        photo_weight: Total weight of these photos; sentences have 1 unless they say otherwise.
         conditions: Conditions on the photos.
         order: Which photos come first.
         groups_copies: As in `Query`.

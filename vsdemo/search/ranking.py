@@ -5,13 +5,13 @@ score on different scales, the scores of a term t are standardised over the phot
 
     z(t, v) = (s(t, v) - mean_u s(t, u)) / std_u s(t, u),
 
-and a photo is as good as the mean of its standardised scores by the terms' weights w. A term with a
-negative weight only counts against photos that are like it: what is least like it is no better than
-the average photo.
+and the score of a photo is the mean of its standardised scores, weighted by the terms' weights w. A
+term with a negative weight only counts against photos that are like it: those least like it are no
+better than the average photo.
 
     total(v) = sum_t w_t z(t, v) / sum_t |w_t|,    z(t, v) >= 0 where w_t < 0
 
-The scores of a query of one term stay what the model says.
+A query of one term keeps the scores of the model.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ MEANING = (
 
 @dataclass(frozen=True)
 class Ranking:
-    """All photos of a gallery that a query is answered with, in order.
+    """All photos of a gallery that answer a query, in order.
 
     Attributes:
         names: Names of all N photos of the gallery.
-        numbers: (M,) of the photos, in order.
-        scores: (M,) of their scores; zeros for a query without terms.
-        unit_scores: (M,) of their scores mapped to 0..1.
+        numbers: (M,) numbers of the photos, in order.
+        scores: (M,) their scores; zeros for a query without terms.
+        unit_scores: (M,) their scores mapped to 0..1.
         scale: Scale of the bars of unit scores.
         unit: Unit of the scores.
         meaning: What the scores mean.
         candidates: How many photos meet the query's conditions; those of the query count too.
-        best: Each sentence of the query that photos should match, and the highest unit score of it
-            with a photo that meets the conditions.
+        best: Each sentence of the query that photos should match, and its highest unit score with a
+            photo that meets the conditions.
         copies: (M,) how many photos are nearly the same as each, and are left out; None if such
             photos are not grouped.
     """
@@ -72,7 +72,7 @@ class Ranking:
         return len(self.numbers)
 
     def hits(self, start: int = 0, count: int = 10) -> list[Hit]:
-        """Return `count` photos from the one at `start` on, fewer at the end."""
+        """Return `count` photos, starting with the one at `start`; fewer at the end."""
         part = slice(start, start + count)
         rows = zip(
             self.numbers[part].tolist(),
@@ -83,7 +83,7 @@ class Ranking:
         return make_hits(self.names, rows, self.scale, start)
 
     def places_of(self, numbers: Iterable[int]) -> dict[int, int]:
-        """Return the places, counted from 0, of those of some photos that are in the ranking."""
+        """Return the places, counted from 0, of the given photos that are in the ranking."""
         wanted = {*numbers}
         places = enumerate(self.numbers.tolist())
         return {number: place for place, number in places if number in wanted}
@@ -105,7 +105,7 @@ def rank(
         query: The query.
         of_terms: The scores of each of its terms with the N photos, each (N,).
         photos: Index of the photos.
-        table: What is known of the photos; needed for conditions and dates.
+        table: What is known about the photos; needed for conditions and dates.
         groups: (N,) the same number for photos that are nearly the same, if they are grouped.
 
     Raises:
@@ -115,7 +115,7 @@ def rank(
     candidates = int(meets.sum())
     for term in query.terms:
         if isinstance(term.source, int):
-            meets[term.source] = False  # a photo of the query is no result
+            meets[term.source] = False  # a photo of the query is not a result
     scores, unit_scores, scale, unit, meaning = _total(query, of_terms, photos)
     numbers = meets.nonzero()[:, 0]  # (C,)
     best = tuple(
@@ -190,8 +190,8 @@ def _first_of_groups(numbers: Tensor, groups: Tensor) -> tuple[Tensor, Tensor]:
     """Keep the first photo of each group, and count the others of each.
 
     Args:
-        numbers: (M,) of photos, in order.
-        groups: (N,) of all photos; those with the same number are of one group.
+        numbers: (M,) numbers of photos, in order.
+        groups: (N,) groups of all photos; those with the same number are of one group.
 
     Returns:
         (F,) numbers and (F,) counts.

@@ -1,7 +1,7 @@
-"""Speed of indexing and searching beside rclip, another search of photos on the command line.
+"""Speed of indexing and searching, compared with rclip, another photo search in the terminal.
 
-rclip (github.com/yurijmikhalevich/rclip) is not needed otherwise: `pip install rclip` into an
-environment of its own. Both read the same photos with ViT-B-32-256 of open_clip, which is rclip's
+rclip (github.com/yurijmikhalevich/rclip) is not needed otherwise: `pip install rclip` into a
+separate environment. Both read the same photos with ViT-B-32-256 of open_clip, which is rclip's
 model, with random weights; these change the ranking, but not the speed.
 """
 
@@ -78,7 +78,7 @@ class Program:
     search_seconds: list[float] = field(default_factory=list)
 
     def measure(self) -> None:
-        """Index the photos anew, and search them."""
+        """Index the photos from scratch, and search them."""
         for path in self.stored:
             shutil.rmtree(path, ignore_errors=True)
             path.unlink(missing_ok=True)
@@ -117,16 +117,16 @@ def measure(rclip: AnyPath, photos: int, rounds: int, progress: StageProgress) -
     Args:
         rclip: The executable of rclip 3.
         photos: Number of photos, each about 2.5 MB on disk meanwhile.
-        rounds: Times to index and to search; medians are returned.
+        rounds: How often to index and search; medians are returned.
         progress: Called with a stage, photos or rounds done, and all of them.
 
     Returns:
         For each program the photos `indexed` a second and the seconds of a `search`, both as whole
         processes, and the milliseconds of a `query` in one that runs already. rclip cannot index
-        without a search, so that one is taken off. `index_ratio`, `search_ratio` and `query_ratio`
-        say how many times as fast vsdemo is, `app_ratio` the same of a search that asks a running
-        app, which takes `app_search` seconds, and `loads` how busy the machine was at the start of
-        each round.
+        without a search, so the time of a search is subtracted. `index_ratio`, `search_ratio` and
+        `query_ratio` say how many times as fast vsdemo is, `app_ratio` the same for a search that
+        asks a running app, which takes `app_search` seconds, and `loads` how busy the machine was
+        at the start of each round.
 
     Raises:
         UserError: rclip is missing or fails, or onnxscript is missing.
@@ -208,7 +208,7 @@ def _rclip(folder: Path, executable: Path) -> Program:
 
 
 class _Tower(nn.Module):
-    """A tower as a module of its own.
+    """A tower as a separate module.
 
     Args:
         encode: Its forward pass.

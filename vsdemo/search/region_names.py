@@ -30,7 +30,7 @@ SAMPLE = 4096  # photos that are scored, at most
 BATCH = 32  # words that are scored at once
 FREQUENT = 200  # words of the training captions that a model has read often
 RARITY = 0.2
-CLEAR = 0.75  # standard deviations above the gallery from which on a word is a name
+CLEAR = 0.75  # standard deviations above the gallery from which a word is a name
 CERTAIN = 4.0  # standard errors, for small regions
 ARTICLE = re.compile(r"^an? ")
 
@@ -68,7 +68,7 @@ def name_regions(
     Args:
         engine: A model over N photos.
         region_of: (N,), the number of the region of each photo.
-        progress: Called with the numbers of words that are scored, and of all.
+        progress: Called with the number of scored words and the total.
     """
     count = int(region_of.max(initial=-1)) + 1
     ranks = candidates(engine)

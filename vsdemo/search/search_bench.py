@@ -1,4 +1,4 @@
-"""Speed and recall of search, beside what any program would do with the same vectors."""
+"""Speed and recall of search, compared with what any program would do with the same vectors."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from vsdemo.search.stores import opening
 from vsdemo.search.stores.folder import FolderStore
 from vsdemo.search.stores.store import search_store
 
-CHECKPOINTS = {"cosine": "flickr8k/bow", "order": "flickr8k/order"}  # of 512 numbers
+CHECKPOINTS = {"cosine": "flickr8k/bow", "order": "flickr8k/order"}  # embeddings of 512 numbers
 K = 10
-STORED = 100_000  # vectors beside BLAS and plain torch
+STORED = 100_000  # vectors in the comparison with BLAS and plain torch
 QUERIES = 1_000
-STORE_QUERIES = 100  # of the stores, as one may take seconds
+STORE_QUERIES = 100  # to each store, as one may take seconds
 ROUNDS = 15  # medians are reported
 FEW_ROUNDS = 5  # of what takes seconds
 ROUNDING = 1e-6  # by which the scores of equal vectors may differ
@@ -48,11 +48,11 @@ def measure(count: int, progress: StageProgress) -> dict[str, Any]:
     Returns:
         `order_ms` and `blas_ms`: the ten best of 100,000 vectors in single precision for one query,
         by the order violation, and by BLAS and a partition; `order_vs_blas`, their ratio.
-        `order_vs_torch_1000`: how many times as fast all order violations of 1,000 queries are than
-        by plain torch. By cosine and by order, of all stored vectors: `exact_ms` of the ten best;
-        `usearch_ms`, `usearch_recall` and `usearch_vs_exact`, the share of exact's time;
+        `order_vs_torch_1000`: how many times as fast as plain torch all order violations of 1,000
+        queries are. By cosine and by order, for all stored vectors: `exact_ms` for the ten best;
+        `usearch_ms`, `usearch_recall` and `usearch_vs_exact`, its time as a share of exact search;
         `milvus_ms` and `milvus_recall`; `certain`, the share of queries whose results by Milvus
-        cannot be wrong. `memory_ratio` is the memory of exact search in that of the vectors.
+        cannot be wrong. `memory_ratio` is the memory of exact search over that of the vectors.
     """
     texts = bench_vectors.sentences(count + QUERIES, progress)
     readers = {name: Reader(checkpoints_root() / at) for name, at in CHECKPOINTS.items()}
@@ -126,7 +126,7 @@ def _plain_torch(vectors: Tensor, queries: Tensor, rows: int, columns: int) -> N
 
 
 def _memory_ratio(folder: Path, queries: Tensor, progress: StageProgress) -> float:
-    """Return by how much exact searches enlarge this process, in sizes of the vectors."""
+    """Return how much exact searches enlarge this process, over the size of the vectors."""
     progress("Memory", 0, 1)
     before = memory.resident() or 0
     store = opening.open_store(str(folder))
@@ -164,8 +164,8 @@ class _Searches:
 
     Attributes:
         milliseconds: Median time of a search.
-        scores: Scores of the best, of each query.
-        certain: Whether they cannot be wrong, of each query.
+        scores: Scores of the best hits of each query.
+        certain: Whether the hits of each query cannot be wrong.
     """
 
     def __init__(self, address: str, score: Score, queries: Tensor) -> None:

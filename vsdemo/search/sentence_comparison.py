@@ -17,10 +17,10 @@ from vsdemo.search.engine import Reader
 
 @dataclass(frozen=True)
 class SentenceComparison:
-    """What a model tells about sentences a and b.
+    """What a model says about sentences a and b.
 
     Args:
-        cosine: Of both embeddings, or of their parts, as in the task `sts`; see `similarity`.
+        cosine: Between both embeddings, or their parts, as in the task `sts`; see `similarity`.
         excess: (D,) f(b) - f(a), or f(a) - f(b) where the order is reversed. b follows from a, as
             its generalisation, if no dimension is above 0 (Vendrov 2016, Eq. 2). Empty for a model
             without an order of each coordinate.
@@ -41,14 +41,14 @@ class SentenceComparison:
 
     @property
     def violated(self) -> tuple[int, int]:
-        """The numbers of dimensions in which b does not follow from a, and a not from b."""
+        """Numbers of dimensions in which b does not follow from a, and a does not from b."""
         return sum(e > 0 for e in self.excess), sum(e < 0 for e in self.excess)
 
     def record(self) -> dict[str, Any]:
         """Return the comparison for JSON.
 
-        cosine and unknown; for an order `order`: in both directions fit, 1 minus the violation, and
-        the number of violated dimensions out of dim; for characters `attention`.
+        cosine and unknown; with an order also `order`: in both directions fit, 1 minus the
+        violation, and the number of violated dimensions out of dim; for characters `attention`.
         """
         result: dict[str, Any] = {"cosine": self.cosine, "unknown": self.unknown}
         if self.excess:

@@ -1,6 +1,6 @@
 """Embeddings of the photos of an index, on disk in half precision, one file a checkpoint.
 
-They make the start quick: the file is mapped into memory, and only photos that are new since it was
+They speed up the start: the file is mapped into memory, and only photos that are new since it was
 written are embedded.
 """
 
@@ -33,7 +33,7 @@ def read_or_embed(
     """Return the embeddings of N photos in half precision, (N, D).
 
     Args:
-        path: The file of `stored_path`; it is written if photos are missing in it.
+        path: The file of `stored_path`; it is written if it lacks photos.
         keys: The content hash of each photo.
         embed: Returns the embeddings of the photos with some numbers. It is not called if the file
             has all.
@@ -54,7 +54,7 @@ def _write(
     keys: Sequence[str],
     embed: Callable[[Sequence[int]], Embeddings],
 ) -> Tensor:
-    """Write the embeddings of photos by key, those that are stored as they are; return them."""
+    """Write and return the embeddings of photos by key; those already stored are copied."""
     rows: dict[str, int] = {}
     if stored is not None:
         rows = {bytes(key).hex(): row for row, key in enumerate(stored[1].numpy())}

@@ -1,8 +1,8 @@
 """Hierarchies that ship with a checkpoint, so that the map of a gallery is there at once.
 
 A file holds where the items lie on the map and what the order compares of the photos, in 8 bits.
-The texts are encoded when it is read. Of data sets that are generated it also holds the captions,
-and what is true; those of others come from the data set itself.
+The texts are encoded when it is read. For generated data sets it also holds the captions and what
+is true; for others these come from the data set itself.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def write(folder: AnyPath, split: str = "test", progress: Progress | None = None
     Args:
         folder: The checkpoint.
         split: Name of the split.
-        progress: Called with the steps of the map that are done, and all.
+        progress: Called with the number of steps of the map that are done and the total.
 
     Raises:
         UserError: The model has no order with coordinates in 0..1, or its data are missing.
@@ -108,7 +108,7 @@ def write(folder: AnyPath, split: str = "test", progress: Progress | None = None
 
 
 def read(reader: Reader, folder: Path, dataset: str, split: str) -> StoredHierarchy | None:
-    """Return what `write` stored; None if it is missing, damaged or of other weights.
+    """Return what `write` stored; None if it is missing, damaged or from other weights.
 
     Args:
         reader: The model of the checkpoint.
@@ -155,7 +155,7 @@ def _captions(metadata: dict[str, str], dataset: str, split: str) -> Sequence[st
 def _truth(
     content: dict[str, torch.Tensor], items: Sequence[Item], dataset: str, split: str
 ) -> Truth | None:
-    """Return what is true of the texts and photos; as stored if it is."""
+    """Return what is true of the texts and photos, as stored if possible."""
     if "follows" not in content:
         return truth_of(dataset, split)
     texts = [item.text for item in items]

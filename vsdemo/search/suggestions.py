@@ -23,7 +23,7 @@ class UnreadWord:
 
     Attributes:
         word: The word in lower case.
-        is_ignored: Whether the model leaves it out; a model of characters reads it all the same.
+        is_ignored: Whether the model leaves it out; a model of characters still reads it.
         near: Known words to offer in its place, the nearest first.
     """
 
@@ -56,16 +56,16 @@ def suggest(words: WordList, unknown: Sequence[str]) -> Suggestions:
 def misspelt(words: WordList, text: str) -> list[str]:
     """Return the words of a text that are neither in a list nor a form of a word in it.
 
-    Only words with near ones count, because the list leaves out rare words of the captions.
+    Only words near one in the list count, because it leaves out rare words of the captions.
     """
     candidates = [word for word in tokenize(text) if word not in words]
     return [word for word in candidates if words.near(word) and not words.inflections(word)]
 
 
 def unread(words: WordList, text: str) -> list[str]:
-    """Return the words of a text that no training caption has, also not in another form.
+    """Return the words of a text that no training caption has, not even in another form.
 
-    It is for models of characters. A near spelling makes no difference: the word is misspelt.
+    It is for models that read characters. A word with a near spelling counts too: it is misspelt.
     """
     return [word for word in tokenize(text) if not words.covers(word) or misspelt(words, word)]
 
@@ -87,7 +87,7 @@ def split(text: str, words: Sequence[UnreadWord]) -> Iterator[tuple[str, UnreadW
 
 
 def replace_word(text: str, old: str, new: str) -> str:
-    """Return a sentence with another word in the place of each `old`; capitals stay capitals."""
+    """Return a sentence with each `old` replaced by another word; capitals stay capitals."""
 
     def put(match: re.Match[str]) -> str:
         return new.capitalize() if match[0][:1].isupper() else new
@@ -96,7 +96,7 @@ def replace_word(text: str, old: str, new: str) -> str:
 
 
 def _pattern(word: str) -> str:
-    """Return a regular expression for a word as a whole."""
+    """Return a regular expression for a whole word."""
     before = f"(?<!{LETTER})" if word[:1].isalnum() else ""
     after = f"(?!{LETTER})" if word[-1:].isalnum() else ""
     return f"{before}{re.escape(word)}{after}"

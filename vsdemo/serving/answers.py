@@ -50,7 +50,7 @@ MAX_BATCH = 64  # sentences or photos of a request
 
 
 def search(engine: Engine, query: str | Query, k: int = 10, *, start: int = 0) -> SearchAnswer:
-    """Return k of the photos that answer a query, from the one at `start` on, the best first.
+    """Return k of the photos that answer a query, the best first, starting with the one at `start`.
 
     Args:
         engine: A model over a gallery.
@@ -133,7 +133,7 @@ def describe(
         photo: The photo.
         k: Number of sentences.
         name: Name of the photo in the answer.
-        texts: Sentences to choose from in the place of those.
+        texts: Sentences to choose from instead of those.
 
     Raises:
         UserError: k is out of range, the image network is missing, or a sentence is not valid.
@@ -215,7 +215,7 @@ def walk(
     Args:
         reader: An `Engine` with an order; or a model of concepts.
         start: A sentence, a photo or, for a model of concepts, a word.
-        hierarchy: That of `hierarchies.build_hierarchy`, if it is at hand.
+        hierarchy: What `hierarchies.build_hierarchy` returns, if it is already built.
         name: Name of a photo in the answer.
 
     Raises:
@@ -251,7 +251,7 @@ def _steps(hierarchy: Hierarchy, start: Node, path: Sequence[Step], *, up: bool)
 
 
 def sentences(readers: Mapping[str, Reader | str], first: str, second: str) -> SentencesAnswer:
-    """Return what models tell about two sentences.
+    """Return what models say about two sentences.
 
     Args:
         readers: Models by name; in place of one that cannot be loaded, the reason.
@@ -339,7 +339,7 @@ def _model(name: str, folder: Path) -> ModelRecord:
 
 
 def shown_folder(folder: Path) -> str:
-    """Return a folder without where this server keeps its files, if it is one of vsdemo's."""
+    """Return a folder as text, without the path of ROOT or VSDEMO_HOME if it is below them."""
     for root in (ROOT, home()):
         with suppress(ValueError):
             return str(folder.resolve().relative_to(root.resolve()))
@@ -367,7 +367,7 @@ def _sentence_hits(hits: Sequence[Hit]) -> list[SentenceHit]:
 
 
 def _embed_answer(kind: Literal["photo", "sentence"], embeddings: Embeddings) -> EmbedAnswer:
-    """Return the answer for embeddings (N, D), or sets (N, K, D) of which the mask is true."""
+    """Return the answer for embeddings (N, D), or for the unmasked vectors of sets (N, K, D)."""
     x, mask = embeddings.x.float().cpu(), embeddings.mask
     rows = [*x] if mask is None else [row[kept] for row, kept in zip(x, mask.cpu(), strict=True)]
     return EmbedAnswer(kind=kind, dim=x.shape[-1], embeddings=[row.tolist() for row in rows])

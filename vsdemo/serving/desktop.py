@@ -20,7 +20,7 @@ def opens_browser() -> bool:
     """Return whether starting the app also opens it in the browser.
 
     VSDEMO_OPEN_BROWSER=0 switches that off, 1 on. Otherwise it opens on a machine with a desktop,
-    but not on a public server, in a continuous integration or over SSH.
+    but not on a public server, in continuous integration or over SSH.
     """
     if setting := os.environ.get(OPEN_BROWSER):
         return setting != "0"

@@ -1,4 +1,4 @@
-"""What every request passes: who sends it, whether it is allowed, and the headers for browsers.
+"""The gate for every request: who sends it, whether it is allowed, and headers for browsers.
 
 It stands between the server and Gradio. On a private machine it only guards uploads, sizes and
 headers; on a public one also how much each visitor may use.
@@ -52,7 +52,7 @@ class Gate:
         head: HTML whose scripts Gradio adds to the page.
 
     Attributes:
-        is_closing: Whether the server stops: it finishes requests, and begins none.
+        is_closing: Whether the server is stopping: it finishes requests, and begins none.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class Gate:
     async def _upload(
         self, scope: Scope, receive: Receive, answer: Answer, token: str | None
     ) -> None:
-        """Let Gradio store files, then give each a path of its own."""
+        """Let Gradio store files, then give each its own path."""
         length = Headers(scope=scope).get("content-length")
         if length is None:
             raise RequestError(
@@ -209,7 +209,7 @@ class Gate:
             yield
         finally:
             self._active[visitor] -= 1
-            self._active += Counter()  # drops those that have none
+            self._active += Counter()  # drops visitors without requests
 
     def _check_rates(self, visitor: str, address: str) -> None:
         for rate, name in ((self._visitor_rate, visitor), (self._address_rate, address)):
@@ -229,11 +229,11 @@ class Gate:
             raise too_many(1)
 
     async def _read(self, receive: Receive, token: str | None) -> Receive:
-        """Read the JSON of a request, check the files that it names, and return it to be read."""
+        """Read the JSON of a request, check the files that it names, and return it for reading."""
         parts, size = [], 0
         while True:
             message = await receive()
-            if message["type"] != "http.request":  # the visitor has gone
+            if message["type"] != "http.request":  # the visitor has disconnected
                 return receive
             parts.append(message.get("body", b""))
             size += len(parts[-1])
@@ -263,7 +263,7 @@ class Answer:
     """The answer to a request, with the headers of every answer.
 
     Args:
-        scope: Of the request.
+        scope: Scope of the request.
         send: Sends a message to the visitor.
         head: HTML whose scripts Gradio adds to pages.
 
@@ -327,7 +327,7 @@ def path_of(scope: Scope) -> str:
 
 
 def counted(receive: Receive, length: int, limits: Limits) -> Receive:
-    """Return what receives a request and refuses it when it is longer than it has said."""
+    """Return a `receive` that refuses a request once it is longer than it has declared."""
     left = length
 
     async def count() -> Message:
@@ -371,7 +371,7 @@ def foreign_file() -> RequestError:
 
 
 def _texts(body: bytes) -> Iterator[str]:
-    """Yield every text in JSON; nothing if it is not valid, then Gradio refuses it."""
+    """Yield every text in JSON; nothing if it is not valid, as Gradio then refuses it."""
     try:
         values: list[Any] = [json.loads(body)]
     except (ValueError, RecursionError):

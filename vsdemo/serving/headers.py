@@ -15,7 +15,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(self), geolocation=(), microphone=()",
 }
-# Of files and answers, which are no pages.
+# For files and answers, which are not pages.
 NO_PAGE = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 

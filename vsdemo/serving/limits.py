@@ -1,4 +1,4 @@
-"""What strangers may use of a server, as its owner sets it."""
+"""How much of a server strangers may use, as set by its owner."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def from_environment(model: type[Model], prefix: str, **defaults: str) -> Model:
 
     Args:
         model: The settings.
-        prefix: Of the variables; the rest of a name is a field in capitals.
+        prefix: Prefix of the variables; the rest of a name is a field in capitals.
         **defaults: Values of fields whose variable is unset.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Load on an app of its own: clients that send requests one after the other, on this machine."""
+"""Load on a separate app: clients that send requests one after the other, on this machine."""
 
 from __future__ import annotations
 

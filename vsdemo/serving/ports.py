@@ -18,7 +18,7 @@ def choose(port: int | None) -> int:
     """Return a port, by default GRADIO_SERVER_PORT or 7860.
 
     Raises:
-        UserError: It is no port, or it cannot be used.
+        UserError: It is not a port, or it cannot be used.
     """
     text = str(port or os.environ.get(VARIABLE) or DEFAULT)
     number = int(text) if NUMBER.fullmatch(text) else 0
@@ -35,7 +35,7 @@ def _check(port: int) -> None:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         with socket.socket(family, kind, protocol) as probe:
-            if os.name == "posix":  # elsewhere it would allow to take the port of another program
+            if os.name == "posix":  # elsewhere it would allow taking the port of another program
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What an owner wants to be there: downloads in the background, while the app already answers."""
+"""What an owner wants to have: downloads in the background, while the app already answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vsdemo.models.pretrained import make_fetched
 GALLERY = "VSDEMO_GALLERY"  # a data set, captions file or folder of photos to offer first
 PREPARE = "VSDEMO_PREPARE"  # names of downloads, separated by commas
 POLL = 5.0  # seconds between two looks at whether another process has finished a download
-STEP = 10  # percent of a download from one line of the log to the next
+STEP = 10  # percent of a download between two lines of the log
 
 
 def gallery() -> str | None:

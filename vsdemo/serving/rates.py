@@ -1,4 +1,4 @@
-"""How much each visitor may use in a time."""
+"""How much each visitor may use in a period."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ REMEMBERED = 20_000  # visitors
 
 
 class Rate:
-    """An amount that each visitor may use in a time; it comes back evenly.
+    """An amount that each visitor may use in a period; it is refilled evenly.
 
     Args:
         amount: The amount.
-        seconds: The time.
+        seconds: The period.
         clock: Returns the seconds since some moment.
     """
 
@@ -27,9 +27,9 @@ class Rate:
         self._lock = Lock()
 
     def take(self, visitor: str, amount: float = 1) -> float:
-        """Use an amount, and return 0; or use nothing and return after how many seconds to retry.
+        """Use an amount and return 0, or use nothing and return the seconds after which to retry.
 
-        An amount above the whole one is never there: it returns the whole time.
+        More than the whole amount is never available; the whole period is returned then.
         """
         with self._lock:
             now = self._clock()

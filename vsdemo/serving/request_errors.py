@@ -18,7 +18,7 @@ class RequestError(UserError):
         message: One sentence: what was wrong and what to do.
         code: A short name of the error for programs.
         status: The HTTP status.
-        retry_after: Seconds after which to try again; None if that is no use.
+        retry_after: Seconds after which to try again; None if that does not help.
     """
 
     def __init__(

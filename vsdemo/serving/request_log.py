@@ -37,9 +37,9 @@ def write(method: str, path: str, status: int, *, seconds: float, sent: int) -> 
     """Write the line of a request.
 
     Args:
-        method: Such as "GET".
+        method: The HTTP method, such as "GET".
         path: The path; names in it are left out.
-        status: Of the answer; 0 if there was none.
+        status: HTTP status of the answer; 0 if there was none.
         seconds: How long the request took.
         sent: Bytes of the answer.
     """

@@ -21,10 +21,10 @@ from vsdemo.serving.api_records import DescribeAnswer, PhotoHit, SearchAnswer
 from vsdemo.serving.records import GalleryRecord, ModelRecord, SentenceHit
 
 EXAMPLE = "http://127.0.0.1:7860"
-HERE = ("localhost", "127.0.0.1", "::1")  # are reached without a proxy
+HERE = ("localhost", "127.0.0.1", "::1")  # reached without a proxy
 PATIENCE = 600  # seconds; the app may have to prepare a gallery first
 BACKEND = "VSDEMO_BACKEND"
-NUMBER = "number"  # of a photo; that of its gallery is not sent
+NUMBER = "number"  # of a hit; the number of the photo in its gallery is not sent
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
@@ -36,11 +36,11 @@ class RunningApp:
     """An app that runs already.
 
     Args:
-        address: Of the app, such as EXAMPLE.
+        address: Address of the app, such as EXAMPLE.
         patience: Seconds that an answer may take.
 
     Raises:
-        UserError: This is no address.
+        UserError: This is not an address.
     """
 
     def __init__(self, address: str, patience: float = PATIENCE) -> None:
@@ -140,7 +140,7 @@ class RunningApp:
 
     @contextmanager
     def _other_version(self) -> Iterator[None]:
-        """Raise NoAnswer if an answer has not what it should have."""
+        """Raise NoAnswer if an answer lacks what it should have."""
         try:
             yield
         except (LookupError, TypeError, ValueError):
@@ -150,7 +150,7 @@ class RunningApp:
 
 
 def _read(kind: type[Answer], values: dict[str, Any]) -> Answer:
-    """Return a record of what is known of an answer, which may have more."""
+    """Return the known fields of an answer, which may have others, as a record."""
     return kind(**{name: values[name] for name in kind.model_fields if name in values})
 
 

@@ -1,7 +1,7 @@
 """The GPU of a Space with ZeroGPU, which is lent for the length of a call. The home of `spaces`.
 
 There the app computes on the CPU, and one function runs in another process that has the GPU:
-it computes the features of many photos. Everything else, a search among them, takes less time
+it computes the features of many photos. Everything else, including a search, takes less time
 than it takes to get the GPU. Training takes too long for a call, so it is not offered.
 """
 
@@ -46,7 +46,7 @@ def lender(lend: Callable[..., Any]) -> Callable[..., Any]:
     def run(function: Callable[..., Any], *args: Any) -> Any:
         import torch
 
-        # Tensors would be shared through files in memory, of which containers have little.
+        # Tensors would be shared through files in memory, and containers have little of it.
         arrays = [arg.numpy() if isinstance(arg, torch.Tensor) else arg for arg in args]
         try:
             return torch.from_numpy(lend(function, *arrays))
@@ -67,6 +67,6 @@ def _compute(function: Callable[..., Any], *args: Any) -> Any:
 
     if is_zero_gpu():  # the first call of this process
         device.enter_lent_gpu()
-        torch.set_num_threads(1)  # those of the process that this is a copy of do not exist here
+        torch.set_num_threads(1)  # the threads of the parent process do not exist in this copy
     tensors = [torch.from_numpy(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
     return function(*tensors).numpy()

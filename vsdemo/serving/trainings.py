@@ -1,4 +1,4 @@
-"""Trainings of strangers: whose a run is, who may see and change it, and how much is allowed.
+"""Trainings of strangers: who owns a run, who may see and change it, and how much is allowed.
 
 On a public server each run belongs to the visitor who started it. Others neither see nor change it;
 runs that the owner of the machine started are seen by all and changed by none. On a private machine
@@ -61,7 +61,7 @@ def get_run(name: str, visitor: str) -> Run:
     """Return a run that a visitor may see.
 
     Raises:
-        UserError: If there is none of this name.
+        UserError: If there is no run of this name.
     """
     run = jobs.get_run(name)
     if not may_see(run, visitor):
@@ -185,7 +185,7 @@ def _record_start(visitor: str) -> None:
 
 
 def _delete_oldest(kept: int) -> list[str]:
-    """Delete the oldest runs of strangers, until so many are left, and return their names."""
+    """Delete the oldest runs of strangers until `kept` are left, and return their names."""
     runs = [run for run in jobs.list_runs() if run.owner is not None]
     names = [run.name for run in runs[kept:] if not run.alive]
     for name in names:

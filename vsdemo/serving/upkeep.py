@@ -1,4 +1,4 @@
-"""What a server does beside its answers: delete old uploads, and stop cleanly."""
+"""What a server does besides answering: delete old uploads, and stop cleanly."""
 
 from __future__ import annotations
 

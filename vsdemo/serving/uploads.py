@@ -1,4 +1,4 @@
-"""Uploaded files: each belongs to the visitor who uploaded it, and is deleted after a time."""
+"""Uploaded files: each belongs to the visitor who uploaded it, and is deleted after a while."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class UploadFolder:
     """The folder of uploaded files, and of the copies of them that pages show.
 
     An uploaded file gets a path that nobody can guess. Only the visitor who uploaded it may name
-    it; a program without a cookie may name what was uploaded without one. Whose a file is stands in
-    its path, as a signature, so that every process knows it, also after a restart.
+    it; a program without a cookie may name what was uploaded without one. A signature in
+    the path tells whose file it is, so that every process knows it, even after a restart.
 
     Args:
         folder: The folder.
@@ -33,7 +33,7 @@ class UploadFolder:
         self.folder = folder.resolve()
 
     def claim(self, path: str, visitor: str | None) -> str:
-        """Move a file that was just uploaded to a path of its own, and return it.
+        """Move a file that was just uploaded to its own path, and return that.
 
         Args:
             path: Where it was stored.
@@ -55,7 +55,7 @@ class UploadFolder:
     def is_foreign(self, text: str, visitor: str | None) -> bool:
         """Return whether a text names an upload of another visitor.
 
-        What is named is used, so it is not deleted for a time.
+        A file that is named counts as used, so it is not deleted for a while.
         """
         name = self._name(text)
         if name is None or not CLAIMED.fullmatch(name):

@@ -57,8 +57,8 @@ def address_of(scope: Scope, headers: Mapping[str, str], proxies: int) -> str:
     """Return the address that a request comes from.
 
     Args:
-        scope: Of the request.
-        headers: Of the request.
+        scope: Scope of the request.
+        headers: Headers of the request.
         proxies: How many proxies of the owner stand in front of the app. Each of them adds the
             address that it sees to X-Forwarded-For; what stands before could be made up.
     """
@@ -70,7 +70,7 @@ def address_of(scope: Scope, headers: Mapping[str, str], proxies: int) -> str:
 
 
 def fingerprint(token: str) -> str:
-    """Return what can be stored of a token; it does not reveal the token."""
+    """Return a fingerprint of a token that can be stored; it does not reveal the token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -78,7 +78,7 @@ def fingerprint(token: str) -> str:
 def key() -> bytes:
     """Return the key of this server, which only it knows; it is made at the first start.
 
-    All processes over one VSDEMO_HOME have the same one.
+    All processes that share a VSDEMO_HOME have the same one.
     """
     path = home() / KEY_FILE
     if stored := _read_key(path):
@@ -102,5 +102,5 @@ def _read_key(path: Path) -> bytes | None:
 
 
 def sign(text: str) -> str:
-    """Return what only this server can compute of a text: 32 hexadecimal digits."""
+    """Return a signature of a text that only this server can compute: 32 hexadecimal digits."""
     return hmac.new(key(), text.encode(), hashlib.sha256).hexdigest()[:32]

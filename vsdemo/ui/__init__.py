@@ -122,7 +122,8 @@ def launch(
 
     Raises:
         UserError: If the port is taken, VSDEMO_HOME cannot be written, a limit is not valid, the
-            gallery or a download in VSDEMO_PREPARE does not exist, or the backend is no address.
+            gallery or a download in VSDEMO_PREPARE does not exist, or the backend is not an
+            address.
     """
     port = ports.choose(port)
     limits()

@@ -57,7 +57,7 @@ def report_errors(
         note: Where errors are shown.
         channel: What the callback fills on the page. A newer request of the same page and channel
             ends an older one: nothing of the older one arrives any more, and its work is cancelled
-            unless another request wants it. Empty for a callback that always goes on to its end.
+            unless another request wants it. Empty for a callback that always runs to its end.
         tab: Key of the tab that the callback belongs to.
         place: Widgets that only callbacks of the open tab may change, and none that began before
             Back or Forward were used.
@@ -160,7 +160,7 @@ def wait_for_more(
 
 
 def stop(note: gr.HTML) -> Callable[[], Updates]:
-    """Return a callback that takes the place of an unfinished request, and does nothing else."""
+    """Return a callback that replaces an unfinished request, and does nothing else."""
 
     def callback() -> Updates:
         yield {note: html.note(STOPPED)}
@@ -218,7 +218,7 @@ def clicked_name(event: gr.EventData) -> str:
 
 
 def corrected_text(event: gr.EventData, text: str, unread: Sequence[UnreadWord]) -> str:
-    """Return a sentence with the clicked word in the place of an unread one.
+    """Return a sentence after replacing an unread word with the clicked one.
 
     Raises UserError as `clicked_number` does.
     """

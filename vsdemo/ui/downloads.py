@@ -105,7 +105,7 @@ class Downloads:
 class DownloadPanel:
     """A line and buttons for each download that was missing when the app started.
 
-    The list of models, which offers what was downloaded too, is made when it is opened.
+    The list of models, which also offers what was downloaded, is made when it is opened.
 
     Args:
         downloads: The downloads of the app.

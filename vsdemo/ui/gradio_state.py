@@ -25,7 +25,7 @@ def poll_slowly(demo: gr.Blocks) -> None:
 
 
 def close_heartbeats(demo: gr.Blocks) -> None:
-    """Let pages hold no connection to the server.
+    """Keep pages from holding a connection to the server.
 
     Gradio keeps one open for each page, to notice when it is closed. A browser has six for all
     pages of a server, so the seventh page of a visitor would wait forever.
@@ -80,7 +80,7 @@ def hide_statuses(demo: gr.Blocks) -> None:
     """Keep the browser from handing the status of a request to all widgets that it may change.
 
     None of our widgets shows one, but for each status the browser copies all properties of these
-    widgets, which takes it 100 ms after a click on a map.
+    widgets, which takes 100 ms after a click on a map.
     """
     with demo:
         nowhere = gr.State()

@@ -44,8 +44,8 @@ def save_jpeg(photo: Image.Image, side: int, folder: Path) -> str:
     """Write a photo into `folder`, at most `side` pixels wide and high, and return its path.
 
     It is written once per content: Gradio would write a photo in memory again with every update of
-    a progress line, even while a browser reads it. Nobody can guess its name, also who has the
-    photo.
+    a progress line, even while a browser reads it. Nobody can guess its name, not even someone who
+    has the photo.
     """
     data = small_jpeg(photo, side)
     name = hashlib.blake2b(data, key=visitors.key(), digest_size=16).hexdigest()
@@ -75,7 +75,7 @@ class File:
 
     Args:
         data: The bytes of the file.
-        media_type: Such as "image/jpeg".
+        media_type: Its media type, such as "image/jpeg".
     """
 
     data: bytes
@@ -135,7 +135,7 @@ def route(gallery_of: Callable[[str], Gallery | None]) -> Route:
             return Response(status_code=404, headers=MISSING)
         path, side = gallery.photos[number], SIDES[size]
         try:
-            # A photo that is at hand does not wait for a thread behind those that are not.
+            # A cached photo does not wait for a thread behind those that are not cached.
             file = cache.get(path, side)
             if file is None and size == "small" and gallery.keys:
                 jpeg = await run_in_threadpool(gallery.thumbnail, number)

@@ -30,7 +30,7 @@ SUBTITLE = "Sentences and photos in one space"
 # What the page adds to requests.
 UPLOAD = "(_, k) => [history.state?.upload ?? '', k]"
 RESTORES = "(_, ...values) => [vsdemo.restoresBeforeTab({}), ...values]"
-PAGE_SECONDS = 15  # in which the scripts of a page must have loaded, also over a slow connection
+PAGE_SECONDS = 15  # in which the scripts of a page must have loaded, even over a slow connection
 SHARED = ("tab", "model", "gallery", "q", "photo")  # parts of an address that concern every tab
 
 
@@ -286,8 +286,8 @@ class Page:
 def _showing(context: Context, tab: Tab) -> Callable[..., Updates]:
     """Return a callback that lets a tab show what it is to show, if there is anything.
 
-    Gradio reports some changes twice, and also that a page gets a first None. A visit is over once
-    a later one has begun, or Back or Forward were used.
+    Gradio reports some changes twice, and also the first None that a page gets. A visit is over
+    once a later one has begun, or Back or Forward were used.
     """
 
     def show(page: gr.Request, visit: Visit | None, *values: Any) -> Updates:
@@ -299,9 +299,9 @@ def _showing(context: Context, tab: Tab) -> Callable[..., Updates]:
         channel = None
         if is_shown(visit, state):
             if (visit.model, visit.gallery) == (before.model, before.gallery):
-                channel = ""  # what is on its way to the page already goes on
+                channel = ""  # an answer that is already on its way continues
             else:
-                state = None  # of a page that did not have the answer to `before` yet
+                state = None  # the page did not have the answer to `before` yet
         show_visit = context.guard(tab, channel=channel)(tab.show)
         yield from show_visit(page, replace(visit, page=page), state, *others)
 
@@ -309,7 +309,7 @@ def _showing(context: Context, tab: Tab) -> Callable[..., Updates]:
 
 
 def _query(pairs: Sequence[Any]) -> dict[str, str]:
-    """Return the parts of an address; what a page sent otherwise is left out."""
+    """Return the parts of an address; anything else that a page sent is left out."""
     valid = (pair for pair in pairs if isinstance(pair, list) and len(pair) == 2)
     return {str(name): str(value) for name, value in valid}
 

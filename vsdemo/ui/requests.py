@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
-MAX_CHANNELS = 50_000  # remembered, a few a visitor
+MAX_CHANNELS = 50_000  # remembered; a visitor has a few
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 Visit = TypeVar("Visit", bound="Numbered")
@@ -80,8 +80,8 @@ class Requests:
     def restore(self, session: str, number: int, tab: str) -> bool:
         """Note that Back or Forward were used `number` times on a page and led to a tab.
 
-        What began before does not change the address. Returns False, and notes nothing, if they
-        were used more often by now.
+        Requests that began before do not change the address. Returns False, and notes nothing, if
+        they have been used more often by now.
         """
         with self._lock:
             if number < self._restored.get(session, 0):
@@ -93,8 +93,8 @@ class Requests:
     def begin_visit(self, session: str, visit: Visit) -> Visit | None:
         """Note the visit that a page is to show, and return the one before.
 
-        Returns `visit` itself, if it is the first one. The requests of two visits can change places
-        on their way: if a later one has begun already, notes nothing and returns None.
+        Returns `visit` itself, if it is the first one. The requests of two visits can overtake each
+        other: if a later one has begun already, notes nothing and returns None.
         """
         with self._lock:
             before: Visit = self._visits.get(session, visit)

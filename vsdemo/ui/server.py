@@ -37,7 +37,7 @@ class Server:
 
     Args:
         demo: The page.
-        routes: What it answers beside the page, its health and its installation.
+        routes: What it answers besides the page, its health and its installation.
         folder: Where uploads are kept.
         problem: Returns why no search can be answered yet; empty if it can.
         prepare: Called with the query of each page's address, before its page is there.

@@ -26,13 +26,13 @@ OWN = "own"  # as its number or, for a visitor's photo, as this word
 
 @dataclass(frozen=True)
 class Selection:
-    """What a visitor has selected, which goes along from tab to tab.
+    """What a visitor has selected, which is carried from tab to tab.
 
     Attributes:
         text: A sentence; empty if there is none.
         photo: Number of a photo in `gallery`; None if there is none.
         gallery: Key of the gallery of `photo`.
-        upload: File of a visitor's photo, in the place of one of a gallery.
+        upload: File of a visitor's photo, instead of one of a gallery.
         other: Names and values in the page's address that concern one tab only.
     """
 
@@ -67,7 +67,7 @@ class Visit:
         k: Photos to show at a time.
         selection: What the visitor has selected.
         restored: How often Back or Forward had been used when the visit began.
-        number: Tells visits apart that are otherwise equal.
+        number: Distinguishes visits that are otherwise equal.
         page: The request of the page while the tab shows the visit.
         is_renewed: Whether the photos of the gallery have changed, so that what is shown is old.
     """
@@ -107,7 +107,7 @@ class TabState(Protocol):
 
 
 def is_shown(visit: Visit, state: TabState | None) -> bool:
-    """Whether a tab shows already what it is to show."""
+    """Whether a tab already shows what it is to show."""
     return (
         state is not None
         and not visit.is_renewed
@@ -164,7 +164,7 @@ class Context:
         return [self.selection, self.tabs]
 
     def record(self, state: TabState, upload: str | None = None) -> Update:
-        """Return the address of what a tab shows, and what goes along to other tabs.
+        """Return the address of what a tab shows, and what is carried to other tabs.
 
         Args:
             state: What the tab shows.

@@ -1,4 +1,4 @@
-"""Uploaded photos, with names so that a page that is loaded again can show them again.
+"""Uploaded photos, with names by which a page that is loaded again can show them again.
 
 The sentence that describes a photo best is remembered with it, as its alternative text.
 """

@@ -1,4 +1,4 @@
-"""Accuracy on questions with two answers, of which one is right."""
+"""Accuracy on questions with two answers, one of which is right."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Accuracy:
     def metrics(self, photos: np.ndarray | None = None) -> dict[str, float]:
         """Return the percentages of right answers.
 
-        A percentage is that of all photos where there is no question about any photo of the sample.
+        If a sample has no question of a kind, the percentage over all photos is returned.
         """
         rows = np.arange(self.photos) if photos is None else photos
         result = {}
@@ -75,10 +75,10 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class PairAccuracy:
-    """Accuracy on pairs of sentences or concepts, beside baselines.
+    """Accuracy on pairs of sentences or concepts, with baselines.
 
     Args:
-        accuracy: Its names are those of metrics; those of baselines start with `baselines.`, and
+        accuracy: Its names are those of metrics; names of baselines start with `baselines.`, or
             with `directions.` for the direction.
     """
 

@@ -42,10 +42,10 @@ def intervals(statistic: Callable[[np.ndarray], Metrics], size: int, seed: int =
     Args:
         statistic: Maps the numbers of a sample, (size,), to a nested dict of numbers.
         size: Number of photos or pairs to draw from and to draw.
-        seed: Of the samples; paired intervals need the same one.
+        seed: Seed of the samples; paired intervals need the same one.
 
     Returns:
-        The dict of the statistic with [low, high] in the place of each number.
+        The dict of the statistic with [low, high] in place of each number.
     """
     generator = np.random.default_rng(seed)
     samples = [statistic(generator.integers(0, size, size)) for _ in range(RESAMPLES)]

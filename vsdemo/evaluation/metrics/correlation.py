@@ -1,4 +1,4 @@
-"""Pearson's and Spearman's correlation of scores with people's, over resampled pairs."""
+"""Pearson's and Spearman's correlation of scores with human scores, over resampled pairs."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def correlation(a: np.ndarray, b: np.ndarray, counts: np.ndarray | None = None) 
 
 @dataclass(frozen=True)
 class Correlations:
-    """Scores of several sets of pairs beside people's.
+    """The model's scores of several sets of pairs, and human scores of the same pairs.
 
     Args:
         predicted: Name of a set -> the model's scores of its pairs.
-        gold: Name of a set -> people's scores of its pairs.
+        gold: Name of a set -> human scores of its pairs.
         groups: Name of a group -> the sets whose mean it is.
     """
 

@@ -2,7 +2,7 @@
 
 `pointing`: whether the point with the highest score (`regions.heat`) lies in any of the boxes.
 `iou50`: whether the best region and the box around all boxes of the phrase have an intersection
-over union of at least 0.5; of regions that tie, the share for which it is so.
+over union of at least 0.5; if several regions tie, the share of them for which this holds.
 
 Shapes: Q phrases, each with K regions and B boxes; boxes of zeros are padding.
 """
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from vsdemo.vision import regions
 
-WINDOW = (0.25, 0.25, 0.75, 0.75)  # of the baseline `centre`
+WINDOW = (0.25, 0.25, 0.75, 0.75)  # box of the baseline `centre`
 LEAST_IOU = 0.5
 
 Answers = dict[str, Tensor]  # name -> (Q,), from 0 (wrong) to 1 (right)
@@ -72,5 +72,5 @@ def _overlaps(boxes: Tensor, gold: Tensor) -> Tensor:
 
 
 def _mean(right: Tensor, counted: Tensor) -> Tensor:
-    """Return the share of right ones among those that count, (Q, N) -> (Q,)."""
+    """Return the share of counted entries that are right, (Q, N) -> (Q,)."""
     return (right & counted).sum(-1) / counted.sum(-1)

@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 STRENGTHS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)  # tried until dev gets worse
-ITERATIONS = 60  # of L-BFGS for each strength, from the optimum of the one before
+ITERATIONS = 60  # of L-BFGS for each strength, from the previous optimum
 
 
 def pair_features(u: Tensor, v: Tensor) -> Tensor:
@@ -93,9 +93,9 @@ def predict_best(
     Args:
         train: Features (N, F) and scores (N,) to fit the classifier to.
         dev: Features and scores to choose its strength on.
-        features: Of the pairs to predict.
+        features: Features of the pairs to predict.
         scale: The whole numbers from the lowest score to the highest.
-        agreement: Of predictions and scores; higher is better.
+        agreement: Returns how well predictions agree with scores; higher is better.
     """
     classifier = Classifier(train[0], train[1], scale)
     best = -torch.inf

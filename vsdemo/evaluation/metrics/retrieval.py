@@ -23,7 +23,7 @@ from vsdemo.evaluation.metrics.ranks import RECALLS, best_ranks, summary
 from vsdemo.models.dual_encoder import DualEncoder
 
 CAPTIONS = 8192  # that are embedded and scored at a time
-SETS = 1024  # the same of captions that are sets of fragments, which are large
+SETS = 1024  # the same for captions that are sets of fragments, which are large
 DIRECTIONS = ("i2t", "t2i")
 
 
@@ -70,7 +70,7 @@ def ranks(model: DualEncoder, captions: Embeddings, photos: Embeddings, owner: T
     """Return the ranks of C captions and P photos.
 
     Args:
-        model: The scores are its.
+        model: The model whose score is used.
         captions: (C, D), or sets (C, M, D).
         photos: (P, D), or sets (P, K, D).
         owner: (C,) number of each caption's photo.
@@ -101,8 +101,8 @@ def encode(
     """Return the embeddings of a split's captions and photos, and each caption's photo, (C,).
 
     Args:
-        model: Encodes them.
-        split: Its captions are encoded.
+        model: The model.
+        split: The split.
         features: (P, F) of its photos, or of their regions (P, K, F).
 
     Raises:
@@ -119,9 +119,9 @@ def _check(split: CaptionSet) -> None:
 
 
 def measure(model: DualEncoder, split: CaptionSet, features: Tensor) -> Ranks:
-    """Return the ranks of all captions and photos of a split; arguments as those of `encode`.
+    """Return the ranks of all captions and photos of a split, with the arguments of `encode`.
 
-    Of very many captions only some are embedded at a time.
+    Large numbers of captions are embedded block by block.
     """
     _check(split)
     return _ranks(_scores(model, split, features), torch.tensor(split.photo_of))

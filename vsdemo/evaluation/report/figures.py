@@ -98,7 +98,7 @@ def _dig(values: Any, names: Sequence[str]) -> Any:
 
 
 class MissingFigure(LookupError):
-    """A pattern names a figure that there is none of."""
+    """A pattern names a figure that does not exist."""
 
 
 class _Filler(Formatter):

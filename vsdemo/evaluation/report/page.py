@@ -25,7 +25,7 @@ from vsdemo.models import checkpoint, licences
 from vsdemo.models.licences import Licence
 
 RESULTS = "results"  # folder of records below checkpoints/
-MARK = " †"  # behind what an earlier run has measured
+MARK = " †"  # follows figures that an earlier run measured
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Row:
     """A row of a table: a record, or a part of one.
 
     Args:
-        record: Where its figures are from.
+        record: The record that its figures come from.
         path: Names of the group of figures that it is about.
-        texts: Cells that are no figures, by name.
+        texts: Cells that are not figures, by name.
         beside: Records of other tasks; the first name of their figures is the key here.
     """
 
@@ -51,7 +51,7 @@ class Row:
 
     @property
     def title(self) -> str:
-        """How a table calls it, with its mark."""
+        """Title of the row in a table, with its mark."""
         return self.texts.get("title", self.record.title) + self.mark
 
     def get(self, name: str) -> Value | None:
@@ -154,9 +154,9 @@ class Page:
         """Return a row of a table.
 
         Args:
-            key: Of the record.
+            key: Key of the record.
             path: Names of a group of its figures, joined by spaces.
-            **texts: Cells that are no figures, by name; `title` instead of the record's.
+            **texts: Cells that are not figures, by name; `title` instead of the record's.
         """
         return Row(record=self.record(key), path=tuple(path.split()), texts=texts)
 
@@ -165,9 +165,9 @@ class Page:
 
         Args:
             topic: Folder of the records.
-            names: Of the records.
-            **beside: First name of figures -> topic of the records, with the same names, that they
-                are in.
+            names: Names of the records.
+            **beside: First name of figures -> topic of the records that have these figures; the
+                records have the same names there.
         """
         return [
             replace(
@@ -200,13 +200,13 @@ class Page:
         return self._table_by(Hypernyms().table, keys)
 
     def sts(self, keys: Sequence[str]) -> str:
-        """Return the table of sentence similarity, beside the paper's figures."""
+        """Return the table of sentence similarity, next to the paper's figures."""
         return self._table_by(sts_report.table, keys)
 
     def _table_by(
         self, writer: Callable[[Mapping[str, dict[str, Any]]], str], keys: Sequence[str]
     ) -> str:
-        """Return the table that a task writes of these records.
+        """Return the table that a task writes for these records.
 
         Raises:
             UserError: A record is of another task.
@@ -252,7 +252,7 @@ class Page:
         """Return in how many of the paper's sets a record has the higher correlation.
 
         Args:
-            key: Of the record.
+            key: Key of the record.
             over: Key of another record, or title of a column of the paper.
         """
         figures = self.record(key).figures

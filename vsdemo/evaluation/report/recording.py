@@ -1,4 +1,4 @@
-"""Results of today as records: of an evaluation, a difference, a row of a table, the lab."""
+"""Today's results as records: an evaluation, a difference, a row of a table, or the lab."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def of_table(folders: Sequence[Path], result: Mapping[str, Any], *, command: str
 
 
 def _measured(*, figures: Mapping[str, Any], **values: Any) -> Record:
-    """Return a record of today, with the numbers of a result and without its texts and examples."""
+    """Return a record with today's date and a result's numbers, without its texts and examples."""
     numbers = {k: v for k, v in figures.items() if isinstance(v, Mapping | int | float)}
     empty: dict[str, Any] = {"seeds": [], "minutes": None, "checkpoint": None}
     return Record(
@@ -131,7 +131,7 @@ def _measured(*, figures: Mapping[str, Any], **values: Any) -> Record:
 
 
 def _with_training(folders: Sequence[Path], command: str) -> str:
-    """Return a command behind those that train the checkpoints which do not ship."""
+    """Return a command, preceded by those that train the checkpoints that do not ship."""
     commands = []
     for folder in dict.fromkeys(folders):
         spec = checkpoint.read_spec(folder)
@@ -141,7 +141,7 @@ def _with_training(folders: Sequence[Path], command: str) -> str:
 
 
 def _seeds(folders: Sequence[Path]) -> list[int]:
-    """Return the seeds of checkpoints, of ensembles those of the members."""
+    """Return the seeds of checkpoints; for ensembles, those of their members."""
     specs = [checkpoint.read_spec(folder) for folder in folders]
     return [member.config.seed for spec in specs for member in spec.members or (spec,)]
 
@@ -153,7 +153,7 @@ def shipped_name(folder: Path) -> str | None:
 
 
 def commit() -> str | None:
-    """Return the commit of this checkout, with "-dirty" behind it if files differ from it."""
+    """Return the commit of this checkout, followed by "-dirty" if files differ from it."""
     command = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=40", "--dirty"]
     try:
         result = subprocess.run(

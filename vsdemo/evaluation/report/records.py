@@ -21,17 +21,17 @@ EARLIER: Final = "from an earlier run"
 
 
 class Record(BaseModel):
-    """What was run, and what came of it. None where it is not known.
+    """What was run, and the results; fields that are not known are None.
 
     Attributes:
-        title: How tables call it, in Markdown.
-        command: The command that measures it, behind those that train what does not ship.
+        title: Title in tables, in Markdown.
+        command: The command that measures it, after those that train checkpoints that do not ship.
         data: Name of the data set.
         split: Name of the split; None where the figures are grouped by split.
-        seeds: Of the runs that the figures are about.
-        commit: Of the code that was run.
+        seeds: Seeds of the runs that the figures are about.
+        commit: Commit of the code that was run.
         minutes: How long the training took.
-        date: Of the measurement.
+        date: Date of the measurement.
         checkpoint: Folder below checkpoints/, if the weights ship.
         figures: Nested metrics with 95% intervals as `ci95`, as `evaluate --json` prints them; over
             several runs {mean, sd, ci95} in place of a number, as `table --json` prints them.
@@ -58,11 +58,11 @@ class Record(BaseModel):
 def write(path: Path, record: Record) -> None:
     """Write a record atomically.
 
-    The title and the paper's figures of a record that it replaces stay, and its data where a task
-    brings its own.
+    If it replaces a record, the title and the paper's figures stay, and so does the data set if
+    the new record names none.
 
     Raises:
-        UserError: The file that it would replace is no record.
+        UserError: The file that it would replace is not a record.
     """
     if path.exists():
         earlier = read(path)

@@ -3,9 +3,9 @@
 The threshold of `vsdemo.evaluation.matching` is calibrated on captions of every other photo of the
 split. Over the gallery of all its photos, `false_alarms` is the share of the other photos' captions
 that are said to match nothing, `short_false_alarms` that of the first words of these captions, and
-`recall` that of the sentences about what no photo shows, see `vsdemo.data.absent`. For Storybook,
-`twins` is that of false twins of captions, which are in its own words, but true of none of the
-pictures. The threshold knows none of these sentences.
+`recall` that of sentences about things that no photo shows, see `vsdemo.data.absent`. For
+Storybook, `twins` is that of false twins of captions, which use its own words but are true of none
+of the pictures. None of these sentences is used to calibrate the threshold.
 """
 
 from __future__ import annotations

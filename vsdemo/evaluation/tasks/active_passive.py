@@ -6,7 +6,7 @@
 `voice`: share of the captions with a twin in the other voice and one with swapped roles for which
 the former is nearer. `synonyms`: the same for a twin in other words. `photo`: share of those with
 swapped roles for which the photo prefers the true caption. Chance is 50; a bag of words for which
-the swapped caption is the same gets 50 of `photo` and 0 of the others.
+the swapped caption is the same scores 50 on `photo` and 0 on the others.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Grounding of phrases by a model that was never shown which box a phrase belongs to.
 
-A phrase with boxes (`evaluation.phrases`) is represented by the fragments of which both words are
-its own and those with its head; where there are none, by those with any of its words. Each region
-of the photo gets the sum of its scores with these fragments minus the mean over the regions.
+A phrase with boxes (`evaluation.phrases`) is represented by the fragments that lie within it and
+those that include its head; if there are none, by those with any of its words. Each region of the
+photo gets the sum of its scores with these fragments minus the mean over the regions.
 
 `pointing` and `iou50`: percent of phrases for which that is the right place (`metrics.pointing`),
 the whole frame being a region too. `types`: the same by type of thing; a phrase of two types counts
@@ -42,9 +42,9 @@ class PhraseAccuracy:
     """How well phrases were localised.
 
     Args:
-        accuracy: By names such as `types.people.iou50`.
-        left_out: Number of phrases that were left out: `unmatched`, as their words are not in the
-            caption, and `untouched`, as no fragment has any of them.
+        accuracy: Accuracy by names such as `types.people.iou50`.
+        left_out: Number of phrases that were left out: `unmatched`, because their words are not
+            in the caption, and `untouched`, because no fragment has any of them.
     """
 
     accuracy: Accuracy
@@ -77,9 +77,9 @@ def matching_fragments(
     """Return the numbers of the fragments that represent a phrase; [] where none touches it.
 
     Args:
-        fragments: Of the caption.
+        fragments: Fragments of the caption.
         words: The phrase's words in the tree.
-        tree: Of the caption.
+        tree: Tree of the caption.
     """
     head = max((word for word in words if tree.heads[word] - 1 not in words), default=None)
     own = [

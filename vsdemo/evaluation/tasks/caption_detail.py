@@ -1,9 +1,9 @@
 """Rank of the photo by the detail of its caption, from "An animal outside." to the fullest.
 
-Short captions should hurt a symmetric score more, as they cannot all be near their photo, where an
-order-embedding may lie far away and still above it (Vendrov 2016, section 4.6). A short caption is
-also true of other photos: `possible` is the mean rank of an oracle that knows which photos each
-caption is true of and guesses among them.
+Short captions should hurt a symmetric score more, as they cannot all be near their photo, while in
+an order-embedding they may lie far away and still above it (Vendrov 2016, section 4.6). A short
+caption is also true of other photos: `possible` is the mean rank of an oracle that knows which
+photos each caption is true of and guesses among them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RanksByDetail:
     def metrics(self, photos: np.ndarray | None = None) -> dict[str, Any]:
         """Return metrics by level, and `ratio`, meanr of level1 by that of level5.
 
-        Of level1 to level5, and of `fullest`, which is level4 and level5 together: r1 and r10 in
+        For level1 to level5, and for `fullest`, which is level4 and level5 together: r1 and r10 in
         percent, meanr, possible.
         """
         rows = slice(None) if photos is None else photos

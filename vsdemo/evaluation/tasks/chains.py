@@ -141,8 +141,8 @@ class Chains(PairedTask):
         above: sentences that score higher with their own photo than with one that they are not
         true of.
 
-        tau: 100 times the mean over chains of Kendall's tau-b between depth and how little a
-        sentence scores with all photos of the split on average.
+        tau: 100 times the mean over chains of Kendall's tau-b between the depth of a sentence and
+        minus its mean score with all photos of the split.
         """
         steps = gold(data.split)
         sentences = model.encode_text([Sentence(text) for text in steps.texts])
@@ -190,8 +190,8 @@ def _by_chain(
 def tau(right: np.ndarray) -> float:
     """Return Kendall's tau-b of two orders, the first without ties; 0 where all pairs tie.
 
-    `scipy.stats.kendalltau` takes the values themselves, and would not count as ties what differs
-    by rounding only.
+    `scipy.stats.kendalltau` takes the values themselves, and would not count as ties values that
+    differ only by rounding.
 
     Args:
         right: (M,) of all pairs: 1 where the orders agree, 0 where they do not, 0.5 for a tie.

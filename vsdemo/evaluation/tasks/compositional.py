@@ -54,7 +54,7 @@ class Composition:
 
 
 def false_captions(caption: Caption, scene: Scene, *, held_out: bool) -> dict[str, Caption]:
-    """Return a caption with a wrong colour and with a wrong kind, where there are such.
+    """Return a caption with a wrong colour and one with a wrong kind, where they exist.
 
     Args:
         caption: A true caption.

@@ -33,7 +33,7 @@ class ConceptWalkCounts:
     Args:
         up: True steps.
         steps_up: Steps, without those to the root, which are always true.
-        depth: Concepts on the shortest path up, likewise without the root.
+        depth: Concepts on the shortest path up, also without the root.
     """
 
     up: np.ndarray
@@ -64,7 +64,7 @@ class ConceptWalks(Task):
     primary: ClassVar[str] = "whole"
 
     def check(self, model: DualEncoder) -> None:
-        """Raise UserError for a model that is none of concepts, or whose score is no order."""
+        """Raise UserError for a model that is not one of concepts, or whose score has no order."""
         if "concepts" not in model.text.needs:
             raise UserError(
                 "The task concept_walks is for a model of concepts; `train hypernyms` makes one."
@@ -74,14 +74,14 @@ class ConceptWalks(Task):
     def evaluate(self, model: DualEncoder, data: ConceptData) -> Result:
         """Return percentages, with ci95 over walks.
 
-        up: steps that are true, an empty walk counting as one that is not; steps_up: mean number of
+        up: steps that are true, an empty walk counting as one false step; steps_up: mean number of
         steps, without those to the root; whole: walks that are not empty and true throughout;
         depth: mean number of concepts on the shortest true path, without the root.
 
         The walks are the same for every split.
 
         Raises:
-            UserError: The model is one of sentences, of other concepts or without an order, or data
+            UserError: The model is one of sentences or of other concepts, it has no order, or data
                 are missing or damaged.
         """
         self.check(model)

@@ -1,11 +1,11 @@
-"""Whether photos as visitors have them are described rightly.
+"""Whether photos like those of visitors are described correctly.
 
-The photos are those of `vsdemo.data.everyday_photos`. A model says of each what it probably shows,
-by `vsdemo.evaluation.likely`, or that it is not sure. `first` is the share of all photos about
-which the first of these sentences is right, `among_three` that of those about which one of the
-first three is, `unsure` that of those without any. `nearest` is the share of the photos about which
-the sentence of the caption bank with the highest score is right; that is `first`, too, for a model
-without a temperature.
+The photos are those of `vsdemo.data.everyday_photos`. For each, a model says what it probably shows
+(`vsdemo.evaluation.likely`), or that it is not sure. `first` is the share of all photos for which
+the first of these sentences is right, `among_three` the share for which one of the first three is,
+and `unsure` the share without any sentence. `nearest` is the share of photos for which the
+highest-scoring sentence of the caption bank is right; for a model without a temperature, `first` is
+the same.
 """
 
 from __future__ import annotations

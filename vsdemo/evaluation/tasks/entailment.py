@@ -2,10 +2,10 @@
 
 Ordered pairs (premise, hypothesis) of captions with different texts, entailed where all that the
 hypothesis states follows from what the premise states: all pairs of captions of one scene, about
-three in eight of them entailed, and as many with the hypothesis from another scene drawn at random,
-of which hardly any are. As one in five is entailed altogether, both answers weigh the same: giving
-one answer to all is right in 50 percent. A model says yes where its directed score(hypothesis,
-premise) reaches the threshold that does best on dev (section 5.3).
+three in eight of them entailed, and as many pairs whose hypothesis is from another scene drawn at
+random, hardly any of them entailed. As only one pair in five is entailed, both answers weigh the
+same: always giving the same answer has an accuracy of 50 percent. A model says yes where its
+directed score(hypothesis, premise) reaches the threshold that does best on dev (section 5.3).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class EntailmentResults:
     """Answers and scores of all N pairs.
 
     Args:
-        accuracy: Of `yes`, `no` and `direction`.
+        accuracy: Accuracy of `yes`, `no` and `direction`.
         scores: (N,) of the pairs.
         entailed: (N,) whether yes is right.
         photo: (N,) the premise's photo.

@@ -4,8 +4,8 @@ The height of a text says how much it says: its length in an order, where length
 its mean score over the photos. `tau` compares heights with the places in a chain.
 
 A photo is described at LEVELS heights: at each, by the text of the whole set that scores highest
-with it among those that are not higher. Of the different texts that it gets, `precision` are of its
-own chain, and of its chain `recall` are among them.
+with it among those that are not higher. `precision` is the share of the different texts it gets
+that are in its own chain, `recall` the share of its chain that is among them.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ MIN_LENGTH_RANGE = 0.01  # lengths that differ by less count as equal
 
 @dataclass(frozen=True)
 class ChainScores:
-    """Of each of P photos, all (P,).
+    """Scores of each of P photos, all (P,).
 
     Args:
         tau: Kendall's tau of the heights in its chain, -1 to 1.
         words: The same with numbers of words as heights.
         letters: The same with numbers of letters.
-        precision: Share of the texts that it is described by that are of its chain.
-        recall: Share of its chain that it is described by.
+        precision: Share of the texts describing it that are in its chain.
+        recall: Share of its chain that is among the texts describing it.
     """
 
     tau: np.ndarray
@@ -54,7 +54,7 @@ class ChainScores:
         return len(self.tau)
 
     def metrics(self, photos: np.ndarray | None = None) -> dict[str, float]:
-        """Return the means: of tau, words and letters as they are, of the others in percent."""
+        """Return the means: tau, words and letters as they are, the others in percent."""
         rows = slice(None) if photos is None else photos
         return {
             "tau": float(self.tau[rows].mean()),

@@ -1,10 +1,10 @@
 """Hypernym prediction (Vendrov 2016, section 3 and Table 1).
 
-Yes where score(general, specific) reaches the threshold that does best on dev; accuracy in percent
-of as many true as false pairs, by each protocol of `data.pairs.hypernyms`. Beside it `transitive`,
-a baseline that says yes to what follows from the edges of train and dev without training, and
-`oracle`, which knows the whole hierarchy: by the protocol `paper` some pairs labelled false are
-true.
+The answer is yes where score(general, specific) reaches the threshold that does best on dev;
+accuracy is in percent of equally many true and false pairs, by each protocol of
+`data.pairs.hypernyms`. It is reported with `transitive`, a baseline without training that says yes
+to what follows from the edges of train and dev, and `oracle`, which knows the whole hierarchy: by
+the protocol `paper` some pairs labelled false are true.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Hypernyms(Task):
         return result
 
     def table(self, results: Mapping[str, Result]) -> str:
-        """Return accuracies beside their baseline, a row for each split and protocol."""
+        """Return accuracies next to their baseline, a row for each split and protocol."""
         rows = []
         for split, protocols in results.items():
             for protocol in (*hypernyms.PROTOCOLS, hypernyms.WHOLE):

@@ -1,13 +1,13 @@
 """Natural language inference (Vendrov 2016, section 5.4 and Table 3: SNLI in 2 classes).
 
-Yes where score(hypothesis, premise), the hypothesis being the general one, reaches the threshold
-that does best on dev (`data.pairs.nli.held_out`); accuracy in percent of SNLI's and SICK's test
-pairs. `neutral` and `contradiction` are the same answer, no. Baselines, each with its own threshold
-from dev: `majority`, the answer that is right more often there; `cosine` of the model's own
-embeddings, without its order (the paper's symmetric model is trained with the cosine, as preset
-`order/entailment_symmetric` is); `overlap`, the share of the hypothesis' words that the premise
-has, without a model. The direction of entailed pairs has baselines too: `overlap`, by the same
-share, and `words`, by which the sentence with fewer words is the general one.
+The answer is yes where score(hypothesis, premise), the hypothesis being the general one, reaches
+the threshold that does best on dev (`data.pairs.nli.held_out`); accuracy is in percent of SNLI's
+and SICK's test pairs. `neutral` and `contradiction` are the same answer, no. Baselines, each with
+its own threshold from dev: `majority`, the answer that is right more often there; `cosine` of the
+model's own embeddings, without its order (the paper's symmetric model is trained with the cosine,
+as preset `order/entailment_symmetric` is); `overlap`, the share of the hypothesis' words that the
+premise has, without a model. The direction of entailed pairs has baselines too: `overlap`, by the
+same share, and `words`, by which the sentence with fewer words is the general one.
 """
 
 from __future__ import annotations
@@ -138,9 +138,9 @@ class Inference(Task):
     )
 
     def evaluate(self, model: DualEncoder, data: SentenceData) -> Result:
-        """Return of SNLI and of SICK the metrics of `PairAccuracy`, counts, and ci95 over pairs.
+        """Return for SNLI and SICK the metrics of `PairAccuracy`, counts, and ci95 over pairs.
 
-        n: pairs; n_entailed; n_unknown: sentences of which the model knows no word.
+        n: pairs; n_entailed; n_unknown: sentences without a word that the model knows.
 
         Raises:
             UserError: The split is neither dev nor test, or data are missing or damaged.
@@ -160,7 +160,7 @@ class Inference(Task):
         return result
 
     def table(self, results: Mapping[str, Result]) -> str:
-        """Return accuracies beside their baselines, a row for each split and set."""
+        """Return accuracies next to their baselines, a row for each split and set."""
         rows = []
         for split, sets in results.items():
             for name in nli.DATASETS:

@@ -44,7 +44,7 @@ class Pair(NamedTuple):
 
 
 class PairResults(NamedTuple):
-    """Of each pair, (N,): rank, the model's score, and nearer than any caption of the photo."""
+    """For each pair, (N,): rank, the model's score, and nearer than any caption of the photo."""
 
     rank: np.ndarray
     similarity: np.ndarray
@@ -77,7 +77,7 @@ def find_pairs(split: CaptionSet) -> list[Pair]:
 
 
 def measure(model: DualEncoder, split: CaptionSet, pairs: list[Pair]) -> PairResults:
-    """Rank each rewrite for its original beside the C - 1 other captions of the split."""
+    """Rank each rewrite for its original among the C - 1 other captions of the split."""
     captions = model.encode_text([Sentence(caption) for caption in split.captions])
     rewritten = model.encode_text([Sentence(pair.rewrite) for pair in pairs])
     owner = torch.tensor(split.photo_of)
@@ -133,7 +133,7 @@ class Paraphrases(Task):
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
         """Return metrics of each kind of rewrite, n_pairs of each, examples, and ci95 over pairs.
 
-        Of each kind meanr, r1, similarity (the model's own score) and nearer_than_fellows, the
+        For each kind: meanr, r1, similarity (the model's own score) and nearer_than_fellows, the
         percentage that is nearer than every other caption of the same photo.
         `passive_over_reversed`: the percentage of captions with both rewrites whose passive is
         nearer than the exchanged roles, a tie counting half.

@@ -1,7 +1,7 @@
 """Similarity of sentences that describe the same photo (Socher 2014, section 6.1).
 
 Each caption is a query and all other captions of the split are ranked; its rank is that of the
-first one of the same photo. The only caption of a photo is ranked for others, but is no query.
+first one of the same photo. The only caption of a photo is ranked for others, but is not a query.
 """
 
 from __future__ import annotations

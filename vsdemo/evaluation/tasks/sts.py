@@ -1,12 +1,12 @@
 """Sentence similarity (Merckx & Frank 2019, sections 3.4 and 4.2, Table 5 and Figure 3).
 
-Correlation of the text encoder's similarities with people's scores. STS 2012-2016 and any other
+Correlation of the text encoder's similarities with human scores. STS 2012-2016 and any other
 year: the cosine of both embeddings. `STS-B` and `SICK-R`: a small classifier on them
 (`metrics.relatedness`), trained on their train split, its strength chosen on dev; `STS-B.cosine`
-and `SICK-R.cosine`: the plain cosine beside it. A set of fragments is represented by its mean.
+and `SICK-R.cosine`: the plain cosine. A set of fragments is represented by its mean.
 
-The mean of a year's subsets, and of all subsets of all years as `STS`, are our own: Table 5 has the
-subsets alone.
+The means over a year's subsets, and over all subsets of all years (`STS`), are our own: Table 5 has
+only the subsets.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def embeddings_of(texts: TextEmbeddings, pairs: Sequence[ScoredPair]) -> tuple[T
 
 
 def gold(pairs: Sequence[ScoredPair]) -> Tensor:
-    """Return people's scores, (N,)."""
+    """Return the human scores, (N,)."""
     return torch.tensor([pair.score for pair in pairs])
 
 
@@ -108,7 +108,7 @@ def on_dev(model: DualEncoder) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class SentenceSimilarity(Task):
-    """Correlation of similarities with people's scores.
+    """Correlation of similarities with human scores.
 
     Args:
         sts_dir: Folder with more years, see `data.pairs.sts.load_years`.
@@ -159,8 +159,8 @@ class SentenceSimilarity(Task):
     def evaluate(self, model: DualEncoder, data: SentenceData) -> Result:
         """Return pearson and spearman times 100 of each set, year and all years.
 
-        Beside them ci95 over pairs and n pairs; of sets also n_unknown, the number of sentences of
-        which the model knows no word.
+        Each also has ci95 over pairs and the number of pairs n; sets also have n_unknown, the
+        number of sentences without a word that the model knows.
         """
         correlations, unknown = self.measure(model, data)
         ci95 = bootstrap.intervals(correlations.metrics, len(correlations))

@@ -1,10 +1,10 @@
 """Whether the first answer is true, judged by the facts of Storybook's scenes.
 
 A caption such as "An animal outside." is true of many pictures, and any of them is a right answer.
-`captions` is the share of captions whose first picture they are true of, `pictures` that of
+`captions` is the share of captions that are true of their first picture, `pictures` that of
 pictures whose first caption is true of them, and `typed` that of sentences as people type them, see
-`vsdemo.data.storybook.typed`; `typed_3` counts a right answer among the first three. Of answers
-that score the same, the share of right ones counts.
+`vsdemo.data.storybook.typed`; `typed_3` counts a right answer among the first three. Where answers
+tie, the share of right ones counts.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 A caption and its twin differ in one respect, such as a colour or who does what to whom, see
 `vsdemo.data.storybook.false_twins`. For each picture and respect there is one pair, of the fullest
-caption that has such a twin. `negation` is about two sentences of which each goes on to deny
-something: the true one what the picture does not show, the false one what it shows. A respect has
-the share of its pairs in which the true sentence has the higher score; chance is 50. `mean` is that
-of the respects of SUMMED.
+caption that has such a twin. `negation` is about two sentences that each go on to deny something:
+the true one denies what the picture does not show, the false one what it does show. The metric of a
+respect is the percentage of its pairs in which the true sentence has the higher score; chance is
+50. `mean` is the mean over the respects in SUMMED.
 
 In some pairs the sentences alone give the answer away. The twin of `count` always names more
 things, as "two dogs" is true of three dogs, too. That of `time` and `weather` often names one where
@@ -40,7 +40,7 @@ from vsdemo.evaluation.task import PairedTask, PhotoData, Result
 from vsdemo.models.dual_encoder import DualEncoder
 
 NEGATION = "negation"
-SUMMED = ("roles", "colour", "count", NEGATION)  # what `mean` is over
+SUMMED = ("roles", "colour", "count", NEGATION)  # what `mean` averages
 
 
 class Pair(NamedTuple):

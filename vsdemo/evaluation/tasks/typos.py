@@ -41,7 +41,7 @@ class TypoRanks:
         return len(self.by_spelling["clean"])
 
     def metrics(self, photos: np.ndarray | None = None) -> dict[str, Any]:
-        """Return R@1, R@10 and mean rank of each spelling, and `drop`, clean minus each other."""
+        """Return R@1, R@10 and mean rank of each spelling, and `drop`, clean minus the others."""
         result: dict[str, Any] = {}
         for name, ranks in self.by_spelling.items():
             t2i = ranks.metrics(photos)["t2i"]
@@ -90,9 +90,9 @@ def add_noise(caption: str, share: float = NOISE) -> str:
 
 
 def misspell(caption: str, typos: int) -> str:
-    """Return a caption with one typo in each of so many words, or in all that there are.
+    """Return a caption with one typo in each of `typos` words, or in all words that can have one.
 
-    The result is the same each time, and one more typo adds to those before.
+    The result is the same each time; with a larger number, the typos of a smaller one stay.
     """
     rng = Random(caption)
     words = list(WORD.finditer(caption))

@@ -39,7 +39,7 @@ class WalkCounts:
         down: True steps down.
         steps_down: Steps down; an empty walk counts as one.
         children: True children among the first items below.
-        possible: Children that there could be among them.
+        possible: The most children that could be among them.
     """
 
     up: np.ndarray
@@ -111,10 +111,10 @@ class Walks(PairedTask):
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
         """Return percentages, with ci95 over photos.
 
-        up, down: steps that are true, an empty walk counting as one that is not; steps_up: mean
+        up, down: steps that are true, an empty walk counting as one false step; steps_up: mean
         number of steps of a walk up, without the root; children: of the texts directly below the
-        starts of the walks down, those among the first FIRST listed below; overlap: the same by
-        the rule of this name.
+        starts of the walks down, at most FIRST each, those among the first FIRST listed below;
+        overlap: the same metrics by the rule of this name.
         """
         return dict(with_intervals(self.measure(model, data)))
 

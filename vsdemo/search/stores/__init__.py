@@ -1,4 +1,4 @@
-"""Stores of very many embeddings, which are searched without a gallery in memory.
+"""Stores of large numbers of embeddings, which are searched without a gallery in memory.
 
 A store has an address:
 

@@ -1,7 +1,7 @@
 """Merged embeddings in a folder: the exact store, which compares the query with all of them.
 
 The files are those that `vsdemo merge-embeddings` writes. Embeddings are mapped into memory, and
-what is known of the photos is read when it is needed.
+what is known about the photos is read when it is needed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class FolderStore:
         folder: The folder.
 
     Attributes:
-        about: What they are of.
+        about: Where they come from.
 
     Raises:
         UserError: A file is missing, cut short, or does not fit the others.
@@ -77,7 +77,7 @@ class FolderStore:
         return torch.from_numpy(x)
 
     def blocks(self, start: int = 0, size: int = 10_000) -> Sequence[range]:
-        """Return the numbers of the photos from one on, in blocks that lie in one file."""
+        """Return the numbers of the photos from `start` on, in blocks that each lie in one file."""
         result = []
         begin = 0
         for end in self._ends.tolist():
@@ -121,10 +121,10 @@ class FolderStore:
         return np.flatnonzero(self.table(conditions).mask(conditions))
 
     def table(self, conditions: PhotoFilter | None = None) -> PhotoTable:
-        """Return what is known of all photos.
+        """Return what is known about all photos.
 
         Args:
-            conditions: Conditions that they are to be checked by; None for what there is.
+            conditions: Conditions to check them by; None if there are none.
 
         Raises:
             UserError: A file is damaged, or a column is missing that a condition needs.
@@ -172,7 +172,7 @@ class FolderStore:
 
     @cached_property
     def _tables(self) -> list[parquet.ParquetFile]:
-        """The files with what is known of the photos, in the order of the embeddings."""
+        """The files with what is known about the photos, in the order of the embeddings."""
         try:
             files = [
                 parquet.ParquetFile(path, memory_map=True)
@@ -224,7 +224,7 @@ class FolderStore:
 
 
 def _needed(conditions: PhotoFilter) -> set[str]:
-    """Return the columns that conditions need, but for the path."""
+    """Return the columns that conditions need, except the path."""
     needed = set()
     if conditions.since or conditions.until:
         needed.add(TAKEN)

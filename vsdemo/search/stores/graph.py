@@ -27,15 +27,15 @@ from vsdemo.search.stores.store import Candidates, check_numbers
 FILE = "photos.usearch"
 METRICS = {"cosine": "cos", "inner": "ip", "euclidean": "l2sq"}  # ours -> usearch's
 SAVED = 250_000  # new embeddings after which the graph is saved; a build continues from there
-FIRST = 10_000  # embeddings that one thread adds: several leave some without a way to them
-LEAST_EXPANSION = 160  # nodes that a search visits at least
+FIRST = 10_000  # embeddings that one thread adds, as several would leave some unreachable
+LEAST_EXPANSION = 160  # the fewest nodes that a search visits
 
 
 class GraphInfo(BaseModel, frozen=True):
-    """What a graph is of.
+    """What a graph was built from.
 
     Attributes:
-        content_hash: That of the checkpoint.
+        content_hash: Content hash of the checkpoint.
         photos: Number of the folder's embeddings.
         metric: Metric of usearch.
         dim: Length of the vectors in the graph.
@@ -54,11 +54,11 @@ class GraphStore:
         folder: The folder.
 
     Attributes:
-        about: What they are of.
+        about: Where they come from.
 
     Raises:
         UserError: As `FolderStore`; usearch is not installed, or the graph is missing, cut short or
-            of other embeddings.
+            built from other embeddings.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -86,7 +86,7 @@ class GraphStore:
     def candidates(
         self, query: Tensor, score: Score, count: int, conditions: PhotoFilter
     ) -> Candidates:
-        """Return the photos that the graph says are the nearest, or compare those that meet."""
+        """Return the nearest photos by the graph; with conditions, the best that meet them."""
         if not conditions.is_empty:
             return self._embeddings.candidates(query, score, count, conditions)
         self._graph.expansion_search = max(LEAST_EXPANSION, count)
@@ -105,7 +105,7 @@ def build(folder: Path, score: Score, progress: Progress) -> None:
     Args:
         folder: The folder of the embeddings.
         score: The score of their model.
-        progress: Called with the numbers of embeddings that are in the graph, and of all.
+        progress: Called with the number of embeddings in the graph and the total.
 
     Raises:
         UserError: As `GraphStore`, an embedding is not finite, or the disk is full.
@@ -149,7 +149,7 @@ def _save(graph: Any, path: Path) -> None:
     with atomic(path) as temporary:
         try:
             graph.save(temporary)
-        except RuntimeError as error:  # usearch says so of a full disk
+        except RuntimeError as error:  # usearch raises it when the disk is full
             raise OSError(str(error)) from None
 
 

@@ -3,7 +3,7 @@
 A collection has a row for each photo:
 
     number       its number, the primary key
-    vector       the coordinates by which candidates are sought, see `Score.angle_part`
+    vector       the coordinates by which candidates are found, see `Score.angle_part`
     rest         its other coordinates; not in collections of models that have none
     image_path   its path
     folder       the folder of this path, with a slash at the end
@@ -51,10 +51,10 @@ EXACT_INDEX = "FLAT"  # compares a query with all vectors
 
 
 class CollectionInfo(BaseModel, frozen=True):
-    """What a collection is of, kept in one of its properties.
+    """Where a collection comes from, stored in one of its properties.
 
     Attributes:
-        about: What the embeddings are of.
+        about: Where the embeddings come from.
         metric: Metric of Milvus.
         index: Kind of index.
     """
@@ -72,7 +72,7 @@ class MilvusStore:
             collection may follow after #.
 
     Attributes:
-        about: What the embeddings are of.
+        about: Where the embeddings come from.
 
     Raises:
         UserError: pymilvus is not installed, Milvus cannot be reached, or it has no such
@@ -101,7 +101,7 @@ class MilvusStore:
     def candidates(
         self, query: Tensor, score: Score, count: int, conditions: PhotoFilter
     ) -> Candidates:
-        """Return the photos that Milvus says are the nearest of those that meet the conditions."""
+        """Return the nearest photos, by Milvus, of those that meet the conditions."""
         metric = METRICS[score.metric]
         vector = score.angle_part(query[None])[0]
         if self._info.metric != metric:
@@ -157,7 +157,7 @@ def send(
         folder: The folder of the embeddings.
         address: As for `MilvusStore`.
         score: The score of their model.
-        progress: Called with the numbers of photos that are sent, and of all.
+        progress: Called with the number of photos sent and the total.
         index: Kind of index, such as FLAT, HNSW, IVF_SQ8 or DISKANN. FLAT is exact.
 
     Raises:
@@ -177,7 +177,7 @@ def send(
                 f"{stored.about.checkpoint} ({stored.metric}, {stored.index}); send these to "
                 f"another one, such as {address.partition('#')[0]}#more."
             )
-        sent = _count(client, name) // BATCH * BATCH  # all before have been sent
+        sent = _count(client, name) // BATCH * BATCH  # all earlier ones have been sent
         for block in embeddings.blocks(start=sent, size=BATCH):
             numbers = np.arange(block.start, block.stop)
             x = embeddings.rows(numbers)
@@ -209,7 +209,7 @@ def expression(conditions: PhotoFilter) -> str:
 
 
 def _pattern(text: str, *, anywhere: bool = False) -> str:
-    """Return a quoted pattern of texts that begin with a text, or have it anywhere."""
+    """Return a quoted pattern for texts that begin with a text, or contain it."""
     for special in ("\\", "%", "_"):
         text = text.replace(special, f"\\{special}")
     return json.dumps(f"{'%' if anywhere else ''}{text}%", ensure_ascii=False)
@@ -307,7 +307,7 @@ def _count(client: Any, name: str) -> int:
 
 def _connect(address: str) -> tuple[Any, str]:
     """Return a client for an address and the name of the collection."""
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what fails is raised as well
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # failures are raised anyway
     try:
         from pymilvus import MilvusClient
     except ImportError:
@@ -315,7 +315,7 @@ def _connect(address: str) -> tuple[Any, str]:
             "pymilvus is not installed; run `pip install pymilvus`, and `pip install milvus-lite` "
             "for files."
         ) from None
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # its errors are raised as well
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # its errors are raised anyway
     uri, _, name = address.partition("#")
     is_file = "://" not in uri
     if is_file:
@@ -336,7 +336,7 @@ def _user_errors(address: str) -> Iterator[None]:
     try:
         yield
     except (MilvusException, RpcError, OSError) as error:
-        details = getattr(error, "details", None)  # of an error of gRPC
+        details = getattr(error, "details", None)  # gRPC errors have it
         text = str(details() if details else getattr(error, "message", "") or error)
         reason = text.splitlines()[0][:200] if text else type(error).__name__
         raise UserError(

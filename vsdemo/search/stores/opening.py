@@ -36,14 +36,14 @@ def build(folder: Path, to: str, score: Score, progress: Progress, index: str = 
         folder: The folder of the embeddings.
         to: "usearch", or the address of a collection in Milvus.
         score: The score of their model.
-        progress: Called with the numbers of photos that are in the store, and of all.
+        progress: Called with the number of photos in the store and the total.
         index: Kind of index of Milvus; its own choice by default.
 
     Returns:
         The address of the store.
 
     Raises:
-        UserError: It cannot be written or reached, or `to` is no such store.
+        UserError: It cannot be written or reached, or `to` is not such a store.
     """
     if to.startswith(MILVUS):
         from vsdemo.search.stores import milvus

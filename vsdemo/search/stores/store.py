@@ -20,7 +20,7 @@ CANDIDATES = 100  # at least, whatever the number of results
 
 
 class About(BaseModel, frozen=True):
-    """What the embeddings of a store are of.
+    """Where the embeddings of a store come from.
 
     Attributes:
         checkpoint: Name of the checkpoint.
@@ -36,14 +36,14 @@ class About(BaseModel, frozen=True):
 
 
 class Candidates(NamedTuple):
-    """Photos among which the best are sought.
+    """Photos among which the best are looked for.
 
     Attributes:
         numbers: (C,) their numbers in the store, int64.
         x: (C, D) their embeddings.
         is_best: Whether they are the best by the score itself.
-        similarity: No other photo is as similar to the query as this by the metric of the score;
-            None if that is not known.
+        similarity: Upper bound on the similarity of all other photos to the query, by the metric of
+            the score; None if that is not known.
     """
 
     numbers: np.ndarray
@@ -68,10 +68,10 @@ class StoreResult(NamedTuple):
 
 
 class Store(Protocol):
-    """Embeddings of photos, and what is known of each photo.
+    """Embeddings of photos, and what is known about each photo.
 
     Attributes:
-        about: What the embeddings are of.
+        about: Where the embeddings come from.
     """
 
     about: About
@@ -79,12 +79,12 @@ class Store(Protocol):
     def candidates(
         self, query: Tensor, score: Score, count: int, conditions: PhotoFilter
     ) -> Candidates:
-        """Return about as many candidates for the best photos as wanted, fewer if there are fewer.
+        """Return about `count` candidates for the best photos, fewer if there are not so many.
 
         Args:
             query: A sentence's embedding, (D,).
             score: The score that they are ranked by later.
-            count: How many.
+            count: How many candidates.
             conditions: What the photos must meet.
 
         Raises:
@@ -134,7 +134,7 @@ def search_store(
 def _is_certain(
     candidates: Candidates, query: Embeddings, score: Score, best: Tensor, k: int
 ) -> bool:
-    """Return whether no photo that is no candidate can be among the k best."""
+    """Return whether no photo outside the candidates can be among the k best."""
     if candidates.is_best:
         return True
     if candidates.similarity is None or len(best) < k:

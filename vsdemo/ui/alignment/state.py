@@ -68,7 +68,7 @@ class AlignState:
 
     @property
     def summary(self) -> str:
-        """How many phrases have a region, and by which model; none of function words."""
+        """How many phrases have a region, not counting function words, and by which model."""
         if self.alignment is None:
             return ""
         phrases = self.alignment.content_fragments

@@ -154,7 +154,7 @@ class AlignTab:
             yield from self._align(_with_sentence(state, text))
 
     def correct(self, state: AlignState | None, event: gr.EventData) -> Updates:
-        """Align the sentence with the clicked word in the place of an unread one."""
+        """Align the sentence after replacing an unread word with the clicked one."""
         if state is not None:
             named = yield from self._aligner(state)
             unread = named.reader.unread_words(state.text)
@@ -263,7 +263,7 @@ class AlignTab:
 
 
 def _number(gallery: CaptionSet, photo: int) -> int:
-    """Return the number of a photo; that of the last one if there are not so many."""
+    """Return the number of a photo; that of the last one if it is too high."""
     return min(photo, len(gallery.photos) - 1)
 
 

@@ -1,6 +1,6 @@
 """What the tab Align shows, as values of its templates.
 
-Everything is grey but what is related to the selection, at first the phrase with the highest score.
+All is grey except what is related to the selection, at first the phrase with the highest score.
 `align.js` reads the record in `data-alignment`, and `data-word`, `data-fragment` and `data-region`
 of the elements that can be selected.
 """
@@ -214,7 +214,7 @@ def relation(label: str) -> str:
 
 
 def fragment_rows(alignment: Alignment) -> list[FragmentRow]:
-    """Return a row for each fragment, but for those with function words."""
+    """Return a row for each fragment, except those with function words."""
     by_region = marks(alignment)
     best = alignment.best_fragment
     max_score = 0.0 if best is None else max(alignment.scores[best])

@@ -50,7 +50,7 @@ class Endpoint:
 
 
 class Endpoints:
-    """The endpoints over a library. Computing happens in threads of their own."""
+    """The endpoints over a library. They compute in separate threads."""
 
     def __init__(self, library: Library) -> None:
         self.library = library

@@ -47,7 +47,7 @@ class NoParameters(Request):
 
 
 class PagedRequest(Protocol):
-    """A request that has its results page by page."""
+    """A request whose results come page by page."""
 
     @property
     def k(self) -> int:

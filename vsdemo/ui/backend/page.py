@@ -148,7 +148,7 @@ class BackendPage:
     def correct(
         self, shown: Shown | None, model: str, gallery: str, k: int, event: gr.EventData
     ) -> Updates:
-        """Search for the sentence with the clicked word in the place of an unread one."""
+        """Search for the sentence after replacing an unread word with the clicked one."""
         if shown is None:
             return
         unread = view.unread_words(shown.answer)
@@ -205,7 +205,7 @@ class BackendPage:
 
 @contextmanager
 def _for_visitors() -> Iterator[None]:
-    """Say that the other app does not answer, without its address, which the log has."""
+    """Say that the other app does not answer; its address is only in the log."""
     try:
         yield
     except NoAnswer as error:
@@ -216,7 +216,7 @@ def _for_visitors() -> Iterator[None]:
 def _setting(label: str, choice: tuple[str, str]) -> gr.Dropdown:
     """Return a menu that gets its choices when the page loads.
 
-    The other app checks the value: this one may have been started again since it was offered.
+    The other app checks the value: this one may have been restarted since it was offered.
     """
     return gr.Dropdown(
         [choice],

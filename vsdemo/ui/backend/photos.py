@@ -1,4 +1,4 @@
-"""Passes on the photos of an app that answers for this one, so that pages contact one host."""
+"""Passes on the photos of an app that answers for this one, so that pages contact only one host."""
 
 from __future__ import annotations
 

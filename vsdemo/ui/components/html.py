@@ -16,12 +16,12 @@ from vsdemo.core.paths import printable
 from vsdemo.ui.components.templates import render
 
 PhotoAddress = Callable[[int, str], str]  # (number of a photo, "small" or "large") -> its address
-ADDRESSES = count()  # tells an address that Gradio sends twice from a new one
+ADDRESSES = count()  # distinguishes an address that Gradio sends twice from a new one
 PhotoText = Callable[[int], str]  # number of a photo -> its alternative text
 
 
 class Meaning(Protocol):
-    """What scores mean: those of a model, or of a query of several parts."""
+    """What the scores of a model, or of a query of several parts, mean."""
 
     @property
     def unit(self) -> str:
@@ -114,8 +114,8 @@ class Address:
         """Return the address for the page.
 
         Args:
-            restored: How often Back or Forward had been used when the answer began that the address
-                belongs to. The page does not follow the address of an earlier answer.
+            restored: How often Back or Forward had been used when the answer with this address
+                began. The page does not follow the address of an earlier answer.
         """
         return render(
             "components/address.html",

@@ -16,7 +16,7 @@ def clickable_html(elem_id: str, value: str = "", **options: Any) -> gr.HTML:
 
 
 def image_text_html(image: str) -> gr.HTML:
-    """Return what gives the image of a `gr.Image` its alternative text.
+    """Return a widget that gives the image of a `gr.Image` its alternative text.
 
     Args:
         image: The elem_id of the image.
@@ -26,12 +26,12 @@ def image_text_html(image: str) -> gr.HTML:
 
 
 def address_html() -> gr.HTML:
-    """Return what keeps the address bar up to date; Back and Forward report a `select` event."""
+    """Return a widget for the address bar; Back and Forward report a `select` event."""
     return gr.HTML(elem_id="address", js_on_load=FOLLOW_ADDRESS, padding=False)
 
 
 def programs_html() -> gr.HTML:
-    """Return what shows how a program gets the same; it is placed on the page later."""
+    """Return a widget that shows how programs get the same; it is placed on the page later."""
     on_load = "vsdemo.showPrograms(element, watch)"
     return gr.HTML("", elem_id="programs", js_on_load=on_load, padding=False, render=False)
 

@@ -16,7 +16,7 @@ MAX_WORDS = 3  # with words to try
 
 @dataclass(frozen=True)
 class Correction:
-    """A button that puts a known word in the place of another one.
+    """A button that replaces a word with a known one.
 
     Attributes:
         old: The word of the sentence.

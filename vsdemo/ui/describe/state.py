@@ -23,7 +23,7 @@ class DescribeState:
         photo: Number of the photo in the gallery; None for an upload.
         upload: File of a visitor's photo.
         sentences: The sentences on the page.
-        typed: Sentences of the visitor, to be ranked in the place of others.
+        typed: Sentences of the visitor, to be ranked instead of others.
         selection: What the visitor has selected.
     """
 
@@ -43,7 +43,7 @@ class DescribeState:
 
     @property
     def call(self) -> ProgramCall | None:
-        """What a program would ask for; none ranks sentences of its own."""
+        """What a program would ask for; None if the visitor has typed sentences to rank."""
         if self.typed:
             return None
         return ProgramCall(

@@ -51,7 +51,7 @@ def _uploaded_path(self: gr.Image, payload: ImageData | None) -> str | None:
     return payload.path
 
 
-# For a class that is declared the usual way, Gradio writes a .pyi beside this file at every start.
+# For a class that is declared the usual way, Gradio writes a .pyi next to this file at every start.
 PhotoInput = ABCMeta.__new__(
     type(gr.Image),
     "PhotoInput",

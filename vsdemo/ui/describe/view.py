@@ -1,4 +1,4 @@
-"""What the tab Describe shows beside the components that it shares with other tabs."""
+"""What the tab Describe shows besides the components that it shares with other tabs."""
 
 from __future__ import annotations
 

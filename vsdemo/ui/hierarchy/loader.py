@@ -80,7 +80,7 @@ class HierarchyGallery:
         return result
 
     def reach(self, node: Node) -> tuple[HierarchyGallery, Entailments | None]:
-        """Return what a visitor sees from a node: in place of earlier additions, what follows.
+        """Return what a visitor sees from a node: what follows from it replaces earlier additions.
 
         Returns:
             The hierarchy with the sentences that follow from a sentence, or from the nearest
@@ -127,9 +127,9 @@ class Hierarchies:
     def get(self, key: HierarchyKey) -> Pending[HierarchyGallery]:
         """Return the hierarchy of a model and gallery, or of concepts.
 
-        In the place of a model without an order, the best one for the gallery whose order has
-        limits is used; also in the place of one that was trained for an order without known
-        limits. If there is none, an order without limits is used.
+        A model without an order, or one trained for an order whose limits are not known, is
+        replaced by the best model for the gallery whose order has limits. If there is none, an
+        order without limits is used.
         """
         with self._lock:
             pending = self._hierarchies.get(key)
@@ -204,7 +204,7 @@ def _ordered_reader(
         ranked: All models, the best first.
 
     Returns:
-        The model, it itself, and why it is not the chosen one; empty if it is.
+        The key of the model, its reader, and why it is not the chosen one; empty if it is.
 
     Raises:
         UserError: The chosen model cannot be loaded, or no model has an order.
@@ -239,7 +239,7 @@ def _load_concepts() -> HierarchyGallery:
         try:
             reader = Reader(folder)
             return HierarchyGallery(folder.name, folder, reader, hierarchies.from_concepts(reader))
-        except UserError as error:  # a damaged checkpoint; another one may be whole
+        except UserError as error:  # a damaged checkpoint; another one may be intact
             problem = error
     raise problem
 

@@ -20,7 +20,7 @@ from vsdemo.ui.hierarchy.map import to_json
 from vsdemo.ui.hierarchy.state import HierarchyState
 
 MAX_TEXTS, MAX_PHOTOS = 7, 12  # listed above or below
-FEW_TEXTS = 3  # of an order that was not trained and has no limit, as later ones are rarely true
+FEW_TEXTS = 3  # for an untrained order without limits, as later ones are rarely true
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def unread_words(gallery: HierarchyGallery, node: Node) -> list[UnreadWord]:
 
 
 def source(gallery: HierarchyGallery) -> str:
-    """Return which model the order is of, and how far a listed step may violate it."""
+    """Return which model the order belongs to, and how far a listed step may violate it."""
     hierarchy = gallery.hierarchy
     text = f"By {gallery.name}, over {len(hierarchy):,} items."
     if not hierarchy.has_limits:

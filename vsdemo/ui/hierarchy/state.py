@@ -41,7 +41,7 @@ class HierarchyState:
         node: The node on the page; None until it is there.
         upload: File of a visitor's photo.
         trail: Item numbers from the root to the node, without it.
-        additions: What the visitor's hierarchy has at its end, beside the items of all visitors.
+        additions: What the visitor's hierarchy has at its end, after the items of all visitors.
         selection: What the visitor has selected.
     """
 

@@ -36,7 +36,7 @@ ABOUT_MAP = (
 )
 GALLERY, CONCEPTS = "Photos and sentences", "Concepts of WordNet"
 FIRST_TEXT, FIRST_CONCEPT = "an animal", "dog"
-FIRST_SENTENCE = "a brown dog runs"  # without limits only what follows from a sentence is true
+FIRST_SENTENCE = "a brown dog runs"  # without limits, only what follows from a sentence is true
 SIDE = 1280  # pixels
 
 
@@ -162,7 +162,7 @@ class HierarchyTab:
             yield update
 
     def correct(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
-        """Go to the sentence with the clicked word in the place of an unread one."""
+        """Go to the sentence after replacing an unread word with the clicked one."""
         if state is not None and state.node is not None:
             gallery = yield from self._hierarchy(state)
             unread = navigation.unread_words(gallery, state.node)
@@ -284,7 +284,7 @@ class HierarchyTab:
         return images.addresses(self.library.galleries[state.gallery].token)
 
     def _photo_address(self, state: HierarchyState, gallery: HierarchyGallery) -> str:
-        """Return the address of the node's photo; empty if the node is no photo."""
+        """Return the address of the node's photo; empty if the node is not a photo."""
         node = state.node
         if node is None or node.kind != PHOTO:
             return ""

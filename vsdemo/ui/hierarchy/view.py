@@ -96,7 +96,7 @@ def steps(
 def violation_bars(violations: Sequence[float], limit: float) -> list[Bar]:
     """Return a bar for each violation: full at 0, short at the limit, or at the largest one.
 
-    None is empty, as all that is listed holds.
+    No bar is empty, as all listed items hold.
     """
     largest = (max(violations, default=0) if isinf(limit) else limit) or 1
     return [

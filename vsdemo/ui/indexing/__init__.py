@@ -1,1 +1,1 @@
-"""Indexing of folders in the app: a panel beside the gallery, on a person's own machine only."""
+"""Indexing of folders in the app: a panel next to the gallery, only on the user's own machine."""

@@ -17,7 +17,7 @@ from vsdemo.core.paths import printable, to_path
 
 MAX_SHOWN = 200  # subfolders
 MAX_COUNTED = 1000  # photos of a folder
-COUNT_SECONDS = 0.3  # that counting the photos of all subfolders may take
+COUNT_SECONDS = 0.3  # for counting the photos of all subfolders
 DRIVES = ("media/*", "media/*/*", "run/media/*/*", "mnt/*", "Volumes/*")  # below the root
 
 
@@ -42,7 +42,7 @@ class FolderList:
 
     Attributes:
         folder: The folder.
-        start: With what the names of the subfolders begin; empty for all of them.
+        start: What the names of the subfolders begin with; empty for all of them.
         places: Where photos are on most machines, and drives.
         above: The folder above; None at the root.
         subfolders: The first subfolders by name, without hidden ones.

@@ -52,7 +52,7 @@ class Indexing:
 
     Attributes:
         library: Models, galleries and engines.
-        job: The run that is going on, or the last one; None before the first.
+        job: The current or the last run; None before the first.
     """
 
     def __init__(self, library: Library) -> None:
@@ -87,7 +87,7 @@ class Indexing:
         self.start(Catalog(name).folder, name)
 
     def stop(self) -> None:
-        """Stop the run that is going on; what is done is kept."""
+        """Stop the current run; what is done is kept."""
         if self.job:
             self.job.stop()
 
@@ -101,7 +101,7 @@ class Indexing:
         self.library.renew_gallery(name)
 
     def key(self) -> str:
-        """Return the key of the gallery of the last run; empty if it has brought none."""
+        """Return the key of the gallery of the last run; empty if it has none."""
         galleries = self.library.galleries.values()
         name = self.job.name if self.job else ""
         return next((gallery.key for gallery in galleries if gallery.name == name), "")

@@ -1,4 +1,4 @@
-"""An indexing run of the app: `python -m vsdemo index` as a process of its own.
+"""An indexing run of the app: `python -m vsdemo index` as a separate process.
 
 So it takes nothing from the threads that answer pages. It has a low priority, and it ends when the
 app ends, however that happens: what is stored by then is kept.
@@ -23,7 +23,7 @@ from typing import Any
 from vsdemo.search.indexing import FIRST_PART, READING, IndexSummary
 from vsdemo.training.jobs.processes import environment
 
-NICENESS = 10  # more than that of the app
+NICENESS = 10  # added to that of the app
 GRACE = 60  # seconds that a run has to store what is done before it is killed
 MIN_SECONDS = 3.0  # of reading before the remaining time is estimated
 PREFIX = "vsdemo: "  # of the one sentence about an error
@@ -42,9 +42,9 @@ class IndexJob:
         on_end: Called when the run has ended.
 
     Attributes:
-        number: Tells runs apart.
-        folder: As the argument.
-        name: As the argument.
+        number: Distinguishes runs.
+        folder: The folder of photos.
+        name: Name of the index.
         stage: What it does.
         done: Photos that are done in this stage.
         total: All photos of this stage; 0 while that is unknown.
@@ -110,7 +110,7 @@ class IndexJob:
 
     def _follow(self) -> None:
         """Read what the process prints until it has ended."""
-        lines: deque[str] = deque(maxlen=20)  # that are no progress
+        lines: deque[str] = deque(maxlen=20)  # that are not progress
         assert self._child.stdout
         try:
             with self._child.stdout as output:

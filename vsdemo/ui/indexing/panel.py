@@ -43,7 +43,7 @@ class Indexed:
 
     Attributes:
         gallery: Its key.
-        number: Tells choices of the same gallery apart.
+        number: Distinguishes choices of the same gallery.
     """
 
     gallery: str
@@ -53,8 +53,8 @@ class Indexed:
 class IndexPanel:
     """The widgets of the panel, and their callbacks.
 
-    The page follows a run while it goes on, also if it was loaded since; without one it does no
-    work.
+    The page follows a run while it goes on, even if it was loaded after its start; without a run it
+    does no work.
 
     Args:
         indexing: The indexes of the app.

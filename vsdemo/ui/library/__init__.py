@@ -179,7 +179,7 @@ class Library:
             status: A new status, to which the function reports where it takes long.
             function: The function.
             *args: Its arguments.
-            keep: Let it end, also if no page wants its result any more.
+            keep: Let it finish, even if no page wants its result any more.
         """
         pending: Pending[T] = Pending(status, keep=keep)
         self._start(pending, function, *args)
@@ -217,7 +217,7 @@ class Library:
         Args:
             model: Key of the model.
             gallery: Key of the gallery.
-            keep: Load it to the end, also if no page wants it any more.
+            keep: Load it to the end, even if no page wants it any more.
         """
         _find(model, self.models)
         _find(gallery, self.galleries)
@@ -267,7 +267,7 @@ class Library:
         return [engine.future for engine in engines if not engine.future.done()]
 
     def default_model(self, gallery: str) -> str:
-        """Return the model to begin with in a gallery, whose files are whole.
+        """Return the model to begin with in a gallery; its files are intact.
 
         See `offers.default_offer`.
         """
@@ -282,7 +282,7 @@ class Library:
         return next(iter(self.models))
 
     def measure(self, gallery: str) -> Pending[None]:
-        """Measure the rates that are unknown, of image networks that a gallery may need."""
+        """Measure the unknown rates of image networks that a gallery may need."""
         chosen = _find(gallery, self.galleries)
         with self._lock:
             pending = self._measurements.get(gallery)
@@ -295,7 +295,7 @@ class Library:
             return pending
 
     def known_examples(self, model: str, gallery: str) -> tuple[str, ...]:
-        """Return sentences to try that a model answers rightly in a gallery, as far as known now.
+        """Return sentences to try that a model answers correctly in a gallery, as far as known now.
 
         Those of shipped models are stored for some galleries; others are checked as soon as the
         engine is loaded.
@@ -322,7 +322,7 @@ class Library:
         return {photo.name for photo in partial.photos} if partial else set()
 
     def wait_for_examples(self, model: str, gallery: str) -> tuple[str, ...]:
-        """Return `known_examples`; of a loaded engine, wait for the check for a few seconds."""
+        """Return `known_examples`; if an engine is loaded, wait a few seconds for its check."""
         known = self.known_examples(model, gallery)
         pending = self._examples.get((model, gallery))
         if not known and pending is not None:
@@ -381,9 +381,9 @@ class Library:
         self._captions.pop(key, None)
 
     def ranked(self, gallery: str | None = None) -> list[str]:
-        """Return the names of the models, the most useful for a gallery first, or for any.
+        """Return the names of the models, the most useful for a gallery (or for any) first.
 
-        A training that ended just now is not among them yet.
+        A training that has just ended is not among them yet.
         """
         dataset = None if gallery is None else _find(gallery, self.galleries).name
         names = [name for name in rank_models(dataset) if name in self.models]
@@ -458,7 +458,7 @@ class Library:
         return engine
 
     def _check(self, model: str, engine: Engine, gallery: Gallery) -> tuple[str, ...]:
-        """Find out from which score on a photo matches, then which examples are answered rightly.
+        """Find out from which score a photo matches, then which examples are answered correctly.
 
         Both take up to seconds, so the first answer does not wait for them.
         """

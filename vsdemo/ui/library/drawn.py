@@ -39,7 +39,7 @@ class DrawnPhotos:
 
     Args:
         photos: The gallery.
-        status: Of loading the engine.
+        status: Status of loading the engine.
         complete: Whether no photo is missing.
 
     Attributes:
@@ -53,7 +53,7 @@ class DrawnPhotos:
         self.complete = complete
 
     def pause(self) -> None:
-        """Let drawing wait until the next photos are wanted, for it would compete for the cores.
+        """Let drawing wait until the next photos are wanted, as it would compete for the cores.
 
         Raises:
             Cancelled: Nobody wants the engine any more.

@@ -56,11 +56,10 @@ def rank_models(dataset: str | None) -> dict[str, Path]:
     """Return the checkpoints of photos by name, the most useful for a data set first.
 
     Checkpoints that were trained on `dataset` come first, then those whose image network is
-    available, then models of open_clip, which have seen most, then those of larger data sets (in
-    the order of `datasets.DATASETS`), then those that
-    look at a photo once instead of ten times, so that the first search does not take minutes, then
-    those with the better rsum on dev. A name is that of the folder, with its parent's where several
-    folders have the same one.
+    available, then models of open_clip, which have seen the most, then those of larger data sets
+    (in the order of `datasets.DATASETS`), then those that look at a photo once instead of ten
+    times, so that the first search does not take minutes, then those with the better rsum on dev. A
+    name is that of the folder, with its parent's if several folders have the same one.
     """
     folders = [folder for folder in available() if _uses_photos(folder)]
     folders.sort(key=lambda folder: _sort_key(folder, dataset), reverse=True)

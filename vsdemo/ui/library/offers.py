@@ -1,6 +1,6 @@
 """The models that a gallery can be searched with: what each one is, and what it costs.
 
-The state of a model is asked of the same code as the engine uses (checkpoint, image network, keys
+The state of a model comes from the same code that the engine uses (checkpoint, image network, keys
 of cached features), without loading any weights.
 """
 
@@ -28,7 +28,7 @@ from vsdemo.vision import features
 from vsdemo.vision.crops import CROPS
 from vsdemo.vision.features import PROBE, FeatureCache
 
-Networks = dict[tuple[str, str], "Network"]  # backbone and crops -> what is known of its features
+Networks = dict[tuple[str, str], "Network"]  # backbone and crops -> facts about its features
 
 
 class State(Enum):
@@ -49,13 +49,13 @@ class ModelOffer:
     Attributes:
         key: Name of the model in the app.
         state: What choosing it costs.
-        kind: What it does, in plain words; empty if unknown, as all others below.
+        kind: What it does, in plain words; empty if unknown, like all others below.
         paper: Authors of the paper.
         year: Year of the paper.
         dataset: Name of the data set that it was trained on.
         network: Its image network, and how it looks at a photo.
-        effort: How much its network reads of a photo, in squares of its usual size: what a photo
-            costs where nothing was measured.
+        effort: How much its network reads of a photo, in squares of its usual size; stands for the
+            cost of a photo where nothing was measured.
         quality: How good it is, in one figure.
         licence: How its weights may be used.
         photos: Photos of the gallery without cached features.
@@ -216,13 +216,13 @@ def group_offers(offers: Sequence[ModelOffer], gallery: Gallery) -> list[OfferGr
 def default_offer(groups: Sequence[OfferGroup]) -> str | None:
     """Return the key of the model to begin with; None if none is available.
 
-    It is the first model that is ready in a group that fits the gallery: of the gallery's own data
-    set before others, the best one first. If none is ready, it is one that will be soon: that
-    whose network reads least of a photo, and of these the first one. (How long that takes is not
-    known on a new machine.) If no model fits, the same holds for all groups.
+    It is the first model that is ready in a group that fits the gallery: models of the gallery's
+    own data set come before others, and better models first. If none is ready, it is one that soon
+    will be: the one whose network reads least of a photo, or the first of several. (How long that
+    takes is not known on a new machine.) If no model fits, the same holds for all groups.
 
-    Models of open_clip that come first leave no others: in photos of one's own they find so much
-    more that they are worth the wait.
+    If a model of open_clip comes first, only such models are considered: in the user's own photos
+    they find so much more that they are worth the wait.
     """
     usable = [group for group in groups if any(offer.can_be_chosen for offer in group.offers)]
     usable = [group for group in usable if group.fits] or usable
@@ -258,7 +258,7 @@ def _best_first(offers: Iterable[ModelOffer]) -> tuple[ModelOffer, ...]:
     """Return models by quality; those without a figure come last.
 
     Figures of different data sets are not compared: larger data sets come first, in the order of
-    `datasets.DATASETS`. Models of open_clip, which name none, have seen most.
+    `datasets.DATASETS`. Models of open_clip, which name none, have seen the most.
     """
     known = ["", *datasets.DATASETS]
 
@@ -316,7 +316,7 @@ def _quality(spec: Spec, folder: Path) -> Quality | None:
 
 
 def _network(spec: Spec, keys: Sequence[str], networks: Networks) -> Network:
-    """Return what is known of the features that a model needs.
+    """Return what is known about the features that a model needs.
 
     Raises:
         UserError: They are not available.
@@ -346,7 +346,7 @@ def _with_state(
 
     Args:
         offer: The model.
-        network: Of the features that it needs.
+        network: What is known about the features that it needs.
         engine: Its engine, if that was wanted before.
         drawing: Seconds that generating missing photos takes first; None if unknown.
     """

@@ -26,7 +26,7 @@ class Status:
 
     Args:
         label: What the app is doing.
-        slots: How much long work may be done at once.
+        slots: How many pieces of long work may run at once.
 
     Attributes:
         label: What the app is doing.
@@ -135,7 +135,7 @@ class Pending(Generic[T]):
 
     @property
     def failed(self) -> bool:
-        """Whether to start again: it was cancelled, or its cause may be gone since."""
+        """Whether to start again: it was cancelled, or the cause of its error may be gone now."""
         if self.future.done():
             return self.future.exception() is not None
         return self.status.cancelled.is_set()

@@ -14,7 +14,7 @@ from vsdemo.ui.library import Library
 from vsdemo.ui.library.offers import State
 from vsdemo.ui.models import view
 
-CHANNEL = "models"  # of requests that fill the panel
+CHANNEL = "models"  # channel of requests that fill the panel
 TICK = 1  # seconds between two updates of an open panel
 
 
@@ -97,7 +97,7 @@ class ModelMenu:
         """Return the key of the clicked model.
 
         Raises:
-            UserError: The page sent something else than a model that can be chosen.
+            UserError: The page sent something other than a model that can be chosen.
         """
         name = callbacks.event_data(event).get("name")
         if not isinstance(name, str) or name not in self.library.models:

@@ -17,7 +17,7 @@ class ProgramCall:
         endpoint: Name of the endpoint, which is that of the command too.
         texts: Sentences by parameter.
         photo: Number of a photo in the gallery, or OWN_PHOTO; None without a photo.
-        is_mixed: Whether the photo is one of a list, beside the sentence.
+        is_mixed: Whether the photo is one of a list, in addition to the sentence.
         model: Key of the model; empty if the endpoint takes none.
         gallery: Key of the gallery.
         takes_gallery: Whether the endpoint searches the gallery.

@@ -1,4 +1,4 @@
-"""The offer of CLIP beside the results in photos of the visitor's own."""
+"""The offer of CLIP next to the results in the visitor's own photos."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Stage(Enum):
 
 
 class ClipOffer:
-    """A line with one button, as long as CLIP is not here.
+    """A line with one button, as long as CLIP is not available.
 
-    What it starts is the download of the panel "More". Nothing is asked of any host before.
+    It starts the same download as the panel "More". Before that, no host is contacted.
 
     Args:
         context: What the tabs share.
@@ -55,7 +55,7 @@ class ClipOffer:
 
     @property
     def model(self) -> str | None:
-        """Key of the model that the download brings; None as long as it is not here."""
+        """Key of the model that the download brings; None as long as it is not available."""
         folder = pretrained.fetched_folder(fetch.find_download(CLIP))
         models = self.library.models.items()
         return next((key for key, checkpoint in models if checkpoint == folder), None)
@@ -65,7 +65,7 @@ class ClipOffer:
         inputs = [context.gallery, context.model, self.followed]
         buttons = [self.fetch, self.cancel, self.search]
         outputs = [self.row, self.line, *buttons, self.timer, self.followed]
-        # The first one also tells that the page is loaded.
+        # The first one also shows that the page is loaded.
         for changed in (context.fetched.change, context.gallery.change, context.model.change):
             changed(self.update, inputs, outputs, **LATEST)
         self.timer.tick(self.update, inputs, outputs, **QUIET)

@@ -39,7 +39,7 @@ class FilterPanel:
 
     def __init__(self) -> None:
         with gr.Accordion("Filters", open=False, elem_classes="filters") as self.panel:
-            # Of photos that are not indexed nothing is known but what they look like.
+            # Nothing is known about photos that are not indexed except what they look like.
             with gr.Row(visible=False, elem_classes="conditions") as self.known:
                 self.folder = gr.Dropdown([(ANY, "")], value="", label="Folder", min_width=160)
                 self.camera = gr.Dropdown([(ANY, "")], value="", label="Camera", min_width=160)

@@ -41,7 +41,7 @@ class MapRecord:
         key: Identifies the map; the page keeps the positions of a key.
         source: Address of a photo, with {number} in place of its number.
         highlighted: Numbers of the photos to highlight while none are selected.
-        chosen: Number of the photo with a ring.
+        chosen: Number of the photo with a ring around it.
         selected: Numbers of the photos of a selected area; None without a selection.
     """
 

@@ -81,7 +81,7 @@ class GalleryMaps:
 class MapPanel:
     """The panel; it draws the map only while it is open.
 
-    A click on a photo is a `select` event of `map`, as of the grid of photos.
+    A click on a photo is a `select` event of `map`, like one in the grid of photos.
 
     Attributes:
         map: The widget.

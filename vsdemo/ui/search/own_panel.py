@@ -1,4 +1,4 @@
-"""The panel with saved searches and labels of an index, on one's own machine only."""
+"""The panel with saved searches and labels of an index, only on the user's own machine."""
 
 from __future__ import annotations
 
@@ -84,11 +84,11 @@ class OwnPanel:
         return [self.panel, self.note, self.saved, self.name, self.label]
 
     def hide(self) -> Update:
-        """Hide the panel until it is known what is kept of a gallery."""
+        """Hide the panel until it is known what the user keeps of a gallery."""
         return {self.panel: gr.update(visible=False)}
 
     def show(self, gallery: Gallery) -> Update:
-        """Offer what the user keeps of a gallery; of others, hide the panel."""
+        """Offer what the user keeps of a gallery; hide the panel for other galleries."""
         kept = annotations_of(gallery)
         if kept is None:
             return {self.panel: gr.update(visible=False)}

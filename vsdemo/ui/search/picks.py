@@ -50,7 +50,7 @@ def export(
 
     Args:
         gallery: Their gallery.
-        ranking: The results on the page, whose ranks and scores a table has.
+        ranking: The results on the page, whose ranks and scores go into a table.
         numbers: Their numbers.
         form: A value of `ExportForm`.
         status: Where the progress is reported.

@@ -1,4 +1,4 @@
-"""What narrows a search down beside its sentence and photo: conditions, order, groups, weights."""
+"""What narrows down a search besides its sentence and photo: conditions, order, groups, weights."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Refinement:
     Attributes:
         conditions: Conditions on the photos.
         order: Which photos come first.
-        groups_copies: Show one of photos that are nearly the same.
-        photo_weight: How much the photo of the query counts beside its sentence.
+        groups_copies: Show only one of several nearly identical photos.
+        photo_weight: How much the photo of the query counts compared with its sentence.
         within: Numbers of the photos that are searched, such as a region of the map; None for all.
         label: Name of a label that the photos should have; empty for none.
-        is_unsure: Show the photos of which it is least sure that they have the label.
+        is_unsure: Show the photos for which it is least certain whether they have the label.
     """
 
     conditions: PhotoFilter = field(default_factory=PhotoFilter)
@@ -49,7 +49,7 @@ class Refinement:
 
     @property
     def address(self) -> dict[str, str]:
-        """The parts of the page's address; those that are as always are left out."""
+        """The parts of the page's address; default values are left out."""
         default = Refinement()
         values = self.conditions.model_dump(mode="json", exclude_defaults=True)
         result = {name: str(value) for name, value in values.items()}
@@ -63,7 +63,7 @@ class Refinement:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of a request to the API; those that are as always are left out."""
+        """The parameters of a request to the API; default values are left out."""
         default = Refinement()
         conditions = self.conditions.model_dump(mode="json", exclude_defaults=True)
         result: dict[str, Any] = {"conditions": conditions} if conditions else {}
@@ -77,7 +77,7 @@ class Refinement:
 
     @classmethod
     def from_address(cls, value: Callable[[str], str | None]) -> Refinement:
-        """Return what an address says; values that are not valid are as always.
+        """Return what an address says, with defaults for values that are not valid.
 
         Args:
             value: Returns a part of the address by its name.

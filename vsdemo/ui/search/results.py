@@ -53,7 +53,7 @@ class ShownResult:
     is_nearest: bool
 
     def cards(self, start: int, count: int, chosen: int | None = None) -> list[html.PhotoCard]:
-        """Return `count` photos from the one at `start` on."""
+        """Return `count` photos, starting with the one at `start`."""
         cards = html.hit_cards(
             self.ranking.hits(start, count),
             self.ranking,
@@ -127,7 +127,7 @@ def routes() -> list[Route]:
 
 
 async def _cards(result: ShownResult, request: Request) -> Response:
-    """Return cards as HTML: those from `start` on, at most `count`."""
+    """Return cards as HTML, starting at `start`, at most `count` of them."""
     start, count = (_number(request.query_params.get(name)) for name in ("start", "count"))
     cards = result.cards(start, min(count, MAX_CARDS))
     content = render(

@@ -1,4 +1,4 @@
-"""Saved searches as what the tab shows, and the other way round."""
+"""Converts saved searches to what the tab shows, and back."""
 
 from __future__ import annotations
 

@@ -13,12 +13,12 @@ from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
 from vsdemo.ui.search.refinement import Refinement
 from vsdemo.ui.tabs import OWN, SIMILAR, Selection
 
-SHARE = 100  # one of so many photos is highlighted on the map
+SHARE = 100  # the map highlights one in so many photos
 
 
 @dataclass(eq=False)
 class Ongoing:
-    """A search that is repeated as more photos are there.
+    """A search that is repeated as more photos become available.
 
     Attributes:
         hits: The newest results that are on the page.
@@ -47,7 +47,7 @@ class SearchState:
         browsed: How many photos of the gallery are on the page where there are no hits.
         photo: Number of the large photo; None for the first.
         selection: What the visitor has selected.
-        ongoing: The search that these results are of.
+        ongoing: The search that these results belong to.
     """
 
     text: str

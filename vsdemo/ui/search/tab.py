@@ -190,7 +190,7 @@ class SearchTab:
 
         Args:
             state: What to search for.
-            query: What is typed; it is replaced only if it differs, as a visitor may type on.
+            query: What is typed; it is replaced only if it differs, as a visitor may go on typing.
         """
         since = monotonic()
         photos = self.library.photos(state.gallery)
@@ -501,7 +501,7 @@ class SearchTab:
         yield from self.run_other(text, state.model, state.gallery, state.k)
 
     def correct(self, state: SearchState | None, event: gr.EventData) -> Updates:
-        """Search for the sentence with the clicked word in the place of an unread one."""
+        """Search for the sentence after replacing an unread word with the clicked one."""
         if state is None:
             return
         engine = yield from self._next_engine(state)

@@ -26,7 +26,7 @@ MAX_TEXT = 120  # characters of a sentence in a note
 
 @dataclass(frozen=True)
 class OwnFile:
-    """The file of a photo of one's own.
+    """The file of one of the user's own photos.
 
     Attributes:
         facts: Its name and, if it is indexed, date, camera, place, size and caption.
@@ -56,7 +56,7 @@ def detail(
         text: Alternative text of the photo.
         bar: Its score for the query, if there is one.
         nearest: The nearest photos.
-        file: Its file, if it is a photo of the visitor's own.
+        file: Its file, if it is one of the visitor's own photos.
     """
     return render(
         "search/detail.html",
@@ -70,7 +70,7 @@ def detail(
 
 
 def own_file(gallery: Gallery, number: int) -> OwnFile | None:
-    """Return the file of a photo of one's own; None of a data set's photo."""
+    """Return the file of one of the user's own photos; None for a photo of a data set."""
     if not gallery.is_own:
         return None
     photo = gallery.photos[number]
@@ -123,7 +123,7 @@ def preparation(engine: Engine, state: SearchState, total: int, left: float | No
 
 
 def unread_words(engine: Engine, state: SearchState) -> list[UnreadWord]:
-    """Return the words of the sentences that the model has not learned; none of a photo."""
+    """Return the words of the sentences that the model has not learned; none for a photo."""
     texts = [str(term.source) for term in parse_terms(state.text)]
     return [word for text in texts for word in engine.unread_words(text)]
 
@@ -133,8 +133,8 @@ def summary(
 ) -> Markup:
     """Return how many photos were searched by which model, and whether any matches.
 
-    It belongs into the widget of the photos: a page that gets several updates at once may drop
-    one, and would name the model of other photos.
+    It belongs in the widget of the photos: a page that gets several updates at once may drop one,
+    and would name the model of other photos.
 
     Args:
         engine: The engine of the results.

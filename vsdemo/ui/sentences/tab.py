@@ -139,7 +139,7 @@ class SentencesTab:
             yield self._ask(replace(state, texts=(first, second)))
 
     def corrector(self, number: int) -> Callable[..., Updates]:
-        """Return a callback that puts the clicked word in the place of an unread one.
+        """Return a callback that replaces an unread word with the clicked one.
 
         Args:
             number: Which of the two sentences has the word, 0 or 1.

@@ -33,7 +33,7 @@ from vsdemo.vision.backbones import BACKBONES, is_available
 
 BASIC = ("epochs", "batch_size", "learning_rate", "dim", "margin", "seed")  # changed most often
 CODE = Path(__file__).with_name("form.js")
-MAX_LENGTH = 100  # of the reported settings, and of a name or a value
+MAX_LENGTH = 100  # number of reported settings, and characters of a name or a value
 MISSING = "The weights of this default are missing: choose another network or fetch them first."
 STALE = "The form is out of date; reload the page."
 Control = Literal["select", "checkbox", "number", "text"]
@@ -52,7 +52,7 @@ class FormField:
         is_fixed: Whether only one value is valid.
         minimum: Least valid number.
         maximum: Largest valid number.
-        step: Distance of valid numbers.
+        step: Distance between valid numbers.
         valid: Which numbers are valid; shown while the input is invalid.
         warning: Why the default cannot be used; empty if it can.
     """

@@ -48,7 +48,7 @@ class PlanPanel:
 
     Args:
         note: Where errors are shown; placed by this panel.
-        own: Returns the data sets of the user's own, photos with captions.
+        own: Returns the user's own data sets, photos with captions.
     """
 
     def __init__(self, note: gr.HTML, own: Callable[[], Sequence[str]] = tuple) -> None:

@@ -145,7 +145,7 @@ class TrainTab:
         own = {run.name for run in runs if trainings.may_change(run, visitor)}
         by_name = {run.name: run for run in runs}
         if current:
-            by_name.setdefault(current.name, current)  # also if its folder was removed
+            by_name.setdefault(current.name, current)  # even if its folder was removed
         shown = [by_name[name] for name in state.shown if name in by_name]
         if not state.shown:
             shown = [current] if current else runs[:1]
@@ -231,7 +231,7 @@ class TrainTab:
     def compare(
         self, state: TrainState, seen: Seen, event: gr.EventData, *, page: gr.Request
     ) -> Updates:
-        """Show one run more, or no longer, beside the others."""
+        """Add a run to those shown, or remove it from them."""
         visitor = _visitor(page)
         name = _clicked_run(event, visitor)
         if name in state.shown:

@@ -1,4 +1,4 @@
-"""What the tab Train shows beside its runs, as values of its templates."""
+"""What the tab Train shows besides its runs, as values of its templates."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def results(
         events: The events of the run.
         sentence: Number of the sentence.
         address: Addresses of photos.
-        keys: Content hashes of the photos that have addresses, by which one's own are found.
+        keys: Content hashes of the photos that have addresses, to find the user's own photos.
         is_alive: Whether the run is still training.
     """
     searches = [
@@ -86,7 +86,7 @@ def results(
 
 
 def thin_out(searches: Sequence[T]) -> list[T]:
-    """Return the first four, the last, and others at growing distances: most is learned early."""
+    """Return the first four, the last, and others at growing distances; most is learned early."""
     last = len(searches) - 1
     return [
         search
