@@ -8,7 +8,7 @@ from typing import Any
 
 from vsdemo.core.sentences import Tree, is_function_relation
 
-NEGLIGIBLE = 0.01  # share of the highest score that says nothing about a region
+NEGLIGIBLE = 0.01  # scores up to this share of the highest one say nothing about a region
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Fragment:
 class Alignment:
     """The scores of a sentence's M fragments with a photo's K regions.
 
-    Function words such as "the" and "of" are aligned with no region, and neither are fragments that
-    only attach one to its head. Their parts of the total count all the same. So do those of words
-    that the model does not know.
+    Function words such as "the" and "of" are not aligned with any region, and neither are fragments
+    that only attach one to its head. Their parts still count towards the total, and so do those of
+    words that the model does not know.
 
     Args:
         words: The words of the sentence, which the fragments index.
@@ -76,19 +76,20 @@ class Alignment:
 
     @property
     def content_fragments(self) -> list[int]:
-        """Numbers of the other fragments, in their order."""
+        """Numbers of the other fragments, in order."""
         return [m for m in range(len(self.fragments)) if m not in self.function_fragments]
 
     @property
     def function_part(self) -> float:
-        """The share of the total that the fragments with function words have together."""
+        """What the fragments of function words together add to the total."""
         return sum(self.parts[m] for m in sorted(self.function_fragments))
 
     def best_region(self, fragment: int) -> int | None:
         """Return the region with the highest score of a fragment.
 
-        None if no score is above NEGLIGIBLE times the highest of the sentence, for fragments with
-        function words, and for those of which the model knows no other word.
+        None if no score is above NEGLIGIBLE times the highest of the sentence, for fragments that
+        are not aligned because of a function word, and for those without any other word that the
+        model knows.
         """
         words = self.fragments[fragment].words
         if fragment in self.function_fragments or self._silent_words.issuperset(words):
@@ -131,8 +132,8 @@ class Alignment:
     def to_json(self) -> dict[str, Any]:
         """Return the record of an alignment for a file.
 
-        Beside the fields it has `function_words`, and `regions` with the best region of each
-        fragment.
+        In addition to the fields, it has `function_words`, and `regions` with the best region of
+        each fragment.
         """
         return {
             **asdict(self),

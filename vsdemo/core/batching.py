@@ -1,4 +1,4 @@
-"""Dynamic batches: calls that come while another is computed are computed together."""
+"""Dynamic batches: calls that arrive while another is being computed are batched."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Result = TypeVar("Result")
 class DynamicBatches(Generic[Item, Result]):
     """Lets threads that need the same computation for different items share one call.
 
-    No call waits for others to come: a batch is what has gathered while the previous one was
-    computed.
+    No call waits for others to arrive: a batch consists of the calls that arrived while the
+    previous one was computed.
 
     Args:
         compute: Returns the results of a batch, in order.
@@ -26,10 +26,10 @@ class DynamicBatches(Generic[Item, Result]):
         self._compute, self._most = compute, most
         self._waiting: list[tuple[Item, Future[Result]]] = []
         self._lock = Lock()
-        self._turn = Lock()  # of the thread that computes
+        self._turn = Lock()  # held by the thread that computes
 
     def __call__(self, item: Item) -> Result:
-        """Return the result of an item; raise what computing its batch has raised."""
+        """Return the result of an item, or raise the error of computing its batch."""
         future: Future[Result] = Future()
         with self._lock:
             self._waiting.append((item, future))

@@ -23,10 +23,10 @@ class CaptionSet:
         captions: All captions, those of different photos in any order.
         photo_of: For each caption the index of its photo.
         keys: The content hash of each photo, empty where it has to be computed; or none at all.
-        folder: The folder of somebody's own photos; None of another data set.
-        names: The path of each photo below `folder`; none of another data set, whose photos are
+        folder: The folder of somebody's own photos; None for other data sets.
+        names: The path of each photo below `folder`; empty for other data sets, whose photos are
             named by their files alone.
-        features: Those of the photos, where they come with the data set instead of the photos.
+        features: Features of the photos, if the data set comes with them instead of the photos.
     """
 
     name: str
@@ -41,13 +41,13 @@ class CaptionSet:
 
     @property
     def is_own(self) -> bool:
-        """Whether the photos are somebody's own, of which unreadable ones are left out."""
+        """Whether the photos are somebody's own, so that unreadable ones are left out."""
         return self.folder is not None
 
     @cached_property
     def captions_of(self) -> list[list[int]]:
         """For each photo the indices of its captions, in order."""
-        rows: list[list[int]] = [[] for _ in range(len(self.photos))]  # no path is made
+        rows: list[list[int]] = [[] for _ in range(len(self.photos))]  # creates no `Path` objects
         for caption, photo in enumerate(self.photo_of):
             rows[photo].append(caption)
         return rows

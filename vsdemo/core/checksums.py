@@ -1,8 +1,8 @@
-"""SHA-256 checksums: of any file, and lists of them that tell damaged files from whole ones.
+"""SHA-256 checksums: of any file, and lists of them by which damaged files are detected.
 
 A list is a file SHA256SUMS in the format of `sha256sum`, so that `sha256sum -c SHA256SUMS` checks
-it too. It stands in the folder of the files that it lists, or above it. The files of a checkpoint
-have one, and so have the packaged data; both are checked when a file is read.
+it too. It is in the folder of the files that it lists, or above it. Checkpoints have one, and so
+does the packaged data; files are checked against it when they are read.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from vsdemo.core.paths import ROOT, atomic, write_text
 
 LIST = "SHA256SUMS"
 LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
-MAX_FILES = 100_000  # whose checksums are remembered
+MAX_FILES = 100_000  # files whose checksums are remembered
 
-Sums = dict[str, frozenset[str]]  # name -> checksums, of which the file has one
+Sums = dict[str, frozenset[str]]  # name -> checksums; the file has one of them
 
 
 class DamagedFile(UserError):
@@ -120,7 +120,7 @@ def write_files(folder: Path, contents: Mapping[str, bytes], remove: Collection[
     """Write files of a folder and their checksums.
 
     After a crash each file is the old or the new one, and the list accepts both. Files to delete
-    leave the list first, so that none of them is missed.
+    leave the list first, so that none of them is reported as missing.
 
     Args:
         folder: The folder, which is made if it is missing.

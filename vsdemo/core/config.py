@@ -267,7 +267,7 @@ class Config(BaseModel):
 
     @property
     def also_learns_from(self) -> str:
-        """What the model learns from beside the train split, as a sentence; empty for most."""
+        """What the model learns from besides the train split, as a sentence; empty for most."""
         return ""
 
     @model_validator(mode="after")

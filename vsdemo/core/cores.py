@@ -1,4 +1,4 @@
-"""How many cores this process may use, which in a container are fewer than the machine has."""
+"""The number of cores that this process may use, which a container can limit."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ CPU_CORES = "CPU_CORES"  # set by Hugging Face Spaces
 # Read by OpenMP, MKL, OpenBLAS and numba when they are loaded.
 VARIABLES = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 SPINS, MAX_SPINS = "GOMP_SPINCOUNT", 3000  # of GNU's OpenMP, about 10 microseconds
-WAITING = 4  # threads more than cores, for work that also waits for the disk
+WAITING = 4  # extra threads beyond the cores, for work that also waits for the disk
 
 
 def available(root: Path = Path("/")) -> int:
     """Return how many cores this process may use: at least 1.
 
-    It is the least of CPU_CORES, the quota of the control groups (versions 1 and 2), rounded up,
+    It is the minimum of CPU_CORES, the quota of the control groups (versions 1 and 2), rounded up,
     and the cores that the scheduler lets it run on.
 
     Args:
@@ -32,12 +32,12 @@ def available(root: Path = Path("/")) -> int:
 
 
 def limit_threads() -> None:
-    """Let numeric libraries start one thread for each available core, and soon sleep if it waits.
+    """Limit numeric libraries to one thread per available core, and let waiting threads sleep soon.
 
-    To be called before they are imported, as they read it then; processes started later inherit
-    it. Where all cores are available no number is set: torch then counts without hyper-threads.
-    A thread that waits for others without sleeping takes a core from whatever else runs, such as
-    the decoding of photos; on a busy machine a sentence then takes four times as long or more.
+    Call this before they are imported, as they read these variables then; processes started later
+    inherit them. If all cores are available, no number is set: torch then does not count
+    hyper-threads. A thread that waits for others without sleeping takes a core from other work,
+    such as decoding photos; on a busy machine, a sentence then takes at least four times as long.
     """
     os.environ.setdefault(SPINS, str(MAX_SPINS))
     count = available()
@@ -81,7 +81,7 @@ def _quotas(root: Path) -> Iterator[float]:
 
 
 def _quota(*files: Path) -> Iterator[float]:
-    """Yield the quota that files tell by two numbers of microseconds; nothing if unlimited."""
+    """Yield the quota that files state as two numbers of microseconds; nothing if unlimited."""
     with suppress(OSError, ValueError, ZeroDivisionError):
         quota, period = " ".join(file.read_text(encoding="ascii") for file in files).split()
         cores = int(quota) / int(period)

@@ -12,7 +12,7 @@ from vsdemo.core.errors import UserError
 
 
 def enter_lent_gpu() -> None:
-    """Let `device` be the GPU that this process has been lent, to its end."""
+    """Make `device` return the GPU lent to this process, until the process ends."""
     zero_gpu.leave()
     device.cache_clear()
     fast_dtype.cache_clear()
@@ -43,7 +43,7 @@ def device() -> torch.device:
 
 @cache
 def fast_dtype() -> torch.dtype:
-    """Return bfloat16 if the hardware multiplies it, and float32 otherwise."""
+    """Return bfloat16 if the hardware can multiply it, and float32 otherwise."""
     if device().type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
     # `torch.cpu.get_capabilities` is newer than torch 2.8.
@@ -55,7 +55,7 @@ def fast_dtype() -> torch.dtype:
 def autocast() -> torch.autocast:
     """Return `torch.autocast` to `fast_dtype()`, disabled if that is float32.
 
-    It is also disabled while a model is exported to ONNX, which is to run on any machine.
+    It is also disabled during export to ONNX, because the exported model must run on any machine.
     """
     fast = fast_dtype()
     enabled = fast is not torch.float32 and not torch.onnx.is_in_onnx_export()

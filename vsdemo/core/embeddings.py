@@ -64,7 +64,8 @@ class Embeddings:
     def place(parts: Iterable[Embeddings], rows: Tensor) -> Embeddings:
         """Copy each row of parts of `(N_i, ...)` to its row of the result.
 
-        Sets are padded to the largest. Of an iterator only one part is in memory at a time.
+        Sets are padded to the largest. If `parts` is an iterator, only one part is in memory at a
+        time.
 
         Args:
             parts: At least one; all of them sets, or none.

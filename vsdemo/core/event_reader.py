@@ -15,7 +15,7 @@ from vsdemo.core.nested import is_finite
 
 MIN_SECONDS = 2  # of training before the remaining time is estimated
 CHECKED_BYTES = 200  # before the read position, compared to notice a replaced file
-MAX_BYTES = 64_000_000  # of a file of events that are read
+MAX_BYTES = 64_000_000  # of an event file that are read
 LOG_END = 20_000  # bytes at the end of a log that are read
 TQDM_LINE = re.compile(r"^(?P<label>.*?):\s+\d+%\|.*?\|\s*(?P<done>\d+)/(?P<total>\d+)\s")
 
@@ -64,7 +64,7 @@ def reader_for(path: Path) -> EventReader:
 
 
 def last_lines(path: Path, count: int) -> list[str]:
-    """Return the last non-empty lines of a log; of a progress bar, only its last state."""
+    """Return the last non-empty lines of a log; for a progress bar, only its last state."""
     try:
         size = path.stat().st_size
     except OSError:

@@ -62,7 +62,7 @@ class EventLog:
             listener.write(event)
 
     def clear(self) -> None:
-        """Delete the file, for a training that starts anew."""
+        """Delete the file, for a training that starts from scratch."""
         self.path.unlink(missing_ok=True)
 
     def rewind(self, step: int) -> None:

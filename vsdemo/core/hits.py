@@ -30,7 +30,7 @@ class BarScale:
 
     @property
     def decimals(self) -> int:
-        """How many decimals, at least 2, tell scores on the scale apart."""
+        """The number of decimals, at least 2, needed to distinguish scores on the scale."""
         return max(2, 1 + math.ceil(-math.log10(self.full - self.empty)))
 
 
@@ -67,7 +67,7 @@ def make_hits(
         items: Names of the photos, or the captions, of a gallery, by their numbers.
         rows: Number, score and unit score of each hit, in order.
         scale: Scale of the bars.
-        start: Hits before the first one.
+        start: Number of hits that precede the first row.
     """
     return [
         Hit(

@@ -20,11 +20,11 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.paths import AnyPath, atomic, to_path
 
 MAX_MEGAPIXELS = 50
-MAX_WEBP_MEGAPIXELS = 20  # its decoder takes 16 bytes a pixel, and cannot reduce
+MAX_WEBP_MEGAPIXELS = 20  # the decoder takes 16 bytes per pixel and cannot decode at a lower size
 MAX_ASPECT = 20
 MIN_SIDE = 8
 MAX_SIDE = 1600  # pixels; the long side of larger photos is reduced, but not below this
-LARGE = 4_000_000  # pixels; of larger photos only a few are decoded at a time
+LARGE = 4_000_000  # pixels; only a few larger photos are decoded at a time
 DECODERS = BoundedSemaphore(2)
 STRIP = 256  # rows
 SMALL_GAP = 1.5  # a small photo is made from at least this many times its width and height
@@ -106,7 +106,7 @@ def open_photo(path: AnyPath) -> Image.Image:
     little memory and time.
 
     Raises:
-        UserError: The file is missing, empty, damaged, no photo, or too large or too narrow.
+        UserError: The file is missing, empty, damaged, not a photo, too large or too narrow.
     """
     path = Path(path)
     try:
@@ -157,8 +157,8 @@ def decode_photo(data: bytes, name: str, short: int | None = None) -> Image.Imag
     Args:
         data: The bytes.
         name: How to call the photo in errors.
-        short: Pixels of the short side that are enough; None for as many as by `open_photo`. A
-            photo that is reduced further takes less time.
+        short: Number of pixels that is enough for the short side; None for as many as `open_photo`
+            keeps. A photo that is reduced further takes less time.
 
     Raises:
         UserError: As `open_photo`.
@@ -173,7 +173,7 @@ def open_header(data: bytes, name: str) -> Iterator[ImageFile.ImageFile]:
     """Yield the image in the bytes of a file, not decoded, for its size and its metadata.
 
     Raises:
-        UserError: As `open_photo`, but for damage after the header.
+        UserError: As `open_photo`, except for damage after the header.
     """
     with _opened(io.BytesIO(data), name) as image:
         yield image
@@ -197,7 +197,7 @@ def _opened(file: BinaryIO, name: str) -> Iterator[ImageFile.ImageFile]:
 
 @cache
 def _formats_with_heif() -> tuple[str, ...]:
-    """Let Pillow read HEIC, the format of photos of many telephones, and return all formats."""
+    """Let Pillow read HEIC, the photo format of many phones, and return all formats."""
     from pillow_heif import register_heif_opener  # takes 0.1 s to import
 
     register_heif_opener()
@@ -207,7 +207,7 @@ def _formats_with_heif() -> tuple[str, ...]:
 def _from_pillow(image: Image.Image, name: str) -> Image.Image:
     with _user_errors(name):
         _check_size(*image.size, name, image.format)
-        return _load(image.copy())  # which the draft of a JPEG would reduce
+        return _load(image.copy())  # `draft` could reduce the original of a JPEG
 
 
 def _load(image: Image.Image, short: int | None = None) -> Image.Image:
@@ -259,7 +259,7 @@ def check_image_name(path: Path) -> str:
     """Return Pillow's name of the format that the suffix of a path selects.
 
     Raises:
-        UserError: The suffix is none of an image format that Pillow can write.
+        UserError: The suffix is not that of an image format that Pillow can write.
     """
     kind = Image.registered_extensions().get(path.suffix.lower())
     if kind not in Image.SAVE:

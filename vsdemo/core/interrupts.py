@@ -1,4 +1,4 @@
-"""Ctrl-C ends a program quietly, also while it is importing."""
+"""Ctrl-C ends a program quietly, even during its imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON that others may have written or damaged: read with bounds, and without surprises."""
+"""JSON that others may have written or damaged, read with limits on its size and depth."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def load(path: Path) -> Any:
 
 
 def read(path: Path) -> Any:
-    """Return the value of a JSON file; None if it is missing, damaged, too large or no file."""
+    """Return the value of a JSON file; None if it is missing, damaged, too large or not a file."""
     content = read_bytes(path, MAX_BYTES + 1)
     if content is None or len(content) > MAX_BYTES:
         return None
@@ -47,7 +47,7 @@ def read(path: Path) -> Any:
 def read_bytes(path: Path, limit: int, start: int = 0) -> bytes | None:
     """Return at most `limit` bytes of a file from position `start` on.
 
-    Returns None if it is missing or no regular file. (Opening a pipe would wait for its writer.)
+    Returns None if it is missing or not a regular file. (Opening a pipe would wait for its writer.)
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

@@ -1,7 +1,7 @@
-"""A GPU that is lent for the length of a call, as on Spaces with ZeroGPU.
+"""A GPU that is lent for the duration of a call, as on Spaces with ZeroGPU.
 
-Work that is worth it goes through `run`. It is a function of a module that returns a tensor on the
-CPU; its arguments are pickled, as it may run in another process.
+Work that is worth a GPU goes through `run`, as a module-level function that returns a tensor on the
+CPU. Its arguments are pickled, because it may run in another process.
 """
 
 from __future__ import annotations

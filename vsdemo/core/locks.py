@@ -4,7 +4,7 @@ The kernel releases such a lock when the process ends, also after `kill -9`. It 
 and not to its path, so it moves with the file's folder, and a copy of the folder is not locked. No
 clock is involved.
 
-Who reads a cache needs no lock, as entries are replaced as a whole.
+Readers of a cache need no lock, because each entry is replaced as a whole.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 INHERITED = "VSDEMO_INHERITED_LOCKS"  # file descriptors that a process got with its locks
 PATIENCE = 0.3  # seconds; `read_held` of another process takes a lock for a moment
 MAX_BYTES = 10_000  # of the content that is read
-POLL = 0.2  # seconds between two looks at whether to go on waiting for a turn
+POLL = 0.2  # seconds between two checks whether to keep waiting for a turn
 
 Made = TypeVar("Made")
 
@@ -49,7 +49,7 @@ class HeldFile:
         os.ftruncate(self.descriptor, len(content))
 
     def close(self) -> None:
-        """Stop holding the file; processes that have inherited it go on holding it."""
+        """Stop holding the file; processes that have inherited it still hold it."""
         os.close(self.descriptor)
 
     def remove(self) -> None:
@@ -93,15 +93,16 @@ def holding(path: Path) -> Iterator[HeldFile]:
 
 @contextmanager
 def turn(path: Path, wait: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """Wait until no other thread or process makes the entry of a cache, and make it in the block.
+    """Wait until no other thread or process makes a cache entry, then let the block make it.
 
-    What the others have made meanwhile is there then, so the block begins by looking for it.
+    Others may have made the entry in the meantime, so the block should first look for it.
 
     Args:
-        path: The file or folder of the entry; the lock is a file beside it.
-        wait: Called once before and again while others have their turn. What it raises ends the
-            waiting. What the block itself may wait for, such as a slot for long work, it must wait
-            for at the first call; otherwise two blocks could wait for each other.
+        path: The file or folder of the entry; the lock is a file next to it.
+        wait: Called once before and again while others have their turn. An exception from it ends
+            the waiting. If the block needs something else that it may have to wait for, such as a
+            slot for long work, `wait` must get it at the first call; otherwise two blocks could
+            wait for each other.
     """
     wait()
     path.parent.mkdir(parents=True, exist_ok=True)

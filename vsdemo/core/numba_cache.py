@@ -1,4 +1,4 @@
-"""Where numba keeps what it has compiled."""
+"""Where numba caches compiled code."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from vsdemo.core.paths import home
 
 
 def let_numba_cache() -> None:
-    """Let numba keep what it compiles below VSDEMO_HOME if it can write nowhere else.
+    """Let numba cache compiled code below VSDEMO_HOME if it cannot write anywhere else.
 
-    To be called before numba is imported. Otherwise umap could not be imported, for instance by the
-    user of a container. By default numba writes beside the code, or to the user's own folder.
+    Call this before numba is imported. By default numba writes next to the code or to the user's
+    home folder; without write access to either, as in some containers, umap could not be imported.
     """
     packages = [Path(__file__).parents[1]]
     if (umap := find_spec("umap")) and umap.origin:

@@ -1,4 +1,4 @@
-"""Where files are, and writing them so that a crash never leaves a partial file."""
+"""Locations of files, and writing that never leaves a partial file after a crash."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def shorten_paths(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text with ? for what is not valid in UTF-8, as in names of files."""
+    """Return a text with ? in place of what is not valid UTF-8, as in some file names."""
     return text.encode(errors="replace").decode()
 
 
@@ -125,7 +125,7 @@ def _from_environment(variable: str) -> Path | None:
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, which replaces it if the block succeeds."""
+    """Yield a temporary path next to `path`; its file replaces `path` if the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}.tmp")
     try:

@@ -1,4 +1,4 @@
-"""How long work takes on this machine: seconds an item, measured each time it is done.
+"""How long work takes on this machine: seconds per item, measured each time it is done.
 
 rates.json in VSDEMO_HOME has the items and seconds of each kind of work.
 """
@@ -18,7 +18,7 @@ from vsdemo.core import json_files
 from vsdemo.core.paths import home, write_text
 
 MIN_ITEMS = 4  # fewer say little about the others
-RECENT = 500  # items of earlier work that count beside the latest
+RECENT = 500  # earlier measurements count as at most this many items
 ITEMS, SECONDS = "items", "seconds"
 
 

@@ -1,6 +1,6 @@
 """Features and captions of photos in tar files, in the format of WebDataset.
 
-    features.json    what they are of, and the number of files of each split
+    features.json    what the features describe, and the number of files of each split
     train/0.tar      0000000.features.npy, 0000000.json, 0000001.features.npy, ...
 
 The .json of a photo has its name, the hash of its content and its captions. The files are not
@@ -32,10 +32,10 @@ if TYPE_CHECKING:  # keeps `vsdemo --help` fast
 
 ABOUT = "features.json"
 FORMAT = 1
-FEATURES, RECORD = ".features.npy", ".json"  # what the entries of a photo end with
+FEATURES, RECORD = ".features.npy", ".json"  # suffixes of a photo's entries
 MOST_CAPTIONS = 1_000_000  # bytes of a record
 MOST_FILES = 1_000_000  # of a split
-PART = 256  # photos that are read at a time where all are
+PART = 256  # photos read at a time when all are read
 AGAIN = "write the folder again with `python -m vsdemo data shards`"
 
 
@@ -86,7 +86,7 @@ class About:
 
 
 class Record(NamedTuple):
-    """What is known of a photo: its name, the hash of its content and its captions."""
+    """A photo: its name, the hash of its content and its captions."""
 
     photo: str
     key: str
@@ -98,9 +98,9 @@ def write_file(path: Path, start: int, records: Sequence[Record], features: np.n
 
     Args:
         path: The file.
-        start: The number of the first photo, by which entries are called.
-        records: What is known of the photos.
-        features: (N, F), or of regions (N, K, F), float32 or float16.
+        start: The number of the first photo; entries are named by these numbers.
+        records: The records of the photos.
+        features: (N, F), or (N, K, F) for regions, float32 or float16.
 
     Raises:
         UserError: Features are not finite.
@@ -136,13 +136,13 @@ class _File:
 
     Args:
         path: The file.
-        names: Of the photos' entries.
-        records: What is known of the photos.
+        names: Names of the photos' entries.
+        records: The records of the photos.
         offsets: Where their features begin, (N,).
         size: Bytes of a photo's features, with their header.
         header: The header, the same for all photos.
-        type: Of their numbers.
-        shape: (F,), or of regions (K, F).
+        type: Type of the numbers.
+        shape: (F,), or (K, F) for regions.
     """
 
     path: Path
@@ -158,7 +158,7 @@ class _File:
         """Return the features of photos, (N, ...), by their numbers in the file.
 
         Raises:
-            UserError: They are not what they were when the folder was opened, or not finite.
+            UserError: The file has changed since the folder was opened, or features are not finite.
         """
         result = np.empty((len(numbers), *self.shape), np.float32)
         try:
@@ -251,7 +251,7 @@ def _read_header(entry: bytes) -> tuple[bytes, np.dtype[Any], tuple[int, ...]]:
     """Return the header of an .npy file, and the type and shape that it declares.
 
     Raises:
-        ValueError: It is malformed, or the numbers are no features.
+        ValueError: It is malformed, or the numbers cannot be features.
     """
     content = io.BytesIO(entry)
     if np.lib.format.read_magic(content) != (1, 0):
@@ -273,7 +273,7 @@ class StoredFeatures:
 
     Args:
         folder: Folder of the files.
-        about: What they are of.
+        about: What the files hold.
     """
 
     folder: Path
@@ -284,7 +284,7 @@ class StoredFeatures:
 
     @classmethod
     def open(cls, folder: Path, splits: Sequence[str]) -> tuple[StoredFeatures, list[Record]]:
-        """Return the features of the photos of some splits, and what is known of the photos.
+        """Return the features of the photos of some splits, and the records of the photos.
 
         Raises:
             UserError: A file is missing or damaged, or a photo is in two of a split's files.
@@ -314,7 +314,7 @@ class StoredFeatures:
 
     @property
     def shape(self) -> torch.Size:
-        """(P, F), or of regions (P, K, F)."""
+        """(P, F), or (P, K, F) for regions."""
         import torch
 
         return torch.Size((len(self), *self._files[0].shape))
@@ -342,7 +342,7 @@ class StoredFeatures:
         return self[torch.arange(len(self))]
 
     def parts(self) -> Iterator[Tensor]:
-        """Yield the numbers of all photos, some at a time, so that little memory is taken."""
+        """Yield the numbers of all photos in parts, so that little memory is needed."""
         import torch
 
         yield from torch.arange(len(self)).split(PART)
@@ -353,7 +353,7 @@ class StoredFeatures:
         return replace(self, _file=self._file[chosen], _number=self._number[chosen])
 
     def content(self) -> Iterator[bytes]:
-        """Yield what identifies the files, which are read for it."""
+        """Yield what identifies the files; all of them are read."""
         for file in self._files:
             yield checksums.sha256(file.path).encode()
         yield self._file.tobytes()

@@ -1,4 +1,4 @@
-"""Safetensors files that are never left half-written, and that tell when they are damaged."""
+"""Safetensors files that are never left half-written, and whose damage is detected."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def to_bytes(tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = No
 def write_checked(
     path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None
 ) -> None:
-    """Write tensors by name, with a checksum of all for `check`. Raises OSError as `write`."""
+    """Write tensors by name, with a checksum over all for `check`. Raises OSError as `write`."""
     content = to_bytes(tensors, metadata)
     start = LENGTH + int.from_bytes(content[:LENGTH], "little")
     header = json.loads(content[LENGTH:start])

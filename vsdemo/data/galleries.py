@@ -26,11 +26,11 @@ class Gallery:
         key: Its name in addresses.
         label: Its name on the page.
         name: The data set, or the path of the folder.
-        split: The split of the data set; `all` of a folder.
+        split: The split of the data set; `all` for a folder.
         photos: The photos.
         is_own: Whether it is a folder of somebody's own photos, with captions or without.
         is_captioned: Whether there are captions.
-        listed: What is known of somebody's own photos; None of other galleries.
+        listed: What is known about somebody's own photos; None for other galleries.
     """
 
     key: str
@@ -66,7 +66,7 @@ class Gallery:
         return self.catalog.thumbnail(key) if key and self.catalog else None
 
     def entry(self, number: int) -> CatalogEntry | None:
-        """Return what is known of a photo; None if it is not indexed.
+        """Return what is known about a photo; None if it is not indexed.
 
         Raises:
             UserError: The index is damaged.
@@ -74,7 +74,7 @@ class Gallery:
         return self.entries([number]).get(number)
 
     def entries(self, numbers: Iterable[int]) -> dict[int, CatalogEntry]:
-        """Return what is known of the indexed ones of some photos, by number.
+        """Return what is known about those of some photos that are indexed, by number.
 
         Raises:
             UserError: The index is damaged.
@@ -137,7 +137,7 @@ def open_gallery(name: str, split: str, *, own: bool = False) -> Gallery | None:
 
 
 def galleries(own: str | None, *, with_indexes: bool = True) -> Iterator[Gallery]:
-    """Yield all galleries, the one to show first at the head.
+    """Yield all galleries, beginning with the one to show first.
 
     Args:
         own: A data set, captions file, index or folder of photos to put first.

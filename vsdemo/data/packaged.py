@@ -1,4 +1,4 @@
-"""The data that come with this package: texts whose checksums are compared when they are read.
+"""The data that comes with this package: texts whose checksums are compared when they are read.
 
 SHA256SUMS in this folder lists them; `python -m vsdemo checksums --write` brings it up to date.
 """

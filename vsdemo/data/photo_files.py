@@ -1,7 +1,7 @@
-"""Very many photos, in a folder or in tar files, listed without being read and divided into shards.
+"""Large numbers of photos in a folder or in tar files, listed without being read, and their shards.
 
 The tar files are those of WebDataset, as img2dataset writes them: KEY.jpg and, where there is a
-caption, KEY.txt or KEY.json with a value "caption". Files beside photos in a folder have the same
+caption, KEY.txt or KEY.json with a value "caption". Files next to photos in a folder have the same
 names.
 
 A photo is read from its place in the tar file, so photos of a tar file can be read in any order and
@@ -68,7 +68,7 @@ class Shard(NamedTuple):
         """Return the shard that a text such as "3/16" names.
 
         Raises:
-            UserError: It names none.
+            UserError: It does not name one.
         """
         number, _, total = text.partition("/")
         if number.isdecimal() and total.isdecimal() and int(total) <= MAX_SHARDS:
@@ -227,9 +227,9 @@ class PhotoFiles:
         return Stretch(photos, unreadable, place)
 
     def progress(self, share: range, place: Place) -> float:
-        """Return which part of the photos of a share lies before a place, from 0 to 1.
+        """Return the fraction of the photos of a share that lies before a place, from 0 to 1.
 
-        That of tar files is estimated by their sizes.
+        For tar files, it is estimated from their sizes.
         """
         if place.file >= share.stop:
             return 1.0
@@ -241,7 +241,7 @@ class PhotoFiles:
         return before / sum(weights)
 
     def _list(self, number: int) -> tuple[Sequence[StoredPhoto], str]:
-        """Return the photos of a file, and why there may be others; empty if there are none."""
+        """Return the photos of a file, and why some may be missing; empty if none are."""
         file = self.files[number]
         if not self.are_tars:
             path = self.path / file.path
@@ -258,14 +258,14 @@ class PhotoFiles:
 
 
 def find_photos(source: Path, progress: Progress) -> PhotoFiles:
-    """List the photos of a source; of tar files only these.
+    """List the photos of a source; for tar files, list only the tar files.
 
     Args:
         source: A folder of photos, a folder of tar files or a tar file.
         progress: Called with (photo files so far, 0).
 
     Raises:
-        UserError: It is none of these, cannot be read, or has photos beside tar files.
+        UserError: It is none of these, cannot be read, or has both photos and tar files.
     """
     if source.suffix.lower() == TAR and source.is_file():
         return PhotoFiles(source, [PhotoFile.of(source.name, source.stat())], are_tars=True)
@@ -294,7 +294,7 @@ def find_photos(source: Path, progress: Progress) -> PhotoFiles:
 
 @lru_cache(maxsize=1)
 def _list_tar(path: Path, version: tuple[int, int, int]) -> tuple[list[StoredPhoto], str]:
-    """Return the photos in a tar file, in its order, and why there may be others."""
+    """Return the photos in a tar file, in its order, and why some may be missing."""
     del version  # only part of the key
     photos: list[StoredPhoto] = []
     captions: defaultdict[str, dict[str, Extent]] = defaultdict(dict)  # by the name without suffix

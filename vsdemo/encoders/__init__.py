@@ -2,12 +2,12 @@
 
 An encoder works in three steps, each done no more often than necessary:
 
-    prepared = encoder.prepare(items)    # once a data set: look up words, lay out trees
-    batch = encoder.collate(prepared)    # once a batch: pad and stack
-    embeddings = encoder(batch)          # once a forward pass
+    prepared = encoder.prepare(items)    # once per data set: look up words, lay out trees
+    batch = encoder.collate(prepared)    # once per batch: pad and stack
+    embeddings = encoder(batch)          # once per forward pass
 
 The text encoders are in `bow`, `gru`, `chars`, `subwords`, `fragments`, `tree` and `concepts`, the
-image encoders in `image`, `regions` and `region_transformer`; `several` joins encoders to one.
+image encoders in `image`, `regions` and `region_transformer`; `several` combines encoders into one.
 Backbones, which turn photos into features, are in `vsdemo.vision`.
 """
 
@@ -47,7 +47,7 @@ class Encoder(nn.Module):
     weighs_characters = False
 
     def prepare(self, items: Any) -> list[Any]:
-        """Convert items to what `collate` takes, one entry an item.
+        """Convert items to what `collate` takes, one entry per item.
 
         Entries have a length, by which callers may sort them into batches with little padding.
         """
@@ -62,9 +62,9 @@ class Encoder(nn.Module):
         raise NotImplementedError
 
     def observe(self, batch: Any) -> None:
-        """Take what depends on all items of a batch from it, before parts of it are embedded.
+        """Observe a whole batch before parts of it are embedded, for what depends on all items.
 
-        That is nothing for most encoders.
+        Most encoders need not do anything.
         """
 
     def forward(self, batch: Any) -> Embeddings:
@@ -95,8 +95,8 @@ class TextEncoder(Encoder):
     def known_share(self, sentence: Sentence) -> float:
         """Return the share of a sentence's words that the encoder knows, 0..1.
 
-        Of the words that an encoder of characters can read, those known are the training words, if
-        these are stored, and words that may be misspelt or inflected ones.
+        An encoder that reads characters can read nearly any word. If its training words are stored,
+        it knows only these and words that may be misspelt or inflected forms of them.
         """
         known, unknown = self.unknown(sentence)
         words = len(known) + len(unknown)

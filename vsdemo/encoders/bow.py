@@ -16,7 +16,7 @@ class BagOfWords(SequenceEncoder):
         f(s) = head(W mean_t(x_t) + b)
 
     Args:
-        vocab: Words known.
+        vocab: The known words.
         word_dim: Length of a word vector.
         dim: Length D of the embeddings.
         head: Applied last; by default it normalises to length 1.

@@ -39,7 +39,7 @@ class Attention(nn.Module):
         self.out = nn.Linear(hidden, dim)
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        """Weigh states (B, T, D), of which those with a true mask (B, T, 1) are real."""
+        """Weigh states (B, T, D); the mask (B, T, 1) is true for real ones."""
         logits: Tensor = self.out(self.hidden(states).tanh())  # V tanh(W h_t + b_w) + b_v
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return logits.masked_fill(~mask, -torch.inf).softmax(1)  # a_t
@@ -54,7 +54,7 @@ class CharRNN(SequenceEncoder):
     kept; characters outside the vocabulary are read as `<unk>`.
 
     Args:
-        vocab: Characters known.
+        vocab: The known characters.
         char_dim: Length of a character vector.
         dim: Length D of the embeddings; each direction has D / 2 units.
         cell: One of `CELLS`.

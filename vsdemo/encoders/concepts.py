@@ -92,7 +92,7 @@ class ConceptTable(TextEncoder):
         return [sentence.text], []
 
     def collate(self, prepared: Sequence[Tensor]) -> Words:
-        """Stack rows (1,) to one batch with ids (B, 1)."""
+        """Stack rows (1,) into one batch with ids (B, 1)."""
         lengths = torch.ones(len(prepared), dtype=torch.long)
         return Words(torch.stack(list(prepared)), lengths)
 

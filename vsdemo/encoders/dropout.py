@@ -1,4 +1,4 @@
-"""Dropout that changes after a first phase of the training, of numbers and of whole words."""
+"""Dropout of numbers or whole words, with a rate that changes after the first phase of training."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vsdemo.encoders.words import Words
 class DropoutSchedule(nn.Module):
     """Base class of dropout with two rates.
 
-    A network that starts from nothing learns faster with little dropout and generalises better with
+    A network that starts from scratch learns faster with little dropout and generalises better with
     more of it later. The trainer sets `is_late` at each step.
 
     Args:

@@ -28,7 +28,7 @@ class Fragments(WordEncoder):
         s = f(W_R [W_e w_1; W_e w_2] + b_R),  f a ReLU
 
     Args:
-        vocab: Words and relations known.
+        vocab: The known words and relations.
         word_dim: Length of a word vector W_e w.
         dim: Length D of an embedding.
         parts: One of `PARTS`. "triplets" (R, w_1, w_2) are the edges of the dependency tree from
@@ -99,7 +99,7 @@ class Fragments(WordEncoder):
         return torch.tensor(rows)
 
     def collate(self, prepared: Sequence[Tensor]) -> Tensor:
-        """Pad parts (M_i, 3) to one batch (B, M, 3) with -1."""
+        """Pad parts (M_i, 3) with -1 into one batch (B, M, 3)."""
         return pad_sequence(list(prepared), batch_first=True, padding_value=-1)
 
     def forward(self, batch: Tensor) -> Embeddings:

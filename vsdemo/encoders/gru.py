@@ -21,11 +21,11 @@ class WordGRU(SequenceEncoder):
 
         h_1 ... h_T = GRU(x_1 ... x_T)        f(s) = head(pool(h_1 ... h_T))
 
-    With `lexical_dim` L, max_t V x_t is appended to the pooled states: coordinates that words have
-    whatever their context, so that a sentence without some of its words never has larger ones.
+    With `lexical_dim` L, max_t V x_t is appended to the pooled states. These coordinates do not
+    depend on the context of words, so leaving words out of a sentence never makes them larger.
 
     Args:
-        vocab: Words known.
+        vocab: The known words.
         word_dim: Length of a word vector.
         dim: Length D of the embeddings; D - L is that of the states.
         pooling: One of `POOLINGS`: the last state, or the maximum or mean over all states.

@@ -60,8 +60,8 @@ class CubeHead(nn.Module):
 
         f(x) = 1 - exp(-max(0, x))
 
-    One of them can be above another in all coordinates, which vectors of length 1 cannot, and there
-    is an item that lies below everything, at 1.
+    One item can lie above another in all coordinates, which is impossible for vectors of length 1,
+    and an item with all coordinates 1 lies below everything.
     """
 
     def forward(self, x: Tensor) -> Tensor:
@@ -78,8 +78,8 @@ class AngleAndOrderHead(nn.Module):
 
     Args:
         angle: Number A of the coordinates of a.
-        lowest: Put so many coordinates of 1 before and after those of o, for items that lie below
-            everything in them; then the input has as many fewer.
+        lowest: Numbers of coordinates of 1 to put before and after those of o, for items that lie
+            below everything there. The input is that much shorter.
     """
 
     def __init__(self, angle: int, *, lowest: tuple[int, int] = (0, 0)) -> None:

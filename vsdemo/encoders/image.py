@@ -52,7 +52,7 @@ class LinearImage(Encoder):
         return list(items)
 
     def collate(self, prepared: Sequence[Tensor]) -> Tensor:
-        """Stack feature vectors (F,), of any precision, to one batch (B, F)."""
+        """Stack feature vectors (F,), of any precision, into one batch (B, F)."""
         return stack(prepared)
 
     def batch_of(self, *tensors: Tensor) -> Tensor:
@@ -71,7 +71,7 @@ class LinearImage(Encoder):
 
 
 def stack(features: Sequence[Tensor]) -> Tensor:
-    """Stack N tensors of features to one, (N, ...); of half precision to single precision."""
+    """Stack N tensors of features into one, (N, ...); half precision becomes single precision."""
     stacked = torch.stack(list(features))
     return stacked.float() if stacked.dtype == torch.half else stacked
 

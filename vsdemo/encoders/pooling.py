@@ -1,4 +1,4 @@
-"""What encoders of sentences and of regions share: which items are real, and their maximum."""
+"""Masks of padded items, and max pooling, for encoders of sentences and of regions."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ def step_mask(padded: Tensor, lengths: Tensor) -> Tensor:
 
 
 def maximum(x: Tensor, mask: Tensor) -> Tensor:
-    """Return the maximum over the real ones of T items: (B, T, D) with (B, T, 1) -> (B, D)."""
+    """Return the maximum over the real items among T: (B, T, D) with (B, T, 1) -> (B, D)."""
     return x.masked_fill(~mask, -torch.inf).amax(1)

@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 from vsdemo.core.device import fast_dtype
 
-# Mode of a network -> its gates in the order of the ONNX operator, and an attribute of that.
+# Mode of a network -> its gates in the order of the ONNX operator, and attributes of the operator.
 OPERATORS: dict[str, tuple[tuple[int, ...], dict[str, int]]] = {
     "GRU": ((1, 0, 2), {"linear_before_reset": 1}),
     "LSTM": ((0, 3, 1, 2), {}),
@@ -27,7 +27,7 @@ _swapping = Lock()
 def initialise(network: nn.GRU | nn.LSTM) -> None:
     """Initialise a recurrent network in place.
 
-    Recurrent weights are orthogonal, one matrix a gate; input weights are Xavier uniform; biases
+    Recurrent weights are orthogonal, one matrix per gate; input weights are Xavier uniform; biases
     are 0, except for the forget gate of a forward LSTM, which starts at 1.
     """
     units = network.hidden_size
@@ -74,7 +74,7 @@ def run(network: nn.GRU | nn.LSTM, x: Tensor, lengths: Tensor | None = None) -> 
 def _padded(packed: PackedSequence, lengths: Tensor) -> Tensor:
     """Return the steps of packed sequences, with zeros after the end of each: (B, T, D).
 
-    The gradient of `pad_packed_sequence` copies the whole batch once a step.
+    The gradient of `pad_packed_sequence` copies the whole batch once per step.
     """
     steps = torch.arange(len(packed.batch_sizes))
     starts = packed.batch_sizes.cumsum(0) - packed.batch_sizes
@@ -94,7 +94,7 @@ def _operator(
     torch.export has no packed sequences, and would unroll the steps of one length.
 
     Args:
-        network: As for `run`, and so are the others.
+        network: As for `run`.
         x: Inputs, (B, T, input).
         lengths: (B,).
 

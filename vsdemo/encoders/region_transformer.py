@@ -19,14 +19,14 @@ class RegionTransformer(RegionImage):
         v_k = [head(W_2 gelu(W_1 norm(h_k) + b_1) + b_2), 0]
 
     The last number is 0 because a word has its weight there, see `SubwordGRU`. A region's embedding
-    also tells what is around it. A row of zeros is a missing region, which is not read. The
-    features should say where a region is.
+    also depends on what is around it. A row of zeros is a missing region, which is not read. The
+    features should include the place of a region.
 
     Args:
         features: Length F of a region's feature vector.
         dim: Length D of an embedding.
         width: Length of a vector within the transformer.
-        layers: Of the transformer.
+        layers: Number of layers of the transformer.
         dropout: Share of numbers set to 0 within the transformer.
         standardize: First bring each feature to mean 0 and variance 1 over the training regions.
     """

@@ -44,7 +44,7 @@ class RegionImage(Encoder):
         return list(items)
 
     def collate(self, prepared: Sequence[Tensor]) -> Tensor:
-        """Stack features (K, F), of any precision, to one batch (B, K, F)."""
+        """Stack features (K, F), of any precision, into one batch (B, K, F)."""
         return stack(prepared)
 
     def observe(self, batch: Tensor) -> None:

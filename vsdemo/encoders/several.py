@@ -29,7 +29,7 @@ class Parts(NamedTuple):
 
 
 class SeveralEncoders(TextEncoder):
-    """Base class of encoders made of members, for text or for photos.
+    """Base class of encoders that consist of several members, for text or for photos.
 
     Args:
         members: M encoders.
@@ -72,7 +72,7 @@ class SeveralEncoders(TextEncoder):
         return torch.stack(weights).mean(0)
 
     def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
-        """Return the (known, unknown) words of a sentence; a known word is known to a member."""
+        """Return the (known, unknown) words of a sentence; a word is known if a member knows it."""
         results = [encoder.unknown(sentence) for encoder in self._text_encoders()]
         known = {word: None for words, _ in results for word in words}
         unknown = {word: None for _, words in results for word in words if word not in known}

@@ -10,8 +10,9 @@ from torch import Tensor, nn
 class Standardize(nn.BatchNorm1d):
     """Bring each feature to mean 0 and variance 1: (N, F) -> (N, F).
 
-    In training these are mean and variance of the batch, otherwise those of all photos. A batch
-    that is embedded in parts is passed to `observe` first, so that its parts are scaled as one.
+    In training, the mean and variance are those of the batch, otherwise those of all photos. A
+    batch that is embedded in parts is passed to `observe` first, so that its parts are scaled as
+    one.
 
     Args:
         features: Length F of a feature vector.
@@ -22,8 +23,8 @@ class Standardize(nn.BatchNorm1d):
         self._observed: tuple[Tensor, Tensor] | None = None
 
     def observe(self, batch: Tensor) -> None:
-        """Take mean and variance for the parts that follow from their whole batch (N, F)."""
-        super().forward(batch)  # follows the mean and the variance of all photos
+        """Take the mean and variance of a whole batch (N, F), for the parts of it that follow."""
+        super().forward(batch)  # updates the mean and variance of all photos
         variance, mean = torch.var_mean(batch, dim=0, correction=0)
         self._observed = mean, variance
 
@@ -36,7 +37,7 @@ class Standardize(nn.BatchNorm1d):
 
 
 class Unscaled(nn.Identity):
-    """Leaves features as they are, in the place of `Standardize`."""
+    """Leaves features as they are; takes the place of `Standardize`."""
 
     def observe(self, batch: Tensor) -> None:
         """Do nothing, as the features of a photo do not depend on others."""

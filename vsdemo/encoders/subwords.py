@@ -23,8 +23,8 @@ from vsdemo.encoders.recurrent import initialise, run
 SIZES = (2, 3, 4)  # letters of a group
 START, END = "<", ">"  # of a word, so that its first and last letters differ from those within
 MOST_WORDS = 64  # of a sentence; the others are not read
-DENIAL = -3.5  # b at first: nearly no word denies anything
-LEAST = 0.1  # the least that weights are divided by, for a sentence that only denies
+DENIAL = -3.5  # initial b: at first hardly any word denies anything
+LEAST = 0.1  # smallest divisor of weights, for a sentence that only denies
 NO_WORD = (START + END,)  # read for a sentence without words
 
 
@@ -63,14 +63,15 @@ class SubwordGRU(TextEncoder):
         w_t = z_t / sum over words of max(0, z)
         s_t = T [|w_t| head(W_2 gelu(W_1 h_t + b_1) + b_2), w_t]
 
-    The mean over words of a score with s_t is thus weighted by w_t. A word of negative weight says
-    what is absent, as "cats" in "without cats"; those of the others add up to 1. The groups of a
-    word are itself and all of 2 to 4 letters, `<` and `>` around it included. So "bycicle" is near
-    "bicycle", and no word is unknown. They share the rows of E by their hash.
+    The mean over words of a score with s_t is thus weighted by w_t. A word with a negative weight
+    says what is absent, such as "cats" in "without cats"; the positive weights add up to 1. The
+    groups of a word are the word itself and all its groups of 2 to 4 letters, including the `<` and
+    `>` around it. So "bycicle" is near "bicycle", and no word is unknown. Groups share the rows of
+    E by their hashes.
 
     Args:
-        rows: Of E.
-        word_dim: Length of x_t, and units of each direction.
+        rows: Number of rows of E.
+        word_dim: Length of x_t, and number of units of each direction.
         dim: Length D of an embedding, whose last number is T w_t.
         dropout: Share of the numbers of x_t set to 0.
     """
@@ -101,7 +102,7 @@ class SubwordGRU(TextEncoder):
         """Return the words of a sentence with a tree in the order of their embeddings.
 
         Raises:
-            ValueError: If the sentence has no dependency tree, whose words a fragment numbers.
+            ValueError: If the sentence has no dependency tree, which fragments refer to.
         """
         if sentence.tree is None:
             raise ValueError("the sentence has no tree; parse it first")
@@ -129,7 +130,7 @@ class SubwordGRU(TextEncoder):
         )
 
     def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
-        """Return the (known, unknown) words; it can read any word."""
+        """Return the (known, unknown) words; all are known, as any word can be read."""
         return _words(sentence), []
 
     def forward(self, batch: Subwords) -> Embeddings:
@@ -148,7 +149,7 @@ class SubwordGRU(TextEncoder):
 
 
 def _words(sentence: Sentence) -> list[str]:
-    """Return the words of a sentence: those within the words of its tree, if it has one."""
+    """Return the words of a sentence; if it has a tree, those within the words of the tree."""
     texts = sentence.tree.words if sentence.tree else (sentence.text,)
     return [word for text in texts for word in tokenize(text)]
 

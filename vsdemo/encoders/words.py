@@ -68,7 +68,7 @@ class SequenceEncoder(WordEncoder):
         return [torch.tensor(self.vocab.encode(sentence.text)) for sentence in items]
 
     def collate(self, prepared: Sequence[Tensor]) -> Words:
-        """Pad ids (T_i,) to one batch."""
+        """Pad ids (T_i,) into one batch."""
         lengths = torch.tensor([len(ids) for ids in prepared])
         ids = pad_sequence(list(prepared), batch_first=True, padding_value=PAD)  # (B, T)
         return Words(ids, lengths)

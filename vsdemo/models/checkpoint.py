@@ -3,8 +3,8 @@
 The files are config.json, vocab.json, model*.safetensors, metrics.json, events.jsonl and README.md.
 `vsdemo.search.calibration` adds matching.json, temperature.json, words.json for models that read
 characters, and limits.json for models with an order. A model that learned concepts has
-concepts.json. SHA256SUMS has the checksums of all that answers depend on, which `load` compares.
-There is no pickle.
+concepts.json. SHA256SUMS has the checksums of all files that answers depend on; `load` checks them.
+Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ FORMAT = 1  # of the folder; config.json has a version of its own
 SNAPSHOT = "snapshot-"
 TRAINING_WORDS, METRICS, LIMITS = "words.json", "metrics.json", "limits.json"
 CONCEPTS, TEMPERATURE = "concepts.json", "temperature.json"
-# Files that answers depend on, where there are any.
+# Optional files that answers depend on.
 EXTRAS = (TRAINING_WORDS, LIMITS, CONCEPTS, TEMPERATURE)
-LAYOUT = (CONFIG, WEIGHTS)  # of open_clip, in a checkpoint that is a model of it
+LAYOUT = (CONFIG, WEIGHTS)  # open_clip's files, in a checkpoint that open_clip can load
 FILES = (  # patterns of the names of all files
     "config.json",
     "vocab.json",
@@ -82,13 +82,13 @@ class Spec:
         model: Name of the model; `ensemble` for an ensemble.
         preset: Name of the preset.
         dataset: Name of the data set of the training; empty for models that are not trained here.
-        config: Configuration; of an ensemble that of its first member.
+        config: Configuration; for an ensemble, that of its first member.
         backbone_hash: Hash of the backbone's weights; empty without photos.
         features: Length of the vector of a photo, or of each region; 0 without photos.
         format: Format of the folder.
         members: Members of an ensemble.
-        of: Of a member that another checkpoint holds: the path there, from the ensemble. Of a
-            teacher: its name.
+        of: For a member that another checkpoint holds, the path to it from the ensemble. For a
+            teacher, its name.
         of_hash: `content_hash` of that checkpoint.
         teacher: The teacher of the training; None without one.
     """
@@ -115,7 +115,7 @@ class Spec:
 
     @property
     def is_trained_here(self) -> bool:
-        """Whether `train` has made it; see `Model`."""
+        """Whether it was trained by `train`; see `Model`."""
         return bool(self.members) or models.get(self.model).is_trained_here
 
     @property
@@ -141,8 +141,8 @@ class Spec:
 
         Raises:
             UserError: A setting is unknown or not valid, or the model is unknown.
-            ValueError: The file is of a newer version, or damaged; LookupError, TypeError and
-                AttributeError likewise.
+            ValueError: The file is of a newer version, or damaged; damage can also raise
+                LookupError, TypeError or AttributeError.
         """
         values = migrations.migrate(dict(values))
         values.pop("version")
@@ -196,8 +196,8 @@ def save(
     Args:
         folder: Folder of the checkpoint.
         spec: Content of config.json.
-        vocab: Vocabulary; of an ensemble one for each member, None where another checkpoint
-            holds it.
+        vocab: Vocabulary; for an ensemble, one for each member, None where another checkpoint holds
+            it.
         state: Weights by name; they are split over files below MAX_FILE.
     """
     if isinstance(vocab, Vocab):
@@ -313,7 +313,7 @@ def load(folder: AnyPath) -> tuple[DualEncoder, Spec, Vocab]:
     """Rebuild a model through the registry, in evaluation mode on the chosen device.
 
     Returns:
-        The model, the content of config.json and the vocabulary; of an ensemble that of its first
+        The model, the content of config.json and the vocabulary; for an ensemble, that of its first
         member.
 
     Raises:
@@ -382,13 +382,13 @@ def save_training_words(folder: Path, words: Sequence[str]) -> None:
 
 
 def save_limits(folder: Path, limits: Limits) -> None:
-    """Store where the order of a model ends; `save`, with other weights, removes it."""
+    """Store the limits of a model's order; `save`, which writes other weights, removes them."""
     text = json.dumps(limits.finite()) + "\n"
     checksums.write_files(folder, {LIMITS: text.encode()})
 
 
 def has_limits(folder: Path) -> bool:
-    """Return whether it is known where the order of a model ends; False if the file is damaged."""
+    """Return whether the limits of a model's order are known; False if the file is damaged."""
     with suppress(*DAMAGE):
         return _limits(folder).usable != NO_LIMITS
     return False
@@ -413,7 +413,7 @@ def _concepts(folder: Path) -> tuple[str, ...]:
 
 
 def save_temperature(folder: Path, temperature: float) -> None:
-    """Store the temperature of a model; `save`, with other weights, removes it."""
+    """Store the temperature of a model; `save`, which writes other weights, removes it."""
     text = json.dumps({"temperature": temperature}) + "\n"
     checksums.write_files(folder, {TEMPERATURE: text.encode()})
 
@@ -438,7 +438,7 @@ def _training_words(folder: Path) -> WordList | None:
 
 
 def check_sums(folder: Path) -> None:
-    """Compare all that answers depend on with the checksums, if the folder has them.
+    """Compare all files that answers depend on with their checksums, if the folder has any.
 
     Raises:
         DamagedFile: A file has changed.
@@ -459,7 +459,7 @@ def _shorten(error: Exception) -> str:
 
 def _build(spec: Spec, vocab: Vocab) -> DualEncoder:
     if not spec.is_trained_here:
-        feature_cache(spec)  # whose weights are the model's own
+        feature_cache(spec)  # checks its weights, which are those of the model
     return models.build(spec.model, spec.config, vocab, spec.features)
 
 
@@ -475,7 +475,7 @@ def build_ensemble(members: Sequence[DualEncoder]) -> DualEncoder:
 def member_state(state: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
     """Return a member's weights as the ensemble names them: text.x -> text.members.0.x.
 
-    Those of its objective, which are for training, are left out.
+    Weights of its objective, which are only for training, are left out.
     """
     return {
         name.replace(".", f".members.{number}.", 1): tensor
@@ -526,7 +526,7 @@ def content_hash(folder: AnyPath) -> str:
 
 
 def files(folder: Path) -> list[Path]:
-    """Return the files of a checkpoint, sorted; a run has others beside them."""
+    """Return the files of a checkpoint, sorted; the folder of a run also has others."""
     return sorted(file for pattern in FILES for file in folder.glob(pattern))
 
 

@@ -1,6 +1,6 @@
-"""The names of checkpoints: of shipped ones, of folders, and of what lies elsewhere.
+"""Names of checkpoints: shipped ones, folders, and checkpoints stored elsewhere.
 
-A new kind of names is a function that returns a folder, and a line in `SCHEMES`.
+A new kind of name is a function that returns a folder, and a line in `SCHEMES`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ def shipped() -> dict[str, Path]:
 
 
 def find(name: AnyPath) -> Path:
-    """Return the folder of a checkpoint, which is downloaded if it lies elsewhere.
+    """Return the folder of a checkpoint, which is downloaded if it is stored elsewhere.
 
     Args:
-        name: That of a shipped checkpoint, such as `flickr8k/gru`; a folder; or a name that begins
-            as one of `SCHEMES`: `clip:NAME` of open_clip, or `hf://user/repo`.
+        name: The name of a shipped checkpoint, such as `flickr8k/gru`; a folder; or a name that
+            begins with one of `SCHEMES`: `clip:NAME` of open_clip, or `hf://user/repo`.
 
     Raises:
         UserError: There is no such checkpoint, or it cannot be downloaded.

@@ -1,4 +1,4 @@
-"""CLIP and its descendants as they are: both towers of a model of open_clip, not trained here.
+"""CLIP and similar models, unchanged: both towers of a model of open_clip, not trained here.
 
 Radford et al., "Learning transferable visual models from natural language supervision", ICML 2021.
 """
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from vsdemo.vision.backbones.clip import ClipModel
 
 DEFAULT = "clip:ViT-B-32/laion2b_s34b_b79k"
-ROOT_TEXT = ""  # of the most general embedding (Alper & Averbuch-Elor 2024)
+ROOT_TEXT = ""  # text of the most general embedding (Alper & Averbuch-Elor 2024)
 
 
 class ClipConfig(Config):
-    """Which model of open_clip; the settings of a training have no effect."""
+    """The choice of a model of open_clip; settings for training have no effect."""
 
     needs = frozenset({"text"})
 
@@ -54,7 +54,7 @@ class ClipText(TextEncoder):
 
     def __init__(self, clip: ClipModel) -> None:
         super().__init__()
-        # In a tuple the model is no submodule: its weights are open_clip's, and no checkpoint
+        # In a tuple the model is not a submodule: its weights are open_clip's, and no checkpoint
         # stores them.
         self._clip = (clip,)
         clip.model.to(device())
@@ -67,7 +67,7 @@ class ClipText(TextEncoder):
         return list(self._ids([sentence.text for sentence in items]))
 
     def collate(self, prepared: Sequence[Tensor]) -> Tensor:
-        """Stack ids (L,) to one batch (B, L)."""
+        """Stack ids (L,) into one batch (B, L)."""
         return torch.stack(list(prepared))
 
     def forward(self, batch: Tensor) -> Embeddings:

@@ -18,12 +18,12 @@ from vsdemo.models.scores import Cosine, Score
 
 
 class CosineDistance(Cosine):
-    """Minus half of what the cosine lacks to 1.
+    """Minus half the difference between 1 and the cosine.
 
     score(x, y) = -(1 - cos(x, y)) / 2
 
-    With `as_released`, score(x, y) = -(1 + cos(x, y)) / 2: the paper's baseline as its code has it.
-    It takes the similarity for a distance, and so pushes a concept away from those above it.
+    With `as_released`, score(x, y) = -(1 + cos(x, y)) / 2: the paper's baseline as released. It
+    mistakes the similarity for a distance, and so pushes a concept away from those above it.
     """
 
     unit = "nearness"
@@ -44,7 +44,7 @@ class CosineDistance(Cosine):
         return (self.sign * cosines - 1) / 2
 
     def best_beyond(self, query: Tensor, similarity: float) -> float:
-        """Return the score that belongs to the cosine, or to any cosine if it is subtracted."""
+        """Return the score for the cosine, or the highest of all if the cosine is subtracted."""
         return (similarity - 1) / 2 if self.sign > 0 else 0.0
 
     def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
@@ -61,8 +61,8 @@ class Bilinear(nn.Module, Score):
 
     score(x, y) = log sigmoid(x' M y)
 
-    The sigmoid bounds a score that would otherwise fall without end: Eq. 4 has no hinge for
-    positives.
+    The sigmoid bounds the score; without it the loss could fall without limit, as Eq. 4 has no
+    hinge for positives.
     """
 
     unit = "log likelihood"

@@ -23,7 +23,7 @@ import numpy as np  # noqa: E402
 from llvmlite import ir  # noqa: E402
 from numba.extending import intrinsic  # noqa: E402
 
-FEW = 1 << 18  # numbers to compare, below which one core is as fast as all
+FEW = 1 << 18  # numbers to compare; with fewer, one core is as fast as all
 ROWS = 12  # of the upper items, which stay in the nearest cache while the lower ones are read
 # Fast mathematics without the assumption that no number is NaN: what is compared with one is NaN.
 REORDERED = {"reassoc", "contract", "nsz", "arcp"}
@@ -36,8 +36,8 @@ def violation(lower: Tensor, upper: Tensor) -> Tensor:
     """Return E[i, j] = |max(0, lower_i - upper_j)|^2 of items (I, D) and (J, D), (I, J).
 
     Args:
-        lower: On the CPU, in single or double precision, and so is `upper`.
-        upper: The other items.
+        lower: The lower items, on the CPU, in single or double precision.
+        upper: The upper items, on the CPU, in the same precision.
     """
     result = lower.new_empty(len(lower), len(upper))
     below, above, out = (x.detach().contiguous().numpy() for x in (lower, upper, result))
@@ -118,7 +118,7 @@ def alignments(
 
 
 def _readable(stored: Tensor) -> np.ndarray:
-    """Return stored items as numba reads them: half precision as the bits that it has."""
+    """Return stored items as numba reads them: numbers in half precision as their bits."""
     rows: np.ndarray = stored.detach().contiguous().numpy()
     return rows.view(np.uint16) if stored.dtype == torch.half else rows
 
@@ -150,7 +150,7 @@ def _violations(lower: Any, upper: Any, result: Any) -> None:
     for first in range(0, len(upper), ROWS):
         for i in range(len(lower)):
             # Four at a time, as each number of the lower item is then read once for all four. The
-            # last ones are computed again if there are fewer, so that all are added up alike.
+            # last ones are computed again if there are fewer, so that all are added alike.
             for j in range(first, min(first + ROWS, len(upper)), 4):
                 j1, j2, j3 = min(j + 1, end), min(j + 2, end), min(j + 3, end)
                 total = total1 = total2 = total3 = zero
@@ -165,7 +165,7 @@ def _violations(lower: Any, upper: Any, result: Any) -> None:
 
 
 def _convert(context: Any, number: Any) -> Any:
-    """Make code that converts the bits of a number in half precision, or keeps a single one."""
+    """Make code that converts the bits of a number in half precision and keeps single precision."""
 
     def convert(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         half, single = ir.HalfType(), ir.FloatType()  # type: ignore[no-untyped-call]

@@ -63,7 +63,7 @@ class Positive(nn.Module):
     """A positive number that is learned as its logarithm, and kept within bounds.
 
     Args:
-        start: Where it begins.
+        start: The initial value.
         least: The lower bound.
         largest: The upper bound.
     """
@@ -76,7 +76,7 @@ class Positive(nn.Module):
     def forward(self) -> Tensor:
         """Return the number, ()."""
         with torch.no_grad():
-            self.log.clamp_(*self.bounds)  # clamped later, its gradient would be 0 beyond
+            self.log.clamp_(*self.bounds)  # clamped in the graph, its gradient would be 0 beyond
         return self.log.exp()
 
 
@@ -88,8 +88,8 @@ class LorentzHead(nn.Module):
     Points are measured in units of the radius of the curvature, so that the score needs no c.
 
     Args:
-        dim: D. The scale, one of each modality, begins at 1 / sqrt(D) and stays below 1.
-        curvature: c, shared by all that is in the space.
+        dim: D. The scale, one per modality, begins at 1 / sqrt(D) and stays below 1.
+        curvature: c, shared by everything in the space.
     """
 
     def __init__(self, dim: int, curvature: Positive) -> None:
@@ -105,7 +105,7 @@ class LorentzHead(nn.Module):
 
 
 class LorentzDistance(Score):
-    """Minus the distance of points of the Lorentz model of curvature -1; the order has cones.
+    """Minus the distance in the Lorentz model of curvature -1; the order has entailment cones.
 
     score(x, y) = -acosh(-<x, y>_L)
     """
@@ -149,14 +149,14 @@ LORENTZ_DISTANCE = LorentzDistance()
 
 
 class ContrastiveEntailment(Objective):
-    """Contrastive learning of captions and photos, and cones that hold what lies below.
+    """Contrastive learning of captions and photos, and cones that contain what lies below.
 
         loss = mean of the cross-entropies of softmax(-d(caption, photo) / temperature)
              + weight * (mean E of true texts above texts + mean E of true texts above photos)
 
     The cross-entropies are those of each caption's photo among the photos, and of each photo's
     caption among it and the captions of the other photos. E is the angle to a cone. Texts that
-    follow from each other are left out, as no cone holds its own apex's neighbours.
+    follow from each other are left out, as no cone contains all neighbours of its apex.
 
     Args:
         curvature: c of the space, -c its curvature.
@@ -195,7 +195,7 @@ def contrastive(logits: Tensor, owner: Tensor) -> Tensor:
     """Return the mean cross-entropy of captions and photos, in both directions.
 
     Args:
-        logits: Of C captions and P photos, (C, P).
+        logits: Logits of C captions and P photos, (C, P).
         owner: The photo of each caption, (C,).
     """
     for_captions = F.cross_entropy(logits, owner)

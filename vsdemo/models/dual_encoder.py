@@ -18,7 +18,7 @@ from vsdemo.models.limits import NO_LIMITS, Limits
 from vsdemo.models.objectives import Objective
 from vsdemo.models.scores import Score
 
-BATCH = 256  # sentences or photos in a forward pass outside of training
+BATCH = 256  # sentences or photos in a forward pass outside training
 
 # Embeds N items by a function that embeds those of a slice.
 Division = Callable[[int, Callable[[slice], Embeddings]], Embeddings]
@@ -33,12 +33,13 @@ class DualEncoder(nn.Module):
     """A text encoder, an image encoder (None for tasks without photos) and the score between them.
 
     Attributes:
-        objective: What is minimized instead of a loss of `vsdemo.models.losses`, by models that
-            learn from what is known of whole batches; None for other models.
-        limits: For a score with an order, where it ends; see `vsdemo.search.calibration`.
-        temperature: By which scores are divided to become, by a softmax, the probabilities of
-            captions; None if it is unknown, see `vsdemo.evaluation.likely`.
-        concepts: Those that it learned beside sentences, such as "a dog"; empty for most models.
+        objective: What to minimize instead of a loss of `vsdemo.models.losses`, for models that
+            learn from labels of whole batches; None for other models.
+        limits: For a score with an order, the limits of the order; see `vsdemo.search.calibration`.
+        temperature: What scores are divided by before a softmax turns them into the probabilities
+            of captions; None if it is unknown, see `vsdemo.evaluation.likely`.
+        concepts: Concepts that it learned in addition to sentences, such as "a dog"; empty for most
+            models.
         division: How the items of a call are embedded, by default all at once. Several processes
             with the same weights can embed their shares; see `vsdemo.training.parts`.
         solved: Whether `fit` solves the model at once, without gradient steps.
@@ -79,7 +80,7 @@ class DualEncoder(nn.Module):
 
         Args:
             sentences: The sentences.
-            progress: Called with the numbers of sentences that are done, and of all.
+            progress: Called with (sentences done, all sentences).
             batch_size: Sentences in a forward pass; BATCH by default.
         """
 

@@ -40,8 +40,8 @@ BEST = 2  # snapshots of a run (Merckx & Frank 2019, section 3.3)
 def members_of(run: AnyPath, best: int = BEST) -> list[Path]:
     """Return the checkpoints that a run contributes to an ensemble, in the order of their epochs.
 
-    These are its `best` snapshots by rsum on dev as measured in training; of equal ones the earlier
-    one. A checkpoint without snapshots contributes itself.
+    These are its `best` snapshots by rsum on dev as measured in training; the earlier one in a tie.
+    A checkpoint without snapshots contributes itself.
     """
     run = to_path(run)
     snapshots = checkpoint.snapshots(run)
@@ -62,7 +62,7 @@ def make(
         folders: Runs or checkpoints.
         out: Folder to write.
         best: Snapshots of each run.
-        share: Refer to the checkpoints beside `out` for their weights instead of copying them.
+        share: Refer to the checkpoints next to `out` for their weights instead of copying them.
 
     Returns:
         The members.
@@ -101,9 +101,9 @@ def make(
 
 
 def _shared(member: Path, spec: Spec, out: Path) -> Spec:
-    """Return the member's spec, with a reference where a folder beside `out` has the same content.
+    """Return the member's spec, with a reference if a folder next to `out` has the same content.
 
-    That folder is the member itself, or of a snapshot its run, which keeps the best epoch.
+    That folder is the member itself or, for a snapshot, its run, which keeps the best epoch.
     """
     member = member.resolve()
     content = checkpoint.content_hash(member)

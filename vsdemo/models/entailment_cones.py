@@ -1,4 +1,4 @@
-"""The order of entailment cones in hyperbolic space, by any model of that space."""
+"""The order of entailment cones in hyperbolic space, for any model of that space."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Cones(Order):
         score(x, y) = aperture(x) - angle(x, y)
         E(x, y) = max(0, angle(x, y) - aperture(x))          Ganea et al. 2018, Eq. 33
 
-    `aperture` is half that of the cone at x, whose axis leads away from the root; `angle` is that
-    at x between the axis and the way to y. y lies inside where E is 0. Everything lies below the
-    root, and x below itself: the angle is 0 there. Other neighbours of x may lie at any angle, so E
-    is not continuous at x.
+    `aperture` is the half aperture of the cone at x, whose axis points away from the root; `angle`
+    is the angle at x between the axis and the direction of y. y lies inside where E is 0.
+    Everything lies below the root, and x below itself: the angle is 0 there. Other neighbours of x
+    may lie at any angle, so E is not continuous at x.
 
     Args:
         half_aperture: (..., D) -> (...), in 0..pi/2.
-        exterior_angle: Two times (..., D), which broadcast -> (...), in 0..pi.
+        exterior_angle: Two tensors (..., D), which broadcast -> (...), in 0..pi.
     """
 
     unit = "cone fit"

@@ -81,7 +81,7 @@ class BallHead(nn.Module):
 
 @dataclass(frozen=True)
 class MaxMargin:
-    """The loss of Ganea 2018, Eq. 32, as means over all pairs of a batch that are known.
+    """The loss of Ganea 2018, Eq. 32, as means over all pairs of a batch with known labels.
 
         loss = mean of E over true pairs + mean of max(0, margin - E) over false pairs
 

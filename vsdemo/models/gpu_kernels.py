@@ -15,7 +15,7 @@ from torch import Tensor
 
 # Items a side of a tile of pairs. Large tiles read less; small ones keep all cores busy.
 LARGE_TILE, SMALL_TILE = 128, 32
-LARGE_TILES = 1 << 22  # pairs, from which on tiles are large
+LARGE_TILES = 1 << 22  # tiles are large from this many pairs on
 GRADIENT_TILE = (16, 64)  # items and coordinates
 STORED_TILE = (16, 128)  # stored items and coordinates that one query is compared with
 TINY = 1e-12  # the least length that a vector is divided by, as in `F.normalize`
@@ -25,8 +25,8 @@ def violation(lower: Tensor, upper: Tensor) -> Tensor:
     """Return E[i, j] = |max(0, lower_i - upper_j)|^2 of items (I, D) and (J, D), (I, J).
 
     Args:
-        lower: On a GPU, in single or double precision, and so is `upper`.
-        upper: The other items.
+        lower: The lower items, on a GPU, in single or double precision.
+        upper: The upper items, on the GPU, in the same precision.
     """
     result = lower.new_empty(len(lower), len(upper))
     if result.numel():

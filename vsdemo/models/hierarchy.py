@@ -1,4 +1,4 @@
-"""One order over concepts, sentences and photos, beside retrieval by the angle."""
+"""One order over concepts, sentences and photos, with retrieval by the angle."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from huggingface_hub.errors import (
 from vsdemo.core.errors import UserError
 from vsdemo.models import checkpoint
 
-REASONS: dict[type[Exception], str] = {  # the first kind that an error is of
+REASONS: dict[type[Exception], str] = {  # kind of error -> reason; the first match counts
     GatedRepoError: "its owner grants access; ask for it on its page, then run `hf auth login`",
     RepositoryNotFoundError: "there is none that you may see; check the name, or `hf auth login`",
     RevisionNotFoundError: "it has no such revision; check what follows the @",
@@ -103,7 +103,8 @@ def upload(folder: Path, repo: str, *, private: bool) -> str:
 def _user_errors(problem: str) -> Iterator[None]:
     """Turn every error of `huggingface_hub` into one sentence.
 
-    It lets through those of its HTTP library, which is another one in each of its versions.
+    Every exception is caught, because `huggingface_hub` also lets through errors of its HTTP
+    library, which depends on its version.
     """
     try:
         yield

@@ -87,7 +87,7 @@ class KernelCCA(DualEncoder):
         """Solve both encoders for N prepared captions and their photos (N, F).
 
         Returns:
-            The mean and the least of the canonical correlations.
+            The mean and the minimum of the canonical correlations.
         """
         text, image = cast(BagOfWords, self.text), cast(LinearImage, self.image)
         means = []

@@ -1,7 +1,7 @@
-"""Under which terms weights may be used: the code is MIT, weights follow what they learned from.
+"""The terms of use of weights: the code is MIT, weights follow the terms of their training data.
 
-`of` answers for a checkpoint, `of_backbone` for the image network that it needs beside it, and
-`label` sums both up in a few words.
+`of` answers for a checkpoint, `of_backbone` for the image network that it also needs, and `label`
+sums both up in a few words.
 """
 
 from __future__ import annotations
@@ -145,8 +145,8 @@ def of_network(backbone: str) -> Licence:
 def label(spec: Spec) -> str:
     """Return the licence of a checkpoint in a few words.
 
-    Such as "research only", or "MIT; its image network: research only" if the weights are free and
-    the network that they need is not.
+    For example "research only", or "MIT; its image network: research only" if the weights are free
+    and the network that they need is not.
     """
     own, backbone = of(spec), of_backbone(spec)
     if backbone is None or own.label in (RESEARCH_ONLY, backbone.label):

@@ -1,4 +1,4 @@
-"""Up to which order violation something counts as above something else."""
+"""The largest order violations at which one item counts as above another."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Limits:
 
     @property
     def usable(self) -> Limits:
-        """These limits; none where that of texts excludes everything, as no limit was good enough.
+        """These limits, or none if that of texts excludes everything, as no limit was good enough.
 
-        Then people see what fits best, true or not.
+        Without limits, people see what fits best, true or not.
         """
         return self if self.texts >= 0 else NO_LIMITS
 
     def finite(self) -> dict[str, float]:
-        """Return the known limits by name; that of photos is not, where there are none."""
+        """Return the known limits by name; without photos, their limit is not known."""
         return {name: limit for name, limit in asdict(self).items() if isfinite(limit)}
 
 

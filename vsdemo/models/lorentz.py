@@ -10,8 +10,9 @@ of (N, M, D). c is a number or a scalar tensor, above 0.
 
 Computed in the precision of the arguments, never less than float32, also under autocast. What is
 clamped has no gradient. `<x, y>_L` is a difference of two numbers of about e^(2r) / 4c for points
-at the distance r / sqrt(c) from the root, so float32 loses small distances: two points at one place
-seem to be apart by up to 0.001 / sqrt(c) at r = 1, 0.01 at r = 3, 0.06 at r = 5 and 0.5 at r = 7.
+at the distance r / sqrt(c) from the root, so float32 loses small distances: two points at the same
+place seem to be apart by up to 0.001 / sqrt(c) at r = 1, 0.01 at r = 3, 0.06 at r = 5 and
+0.5 at r = 7.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ import torch
 from torch import Tensor
 
 MAX_ARGUMENT = math.asinh(2.0**15)  # of sinh, about 11.09: coordinates fit half precision
-EPS = 1e-6  # cosines stay so far from 1, as the derivative of acos is infinite there
-TINY = 1e-15  # least length and square that is divided by
+EPS = 1e-6  # cosines stay this far from 1, as the derivative of acos is infinite there
+TINY = 1e-15  # smallest length or square used as a divisor
 
 
 def time(x: Tensor, c: Tensor | float) -> Tensor:
@@ -32,7 +33,7 @@ def time(x: Tensor, c: Tensor | float) -> Tensor:
 
 
 def inner(x: Tensor, y: Tensor, c: Tensor | float) -> Tensor:
-    """Return <x, y>_L of points, (...): at most -1/c but for rounding."""
+    """Return <x, y>_L of points, (...): at most -1/c except for rounding."""
     with torch.autocast(x.device.type, enabled=False):
         dots = torch.einsum("...d,...d->...", x, y)
     return dots - time(x, c) * time(y, c)

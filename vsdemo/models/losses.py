@@ -38,7 +38,7 @@ class Loss(Protocol):
             general: Captions or hypotheses, (B, D) or (B, M, D).
             specific: Photos or premises, (B, D) or (B, K, D).
             label: Number of the photo, or whether a pair is entailed, (B,).
-            progress: Share of the training that is over, 0 to 1.
+            progress: Fraction of the training that is done, 0 to 1.
         """
 
 
@@ -47,7 +47,7 @@ class PairwiseRanking:
     """Pairwise ranking over all pairs of a batch (Vendrov 2016, Eq. 5; Faghri 2018, VSE++).
 
     With S[a, b] = score(caption a, photo b) and h[a, b] = max(0, margin - S[a, a] + S[a, b]) for
-    each photo b that caption a does not describe, likewise over captions for each photo:
+    each photo b that caption a does not describe, and the same over captions for each photo:
 
         loss = (1 - hardest) * sum of all h  +  hardest * sum over queries of their largest h
 
@@ -222,9 +222,9 @@ def entailment(scores: Tensor, entailed: Tensor, margins: Tensor) -> dict[str, T
     """Return Eq. 7 of Vendrov 2016, the share of violated negatives and the mean right score.
 
     Args:
-        scores: Of B pairs, (B,).
+        scores: Scores of B pairs, (B,).
         entailed: Which of them are true, (B,).
-        margins: What E = -score of those that are not has to reach, (B,).
+        margins: Margins that E = -score of the false ones should reach, (B,).
     """
     hinges = (margins + scores)[~entailed].clamp(min=0)
     return {

@@ -1,4 +1,4 @@
-"""What the registry holds of a model."""
+"""The description of a model in the registry."""
 
 from __future__ import annotations
 

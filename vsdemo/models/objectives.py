@@ -1,6 +1,6 @@
-"""Objectives of models that learn from what is known of whole batches: from a batch to one number.
+"""Objectives of models that learn from labels of whole batches: from a batch to one number.
 
-A model brings its objective with it, `DualEncoder.objective`, as some have weights of their own.
+An objective is part of its model, `DualEncoder.objective`, because some have weights.
 """
 
 from __future__ import annotations
@@ -112,10 +112,10 @@ class Weights:
     """Weights of the parts of `RankedRelations`.
 
     Args:
-        ranking: Of the ranking of captions and photos.
-        separation: Of `separation` of false relations.
-        texts: Of texts above texts.
-        photos: Of texts above photos.
+        ranking: Weight of the ranking of captions and photos.
+        separation: Weight of the `separation` of false relations.
+        texts: Weight of texts above texts.
+        photos: Weight of texts above photos.
     """
 
     ranking: float
@@ -125,7 +125,7 @@ class Weights:
 
 
 class RankedRelations(Objective):
-    """A ranking of captions and their photos, beside what lies above what.
+    """A ranking of captions and their photos, and losses of relations.
 
         loss = weights.ranking * ranking by the score, per caption
              + weights.texts * loss of texts above texts
@@ -189,11 +189,11 @@ def separation(
 
         max(0, APART - max_d (x_d - y_d))
 
-    Where E is 0, or nearly so, it has no gradient, and a false relation would stay so for ever; the
-    largest excess has one everywhere.
+    Where E is 0 or nearly so, it has no gradient, and a false relation would never be corrected;
+    the largest excess has a gradient everywhere.
 
     Args:
-        order: An order of each coordinate.
+        order: An order by coordinates.
         general: Embeddings x, (G, D).
         specific: Embeddings y, (S, D).
         violations: E of all pairs, (G, S).

@@ -14,7 +14,7 @@
 
 Numbers of sentences, words, photos, regions and views are dynamic. Encoders that read a sentence as
 a padded sequence of words or characters can be exported, and so can several of them with one
-vocabulary. Encoders over trees, fragments of sentences or concepts cannot: their batches are no
+vocabulary. Encoders over trees, fragments of sentences or concepts cannot: their batches are not
 padded sequences. Neither can kCCA with landmarks, as ONNX has no operator for its distances.
 """
 
@@ -126,7 +126,7 @@ def export_network(name: str, to: Path) -> list[Path]:
     """Write an image network as an ONNX model.
 
     Args:
-        name: Of a backbone, such as pocket.
+        name: Name of a backbone, such as pocket.
         to: As for `export_checkpoint`.
 
     Returns:

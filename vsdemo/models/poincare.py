@@ -1,12 +1,13 @@
 """Hyperbolic geometry in the Poincaré ball, after Ganea, Bécigneul & Hofmann, ICML 2018, section 2.
 
 The space of curvature -1 as the ball |x| < 1 of D dimensions; the origin is the root. Points are
-(..., D) and broadcast, as in `vsdemo.models.lorentz`, and so are precision and autocast.
+(..., D) and broadcast as in `vsdemo.models.lorentz`; the rules for precision and autocast are the
+same.
 
 The distance r of a point from the root is 2 artanh |x|, so 1 - |x|^2 is about 4 e^-r, and float32
 rounds it by 1e-7: by 0.1% at r = 11, and from r = 17 on |x| is 1. `exp_map0` keeps |x| to at most
-1 - EDGE, r to at most 12.2. Small distances are lost as in the Lorentz model: two points at one
-place seem to be apart by up to 0.001 at r = 1, 0.06 at r = 5 and 0.5 at r = 7.
+1 - EDGE, r to at most 12.2. Small distances are lost as in the Lorentz model: two points at the
+same place seem to be apart by up to 0.001 at r = 1, 0.06 at r = 5 and 0.5 at r = 7.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import torch
 from torch import Tensor
 
 EDGE = 1e-5  # least distance of a point from the sphere
-EPS = 1e-6  # cosines stay so far from 1, as the derivative of acos is infinite there
-TINY = 1e-15  # least length and square that is divided by
+EPS = 1e-6  # cosines stay this far from 1, as the derivative of acos is infinite there
+TINY = 1e-15  # smallest length or square used as a divisor
 
 
 def exp_map0(v: Tensor) -> Tensor:

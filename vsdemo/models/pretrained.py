@@ -28,7 +28,7 @@ PRESET = "clip"
 
 
 def folder_of(name: str) -> Path:
-    """Return the checkpoint of `clip:NAME`, which is made if it is not there.
+    """Return the checkpoint of `clip:NAME`, which is made if it is missing.
 
     Args:
         name: NAME.
@@ -55,7 +55,7 @@ def _folder(backbone: str) -> Path:
 
 
 def write(folder: Path, backbone: str, dataset: str = "") -> None:
-    """Write config.json and what belongs to it; the weights stay where they are.
+    """Write the files of a checkpoint; the weights stay where they are.
 
     Args:
         folder: The checkpoint. It may be the folder of the weights.
@@ -71,7 +71,7 @@ def write(folder: Path, backbone: str, dataset: str = "") -> None:
 
 
 def _spec(backbone: str, dataset: str) -> Spec:
-    """Return the content of config.json, but for the length of features."""
+    """Return the content of config.json, except the length of features."""
     name, default = models.preset(PRESET)
     config = default.model_copy(update={"backbone": backbone})
     cache = FeatureCache(backbone, config.crops)
@@ -85,7 +85,7 @@ def known() -> list[Path]:
 
 
 def make_fetched(download: Download) -> None:
-    """Make the checkpoint of a model that was fetched; of anything else, nothing.
+    """Make the checkpoint of a model that was fetched; do nothing for other downloads.
 
     Raises:
         UserError: The model cannot be loaded.

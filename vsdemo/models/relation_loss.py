@@ -54,15 +54,16 @@ class RelationLoss:
 
         c is 0 without `shares`. With them, the texts are drawn for the photos of the batch, and so
         are true of more of them than of other photos. c = logit(share in the batch) - logit(share)
-        takes that out of what is learned, so that E tells how likely a text is of any photo.
+        removes this effect from what is learned, so that E says how likely a text is to be true of
+        any photo.
 
-        What a photo shows is recognised, and never with certainty. A hinge over the worst pairs
-        would count nothing but pairs that no network can tell apart.
+        What a photo shows is never recognised with certainty. A hinge over the worst pairs would
+        count only pairs that no network can distinguish.
 
         Args:
             violations: E, (T, P).
             labels: (T, P).
-            shares: Of all photos, those that a text is true of, (T,).
+            shares: The share of all photos that a text is true of, (T,).
         """
         known = labels >= 0
         logits = SHARPNESS * (self.boundary - violations)
@@ -76,6 +77,6 @@ class RelationLoss:
 
 
 def _more_likely(labels: Tensor, shares: Tensor) -> Tensor:
-    """Return how much larger the logit of a text's share of the batch is, (T,), 0 at least."""
+    """Return how much larger the logit of a text's share of the batch is, (T,), at least 0."""
     in_batch = (labels == 1).sum(1) / (labels >= 0).sum(1).clamp(min=1)
     return (torch.logit(in_batch, RAREST) - torch.logit(shares, RAREST)).clamp(min=0)

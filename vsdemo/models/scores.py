@@ -27,16 +27,16 @@ CPU_BLOCK = 1 << 20
 # Stored items that are converted to single precision and scored at a time.
 GPU_PART = 262_144
 CPU_PART = 1024
-LARGE = 1 << 24  # stored numbers, from which on compiled code is used
+LARGE = 1 << 24  # compiled code is used from this many stored numbers on
 KERNELS = {"cpu": "vsdemo.models.cpu_kernels", "cuda": "vsdemo.models.gpu_kernels"}
 MANY = {
     "cpu": 1 << 22,
     "cuda": 1 << 27,
-}  # numbers to compare, from which on compiled code is faster
+}  # compiled code is faster from this many numbers to compare on
 COMPILED = (torch.float32, torch.float64)
-STORED = (torch.float32, torch.float16)  # precisions of stored items that are compiled for
-ROUNDING = 1e-3  # by which half precision changes the length of a vector of length 1, at most
-TINY = 1e-5  # products of lengths below count as 0
+STORED = (torch.float32, torch.float16)  # precisions of stored items that compiled code can read
+ROUNDING = 1e-3  # largest change in the length of a unit vector by half precision
+TINY = 1e-5  # smaller products of lengths count as 0
 SPARSE = 0.25  # share of pairs with a gradient below which the others are left out
 log = logging.getLogger(__name__)
 
@@ -50,8 +50,8 @@ class Score:
         normalized: Whether encoders with this score return vectors of length 1.
         can_align: Whether embeddings are sets of parts, so that `align` and the methods below it
             are defined.
-        metric: By which similarity of `angle_part` a vector engine finds candidates for the best
-            items: "cosine", "inner" or "euclidean".
+        metric: The similarity of `angle_part` by which a vector engine finds candidates for the
+            best items: "cosine", "inner" or "euclidean".
         candidates: How many of them it has to find for each of the best items.
     """
 
@@ -126,9 +126,9 @@ class Score:
 
     @property
     def directed(self) -> Score:
-        """What tells whether something general follows from something specific.
+        """The score that says whether something general follows from something specific.
 
-        It is the score itself, unless the score is symmetric and there is an order beside it.
+        It is the score itself, unless the score is symmetric and comes with an order.
         """
         return self
 
@@ -150,7 +150,7 @@ class Score:
     def angle_part(self, x: Tensor) -> Tensor:
         """Return those coordinates of embeddings (N, D) whose cosine says how alike two items are.
 
-        These are all, but for a score with coordinates of their own for an order.
+        These are all coordinates, unless the score has separate coordinates for an order.
         """
         return x
 
@@ -284,7 +284,7 @@ class Order(Score):
         by_coordinates: Whether each coordinate is an order of its own, so that `excess` is defined
             and E(x, y) + E(y, x) is the squared distance. Other violations are angles.
         is_emergent: Whether the order is read from a space that was trained without it.
-        depth_name: What the length of a vector is, for people.
+        depth_name: Name of the length of a vector, shown to people.
     """
 
     by_coordinates: ClassVar[bool] = False
@@ -437,7 +437,7 @@ class _OrderViolation(torch.autograd.Function):
 
 
 def _kernels_for_pairs(lower: Tensor, upper: Tensor) -> ModuleType | None:
-    """Return the compiled code of a device if it can compare these items, and they are many."""
+    """Return the compiled code of a device if it can compare these items and there are many."""
     many = MANY.get(lower.device.type)
     if many is None or not (lower.dtype == upper.dtype in COMPILED):
         return None
@@ -445,7 +445,7 @@ def _kernels_for_pairs(lower: Tensor, upper: Tensor) -> ModuleType | None:
 
 
 def _kernels_for_stored(stored: Embeddings) -> ModuleType | None:
-    """Return the compiled code of a device if it can read these stored items, and they are many."""
+    """Return the compiled code of a device if it can read these items and there are many."""
     x = stored.x
     is_readable = x.device.type in KERNELS and x.dtype in STORED and x.numel() >= LARGE
     return _kernels(x.device) if is_readable else None
@@ -556,8 +556,8 @@ class RadialOrder(Order):
 
     E(x, y) = acos( x . (y - x) / (|x| |y - x|) )
 
-    It is 0 where y lies straight behind x as seen from the root, which is at 0, and pi where y lies
-    on the way to x. The root lies above everything, and everything above itself.
+    It is 0 where y lies directly behind x as seen from the root, which is at 0, and pi where y lies
+    between the root and x. The root lies above everything, and everything above itself.
     """
 
     is_emergent = True

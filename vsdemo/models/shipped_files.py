@@ -1,4 +1,4 @@
-"""The files that come with vsdemo, and their checksums: compared, or written anew."""
+"""The files that come with vsdemo, and their checksums: compared or rewritten."""
 
 from __future__ import annotations
 

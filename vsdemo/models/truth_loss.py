@@ -13,11 +13,11 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.models.objectives import Objective
 from vsdemo.models.scores import Score
 
-SCALE, BIAS = 30.0, -2.0  # at first; most sentences are false of most pictures
+SCALE, BIAS = 30.0, -2.0  # initial values; most sentences are false of most pictures
 OWN = 16.0  # weight of a sentence with the picture that it was written for
 PHOTOS = 0.025  # weight of the ranking of pictures
 SENTENCES = 0.3  # weight of the ranking of sentences
-TELLING = 0.2  # how much better a sentence is that says more
+TELLING = 0.2  # preference for sentences that say more
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,12 @@ class TruthLoss(Objective):
         loss = classification + PHOTOS * photos + SENTENCES * sentences
 
     Like the sigmoid loss (Zhai et al. 2023), but for sentences that are true of several pictures,
-    with their prior (Menon et al. 2021). Any true picture may be the first for a sentence. Of the
-    true sentences for a picture those are better that are true of few pictures, as "Outside." says
-    little. Undecided pairs count nowhere, and what is true of nothing in the batch is not ranked. A
-    pair of a sentence and its own picture weighs more (OWN): many sentences are false of it in one
-    respect only, which is harder to tell than a sentence about another picture.
+    with their prior (Menon et al. 2021). Any true picture may be the first for a sentence. Among
+    the true sentences for a picture, those that are true of few pictures are better, as "Outside."
+    says little. Undecided pairs do not count, and sentences and pictures without a true match in
+    the batch are not ranked. A pair of a sentence and its own picture weighs more (OWN): many
+    sentences are false of it in one respect only, which is harder to detect than in a sentence
+    about another picture.
     """
 
     def __init__(self) -> None:
@@ -83,7 +84,7 @@ class TruthLoss(Objective):
 
 
 def _rank_photos(scaled: Tensor, true: Tensor, known: Tensor) -> Tensor:
-    """Return the loss of T sentences, of which those with a true picture count.
+    """Return the mean loss of those of T sentences that have a true picture.
 
     Args:
         scaled: a S, (T, P).
@@ -97,7 +98,7 @@ def _rank_photos(scaled: Tensor, true: Tensor, known: Tensor) -> Tensor:
 
 
 def _rank_sentences(scaled: Tensor, true: Tensor, known: Tensor, telling: Tensor) -> Tensor:
-    """Return the loss of P pictures, of which those with a true sentence count.
+    """Return the mean loss of those of P pictures that have a true sentence.
 
     Args:
         scaled: a S, (T, P).

@@ -47,7 +47,7 @@ from vsdemo.models.objectives import (
 from vsdemo.models.relation_loss import RelationLoss
 from vsdemo.models.scores import SCORES, Score
 
-START = 0.5  # of photos' coordinates before `CubeHead`, as those below 0 have no gradient
+START = 0.5  # initial bias of photos' coordinates before `CubeHead`; below 0 they have no gradient
 
 OrderMaterial = Annotated[Material, OneOf(("photos", "sentence_pairs", "relations"))]
 OrderLoss = Annotated[

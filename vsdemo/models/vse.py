@@ -81,7 +81,7 @@ class VseConfig(SymmetricConfig):
 
     @property
     def also_learns_from(self) -> str:
-        """How many scenes are drawn beside those of train."""
+        """How many scenes are drawn in addition to those of train."""
         return (
             f"It also learned from {self.scenes:,} drawn scenes beside those of train, none of "
             "which shows what\na scene of dev, test or `compositional` shows."

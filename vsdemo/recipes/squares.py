@@ -23,7 +23,7 @@ def read(path: Path, side: int, resampling: Resampling) -> np.ndarray:
 
 
 def write(file: Path, pictures: Sequence[Path], side: int, resampling: Resampling) -> None:
-    """Write N pictures as squares to a file of NumPy, (N, side, side, 3), uint8.
+    """Write N pictures as squares to a NumPy file, (N, side, side, 3), uint8.
 
     Raises:
         UserError: If a picture cannot be read.

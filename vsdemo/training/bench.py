@@ -14,7 +14,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.events import read
 from vsdemo.core.progress import StageProgress
 
-BATCH, STEPS = 512, 10  # a batch that is work enough for a core
+BATCH, STEPS = 512, 10  # a batch large enough to keep a core busy
 PHOTOS = BATCH * (STEPS + 1) // 5  # with five captions each
 SETTINGS = {
     "backbone": "pocket",
@@ -27,11 +27,11 @@ RANKS = {1: "One process", 2: "Two processes"}
 
 
 def measure(rounds: int, progress: StageProgress) -> dict[str, Any]:
-    """Train `gru` on Storybook by one process and by two, in turns.
+    """Train `gru` on Storybook with one process and with two, alternately.
 
     Args:
         rounds: How often both train. The best round counts, as others may use the machine too.
-        progress: Called with a stage, trainings done and all of them.
+        progress: Called with (stage, trainings done, all trainings).
 
     Returns:
         `pairs_per_second`: of one process and of two, in the best round; `rounds`: in all rounds;
@@ -57,7 +57,7 @@ def measure(rounds: int, progress: StageProgress) -> dict[str, Any]:
 
 
 def _train(ranks: int) -> float:
-    """Return how many pairs a second so many processes learn."""
+    """Return how many pairs per second this number of processes learns from."""
     with TemporaryDirectory() as folder:
         out = Path(folder) / "run"
         command = [

@@ -3,10 +3,10 @@
 Every process (rank) has all data and draws the same batches. It embeds its share of a batch,
 gathers the embeddings of all ranks and computes the loss of the whole batch; the gradients are
 averaged. So N ranks learn what one process learns from the same batches, with all negatives. They
-embed what the model is measured on in the same way. Rank 0 alone writes files.
+embed evaluation data in the same way. Only rank 0 writes files.
 
-Processes of one machine or of several talk by gloo, their GPUs by NCCL. Without torchrun there is
-one process, and nothing here does anything.
+Processes on one or more machines communicate through gloo, their GPUs through NCCL. Without
+torchrun there is one process, and nothing here has any effect.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class _Group:
     Attributes:
         rank: The number of this process.
         count: How many there are.
-        control: Those that wait for each other, for as long as it takes.
-        store: What is left of the group when ranks have ended.
+        control: The group in which processes wait for each other, for as long as it takes.
+        store: The key-value store of the group, which works even after ranks have ended.
     """
 
     rank: int
@@ -108,7 +108,7 @@ def session() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if _is_first_to_fail(_group.store):
             if not is_main():
-                print(file=sys.stderr)  # ends the line of the bar of rank 0
+                print(file=sys.stderr)  # ends the line of rank 0's progress bar
             raise
         raise SystemExit(FAILED) from None
     else:
@@ -187,7 +187,7 @@ def on_any(flag: bool) -> bool:  # noqa: FBT001 (like `any`)
 
 
 def event_log(path: Path) -> EventLog:
-    """Return the log of a file, which rank 0 alone writes."""
+    """Return the log of a file, which only rank 0 writes."""
     return EventLog(path) if is_main() else _UnwrittenLog(path)
 
 
@@ -211,10 +211,10 @@ def require_same(fingerprint: str) -> None:
     """Check that all ranks have the same data and settings.
 
     Args:
-        fingerprint: Identifies those of this rank.
+        fingerprint: Identifies the data and settings of this rank.
 
     Raises:
-        UserError: If a rank has others.
+        UserError: If a rank has different ones.
     """
     if _group is None:
         return
@@ -259,7 +259,7 @@ def _share(items: int, rank: int, ranks: int) -> slice:
 
 
 def gather(own: Embeddings, items: int) -> Embeddings:
-    """Return the embeddings of a batch, of which each rank has its share; gradients flow back.
+    """Gather the embeddings of a batch from the shares of all ranks; gradients flow back.
 
     Args:
         own: The `share` of this rank, (N_r, D), or sets (N_r, K_r, D).
@@ -284,7 +284,7 @@ def gather(own: Embeddings, items: int) -> Embeddings:
 
 
 def _gather(own: Tensor, sizes: Sequence[int]) -> Tensor:
-    """Return the rows of all ranks, which have so many rows each."""
+    """Return the rows of all ranks, which have `sizes` rows."""
     missing = max(sizes) - len(own)
     whole = _Gather.apply(F.pad(own, (0, 0) * (own.dim() - 1) + (0, missing)))
     return torch.cat([rows[:size] for rows, size in zip(whole, sizes, strict=True)])
@@ -293,9 +293,10 @@ def _gather(own: Tensor, sizes: Sequence[int]) -> Tensor:
 class _Gather(torch.autograd.Function):
     """Tensors (...) of R ranks to (R, ...) on all ranks.
 
-    All ranks compute the same loss of what is gathered, so each has the whole gradient already. R
-    times the own part of it makes the mean over ranks, see `average_gradients`, the sum of what the
-    ranks' parts contribute; weights that the loss itself has get the same gradient everywhere.
+    All ranks compute the same loss from the gathered tensors, so each already has the whole
+    gradient. It passes back its own part times R, so that the mean over ranks, see
+    `average_gradients`, is the sum of the contributions of all parts. Weights in the loss itself
+    get the same gradient everywhere.
     """
 
     @staticmethod
@@ -318,7 +319,7 @@ def average_gradients(module: nn.Module) -> None:
     weights = [weight for weight in module.parameters() if weight.requires_grad]
     parts = [torch.zeros_like(w) if w.grad is None else w.grad for w in weights]
     used = parts[0].new_tensor([w.grad is not None for w in weights])
-    # One tensor for all, as each message takes its time.
+    # One tensor for all, as each message takes time.
     flat = torch.cat([*(part.flatten() for part in parts), used])
     with _talking():
         dist.all_reduce(flat)

@@ -1,11 +1,12 @@
-"""Batches that are embedded in parts: each rank its share, and some items at a time.
+"""Batches that are embedded in parts: each rank embeds its share, some items at a time.
 
-A batch with all of its negatives needs memory for what the backward pass reads: with `chunk`, only
-for so many items at a time. They are embedded without it, and once more, with the same dropout, in
-the backward pass (GradCache: Gao et al., "Scaling deep contrastive learning batch size under memory
-limited setup", RepL4NLP 2021). Loss and gradients are those of the whole batch.
+For a batch with all of its negatives, the backward pass needs much memory. With `chunk`, it needs
+memory for that many items at a time only: they are embedded without storing what it reads, and
+embedded again, with the same dropout, in the backward pass (GradCache: Gao et al., "Scaling deep
+contrastive learning batch size under memory limited setup", RepL4NLP 2021). Loss and gradients are
+those of the whole batch.
 
-What a model is measured on is embedded by all ranks as well, without gradients.
+Evaluation data is also embedded by all ranks, without gradients.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def _is_in_parts(chunk: int) -> bool:
 def _embed(
     encoder: Encoder, batch_of: Callable[[slice], Any], items: int, chunk: int
 ) -> Embeddings:
-    """Embed items, of which `batch_of` returns those of a slice as a batch of the encoder."""
+    """Embed items; `batch_of` returns those of a slice as a batch of the encoder."""
     if not _is_in_parts(chunk):
         return encoder(batch_of(slice(0, items)))
 
@@ -81,14 +82,14 @@ def _embed(
 def _embed_shares(items: int, embed: Callable[[slice], Embeddings]) -> Embeddings:
     """Embed the share of this rank, and return the embeddings of all ranks."""
     own = distributed.share(items)
-    if own.start == own.stop:  # more ranks than items; a rank without any embeds one in vain
+    if own.start == own.stop:  # more ranks than items; one without a share embeds an item in vain
         return distributed.gather(embed(slice(0, 1))[:0], items)
     return distributed.gather(embed(own), items)
 
 
 @contextmanager
 def shared(model: DualEncoder) -> Iterator[None]:
-    """Let all ranks embed what the model is given within the block, which all of them run."""
+    """Let all ranks share the work of embedding within the block, which all of them run."""
     before = model.division
     model.division = _embed_shares
     try:

@@ -15,7 +15,7 @@ from vsdemo.training.requirements import Check
 from vsdemo.training.size import Size, estimate, memory_of_machine
 
 RUN_SIZE = 300_000_000  # bytes that a run saves, at least
-LARGE = 10**15  # bytes; estimates above are no numbers to read
+LARGE = 10**15  # bytes; larger estimates are not stated
 SMALLER = "choose a smaller dim or batch_size"
 
 
@@ -29,10 +29,10 @@ def available_datasets(config: Config, own: Sequence[str] = ()) -> list[str]:
 
     Args:
         config: What to train.
-        own: Data sets of the user's own, photos with captions.
+        own: The user's own data sets, photos with captions.
 
     Returns:
-        An empty list for a configuration that learns from data of its own.
+        An empty list for a configuration that brings its own data.
     """
     return material_class(config.material).datasets(config, own)
 
@@ -56,7 +56,7 @@ def require_dataset(config: Config, dataset: str | None) -> list[str]:
     """Check that a training can learn from a data set.
 
     Returns:
-        What is left out of the training, or makes its figures rough, in a sentence each.
+        Sentences about what is left out of the training, or makes its figures rough.
 
     Raises:
         UserError: If it cannot, or the data set does not exist.
@@ -77,7 +77,7 @@ def require_memory(preset: str, config: Config, dataset: str | None, processes: 
         processes: How many train together on this machine, each with all data.
 
     Raises:
-        UserError: If it has not, and as `size` does.
+        UserError: If it does not have enough, and as `size` does.
     """
     result = _check_memory(processes * size(preset, config, dataset).memory)
     if not result.ok:

@@ -44,8 +44,9 @@ class Probe:
 
         A record holds the `sentence`; `photos`, the numbers of the TOP best photos, best first;
         `fits`, their scores from 0 to 1; and `own`, the number and the rank, from 1, of the photo
-        that the caption describes, or None for a user's sentence. Numbers of one's own photos
-        change when photos are added, so their content hashes stand beside, as `keys`.
+        that the caption describes, or None for a user's sentence. The numbers of somebody's own
+        photos change when photos are added, so their content hashes are recorded as well, as
+        `keys`.
 
         Args:
             model: The model.

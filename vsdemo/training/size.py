@@ -24,7 +24,7 @@ FLOAT = 4  # bytes
 PROGRAM = 770_000_000  # bytes of Python, torch and the data sets' texts
 PARSER = 500_000_000  # bytes of the parser
 COPIES = 10  # of the weights: weights, gradient, two moments, and those of a state being saved
-AVERAGE_COPIES = 3  # more, with a moving average
+AVERAGE_COPIES = 3  # additional copies with a moving average
 SAVED_COPIES = 6  # on the disk: weights and two moments, twice while a file is replaced
 STATES = 12  # numbers of `dim` and `word_dim` that are kept for a word, for the backward pass
 SCORE_COPIES = 9  # matrices (B, B) of scores, hinges and their gradients
@@ -37,7 +37,7 @@ HUGE = sys.maxsize
 
 
 class Size(NamedTuple):
-    """Bytes of memory and on the disk."""
+    """Bytes of memory and of disk space."""
 
     memory: int
     disk: int
@@ -47,10 +47,10 @@ class Amounts(NamedTuple):
     """How much a training learns from; rough where counting would take long.
 
     Attributes:
-        pairs: The most pairs of a batch.
-        names: Names of concepts, which are a vocabulary.
-        photos: Photos whose features are in memory.
-        vectors: Vectors of a photo, one or one for each region.
+        pairs: Largest number of pairs in a batch.
+        names: Number of names of concepts, which form the vocabulary.
+        photos: Number of photos whose features are in memory.
+        vectors: Number of vectors of a photo: one, or one for each region.
         features: Length of such a vector; 0 without photos.
         epoch: Numbers that describe the pairs of an epoch.
     """
@@ -77,7 +77,7 @@ def estimate(model: str, config: Config, amounts: Amounts) -> Size:
     try:
         with torch.device("meta"):
             built = models.build(model, config, _vocab(config, amounts), amounts.features)
-    except RuntimeError:  # more numbers than can be counted
+    except RuntimeError:  # the weights are too many to count
         return Size(HUGE, HUGE)
     weights = FLOAT * sum(weight.numel() for weight in built.parameters())
     copies = COPIES + (AVERAGE_COPIES if config.average_decay else 0)
@@ -92,7 +92,7 @@ def estimate(model: str, config: Config, amounts: Amounts) -> Size:
 
 
 def memory_of_machine() -> int:
-    """Return the memory of this machine, or of the container that it is, in bytes."""
+    """Return the memory of this machine, or of the container this runs in, in bytes."""
     sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for name in LIMITS:
         try:
@@ -130,7 +130,7 @@ def _step(model: DualEncoder, config: Config, amounts: Amounts) -> int:
 
 
 def _solving(config: Config, amounts: Amounts) -> int:
-    """Return the bytes of what a model is solved from at once: its inputs and their moments."""
+    """Return the bytes needed to solve a model at once: its inputs and their moments."""
     landmarks = getattr(config, "landmarks", 0)
     inputs = getattr(config, "word_dim", 0) + amounts.features
     moments = 2 * landmarks if landmarks else inputs

@@ -51,7 +51,7 @@ def exclusive_run(out: Path) -> Iterator[None]:
     """Keep other processes from training in the folder `out` within the block.
 
     The file `pid` there is locked meanwhile, see `vsdemo.core.locks`, and contains the process's
-    ID. A process may enter again.
+    ID. The same process may enter it again.
 
     Raises:
         UserError: If another process trains in the folder.
@@ -95,7 +95,7 @@ def time_limit(minutes: float | None) -> Iterator[None]:
 
 @contextmanager
 def report_errors(log: EventLog, step: Callable[[], int]) -> Iterator[None]:
-    """Log an exception that ends the block as an `error` event, if the disk still takes it.
+    """Log an exception that ends the block as an `error` event, if it can still be written.
 
     Args:
         log: The events of the training.

@@ -1,4 +1,4 @@
-"""Teachers: checkpoints whose scores another model learns to give.
+"""Teachers: checkpoints whose scores another model learns to reproduce.
 
 A teacher embeds the captions and photos of a training once, before it starts. It is not trained,
 and not saved with the model that it teaches.
@@ -46,7 +46,7 @@ def read_spec(name: str) -> Spec:
     """Return what identifies a teacher: its spec with `of`, the name, and `of_hash`, its content.
 
     Args:
-        name: Of a checkpoint, as `checkpoint_names.find` takes it.
+        name: Name of a checkpoint, as `checkpoint_names.find` takes it.
 
     Raises:
         UserError: There is no such checkpoint, or it reads no photos.
@@ -62,7 +62,7 @@ def load(name: str, train_set: CaptionSet) -> Teacher:
     """Embed the captions and photos of a training by a teacher; shows progress bars.
 
     Args:
-        name: Of a checkpoint, as `checkpoint_names.find` takes it.
+        name: Name of a checkpoint, as `checkpoint_names.find` takes it.
         train_set: The captions and photos.
 
     Raises:

@@ -27,8 +27,8 @@ class Trainer:
 
     Attributes:
         step: The optimizer steps so far.
-        best: The best dev metric so far, of those that the material is chosen by.
-        waited: The evaluations since then.
+        best: The best value so far of the dev metric that chooses the epoch.
+        waited: The number of evaluations since then.
         seconds: The time spent on steps and evaluations.
         evaluated: The model that is evaluated and saved: the moving average if there is one.
     """

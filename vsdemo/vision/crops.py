@@ -1,6 +1,6 @@
 """The registry of the ways to look at a photo: the values of the setting `crops`.
 
-Views show the photo, or squares cut out of it, and give one vector a photo, the mean over the
+Views show the photo, or squares cut out of it, and give one vector per photo, the mean over the
 views. Regions give one vector for each box of the photo, see `vsdemo.vision.proposals`.
 """
 
@@ -13,10 +13,10 @@ from enum import Enum
 import numpy as np
 from PIL import Image
 
-MOST_REGIONS = 20  # of a photo from a detector or from people, with the frame
-MOST_THINGS = 13  # of a drawing, with the frame
+MOST_REGIONS = 20  # of a photo, detected or drawn by people; includes the frame
+MOST_THINGS = 13  # of a drawing; includes the frame
 LARGER = 7  # squares of 224 pixels in one of 576
-FINER = 2  # times the pixels that a network reads, to which photos are decoded at least
+FINER = 2  # photos are decoded to at least this multiple of the network's input side
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
 
@@ -44,11 +44,11 @@ class InputSpec:
         short: Short side of the photo before a square is cut out, in pixels.
         region_size: Side of the square when regions are wanted, so that the map has more places.
         resampling: PIL's filter for resizing.
-        mean: Of red, green and blue, to be subtracted; pixels are from 0 to 1.
-        std: Of red, green and blue, to divide by.
+        mean: Means of red, green and blue, subtracted from pixels in 0..1.
+        std: Standard deviations of red, green and blue, which pixels are divided by.
         own: How photos became squares when the network was trained; None for the centre of a photo
             whose short side is `short`.
-        fill: Grey of the rest of a padded square.
+        fill: Grey value of the padding.
     """
 
     size: int
@@ -98,7 +98,7 @@ class ViewCutter:
 
     @property
     def short(self) -> int:
-        """Pixels of a photo's short side that are enough, as for `decode_photo`."""
+        """How many pixels are enough for a photo's short side, as for `decode_photo`."""
         return FINER * max(self.spec.short, self.spec.size)
 
     def __call__(self, photo: Image.Image) -> np.ndarray:

@@ -13,7 +13,7 @@ from vsdemo.core.stored_features import ABOUT, About, Record, is_whole, write_fi
 from vsdemo.data import datasets
 from vsdemo.vision.features import FeatureCache, UnreadablePhotos, photo_keys
 
-PHOTOS = 2000  # of a file
+PHOTOS = 2000  # per file
 SPLITS = ("train", "dev", "test")
 
 
@@ -21,20 +21,20 @@ def write(name: str, folder: Path, cache: FeatureCache, progress: Progress | Non
     """Write the features and captions of a data set to tar files, after computing missing ones.
 
     A file is written whole or not at all; those of an earlier call that was interrupted are kept.
-    Unreadable photos of one's own are left out.
+    Unreadable photos are left out if the photos are somebody's own.
 
     Args:
-        name: Of the data set.
+        name: Name of the data set.
         folder: Where to write.
         cache: The features.
-        progress: Called with the photos done, and all.
+        progress: Called with (photos done, all photos).
 
     Returns:
         What was written.
 
     Raises:
         UserError: The data set is missing, photos of it cannot be read, features are not finite, or
-            the folder holds others.
+            the folder holds other features.
         OSError: The disk is full or the folder is read-only.
     """
     splits = _load(datasets.full_name(name))
@@ -81,10 +81,10 @@ def _content(splits: dict[str, CaptionSet]) -> str:
 
 
 def _require_same(folder: Path, about: About) -> bool:
-    """Return whether the folder has such files already; otherwise say what they will be.
+    """Return whether the folder already holds such files; if not, write what it will hold.
 
     Raises:
-        UserError: It has others.
+        UserError: It holds other features.
     """
     if not (folder / ABOUT).exists():
         about.write(folder)
@@ -98,7 +98,7 @@ def _require_same(folder: Path, about: About) -> bool:
 
 
 def _write_file(path: Path, start: int, captions: CaptionSet, cache: FeatureCache) -> None:
-    """Write the features of some photos, of which `start` is the number of the first."""
+    """Write the features of some photos; the first one has the number `start`."""
     try:
         features = cache.get(captions.photos, keys=captions.keys)
     except UnreadablePhotos as error:

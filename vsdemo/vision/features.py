@@ -34,13 +34,13 @@ from vsdemo.vision.proposals import PROPOSALS
 if TYPE_CHECKING:
     from vsdemo.vision.backbones.network import Backbone
 
-SHARD = 256  # photos a file, the most that an interrupted run computes again
-FIRST_SHARD = 32  # photos in the first file of a run, so that the first ones are there soon
-GROWTH = 1.25  # factor by which more photos must be there until they are offered again
+SHARD = 256  # photos per file, the most that an interrupted run computes again
+FIRST_SHARD = 32  # photos in the first file of a run, so that these are available soon
+GROWTH = 1.25  # features are offered again when there are this many times as many
 DETECTION_SIDE = 1024  # pixels of a photo's long side when regions are proposed
 BATCH_VIEWS = 20  # views through the network at a time; more are slower on a CPU
 GPU_VIEWS = 256  # the same on a GPU
-WORTH_LENDING = 20.0  # seconds on a CPU from which on a GPU is borrowed, which takes seconds too
+WORTH_LENDING = 20.0  # least seconds of CPU work for which a GPU is borrowed, which takes time
 PROBE = 4  # photos, enough to measure how long one takes
 VERSION = 1  # to be raised when views or features are computed in another way
 VECTOR, MAP = "vector", "map"  # kinds of features
@@ -54,10 +54,10 @@ def encode_views(weights: Weights, kind: str, views: Tensor, boxes: Tensor | Non
         weights: Weights of the backbone.
         kind: `VECTOR` or `MAP`.
         views: (B, V, 3, H, W), uint8.
-        boxes: (B, K, 4) of the regions of which vectors are computed; None for those of the views.
+        boxes: (B, K, 4), the regions to compute vectors of; None to compute those of the views.
 
     Returns:
-        Vectors (B, D), of regions (B, K, D), or maps (B, C, h, w).
+        Vectors (B, D), or (B, K, D) for regions, or maps (B, C, h, w).
     """
     network = load_backbone(weights).to(device())
     if kind == MAP:
@@ -87,7 +87,7 @@ class UnreadablePhotos(UserError):
 def photo_key(path: Path) -> str:
     """Return the key of a photo's content, the first 32 hexadecimal digits of its SHA-256.
 
-    An unchanged file is read once a process.
+    An unchanged file is read once per process.
 
     Raises:
         UserError: If the file cannot be read.
@@ -149,10 +149,10 @@ class _Photo(NamedTuple):
 
 
 class _Beginning:
-    """The first photos whose features are there, while those of others are being computed.
+    """The first photos whose features are available while others are being computed.
 
     Args:
-        keys: Of all photos, in order.
+        keys: Keys of all photos, in order.
         rows: Where the features of photos are; `add` adds to it.
         offer: Called with the rows of the first photos, unless these are all or none.
     """
@@ -213,7 +213,7 @@ class FeatureCache:
         self.folder = home() / "features" / f"{slug}-{self.weights.hash}-v{VERSION}"
 
     def load(self) -> None:
-        """Load the backbone, which the first photo would wait for.
+        """Load the backbone now, so that the first photo need not wait for it.
 
         Raises:
             UserError: If it cannot be loaded.
@@ -242,7 +242,7 @@ class FeatureCache:
                 not read; or none at all.
 
         Returns:
-            float16: vectors (N, D), of regions (N, K, D), or maps (N, C, h, w).
+            float16: vectors (N, D), or (N, K, D) for regions, or maps (N, C, h, w).
 
         Raises:
             UnreadablePhotos: If photos cannot be read; all others are cached by then.
@@ -263,13 +263,13 @@ class FeatureCache:
     ) -> tuple[CaptionSet, Tensor, dict[Path, str]]:
         """Return the photos of a set that can be read, their features, and why others cannot.
 
-        Only of one's own photos, and if any can be read, unreadable ones are left out. Features
-        that come with the set are read.
+        Unreadable photos are left out only if the photos are somebody's own and some can be read.
+        Features that come with the set are read, not computed.
 
         Args:
             captions: The photos.
-            progress: As that of `get`.
-            on_partial: As that of `get`.
+            progress: As for `get`.
+            on_partial: As for `get`.
 
         Raises:
             UnreadablePhotos: If photos of another data set cannot be read, or no photo can.
@@ -345,7 +345,7 @@ class FeatureCache:
         return shards.find_rows(*self._tensors(kind))
 
     def missing(self, keys: Sequence[str]) -> list[int]:
-        """Return which photos have no cached features, the first one of each content.
+        """Return which photos have no cached features, only the first one of each content.
 
         Args:
             keys: The `photo_keys` of photos.
@@ -390,7 +390,7 @@ class FeatureCache:
     def encode_regions(self, photo: Image.Image) -> tuple[Tensor, Tensor]:
         """Compute the vectors of a photo's regions, (K, D), and their boxes, (K, 4).
 
-        Of views it is the vector of the photo, (D,), and the whole frame, (1, 4).
+        For views, it is the vector of the photo, (D,), and the whole frame, (1, 4).
         """
         values = next(self._encode([photo]))
         boxes = values.get(BOXES, torch.tensor([[regions.FRAME]]))
@@ -422,21 +422,21 @@ class FeatureCache:
         offer: Callable[[Sequence[shards.Row]], None] = lambda rows: None,
         keys: Sequence[str] = (),
     ) -> Tensor:
-        """Return a tensor of photos; what damaged files held is computed again.
+        """Return a tensor of photos; the content of damaged files is computed again.
 
         Args:
             name: `FEATURES` or `BOXES`.
-            photos: As in `get`, and so are the others.
+            photos: As in `get`.
             kind: `VECTOR` or `MAP`.
             progress: See `get`.
             offer: See `_rows`.
             keys: As in `get`.
 
         Raises:
-            DamagedFile: A file is damaged that was just written.
+            DamagedFile: A file that was just written is damaged.
         """
         older = set(self._folder(kind).glob("*.safetensors"))
-        while True:  # each time with one damaged file less
+        while True:  # with one damaged file fewer each time
             try:
                 return shards.read_rows(self._rows(photos, kind, progress, offer, keys), name)
             except DamagedFile as error:
@@ -482,7 +482,7 @@ class FeatureCache:
     ) -> dict[str, str]:
         """Compute and store the features of photos by key.
 
-        Threads and processes that miss the same ones take turns, file by file, so that each is
+        Threads and processes that need the same features take turns, file by file, so that each is
         computed once.
 
         Args:
@@ -495,7 +495,7 @@ class FeatureCache:
         Returns:
             Key -> reason, for the photos that cannot be read.
         """
-        load_backbone(self.weights)  # which takes no turn
+        load_backbone(self.weights)  # before any turn
         left, broken = dict(missing), dict[str, str]()
         description = f"{self.weights.name} {self._folder(kind).name}"
         reported = 0
@@ -510,7 +510,7 @@ class FeatureCache:
 
             while left:
                 with locks.turn(self._folder(kind), wait=report):
-                    rows = shards.find_rows(*self._tensors(kind), seen)  # of other processes
+                    rows = shards.find_rows(*self._tensors(kind), seen)  # by other processes
                     left = {key: path for key, path in left.items() if key not in rows}
                     if left:
                         start = len(missing) - len(left)

@@ -125,13 +125,13 @@ NETWORKS: dict[
 
 
 def is_available(name: str) -> bool:
-    """Return whether regions, or views, need no network that would have to be downloaded."""
+    """Return whether regions or views can be computed without downloading a network."""
     return name not in NETWORKS or NETWORKS[name]()
 
 
 @cache
 def _detector(weights: Weights) -> detectors.Detector:
-    """Load a detector once a process."""
+    """Load a detector once per process."""
     return detectors.Detector(weights)
 
 

@@ -51,7 +51,7 @@ def _starts(size: float, count: int) -> list[float]:
 
 
 def check(boxes: Tensor, owner: str) -> None:
-    """Check boxes (..., 4), of which those of zeros are missing.
+    """Check boxes (..., 4); boxes of zeros are missing ones.
 
     Args:
         boxes: The boxes.

@@ -1,4 +1,4 @@
-"""Tensors on disk, keyed by the content of photos: safetensors files of some hundred rows.
+"""Tensors on disk, keyed by the content of photos: safetensors files of a few hundred rows.
 
 A file is written whole or not at all, so an interrupted run loses at most one file. Its checksum
 is compared when its tensors are read.
@@ -58,7 +58,7 @@ def find_keys(folder: Path, names: frozenset[str]) -> set[str]:
 def _keys_of_files(
     folder: Path, names: frozenset[str], seen: Container[Path] = frozenset()
 ) -> Iterator[tuple[Path, list[str]]]:
-    """Yield each complete file and its keys, but for those in `seen`; delete damaged ones."""
+    """Yield each complete file and its keys, except those in `seen`; delete damaged ones."""
     for file in sorted(folder.glob("*.safetensors")):
         if file in seen:
             continue

@@ -14,7 +14,7 @@ from pathlib import Path
 from vsdemo.data import packaged
 
 FOLDER = Path(__file__).parent
-EVERYDAY = "photos"  # the list of data sets without one of their own
+EVERYDAY = "photos"  # the list for data sets without their own
 
 
 @cache
@@ -22,7 +22,7 @@ def sentences(dataset: str) -> tuple[str, ...]:
     """Return the sentences for a data set.
 
     Args:
-        dataset: Its name; data sets without a list of their own share that of everyday photos.
+        dataset: Its name; data sets without their own list share that of everyday photos.
     """
     file = FOLDER / f"{dataset if dataset in names() else EVERYDAY}.txt"
     return tuple(packaged.read_text(file).splitlines())

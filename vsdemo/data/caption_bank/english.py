@@ -70,7 +70,7 @@ def conjugate(predicate: str, form: str, person: Person) -> str:
         predicate: Its first word is a verb, and so are words with a mark:
             `sit on a bench and ~read`.
         form: `simple`, `progressive`, or `reduced` to a participle.
-        person: Of the subject.
+        person: Person of the subject.
     """
     first, *rest = predicate.split()
     if form == "progressive" and first in REDUCED:

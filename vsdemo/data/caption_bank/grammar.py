@@ -129,10 +129,10 @@ class Topic:
     """The phrases of a topic.
 
     Args:
-        words: Of each `{name}`.
-        subjects: Of each name of `who`: (person, phrase).
+        words: Words for each `{name}`.
+        subjects: For each name of `who`: (person, phrase).
         says: Templates of whole sentences.
-        scenes: Of the topic.
+        scenes: Scenes of the topic.
         dealer: Makes all choices.
         seen: The cores of all sentences so far, of this and of other topics.
     """

@@ -83,7 +83,7 @@ class Label:
 
 @dataclass(frozen=True)
 class SidecarKeyword:
-    """A keyword that is in the sidecar of a photo since it was to be written there.
+    """A keyword that was to be written to a photo's sidecar and is there.
 
     Attributes:
         path: Path of the photo below the folder of the index.
@@ -119,8 +119,8 @@ class Annotations:
         file: The file.
 
     Raises:
-        UserError: The name is invalid; or, also by every method, the file is damaged, of a newer
-            version of vsdemo or cannot be read or written.
+        UserError: The name is invalid; or, raised by every method as well, the file is damaged, of
+            a newer version of vsdemo or cannot be read or written.
     """
 
     def __init__(self, name: str) -> None:
@@ -146,7 +146,7 @@ class Annotations:
         """Return a label.
 
         Raises:
-            UserError: There is none of this name.
+            UserError: There is none with this name.
         """
         with self._reading() as connection:
             number = self._label_number(connection, name)
@@ -156,11 +156,11 @@ class Annotations:
             return Label(checked_name(name), {photo: bool(fits) for photo, fits in rows})
 
     def mark(self, name: str, photos: Iterable[str], *, positive: bool) -> None:
-        """Mark photos as examples of a label, which is made if it does not exist, all or none.
+        """Mark photos as examples of a label, all or none; the label is created if missing.
 
         Args:
             name: Name of the label.
-            photos: Content hashes; a photo that is marked already is marked anew.
+            photos: Content hashes; the mark of a photo that already has one is replaced.
             positive: Whether the label fits them.
 
         Raises:
@@ -194,7 +194,7 @@ class Annotations:
         """Give a label another name; keywords in sidecars stay as they are.
 
         Raises:
-            UserError: There is no label `old`, there is one called `new`, or that is invalid.
+            UserError: There is no label `old`, there is one called `new`, or `new` is invalid.
         """
         new = checked_name(new)
         with self._writing() as connection:
@@ -208,7 +208,7 @@ class Annotations:
         """Delete a label with its examples; keywords in sidecars stay as they are.
 
         Raises:
-            UserError: There is none of this name.
+            UserError: There is none with this name.
         """
         with self._writing() as connection:
             number = self._label_number(connection, name)
@@ -237,13 +237,13 @@ class Annotations:
         """Return a saved search.
 
         Raises:
-            UserError: There is none of this name, or it was saved by a newer version of vsdemo.
+            UserError: There is none with this name, or it was saved by a newer version of vsdemo.
         """
         with self._reading() as connection:
             return self._parse(name, str(self._search_row(connection, name)[0]))
 
     def save_search(self, search: SavedSearch) -> None:
-        """Save a search; another one of its name is replaced.
+        """Save a search; one with the same name is replaced.
 
         Raises:
             UserError: There are too many, or a value of it cannot be stored.
@@ -260,7 +260,7 @@ class Annotations:
         """Give a saved search another name.
 
         Raises:
-            UserError: There is no search `old`, there is one called `new`, or that is invalid.
+            UserError: There is no search `old`, there is one called `new`, or `new` is invalid.
         """
         renamed = self.search(old).model_copy(update={"name": checked_name(new)})
         text = _StoredSearch(search=renamed).model_dump_json()
@@ -280,7 +280,7 @@ class Annotations:
         """Delete a saved search.
 
         Raises:
-            UserError: There is none of this name.
+            UserError: There is none with this name.
         """
         with self._writing() as connection:
             self._search_row(connection, name)
@@ -304,7 +304,7 @@ class Annotations:
             )
 
     def new_photos(self, name: str, photos: Sequence[str]) -> tuple[str, ...]:
-        """Return those of a saved search's photos that were not there when they were last seen.
+        """Return those photos of a saved search that were not among the ones last seen.
 
         Args:
             name: Name of the search.
@@ -360,7 +360,7 @@ class Annotations:
             ]
 
     def remember_keywords(self, keyword: str, sidecars: Iterable[SidecarKeyword]) -> None:
-        """Remember sidecars that a keyword is in; what was added once stays known as added.
+        """Remember sidecars that a keyword is in; one that was added once stays known as added.
 
         Raises:
             UserError: There are too many.
@@ -406,12 +406,12 @@ class Annotations:
             self._make()
             with self._connected() as connection:
                 connection.execute("BEGIN IMMEDIATE")
-                with connection:  # which commits, or rolls back
+                with connection:  # commits, or rolls back
                     yield connection
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        address = f"{self.file.absolute().as_uri()}?mode=rw"  # which never makes a file
+        address = f"{self.file.absolute().as_uri()}?mode=rw"  # never creates a file
         connection = sqlite3.connect(address, uri=True, timeout=TIMEOUT, isolation_level=None)
         with closing(connection):
             (application,) = connection.execute("PRAGMA application_id").fetchone()

@@ -33,7 +33,7 @@ VERSION = 2  # to be raised when tables change, with a line in UPGRADES
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 FILE, LOCK = "catalog.sqlite", "lock"
 MAX_THUMBNAILS = 2_000_000_000  # bytes; beyond them thumbnails are made from the photos
-MIN_FREE = 1_000_000  # bytes; with less, an error that gives no reason is that of a full disk
+MIN_FREE = 1_000_000  # bytes; with less, an error without a reason counts as that of a full disk
 TIMEOUT = 30  # seconds to wait for a short transaction of another process
 METADATA = tuple(f.name for f in fields(Metadata))
 LOOKS = "CREATE TABLE looks (content TEXT PRIMARY KEY, look INTEGER NOT NULL) WITHOUT ROWID"
@@ -69,7 +69,7 @@ class CatalogEntry:
         size: Bytes.
         width: Pixels.
         height: Pixels.
-        metadata: What it says about itself.
+        metadata: Its metadata.
     """
 
     path: str
@@ -121,7 +121,7 @@ def remove_catalog(name: str) -> None:
     """Remove a catalog, also a damaged one; neither photos nor their features are touched.
 
     Raises:
-        UserError: There is none of this name, or its folder is being indexed.
+        UserError: There is none with this name, or its folder is being indexed.
     """
     folder = catalog_folder(name)
     if name not in list_catalogs():
@@ -148,7 +148,7 @@ def holding_lock(name: str) -> Iterator[None]:
 
 
 def default_name(folder: Path) -> str:
-    """Return the name of a folder as that of a catalog."""
+    """Return the default name of a folder's catalog."""
     text = re.sub(r"[^a-z0-9._-]+", "-", folder.resolve().name.lower()).strip("-._")
     return text[:64] or "photos"
 
@@ -164,7 +164,7 @@ class Catalog:
         folder: The folder of the photos.
 
     Raises:
-        UserError: There is none of this name, it is damaged, or of a newer version of vsdemo.
+        UserError: There is none with this name, it is damaged, or of a newer version of vsdemo.
     """
 
     def __init__(self, name: str) -> None:
@@ -320,7 +320,7 @@ class Catalog:
             connection.executemany("INSERT OR IGNORE INTO looks VALUES (?, ?)", looks)
 
     def write(self, records: Iterable[PhotoRecord]) -> None:
-        """Add photos, or replace what is known of them, all or none."""
+        """Add photos, or replace their records, all or none."""
         records = list(records)
         rows = [
             (
@@ -362,7 +362,7 @@ class Catalog:
             )
 
     def remove(self, paths: Sequence[str]) -> None:
-        """Forget photos, and thumbnails and looks of which there is no photo any more."""
+        """Forget photos, and thumbnails and looks that belong to no photo any more."""
         with self._reading() as connection, connection:
             connection.executemany(
                 "DELETE FROM photos WHERE path = ?", [(os.fsencode(path),) for path in paths]
@@ -373,7 +373,7 @@ class Catalog:
                 )
 
     def _has_room(self, connection: sqlite3.Connection) -> bool:
-        """Return whether the file is smaller than all thumbnails may be."""
+        """Return whether the file is below the limit for thumbnails."""
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         (page,) = connection.execute("PRAGMA page_size").fetchone()
         return bool(pages * page < MAX_THUMBNAILS)

@@ -22,7 +22,7 @@ KEY_DIGITS = 32  # of a content hash; see `vsdemo.vision.features.photo_key`
 
 @dataclass(frozen=True)
 class PhotoRecord:
-    """What a catalog keeps of a file.
+    """What a catalog stores about a file.
 
     Attributes:
         file: The file as it was when it was read.
@@ -30,7 +30,7 @@ class PhotoRecord:
         problem: Why it cannot be read; empty if it can.
         width: Pixels, as it is shown.
         height: Pixels, as it is shown.
-        metadata: What it says about itself.
+        metadata: Its metadata.
         thumbnail: A small JPEG.
         look: Its `look_of`; None if it cannot be read.
     """
@@ -58,14 +58,14 @@ def content_hash(path: Path) -> str:
 def examine(
     folder: Path, file: PhotoFile, short: int | None = None
 ) -> tuple[PhotoRecord, Image.Image | None]:
-    """Read a file once, and return what a catalog keeps of it and the photo itself, in RGB.
+    """Read a file once, and return what a catalog stores about it and the photo itself, in RGB.
 
     A file that cannot be read, or that changes meanwhile, has a `problem` and no photo.
 
     Args:
         folder: The folder of the catalog.
         file: The file, as `scan` has listed it.
-        short: Pixels of the photo's short side that are enough, as for `decode_photo`.
+        short: How many pixels are enough for the photo's short side, as for `decode_photo`.
     """
     path = folder / file.path
     if file.size > MAX_BYTES:

@@ -1,7 +1,7 @@
 """Labels as keywords in the XMP sidecars of indexed photos: written and removed on request only.
 
 What was written is remembered with the labels, so that a keyword that somebody else wrote stays.
-Nothing is written unless every sidecar can be.
+Nothing is written unless every sidecar can be written.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def write_keyword(
 
     Args:
         catalog: The index of the photos.
-        annotations: Where it is remembered what was written.
+        annotations: Where what was written is remembered.
         keyword: Name of a label.
-        photos: Content hashes; those of photos that are not there are ignored.
+        photos: Content hashes; those of missing photos are ignored.
 
     Raises:
         UserError: The keyword cannot be a name, or a sidecar is damaged or cannot be written.

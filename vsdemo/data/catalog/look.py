@@ -1,4 +1,4 @@
-"""The look of a photo: 64 bits of which few change when it is re-encoded, resized or trimmed.
+"""The look of a photo: 64 bits, few of which change when it is re-encoded, resized or trimmed.
 
 Each bit is the sign of one of the 64 lowest frequencies, without the mean, in the discrete cosine
 transform of the photo in 32 x 32 greys (a perceptual hash).
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from PIL import Image
 
 SIDE, BITS = 32, 64
-FLAT = 0  # the look of a photo with one colour, which is like no other
+FLAT = 0  # the look of a photo in one colour, which matches no other
 _NUMBERS = np.arange(SIDE)
 COSINES = np.cos(np.pi * _NUMBERS[:, None] * (2 * _NUMBERS + 1) / (2 * SIDE))  # (SIDE, SIDE)
 # Rows and columns of frequencies, the lowest first.

@@ -1,6 +1,6 @@
 """What a photo file says about itself: date, camera, place and caption.
 
-EXIF, IPTC and XMP in the file are read, and an XMP sidecar beside it (`photo.xmp` or
+EXIF, IPTC and XMP in the file are read, and an XMP sidecar next to it (`photo.xmp` or
 `photo.jpg.xmp`), which overrides the file.
 """
 
@@ -33,7 +33,7 @@ XMP = {
 
 @dataclass(frozen=True)
 class Metadata:
-    """What is known of a photo; empty or None where nothing is.
+    """What is known about a photo; unknown values are empty or None.
 
     Attributes:
         taken: When it was taken, local time, such as "2024-05-31T14:02:11".
@@ -52,7 +52,7 @@ class Metadata:
     caption: str = ""
 
     def updated(self, other: Metadata) -> Metadata:
-        """Return these values with those that `other` has in their place."""
+        """Return these values, replaced by those that `other` has."""
         values = {f.name: getattr(other, f.name) for f in fields(other)}
         return replace(self, **{k: v for k, v in values.items() if v not in ("", None)})
 
@@ -62,7 +62,7 @@ def read_metadata(image: ImageFile.ImageFile, path: Path | None) -> Metadata:
 
     Args:
         image: The file as Pillow has opened it, not yet decoded.
-        path: The file; None if it is no file of its own, and has no sidecar.
+        path: The file; None if the photo is not a separate file and so has no sidecar.
     """
     result = Metadata()
     for read in (_iptc, _xmp_inside, _exif):
@@ -126,7 +126,7 @@ def _parse_xmp(data: bytes) -> Metadata:
 
 
 def _properties(root: Element) -> Iterator[tuple[str, str]]:
-    """Yield prefix:name and text of each property, be it an attribute or an element."""
+    """Yield prefix:name and text of each property, whether an attribute or an element."""
     prefixes = {uri: prefix for prefix, uri in XMP.items()}
 
     def short(tag: str) -> str:
@@ -159,7 +159,7 @@ def _camera(maker: Any, model: Any) -> str:
 
 
 def _time(text: str, form: str) -> str:
-    """Return a time in ISO format; empty if it is none, such as that of an unset clock."""
+    """Return a time in ISO format; empty if it is not a time, such as that of an unset clock."""
     try:
         return datetime.strptime(text, form).isoformat(timespec="seconds")
     except ValueError:

@@ -43,7 +43,7 @@ def checked_key(text: str) -> str:
     """Return the content hash of a photo.
 
     Raises:
-        UserError: It is none.
+        UserError: It is not a content hash.
     """
     if not KEY.fullmatch(text):
         raise UserError(f"{text[:40]!r} is no content hash of a photo.")

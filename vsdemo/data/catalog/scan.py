@@ -35,7 +35,7 @@ class PhotoFile:
 
     @classmethod
     def of(cls, path: str, status: os.stat_result) -> PhotoFile:
-        """Return a file with the size and time that the system tells."""
+        """Return a file with the size and time that the system reports."""
         return cls(path, status.st_size, min(status.st_mtime_ns, LATEST))
 
 
@@ -90,7 +90,7 @@ def scan(folder: Path, progress: Progress, cancel: Event) -> Scan:
                     result.files.append(_photo_file(entry, path))
                 else:
                     continue
-            except OSError as error:  # a link to nothing, or the file is gone
+            except OSError as error:  # a dangling link, or the file is gone
                 result.unreadable[path] = str(error.strerror)
             if len(result.files) % REPORT_EVERY == 0:
                 progress(len(result.files), 0)

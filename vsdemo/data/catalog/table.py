@@ -1,4 +1,4 @@
-"""What catalogs know of many photos, in columns, so that conditions on them are quick."""
+"""What catalogs know about many photos, in columns, so that conditions are checked quickly."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class PhotoTable:
         return result
 
     def _in_folder(self, folder: str) -> np.ndarray:
-        """Return which photos are in a folder or below it; it may be named absolutely too."""
+        """Return which photos are in a folder or below it; an absolute path is also accepted."""
         wanted = Path(self.root, folder).parts
         depth = len(wanted)
         is_in = np.array([Path(self.root, name).parts[:depth] == wanted for name in self.folders])

@@ -1,7 +1,7 @@
 """Keywords (`dc:subject`) in XMP sidecars.
 
-A sidecar belongs to the user and is written by many programs, so it is not written anew: a keyword
-is inserted into its text or cut out of it, and every other byte stays.
+A sidecar belongs to the user and is written by many programs, so it is not rewritten: a keyword is
+inserted into its text or cut out of it, and every other byte stays.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.paths import atomic
 from vsdemo.data.catalog.metadata import MAX_SIDECAR, XMP, sidecars
 
-TOOLKIT = "vsdemo"  # what a sidecar says to be made by
+TOOLKIT = "vsdemo"  # the program that a sidecar names as its author
 NEW = f"""<?xml version="1.0" encoding="UTF-8"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/" x:xmptk="{TOOLKIT}">
  <rdf:RDF xmlns:rdf="{XMP["rdf"]}">
@@ -43,7 +43,7 @@ class _Element:
 
     Attributes:
         name: URI and name with a space between.
-        attributes: Likewise.
+        attributes: Attributes by such names.
         start: First byte of its start tag.
         opened: End of its start tag.
         end: End of its end tag; `opened` if it has none, as in `<a/>`.
@@ -108,7 +108,7 @@ def with_keyword(data: bytes | None, keyword: str, sidecar: Path) -> bytes:
 def without_keyword(data: bytes, keyword: str, sidecar: Path) -> bytes | None:
     """Return the content of a sidecar without a keyword; None if the sidecar is to be deleted.
 
-    That is when vsdemo has made it and nothing else is in it.
+    It is deleted if vsdemo has made it and it contains nothing else.
 
     Args:
         data: The content.
@@ -144,7 +144,7 @@ def read(sidecar: Path) -> bytes | None:
 
 
 def check_writable(sidecar: Path) -> None:
-    """Raise UserError if a sidecar cannot be written, before anything is."""
+    """Raise UserError if a sidecar cannot be written, before anything is written."""
     folder = sidecar.resolve().parent
     if sidecar.exists() and not os.access(sidecar, os.W_OK):
         raise _refusal(sidecar, "is read-only")
@@ -186,7 +186,7 @@ def _refusal(sidecar: Path, reason: object) -> UserError:
 
 
 def _checked(result: bytes, before: bytes | None, *, added: str = "", removed: str = "") -> bytes:
-    """Return the new content of a sidecar if it has the keywords that it is to have."""
+    """Return the new content of a sidecar if it has the keywords that it should have."""
     old = [] if before is None else [item.text.strip() for item in _items(_rdf(before))]
     expected = [keyword for keyword in old if keyword != removed]
     if added and added not in expected:
@@ -230,11 +230,11 @@ def _insert(data: bytes, keyword: str) -> bytes:
 
 
 def _cut(data: bytes, keyword: str) -> bytes:
-    """Return the text without a keyword, and without what is empty then."""
+    """Return the text without a keyword, and without elements that this leaves empty."""
     while place := next(_places(_rdf(data), keyword), None):
         path = place
         while len(path) > 1 and _has_nothing_else(path[-2]):
-            path = path[:-1]  # an element that has nothing else goes as a whole
+            path = path[:-1]  # an element with nothing else is removed as a whole
         start = _space_before(data, path[-1].start)
         data = data[:start] + data[path[-1].end :]
     return data
@@ -251,7 +251,7 @@ def _places(rdf: _Element, keyword: str) -> Iterator[list[_Element]]:
 
 
 def _has_nothing_else(element: _Element) -> bool:
-    """Whether an element has but one child and, as every description, its `rdf:about`."""
+    """Whether an element has only one child and no attributes besides its `rdf:about`."""
     attributes = {name for name in element.attributes if name not in ABOUT}
     is_bare = not attributes and not element.text.strip() and not element.has_notes
     return is_bare and len(element.children) == 1

@@ -25,7 +25,7 @@ class Report(NamedTuple):
 
 
 class TrainingCheck(NamedTuple):
-    """What a training on a data set has to know before it starts, in a sentence each.
+    """What must be known before a training on a data set starts, one sentence each.
 
     Attributes:
         obstacles: What keeps it from starting.
@@ -44,7 +44,7 @@ class Dataset(ABC):
         splits: The names of its splits. The last one, `all`, contains the photos of all others.
         seeded: Whether there is no official split, so that `NAME:SEED` draws another one.
         generated: Whether vsdemo makes the photos itself, so that they are always available.
-        is_own: Whether the photos are somebody's own, of which unreadable ones are left out.
+        is_own: Whether the photos are somebody's own, so that unreadable ones are left out.
         has_photos: Whether there are photos, and not only their features, which are then read when
             they are needed.
     """

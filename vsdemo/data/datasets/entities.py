@@ -45,7 +45,7 @@ class Phrase:
     Args:
         words: The words.
         first: Index of the first word among the caption's whitespace-separated tokens.
-        types: Such as `people`.
+        types: Types, such as `people`.
         chain: Identifies what is named; phrases of a photo with the same chain name the same.
     """
 

@@ -1,10 +1,10 @@
-"""Captions in the Karpathy format, which COCO, Flickr30k and many other data sets come in.
+"""Captions in the Karpathy format, used by COCO, Flickr30k and many other data sets.
 
     {"images": [{"filename": "1.jpg", "filepath": "val2014", "split": "train",
                  "sentences": [{"raw": "A dog runs."}]}]}
 
 The splits are train, restval (part of train, as in Vendrov 2016), val (dev) and test. Photos are
-expected beside the file or in its folder images/, below `filepath` if that is given.
+expected next to the file or in its folder images/, below `filepath` if that is given.
 """
 
 from __future__ import annotations

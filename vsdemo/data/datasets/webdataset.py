@@ -1,4 +1,4 @@
-"""Retrieval data sets of CLIP_benchmark: photos with captions in tar files, as WebDataset has them.
+"""Retrieval data sets of CLIP_benchmark: photos with captions in tar files, as in WebDataset.
 
     dataset_type.txt     "retrieval"
     test/nshards.txt     the number of tar files
@@ -127,7 +127,7 @@ def _unpack(shards: Sequence[Path], folder: Path) -> None:
 def _unpack_shard(shard: Path, folder: Path, start: int) -> list[dict[str, Any]]:
     """Write the photos of a tar file, and return their records in the Karpathy format.
 
-    The files are called by numbers, so that no name in the archive leads out of the folder.
+    The files are named by numbers, so that no name in the archive leads out of the folder.
 
     Args:
         shard: The tar file.

@@ -1,6 +1,6 @@
 """Download one file, with retries; a partial download is kept in a `.part` file and resumed.
 
-A `.version` file beside it contains the version that the server names (ETag or Last-Modified), so
+A `.version` file next to it contains the version that the server names (ETag or Last-Modified), so
 that bytes of two versions are never joined.
 """
 
@@ -55,7 +55,7 @@ def download(url: str, path: Path, progress: Progress, cancel: Event, *, limit: 
         path: Where to write it.
         progress: Called with bytes; the total is 0 if the server does not name it.
         cancel: Set it to stop.
-        limit: Bytes of the file at most; a larger one is given up.
+        limit: The most bytes that the file may have; a larger one is not downloaded.
 
     Raises:
         Cancelled: `cancel` is set.
@@ -110,7 +110,7 @@ def _continue(url: str, path: Path, progress: Progress, cancel: Event, limit: in
         while not total or done < total:
             if cancel.is_set():
                 raise Cancelled(STOPPED)
-            # A server that does not name the size may send one byte too many, which tells.
+            # Without a stated size, one byte beyond the limit is read, to notice a larger file.
             chunk = _read(response, min(CHUNK, (total or limit + 1) - done))
             if not chunk:
                 break

@@ -1,7 +1,7 @@
 """The downloads by name, and where they are stored.
 
 Nothing is downloaded without a request. An interrupted fetch, even a killed one, is resumed by the
-next, be it in the middle of a file or of an archive.
+next, even in the middle of a file or of an archive.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class BeingFetched(UserError):
-    """Another process fetches the same."""
+    """Another process is fetching the same download."""
 
 
 DOWNLOADS = {
@@ -117,7 +117,7 @@ def find_download(name: str) -> Download:
     """Return a download: one of `DOWNLOADS`, or OWNER/NAME of a model on the Hugging Face Hub.
 
     Raises:
-        UserError: There is none of this name.
+        UserError: There is none with this name.
     """
     if name.count("/") == 1:
         return model_download(name)
@@ -136,7 +136,7 @@ def fetch(name: str, progress: StageProgress, cancel: Event) -> None:
 
     Raises:
         Cancelled: `cancel` is set.
-        BeingFetched: Another process fetches the same.
+        BeingFetched: Another process is fetching the same download.
         UserError: The name is unknown, a package that its use needs is not installed, the server
             cannot be reached, the disk is full, or a file is not the expected one.
     """
@@ -160,7 +160,7 @@ def fetch(name: str, progress: StageProgress, cancel: Event) -> None:
 
 
 def _check_package(wanted: Download) -> None:
-    """Raise UserError if a download would be of no use for lack of a package."""
+    """Raise UserError if a download could not be used because a package is missing."""
     if wanted.package and find_spec(wanted.package) is None:
         raise UserError(
             f"{wanted.title} needs the package {wanted.package}; run "

@@ -1,4 +1,4 @@
-"""What a download is made of."""
+"""The files of a download."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RemoteFile:
         size: Bytes to download.
         digest: `algorithm:hexdigest`, with at least eight digits; `git` is the hash of a blob.
         destination: Where it is unpacked to, below the folder of the data sets.
-        unpacked_size: Bytes of the unpacked data, about.
+        unpacked_size: Approximate bytes of the unpacked data.
         unpack: Creates the target from the downloaded file; the last argument is `unpacked_size`.
         repository: OWNER/NAME of the model on the Hugging Face Hub that it belongs to, or empty.
     """
@@ -88,7 +88,7 @@ class Download:
         return tuple(file for file in self.files if not file.target.exists())
 
     def checked(self) -> tuple[RemoteFile, ...]:
-        """Return the missing files with all that is known about them when a fetch starts."""
+        """Return the missing files with everything that is known about them when a fetch starts."""
         return self.missing
 
     @property

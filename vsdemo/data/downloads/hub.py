@@ -50,7 +50,7 @@ class HubFile(RemoteFile):
 
 @dataclass(frozen=True)
 class HubModel(Download):
-    """A model whose files are known by name and about their size, without asking the Hub."""
+    """A model whose files have known names and approximate sizes, without asking the Hub."""
 
     def checked(self) -> tuple[RemoteFile, ...]:
         """Return the missing files with the sizes and the checksums that the Hub states.
@@ -74,7 +74,7 @@ def hub_file(repository: str, name: str, *, size: int) -> HubFile:
     Args:
         repository: OWNER/NAME.
         name: Name of the file.
-        size: Its bytes, about.
+        size: Its approximate size in bytes.
     """
     return HubFile(
         url=f"{HOST}/{repository}/resolve/main/{name}",
@@ -97,7 +97,7 @@ def model_download(repository: str) -> Download:
     """Return the download of a model of open_clip, with its tokenizer if that has files.
 
     Raises:
-        UserError: It is no OWNER/NAME, or the Hub cannot be reached or has no such model.
+        UserError: It is not an OWNER/NAME, or the Hub cannot be reached or has no such model.
     """
     check_repository(repository)
     listing = _listing(repository)
@@ -124,7 +124,7 @@ def _stated(repository: str, entry: Mapping[str, Any]) -> HubFile:
 
 def _listing(repository: str) -> dict[str, dict[str, Any]]:
     """Return what the Hub states about the files of a repository, by name."""
-    file = fetch_root() / ".fetch" / "lists" / repository  # whose name errors name
+    file = fetch_root() / ".fetch" / "lists" / repository  # errors mention this name
     url = f"{HOST}/api/models/{repository}/tree/main"
     try:
         download(url, file, lambda done, total: None, Event(), limit=LISTING)

@@ -21,7 +21,7 @@ from vsdemo.data.downloads.download import STOPPED, format_size
 
 STAGE = "Unpacking"
 SLACK = 1.25  # stated sizes are rounded
-PRECISION = 4  # bytes of a downloaded weight for each that is kept, and the classifier
+PRECISION = 4  # bytes downloaded per byte kept, at most; includes the classifier
 BAD_ZIP = (BadZipFile, EOFError, zlib.error, RuntimeError)  # the last one: encrypted or unsupported
 
 
@@ -47,7 +47,7 @@ def unpack_archive(
         folder: The folder to create.
         progress: Called with the unpacked bytes.
         cancel: Set it to stop.
-        size: Bytes of the unpacked data, about.
+        size: Approximate bytes of the unpacked data.
 
     Raises:
         UserError: The zip is damaged, or unpacks to far more than `size`; it is deleted.
@@ -122,8 +122,8 @@ def convert_weights(
         target: The .safetensors to create.
         progress: Not called, because the conversion is fast.
         cancel: Not used, as for `progress`.
-        size: Bytes of the .safetensors, about.
-        sha256: Of the .safetensors; empty if it is not known.
+        size: Approximate bytes of the .safetensors.
+        sha256: Checksum of the .safetensors; empty if it is not known.
 
     Raises:
         UserError: The file is damaged, or not the expected one; it is deleted.

@@ -1,4 +1,4 @@
-"""Photos as visitors have them, each with the words that may describe it.
+"""Photos like those of visitors, each with the words that may describe it.
 
 They measure how well sentences of the caption bank describe photos that no data set of captions
 has. `photos.toml` says how they were chosen; the photos are below VSDEMO_DATA.
@@ -61,7 +61,7 @@ def described_photos() -> tuple[DescribedPhoto, ...]:
 
 
 def _forms(verb: str) -> tuple[str, ...]:
-    """Return they sit, it sits, sitting."""
+    """Return the forms of a verb: they sit, it sits, sitting."""
     return inflection.conjugate(verb)[:3]
 
 

@@ -1,10 +1,10 @@
 """Sentences to try, each with the photos that it is true of.
 
 A new visitor should see a search succeed, so only sentences that a model answers rightly are
-offered. The sentences stand in two lists, the best first: `storybook.toml` for Storybook, with what
+offered. The sentences are in two lists, the best first: `storybook.toml` for Storybook, with what
 each states, and `photos.toml` for data sets of everyday photos, with the words by which captions
-state the same. Which photos a sentence is true of follows from Storybook's scenes, or from
-the captions.
+state the same. Which photos a sentence is true of follows from Storybook's scenes, or from the
+captions.
 
 `storybook.json` and `flickr8k.json` have these photos, and the shipped checkpoints that rank one of
 them first; `python -m vsdemo data examples NAME` writes them, see `vsdemo.search.examples`.

@@ -28,7 +28,7 @@ from vsdemo.data.pairs.wordnet import Taxonomy
 PROTOCOLS = ("paper", "clean")
 WHOLE = "whole"
 HELD_OUT = 4000  # edges for dev and for test each; a twentieth of small taxonomies
-MIN_EDGES = 200  # to hold some of them out
+MIN_EDGES = 200  # needed to hold some of them out
 MAX_WHOLE = 2000  # concepts of which all pairs are measured
 SEED = 0  # of the splits
 TOY = Path(__file__).with_name("toy.tsv")

@@ -47,7 +47,7 @@ class NearNegatives:
     def follow(self, pairs: np.ndarray) -> np.ndarray:
         """Return which pairs `(M, 2)` follow from the edges to learn from, `(M,)`.
 
-        A pair of a concept and itself does.
+        A pair of a concept and itself also does.
         """
         follow: np.ndarray = self._true.contains(pairs) | (pairs[:, 0] == pairs[:, 1])
         return follow

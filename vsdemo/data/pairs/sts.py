@@ -47,7 +47,7 @@ def load_years(folder: Path | None = None) -> dict[str, tuple[ScoredPair, ...]]:
     """Return the scored pairs of every subset, such as `STS12.MSRvid`.
 
     Args:
-        folder: More data than sts/ below VSDEMO_DATA: a folder with files STS.input.*, or with
+        folder: Data in addition to sts/ below VSDEMO_DATA: a folder with files STS.input.*, or with
             such folders. A folder STS16-en-test holds the year STS16. A year that is also in sts/
             is replaced.
 

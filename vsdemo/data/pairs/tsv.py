@@ -42,7 +42,7 @@ class Line:
         """Return the number in a cell.
 
         Raises:
-            UserError: It is no number from `low` to `high`.
+            UserError: It is not a number from `low` to `high`.
         """
         text = self.cells[column].strip()
         try:

@@ -1,4 +1,4 @@
-"""The nouns of WordNet 3.0 (Miller 1995), and taxonomies of your own.
+"""The nouns of WordNet 3.0 (Miller 1995), and the user's own taxonomies.
 
 The official files `data.noun` and `index.noun` are read from `wordnet/dict/` or the archive
 `wordnet3.0-nouns.tar.xz` below VSDEMO_DATA, or from Debian's package `wordnet-base`. A concept is
@@ -214,7 +214,7 @@ def _parse(data: str, index: str) -> Nouns:
         cells = line.partition(" | ")[0].split(" ")
         concept, word = int(cells[0]), cells[4].lower()
         names[concept] = f"{word}.n.{senses[word, concept]:02}"
-        pointers = 4 + 2 * int(cells[3], 16)  # behind w_cnt pairs of word and lex_id
+        pointers = 4 + 2 * int(cells[3], 16)  # after w_cnt pairs of word and lex_id
         words.append(tuple(cell.lower().replace("_", " ") for cell in cells[4:pointers:2]))
         kinds.append(int(cells[1]))
         links = cells[pointers + 1 : pointers + 1 + 4 * int(cells[pointers])]

@@ -1,7 +1,7 @@
-"""What is known to lie above what: the relations that models of one order learn from.
+"""Known relations (what lies above what), for models that learn one order.
 
-A source of relations is a class in a file of its own. Those of a data set of its own have a line in
-`SOURCES`; all other captions have those of `captions.py`.
+A source of relations is a class in its own file. A data set with its own source has a line in
+`SOURCES`; all other captions use `captions.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SOURCES = {"storybook": "vsdemo.data.relations.storybook:StorybookRelations"}  #
 CAPTIONS = "vsdemo.data.relations.captions:CaptionRelations"
 
 
-EXACT = frozenset({"storybook"})  # data sets of which all facts are known
+EXACT = frozenset({"storybook"})  # data sets whose facts are all known
 
 
 class Relations(Protocol):
@@ -48,12 +48,12 @@ class Relations(Protocol):
         """The share of the photos that each text is true of, (T,)."""
 
     def others(self, captions: np.ndarray, count: int, draw: np.random.Generator) -> np.ndarray:
-        """Return rows of different texts that are no captions, at most `count`, drawn at random.
+        """Return rows of different texts other than captions, at most `count`, drawn at random.
 
         Args:
             captions: (C,) rows of the captions that the texts join, and may be related to.
             count: The number of texts.
-            draw: What to draw by.
+            draw: Source of randomness.
         """
 
     def among_texts(self, general: np.ndarray, specific: np.ndarray) -> np.ndarray:
@@ -77,7 +77,7 @@ def has_relations(dataset: str) -> bool:
 
 
 def is_available(dataset: str) -> bool:
-    """Return whether a data set has relations and what `load` needs for them is here."""
+    """Return whether a data set has relations and everything that `load` needs is available."""
     return has_relations(dataset) and (dataset in SOURCES or wordnet.find() is not None)
 
 

@@ -28,16 +28,16 @@ from vsdemo.data.relations.generalize import phrase, whole_words
 from vsdemo.data.text.inflection import article, plural, singular, stem
 from vsdemo.data.text.vocab import tokenize
 
-LEAST = 3  # captions that name a noun that becomes a concept
-EVERYDAY = 5  # captions that name a noun that may take the place of another in a sentence
-MASS = 0.6  # least share of uses without an article of a noun that has none
+LEAST = 3  # captions that must name a noun for it to become a concept
+EVERYDAY = 5  # captions that must name a noun for it to replace another in a sentence
+MASS = 0.6  # least share of uses without an article for a noun to have none
 PLURAL_ONLY = 0.15  # largest share of the singular among the forms of a noun such as jeans
 ONE = {"a", "an", "one", "another", "each", "every"}
 DETERMINERS = ("det", "nummod", "nmod")
 PLURALS = {"glasses", "woods"}  # these mean something else than their singulars
 WORN = "clothing"  # below it are nouns such as jeans
 COUNTED = frozenset({"person", "body part"})  # nouns below these have an article
-MANY = 0.3  # least share of plurals, by singulars, of a noun that has an article
+MANY = 0.3  # a noun with more plurals per singular than this has an article
 
 
 def mentions(tree: Tree) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -67,11 +67,11 @@ class CaptionNouns:
 
     Args:
         wordnet: The concepts.
-        trees: Those of the captions.
+        trees: Trees of the captions.
         photo_of: For each caption its photo.
 
     Attributes:
-        counts: In how many captions a noun is, by its singular.
+        counts: Number of captions that have a noun, by its singular.
         senses: The concept that a noun means.
         phrases: For each concept phrase, such as "a dog", all phrases above it.
     """
@@ -121,7 +121,7 @@ class CaptionNouns:
         return {noun for noun, n in bare.items() if n > MASS * (n + one[noun])}
 
     def _is_counted(self, noun: str) -> bool:
-        """Return whether a noun has an article that captions replace by "its" or leave out."""
+        """Return whether a noun has an article even if captions often say "its" or leave it out."""
         head = noun.rpartition(" ")[2]
         if self._has_no_singular(noun):
             return False
@@ -348,7 +348,7 @@ def read_captions(
     """Return the trees of captions with whole words, and their nouns.
 
     Args:
-        trees: Those of the shipped parser.
+        trees: Trees of the captions by the shipped parser.
         photo_of: For each caption its photo.
 
     Raises:

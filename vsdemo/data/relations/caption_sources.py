@@ -19,10 +19,10 @@ from vsdemo.data.text.trees import TreeCache
 
 
 class _Unreplaced:
-    """The nouns of captions, none of which may stand in the place of another.
+    """The nouns of captions, none of which may replace another.
 
     Args:
-        nouns: Those of the captions.
+        nouns: Nouns of the captions.
     """
 
     def __init__(self, nouns: CaptionNouns) -> None:
@@ -43,8 +43,8 @@ class CaptionSources:
     """Lists what lies above captions and their photos, and what does not.
 
     Args:
-        split: With captions.
-        trees: Those of all captions; by default those of the shipped parser.
+        split: A split with captions.
+        trees: Trees of all captions; by default those of the shipped parser.
 
     Raises:
         UserError: WordNet is missing.
@@ -75,7 +75,7 @@ class CaptionSources:
             return {}
 
     def shortened(self) -> Source:
-        """Return what is left of captions without phrases that can be spared."""
+        """Return captions without phrases that can be left out."""
         texts, _ = self._more_general
         return self._of_captions("shortened", "shortened captions above captions", texts)
 
@@ -93,7 +93,7 @@ class CaptionSources:
         )
 
     def siblings(self) -> Source:
-        """Return concepts beside concepts: below the same one, with nothing below both."""
+        """Return sibling concepts: both below the same concept, with nothing below both."""
         phrases = self.nouns.phrases
         below: dict[str, set[str]] = {}
         for text, above in phrases.items():

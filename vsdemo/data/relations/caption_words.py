@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vsdemo.data.text.inflection import conjugate
 
-# These say where something is, how many there are, or how the photo was taken: no things.
+# Not things: these say where something is, how many there are, or how the photo was taken.
 _NO_THINGS = """
 front left right top back side middle background foreground bottom center centre end distance
 way one other others lot number kind type sort part day time picture photo photograph shot
@@ -16,7 +16,7 @@ call while close dark due love slip fetch high open upside style shape size leng
 lap flight base purpose course landing action something someone anything everyone nothing
 """
 NO_THINGS = frozenset(_NO_THINGS.split())
-# A noun behind these is not shown, or is only an image of what it names.
+# A noun after these is not shown, or is only an image of what it names.
 NOT_SHOWN_AFTER = frozenset({"like", "as", "than", "for", "unlike", "about", "resembling"})
 _IMAGES = """
 picture photo photograph painting drawing image statue sculpture poster mural shape portrait
@@ -24,7 +24,7 @@ costume print silhouette sign figure logo reflection shadow cutout model replica
 shot closeup display graffiti
 """
 IMAGES = frozenset(_IMAGES.split())
-# Without these adjectives and nouns a phrase names something else: a toy car is no car.
+# Without these adjectives and nouns a phrase names something else: a toy car is not a car.
 _PRIVATIVE = """
 toy fake stuffed plastic rubber inflatable inflated artificial cardboard model pretend mock
 imaginary painted teddy gingerbread costume carved stone bronze lego miniature mini virtual
@@ -385,7 +385,7 @@ ABOVE = {  # noun -> the concepts directly above it, where captions use it for m
     "bounce house": ("artifact.n.01",),
     "food court": ("tract.n.01",),
 }
-# Above these, a name says no more than that there is something.
+# These names say little more than that there is something.
 _TOO_GENERAL = """
 thing object entity body unit group structure part item whole area surface piece place matter
 instrument device end attire material artifact collection being soul region space way line path
@@ -426,18 +426,18 @@ ketchup frosting signage writing paper cardboard fabric cloth yarn tape wire asp
 shrubbery greenery
 """
 UNCOUNTED = frozenset(_UNCOUNTED.split())
-# These often follow a possessive or another noun without an article, and yet have one.
+# These often follow a possessive or another noun without an article, but do have one.
 _COUNT_NOUNS = """
 arrow brush button corridor frame grin moustache overcoat tie saxophone profile reflection rose
 video camp campus counter jacket costume girl frisbee phone pedestrian priest
 """
 COUNT_NOUNS = frozenset(_COUNT_NOUNS.split())
-# WordNet's names of these concepts are no nouns of their own in present-day English.
+# WordNet's names of these concepts are not used as nouns in present-day English.
 _NO_NAMES = "young dark wild mute religious outside juvenile"
 NO_NAMES = frozenset([*_NO_NAMES.split(), "psychological feature", "causal agent"])
 # WordNet has these above each other, but nobody calls a car a container.
 NO_KINDS = (("wheeled_vehicle.n.01", "container.n.01"),)
-# WordNet's verbs are no part of its file of nouns, so the few that hold in any caption are here.
+# WordNet's verbs are not in its file of nouns, so the few that hold in any caption are here.
 _INTRANSITIVE = {  # verb -> those below it
     "run": "sprint jog dash gallop trot",
     "walk": "hike stroll march stride tiptoe",

@@ -33,9 +33,9 @@ from vsdemo.data.text.trees import TreeCache
 
 TRUE, FALSE, UNKNOWN = 1, 0, -1  # as in the package
 VERSION = 3  # of the rules; a change makes caches invalid
-MOST = 40  # more general sentences that are kept of a caption, evenly from short to long
-FAMILY = 500  # texts below a text at most, for those to be beside each other
-UNCLEAR = frozenset({"a whole", "an object"})  # WordNet's; no one would name them so
+MOST = 40  # more general sentences kept for a caption at most, evenly from short to long
+FAMILY = 500  # siblings are found below texts with at most this many below them
+UNCLEAR = frozenset({"a whole", "an object"})  # names in WordNet that nobody would use
 MATRICES = ("above", "units", "asked", "offered")
 
 
@@ -70,7 +70,7 @@ class CaptionRelations:
     """The captions of a split, more general sentences, common sentences, and concepts.
 
     Args:
-        split: With captions.
+        split: A split with captions.
 
     Raises:
         UserError: WordNet is missing.
@@ -92,16 +92,16 @@ class CaptionRelations:
 
     @property
     def concepts(self) -> np.ndarray:
-        """The rows of the concepts, but for those whose name says too little."""
+        """The rows of the concepts, except those whose names say too little."""
         rows = range(self._first_concept, len(self.texts))
         return np.array([row for row in rows if self.texts[row] not in UNCLEAR], np.int64)
 
     def others(self, captions: np.ndarray, count: int, draw: np.random.Generator) -> np.ndarray:
-        """Return rows of different texts that are no captions.
+        """Return rows of different texts other than captions.
 
-        Half of them are concepts, a quarter common sentences, the others sentences. Of each, half
-        lie above the captions, and the others lie beside these, below something special that is
-        above the captions.
+        Half of them are concepts, a quarter common sentences, the others sentences. Of each kind,
+        half lie above the captions; the others are siblings of those, below something specific
+        enough that lies above the captions.
         """
         first_concept = self._first_concept
         first_common = first_concept - len(self.common)
@@ -171,7 +171,7 @@ def _columns(matrix: csr_matrix, rows: np.ndarray) -> np.ndarray:
 
 
 def _cached(split: CaptionSet) -> Prepared:
-    """Return what is known of a split, from VSDEMO_HOME/relations if it is there."""
+    """Return what is known about a split, from VSDEMO_HOME/relations if it is there."""
     nouns = wordnet.load_nouns()
     trees = TreeCache()
     parts = [VERSION, MOST, trees.parser.version, len(nouns.words), hash_of(nouns.taxonomy.names)]
@@ -188,7 +188,7 @@ def _cached(split: CaptionSet) -> Prepared:
 
 
 def _read(path: Path) -> Prepared | None:
-    """Return what a file knows of a split; None if it is missing or damaged."""
+    """Return what a file knows about a split; None if it is missing or damaged."""
     try:
         tensors.check(path)
         return _unpack(load_file(path))
@@ -248,10 +248,10 @@ def _sentences(
     """Return the keys of sentences and more general ones, and what is above each.
 
     Args:
-        trees: Of the sentences.
-        keys: Of the sentences.
-        nouns: Those of the captions.
-        always: Keys that are kept above every sentence, however many there are.
+        trees: Trees of the sentences.
+        keys: Keys of the sentences.
+        nouns: Nouns of the captions.
+        always: Keys that are kept above every sentence, even if there are many.
     """
     result: dict[str, set[str]] = {}
     for tree, own in tqdm(

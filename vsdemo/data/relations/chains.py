@@ -1,7 +1,8 @@
 """Chains of four texts from general to full, made by machine from captions of MS-COCO.
 
 Alper & Averbuch-Elor (2024) made them to tune text models; each text comes with a wrong one at its
-level. They are noisy. Who learns from them has seen the kind of texts that HierarCaps tests.
+level. They are noisy. A model that learns from them has seen the kind of texts that HierarCaps
+tests.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Chains:
         texts: As written, without a final full stop.
         chain: (T,) the chain of each text, in ascending order.
         level: (T,) from 0, the most general.
-        right: (T,) whether a text is part of its chain, and no wrong one.
+        right: (T,) whether a text is part of its chain, and not a wrong one.
     """
 
     texts: tuple[str, ...]
@@ -85,7 +86,7 @@ class Chains:
 def load(path: Path | None = None) -> Chains:
     """Return the chains to learn from.
 
-    Empty and repeated texts are left out, and rows that have not four texts and four wrong ones.
+    Empty and repeated texts are left out, and so are rows without four texts and four wrong ones.
 
     Args:
         path: The file; by default that of VSDEMO_DATA/hierarcaps.

@@ -1,7 +1,7 @@
-"""Common sentences, such as "a dog runs": true of many photos, more special than concepts.
+"""Common sentences, such as "a dog runs": true of many photos, more specific than concepts.
 
-They are what follows from several sentences of the caption bank. `common_sentences.txt` holds them,
-as the bank has to be parsed and WordNet to be read to find them; `derive` does.
+Each follows from several sentences of the caption bank. `derive` finds them by parsing the bank and
+reading WordNet; `common_sentences.txt` stores the result.
 """
 
 from __future__ import annotations

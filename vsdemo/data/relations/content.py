@@ -1,8 +1,8 @@
-"""The content words of texts, to tell what may follow from what certainly does not.
+"""The content words of texts, to distinguish what may follow from what certainly does not.
 
 A general text asks for words; a specific one offers words: its own, those above its nouns in
-WordNet, and those that other captions of the same photos use beside it, such as "jacket" for
-"coat". If a specific text offers all the words that a general one asks for, this may follow.
+WordNet, and those that other captions of the same photos often use, such as "jacket" for "coat". If
+a specific text offers all the words that a general one asks for, this may follow.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from vsdemo.data.text.inflection import NUMBERS, stem
 from vsdemo.data.text.vocab import tokenize
 
 CONTENT = {"NOUN", "PROPN", "VERB", "ADJ", "NUM"}
-LIFT = 4.0  # how much more often than usual another caption uses a word beside one
-SHARE = 0.03  # of the photos with a word in a caption, in how many another one has the other
-TOGETHER = 3  # photos
+LIFT = 4.0  # how much more often than usual another caption of the photo uses the other word
+SHARE = 0.03  # least share of the photos with one word whose other captions have the other
+TOGETHER = 3  # least number of such photos
 
 
 def incidence(rows: Sequence[Iterable[int]], columns: int) -> csr_matrix:
@@ -43,8 +43,8 @@ class Content:
     A unit is a word of a text, two words that are one noun, or the noun of a concept phrase.
 
     Args:
-        nouns: Those of the captions.
-        trees: Those of the captions.
+        nouns: Nouns of the captions.
+        trees: Trees of the captions.
         captions: The C captions.
         photo_of: For each caption its photo.
     """
@@ -124,7 +124,7 @@ class Content:
         often = total.copy()
         often.data = (often.data > 1).astype(np.float32)
         often.eliminate_zeros()
-        # Pairs of different words of one photo; that they are in one caption is subtracted.
+        # Pairs of different words of one photo, minus those that occur only within one caption.
         together = (shown.T @ shown - _within(has, of_photo, total)).tocoo()
         photos_with = np.asarray(shown.sum(0)).ravel()
         share = together.data / photos_with[together.row]

@@ -1,10 +1,10 @@
 """More general sentences than a sentence, by its dependency tree and by what is above its nouns.
 
 "A brown dog runs in the park" leads to "a brown dog runs", "a dog runs", "a dog", "an animal". One
-step leaves out the first or the last phrase that can be spared, keeps one noun phrase alone, or
-replaces a bare noun by the concept above it. In a short sentence a noun or a verb may also be
-replaced. A caption says what can be seen, so each result follows from the sentence. A sentence with
-a negation or a guess has no results.
+step leaves out the first or the last optional phrase, keeps one noun phrase alone, or replaces a
+bare noun by the concept above it. In a short sentence a noun or a verb may also be replaced. A
+caption says what can be seen, so each result follows from the sentence. A sentence with a negation
+or a guess has no results.
 """
 
 from __future__ import annotations
@@ -52,20 +52,20 @@ PREDICATES = {"nsubj", "cop", "acl", "advcl", "aux", "expl"}  # below a noun of 
 CLAUSES = {"root", "acl", "advcl", "conj"}  # relations of verbs that may be replaced
 HAVE = {"has", "have", "having", "had"}
 GO = {"go", "goes", "going", "went"}
-JOINED_TO = {"next", "close", "near", "due", "up", "down", "over", "off"}  # what follows these
+JOINED_TO = {"next", "close", "near", "due", "up", "down", "over", "off"}  # need what follows
 NOUN_PHRASES = {"nsubj", "obj", "iobj", "obl", "nmod", "conj", "root"}
-SHORT = 1  # phrases that can be spared in a sentence whose nouns may be replaced
+SHORT = 1  # optional phrases in a sentence whose nouns may be replaced
 _COLOURS = "black white red blue green yellow brown orange pink purple gray grey tan"
 SHADES = {"light", "dark", "bright", "pale", "deep", "neon", "hot"}
 COLOURS = frozenset(_COLOURS.split())
-MAX_SENTENCES = 500  # from one; from the longest captions of Flickr8k follow some hundred
+MAX_SENTENCES = 500  # from one; the longest captions of Flickr8k have a few hundred
 TOO_MANY = (
     f"More than {MAX_SENTENCES} more general sentences follow from this sentence; shorten it."
 )
 
 
 class Nouns(Protocol):
-    """What is known of nouns, given as the words of a phrase without determiner and adjectives."""
+    """Knowledge about nouns, given as the words of a phrase without determiner and adjectives."""
 
     def can_stand_alone(self, words: Sequence[str]) -> bool:
         """Return whether a noun without a determiner is a noun phrase."""
@@ -74,7 +74,7 @@ class Nouns(Protocol):
         """Return the noun phrases directly above a noun."""
 
     def replacements(self, words: Sequence[str]) -> list[str]:
-        """Return what may stand in the place of a noun, in the same number."""
+        """Return what may replace a noun, in the same number."""
 
     def is_noun(self, form: str) -> bool:
         """Return whether a word is often a noun."""
@@ -92,7 +92,7 @@ def closure(trees: Sequence[Tree], nouns: Nouns | None = None) -> dict[str, froz
     """Return everything more general than each tree.
 
     Args:
-        trees: Of sentences.
+        trees: Trees of sentences.
         nouns: What is above nouns; by default Storybook's concepts.
 
     Returns:
@@ -132,7 +132,7 @@ def whole_words(tree: Tree) -> Tree:
 
 
 def _with_possessive(tree: Tree, first: int, noun: int) -> Tree | None:
-    """Return a tree with a word and the next joined, below a noun; None if that is no tree."""
+    """Return a tree with a word and the next joined, below a noun; None if it is not a tree."""
     pair = {first + 1, first + 2}  # numbers of the words
     outside = [tree.heads[number - 1] for number in pair if tree.heads[number - 1] not in pair]
 
@@ -202,7 +202,7 @@ class Span(NamedTuple):
 
     Args:
         first: The first word.
-        start: The first one that is no punctuation.
+        start: The first one that is not punctuation.
         last: The last word.
     """
 
@@ -222,7 +222,7 @@ def _relation(tree: Tree, word: int) -> str:
 
 
 def _is_misread(tree: Tree, children: Sequence[Sequence[int]], nouns: Nouns) -> bool:
-    """Return whether a tree takes a verb for a noun: "jumps" in "a man in black jumps"."""
+    """Return whether a tree mistakes a verb for a noun: "jumps" in "a man in black jumps"."""
     for word, tag in enumerate(tree.tags):
         form = tree.words[word].lower()
         is_behind = tree.labels[word] == "nmod" and tag == "NOUN" and word >= tree.heads[word]
@@ -259,7 +259,7 @@ def _complete(tree: Tree, nouns: Nouns) -> list[Tree]:
 
 
 def _is_one_of_two(tree: Tree, spared: set[int]) -> bool:
-    """Return whether what stays compares itself with what is left out: one end, the other."""
+    """Return whether what stays refers to what is left out: one end, the other."""
     left_out = {tree.words[word].lower() for word in spared}
     stays = {form.lower() for word, form in enumerate(tree.words) if word not in spared}
     return "one" in left_out and bool({"one", "other", "another"} & stays)
@@ -350,7 +350,7 @@ def _completes_verb(
 
 
 def _is_within_with(tree: Tree, word: int, spans: Sequence[Span]) -> bool:
-    """Return whether a phrase says where or how something behind "with" is.
+    """Return whether a phrase says where or how something after "with" is.
 
     That is "in its mouth" in "with a stick in its mouth", wherever the parser has attached it.
     """
@@ -433,7 +433,7 @@ def _is_shown(tree: Tree, word: int, children: Sequence[Sequence[int]]) -> bool:
 
 
 def _is_predicate(tree: Tree, children: Sequence[int]) -> bool:
-    """Return whether a noun has a subject but no "is", so that it is a verb in truth."""
+    """Return whether a noun has a subject but no "is", so that it is really a verb."""
     relations = {_relation(tree, child) for child in children}
     return "nsubj" in relations and "cop" not in relations
 
@@ -557,7 +557,7 @@ def _restrict(tree: Tree, kept: set[int]) -> Tree:
 
 
 def _bare_noun(tree: Tree) -> list[str]:
-    """Return the words of a phrase without determiners; empty if it is no noun phrase."""
+    """Return the words of a phrase without determiners; empty if it is not a noun phrase."""
     if tree.tags[tree.root] != "NOUN":
         return []
     return [
@@ -595,7 +595,7 @@ class StorybookNouns:
         return ""
 
     def above(self, words: Sequence[str]) -> list[Tree]:
-        """Return the next concept above a noun, and of a plural also the singular."""
+        """Return the next concept above a noun, and for a plural also the singular."""
         lexicon = load_lexicon()
         noun = " ".join(words)
         name = _concepts_by_noun().get(noun)

@@ -1,8 +1,8 @@
 """What sentences say, as graphs of their content words, and whether one says all that another says.
 
 `generalize` makes sentences that follow; here two given sentences are compared. A sentence follows
-from another one if each of its content words has a word of its own there that means the same or
-something more special, with the same relations: "a boy in the woods" follows from "A young boy
+from another one if each of its content words has a separate word there that means the same or
+something more specific, with the same relations: "a boy in the woods" follows from "A young boy
 jumps up in a field in the woods."
 """
 
@@ -33,7 +33,7 @@ Edge = tuple[int, str, int]
 
 
 class Nouns(Protocol):
-    """What is known of nouns and verbs; `caption_nouns.CaptionNouns` is one."""
+    """What is known about nouns and verbs; `caption_nouns.CaptionNouns` is one."""
 
     def noun(self, words: Sequence[str]) -> str:
         """Return a noun in the singular, if it has one."""
@@ -71,7 +71,7 @@ class Meaning:
         words: Its content words.
         edges: (i, relation, j): word i has word j as its subject, its object, or after a
             preposition.
-        properties: Of each word its adjectives, adverbs, number and unusual determiners.
+        properties: For each word, its adjectives, adverbs, number and unusual determiners.
         is_whole: Whether this is all that the sentence says.
     """
 
@@ -83,7 +83,7 @@ class Meaning:
     def implies(self, general: Meaning) -> bool:
         """Return whether a more general sentence follows from this one.
 
-        No sentence follows that has no content, or some that was not understood.
+        A sentence never follows if it has no content, or some that was not understood.
         """
         if not general.is_whole:
             return False
@@ -103,7 +103,7 @@ class Meaning:
     def _match(
         self, general: Meaning, options: Sequence[Sequence[int]], chosen: tuple[int, ...]
     ) -> bool:
-        """Return whether the words after the chosen ones have words of their own here."""
+        """Return whether the words after the chosen ones have separate matches here."""
         number = len(chosen)
         if number == len(options):
             return True
@@ -191,7 +191,7 @@ class _Reader:
             self._put(word, Word(self.forms[word], frozenset({self.forms[word]})))
 
     def _is_subject(self, word: int) -> bool:
-        """Return whether a noun is that of a gerund, as in "a dog running"."""
+        """Return whether a noun is the subject of a gerund, as in "a dog running"."""
         return self.tree.heads[word] > 0 and self._is_verb(self.tree.heads[word] - 1)
 
     def _put(self, word: int, content: Word) -> None:
@@ -295,7 +295,7 @@ class Meanings:
     """What the captions of a split and other texts say.
 
     Args:
-        split: With captions.
+        split: A split with captions.
 
     Raises:
         UserError: WordNet is missing.

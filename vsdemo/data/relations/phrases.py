@@ -1,4 +1,4 @@
-"""Noun phrases that people have marked, as phrases of their own."""
+"""Noun phrases that people have marked, as separate phrases."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COUNTS = frozenset({*NUMBERS.values(), *NUMBERS, "few", "multiple", "various", "
 
 
 def clean(words: Sequence[str], *, is_first: bool = True) -> str:
-    """Return a marked phrase with the right article; empty if it is none that can stand alone.
+    """Return a marked phrase with the right article; empty if it cannot stand alone.
 
     "his brown hat" becomes "a brown hat", "man" "a man", and "each other" is empty.
 
@@ -76,10 +76,10 @@ def _head(forms: Sequence[str]) -> str:
 
 
 def is_shown(before: Sequence[str], behind: Sequence[str] = ()) -> bool:
-    """Return whether what a phrase names can be seen, by the words before it and behind it.
+    """Return whether what a phrase names can be seen, by the words before and after it.
 
-    A clown cannot be seen behind "dressed like", a dog not behind "a picture of", and a rainbow not
-    before "colored".
+    A clown cannot be seen after "dressed like", a dog after "a picture of", or a rainbow before
+    "colored".
     """
     words = [form for form in before if form.isalnum()]
     if NOT_SHOWN_AFTER & {*words[-1:]} or NOT_SHOWN_BEFORE & {*behind[:1]}:

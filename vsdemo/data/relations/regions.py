@@ -62,7 +62,7 @@ class Regions:
 
 @dataclass(frozen=True)
 class _Photo:
-    """What is known of one photo.
+    """What is known about one photo.
 
     Attributes:
         captions: For each caption its phrases.

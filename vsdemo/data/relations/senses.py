@@ -1,8 +1,8 @@
 """Which sense of its nouns a set of captions means.
 
 WordNet orders the senses of a noun by frequency in text about anything. Captions describe photos,
-so a sense that is a physical thing goes before one that is not; and the captions of one photo speak
-of the same things, so a sense counts more if other captions name something above or below it.
+so a sense that is a physical thing comes before one that is not; and the captions of one photo
+speak of the same things, so a sense counts more if other captions name something above or below it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from vsdemo.data.pairs.wordnet import Nouns
 
 PHYSICAL = "physical entity"
 ABSTRACT_PRIOR = 0.4
-EVIDENCE = 2.0  # weight of what other captions name, beside 1 / rank
-FEW = 5  # photos; the evidence of so many counts half
+EVIDENCE = 2.0  # weight of what other captions name, compared with 1 / rank
+FEW = 5  # photos; evidence from this many counts half
 NEAR_SENSES = 2  # senses of other nouns that may be meant
 
 

@@ -1,8 +1,8 @@
 """What follows from several sentences of the caption bank, and from which: "a dog", "a dog runs".
 
-`statements.tsv` holds the statements with the numbers of these sentences, as the bank has to be
-parsed and WordNet to be read to find them; `derive` does. Unlike the common sentences, which the
-Hierarchy tab shows, they name kinds of things that the bank does not name, such as animals.
+`derive` finds them by parsing the bank and reading WordNet; `statements.tsv` stores them with the
+numbers of these sentences. Unlike the common sentences, which the Hierarchy tab shows, they name
+kinds of things that the bank does not name, such as animals.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from vsdemo.data.relations import common_sentences
 
 FILE = Path(__file__).with_name("statements.tsv")
 KINDS = ("animal", "vehicle")
-ODD = re.compile(r"\bof (animal|vehicle)\b|\bcovered$")  # in words that no one would choose
-NAMING = ("A {}.", "A small {}.", "A {} outside.", "Two {}s.", "{}s.")  # so often that it is a name
+ODD = re.compile(r"\bof (animal|vehicle)\b|\bcovered$")  # wording that nobody would choose
+NAMING = ("A {}.", "A small {}.", "A {} outside.", "Two {}s.", "{}s.")  # enough uses to be a name
 
 
 @cache

@@ -1,7 +1,7 @@
 """Sentences that do not follow: with roles or attributes exchanged.
 
 "A dog bites a man" becomes "a man bites a dog", and "a black dog and a white cat" "a white dog and
-a black cat". The same words say something else, so only the order of words tells them apart.
+a black cat". The same words say something else, so only the order of words distinguishes them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COMMON = frozenset({"one", "ones", "other", "others", "another"})
 def swapped(sentence: Sentence) -> list[str]:
     """Return sentences of the same words that say something else, in lower case.
 
-    The list is empty for a sentence without a tree, and if it is unsure that they are false.
+    The list is empty for a sentence without a tree, and if it is uncertain that they are false.
     """
     if sentence.tree is None or not sentence.tree.tags:
         return []

@@ -1,8 +1,8 @@
 """Storybook: an illustrated world in which every tree, box and entailment is known.
 
 It needs no files: pictures are drawn when they are first used and kept below VSDEMO_HOME. The
-splits are train (4,000), dev, test and compositional (500 each). Every scene of the last joins a
-kind of thing with a colour or an action that no other split joins it with.
+splits are train (4,000), dev, test and compositional (500 each). Every scene of the last combines a
+kind of thing with a colour or an action that it has in no other split.
 
 How a picture and its captions come about:
 

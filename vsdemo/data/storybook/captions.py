@@ -74,7 +74,7 @@ class _Detail:
     """How much a message says.
 
     Args:
-        looks: Probability of each colour and size worth a word.
+        looks: Probability of each colour and size worth mentioning.
         placed: Whether to name the place.
         dated: Whether to name weather or time.
     """
@@ -167,7 +167,7 @@ class _Author:
         return self.lexicon.is_a(one, other) or self.lexicon.is_a(other, one)
 
     def _weather_and_time(self) -> list[tuple[str, str, str]]:
-        """Return (`weather` or `time`, its name, a phrase) of what is worth a word.
+        """Return (`weather` or `time`, its name, a phrase) of what is worth mentioning.
 
         Mostly this is one of the two.
         """
@@ -219,7 +219,7 @@ class _Author:
         Args:
             number: Index of the group.
             concept: What to call it; by default its own concept.
-            looks: Probability of its colour, and of its size, if worth a word.
+            looks: Probability of its colour, and of its size, if worth mentioning.
             vague: Whether to leave out the number of several things.
         """
         group = self.scene.groups[number]
@@ -286,7 +286,7 @@ class _Author:
 
         Args:
             link: An action or relation of the scene.
-            detail: What to say beside the link itself.
+            detail: What to say in addition to the link itself.
             loose: Whether to name only the category of the subject.
         """
         detail = detail or _Detail()

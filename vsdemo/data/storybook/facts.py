@@ -30,11 +30,11 @@ class Thing:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a picture. None means unknown.
+    """What is known about a picture. None means unknown.
 
     Args:
-        things: All of them different things.
-        links: Between things, by their indices.
+        things: The things, all different.
+        links: Links between things, by their indices.
         place: A setting, or `outdoors` or `indoors`.
         time: Name of a time.
         weather: Name of a weather.
@@ -116,7 +116,7 @@ def entails(specific: Facts, general: Facts) -> bool:
 
 
 def _links_between(numbers: Sequence[int], links: Iterable[Link]) -> set[Link]:
-    """Return links between things that have other numbers."""
+    """Return links with other numbers for their things."""
     return {
         Link(
             action=link.action,

@@ -1,7 +1,8 @@
-"""Twins of a caption: the same sentence but for one respect, mostly false of the same picture.
+"""Twins of a caption: the same sentence except in one respect, mostly false of the same picture.
 
-Twins say nothing that the caption says already, and join no kind of thing with a colour or an
-action that is held out of training. Whether a twin is false of a picture follows from the facts:
+Twins never state what the caption already states, and never combine a kind of thing with a colour
+or an action that is held out of training. Whether a twin is false of a picture follows from the
+facts:
 
     truth = visible_facts(scene)
     for respect in RESPECTS:

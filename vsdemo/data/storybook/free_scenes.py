@@ -37,7 +37,7 @@ def evaluated_content() -> frozenset[tuple[object, ...]]:
 
 
 def may_train(scene: Scene) -> bool:
-    """Return whether a scene shows what none of dev, test and `compositional` shows.
+    """Return whether no scene of dev, test or `compositional` shows the same as a scene.
 
     All scenes of the last have combinations that are held out of all others.
     """

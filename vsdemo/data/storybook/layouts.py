@@ -1,4 +1,4 @@
-"""Layouts: how the subject and the object of an action stand to each other.
+"""Layouts: how the subject and the object of an action are placed.
 
 Lengths are in metres, and everything faces right.
 """
@@ -157,13 +157,13 @@ def holds(s: Role, o: Role, rng: Random) -> list[Sprite]:
 
 
 def kicks(s: Role, o: Role, rng: Random) -> list[Sprite]:
-    """Place the object just before the foremost foot."""
+    """Place the object just in front of the foremost foot."""
     ball = shifted(o.row(rng), z=rng.uniform(0, 0.2))
     return side_by_side(s.row(rng), ball, rng.uniform(-0.1, 0.12))
 
 
 def looks_at(s: Role, o: Role, rng: Random) -> list[Sprite]:
-    """Place the object at some distance before the subject."""
+    """Place the object at some distance in front of the subject."""
     target = _low(o.row(rng, turn=medium(o.pose) == "ground"), s.pose, rng)
     return side_by_side(s.row(rng), target, rng.uniform(0.25, 0.7))
 
@@ -193,7 +193,7 @@ def flies_over(s: Role, o: Role, rng: Random) -> list[Sprite]:
 
 
 def under(s: Role, o: Role, rng: Random) -> list[Sprite]:
-    """Place the subject before the trunk of a tree, or between the legs of furniture."""
+    """Place the subject in front of the trunk of a tree, or between the legs of furniture."""
     above = o.sprite()
     things = s.row(rng, turn=True)
     if load_lexicon().is_a(o.actor.kind.name, "tree"):

@@ -26,7 +26,7 @@ from vsdemo.data.storybook.lexicon_entries import (
 
 FILE = Path(__file__).with_name("lexicon.toml")
 FUNCTION_WORDS = ("a", "an", "and", "are", "being", "is", "some", "there")  # of captions
-MEDIUM = {"fly": "air", "swim": "water", "float": "surface"}  # by pose; of others: ground
+MEDIUM = {"fly": "air", "swim": "water", "float": "surface"}  # by pose; for others: ground
 
 Entry = TypeVar("Entry")
 
@@ -119,8 +119,8 @@ class Lexicon:
     def plural(self, noun: str) -> str:
         """Return the plural of a noun of one or more words: loaves of bread, teddy bears.
 
-        A library such as inflect has other plurals for some of these nouns (cacti), so the
-        irregular ones stand in the lexicon and the rest follows three rules.
+        A library such as inflect has other plurals for some of these nouns (cacti), so the lexicon
+        has the irregular ones, and the rest follows three rules.
         """
         words = noun.split()
         at = head_index(words)

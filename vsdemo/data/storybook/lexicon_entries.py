@@ -15,7 +15,7 @@ class Concept:
         parent: Name of the concept above; empty at the top.
         not_in_wordnet: Whether WordNet lacks the edge to the parent.
         nouns: Its singular nouns, the usual one first; empty if captions do not name it.
-        pronoun: The pronoun of an unknown one, such as `someone`.
+        pronoun: The pronoun for an unknown one, such as `someone`.
         wears_colour: Whether its colour is that of its clothes; holds for concepts below, too.
         mass: Whether it has no plural, such as furniture.
     """
@@ -39,7 +39,7 @@ class Kind(Concept):
         extra_colours: Other colours that the drawing may be painted in.
         height: In metres, in the first pose.
         settings: Where it lives.
-        poses: Of its drawings; the first is the drawing without a suffix.
+        poses: Poses of its drawings; the first is the drawing without a suffix.
         affordances: What can be done to it.
     """
 
@@ -72,11 +72,11 @@ class Action:
         name: Its key in the lexicon.
         wordings: The usual one first.
         passive: Whether it has a passive.
-        subjects: Concepts that a subject is one of.
-        poses: Of the subject.
-        objects: Concepts that an object is one of.
+        subjects: Concepts, one of which the subject is.
+        poses: Poses of the subject.
+        objects: Concepts, one of which the object is.
         object_affordance: What can be done to the object.
-        object_poses: Of the object, if it has one of them.
+        object_poses: Poses of the object, if it has one of them.
         entails: (action, roles): what is true as well. The roles are `subject` and `object` of
             this action, in the order of the entailed one.
         inverse: The action with subject and object exchanged.
@@ -128,7 +128,7 @@ class Size:
     """An unusual size.
 
     Args:
-        factor: Of the usual height.
+        factor: Factor of the usual height.
         words: Its adjectives, the usual one first.
     """
 

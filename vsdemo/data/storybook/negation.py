@@ -1,4 +1,4 @@
-"""Negation: what a sentence says is not in the picture.
+"""Negation: sentences that say what is not in the picture.
 
     negated("A dog on the beach.", facts, rng)
     -> "A dog on the beach but no cats.", with the absent facts of a cat
@@ -77,8 +77,8 @@ def negated_pair(
     """Return a true and a false sentence that differ only in what they deny.
 
     Both deny the same sort of thing in the same words: a kind, a category, what a person holds, a
-    colour, a place, a time or weather. Both or none of them deny something usual, as otherwise
-    the sentences alone would tell which is false. Neither contradicts its own beginning.
+    colour, a place, a time or weather. Both or none of them deny something usual, as otherwise the
+    sentences alone would reveal which is false. Neither contradicts its own beginning.
 
     Args:
         text: A sentence that is true of a picture.
@@ -240,7 +240,7 @@ _DENIALS: Mapping[str, Deny] = {
 
 @cache
 def _deniable() -> tuple[str, ...]:
-    """Return the concepts that can be counted but those above or below things in a backdrop."""
+    """Return the countable concepts except those above or below things in a backdrop."""
     words = load_lexicon()
     behind = {thing.concept for things in BACKDROPS.values() for thing in things}
     return tuple(

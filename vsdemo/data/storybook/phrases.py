@@ -32,7 +32,7 @@ class Phrase:
     """Words with their tree.
 
     Args:
-        tree: Of the words.
+        tree: Tree of the words.
         links: (indices of the words of a noun phrase, index of its group).
     """
 

@@ -68,7 +68,7 @@ class _Plan:
 def generate_picture(number: int, *, compositional: bool = False) -> Picture:
     """Return the picture of a number.
 
-    A compositional picture joins a kind with a colour or an action that is held out of all other
+    A compositional picture combines a kind with a colour or an action that is held out of all other
     pictures.
     """
     for attempt in count():
@@ -79,7 +79,7 @@ def generate_picture(number: int, *, compositional: bool = False) -> Picture:
 
 
 def is_held_out(scene: Scene) -> bool:
-    """Return whether a scene joins a kind with a colour or an action that is held out."""
+    """Return whether a scene combines a kind with a colour or an action that is held out."""
     links = closure(facts_of(scene).links)
     return any(colour_held_out(group.kind, group.colour) for group in scene.groups) or any(
         action_held_out(scene.groups[link.subject].kind, link.action) for link in links

@@ -23,7 +23,7 @@ class Mention:
 
     Args:
         group: Index of the group in its scene.
-        thing: What the caption says of it.
+        thing: What the caption says about it.
         noun: A noun of the concept in the singular, or its pronoun.
         size: An adjective of the thing's size; may be empty.
         vague: Whether to leave out the number of several things.
@@ -42,7 +42,7 @@ class Message:
 
     Args:
         mentions: The groups that it names.
-        link: Between the mentions, by their order here. Without one they are just listed.
+        link: Link between the mentions, by their order here. Without one they are just listed.
         form: One of FORMS. `noun` has no verb; `copular` is for relations and places; the last
             three are for verbs.
         passive: Whether to use the passive.
@@ -118,7 +118,7 @@ def realize(message: Message) -> Caption:
 
 
 def _list_of_things(message: Message) -> Phrase:
-    """Return the phrase that one or two groups are somewhere."""
+    """Return the phrase that says that one or two groups are somewhere."""
     noun = _mention_phrase(message, 0)
     several = len(message.mentions) > 1
     if several:

@@ -9,7 +9,7 @@ from random import Random
 from vsdemo.data.storybook.lexicon import medium
 from vsdemo.data.storybook.scene import Box, Group, Link
 
-MAX_RELATIONS = 2  # that a scene states beside its topic
+MAX_RELATIONS = 2  # that a scene states in addition to its topic
 MIN_GAP = 0.03  # share of the width between a thing and what it is left of
 
 

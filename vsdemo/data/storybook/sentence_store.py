@@ -32,11 +32,11 @@ from vsdemo.data.storybook.typed import TypedSentence
 from vsdemo.data.storybook.visible_facts import visible_facts
 
 PART = 500  # scenes of a file
-FACTS, ABSENT = "facts.", "absent."  # what the names of the arrays of a table start with
+FACTS, ABSENT = "facts.", "absent."  # prefixes of the names of a table's arrays
 DENIES, TEXTS, STARTS, SHARES = "denies", "texts", "starts", "shares"  # other arrays
 CHECKSUM = 32  # bytes of the SHA-256 at the end of a file
-COUNTED = 1000  # scenes of train, among which those are counted that a sentence is true of
-SAMPLE = 30  # scenes whose sentences tell one version of the language from another
+COUNTED = 1000  # scenes of train from which the share that a sentence is true of is estimated
+SAMPLE = 30  # scenes whose sentences distinguish versions of the language
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def read(scenes: Sequence[Scene], progress: Progress | None = None) -> TrainingS
 
     Args:
         scenes: The scenes, at least one.
-        progress: Called with the scenes done, and all.
+        progress: Called with (scenes done, all scenes).
     """
     parts = []
     with tqdm(total=len(scenes), desc="sentences") as bar:

@@ -23,7 +23,7 @@ class Actor:
         kind: What they are.
         count: How many.
         colour: Name of a colour in the lexicon.
-        factor: Of the usual size.
+        factor: Factor of the usual size.
     """
 
     group: int
@@ -72,12 +72,12 @@ class Sprite:
     """One thing of a layout.
 
     Args:
-        actor: What it is one of.
+        actor: The group that it belongs to.
         pose: Its pose.
         x: Middle of its lower edge.
         z: Lower edge, above the ground.
         dy: Pixels of its ground line below that of the layout.
-        order: Of drawing, among things on one ground line.
+        order: Order of drawing among things on one ground line.
         flip: Whether it faces left.
         angle: Degrees clockwise.
         zoom: Factor of its size.

@@ -1,7 +1,7 @@
 """The sentences that a model may learn from about one scene, with what each of them states.
 
-True ones are captions, of other topics than the scene's own as well, and its place, time or
-weather alone. False ones are twins of captions. Negated ones may be either, or undecided:
+True ones are captions, also about topics other than the scene's own, and sentences about only its
+place, time or weather. False ones are twins of captions. Negated ones may be either, or undecided:
 `truth.labels` says which. Most sentences also come as people type them.
 """
 
@@ -29,7 +29,7 @@ Item = TypeVar("Item")
 OTHER_LINK = 0.6  # share of the other topics that are a link, if a scene has several
 SIDE = 1 / 3  # share of places that are a side, such as outside
 BARE = 0.7  # share of settings without a preposition
-DATED = 0.9  # share of surroundings with time or weather, if these are worth a word
+DATED = 0.9  # share of surroundings with time or weather, if these are worth mentioning
 UNPLACED = 0.2  # share of these without a place
 NEGATED = 2  # negated sentences of a scene
 EMPTY = 0.12  # share of them that name nothing but surroundings before the negation
@@ -40,8 +40,9 @@ TYPED = 2 / 3  # share of sentences that also come as people type them
 def sentences_about(scene: Scene, rng: Random) -> list[TypedSentence]:
     """Return about 40 different sentences about a scene, true and false ones.
 
-    The same scene and state of `rng` give the same sentences. Unless the scene is one of the split
-    `compositional`, no sentence joins a kind of thing with a colour or an action that is held out.
+    The same scene and state of `rng` give the same sentences. Unless the scene is in the split
+    `compositional`, no sentence combines a kind of thing with a colour or an action that is held
+    out.
 
     Raises:
         UserError: If the scene has no group, or a name is not in the lexicon.

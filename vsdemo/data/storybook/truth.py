@@ -166,12 +166,12 @@ def labels(sentences: SentenceTable, facts: FactTable, shown: FactTable) -> np.n
     """Return whether each sentence is true of each picture, (N, P), as int8.
 
     A sentence is `TRUE` if what it states follows from the facts, and nothing that it denies is
-    visible. It is `FALSE` if what it states is not even visible, or what it denies is a fact. All
-    between is `UNDECIDED`.
+    visible. It is `FALSE` if what it states is not even visible, or what it denies is a fact.
+    Everything in between is `UNDECIDED`.
 
     Args:
         sentences: N sentences of at most two things each.
-        facts: Of P scenes, see `facts_of`.
+        facts: Facts of P scenes, see `facts_of`.
         shown: What the pictures of these scenes may show, see `visible_facts`.
 
     Raises:
@@ -233,7 +233,7 @@ def _linked(
     Args:
         specific: S facts.
         general: G facts of two linked things.
-        first: Which of the specific things is what the first general thing is, (G, T, S).
+        first: Which of the specific things match the first general thing, (G, T, S).
         second: The same for the second general thing.
     """
     known = specific.joint_known

@@ -1,10 +1,10 @@
-"""Sentences as people type them, with what they mean, so that the scenes' facts can judge answers.
+"""Sentences as people type them, with their meanings, so that answers can be judged by facts.
 
 A meaning is a list of clauses, separated by semicolons:
 
     2 small brown dog           at least two things that are alike
     woman holds red balloon     an action or a relation of one or two things
-    place beach                 a setting or a side; likewise `time` and `weather`
+    place beach                 a setting or a side; also `time` and `weather`
     no girl with hat            what must not be true
 
 Things that are described by the same words are the same thing.

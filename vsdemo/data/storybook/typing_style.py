@@ -24,7 +24,7 @@ DAY = "day"  # "on a rainy day" is not said of a night
 SIDES = ("left", "right")  # "the left" keeps its article
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 SHORTEST = 4  # letters of a word with a mistake
-NEVER_MISTAKEN = ("without", "nobody", "anyone")  # they turn the meaning round
+NEVER_MISTAKEN = ("without", "nobody", "anyone")  # they reverse the meaning
 TRIES = 8  # at a mistake that gives no other word
 
 
@@ -54,7 +54,7 @@ def as_typed(text: str, rng: Random) -> str:
 
 
 def mistyped(word: str, rng: Random) -> str:
-    """Return a word with a typing mistake, which gives no known word; or the word itself.
+    """Return a word with a typing mistake that does not make a known word, or the word itself.
 
     Letters are left out, doubled, exchanged, or those of the next key; the first one is right.
     """
@@ -80,9 +80,9 @@ class _Parts:
     """A sentence at its finite verb.
 
     Args:
-        subject: The words before the verb; after "there is" those behind it.
+        subject: The words before the verb; with "there is", those after it.
         verb: Empty in a noun phrase.
-        rest: The words behind the verb.
+        rest: The words after the verb.
     """
 
     subject: list[str]
@@ -103,7 +103,7 @@ class _Parts:
 
     @property
     def question(self) -> list[str]:
-        """Whether it is so: "does a dog chase a ball"; of a noun phrase whether there is one."""
+        """Whether it is so: "does a dog chase a ball"; for a noun phrase, whether there is one."""
         if not self.verb:
             return self.existential_question
         if self.has_be:
@@ -267,7 +267,7 @@ def _adverbial_starts() -> frozenset[str]:
 
 @cache
 def _next_keys(letter: str) -> str:
-    """Return the keys beside a letter's key, or the letter if it has none."""
+    """Return the keys next to a letter's key, or the letter if it has none."""
     for row in KEYS:
         if letter in row:
             at = row.index(letter)

@@ -1,4 +1,4 @@
-"""The words of `typing_style.toml`: what stands for what in a typed sentence."""
+"""The words of `typing_style.toml`: what can replace what in a typed sentence."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from vsdemo.data.text.participles import past_participle
 from vsdemo.data.text.vocab import tokenize
 
 FILE = Path(__file__).with_name("typing_style.toml")
-FUNCTION_WORDS = ("another", "any", "do", "does", "other")  # beside those of the lexicon
+FUNCTION_WORDS = ("another", "any", "do", "does", "other")  # in addition to those of the lexicon
 NO_ADJECTIVE = ("snow",)  # settings without rainy or sunny ones
 
 
 class PhraseTable:
-    """Phrases that others can stand for.
+    """Phrases that others can replace.
 
     Args:
-        others: Phrase -> what can stand for it.
+        others: Phrase -> what can replace it.
     """
 
     def __init__(self, others: Mapping[str, Iterable[str]]) -> None:
@@ -38,7 +38,7 @@ class PhraseTable:
             self._starts.setdefault(words[0], []).append(words)
 
     def phrases(self) -> Iterator[str]:
-        """Yield what can stand for any phrase."""
+        """Yield what can replace any phrase."""
         for others in self.others.values():
             yield from others
 
@@ -48,10 +48,10 @@ class PhraseTable:
         """Return words with other phrases for some of those in the table, the longest first.
 
         Args:
-            words: In lower case.
-            chance: Of each phrase to be replaced.
-            rng: Chooses what stands for a phrase.
-            without: A word that may not be brought in.
+            words: Words in lower case.
+            chance: Probability that each phrase is replaced.
+            rng: Chooses what replaces a phrase.
+            without: A word that replacements must not contain.
         """
         result: list[str] = []
         at = 0
@@ -78,10 +78,10 @@ class TypingWords:
     """The tables of `typing_style.toml`.
 
     Args:
-        chances: Of each change to a sentence.
+        chances: Probability of each change to a sentence.
         shapes: Weights of the shapes of a sentence.
         others: Words and phrases of captions -> others of the same meaning.
-        pairs: What can stand for `two`.
+        pairs: What can replace `two`.
         weather_adjectives: Place and weather -> place with an adjective.
         keywords: Phrases of place, time and weather -> one or two words.
         requests: Templates by what they take, `noun_phrase` or `sentence`.
@@ -129,7 +129,7 @@ def load_typing_words() -> TypingWords:
 
 @cache
 def vocabulary() -> tuple[str, ...]:
-    """Return all words of captions and of typed sentences, rightly spelt, those of captions first.
+    """Return all words of captions and of typed sentences, correctly spelt, captions first.
 
     Raises:
         DamagedFile: If the file of typed words has changed.
@@ -145,7 +145,7 @@ def vocabulary() -> tuple[str, ...]:
 
 
 def _others(tables: Mapping[str, Any], lexicon: Lexicon) -> dict[str, list[str]]:
-    """Return what can stand for the words and phrases of captions."""
+    """Return what can replace the words and phrases of captions."""
     result: dict[str, list[str]] = {}
     for phrase, others in (
         *_nouns(tables, lexicon),
@@ -192,7 +192,7 @@ def _verbs(table: Mapping[str, Sequence[str]], lexicon: Lexicon) -> Iterator[tup
 
 
 def _forms(phrase: str, known: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return they chase, it chases, chasing, chased; without the last if words follow the verb."""
+    """Return the forms chase, chases, chasing, chased; not the last if words follow the verb."""
     verb, *rest = phrase.split()
     forms = [*known.get(verb, inflection.conjugate(verb))[:3]]
     if rest:
@@ -232,7 +232,7 @@ def _place_nouns(lexicon: Lexicon) -> dict[str, list[str]]:
 
 
 def _words(value: Any) -> Iterator[str]:
-    """Yield the words of all texts of a table but its misspellings, and of the keys."""
+    """Yield the words of the keys and of all texts of a table except its misspellings."""
     if isinstance(value, str):
         yield from value.replace("-", " ").split()
     elif isinstance(value, Mapping):

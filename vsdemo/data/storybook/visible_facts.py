@@ -1,8 +1,8 @@
 """What a picture may show beyond the facts of its scene.
 
 A scene states at most two of the spatial relations that its boxes show, and the drawings of the
-settings have trees, houses and other things that are in no group. What does not follow from these
-facts either is surely false of the picture.
+settings have trees, houses and other things that are in no group. Whatever does not follow from
+these facts either is certainly false of the picture.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def visible_facts(scene: Scene) -> Facts:
 
 
 def _seen(scene: Scene, one: int, other: int) -> list[Link]:
-    """Return the relations of a group to another one that may be read off their boxes."""
+    """Return the relations of a group to another one that their boxes may show."""
     subject, object = scene.groups[one], scene.groups[other]
     links = [
         Link(relation, one, other)

@@ -34,7 +34,7 @@ def read(conllu: str, only: Container[str] | None = None) -> Iterator[tuple[str,
         only: Texts; blocks of others are skipped.
 
     Raises:
-        UserError: Rows are no CoNLL-U, or words form no tree.
+        UserError: Rows are not CoNLL-U, or words do not form a tree.
     """
     for block in conllu.split("\n\n"):
         first, _, _ = block.partition("\n")

@@ -153,7 +153,7 @@ _BASES |= {
 def stem(word: str) -> str:
     """Return a key that all forms of a verb share, and its nouns: run, runs, running, ran, runner.
 
-    Some words that are no forms of each other share it too.
+    Some words that are not forms of each other share it too.
     """
     return _verb_stem(_BASES.get(word, word))
 

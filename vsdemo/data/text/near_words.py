@@ -9,7 +9,7 @@ from functools import cached_property
 COUNT = 3
 SIMILAR = 0.75  # least ratio of difflib: one wrong letter in four, two in eight
 SHORTEST = 3  # letters of a word, and of a stem
-SUFFIXES = {  # of nouns, verbs and adjectives -> what may stand in their place in the stem
+SUFFIXES = {  # of nouns, verbs and adjectives -> what may replace them in the stem
     "s": ("",),
     "es": ("",),
     "ies": ("y", "ie"),
@@ -28,7 +28,7 @@ SUFFIXES = {  # of nouns, verbs and adjectives -> what may stand in their place 
 
 
 class WordList:
-    """Words that can be offered in the place of others.
+    """Words that can be offered instead of others.
 
     Args:
         words: The words in lower case, the most frequent first; those with other characters than
@@ -65,7 +65,7 @@ class WordList:
         return word.lower() in self._members
 
     def covers(self, word: str) -> bool:
-        """Return whether a word is in the list, may be a form or spelling of one, or is no word.
+        """Return whether a word is in the list, may be a form or spelling of one, or is not a word.
 
         Numbers and words of fewer than SHORTEST letters are never in the list, so they count.
         """

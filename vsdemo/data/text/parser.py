@@ -49,7 +49,7 @@ class Parser(Protocol):
         """Parsers are keys of caches."""
 
     def load_models(self) -> None:
-        """Load the models, which the first text would wait for.
+        """Load the models now, so that the first text need not wait for them.
 
         Raises:
             UserError: They cannot be loaded.
@@ -67,7 +67,7 @@ class Parser(Protocol):
 
 
 def load(name: str = "shipped") -> Parser:
-    """Return a parser, of which there is one per process.
+    """Return a parser; there is one of each per process.
 
     Args:
         name: One of `PARSERS`.
@@ -183,7 +183,7 @@ class StanzaParser:
             ) from error
 
     def load_models(self) -> None:
-        """Load the models, which the first text would wait for.
+        """Load the models now, so that the first text need not wait for them.
 
         Raises:
             UserError: They cannot be loaded.

@@ -17,7 +17,7 @@ from vsdemo.data.text.participles import past_participle
 
 BE = ("is", "are", "was", "were")
 COLLECTIVES = {"group", "couple", "pair", "team", "crowd", "family", "bunch", "band", "number"}
-# The phrase behind these verbs completes them: "has its head on the ground", "chews on a shoe".
+# The phrase after these verbs completes them: "has its head on the ground", "chews on a shoe".
 INCOMPLETE_VERBS = (
     "has",
     "have",
@@ -71,7 +71,7 @@ class Active(NamedTuple):
         subject: The subject.
         auxiliary: The form of "be"; empty if there is none.
         verb: The verb.
-        rest: The parts behind the verb.
+        rest: The parts after the verb.
         plural: Whether the verb is plural.
     """
 
@@ -125,7 +125,7 @@ class Transitive(NamedTuple):
         clause: The clause.
         active: Its subject and verb.
         object: The words of its object.
-        adjuncts: The words of phrases of place and time behind the object.
+        adjuncts: The words of phrases of place and time after the object.
         participle: The verb's past participle.
         object_plural: Whether the object is plural.
     """
@@ -171,7 +171,7 @@ def _can_exchange(clause: Clause, subject: Part, thing: Part, *, has_adjuncts: b
     tags = clause.tree.tags
     if not {tags[subject.head], tags[thing.head]} <= NOUNS or tags[thing.words[0]] == "ADP":
         return False
-    # An adjunct behind a long subject would seem to modify that.
+    # An adjunct after a long subject would seem to modify that.
     too_long = ("acl", "advcl", "nmod") if has_adjuncts else ("acl", "advcl")
     if clause.contains(subject.words, *too_long):
         return False
@@ -215,7 +215,7 @@ def front_place(sentence: Sentence) -> str | None:
     if clause is None or active is None or not active.rest:
         return None
     *others, place = active.rest
-    # Behind another place it may modify that one's noun: "between the pictures on the walls".
+    # After another place it may modify that place's noun: "between the pictures on the walls".
     if {part.label for part in others} - {"obj", "advmod"} or not _is_place(clause, place):
         return None
     if clause.contains(place.words, "PRON") or active.verb.startswith(INCOMPLETE_VERBS):

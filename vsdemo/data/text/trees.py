@@ -29,7 +29,7 @@ class Format(NamedTuple, Generic[T]):
     """How one kind of tree is made and stored.
 
     Args:
-        suffix: Of its files.
+        suffix: Suffix of its files.
         parse: Returns the trees of texts.
         write: Returns the block of a tree and its text.
         read: Yields (text, tree) of the blocks of a file that are of some texts.

@@ -115,7 +115,7 @@ def vectors_for(vocab: Vocab, captions: Sequence[str], dim: int) -> Tensor:
 
     Args:
         vocab: The vocabulary.
-        captions: Those of the train split.
+        captions: Captions of the train split.
         dim: The number of dimensions.
 
     Raises:
@@ -129,7 +129,7 @@ def vectors_for(vocab: Vocab, captions: Sequence[str], dim: int) -> Tensor:
         texts = [TOKEN.findall(text.lower()) for text in (*corpus_sentences(), *captions)]
         vectors = _train([[BEGIN, *text, END] for text in texts], dim)
         tensors.write_checked(path, {"x": torch.from_numpy(_table(vocab, vectors))})
-    return load_file(path)["x"].clone()  # which does not depend on the file
+    return load_file(path)["x"].clone()  # the clone does not depend on the file
 
 
 def initialize(table: nn.Embedding, vocab: Vocab, captions: Sequence[str]) -> None:

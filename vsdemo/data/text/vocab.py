@@ -69,7 +69,7 @@ class Vocab:
         kept = [w for w, n in counts.items() if n >= min_count and w not in SPECIAL]
         trees = [sentence.tree for sentence in sentences if sentence.tree]
         relations = count_relations(trees)
-        del relations["root"]  # which is no edge
+        del relations["root"]  # not an edge
         return cls(
             words=(*SPECIAL, *sorted(kept, key=lambda word: (-counts[word], word))),
             relations=frequent_relations(relations),

@@ -17,7 +17,7 @@ class TreeEncoder(WordEncoder):
     """Base class of encoders over trees.
 
     Args:
-        vocab: Words known.
+        vocab: The known words.
         shape: How a sentence becomes a tree.
         word_dim: Length of a word vector.
     """

@@ -3,7 +3,8 @@
 A level holds the nodes of one depth, so it depends only on the next deeper level. Within a level,
 nodes whose edges to their parents are of one group (a position, a relation) are neighbours: their
 states are multiplied by the group's matrix in one product, each state exactly once, and the
-products are summed into the parents. A batch takes levels x groups products, however many trees.
+products are summed into the parents. A batch takes levels x groups products, regardless of the
+number of trees.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ def multiply(segments: Sequence[Segment], x: Tensor, weights: Tensor, out: Tenso
 
 
 def weight_gradient(tree: Levels, x: Tensor, grad: Tensor, weights: Tensor) -> Tensor:
-    """Return the gradient of `multiply` for its weights, with one product a group.
+    """Return the gradient of `multiply` for its weights, with one product per group.
 
     Args:
         tree: The batch.

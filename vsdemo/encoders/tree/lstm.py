@@ -96,7 +96,7 @@ class TreeLSTM(TreeEncoder):
     share a forget gate, as if their h and c had been summed before (Eq. 2).
 
     Args:
-        vocab: Words known.
+        vocab: The known words.
         shape: How a sentence becomes a tree.
         word_dim: Length of a word vector.
         units: Length of h and c.

@@ -1,4 +1,4 @@
-"""Recursive networks with one matrix a group of edges, over trees of any shape."""
+"""Recursive networks with one matrix per group of edges, over trees of any shape."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class TreeRNN(TreeEncoder):
     as a block of it) plus normal noise.
 
     Args:
-        vocab: Words known.
+        vocab: The known words.
         shape: How a sentence becomes a tree.
         word_dim: Length of a word vector.
         dim: Length D of the states and of the embeddings.

@@ -42,7 +42,7 @@ def card(config: Config, *, scenes: int, hours: float, metrics: Mapping[str, Any
         config: The settings of the training.
         scenes: Number of scenes.
         hours: Duration of the training.
-        metrics: Those of retrieval on test.
+        metrics: Retrieval metrics on test.
     """
     licence = licences.DATA["retrieval", "storybook"]
     body = BODY.format(

@@ -21,7 +21,7 @@ from vsdemo.data.storybook.free_scenes import may_train
 from vsdemo.data.storybook.scene import Scene
 from vsdemo.recipes import squares
 
-WORDINGS = 4  # times that the five captions of a scene are written
+WORDINGS = 4  # versions of the five captions of a scene
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Scenes:
 
     Attributes:
         pixels: (N, side, side, 3), uint8.
-        tokens: Of the captions of each picture, (N, 5 WORDINGS, T), uint16.
+        tokens: Tokens of the captions of each picture, (N, 5 WORDINGS, T), uint16.
     """
 
     pixels: np.ndarray
@@ -40,12 +40,12 @@ class Scenes:
 def load(
     folder: Path, numbers: Sequence[int], side: int, tokenize: Callable[[list[str]], Tensor]
 ) -> Scenes:
-    """Return those scenes that may train, drawing them and writing them to files at first.
+    """Return the scenes that training may use; the first call draws them and writes them to files.
 
     Args:
-        folder: Of the files; it must not be used with other arguments.
+        folder: Folder of the files; it must not be used with other arguments.
         numbers: Numbers of scenes.
-        side: Of the pictures, in pixels.
+        side: Side of the pictures, in pixels.
         tokenize: Returns the tokens (C, T) of C captions.
 
     Raises:

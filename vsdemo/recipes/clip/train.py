@@ -64,9 +64,9 @@ TABLE = "token_embedding.weight"
 
 
 class ClipConfig(configs.Config):
-    """The settings of a training, of which those below count.
+    """The settings of a training; only those below have an effect.
 
-    `more` is the number of scenes beside those of train.
+    `more` is the number of scenes in addition to those of train.
     """
 
     more: int = 20_000
@@ -214,7 +214,7 @@ class Contrast:
     def _table(self, model: Any) -> Tensor:
         """Return the vectors of tokens in 8 bits: they are most of the model.
 
-        Tokens of no caption get zeros in place of their random first vectors.
+        Tokens that occur in no caption get zeros instead of their random initial vectors.
         """
         seen = torch.zeros(TEXT["vocab_size"], dtype=torch.bool)
         seen[torch.from_numpy(np.unique(self.scenes.tokens).astype(np.int64))] = True

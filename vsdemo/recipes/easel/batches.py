@@ -118,11 +118,11 @@ def mirror(batch: Batch, rng: np.random.Generator) -> Batch:
 
 
 def recolour(batch: Batch, share: float, rng: np.random.Generator) -> Batch:
-    """Give a share of the pictures other colours, so that things are known in any colour.
+    """Give a share of the pictures other colours, so that things are recognised in any colour.
 
     Red, green and blue are exchanged, all colours become paler or stronger, and each channel
-    becomes darker or brighter. Of these pictures colours are not learned, and nothing about wholes,
-    as the colours of the sky tell the time.
+    becomes darker or brighter. For these pictures, neither colours nor labels of wholes are
+    learned, as the colours of the sky show the time.
     """
     chosen = rng.random(len(batch)) < share
     order = rng.permuted(np.tile(np.arange(3), (len(batch), 1)), axis=1)  # (B, 3)

@@ -19,7 +19,7 @@ Classes = Mapping[str, tuple[object, ...]]  # label -> its values, in the order 
 
 @dataclass(frozen=True)
 class Labels:
-    """The things in N pictures, of which none has more than K, and the pictures as wholes.
+    """The things in N pictures, at most K in each, and the pictures as wholes.
 
     Attributes:
         boxes: As fractions, (N, K, 4), float32; zeros for a missing thing.

@@ -59,7 +59,7 @@ def centre_loss(logits: Tensor, batch: Batch) -> Tensor:
     divided by the number of things, where y is `centre_map` and p the probability of a centre.
 
     Args:
-        logits: Of a centre at each place, (B, h, h).
+        logits: Logits of a centre at each place, (B, h, h).
         batch: The pictures.
     """
     wanted = centre_map(batch, logits.shape[-1])
@@ -92,7 +92,7 @@ def box_loss(shifts: Tensor, batch: Batch) -> Tensor:
     """Return the smooth L1 loss of the shifts at the centres of things.
 
     Args:
-        shifts: At all places, (B, 4, h, h).
+        shifts: Shifts at all places, (B, 4, h, h).
         batch: The pictures.
     """
     side = shifts.shape[-1]

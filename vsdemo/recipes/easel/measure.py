@@ -16,7 +16,7 @@ from vsdemo.recipes.easel.network import EaselWithHeads, Prediction
 from vsdemo.recipes.easel.pictures import Pictures
 from vsdemo.vision.regions import overlap
 
-PICTURES = 25  # read at a time
+PICTURES = 25  # pictures read at a time
 ENOUGH = 0.5  # intersection over union of a box that counts as found
 
 
@@ -68,8 +68,8 @@ def matches(boxes: Tensor, truth: Tensor) -> int:
     """Return how many boxes of a picture are found; the best pairs are matched first.
 
     Args:
-        boxes: Found ones, (F, 4).
-        truth: (T, 4).
+        boxes: The boxes that were found, (F, 4).
+        truth: The true boxes, (T, 4).
     """
     overlaps = overlap(boxes[:, None].float(), truth)  # (F, T)
     count = 0

@@ -1,4 +1,4 @@
-"""Easel with the linear layers that name what it describes; they serve its training only."""
+"""Easel with the linear layers that name what it describes; only its training uses them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Prediction(NamedTuple):
 
     Attributes:
         centres: Logits of a centre at each place, (B, h, w).
-        shifts: Of the boxes at each place, (B, 4, h, w); see `Easel.decode`.
+        shifts: Shifts of the boxes at each place, (B, 4, h, w); see `Easel.decode`.
         things: Label of a thing -> logits of its classes, (B, K, C).
         wholes: Label of a whole picture -> logits of its classes, (B, C).
     """
@@ -45,7 +45,7 @@ class EaselWithHeads(nn.Module):
 
         Args:
             pixels: (B, 3, H, W), from 0 to 255.
-            centres: Of things, as fractions, (B, K, 2).
+            centres: Centres of things, as fractions, (B, K, 2).
         """
         maps = self.net.maps(self.scale(pixels))
         things = self.net.describe_things(maps, centres)

@@ -39,10 +39,10 @@ class Pictures:
 
 
 def load_training(folder: Path, more: int) -> Pictures:
-    """Return the scenes of train and others, of which none shows what a held-out scene shows.
+    """Return scenes of train and others, none of which shows the same as a held-out scene.
 
     Args:
-        folder: Of the files; it must not be used with another `more`.
+        folder: Folder of the files; it must not be used with another `more`.
         more: Number of the other scenes.
 
     Raises:
@@ -58,10 +58,10 @@ def load_dev(folder: Path) -> Pictures:
 
 
 def load(folder: Path, numbers: Sequence[int], keep: Callable[[Scene], bool]) -> Pictures:
-    """Return scenes, drawing them and writing them to files at first.
+    """Return scenes; the first call draws them and writes them to files.
 
     Args:
-        folder: Of the files; it must not be used with other arguments.
+        folder: Folder of the files; it must not be used with other arguments.
         numbers: Numbers of scenes, none of them of `compositional`.
         keep: Whether a scene is used.
 

@@ -43,14 +43,14 @@ class Settings:
 
     Attributes:
         steps: Steps of the optimizer, rounded up to whole epochs of EPOCH.
-        more: Scenes beside those of train.
-        crops: Crops a step.
-        pictures: Whole pictures a step.
+        more: Scenes in addition to those of train.
+        crops: Crops per step.
+        pictures: Whole pictures per step.
         recoloured: Share of the pictures of a step that get other colours.
-        learning_rate: Of AdamW, at its highest.
-        weight_decay: Of AdamW.
+        learning_rate: Highest learning rate of AdamW.
+        weight_decay: Weight decay of AdamW.
         warmup: Steps in which the learning rate rises.
-        seed: Of weights, crops and the order of pictures.
+        seed: Seed of weights, crops and the order of pictures.
     """
 
     steps: int = 9000
@@ -140,7 +140,7 @@ class Detection:
     def embed(self, batch: Batch) -> tuple[Prediction, Batch]:
         """Return the prediction for a batch, and the batch itself.
 
-        Things are described up to half a place of the finest map beside their centres, because
+        Things are described up to half a place of the finest map away from their centres, because
         the places of found things are not exact either.
         """
         batch = batch.to(device())

@@ -64,7 +64,7 @@ def on_storybook(folder: Path, split: str = "test") -> dict[str, float]:
     _, captions = stories(datasets.load("storybook", split))
     gold = "".join(conllu.write(caption.tree, caption.text) for caption in captions)
     raw = pipeline(folder, tokenize_no_ssplit=True)("\n\n".join(c.text for c in captions))
-    metrics = {k: v for k, v in RAW_METRICS.items() if k != "xpos"}  # which gold trees lack
+    metrics = {k: v for k, v in RAW_METRICS.items() if k != "xpos"}  # gold trees have no xpos
     return compare(gold, raw, metrics)
 
 
@@ -132,7 +132,7 @@ def card(metrics: dict[str, dict[str, dict[str, float]]], *, silver: int) -> str
     """Return the model card.
 
     Args:
-        metrics: By split and by kind of input.
+        metrics: Metrics by split and by kind of input.
         silver: The number of silver trees that it was trained on.
     """
     return cards.document(

@@ -14,7 +14,7 @@ from vsdemo.recipes.pocket import crops
 from vsdemo.recipes.pocket.photos import PocketPhotos
 
 STAGES = ((0.0, 96), (0.25, 128), (0.65, 160), (0.9, 192))  # fraction of the steps, crop's side
-STRIDE = 32  # pixels a cell of the map
+STRIDE = 32  # pixels per cell of the map
 DRAWINGS = 4000  # in an epoch, different ones each time
 NEGATIVES = 192  # captions of other photos in a batch
 SIDES = {"left", "right"}  # a caption with one of these words is not true of a mirrored photo

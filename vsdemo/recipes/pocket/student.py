@@ -1,4 +1,4 @@
-"""The model that is trained: Pocket, and the layers that serve its training only."""
+"""The model that is trained: Pocket, and the layers that only its training uses."""
 
 from __future__ import annotations
 

@@ -29,10 +29,10 @@ from vsdemo.vision.backbones import find_weights, load_backbone
 TEACHER = "torchvision/densenet169"
 COMPONENTS = 384  # principal components of the teacher's maps
 RELEVANT = 192  # components after `project`
-READER = ("flickr8k", "gru")  # a checkpoint over the teacher's features
+READER = ("flickr8k", "gru")  # a checkpoint that uses the teacher's features
 GRID = 10  # a map has GRID x GRID cells, whatever the shape of its photo
 BASIS_PHOTOS = 640  # photos that the components are computed from
-SHARD = 256  # photos a file, and the most that are computed again after a kill
+SHARD = 256  # photos per file, the most that are computed again after a kill
 BATCH = 8
 SHAPES = {"wide": (256, 352), "square": (288, 288), "tall": (352, 256)}  # height, width
 WIDE = 1.15  # a larger ratio of the sides makes a photo wide or tall
@@ -112,7 +112,7 @@ def cached_maps(photos: Sequence[Tensor], folder: Path) -> tuple[Tensor, dict[st
 
 
 def check_reader() -> None:
-    """Check that the checkpoint READER exists and is over the teacher's features.
+    """Check that the checkpoint READER exists and uses the teacher's features.
 
     Raises:
         UserError: If not.
@@ -123,7 +123,7 @@ def check_reader() -> None:
 
 
 def project(maps: Tensor, basis: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-    """Project maps on the principal components of what READER's image encoder makes of each cell.
+    """Project maps on the principal components of the output of READER's image encoder per cell.
 
     That encoder is a linear layer.
 

@@ -45,12 +45,12 @@ class Settings:
 
     Attributes:
         epochs: Passes over the photos.
-        batch_size: Crops a step.
-        learning_rate: Of AdamW, at its highest.
-        weight_decay: Of AdamW, for matrices.
+        batch_size: Crops per step.
+        learning_rate: Highest learning rate of AdamW.
+        weight_decay: Weight decay of AdamW, for matrices.
         warmup: Steps in which the learning rate rises.
         average: Final decay of the moving average of the weights, which is what ships.
-        seed: Of weights, crops and captions.
+        seed: Seed of weights, crops and captions.
     """
 
     epochs: int = 48
@@ -129,9 +129,9 @@ class Distillation:
         return AdamW(groups, weight_decay=self.config.weight_decay)
 
     def average(self, optimizer: Optimizer) -> AveragedModel:
-        """Return the moving average of the weights, whose decay rises so that it forgets them.
+        """Return the moving average of the weights, with a decay that rises.
 
-        With a constant decay it would keep the first, random weights for thousands of steps.
+        With a constant decay it would remember the random initial weights for thousands of steps.
         """
 
         def decay(updates: int) -> float:

@@ -2,10 +2,10 @@
 
 A run is a folder in VSDEMO_HOME/runs. It holds run.json (the job's specification), log.txt and exit
 (its exit code, if it was observed) of the job's process, and what the trainer writes. A run is
-alive while a process holds the file `pid` of its folder, see `vsdemo.core.locks`; that is also so
-for a run that the command line resumes. The file .job.json beside the folders is held by the one
-job that may be alive. A job outlives the program that started it, so the state of a run is always
-read from these files.
+alive while a process holds the file `pid` of its folder, see `vsdemo.core.locks`; this also holds
+for a run that is resumed from the command line. The file .job.json next to the folders is held by
+the one job that may be alive. A job outlives the program that started it, so the state of a run is
+always read from these files.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Run:
 
     @property
     def kept(self) -> bool:
-        """Whether its checkpoint is offered beside the shipped ones."""
+        """Whether its checkpoint is offered along with the shipped ones."""
         kept = (self.folder / KEPT_FILE).exists()
         return kept and (self.folder / "model.safetensors").exists()
 
@@ -260,7 +260,7 @@ def delete(name: str) -> None:
 
 
 def keep(name: str, *, kept: bool = True) -> None:
-    """Offer the checkpoint of a run beside the shipped ones, or withdraw it.
+    """Offer the checkpoint of a run along with the shipped ones, or withdraw it.
 
     Raises:
         UserError: If the run does not exist, or has no checkpoint yet.
@@ -358,7 +358,7 @@ def _launch(run: Run) -> None:
             job_file.write(json.dumps(job) + "\n")
             pid_file.write(f"{pid}\n" if pid else "")
 
-        register(None)  # or that of an earlier process would be read until the new one has started
+        register(None)  # otherwise the ID of an earlier process would be read until the start
 
         arguments = run.spec.arguments(run.folder)
         processes.launch(arguments, run.folder, [job_file, pid_file], register)

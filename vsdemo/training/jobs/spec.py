@@ -17,8 +17,8 @@ class JobSpec:
     """What to train; values of other types are refused, since a run's file may be damaged.
 
     Attributes:
-        preset: Text of a preset.
-        dataset: Text of a data set; None for the preset's own.
+        preset: Name of a preset.
+        dataset: Name of a data set; None for the preset's own.
         settings: Changes of the preset, each as "key=value".
         watched: Sentences whose best photos are recorded at each evaluation.
         minutes: When to stop and save; None for no limit.

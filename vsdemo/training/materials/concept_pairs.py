@@ -41,7 +41,7 @@ class ConceptPairs(Pairs):
     """Hypernym pairs, for a table of concepts."""
 
     log_interval = 1000
-    has_parts = False  # ranks would have nothing to do but to look up rows
+    has_parts = False  # ranks would only look up rows
 
     config: HypernymsConfig
     table: ConceptTable
@@ -92,7 +92,7 @@ class ConceptPairs(Pairs):
     def batches(self, epoch: int, start: int = 0) -> Iterable[Tensor]:
         """Return the batches of an epoch from batch number `start` on.
 
-        With near negatives, each batch is to be learnt from before the next one is taken.
+        With near negatives, the model must learn from each batch before the next one is taken.
         """
         batches = self._epoch(epoch)[start:]
         if not self._has_near or epoch < self.config.near_from:
@@ -104,7 +104,7 @@ class ConceptPairs(Pairs):
 
     @torch.no_grad()
     def _with_near(self, batch: Tensor, draw: np.random.Generator) -> Tensor:
-        """Return a batch with near negatives, without negatives of which the loss is 0."""
+        """Return a batch with near negatives, without negatives whose loss is 0."""
         positive = batch[:, 2] == POSITIVE
         drawn = self._near.draw(batch[positive, :2].numpy(), self.config.near, draw)
         near = np.concatenate([drawn, self._search(draw)])
@@ -116,9 +116,9 @@ class ConceptPairs(Pairs):
         return torch.cat([batch[positive], pairs[torch.from_numpy(false)]])
 
     def _search(self, draw: np.random.Generator) -> np.ndarray:
-        """Return what lies within the near margin above some concepts, true or not, (N, 2).
+        """Return pairs (N, 2) within the near margin, true or not, for some specific concepts.
 
-        Half of these concepts have hyponyms themselves, as every walk up leads over such ones.
+        Half of these concepts have hyponyms themselves, as every walk up passes through such ones.
         """
         half = self.config.searched // 2
         inner = draw.permutation(self._near.inner)[:half]
@@ -155,7 +155,7 @@ class ConceptPairs(Pairs):
         return self.table.rows(general), self.table.rows(specific), kind
 
     def loss(self, *embedded: Any, progress: float) -> dict[str, Tensor]:
-        """Return the loss of Eq. 4, with a margin of their own for near negatives."""
+        """Return the loss of Eq. 4, with a separate margin for near negatives."""
         general, specific, kind = embedded
         scores = self.model.score.pairs(general, specific)
         return entailment(scores, kind == POSITIVE, self._margins[kind])

@@ -106,7 +106,7 @@ class Material(Protocol):
         """Fit a model that is solved at once; return what is to be logged."""
 
     def measure(self, model: Any) -> dict[str, Any]:
-        """Return the metrics of a model on dev, the same on all ranks, which all call it."""
+        """Return the metrics of a model on dev; all ranks call this and get the same."""
 
     def describe(self) -> dict[str, Any]:
         """Return what the `start` event records about the training."""

@@ -77,7 +77,7 @@ class Pairs(ABC):
 
         Args:
             config: What to train.
-            own: Data sets of the user's own, photos with captions.
+            own: The user's own data sets, photos with captions.
 
         Returns:
             An empty list for a material that has only its own data.
@@ -106,7 +106,7 @@ class Pairs(ABC):
     @classmethod
     @abstractmethod
     def amounts(cls, config: Config, dataset: str | None) -> Amounts:
-        """Return how much is learnt from. Raises UserError where data are missing."""
+        """Return the amounts of data to learn from. Raises UserError where data are missing."""
 
     @property
     def name(self) -> str:
@@ -144,7 +144,7 @@ class Pairs(ABC):
 
     @abstractmethod
     def _content(self) -> Iterator[bytes]:
-        """Yield all that is learnt from and measured on, to be compared between ranks."""
+        """Yield all data for training and evaluation, to be compared between ranks."""
 
     def batches(self, epoch: int, start: int = 0) -> Iterable[Tensor]:
         """Return the batches of an epoch from batch number `start` on."""

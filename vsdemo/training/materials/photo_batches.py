@@ -19,7 +19,7 @@ class PhotoBatch:
 
     Attributes:
         photos: (B,) rows of photos.
-        seed: Of the texts that join them.
+        seed: Seed for drawing their texts.
     """
 
     photos: np.ndarray
@@ -30,9 +30,9 @@ class PhotoBatch:
 
 
 class PhotoBatches(Photos):
-    """What materials share whose models have an objective over whole batches.
+    """Base class of materials for models with an objective over whole batches.
 
-    An epoch has each photo with captions once, but for those that do not fill a batch.
+    An epoch has each photo with captions once, except those left over that do not fill a batch.
     """
 
     def batches(self, epoch: int, start: int = 0) -> Iterable[Any]:

@@ -56,7 +56,7 @@ class Photos(Pairs):
         self.dataset = datasets.full_name(dataset or self.usual_dataset)
         self.train_set = datasets.load(self.dataset, "train", limit=self.config.photos)
         self.dev_set = datasets.load(self.dataset, "dev")
-        if self.train_set.features is not None:  # an error before the backbone is looked for
+        if self.train_set.features is not None:  # report errors before looking for the backbone
             self.train_set.features.require(self.config.backbone, self.config.crops)
         self._check_train_set()
 
@@ -77,7 +77,7 @@ class Photos(Pairs):
     def default_settings(cls, config: Config, dataset: str | None) -> tuple[str, ...]:
         """Choose our own networks for drawings, and Pocket where the preset's backbone is missing.
 
-        Of drawings, regions are the things that Easel finds.
+        For drawings, regions are the things that Easel finds.
         """
         generated = dataset is not None and datasets.is_generated(dataset)
         if not generated and is_available(config.backbone):
@@ -144,7 +144,7 @@ class Photos(Pairs):
     def build(self) -> DualEncoder:
         """Compute missing photo features, prepare the captions and return a new model."""
         name = self.config.teacher
-        if name:  # what is invalid is an error before photos are read
+        if name:  # report invalid settings before photos are read
             teacher.read_spec(name)
         for sentence in self.watched:
             Sentence.from_user(sentence)
@@ -167,7 +167,7 @@ class Photos(Pairs):
         return self.model
 
     def _read_photos(self) -> None:
-        """Compute missing photo features; unreadable photos of one's own are left out."""
+        """Compute missing photo features; unreadable ones of somebody's own are left out."""
         self._cache = FeatureCache(self.config.backbone, self.config.crops)
         self.photos: Tensor | StoredFeatures  # (P, F) or (P, K, F)
         unreadable: Mapping[Path, str] = {}

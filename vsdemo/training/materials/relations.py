@@ -1,4 +1,4 @@
-"""Photos, captions, and what is known to lie above what among them."""
+"""Photos, captions, and the known relations among them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vsdemo.models.objectives import Labels, RelationConfig
 from vsdemo.training import parts
 from vsdemo.training.materials.photo_batches import PhotoBatches, draw_texts
 
-CHAIN_COUNT = 5  # uses in the chains from which a word is known
+CHAIN_COUNT = 5  # words with at least this many uses in the chains are known
 
 
 class Relations(PhotoBatches):
@@ -45,7 +45,7 @@ class Relations(PhotoBatches):
         return (*self.relations.texts, *(self.chains.texts if self.chains else ()))
 
     def _vocabulary(self, sentences: Sequence[Sentence]) -> Vocab:
-        """Leave out words that captions or chains use rarely, but for those of concepts."""
+        """Leave out words that captions or chains use rarely, except those of concepts."""
         captions = sentences[: len(self.train_set.captions)]
         of_chains = sentences[len(self.relations.texts) :]
         concepts = [sentences[row] for row in self.relations.concepts]
@@ -55,7 +55,7 @@ class Relations(PhotoBatches):
         return Vocab(tuple(word for word in Vocab.build(sentences).words if word not in rare))
 
     def embed(self, batch: Any) -> tuple[Embeddings, Embeddings, Any]:
-        """Return texts, the captions of these photos first, photos, these first, and `Labels`."""
+        """Return texts (captions of these photos first), photos (these first) and `Labels`."""
         draw = np.random.default_rng(batch.seed)
         own = [self.train_set.captions_of[photo] for photo in batch.photos]
         captions, owner = draw_texts(own, self.config.captions, draw)
@@ -71,7 +71,7 @@ class Relations(PhotoBatches):
             above_photos = _beside(above_photos, np.zeros((len(rows), 0), np.int8))
         photos = self._embed_photos(torch.from_numpy(shown).to(device()))
         shares = None
-        if self.config.photo_shares:  # of no photo for texts of chains, whose labels are unknown
+        if self.config.photo_shares:  # 0 for texts of chains, whose labels are unknown
             known = self.relations.photo_shares[texts[: len(captions) + len(others)]]
             shares = np.pad(known, (0, len(texts) - len(known))).astype(np.float32)
         labels = Labels(
@@ -84,7 +84,7 @@ class Relations(PhotoBatches):
         return parts.embed_texts(self.model.text, inputs, self.config.chunk), photos, labels
 
     def _other_photos(self, photos: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-        """Return `config.other_photos` photos that are none of these."""
+        """Return `config.other_photos` photos that are not among these."""
         others = np.setdiff1d(np.arange(len(self.photos)), photos)
         return draw.permutation(others)[: self.config.other_photos]
 
@@ -97,7 +97,7 @@ class Relations(PhotoBatches):
 
 
 def _beside(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return the labels of both, (A + B, C + D), if nothing is known between them.
+    """Return the labels of both, (A + B, C + D), with unknown labels between them.
 
     Args:
         one: (A, C).

@@ -36,7 +36,7 @@ from vsdemo.training.requirements import Check
 class Scenes(PhotoBatches):
     """Scenes, those of train first, and whole batches of sentences with their truth.
 
-    What a scene of dev, test or `compositional` shows, whatever its number, is left out.
+    Scenes that show the same as one of dev, test or `compositional` are left out.
     """
 
     config: VseConfig
@@ -57,7 +57,7 @@ class Scenes(PhotoBatches):
 
     @classmethod
     def datasets(cls, config: Config, own: Sequence[str] = ()) -> list[str]:
-        """Return Storybook, the only one of which all is known."""
+        """Return Storybook, the only data set with all facts known."""
         return [cls.usual_dataset]
 
     @classmethod
@@ -122,7 +122,7 @@ class Scenes(PhotoBatches):
         checkpoint.save_training_words(folder, vocabulary())
 
     def _measure(self, model: DualEncoder) -> dict[str, Any]:
-        """Return how many first answers are true on dev, beside the retrieval metrics."""
+        """Return the retrieval metrics on dev, and how many first answers are true."""
         answers = Truth().evaluate(model, PhotoData(self.dev_set, self.dev_photos))
         return {**super()._measure(model), **answers}
 

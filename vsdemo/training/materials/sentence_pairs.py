@@ -1,6 +1,6 @@
 """Labelled pairs of sentences (Vendrov 2016, section 5).
 
-The text encoder embeds both sides. The accuracy on pairs of its own, at the threshold that is best
+The text encoder embeds both sides. The accuracy on separate pairs, at the threshold that is best
 there, chooses the epoch; `data.pairs.nli.training_pairs` says which pairs these are.
 """
 
@@ -78,7 +78,7 @@ class SentencePairs(Pairs):
         return epoch_batches(self.config, numbers, epoch, self.lengths)
 
     def embed(self, batch: Tensor) -> tuple[Embeddings, Embeddings, Tensor]:
-        """Return hypotheses, premises and whether they are entailed, of these pairs."""
+        """Return the hypotheses, premises and entailment labels of these pairs."""
         rows = self.rows[batch].T.flatten().tolist()
         texts = [self.sentences[row] for row in rows]
         both = parts.embed_texts(self.model.text, texts, self.config.chunk)  # (2 B, D)

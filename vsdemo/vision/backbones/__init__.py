@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vsdemo.vision.backbones.network import Backbone
 
 CLIP = "clip:"
-FAMILIES: dict[str, Family] = {  # by what the names of backbones start with
+FAMILIES: dict[str, Family] = {  # what the names of backbones start with -> family
     "pocket": OwnFamily("pocket", "vsdemo.vision.backbones.pocket:Pocket", features=672),
     "easel": OwnFamily("easel", "vsdemo.vision.backbones.easel:Easel", features=256),
     "torchvision/": TorchvisionFamily(),
@@ -63,7 +63,7 @@ def find_weights(backbone: str) -> Weights:
 
 @cache
 def load_backbone(weights: Weights) -> Backbone:
-    """Load a backbone once a process.
+    """Load a backbone once per process.
 
     Raises:
         UserError: As `Backbone`.

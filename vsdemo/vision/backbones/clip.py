@@ -31,7 +31,7 @@ class ClipModel:
     Attributes:
         model: The model, both towers, in evaluation mode.
         tokenizer: Texts -> ids, (N, context length).
-        preprocess: How the model was trained to see photos.
+        preprocess: open_clip's settings for preprocessing photos.
     """
 
     model: Any
@@ -46,12 +46,12 @@ class ClipModel:
     def encode_text(self, ids: Tensor) -> Tensor:
         """Embed ids (B, L): (B, D).
 
-        In CLIP's own text tower each token sees only those before it, so the padding behind the
-        longest text is left out; a short sentence then takes a fifth of the time or less.
+        In CLIP's own text tower each token sees only those before it, so the padding after the
+        longest text is left out; a short sentence then takes at most a fifth of the time.
         """
         model, length = self.model, ids.shape[1]
         is_causal = isinstance(model, open_clip.CLIP) and model.attn_mask is not None
-        if is_causal and model.text_pool_type == "argmax":  # of the end of a text, the largest id
+        if is_causal and model.text_pool_type == "argmax":  # at the end token, the largest id
             length = int(ids.argmax(dim=1).max()) + 1
         with _swapping:
             if length == ids.shape[1]:

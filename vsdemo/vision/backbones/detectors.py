@@ -36,7 +36,7 @@ YOLOX = "yolox_nano"
 SSDLITE = "ssdlite320_mobilenet_v3_large"
 SAME = 0.5  # intersection over union above which two boxes show the same thing
 STRIDES = (8, 16, 32)  # pixels between the places of YOLOX's three maps
-GREY = (114, 114, 114)  # with which YOLOX pads photos
+GREY = (114, 114, 114)  # colour with which YOLOX pads photos
 
 Detections = tuple[Tensor, Tensor]  # of one photo: boxes (N, 4) as fractions, scores (N,)
 
@@ -124,8 +124,8 @@ def select(boxes: Tensor, scores: Tensor, count: int) -> Tensor:
     """Select the `count` best boxes by score, without repetitions, clipped to the photo.
 
     Classes do not matter: two boxes of one place are one region to an alignment, whatever they
-    show. Neither is a score above zero too low, as a box without a known thing still shows a part
-    of the photo. Boxes that are not finite or all but outside the photo are left out.
+    show. No score above zero is too low, because a box without a known object still shows part of
+    the photo. Boxes that are not finite or almost entirely outside the photo are left out.
 
     Args:
         boxes: (N, 4), as fractions.
@@ -183,7 +183,7 @@ def _session(path: Path) -> Any:
 
 
 def letterbox(photo: Image.Image, side: int) -> tuple[np.ndarray, tuple[int, int]]:
-    """Fit a photo into a square as YOLOX expects it: at the top left, grey beside or below.
+    """Fit a photo into a square as YOLOX expects it: at the top left, grey on the right or below.
 
     Returns:
         Pixels (1, 3, side, side) from 0 to 255, blue first; the photo's width and height in them.
@@ -203,7 +203,7 @@ def decode(raw: Tensor, side: int) -> Detections:
     score = objectness * probability of the likeliest class.
 
     Args:
-        raw: (N, 5 + classes), one row a place.
+        raw: (N, 5 + classes), one row per place.
         side: Side of the input in pixels.
 
     Returns:
@@ -237,7 +237,7 @@ class Ssdlite:
     def __call__(self, photos: Sequence[Image.Image]) -> Iterator[Detections]:
         """Yield boxes and scores for each photo.
 
-        The network's own last step, which drops repetitions class by class, is left out.
+        The network's own last step, which drops duplicates within each class, is left out.
         """
         if not photos:
             return

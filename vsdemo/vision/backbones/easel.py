@@ -26,18 +26,18 @@ FINE, MIDDLE, COARSE = 32, 64, 128  # channels of the maps at 4, 8 and 16 pixels
 HIDDEN = 256
 FEATURES = 192  # length of a description
 THINGS = 12  # in a picture, at most
-RARE = -4.0  # logit of a centre at first
+RARE = -4.0  # initial logit of a centre
 CERTAIN = 0.25  # least probability of a centre
-WAVES = 8  # frequencies in which the place of a box is written
+WAVES = 8  # frequencies that encode the place of a box
 
 
 class Maps(NamedTuple):
     """What a picture shows at several scales: (B, C, h, w) each.
 
     Attributes:
-        coarse: At 16 pixels.
-        middle: At 8 pixels, with what is known from the coarse one.
-        fine: At 4 pixels, with what is known from the others.
+        coarse: One place per 16 pixels.
+        middle: One place per 8 pixels, with information from the coarse map.
+        fine: One place per 4 pixels, with information from the other maps.
     """
 
     coarse: Tensor
@@ -160,8 +160,8 @@ class Easel(OwnNetwork):
     def find(self, pixels: Tensor) -> list[Tensor]:
         """Find the things in pictures (B, 3, H, W), the most certain first.
 
-        A centre is where the map of centres has a peak of probability CERTAIN at least. Boxes are
-        cut at the edges of the picture, and of those outside of it nothing is left.
+        A centre is a peak of the map of centres with a probability above CERTAIN. Boxes are clipped
+        to the picture; those outside it are dropped.
 
         Returns:
             For each picture boxes (at most THINGS, 4), as fractions.
@@ -204,7 +204,7 @@ class Easel(OwnNetwork):
 
 
 def waves(x: Tensor) -> Tensor:
-    """Write fractions x (..., 4) as sin and cos of 2^n pi x / 2 for n < WAVES: (..., 64)."""
+    """Encode fractions x (..., 4) as sin and cos of 2^n pi x / 2 for n < WAVES: (..., 64)."""
     angles = x[..., None] * (2.0 ** torch.arange(WAVES, device=x.device) * math.pi / 2)
     return torch.cat([angles.sin(), angles.cos()], -1).flatten(-2)
 

@@ -25,7 +25,7 @@ class UnknownBackbone(Exception):
 
 
 class Family(Protocol):
-    """A family of backbones; what their names start with is its key in `backbones.FAMILIES`.
+    """A family of backbones; their names start with its key in `backbones.FAMILIES`.
 
     Attributes:
         network: Dotted name of the class of its networks, "module:Class", imported when needed.
@@ -57,12 +57,12 @@ class Family(Protocol):
 
 
 class OwnFamily:
-    """A network of our own, which comes with the project; there is one, so it has no other name.
+    """A family with one network, which is our own and comes with the project.
 
     Args:
         title: What its name starts with, and the folder of its weights in checkpoints/.
-        network: As that of `Family`.
-        features: As that of `Family`.
+        network: As in `Family`.
+        features: As in `Family`.
     """
 
     def __init__(self, title: str, network: str, features: int) -> None:
@@ -117,7 +117,7 @@ class TorchvisionFamily:
 
         if name not in models.list_models(module=models):
             raise UnknownBackbone
-        if name in DOWNLOADS:  # checkpoints hash the file that `fetch` makes of the download
+        if name in DOWNLOADS:  # checkpoints hash the file that `fetch` converts it to
             raise UserError(
                 f"The image network torchvision/{name} is missing; download it under More in the "
                 f"app or by `python -m vsdemo fetch {name}`, or put its weights as .safetensors "
@@ -146,7 +146,7 @@ class ClipFamily:
     def find(self, name: str) -> Path | None:
         """Return the file of weights; None for random ones. Nothing is downloaded.
 
-        A model in open_clip's layout has its configuration beside it.
+        A model in open_clip's layout has its configuration next to it.
         """
         if (folder := self._folder(name)) is not None:
             return weights_in(folder)

@@ -1,4 +1,4 @@
-"""Frozen networks without the batch norms that their convolutions can do themselves."""
+"""Folding the batch norms of frozen networks into their convolutions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def fold_norms(net: nn.Module) -> None:
     weights and a bias computes both. An identity takes the norm's place, so that all layers keep
     their names and numbers. Norms before convolutions, as in DenseNet, stay.
 
-    The network is not traced by torch.fx, which would know what follows what, as that breaks the
-    networks that other threads run meanwhile.
+    torch.fx, which could trace the order of the layers, is not used, because tracing breaks
+    networks that other threads are running.
 
     Args:
         net: A network in evaluation mode, each of whose modules declares its layers in the order in

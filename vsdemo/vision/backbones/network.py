@@ -94,7 +94,7 @@ class Network(nn.Module):
 class OwnNetwork(Network):
     """Base class of our own networks, whose constructors take the file of weights.
 
-    There is one network of each class, so it has no other name.
+    There is only one network of each class, so it needs no name.
     """
 
     @classmethod

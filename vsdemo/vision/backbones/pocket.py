@@ -141,7 +141,7 @@ class Pocket(OwnNetwork):
         return spatial.mean((2, 3)), spatial
 
     def region_map(self, pixels: Tensor) -> Tensor:
-        """Compute the maps of the last two stages on the places of the finer one.
+        """Compute the maps of the last two stages at the resolution of the finer one.
 
         The last stage knows what things are, the one before where they are. Each place of either
         map has length 1.

@@ -106,7 +106,7 @@ def hub_folder() -> Path:
 def hub_file(weights: WeightsEnum) -> Path:
     """Return a file of torchvision's weights in torch's cache.
 
-    It is downloaded if it is missing or not whole.
+    It is downloaded if it is missing or incomplete.
 
     Raises:
         OSError: It cannot be downloaded, or is not the expected one.

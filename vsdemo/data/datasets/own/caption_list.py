@@ -125,8 +125,8 @@ def read_text(file: Path, problems: list[Problem], limit: int = MAX_BYTES) -> st
 
     Args:
         file: The file.
-        problems: Gets what is wrong with it.
-        limit: Most bytes that it may have.
+        problems: Problems with the file are added to it.
+        limit: The most bytes that it may have.
 
     Raises:
         UserError: The file cannot be read, or is too large.

@@ -1,4 +1,4 @@
-"""The captions of the photos in a folder: from one file for all, or from a text file beside each.
+"""The captions of the photos in a folder: from one file for all, or from a text file for each.
 
     captions.csv, captions.tsv           see `table`
     captions.json, dataset*.json         the Karpathy format; it has its own splits

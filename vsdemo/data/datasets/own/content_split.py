@@ -35,12 +35,12 @@ def complete_keys(
 ) -> list[str]:
     """Return the content hash of each photo; empty for those that cannot be read.
 
-    A file that has not changed is read once a process. Many files show a progress bar.
+    A file that has not changed is read once per process. Many files show a progress bar.
 
     Args:
         photos: Files.
         known: The hashes that are known, empty where they are not.
-        progress: Called with the numbers of photos that are read, and of all that have to be.
+        progress: Called with (photos read, photos to read).
     """
     keys = list(known)
     unknown = [i for i, key in enumerate(keys) if not key]

@@ -26,7 +26,7 @@ from vsdemo.data.datasets.own import captions, training_check
 from vsdemo.data.datasets.own.caption_list import CaptionList, Captions, tidy
 from vsdemo.data.datasets.own.content_split import complete_keys, split_of
 
-CAMERA_TEXTS = frozenset(  # which cameras write into every photo as its description
+CAMERA_TEXTS = frozenset(  # descriptions that cameras write into every photo
     {
         *("olympus digital camera", "minolta digital camera", "konica minolta digital camera"),
         *("digital camera", "sony dsc", "samsung", "kodak digital still camera", "dcim", "dig"),
@@ -50,7 +50,7 @@ class PhotoList(NamedTuple):
 
 
 class OwnPhotos(Dataset):
-    """The photos of a folder, and the captions that are beside them.
+    """The photos of a folder, and the captions that are next to them.
 
     Args:
         name: The data set's name.
@@ -126,7 +126,7 @@ class OwnPhotos(Dataset):
         problems = [*self.check_training().obstacles, *self._unreadable().values()]
         try:
             known, sizes = self._captions, self._split_sizes()
-        except UserError:  # which is the obstacle
+        except UserError:  # it is among the obstacles
             return Report([], problems)
         facts = training_check.facts(len(self._listed.paths), known, sizes)
         return Report(facts, [*problems, *(problem.text for problem in known.problems)])
@@ -218,7 +218,7 @@ class PhotoFolder(OwnPhotos):
 class IndexedFolder(OwnPhotos):
     """The photos of an index as they were when it was made; see `vsdemo.data.catalog`.
 
-    Photos without captions beside them have those of their metadata.
+    Photos without captions next to them have those of their metadata.
     """
 
     def __init__(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Tables of captions: one row a caption, with a header.
+"""Tables of captions: one row per caption, with a header.
 
     file,caption
     beach/1.jpg,"A dog runs, wet, along a beach."
@@ -30,7 +30,7 @@ from vsdemo.data.datasets.own.caption_list import (
 FILE_COLUMNS = ("file", "filename", "image", "photo")
 CAPTION_COLUMNS = ("caption", "text", "sentence")
 DELIMITERS = ",;\t|"
-SEPARATOR_LINE = re.compile(r"sep=.\s*")  # which Excel reads and some programs write
+SEPARATOR_LINE = re.compile(r"sep=.\s*")  # a line that Excel reads and some programs write
 DRIVE = re.compile(r"[A-Za-z]:")
 MAX_SHOWN = 60  # characters of a cell in a message
 
@@ -68,7 +68,7 @@ def read(file: Path, names: PhotoNames) -> Captions:
 
 def _rows(file: Path, text: str) -> Iterator[tuple[int, tuple[str, str] | None]]:
     """Yield the number of the line and file and caption of each row; None if one is missing."""
-    lines = list(io.StringIO(text, newline=""))  # which splits at ends of lines only
+    lines = list(io.StringIO(text, newline=""))  # splits at ends of lines only
     start = next((i for i, line in enumerate(lines) if line.strip()), 0)
     if lines and SEPARATOR_LINE.fullmatch(lines[start]):
         start += 1

@@ -1,4 +1,4 @@
-"""Text files beside photos: `photo.jpg.txt` or `photo.txt`, one caption a line."""
+"""Text files next to photos: `photo.jpg.txt` or `photo.txt`, one caption per line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def text_files(folder: Path, paths: Sequence[str]) -> dict[str, str]:
 
 
 def read(folder: Path, paths: Sequence[str]) -> Captions:
-    """Return the captions in text files beside photos."""
+    """Return the captions in text files next to photos."""
     captions = CaptionList()
     for photo, text in text_files(folder, paths).items():
         try:
@@ -51,7 +51,7 @@ def read(folder: Path, paths: Sequence[str]) -> Captions:
 
 
 def _text_files_in(folder: Path) -> dict[str, str]:
-    """Return the names of the text files in a folder, by the name in small letters."""
+    """Return the names of the text files in a folder, by the name in lower case."""
     names: dict[str, str] = {}
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:

@@ -1,4 +1,4 @@
-"""What keeps a training on one's own photos from starting, and what is left out of it."""
+"""What keeps a training on the user's own photos from starting, and what is left out of it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from vsdemo.data.datasets.own.caption_list import Captions, Kind
 
 NEEDED = 2  # photos in train and in dev, at least: with one there is nothing to rank
 FEW = 20  # photos in dev, below which its figures say little
-ENOUGH = 50  # photos of which dev nearly always gets `NEEDED`
+ENOUGH = 50  # with this many photos, dev nearly always gets `NEEDED`
 
 
 def no_captions(name: str) -> str:
-    """Return why photos without captions cannot be trained on, and how they get some."""
+    """Return why photos without captions cannot be trained on, and how to add captions."""
     return (
         f"{name} has no captions to learn from; put a text file beside each photo (photo.jpg and "
         "photo.txt, one caption a line), or a captions.csv with the columns file and caption."
