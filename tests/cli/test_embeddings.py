@@ -72,7 +72,7 @@ def test_bad_input_is_one_sentence(run, folder, tmp_path):
     out = ("--out", tmp_path / "out")
     (tmp_path / "file").write_text("no folder")
     for words, reason in (
-        (("embed-photos", GRU, folder, *out, "--shard", "0/4"), "'0/4' is no shard; use 1/16"),
+        (("embed-photos", GRU, folder, *out, "--shard", "0/4"), "'0/4' is not a shard; use 1/16"),
         (("embed-photos", GRU, folder, *out, "--shard", "1/9"), "more shards (9) than photos"),
         (("embed-photos", GRU, tmp_path / "gone", *out), "is neither a folder nor a .tar file"),
         (("embed-photos", tmp_path, folder, *out), "There is no checkpoint at"),

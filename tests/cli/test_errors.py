@@ -54,10 +54,10 @@ def test_wrong_usage_is_refused(refused, words, message):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("transformer",), "no preset 'transformer'; valid are bow, bow/paper"),
+        (("transformer",), "no preset 'transformer'; valid presets are bow, bow/paper"),
         (
             ("gru", "--set", "colour=red"),
-            "no setting 'colour'; valid are adagrad_reset, alternate_epochs",
+            "no setting 'colour'; valid settings are adagrad_reset, alternate_epochs",
         ),
         (("gru", "--set", "dim"), "--set takes key=value, not 'dim'"),
         (

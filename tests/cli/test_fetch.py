@@ -82,7 +82,7 @@ def test_fetch_resumes_after_ctrl_c(run, no_data, web, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "printed"),
     [
-        (("coco",), "There is no 'coco' to fetch; valid are flickr8k, densenet169, clip, "),
+        (("coco",), "There is no 'coco' to fetch; valid names are flickr8k, densenet169, clip, "),
         (("flickr8k", "now"), "unexpected extra argument"),
         (("flickr8k",), "its server answers 404 Not Found."),
     ],

@@ -45,9 +45,9 @@ def test_a_configuration_cannot_be_changed():
 
 
 def test_an_unknown_key_lists_the_valid_ones():
-    with pytest.raises(UserError, match=r"'epoch'; valid are .*batch_size.*epochs"):
+    with pytest.raises(UserError, match=r"'epoch'; valid settings are .*batch_size.*epochs"):
         override(Config(), ["epoch=3"])
-    with pytest.raises(UserError, match=r"'epoch'; valid are .*batch_size.*epochs"):
+    with pytest.raises(UserError, match=r"'epoch'; valid settings are .*batch_size.*epochs"):
         from_json(Config, {"epoch": 3})
 
 

@@ -110,5 +110,5 @@ def test_a_path_may_be_text_and_begin_at_the_home_folder(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("path", [None, 3, b"runs", ["runs"], "~nobody-of-this-name/x"])
 def test_what_is_no_path_is_a_user_error(path):
-    with pytest.raises(UserError, match="is no path; give text or a Path"):
+    with pytest.raises(UserError, match="is not a path; give a string or a Path"):
         paths.to_path(path)

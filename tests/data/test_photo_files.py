@@ -185,7 +185,7 @@ def test_the_digest_changes_with_the_photos_and_not_with_their_place(folder, tmp
 
 @pytest.mark.parametrize("text", ["0/4", "5/4", "3", "3/", "/4", "a/b", "1/0", "-1/4", "1/100000"])
 def test_what_is_no_shard_is_one_sentence(text, is_one_sentence):
-    with pytest.raises(UserError, match="is no shard; use 1/16") as caught:
+    with pytest.raises(UserError, match="is not a shard; use 1/16") as caught:
         Shard.parse(text)
     assert is_one_sentence(caught)
 

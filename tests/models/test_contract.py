@@ -175,7 +175,7 @@ def test_encoding_keeps_order_and_training_mode(built, preset, monkeypatch):
 @every_preset
 def test_an_unknown_setting_lists_the_valid_ones(preset):
     _, config = models.preset(preset)
-    with pytest.raises(UserError, match=r"'dimm'; valid are .*batch_size.*dim.*word_dim"):
+    with pytest.raises(UserError, match=r"'dimm'; valid settings are .*batch_size.*dim.*word_dim"):
         override(config, ["dimm=3"])
 
 
@@ -216,9 +216,9 @@ def test_a_model_cites_its_paper_and_states_equation_and_departures(name):
 
 
 def test_unknown_names_list_the_valid_ones():
-    with pytest.raises(UserError, match=r"'clap'; valid are .*order/one_crop.*toy"):
+    with pytest.raises(UserError, match=r"'clap'; valid presets are .*order/one_crop.*toy"):
         models.preset("clap")
-    first = r"'clap'; valid are bow, gru, order, hierarchy, meru, cones, rnn.*toy"
+    first = r"'clap'; valid models are bow, gru, order, hierarchy, meru, cones, rnn.*toy"
     with pytest.raises(UserError, match=first):
         models.get("clap")
 

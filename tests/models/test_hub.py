@@ -161,14 +161,15 @@ def test_another_library_s_model_is_refused_before_its_weights_are_downloaded(fa
     folder.mkdir(parents=True)
     (folder / "config.json").write_text('{"architectures": ["BertModel"]}')
     (folder / "model.safetensors").write_bytes(b"large")
-    with pytest.raises(UserError, match="user/bert on the Hugging Face Hub is no checkpoint of vs"):
+    problem = "user/bert on the Hugging Face Hub is not a checkpoint of vsdemo"
+    with pytest.raises(UserError, match=problem):
         vsdemo.load("hf://user/bert")
     assert fake_hub.files("cache/user/bert") == ["config.json"]
 
 
 def test_an_empty_repository_is_refused(fake_hub):
     (fake_hub.root / "user" / "empty").mkdir(parents=True)
-    with pytest.raises(UserError, match="user/empty on the Hugging Face Hub is no checkpoint"):
+    with pytest.raises(UserError, match="user/empty on the Hugging Face Hub is not a checkpoint"):
         vsdemo.load("hf://user/empty")
 
 

@@ -34,7 +34,7 @@ def test_an_unknown_name_ends_the_start_with_one_sentence(monkeypatch, capsys):
         runpy.run_path(str(ROOT / "app.py"), run_name="__main__")
     assert end.value.code == 2
     assert capsys.readouterr().err.splitlines() == [
-        "vsdemo: VSDEMO_PREPARE: There is no 'flickr9k' to fetch; valid are "
+        "vsdemo: VSDEMO_PREPARE: There is no 'flickr9k' to fetch; valid names are "
         f"{', '.join(fetch.DOWNLOADS)}."
     ]
 

@@ -70,7 +70,7 @@ def test_a_typed_path_is_shown_or_completed(root):
         ("relative", "no full path"),
         ("/nowhere/at/all", "There is no folder"),
         ("/\0", "There is no folder"),
-        ("~nobody-at-all/x", "no path"),
+        ("~nobody-at-all/x", "is not a path"),
     ],
 )
 def test_what_is_no_folder_is_one_sentence(text, reason, is_one_sentence):

@@ -72,7 +72,7 @@ BatchSize = Annotated[
     Field(
         ge=2,
         le=LARGE,
-        description="Caption-photo pairs a step; all other pairs of the batch are negatives",
+        description="Caption-photo pairs per step; all other pairs of the batch are negatives",
     ),
 ]
 Chunk = Annotated[
@@ -80,8 +80,8 @@ Chunk = Annotated[
     Field(
         ge=0,
         le=LARGE,
-        description="Captions or photos embedded at a time, twice, in batches beyond memory; 0 "
-        "embeds all at once",
+        description="Captions or photos to embed at a time (twice each), for batches that do not "
+        "fit in memory; 0 embeds all at once",
     ),
 ]
 Sampling = Annotated[
@@ -114,8 +114,8 @@ Optimizer = Annotated[
     str,
     OneOf(("adam", "adamw", "adagrad")),
     Field(
-        description="Optimizer: Adam, AdamW, whose weight decay is apart from the gradient, or "
-        "AdaGrad (Socher 2014, section 5)"
+        description="Optimizer: Adam, AdamW (with decoupled weight decay) or AdaGrad (Socher 2014, "
+        "section 5)"
     ),
 ]
 LearningRate = Annotated[float, Field(ge=0, le=LARGE, description="Highest learning rate")]
@@ -161,7 +161,12 @@ Margin = Annotated[
 ]
 Hardest = Annotated[
     float,
-    Field(ge=0, le=1, description="Weight of the hardest negative beside the sum (VSE++), 0 to 1"),
+    Field(
+        ge=0,
+        le=1,
+        description="Weight of the hardest negative relative to the sum of all (VSE++): 0 is only "
+        "the sum, 1 only the hardest negative",
+    ),
 ]
 Teacher = Annotated[
     str,
@@ -177,14 +182,14 @@ TeacherTemperature = Annotated[
     Field(
         ge=0.001,
         le=LARGE,
-        description="What scores of teacher and model are divided by before their softmax",
+        description="Temperature of the softmax over the scores of teacher and model",
     ),
 ]
 
 # Weights to keep
 AverageDecay = Annotated[
     float,
-    Field(ge=0, le=0.9999, description="Decay a step of the moving average of weights; 0: none"),
+    Field(ge=0, le=0.9999, description="Decay per step of the moving average of weights; 0: none"),
 ]
 AverageStart = Annotated[
     int,
@@ -447,7 +452,8 @@ def _user_error(config: Config, error: ValidationError) -> UserError:
         return UserError(str(details.get("ctx", {}).get("error", details["msg"])))
     key, settings = str(details["loc"][0]), settings_of(config)
     if key not in settings:
-        return UserError(f"There is no setting {key!r}; valid are {', '.join(sorted(settings))}.")
+        valid = ", ".join(sorted(settings))
+        return UserError(f"There is no setting {key!r}; valid settings are {valid}.")
     value = repr(details["input"])
     value = value if len(value) <= 80 else f"{value[:77]}..."
     return UserError(f"{key} must be {settings[key].valid}, not {value}.")

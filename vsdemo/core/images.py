@@ -125,7 +125,7 @@ def open_photo(path: AnyPath) -> Image.Image:
 
 
 def read_photo(source: PhotoSource, name: str = "the image") -> Image.Image:
-    """Return the photo in a file, an image of Pillow or an array, as `open_photo` does.
+    """Return the photo in a file, a Pillow image or an array, as `open_photo` does.
 
     Args:
         source: A path; an image, which is not changed; or an array (H, W, 3) of uint8, RGB.
@@ -146,8 +146,8 @@ def read_photo(source: PhotoSource, name: str = "the image") -> Image.Image:
     if isinstance(source, Image.Image):
         return _from_pillow(source, name)
     raise UserError(
-        f"{name} is of the type {type(source).__name__}; give a path, an image of Pillow or an "
-        "array (height, width, 3) of uint8."
+        f"{name} is of the type {type(source).__name__}; give a path, a Pillow image or an array "
+        "(height, width, 3) of uint8."
     )
 
 
@@ -263,7 +263,7 @@ def check_image_name(path: Path) -> str:
     """
     kind = Image.registered_extensions().get(path.suffix.lower())
     if kind not in Image.SAVE:
-        raise UserError(f"{path} does not end like an image file; use .png or .jpg.")
+        raise UserError(f"{path} does not have the suffix of an image file; use .png or .jpg.")
     return kind
 
 

@@ -27,7 +27,7 @@ def to_path(path: AnyPath) -> Path:
     try:
         return Path(path).expanduser()
     except (TypeError, RuntimeError):  # RuntimeError: `~` of an unknown user
-        raise UserError(f"{str(path)[:80]!r} is no path; give text or a Path.") from None
+        raise UserError(f"{str(path)[:80]!r} is not a path; give a string or a Path.") from None
 
 
 def checkpoints_root() -> Path:

@@ -46,7 +46,7 @@ class Tree:
         if self.heads.count(0) != 1:
             raise UserError(f"A tree has one root; this one has {self.heads.count(0)}.")
         if len(self.bottom_up()) < n:
-            raise UserError("The heads of these words form a cycle, so they form no tree.")
+            raise UserError("The heads of these words form a cycle, so they are not a tree.")
 
     @property
     def root(self) -> int:

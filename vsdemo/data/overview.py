@@ -26,7 +26,7 @@ def overview() -> list[str]:
     lines += [
         "COCO or Flickr30k: put photos and a captions.json in the Karpathy format into",
         "$VSDEMO_DATA/<name>/. Your own: give a folder or an index as --data, with captions in",
-        "photo.txt beside photo.jpg, in a captions.csv (file, caption) or in the photos' metadata.",
+        "photo.txt next to photo.jpg, in captions.csv (file, caption) or in the photos' metadata.",
     ]
     return lines
 

@@ -76,8 +76,8 @@ class Shard(NamedTuple):
             if 1 <= shard.number <= shard.total:
                 return shard
         raise UserError(
-            f"{text[:40]!r} is no shard; use 1/16 for the first and 16/16 for the last of 16, at "
-            f"most {MAX_SHARDS:,}."
+            f"{text[:40]!r} is not a shard; use 1/16 for the first and 16/16 for the last of 16, "
+            f"at most {MAX_SHARDS:,}."
         )
 
     def __str__(self) -> str:

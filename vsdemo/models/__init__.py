@@ -57,7 +57,7 @@ def get(name: str) -> Model:
         UserError: The name is unknown; the message lists the valid ones.
     """
     if name not in MODELS:
-        raise UserError(f"There is no model {name!r}; valid are {', '.join(MODELS)}.")
+        raise UserError(f"There is no model {name!r}; valid models are {', '.join(MODELS)}.")
     module, _, attribute = MODELS[name].partition(":")
     model: Model = getattr(import_module(module), attribute)
     return model
@@ -82,7 +82,7 @@ def preset(name: str) -> tuple[str, Config]:
     """
     known = _all()
     if name not in known:
-        raise UserError(f"There is no preset {name!r}; valid are {', '.join(presets())}.")
+        raise UserError(f"There is no preset {name!r}; valid presets are {', '.join(presets())}.")
     return known[name]
 
 

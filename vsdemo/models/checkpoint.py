@@ -371,7 +371,9 @@ def read_metrics(folder: AnyPath) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise UserError(f"{path} is damaged ({error}); measure the checkpoint again.") from None
     if not isinstance(metrics, dict):
-        raise UserError(f"{path} is damaged (it holds no object); measure the checkpoint again.")
+        raise UserError(
+            f"{path} is damaged (it is not a JSON object); measure the checkpoint again."
+        )
     return metrics
 
 
@@ -566,7 +568,7 @@ def feature_cache(spec: Spec) -> FeatureCache:
     if cache.hash != spec.backbone_hash:
         raise UserError(
             f"This checkpoint was trained on features of {spec.config.backbone} with weights "
-            f"{spec.backbone_hash}, but the available weights are {cache.hash}; put the former "
-            "into the models/ folder below VSDEMO_DATA."
+            f"{spec.backbone_hash}, but the available weights are {cache.hash}; put the "
+            "weights it was trained with into the models/ folder below VSDEMO_DATA."
         )
     return cache

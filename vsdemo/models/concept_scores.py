@@ -27,7 +27,7 @@ class CosineDistance(Cosine):
     """
 
     unit = "nearness"
-    meaning = "Minus half of what the cosine lacks to 1; 0 is the same direction."
+    meaning = "Minus half the difference between 1 and the cosine; 0 is the same direction."
     normalized = False
 
     def __init__(self, *, as_released: bool = False) -> None:

@@ -31,7 +31,7 @@ Children = Annotated[
     Field(
         ge=1,
         le=9,
-        description="Positions p on each side with matrices of their own (Table 1: 2 or 3)",
+        description="Positions p on each side with their own matrices (Table 1: 2 or 3)",
     ),
 ]
 Signed = Annotated[

@@ -140,7 +140,8 @@ def _properties(folder: Path, model: DualEncoder, spec: Spec) -> dict[str, Any]:
         raise UserError(f"{folder} was trained without photos; an ensemble needs models of photos.")
     if model.score.can_align:
         raise UserError(
-            f"{folder} embeds each part of a sentence; an ensemble needs one embedding a sentence."
+            f"{folder} embeds each part of a sentence; an ensemble needs one embedding per "
+            "sentence."
         )
     order = model.score.order
     direction = " reversed" if order and order.reversed else ""

@@ -56,8 +56,8 @@ OrderWordDim = Annotated[
     Field(
         ge=0,
         le=LARGE,
-        description="Dimensions of the word vectors of the order, which then has a GRU of its own; "
-        "0: it shares those of the angle",
+        description="Dimensions of the word vectors of the order, which then has its own GRU; "
+        "0 shares the word vectors and the GRU of the angle",
     ),
 ]
 LexicalDim = Annotated[
@@ -65,7 +65,7 @@ LexicalDim = Annotated[
     Field(
         ge=0,
         le=LARGE,
-        description="Dimensions of the order in which the context of a word does not count",
+        description="Dimensions of the order that ignore the context of a word",
     ),
 ]
 PhotoActivation = Annotated[
@@ -155,7 +155,7 @@ class AngleAndOrderLayer(nn.Module):
 
 
 def build(config: HierarchyConfig, vocab: Vocab, features: int) -> DualEncoder:
-    """One order over concepts, sentences and photos, beside retrieval by the angle.
+    """One order over concepts, sentences and photos, with retrieval by the angle.
 
     After Vendrov, Kiros, Fidler & Urtasun, "Order-embeddings of images and language", ICLR 2016,
     whose section 6 asks for it. An embedding has two parts, x = (a, o), so that retrieval, which
@@ -281,7 +281,7 @@ HIERARCHY = Model(
         ),
     },
     build=build,
-    kind="one order over concepts, sentences and photos, beside the angle for search",
+    kind="one order over concepts, sentences and photos, with the angle for search",
     paper="Vendrov et al.",
     year=2016,
 )

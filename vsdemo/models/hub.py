@@ -22,11 +22,13 @@ from vsdemo.models import checkpoint
 
 REASONS: dict[type[Exception], str] = {  # kind of error -> reason; the first match counts
     GatedRepoError: "its owner grants access; ask for it on its page, then run `hf auth login`",
-    RepositoryNotFoundError: "there is none that you may see; check the name, or `hf auth login`",
+    RepositoryNotFoundError: (
+        "it does not exist or you have no access; check the name, or run `hf auth login`"
+    ),
     RevisionNotFoundError: "it has no such revision; check what follows the @",
     LocalEntryNotFoundError: "the Hub is out of reach, and no copy is in the cache; go online",
     OfflineModeIsEnabled: "HF_HUB_OFFLINE forbids it; unset that variable",
-    HFValidationError: "this is no name of a repository; write user/repo",
+    HFValidationError: "this is not a repository name; write user/repo",
 }
 
 
@@ -44,8 +46,8 @@ def download(place: str) -> Path:
         checkpoint.read_spec(folder)  # before weights of other libraries, which may be large
     except UserError:
         raise UserError(
-            f"{place} on the Hugging Face Hub is no checkpoint of vsdemo, or one of a newer "
-            "version; check the name, or update vsdemo."
+            f"{place} on the Hugging Face Hub is not a checkpoint of vsdemo, or is one of a "
+            "newer version; check the name, or update vsdemo."
         ) from None
     return _fetch(place, checkpoint.FILES)
 

@@ -34,13 +34,17 @@ Chains = Annotated[
 ]
 PhotoShares = Annotated[
     bool,
-    Field(description="Learn how likely a text is of any photo, not of those that it is drawn for"),
+    Field(
+        description="Learn how likely a text is to be true of any photo, not only of those it was "
+        "drawn for"
+    ),
 ]
 OrderMargin = Annotated[
     float, Field(ge=0, le=LARGE, description="Violation that false relations of texts should reach")
 ]
 Negatives = Annotated[
-    int, Field(ge=1, le=LARGE, description="False relations of each text that count, the worst")
+    int,
+    Field(ge=1, le=LARGE, description="How many of the worst false relations of each text count"),
 ]
 Weight = Annotated[float, Field(ge=0, le=LARGE, description="Weight of this part of the loss")]
 

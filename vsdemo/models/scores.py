@@ -563,7 +563,9 @@ class RadialOrder(Order):
     is_emergent = True
     depth_name = "distance from the root"
     unit = "fit"
-    meaning = "Minus the angle at the sentence between the ways from the root and to the photo."
+    meaning = (
+        "Minus the angle at the sentence between the directions from the root and to the photo."
+    )
     normalized = False
 
     def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:

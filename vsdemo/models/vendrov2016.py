@@ -227,14 +227,14 @@ Protocol = Annotated[
     Field(description="Which edges are held out; see `vsdemo.data.pairs.hypernyms`"),
 ]
 ConceptBatchSize = Annotated[
-    int, Field(ge=2, le=LARGE, description="Pairs a step, positives and negatives")
+    int, Field(ge=2, le=LARGE, description="Pairs per step, positives and negatives")
 ]
 Negatives = Annotated[
     int,
     Field(
         ge=1,
         le=LARGE,
-        description="Negatives for each positive (section 3.3: 1, with 1,000 pairs a step)",
+        description="Negatives for each positive (section 3.3: 1, with 1,000 pairs per step)",
     ),
 ]
 NearNegatives = Annotated[
@@ -254,8 +254,8 @@ Searched = Annotated[
     Field(
         ge=0,
         le=LARGE,
-        description="Concepts a step of which all false hypernyms within near_margin are searched; "
-        "these are near negatives, too",
+        description="Concepts per step whose false hypernyms within near_margin are all used as "
+        "near negatives, too",
     ),
 ]
 NearMargin = Annotated[
@@ -321,14 +321,14 @@ def build_hypernyms(config: HypernymsConfig, vocab: Vocab, features: int) -> Dua
         loss = sum E(x, y) + sum max(0, margin - E(x', y'))           Eq. 4, x', y' a negative
 
     Presets: `hypernyms`, and the baselines of Table 1 with the same table and loss but another E:
-    `hypernyms/symmetric` (half of what the cosine lacks to 1), `hypernyms/symmetric_released` (the
-    paper's own, half of 1 + cosine: a similarity taken for a distance), `hypernyms/bilinear` (a
-    learned matrix, Socher 2013) and `hypernyms/gaussian` (divergence, after word2gauss, Vilnis &
-    McCallum 2015); the fifth row, the transitive closure, learns nothing and is part of the task's
-    metrics. `hypernyms/near` is ours, so that walks up stay true: beside unrelated concepts, with a
-    margin of 3, it has negatives that are easily taken for hypernyms, with a margin of 0.3
-    (`vsdemo.data.pairs.near_negatives`). `hypernyms/toy` has two dimensions, to be drawn as in
-    Figure 2, and learns all pairs.
+    `hypernyms/symmetric` (half the difference between 1 and the cosine),
+    `hypernyms/symmetric_released` (the paper's own, half of 1 + cosine: a similarity taken for a
+    distance), `hypernyms/bilinear` (a learned matrix, Socher 2013) and `hypernyms/gaussian`
+    (divergence, after word2gauss, Vilnis & McCallum 2015); the fifth row, the transitive closure,
+    learns nothing and is part of the task's metrics. `hypernyms/near` is ours, so that walks up
+    stay true: beside unrelated concepts, with a margin of 3, it has negatives that are easily taken
+    for hypernyms, with a margin of 0.3 (`vsdemo.data.pairs.near_negatives`). `hypernyms/toy` has
+    two dimensions, to be drawn as in Figure 2, and learns all pairs.
 
     Departures: (1) the checkpoint is chosen on dev, in the released code by the accuracy on test;
     (2) only vectors in the batch move (sparse updates of Adam), so that a step costs no more with
@@ -368,7 +368,7 @@ HYPERNYMS = Model(
         ),
     },
     build=build_hypernyms,
-    kind="order-embedding of concepts: general ones stand above special ones",
+    kind="order-embedding of concepts: general ones lie above specific ones",
     paper="Vendrov et al.",
     year=2016,
 )

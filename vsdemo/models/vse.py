@@ -38,7 +38,7 @@ from vsdemo.models.truth_loss import TruthLoss
 
 SceneMaterial = Annotated[Material, OneOf(("scenes",))]
 Scenes = Annotated[
-    int, Field(ge=0, le=LARGE, description="Drawn scenes beside those of train; the first ones")
+    int, Field(ge=0, le=LARGE, description="Number of drawn scenes in addition to those of train")
 ]
 LetterRows = Annotated[
     int, Field(ge=1, le=LARGE, description="Vectors that all groups of letters share")

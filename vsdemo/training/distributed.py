@@ -120,10 +120,11 @@ def session() -> Iterator[None]:
 def _join() -> _Group:
     local = int(os.environ.get("LOCAL_RANK", "0"))
     if device().type == "cuda" and device().index is None:
-        if local >= torch.cuda.device_count():
+        gpus = torch.cuda.device_count()
+        if local >= gpus:
             raise UserError(
-                f"There are {torch.cuda.device_count()} GPUs, so start as many processes at most, "
-                "or set VSDEMO_DEVICE=cpu."
+                f"There are {gpus} GPUs, so start at most {gpus} processes, or set "
+                "VSDEMO_DEVICE=cpu."
             )
         torch.cuda.set_device(local)
     with _talking():

@@ -169,10 +169,10 @@ def test_one_name_has_one_form():
 
 @pytest.mark.parametrize("key", ["", "x" * 32, "A" * 32, "a" * 31, "../" + "a" * 29])
 def test_what_is_no_content_hash_is_refused(annotations, key):
-    with pytest.raises(UserError, match="no content hash"):
+    with pytest.raises(UserError, match="is not a content hash"):
         annotations.mark("dog", [A, key], positive=True)
     assert annotations.labels() == []
-    with pytest.raises(ValueError, match="no content hash"):
+    with pytest.raises(ValueError, match="is not a content hash"):
         search(photos=(key,))
 
 

@@ -163,7 +163,8 @@ def test_the_same_download_cannot_run_twice_at_once(no_data, web):
 
 
 def test_unknown_names_list_the_valid_ones():
-    with pytest.raises(UserError, match="no 'coco' to fetch; valid are flickr8k, densenet169"):
+    problem = "no 'coco' to fetch; valid names are flickr8k, densenet169"
+    with pytest.raises(UserError, match=problem):
         fetch.fetch("coco", lambda *_: None, Event())
 
 

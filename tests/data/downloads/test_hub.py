@@ -138,7 +138,7 @@ def test_what_is_no_model_of_open_clip_is_refused(served, listing, message, is_o
 
 
 def test_nothing_is_asked_for_what_is_no_repository(served, is_one_sentence):
-    with pytest.raises(UserError, match="no OWNER/NAME") as caught:
+    with pytest.raises(UserError, match="is not an OWNER/NAME") as caught:
         run("../etc")
     assert is_one_sentence(caught)
     assert served.requests == []

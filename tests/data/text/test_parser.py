@@ -112,7 +112,7 @@ def test_the_included_parser_has_no_constituency_model(shipped):
 
 
 def test_an_unknown_parser_is_a_user_error():
-    with pytest.raises(UserError, match="valid are shipped, stanza"):
+    with pytest.raises(UserError, match="valid parsers are shipped, stanza"):
         parser.load("spacy")
 
 

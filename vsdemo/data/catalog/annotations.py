@@ -421,7 +421,7 @@ class Annotations:
             if version != VERSION:
                 raise UserError(
                     f"The labels and saved searches of {self.name!r} are of another version of "
-                    f"vsdemo; update vsdemo, or move {self.file} away to begin anew."
+                    f"vsdemo; update vsdemo, or move {self.file} away to start over."
                 )
             connection.execute("PRAGMA foreign_keys = ON")
             yield connection
@@ -449,7 +449,7 @@ class Annotations:
         except sqlite3.DatabaseError:
             raise UserError(
                 f"{what} cannot be read: {self.file} is damaged; restore it from a copy, or move "
-                "it away to begin anew."
+                "it away to start over."
             ) from None
         except OSError as error:
             raise UserError(

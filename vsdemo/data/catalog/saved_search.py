@@ -46,7 +46,7 @@ def checked_key(text: str) -> str:
         UserError: It is not a content hash.
     """
     if not KEY.fullmatch(text):
-        raise UserError(f"{text[:40]!r} is no content hash of a photo.")
+        raise UserError(f"{text[:40]!r} is not a content hash of a photo.")
     return text
 
 

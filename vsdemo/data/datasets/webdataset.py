@@ -2,7 +2,7 @@
 
     dataset_type.txt     "retrieval"
     test/nshards.txt     the number of tar files
-    test/0.tar           s0000000.jpg, s0000000.txt (a caption a line), s0000001.jpg, ...
+    test/0.tar           s0000000.jpg, s0000000.txt (one caption per line), s0000001.jpg, ...
 
 The splits are train, val or valid (dev) and test. Photos are read from files everywhere else, so a
 split is unpacked once, below VSDEMO_HOME.

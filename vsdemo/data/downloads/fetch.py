@@ -122,7 +122,7 @@ def find_download(name: str) -> Download:
     if name.count("/") == 1:
         return model_download(name)
     if name not in DOWNLOADS:
-        raise UserError(f"There is no {name!r} to fetch; valid are {', '.join(DOWNLOADS)}.")
+        raise UserError(f"There is no {name!r} to fetch; valid names are {', '.join(DOWNLOADS)}.")
     return DOWNLOADS[name]
 
 

@@ -30,7 +30,7 @@ LISTING = 5_000_000  # bytes of the list of a repository's files, at most
 def check_repository(repository: str) -> None:
     """Raise UserError unless a text is an OWNER/NAME."""
     if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", repository):
-        raise UserError(f"{repository!r} is no OWNER/NAME of the Hugging Face Hub.")
+        raise UserError(f"{repository!r} is not an OWNER/NAME of the Hugging Face Hub.")
 
 
 def folder_of(repository: str) -> Path:

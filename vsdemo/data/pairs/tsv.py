@@ -50,7 +50,7 @@ class Line:
         except ValueError:
             value = float("nan")
         if not low <= value <= high:
-            raise self.error(f"{text!r} is no score from {low:g} to {high:g}")
+            raise self.error(f"{text!r} is not a score from {low:g} to {high:g}")
         return value
 
 

@@ -89,8 +89,8 @@ def load(split: CaptionSet) -> Relations:
     """
     if split.name not in SOURCES and not split.captions:
         raise UserError(
-            f"It is not known what follows from the captions of {split.name}, as there are none; "
-            "choose photos with captions."
+            f"{split.name} has no captions, so no relations can be known; choose photos with "
+            "captions."
         )
     module, _, attribute = SOURCES.get(split.name, CAPTIONS).partition(":")
     relations: Relations = getattr(import_module(module), attribute)(split)

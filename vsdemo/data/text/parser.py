@@ -85,7 +85,7 @@ def _load(name: str) -> Parser:
         return StanzaParser(name, checkpoints_root() / FOLDER)
     if name == "stanza":
         return StanzaParser(name, _downloaded())
-    raise UserError(f"There is no parser {name!r}; valid are {', '.join(PARSERS)}.")
+    raise UserError(f"There is no parser {name!r}; valid parsers are {', '.join(PARSERS)}.")
 
 
 def is_pipeline(folder: Path) -> bool:

@@ -119,7 +119,7 @@ def check_reader() -> None:
     """
     backbone = checkpoint.read_spec(checkpoints_root().joinpath(*READER)).config.backbone
     if backbone != TEACHER:
-        raise UserError(f"{'/'.join(READER)} is over {backbone}; Pocket's teacher is {TEACHER}.")
+        raise UserError(f"{'/'.join(READER)} uses {backbone}; Pocket's teacher is {TEACHER}.")
 
 
 def project(maps: Tensor, basis: dict[str, Tensor]) -> tuple[Tensor, Tensor]:

@@ -70,7 +70,7 @@ class Scenes(PhotoBatches):
         """Return what keeps a training on a data set from starting: it is not Storybook."""
         if dataset not in (None, cls.usual_dataset):
             message = (
-                "This model learns from drawn scenes of Storybook, of which all is known; it "
+                "This model learns from drawn scenes of Storybook, whose facts are all known; it "
                 f"cannot be trained on {dataset}."
             )
             return [Check(False, message)]

@@ -33,7 +33,7 @@ class SentencePairs(Pairs):
 
     def _load(self, dataset: str | None) -> None:
         if dataset:
-            raise UserError(f"{self.preset} learns from sentence pairs of its own; omit --data.")
+            raise UserError(f"{self.preset} has its own sentence pairs; omit --data.")
         if self.config.evaluate_sts:
             raise UserError(
                 f"{self.preset} is measured on entailment only; set evaluate_sts=false."

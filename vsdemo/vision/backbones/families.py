@@ -229,7 +229,7 @@ class ClipFamily:
         if architecture not in known:
             near = ", ".join(get_close_matches(architecture, known, cutoff=0.4)) or "ViT-B-32"
             raise UserError(
-                f"open_clip has no architecture {architecture!r}; near it are {near}, and "
+                f"open_clip has no architecture {architecture!r}; similar names are {near}; "
                 "open_clip.list_models() lists all."
             )
 
@@ -251,13 +251,13 @@ def weights_in(folder: Path) -> Path:
     """
     if not (folder / CONFIG).is_file():
         raise UserError(
-            f"{folder} has no {CONFIG}, so it is no model in open_clip's layout; save one by "
+            f"{folder} has no {CONFIG}, so it is not a model in open_clip's layout; save one by "
             "open_clip.push_to_hf_hub.save_for_hf."
         )
     for name in WEIGHTS:
         if (folder / name).is_file():
             return folder / name
-    raise UserError(f"{folder} has a {CONFIG}, but no weights; put {WEIGHTS[0]} beside it.")
+    raise UserError(f"{folder} has a {CONFIG}, but no weights; put {WEIGHTS[0]} next to it.")
 
 
 def _downloadable(backbone: str) -> str:

@@ -77,7 +77,7 @@ def test_a_folder_without_captions_stays_a_gallery(folder):
     assert not found.captioned
     assert len(datasets.photos(str(folder), "dev")) == 62
     (obstacle,) = found.check_training().obstacles
-    assert "has no captions to learn from; put a text file beside each photo" in obstacle
+    assert "has no captions to learn from; put a text file next to each photo" in obstacle
     assert found.check() == (["62 photos without captions"], [])
 
 

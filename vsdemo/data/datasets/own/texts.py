@@ -43,7 +43,7 @@ def read(folder: Path, paths: Sequence[str]) -> Captions:
             captions.problem(Kind.INCOMPLETE, str(error))
             continue
         if not any(map(str.strip, lines)):
-            captions.problem(Kind.EMPTY, f"{text} is empty; write one caption a line.")
+            captions.problem(Kind.EMPTY, f"{text} is empty; write one caption per line.")
         for number, line in enumerate(lines, start=1):
             if line.strip():
                 captions.add(photo, line, f"{text}, line {number}")

@@ -16,8 +16,8 @@ ENOUGH = 50  # with this many photos, dev nearly always gets `NEEDED`
 def no_captions(name: str) -> str:
     """Return why photos without captions cannot be trained on, and how to add captions."""
     return (
-        f"{name} has no captions to learn from; put a text file beside each photo (photo.jpg and "
-        "photo.txt, one caption a line), or a captions.csv with the columns file and caption."
+        f"{name} has no captions to learn from; put a text file next to each photo (photo.jpg and "
+        "photo.txt, one caption per line), or a captions.csv with the columns file and caption."
     )
 
 
