@@ -83,8 +83,8 @@ def test_compose_and_common_of_a_photo_and_a_sentence(toy_order, photo, run):
         ("walk", ("wug",), "There is no concept 'wug'"),
         ("walk", ("dog.n.09",), "There is no sense 'dog.n.09'"),
         ("compose", ("dog", "wug"), "There is no concept 'wug'"),
-        ("compose", ("dog",), "One thing alone cannot be joined"),
-        ("common", ("dog",), "One thing alone cannot be joined"),
+        ("compose", ("dog",), "A single item cannot be joined"),
+        ("common", ("dog",), "A single item cannot be joined"),
         ("common", ("dog", "cat", "-k", "0"), "k must be a whole number from 1 to 1,000"),
     ],
 )

@@ -120,7 +120,7 @@ def test_without_a_choice_the_only_index_is_meant(run, own_home, folder):
     Annotations("second").mark("dog", ["a" * 32], positive=True)
     code, _, err = run("label")
     assert code == 2
-    assert "choose one by --gallery: mine, second." in err
+    assert "choose one with --gallery: mine, second." in err
     shutil.rmtree(own_home / "catalogs")
     assert run("label")[1].splitlines()[1].split() == ["dog", "1", "0"]
 

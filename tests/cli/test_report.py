@@ -66,7 +66,7 @@ def test_a_damaged_record_is_one_sentence(run, root):
     path.write_text("{")
     code, printed, errors = run("report")
     assert (code, printed) == (2, "")
-    assert errors.startswith(f"vsdemo: {path} is no record of results")
+    assert errors.startswith(f"vsdemo: {path} is not a record of results")
     assert errors.count("\n") == 1
     assert not (root / "README.md").exists()
 
@@ -108,7 +108,7 @@ def test_table_writes_a_record_of_one_row(run, toy_checkpoint, toy_order, tmp_pa
     assert record["figures"]["meanr"]["sd"] is None
     code, printed, errors = run("table", toy_checkpoint, toy_order, "--record", file)
     assert (code, printed) == (2, "")
-    assert "A record is of one row of the table" in errors
+    assert "A record is about one row of the table" in errors
 
 
 def test_lab_writes_a_record_of_one_checkpoint(run, toy_checkpoint, tmp_path, monkeypatch):
@@ -120,7 +120,7 @@ def test_lab_writes_a_record_of_one_checkpoint(run, toy_checkpoint, tmp_path, mo
     assert json.loads(file.read_text())["figures"] == figures
     for folders in ([], [toy_checkpoint, toy_checkpoint]):
         code, _, errors = run("lab", *folders, "--record", file)
-        assert (code, errors) == (2, "vsdemo: A record is of one checkpoint; give one folder.\n")
+        assert (code, errors) == (2, "vsdemo: A record is about one checkpoint; give one folder.\n")
 
 
 def test_a_parser_is_recorded(run, tmp_path, monkeypatch):
@@ -140,5 +140,5 @@ def test_no_other_file_is_overwritten(run, toy_checkpoint, tmp_path):
     file.write_text("my notes")
     code, _, errors = run("evaluate", toy_checkpoint, "--split", "dev", "--record", file)
     assert code == 2
-    assert f"{file} is no record of results" in errors
+    assert f"{file} is not a record of results" in errors
     assert file.read_text() == "my notes"

@@ -79,4 +79,4 @@ def test_options_that_stores_do_not_have(run, toy_checkpoint, embeddings):
 def test_another_checkpoint(run, toy_order, embeddings):
     code, _, errors = run("store", str(toy_order), str(embeddings), "usearch")
     assert code == 2
-    assert "These embeddings are of" in errors
+    assert "These embeddings come from" in errors

@@ -104,7 +104,7 @@ def test_a_record_measured_again_keeps_its_title_and_the_papers_figures(root) ->
 def test_a_damaged_record_is_refused_by_its_name(root, change, message) -> None:
     path = root / "results" / "words" / "bow.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    with pytest.raises(UserError, match=f"{path} is no record of results .{message}: "):
+    with pytest.raises(UserError, match=f"{path} is not a record of results .{message}: "):
         Page(root).row("results/words/bow")
 
 

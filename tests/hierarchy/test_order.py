@@ -201,7 +201,7 @@ def test_compose_lies_below_and_abstract_above_all_embeddings(rows):
 
 
 def test_invalid_items_and_embeddings_raise():
-    with pytest.raises(UserError, match="two items at least"):
+    with pytest.raises(UserError, match="at least two items"):
         hierarchy_of(TREE[:1])
     for bad in (float("nan"), float("inf")):
         with pytest.raises(UserError, match="are not numbers"):

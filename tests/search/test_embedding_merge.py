@@ -207,22 +207,22 @@ def twice(made, out):
 def a_copy(made, out):
     copy = out / "blocks" / "00001-of-00003-000000 (1).parquet"
     shutil.copy(block(out, 1, 0), copy)
-    return f"{copy} has no name of a block, as if it were a copy of one; delete it"
+    return f"{copy} is not named like a block and may be a copy of one; delete it"
 
 
 def of_another_checkpoint(made, out):
     shutil.copy(block(made / "bow", 2, 1), block(out, 2, 1))
-    return f"{block(out, 2, 1)} is of the checkpoint storybook/bow ("
+    return f"{block(out, 2, 1)} comes from the checkpoint storybook/bow ("
 
 
 def of_other_photos(made, out):
     shutil.copy(block(made / "other photos", 2, 1), block(out, 2, 1))
-    return f"{block(out, 2, 1)} is of other photos (3 files in others, not 3 in tars, or other"
+    return f"{block(out, 2, 1)} comes from other photos (3 files in others, not 3 in tars, or other"
 
 
 def of_another_division(made, out):
     shutil.copy(block_path(made / "halves", Shard(1, 2), 0), out / "blocks")
-    return "is of 3 shards, others are of 2"
+    return "belongs to a division into 3 shards, others to one into 2"
 
 
 def one_too_many(made, out):

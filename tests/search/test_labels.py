@@ -155,7 +155,7 @@ def test_without_a_fitting_photo_nothing_is_learned(photos, examples, is_one_sen
 
 def test_if_every_photo_fits_nothing_is_learned(photos, is_one_sentence):
     embeddings, keys, _ = photos
-    with pytest.raises(UserError, match="nothing to tell apart") as caught:
+    with pytest.raises(UserError, match="nothing to distinguish them from") as caught:
         train_label(embeddings, keys, dict.fromkeys(keys, True))
     assert is_one_sentence(caught)
 

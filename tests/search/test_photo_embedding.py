@@ -262,12 +262,14 @@ def test_blocks_of_something_else_are_refused(embedder, folder, tmp_path, name, 
     match name:
         case "bow":
             embedder = PhotoEmbedder(SHIPPED / "bow")
-            reason = r"blocks/00001-of-00002-000000.parquet is of the checkpoint storybook/gru \("
+            reason = (
+                r"blocks/00001-of-00002-000000.parquet comes from the checkpoint storybook/gru \("
+            )
         case "other_photos":
             (folder / "new.jpg").write_bytes(photo_bytes(1)[0])
-            reason = "is of other photos .26 files in photos, not 27 in photos, or other sizes"
+            reason = "comes from other photos .26 files in photos, not 27 in photos, or other sizes"
         case _:
-            shard, reason = "2/3", "is of 2 shards, not of 3"
+            shard, reason = "2/3", "belongs to a division into 2 shards, not into 3"
     before = contents(to)
     with pytest.raises(UserError, match=reason) as caught:
         run(embedder, folder, to, shard)

@@ -23,7 +23,7 @@ from vsdemo.ui.tabs import Selection
 
 GALLERY, DRAWN = "own-all", "storybook-test"
 NAME = "CLIP-ViT-B-32-laion2B-s34B-b79K"
-OFFER = "CLIP finds much more in photos of your own (605 MB, MIT)."
+OFFER = "CLIP finds much more in your own photos (605 MB, MIT)."
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_one_click_fetches_clip_and_another_one_searches_with_it(tab, web):
     web.go.set()
     wait_until_ended(offer.downloads)
     here = offer.update(GALLERY, "gru", True)
-    assert shown(offer, here) == ("CLIP is here.", ["Search with CLIP"])
+    assert shown(offer, here) == ("CLIP is available.", ["Search with CLIP"])
     assert not here[offer.timer].active
     assert offer.model == NAME
     assert library.default_model(GALLERY) == NAME

@@ -67,7 +67,7 @@ def test_a_typed_path_is_shown_or_completed(root):
     ("text", "reason"),
     [
         ("", "Type the path"),
-        ("relative", "no full path"),
+        ("relative", "is not a full path"),
         ("/nowhere/at/all", "There is no folder"),
         ("/\0", "There is no folder"),
         ("~nobody-at-all/x", "is not a path"),

@@ -50,7 +50,7 @@ def panel(*rows, chosen=""):
         (ModelOffer("a", State.COSTS, seconds=600), "about 10 min"),
         (ModelOffer("a", State.UNMEASURED), "not measured yet"),
         (ModelOffer("a", State.FAILED, reason="The disk is full."), "could not be opened"),
-        (ModelOffer("a", State.UNAVAILABLE, reason="It is damaged."), "not here"),
+        (ModelOffer("a", State.UNAVAILABLE, reason="It is damaged."), "not available"),
     ],
 )
 def test_a_model_shows_its_state(offer, status):

@@ -127,7 +127,7 @@ def test_the_list_fits_a_small_screen(visit, scheme):
 
 def test_a_model_that_is_not_here_says_why_and_cannot_be_chosen(visit, fresh_app):
     page = visit(fresh_app)
-    expect(page.locator("#model-field")).to_contain_text("not here")
+    expect(page.locator("#model-field")).to_contain_text("not available")
     page.locator("#model-field").click()
     row = panel(page).locator(".model-row")
     expect(row).to_contain_text("image network mobilenet_v3_small is not downloaded")

@@ -29,7 +29,7 @@ def models(*, as_json: Json = False) -> None:
     print("Presets (python -m vsdemo train PRESET --out DIR [--set key=value]):")
     rows = [(name, registry.get(model).summary) for name, (model, _) in registry.presets().items()]
     print_table(rows, indent=2)
-    print("\nModels of open_clip, in the place of a checkpoint, such as")
+    print("\nModels of open_clip, which can be used instead of a checkpoint, such as")
     print("  clip:ViT-B-32/laion2b_s34b_b79k, clip:hf-hub:OWNER/REPOSITORY, clip:local-dir:FOLDER")
     print("\nSettings (--set key=value), with the defaults of each model's first preset:")
     for model in registry.MODELS:
@@ -77,17 +77,18 @@ def ensemble(
     runs: Annotated[list[Path], typer.Argument(help="Runs with snapshots, or single checkpoints.")],
     out: Annotated[Path, typer.Option(help="Folder of the new checkpoint.")],
     best: Annotated[
-        int, typer.Option(min=1, help="Snapshots to take of a run, the best on dev first.")
+        int, typer.Option(min=1, help="Snapshots to use from each run, the best on dev first.")
     ] = 2,
     *,
     share: Annotated[
-        bool, typer.Option("--share", help="Refer to members beside --out instead of copying them.")
+        bool,
+        typer.Option("--share", help="Refer to members next to --out instead of copying them."),
     ] = False,
 ) -> None:
     """Combine several checkpoints into one.
 
-    It is evaluated on dev and test. Of a run with snapshots, the two with the highest rsum on dev
-    are taken, as in Merckx & Frank 2019.
+    It is evaluated on dev and test. From a run with snapshots, the two with the highest rsum on dev
+    are used, as in Merckx & Frank 2019.
     """
     from vsdemo.evaluation import cards
     from vsdemo.models import checkpoint
@@ -101,12 +102,12 @@ def ensemble(
 
 
 def calibrate(checkpoints: Checkpoints, split: Split = "dev", *, as_json: Json = False) -> None:
-    """Store in checkpoints from which score on a search reports a match.
+    """Store in checkpoints the score from which a search reports a match.
 
-    The threshold is chosen on captions of the data set of the training: few of them may be said to
-    match nothing. `search` uses it in that data set and in photos without captions; train a model
-    again, and it is out of date. Of a model with an order, the limits of its hierarchy are stored,
-    too, where it is known what is true; of a model of concepts only these.
+    The threshold is chosen on captions of the data set that the model was trained on, so that few
+    of them are said to match nothing. `search` uses it in that data set and in photos without
+    captions; retraining the model makes it out of date. For a model with an order, the limits of
+    its hierarchy are stored too, if it is known what is true; for a model of concepts, only these.
     """
     from vsdemo.evaluation import order_limits
     from vsdemo.models import checkpoint

@@ -113,7 +113,7 @@ def relations(
     split: Split = "train",
     source: Annotated[str, typer.Option(help="Only this source of pairs.")] = "",
     sample: Annotated[int, typer.Option(min=0, help="Number of pairs of each to print.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
 ) -> None:
     """Count what is known to lie above what, by source, and print samples to read.
 

@@ -37,12 +37,12 @@ def embed_photos(
     *,
     as_json: Json = False,
 ) -> None:
-    """Embed very many photos, by as many processes or machines as you like.
+    """Embed large numbers of photos, with as many processes or machines as you like.
 
     Each process has a shard, such as 3/16, and writes it in blocks of 10,000 photos; all use the
     same --out, or their folders `blocks` are copied together. The same command continues after the
-    last complete block, also after `kill -9`. Photos that cannot be read are listed and left out.
-    `merge-embeddings` then writes the result, without --shard this command does.
+    last complete block, even after `kill -9`. Photos that cannot be read are listed and left out.
+    `merge-embeddings` then writes the result; without --shard this command does so itself.
     """
     from vsdemo.data.photo_files import Shard, find_photos
     from vsdemo.search.embedding_merge import merge
@@ -80,10 +80,10 @@ def merge_embeddings(
 ) -> None:
     """Merge the shards of embed-photos into files that clip-retrieval and autofaiss read.
 
-    It checks that all shards are there, complete and of the same checkpoint and photos. Then it
-    writes img_emb/img_emb_0.npy, metadata/metadata_0.parquet with a row for each embedding, more
-    such pairs for more than a million photos, unreadable.csv, and embeddings.json, which says what
-    they are of. Older ones are replaced.
+    It checks that all shards are there, are complete and come from the same checkpoint and photos.
+    Then it writes img_emb/img_emb_0.npy, metadata/metadata_0.parquet with a row for each embedding,
+    more such pairs for more than a million photos, unreadable.csv, and embeddings.json, which says
+    where they come from. Older ones are replaced.
     """
     from vsdemo.search.embedding_merge import merge
 

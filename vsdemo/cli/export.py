@@ -39,9 +39,9 @@ def export(  # noqa: PLR0913 (a command's parameters are its options)
 
     --to writes a row for each photo of the gallery and for each of its captions: kind, photo,
     number of the caption, text and embedding. A .npy file holds only the embeddings, and a
-    .npy.json file beside it the rest. --onnx writes the encoders of sentences and photos and their
-    score, or an image network, and a .json file that says how to use them without vsdemo. Older
-    files are replaced.
+    .npy.json file next to it holds the rest. --onnx writes the encoders of sentences and photos and
+    their score, or an image network, and a .json file that says how to use them without vsdemo.
+    Older files are replaced.
     """
     if to is not None and onnx is None:
         about = _write_embeddings(checkpoint, to, gallery, split, half=half)

@@ -21,7 +21,8 @@ Start = Annotated[
     str, typer.Argument(help="Photo file or sentence; for a model of concepts, a word.")
 ]
 Parts = Annotated[
-    list[str], typer.Argument(help="Two or more photo files, sentences or, of concepts, words.")
+    list[str],
+    typer.Argument(help="Two or more photo files or sentences; for a model of concepts, words."),
 ]
 
 
@@ -66,7 +67,7 @@ def compose(
 ) -> None:
     """Find what combines several photos, sentences or words.
 
-    It lies below each of them; the number of each result is its largest violation. Of an
+    It lies below each of them; the number of each result is its largest violation. For an
     order-embedding without known limits, it is nearest to the element-wise maximum of their
     embeddings, and the number is the squared distance.
     """
@@ -87,7 +88,7 @@ def common(
 ) -> None:
     """Find what photos, sentences or words have in common.
 
-    It lies above each of them; the number of each result is its largest violation. Of an
+    It lies above each of them; the number of each result is its largest violation. For an
     order-embedding without known limits, it is nearest to the element-wise minimum of their
     embeddings, and the number is the squared distance.
     """
@@ -100,7 +101,7 @@ def common(
 def store_map(checkpoint: Checkpoint, split: Split = "test") -> None:
     """Store the map of a hierarchy in its checkpoint, so that the app shows it at once.
 
-    It is that of the data set of the training, and takes a minute.
+    It is the map of the data set that the model was trained on, and takes a minute.
     """
     from tqdm import tqdm
 
@@ -139,7 +140,7 @@ def _print_joined(
 
     count = check_k(k)
     if len(parts) < 2:
-        raise UserError("One thing alone cannot be joined; give two photos, sentences or words.")
+        raise UserError("A single item cannot be joined; give two photos, sentences or words.")
     reader, world = _load(*where)
     places = [_node(world, reader, text) for text in parts]
     number = "distance" if is_by_distance(world) else "violation"

@@ -69,8 +69,8 @@ def index(
     caches = indexing.feature_caches(models or indexing.default_checkpoints())
     if not caches:
         raise UserError(
-            "No model for photos is available; get one by `python -m vsdemo fetch clip`, or name "
-            "one with --model."
+            "No model for photos is available; get one with `python -m vsdemo fetch clip`, or "
+            "name one with --model."
         )
     catalog = indexing.open_catalog(folder, name or "")
     while True:

@@ -29,7 +29,7 @@ def lab(
     from vsdemo.evaluation.report import recording, records
 
     if record and len(checkpoints or []) != 1:
-        raise UserError("A record is of one checkpoint; give one folder.")
+        raise UserError("A record is about one checkpoint; give one folder.")
     report = lab.report(checkpoints or [])
     if as_json:
         print_json(report)

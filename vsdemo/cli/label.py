@@ -92,7 +92,7 @@ def suggest(
     name: Name,
     k: K = "20",
     threshold: Annotated[
-        float, typer.Option(min=0, max=1, help="Least probability of a photo.")
+        float, typer.Option(min=0, max=1, help="Minimum probability of a photo.")
     ] = 0.5,
     model: Model = None,
     gallery: IndexName = None,
@@ -151,7 +151,7 @@ def write_xmp(
 ) -> None:
     """Write a label as a keyword into the XMP sidecars of the photos that are marked as fitting.
 
-    It is removed from those where it was written before and fits no more. Photos are not changed,
+    It is removed from those where it was written before and no longer fits. Photos are not changed,
     and sidecars keep whatever else they hold.
     """
     from vsdemo.data.catalog.annotations import Annotations

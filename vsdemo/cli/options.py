@@ -79,7 +79,9 @@ ImageFile = Annotated[
 ]
 Record = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Write the figures and this command to a JSON for `report`."),
+    typer.Option(
+        metavar="FILE", help="Write the figures and this command to a JSON file for `report`."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -115,7 +117,7 @@ def index_name(gallery: str | None) -> str:
         raise UserError("There is no index yet; `python -m vsdemo index FOLDER` makes one.")
     valid = ", ".join(names)
     if gallery is None:
-        raise UserError(f"There are several indexes; choose one by --gallery: {valid}.")
+        raise UserError(f"There are several indexes; choose one with --gallery: {valid}.")
     raise UserError(f"There is no index {gallery!r}; valid are {valid}.")
 
 

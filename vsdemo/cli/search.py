@@ -59,7 +59,7 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
         typer.Option("--photo", help="Photo that the results should be like; repeat it."),
     ] = None,
     photo_weight: Annotated[
-        float, typer.Option(help="How much these photos count beside a sentence, which counts 1.")
+        float, typer.Option(help="Weight of these photos; a sentence has weight 1.")
     ] = 1.0,
     folder: Annotated[str, typer.Option(help="Only photos in this folder of an index.")] = "",
     since: Annotated[
@@ -81,7 +81,7 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
             "--to", help="Write the photos to NAME.zip, NAME.csv or a folder of links of this name."
         ),
     ] = None,
-    save: Annotated[str, typer.Option(help="Keep this search of an index by a name.")] = "",
+    save: Annotated[str, typer.Option(help="Save this search of an index under a name.")] = "",
     saved: Annotated[str, typer.Option(help="Repeat a saved search, with its filters.")] = "",
     app: Annotated[
         str,
@@ -100,7 +100,8 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
     ] = "",
     *,
     group_copies: Annotated[
-        bool, typer.Option("--group-copies", help="Show one of photos that are nearly the same.")
+        bool,
+        typer.Option("--group-copies", help="Show only one of several nearly identical photos."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -197,7 +198,7 @@ def _show(answer: SearchAnswer, *, as_json: bool) -> None:
 def _save(
     name: str, gallery: str | None, checkpoint: Path, query: Query, photos: Sequence[Path]
 ) -> None:
-    """Keep a search of an index by a name."""
+    """Save a search of an index under a name."""
     from vsdemo.data.catalog.annotations import Annotations
     from vsdemo.data.catalog.examine import content_hash
     from vsdemo.data.catalog.saved_search import SavedSearch, checked_name

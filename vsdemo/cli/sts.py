@@ -22,7 +22,7 @@ def sts(
 ) -> None:
     """Evaluate sentence similarity on STS, STS-B and SICK.
 
-    The table has the results of Merckx & Frank 2019 beside those of the checkpoints.
+    The table has the results of Merckx & Frank 2019 next to those of the checkpoints.
     """
     from vsdemo.core.paths import write_text
     from vsdemo.evaluation import sts_report

@@ -85,7 +85,7 @@ def report(
     specs = {folder: checkpoint.read_spec(folder) for folder in folders}
     names = sorted({datasets.base_name(spec.dataset) for spec in specs.values()})
     if len(names) > 1:
-        raise UserError(f"A table is of one data set; give runs of one of {', '.join(names)}.")
+        raise UserError(f"A table is about one data set; give runs of one of {', '.join(names)}.")
     if against is not None:
         _check_row(against, [spec.label for spec in specs.values()])
     progress = tqdm(specs.items(), desc="runs", leave=False, disable=None)  # in a terminal only

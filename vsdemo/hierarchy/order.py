@@ -119,7 +119,7 @@ class Hierarchy:
         limits: Limits = NO_LIMITS,
     ) -> None:
         if len(items) < 2:
-            raise UserError("A hierarchy needs two items at least; choose a larger gallery.")
+            raise UserError("A hierarchy needs at least two items; choose a larger gallery.")
         if not torch.isfinite(x).all():
             raise UserError("Some embeddings are not numbers; the model's weights are damaged.")
         self.items = tuple(items)

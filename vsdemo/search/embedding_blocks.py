@@ -144,17 +144,18 @@ def check_origin(path: Path, origin: Origin, expected: Origin) -> None:
     """
     if origin.content_hash != expected.content_hash:
         raise UserError(
-            f"{path} is of the checkpoint {origin.checkpoint} ({origin.content_hash}), not of "
-            f"{expected.checkpoint} ({expected.content_hash}); delete it, or use another folder."
+            f"{path} comes from the checkpoint {origin.checkpoint} ({origin.content_hash}), not "
+            f"from {expected.checkpoint} ({expected.content_hash}); delete it, or use another "
+            "folder."
         )
     if (origin.source_digest, origin.source_files) != (
         expected.source_digest,
         expected.source_files,
     ):
         raise UserError(
-            f"{path} is of other photos ({origin.source_files:,} files in {origin.source}, not "
-            f"{expected.source_files:,} in {expected.source}, or other sizes); delete it, or use "
-            "another folder, and leave the photos as they are until all shards are merged."
+            f"{path} comes from other photos ({origin.source_files:,} files in {origin.source}, "
+            f"not {expected.source_files:,} in {expected.source}, or other sizes); delete it, or "
+            "use another folder, and leave the photos as they are until all shards are merged."
         )
 
 

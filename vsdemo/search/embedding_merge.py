@@ -128,13 +128,13 @@ def _blocks_by_shard(folder: Path) -> dict[Shard, set[int]]:
     for path in embedding_blocks.block_paths(folder):
         if not (parsed := embedding_blocks.parse_name(path)):
             raise UserError(
-                f"{path} has no name of a block, as if it were a copy of one; delete it."
+                f"{path} is not named like a block and may be a copy of one; delete it."
             )
         shard, number = parsed
         if shard.total != (count := next(iter(result), shard).total):
             raise UserError(
-                f"{path} is of {shard.total:,} shards, others are of {count:,}; delete the blocks "
-                "of one of the two."
+                f"{path} belongs to a division into {shard.total:,} shards, others to one into "
+                f"{count:,}; delete the blocks of one of the two."
             )
         result[shard].add(number)
     if not result:

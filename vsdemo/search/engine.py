@@ -507,7 +507,7 @@ class Engine(Reader):
         """What is known about the photos. Raises UserError if they are not indexed."""
         if self.table is None:
             raise UserError(
-                "Folder, date, camera, shape and size are known of indexed photos only; run "
+                "Folder, date, camera, shape and size are known for indexed photos only; run "
                 "`python -m vsdemo index FOLDER` first."
             )
         return self.table

@@ -215,7 +215,9 @@ def train_label(
     if not positives:
         raise UserError("No photo of this gallery is marked as fitting; mark at least one.")
     if not negatives and not others:
-        raise UserError("Every photo is marked as fitting, so there is nothing to tell apart.")
+        raise UserError(
+            "All photos are marked as fitting, so there is nothing to distinguish them from."
+        )
     x = embeddings.float().mean()  # (N, D)
     used = [rows[key] for key in (*positives, *negatives, *others)]
     mean, deviation = _statistics(x)  # (D,)

@@ -277,8 +277,8 @@ def _check_division(to: Path, shard: Shard) -> None:
         parsed = parse_name(path)
         if parsed and parsed[0].total != shard.total:
             raise UserError(
-                f"{path} is of {parsed[0].total:,} shards, not of {shard.total:,}; use the same "
-                "number for all of them, or another folder."
+                f"{path} belongs to a division into {parsed[0].total:,} shards, not into "
+                f"{shard.total:,}; use the same number for all of them, or another folder."
             )
 
 

@@ -134,8 +134,8 @@ def measure(rclip: AnyPath, photos: int, rounds: int, progress: StageProgress) -
     executable = to_path(rclip).absolute()
     if not (executable.is_file() and os.access(executable, os.X_OK)):
         raise UserError(
-            f"There is no rclip at {executable}; run `pip install rclip` in an environment of its "
-            "own, and name the program there."
+            f"There is no rclip at {executable}; run `pip install rclip` in a separate "
+            "environment, and give the path of the program there."
         )
     if find_spec("onnxscript") is None:
         raise UserError("--rclip needs onnxscript: run `pip install onnxscript`, then try again.")

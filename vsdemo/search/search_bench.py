@@ -74,7 +74,7 @@ def measure(count: int, progress: StageProgress) -> dict[str, Any]:
 
 def _beside_others(folder: Path, queries: Tensor, progress: StageProgress) -> dict[str, Any]:
     """Return the times of the order violation in single precision, and of BLAS and torch."""
-    progress("Beside BLAS and torch", 0, 1)
+    progress("Comparing with BLAS and torch", 0, 1)
     store = FolderStore(folder)
     vectors = store.rows(np.arange(min(STORED, store.about.photos))).float()
     index = Index(Embeddings(vectors.to(device())), range(len(vectors)), ORDER)  # type: ignore[arg-type]

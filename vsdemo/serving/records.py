@@ -19,7 +19,9 @@ class PhotoHit(Record):
 
     rank: int = Field(description="Counted from 1")
     number: int = Field(exclude=True)  # index in the gallery, for the address of the photo
-    photo: str = Field(description="File name, below the folder of photos of one's own")
+    photo: str = Field(
+        description="File name; for the user's own photos, the path below their folder"
+    )
     score: float = Field(description="The model's own score; higher is better")
     unit_score: float = Field(description="The score mapped to 0..1")
 
@@ -62,7 +64,7 @@ class DescribeAnswer(Record):
 
     photo: str
     likely: list[str] | None = Field(
-        description="What the photo probably shows, the most special first; empty if the model is "
+        description="What the photo probably shows, the most specific first; empty if the model is "
         "not sure, null if that is unknown"
     )
     unit: str = Field(description="Unit of the scores")
@@ -96,7 +98,7 @@ class TreeRecord(Record):
     """A dependency tree (Universal Dependencies)."""
 
     words: list[str]
-    heads: list[int] = Field(description="Of each word, counted from 1; 0 for the root")
+    heads: list[int] = Field(description="Head of each word, counted from 1; 0 for the root")
     labels: list[str] = Field(description="Relation of each word to its head")
     tags: list[str] = Field(description="Parts of speech")
 
@@ -184,7 +186,7 @@ class ModelRecord(Record):
     preset: str = ""
     dataset: str = Field(default="", description="Data that it learned from")
     backbone: str = Field(default="", description="Image network; empty without photos")
-    licence: str = Field(default="", description="Of the weights")
+    licence: str = Field(default="", description="Licence of the weights")
     problem: str = Field(default="", description="Why it cannot be used")
 
 

@@ -135,7 +135,8 @@ class RunningApp:
         except (OSError, ValueError, HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise NoAnswer(
-                f"No app answers at {self.address} ({reason}); start one by `python -m vsdemo app`."
+                f"No app answers at {self.address} ({reason}); start one with `python -m vsdemo "
+                "app`."
             ) from None
 
     @contextmanager

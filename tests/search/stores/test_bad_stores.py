@@ -75,7 +75,7 @@ def test_a_condition_on_what_is_not_known(tmp_path, fails):
     store = opening.open_store(str(folder))
     conditions = milvus.PhotoFilter(camera="canon", megapixels=1)
     fails(
-        "do not say the camera and height and width of a photo",
+        "lack the camera and height and width of photos",
         lambda: search_store(store, QUERY, ORDER, 5, conditions),
     )
 
@@ -87,7 +87,7 @@ def test_a_folder_without_a_graph(embeddings, fails):
 def test_a_damaged_graph(embeddings, fails):
     address = opening.build(embeddings, "usearch", ORDER, no_progress)
     cut(embeddings / graph.FILE)
-    fails("not complete or damaged", lambda: search(address))
+    fails("is incomplete or damaged", lambda: search(address))
     opening.build(embeddings, "usearch", ORDER, no_progress)
     assert search(address).hits
 
@@ -96,7 +96,7 @@ def test_a_graph_of_other_embeddings(embeddings, fails):
     address = opening.build(embeddings, "usearch", ORDER, no_progress)
     about = embeddings / "embeddings.json"
     about.write_text(json.dumps(json.loads(about.read_text()) | {"content_hash": "other"}))
-    fails("is of other embeddings", lambda: search(address))
+    fails("was built from other embeddings", lambda: search(address))
 
 
 def build_and_stop(folder, saved):

@@ -127,7 +127,7 @@ def test_numbers_that_are_not_finite_are_not_stored(tmp_path, to, is_one_sentenc
 
 @pytest.mark.parametrize("address", ["faiss:x", "x"])
 def test_an_unknown_store(embeddings, address, is_one_sentence):
-    with pytest.raises(UserError, match="is no store") as caught:
+    with pytest.raises(UserError, match="is not a store") as caught:
         opening.build(embeddings, address, ORDER, lambda done, total: None)
     assert is_one_sentence(caught)
 

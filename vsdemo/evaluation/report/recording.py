@@ -97,7 +97,9 @@ def check_one_row(folders: Sequence[Path], against: str | None) -> None:
     rows = [label for label in labels if label != against]
     if len(rows) != 1:
         names = ", ".join(map(repr, rows)) or "none"
-        raise UserError(f"A record is of one row of the table, not of {names}; give fewer runs.")
+        raise UserError(
+            f"A record is about one row of the table, not about {names}; give fewer runs."
+        )
 
 
 def of_table(folders: Sequence[Path], result: Mapping[str, Any], *, command: str) -> Record:

@@ -83,7 +83,7 @@ def read(path: Path) -> Record:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise UserError(
-            f"{path} is no record of results ({place + ': ' if place else ''}{first['msg']}); "
+            f"{path} is not a record of results ({place + ': ' if place else ''}{first['msg']}); "
             "correct it, or measure it again with `--record`."
         ) from None
 

@@ -133,7 +133,7 @@ class FolderStore:
         missing = _needed(conditions or PhotoFilter()) - columns
         if missing:
             raise UserError(
-                f"These embeddings do not say the {' and '.join(sorted(missing))} of a photo; "
+                f"These embeddings lack the {' and '.join(sorted(missing))} of photos; "
                 "leave out this condition."
             )
         return self._table

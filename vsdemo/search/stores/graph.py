@@ -72,8 +72,8 @@ class GraphStore:
             )
         if (info.content_hash, info.photos) != (self.about.content_hash, self.about.photos):
             raise UserError(
-                f"{path} is of other embeddings than the folder has; run `python -m vsdemo store` "
-                "again."
+                f"{path} was built from other embeddings than those in the folder; run `python -m "
+                "vsdemo store` again."
             )
         self._graph = _new_graph(info)
         try:
@@ -178,4 +178,4 @@ def _read_info(path: Path) -> GraphInfo | None:
 
 
 def _damaged(path: Path) -> UserError:
-    return UserError(f"{path} is not complete or damaged; run `python -m vsdemo store` again.")
+    return UserError(f"{path} is incomplete or damaged; run `python -m vsdemo store` again.")

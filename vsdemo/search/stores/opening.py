@@ -55,4 +55,6 @@ def build(folder: Path, to: str, score: Score, progress: Progress, index: str = 
 
         graph.build(folder, score, progress)
         return f"{USEARCH}{folder}"
-    raise UserError(f"{to!r} is no store; use usearch, milvus:FILE.db or milvus:http://HOST:PORT.")
+    raise UserError(
+        f"{to!r} is not a store; use usearch, milvus:FILE.db or milvus:http://HOST:PORT."
+    )

@@ -162,7 +162,7 @@ def check_model(about: About, checkpoint: str, content_hash: str, score: Score) 
         )
     if about.content_hash != content_hash:
         raise UserError(
-            f"These embeddings are of {about.checkpoint} ({about.content_hash}), not of "
+            f"These embeddings come from {about.checkpoint} ({about.content_hash}), not from "
             f"{checkpoint} ({content_hash}); search with that one, or embed the photos again."
         )
 

@@ -85,17 +85,18 @@ class SearchRequest(Request):
         Field(
             gt=0,
             le=MAX_WEIGHT,
-            description="How much these count beside a sentence, which counts 1",
+            description="Weight of these photos; a sentence has weight 1",
         ),
     ] = 1.0
     conditions: Annotated[
         PhotoFilter, Field(description="Conditions on the photos of an index")
     ] = PhotoFilter()
     order: Annotated[
-        PhotoOrder, Field(description="Which photos come first; dates are known of an index")
+        PhotoOrder,
+        Field(description="Which photos come first; dates are known for photos of an index"),
     ] = PhotoOrder.FIT
     groups_copies: Annotated[
-        bool, Field(description="Whether to return only one of photos that are nearly the same")
+        bool, Field(description="Whether to return only one of several nearly identical photos")
     ] = False
 
 

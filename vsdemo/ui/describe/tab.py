@@ -33,8 +33,8 @@ PICKS = 8
 SENTENCES = 10  # at a time
 SIDE = 1280  # pixels of the photo on the page
 LOOKING = "Looking at the photo"
-OWN = "Rank words or sentences of your own"
-OWN_LABEL = "One a line; without any, the tab ranks its own sentences again"
+OWN = "Rank your own words or sentences"
+OWN_LABEL = "One per line; without any, the tab ranks its own sentences again"
 OWN_EXAMPLE = "a dog\na cat\nsomething else"
 
 

@@ -99,7 +99,7 @@ def find_folder(text: str, shown: FolderList | None) -> FolderList:
         raise UserError("Type the path of a folder, or choose one from the list.")
     path = to_path(text)
     if not path.is_absolute():
-        raise UserError(f"{text!r} is no full path; begin with / or ~.")
+        raise UserError(f"{text!r} is not a full path; begin with / or ~.")
     with suppress(OSError, ValueError):  # ValueError: a null character
         if path.is_dir():
             return list_folder(path)

@@ -16,7 +16,7 @@ STATUS = {  # of states without a time
     State.PREPARING: "preparing",
     State.UNMEASURED: "not measured yet",
     State.FAILED: "could not be opened",
-    State.UNAVAILABLE: "not here",
+    State.UNAVAILABLE: "not available",
 }
 MEASURING = "measuring …"
 
@@ -91,7 +91,7 @@ def _row(offer: ModelOffer, chosen: str, *, is_measuring: bool) -> Row:
 
 
 def _status(offer: ModelOffer, *, is_measuring: bool = False) -> str:
-    """Return "ready", "about 40 s", "about 5 min", "not here" and the like."""
+    """Return "ready", "about 40 s", "about 5 min", "not available" and the like."""
     if offer.state is State.PREPARING and offer.seconds is not None:
         return f"preparing, about {duration(offer.seconds)} left"
     if offer.state is State.COSTS and offer.seconds is not None:

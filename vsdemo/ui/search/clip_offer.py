@@ -133,7 +133,7 @@ class ClipOffer:
             case Stage.RUNNING:
                 return progress(CLIP, self.downloads.states[CLIP])
             case Stage.HERE:
-                return html.note("CLIP is here.")
+                return html.note("CLIP is available.")
             case _:
                 return Markup()
 
@@ -143,4 +143,4 @@ def _offer() -> str:
     item = fetch.find_download(CLIP)
     received = f"{format_size(item.received)} downloaded" if item.received else ""
     facts = ", ".join(filter(None, [format_size(item.size), received, item.terms]))
-    return f"CLIP finds much more in photos of your own ({facts})."
+    return f"CLIP finds much more in your own photos ({facts})."

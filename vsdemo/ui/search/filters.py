@@ -51,9 +51,9 @@ class FilterPanel:
                 self.megapixels = gr.Dropdown(SIZES, value=0, label="At least", min_width=120)
                 self.order = gr.Dropdown(ORDERS, value=PhotoOrder.FIT, label="Order", min_width=120)
             with gr.Row(elem_classes="conditions"):
-                self.copies = gr.Checkbox(label="One of photos that are nearly the same")
+                self.copies = gr.Checkbox(label="Only one of several nearly identical photos")
                 self.weight = gr.Slider(
-                    0.1, 3.0, 1.0, step=0.1, label="Weight of the photo beside the sentence"
+                    0.1, 3.0, 1.0, step=0.1, label="Weight of the photo compared with the sentence"
                 )
             self.clear = gr.Button("Clear filters", elem_classes="chip", size="sm")
 

@@ -21,7 +21,7 @@ from vsdemo.ui.search.map import MapRecord, gallery_map_widget
 
 LABEL = "Map of these photos"
 DRAWING = "Drawing the map"
-LEGEND = "Photos that the model finds alike lie near each other; a name fits its region best."
+LEGEND = "Photos that the model finds similar lie near each other; a name fits its region best."
 BEST = "The best results of the search are highlighted."
 NOTHING = "There is no photo in this area."
 MAX_MAPS = 4  # in memory

@@ -104,7 +104,7 @@ class OwnPanel:
         }
 
     def save_search(self, state: SearchState | None, name: str) -> Updates:
-        """Keep the search by a name."""
+        """Save the search under a name."""
         gallery, kept = self.kept(state)
         if state is None or not state.has_query:
             raise UserError("There is no search yet; type a sentence first.")
@@ -131,8 +131,8 @@ class OwnPanel:
             raise UserError("Choose a label first; select photos to make one.")
         summary = write_keyword(catalog, kept, label, kept.label(label).positive)
         text = (
-            f"“{label}” is a keyword in {summary.written + summary.unchanged:,} XMP files beside "
-            "the marked photos; the photos themselves are unchanged."
+            f"“{label}” is a keyword in {summary.written + summary.unchanged:,} XMP files next "
+            "to the marked photos; the photos themselves are unchanged."
         )
         yield {self.note: html.note(text)}
 
