@@ -56,10 +56,10 @@ class TextEmbeddings:
 def pooled(embeddings: Embeddings, score: Score) -> Tensor:
     """Return a vector for each item whose cosines say how similar items are, (N, D).
 
-    It is the mean of a set, 0 for an empty one, and the `angle_part` of a vector.
+    It is the `angle_part` of a vector, or the mean of those of a set, 0 for an empty one.
     """
-    embeddings = embeddings.float()
-    return score.angle_part(embeddings.x) if embeddings.mask is None else embeddings.mean()
+    parts = score.angle_part(embeddings.float().x)
+    return parts if embeddings.mask is None else Embeddings(parts, embeddings.mask).mean()
 
 
 def similarity(a: Embeddings, b: Embeddings, score: Score) -> Tensor:
@@ -68,19 +68,20 @@ def similarity(a: Embeddings, b: Embeddings, score: Score) -> Tensor:
         sim(A, B) = (c(A, B) + c(B, A)) / 2
         c(A, B) = sum_i |a_i| max_j cos(a_i, b_j) / sum_i |a_i|
 
-    After Zhang et al., "BERTScore", ICLR 2020; the length of a part is its weight. An empty set has
-    similarity 0 with any other.
+    a_i and b_j are the parts, as `Score.angle_part` returns them. After Zhang et al., "BERTScore",
+    ICLR 2020; the length of a part is its weight. An empty set has similarity 0 with any other.
     """
     if a.mask is None or b.mask is None:
         return F.cosine_similarity(pooled(a, score), pooled(b, score))
-    cosines = F.normalize(a.x.float(), dim=-1) @ F.normalize(b.x.float(), dim=-1).transpose(1, 2)
+    x, y = score.angle_part(a.x.float()), score.angle_part(b.x.float())
+    cosines = F.normalize(x, dim=-1) @ F.normalize(y, dim=-1).transpose(1, 2)
     cosines = cosines.masked_fill(~(a.mask[:, :, None] & b.mask[:, None]), -1.0)  # (N, I, J)
-    both = (_weighted(cosines.amax(2), a) + _weighted(cosines.amax(1), b)) / 2
+    both = (_weighted(cosines.amax(2), x) + _weighted(cosines.amax(1), y)) / 2
     return both * (a.mask.any(1) & b.mask.any(1))
 
 
-def _weighted(best: Tensor, parts: Embeddings) -> Tensor:
-    """Return the means of numbers (N, K), weighted by the lengths of parts, (N,)."""
-    weights = parts.x.float().norm(dim=-1)  # 0 where a part is missing
+def _weighted(best: Tensor, parts: Tensor) -> Tensor:
+    """Return the means of numbers (N, K), weighted by the lengths of parts (N, K, D), (N,)."""
+    weights = parts.norm(dim=-1)  # 0 where a part is missing
     mean: Tensor = (best * weights).sum(1) / weights.sum(1).clamp(min=TINY)
     return mean

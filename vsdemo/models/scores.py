@@ -148,9 +148,9 @@ class Score:
         raise TypeError(f"{type(self).__name__} has no order")
 
     def angle_part(self, x: Tensor) -> Tensor:
-        """Return those coordinates of embeddings (N, D) whose cosine says how alike two items are.
+        """Return the coordinates of embeddings (..., D) whose cosine says how similar items are.
 
-        These are all coordinates, unless the score has separate coordinates for an order.
+        These are all coordinates, unless the score has separate coordinates for something else.
         """
         return x
 
@@ -706,6 +706,14 @@ class FragmentAlignment(Score):
             count: |g_l|, the number of fragments; without any the score is 0.
         """
         return parts / (count + self.smoothing).clamp(min=1)
+
+    def angle_part(self, x: Tensor) -> Tensor:
+        """Return embeddings (..., D) without the number that says whether a fragment is denied.
+
+        A denied fragment points the other way, so that it is not similar to the same fragment that
+        is not denied.
+        """
+        return self._signs(x)[..., None] * x[..., :-1] if self.signed else x
 
     def _signs(self, fragments: Tensor) -> Tensor:
         """Return -1 for fragments (..., D) that are denied, 1 for the others, (...)."""

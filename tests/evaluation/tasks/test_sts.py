@@ -16,7 +16,7 @@ from vsdemo.encoders.bow import BagOfWords
 from vsdemo.evaluation.task import SentenceData
 from vsdemo.evaluation.tasks import sts
 from vsdemo.evaluation.text_embeddings import TextEmbeddings, pooled, similarity
-from vsdemo.models.scores import SCORES, Cosine, angle_and_order
+from vsdemo.models.scores import SCORES, Cosine, angle_and_order, fragment_alignment
 
 YEARS = ("STS12.MSRvid", "STS12.OnWN", "STS13.headlines")
 
@@ -135,6 +135,20 @@ def test_similarity_of_sets_equals_plain_loops():
     torch.testing.assert_close(similarity(second, first, SCORES["cosine"]), result)
     same = similarity(first, first, SCORES["cosine"])
     torch.testing.assert_close(same, torch.tensor([1.0, 1.0, 0.0]))
+
+
+def test_denied_words_point_the_other_way():
+    """The number that says whether a word is denied makes no two words similar."""
+    score = fragment_alignment(smoothing=0.0, best_region=True, signed=True)
+    mask = torch.ones(1, 1, dtype=torch.bool)
+    cat, no_cat, car = (
+        Embeddings(torch.tensor([[word]]), mask)
+        for word in ([1.0, 0.0, 1.0], [1.0, 0.0, -1.0], [0.0, 1.0, 1.0])
+    )
+    assert similarity(cat, cat, score).item() == pytest.approx(1)
+    assert similarity(cat, no_cat, score).item() == pytest.approx(-1)
+    assert similarity(cat, car, score).item() == pytest.approx(0)
+    assert pooled(no_cat, score).tolist() == [[-1.0, 0.0]]
 
 
 def test_similarity_of_vectors_is_the_cosine_of_their_angle_parts():
