@@ -83,10 +83,12 @@ def test_a_difference_of_rows_is_recorded(toy_checkpoint, toy_order) -> None:
 
 
 def test_several_rows_are_no_record(toy_checkpoint, toy_order) -> None:
-    with pytest.raises(UserError, match=r"of one row of the table, not of 'gru .*', 'order .*'"):
+    with pytest.raises(
+        UserError, match=r"about one row of the table, not about 'gru .*', 'order .*'"
+    ):
         recording.check_one_row([toy_checkpoint, toy_order], None)
     label = tables.report([toy_order])["runs"][0]["row"]
-    with pytest.raises(UserError, match="not of none"):
+    with pytest.raises(UserError, match="not about none"):
         recording.check_one_row([toy_order], label)
 
 

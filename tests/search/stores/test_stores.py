@@ -109,7 +109,7 @@ def test_a_photo_itself_is_certain_in_milvus(embeddings, tmp_path, monkeypatch):
 def test_another_checkpoint(embeddings, is_one_sentence):
     about = opening.open_store(str(embeddings)).about
     check_model(about, "a/b", "abc", ORDER)
-    with pytest.raises(UserError, match="are of a/b") as caught:
+    with pytest.raises(UserError, match="come from a/b") as caught:
         check_model(about, "c/d", "other", ORDER)
     assert is_one_sentence(caught)
 
