@@ -49,7 +49,7 @@ class TextEmbeddings:
         return self._embeddings[torch.tensor([self._row[text] for text in texts])]
 
     def count_unknown(self, texts: Iterable[str]) -> int:
-        """Return the number of these sentences without a word that the model knows."""
+        """Return in how many of these sentences the model knows no word."""
         return sum(text in self._unknown for text in texts)
 
 

@@ -109,7 +109,7 @@ class EmbeddingModel:
         """Return vectors of sentences whose cosines say how similar they are.
 
         It takes the arguments of `SentenceTransformer.encode`, and texts as they occur in
-        benchmarks: even long ones, and ones without a word that the model knows. For most models
+        benchmarks: even long ones, and ones in which the model knows no word. For most models
         the vectors are those of `encode_text`; for others `text_embeddings.pooled` computes them
         from these, for example as the mean of a set of vectors.
 

@@ -140,7 +140,7 @@ class Inference(Task):
     def evaluate(self, model: DualEncoder, data: SentenceData) -> Result:
         """Return for SNLI and SICK the metrics of `PairAccuracy`, counts, and ci95 over pairs.
 
-        n: pairs; n_entailed; n_unknown: sentences without a word that the model knows.
+        n: pairs; n_entailed; n_unknown: sentences in which the model knows no word.
 
         Raises:
             UserError: The split is neither dev nor test, or data are missing or damaged.

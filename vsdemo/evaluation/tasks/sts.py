@@ -160,7 +160,7 @@ class SentenceSimilarity(Task):
         """Return pearson and spearman times 100 of each set, year and all years.
 
         Each also has ci95 over pairs and the number of pairs n; sets also have n_unknown, the
-        number of sentences without a word that the model knows.
+        number of sentences in which the model knows no word.
         """
         correlations, unknown = self.measure(model, data)
         ci95 = bootstrap.intervals(correlations.metrics, len(correlations))
