@@ -70,7 +70,7 @@ def test_wrong_usage_is_refused(refused, words, message):
         (("gru", "--set", "bidirectional=perhaps"), "bidirectional must be true or false"),
         (("gru", "--data", "toy", "--set", "teacher=none"), "no checkpoint 'none'"),
         (("kcca", "--set", "teacher=storybook/clip"), "leave teacher empty"),
-        (("gru", "--data", "imagenet"), "no data set 'imagenet'; valid are"),
+        (("gru", "--data", "imagenet"), "no data set 'imagenet'; use one of"),
         (("gru", "--data", "toy", "--set", "backbone=torchvision/resnet999"), "no backbone"),
     ],
 )
@@ -197,9 +197,9 @@ def test_invalid_galleries_are_refused(refused, toy_checkpoint, tmp_path):
 def test_unknown_choices_list_the_valid_ones(refused, toy_checkpoint):
     for verb in (("search", "red"), ("evaluate",)):
         message = refused(verb[0], toy_checkpoint, *verb[1:], "--split", "val")
-        assert "no split 'val'; valid are train, dev, test, all" in message
+        assert "no split 'val'; use one of train, dev, test, all" in message
     message = refused("evaluate", toy_checkpoint, "--task", "captioning")
-    assert "no task 'captioning'; valid are retrieval, lengths" in message
+    assert "no task 'captioning'; use one of retrieval, lengths" in message
     assert "a fold needs 1,000" in refused("evaluate", toy_checkpoint, "--folds")
     assert "center, mirror, ten" in refused("data", "features", "toy", "--crops", "five")
     assert "no backbone 'resnet18'" in refused("data", "features", "toy", "--backbone", "resnet18")

@@ -105,7 +105,7 @@ def test_wrong_input_is_one_sentence(run, folder, tmp_path):
         (("label", "suggest", "x", "--threshold", "2"), "'--threshold'"),
         (("label", "suggest", "x", "-k", "0"), "k must be a whole number"),
         (("label", "write-xmp", "x"), "has no label 'x'"),
-        (("label", "--gallery", "other"), "no index 'other'; valid are mine"),
+        (("label", "--gallery", "other"), "no index 'other'; use one of mine"),
         (("saved", "delete", "x"), "no saved search 'x'"),
         (("saved", "rename", "x", "y"), "no saved search 'x'"),
     ):

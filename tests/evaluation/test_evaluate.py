@@ -119,9 +119,9 @@ def test_folds_need_a_thousand_photos(toy_checkpoint):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"task_name": "captioning"}, "no task 'captioning'; valid are retrieval, lengths"),
-        ({"split": "val"}, "no split 'val'; valid are train, dev, test, all"),
-        ({"dataset": "imagenet"}, "no data set 'imagenet'; valid are .*toy"),
+        ({"task_name": "captioning"}, "no task 'captioning'; use one of retrieval, lengths"),
+        ({"split": "val"}, "no split 'val'; use one of train, dev, test, all"),
+        ({"dataset": "imagenet"}, "no data set 'imagenet'; use one of .*toy"),
     ],
 )
 def test_unknown_names_list_the_valid_ones(toy_checkpoint, options, message):

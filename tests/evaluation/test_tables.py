@@ -127,7 +127,7 @@ def test_unsuitable_runs_are_user_errors(copy, toy_checkpoint, tmp_path):
     name = checkpoint.read_spec(toy_checkpoint).label
     with pytest.raises(UserError, match="one data set; give runs of one of pascal1k, toy"):
         tables.report([toy_checkpoint, copy("pascal", "pascal1k:3")])
-    with pytest.raises(UserError, match="no row 'order' to compare with; valid are 'gru "):
+    with pytest.raises(UserError, match="no row 'order' to compare with; use one of 'gru "):
         tables.report([toy_checkpoint], against="order")
     with pytest.raises(UserError, match=r"only the row 'gru .*'; give runs of another"):
         tables.report([toy_checkpoint], against=name)

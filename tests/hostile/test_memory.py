@@ -22,7 +22,7 @@ from vsdemo.core.paths import ROOT
 
 MB = 1e6
 MOST = 400  # MB of a request
-KILLS = 14  # beside those of other tests: 50 in all
+KILLS = 14  # other tests kill too: 50 times in all
 START_SECONDS = 180
 
 

@@ -35,7 +35,7 @@ QUERIES = ("a cat in the bedroom", "a man beside a lamp", "a red car on a beach"
 FEATURES = 24
 CLOSE = {"atol": 1e-4, "rtol": 0}
 SMALL = ["dim=16", "word_dim=8", "min_count=1"]
-VARIANTS = {  # of encoders, beside those of the shipped models
+VARIANTS = {  # of encoders, in addition to those of shipped models
     "gru": ["pooling=last"],
     "char_gru": ["cell=lstm", "pooling=max", "attention=16"],
     "hierarchy/photos": ["order_dim=8", "text_dim=4", "lexical_dim=2", "hidden=24"],

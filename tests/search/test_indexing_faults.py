@@ -330,7 +330,7 @@ def test_a_removed_index_leaves_photos_and_labels(folder, caches, own_home, is_o
     with pytest.raises(UserError, match="no index") as caught:
         remove_catalog("mine")
     assert is_one_sentence(caught)
-    with pytest.raises(UserError, match="valid are"):
+    with pytest.raises(UserError, match="use one of"):
         datasets.find("mine")
 
 

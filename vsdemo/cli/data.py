@@ -124,7 +124,7 @@ def relations(
 
     known = sources(name, split)
     if source and source not in known:
-        raise UserError(f"There is no source {source!r}; valid are {', '.join(known)}.")
+        raise UserError(f"There is no source {source!r}; use one of {', '.join(known)}.")
     for key in [source] if source else known:
         pairs = known[key]()
         holds = "true" if pairs.holds else "false"

@@ -118,7 +118,7 @@ def index_name(gallery: str | None) -> str:
     valid = ", ".join(names)
     if gallery is None:
         raise UserError(f"There are several indexes; choose one with --gallery: {valid}.")
-    raise UserError(f"There is no index {gallery!r}; valid are {valid}.")
+    raise UserError(f"There is no index {gallery!r}; use one of {valid}.")
 
 
 def is_photo(text: str) -> bool:

@@ -107,7 +107,7 @@ def report(
 def _check_row(against: str, labels: list[str]) -> None:
     rows = ", ".join(repr(label) for label in dict.fromkeys(labels))
     if against not in labels:
-        raise UserError(f"There is no row {against!r} to compare with; valid are {rows}.")
+        raise UserError(f"There is no row {against!r} to compare with; use one of {rows}.")
     if len(set(labels)) == 1:
         raise UserError(f"There is only the row {rows}; give runs of another to compare with it.")
 

@@ -83,8 +83,8 @@ class VseConfig(SymmetricConfig):
     def also_learns_from(self) -> str:
         """How many scenes are drawn in addition to those of train."""
         return (
-            f"It also learned from {self.scenes:,} drawn scenes beside those of train, none of "
-            "which shows what\na scene of dev, test or `compositional` shows."
+            f"It also learned from {self.scenes:,} more drawn scenes, none of which shows what a "
+            "scene of dev,\ntest or `compositional` shows."
         )
 
 

@@ -56,10 +56,10 @@ def test_words_are_those_of_the_caption_bank_without_training_captions(toy_root,
 
 def test_unknown_names_and_splits_list_the_valid_ones(tmp_path):
     with pytest.raises(
-        UserError, match="'nowhere'; valid are flickr8k, pascal1k, pascal1k:SEED, storybook, toy"
+        UserError, match="'nowhere'; use one of flickr8k, pascal1k, pascal1k:SEED, storybook, toy"
     ):
         datasets.load("nowhere", "train")
-    with pytest.raises(UserError, match="'val'; valid are train, dev, test, all"):
+    with pytest.raises(UserError, match="'val'; use one of train, dev, test, all"):
         datasets.load("toy", "val")
     with pytest.raises(UserError, match="contains no photos"):
         datasets.load(str(tmp_path), "all")

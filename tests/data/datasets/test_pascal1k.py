@@ -78,5 +78,5 @@ def test_a_seed_in_the_name_selects_another_split():
 
 @pytest.mark.parametrize("name", ["pascal1k:", "pascal1k:x", "pascal1k:-1", "flickr8k:1"])
 def test_an_invalid_seed_is_a_user_error(name):
-    with pytest.raises(UserError, match=r"no data set .* valid are .*pascal1k:SEED"):
+    with pytest.raises(UserError, match=r"no data set .* use one of .*pascal1k:SEED"):
         datasets.load(name, "test")

@@ -130,7 +130,7 @@ def test_protocols_depend_on_the_number_of_edges(dataset, few):
 def test_invalid_protocols_missing_files_and_large_taxonomies_are_user_errors(
     dataset, tmp_path, monkeypatch
 ):
-    with pytest.raises(UserError, match="no protocol 'fair'; valid are paper, clean"):
+    with pytest.raises(UserError, match="no protocol 'fair'; use one of paper, clean"):
         hypernyms.split("fair", dataset)
     with pytest.raises(UserError, match="is missing"):
         hypernyms.split("clean", str(tmp_path / "nowhere.tsv"))

@@ -40,7 +40,7 @@ def test_the_command_counts_sources_and_prints_samples(run, tmp_path, monkeypatc
     assert all(line.startswith("text-") and " | " in line for line in samples)
     code, _, errors = run("data", "relations", "hierarcaps", "--source", "facts")
     assert code == 2
-    assert "There is no source 'facts'; valid are chains" in errors
+    assert "There is no source 'facts'; use one of chains" in errors
 
 
 def test_an_unknown_data_set_is_a_user_error():

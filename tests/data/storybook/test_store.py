@@ -158,7 +158,7 @@ def test_check_and_overview(few, monkeypatch):
 
 
 def test_other_data_sets_have_no_compositional_split():
-    with pytest.raises(UserError, match="valid are train, dev, test, all"):
+    with pytest.raises(UserError, match="use one of train, dev, test, all"):
         datasets.load("flickr8k", "compositional")
 
 

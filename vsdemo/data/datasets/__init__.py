@@ -79,7 +79,7 @@ def find(name: AnyPath) -> Dataset:
     seeded = [f"{known}:SEED" for known in DATASETS if _registered(known).seeded]
     valid = ", ".join(sorted({*DATASETS, *seeded, *files, *indexes}))
     raise UserError(
-        f"There is no data set {name!r}; valid are {valid}, a captions.json or a folder of photos."
+        f"There is no data set {name!r}; use one of {valid}, a captions.json or a folder of photos."
     )
 
 
@@ -119,7 +119,7 @@ def photos(name: AnyPath, split: str) -> Sequence[Path]:
 def _with_split(name: AnyPath, split: str) -> Dataset:
     dataset = find(name)
     if split not in dataset.splits:
-        raise UserError(f"There is no split {split!r}; valid are {', '.join(dataset.splits)}.")
+        raise UserError(f"There is no split {split!r}; use one of {', '.join(dataset.splits)}.")
     return dataset
 
 

@@ -156,7 +156,7 @@ def split(protocol: str, dataset: str = wordnet.NAME) -> Split:
             files are missing or malformed.
     """
     if protocol not in (*PROTOCOLS, WHOLE):
-        raise UserError(f"There is no protocol {protocol!r}; valid are {', '.join(PROTOCOLS)}.")
+        raise UserError(f"There is no protocol {protocol!r}; use one of {', '.join(PROTOCOLS)}.")
     taxonomy = load(dataset)
     paths = taxonomy.paths()
     closure = np.unique(paths, axis=0)

@@ -48,7 +48,7 @@ def task(name: str, **options: Any) -> Task:
             option.
     """
     if name not in TASKS:
-        raise UserError(f"There is no task {name!r}; valid are {', '.join(TASKS)}.")
+        raise UserError(f"There is no task {name!r}; use one of {', '.join(TASKS)}.")
     kind = _load(name)
     for option in options:
         if option not in kind.options:

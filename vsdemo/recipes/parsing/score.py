@@ -38,7 +38,7 @@ def evaluate(folder: Path, split: str = "test") -> dict[str, dict[str, float]]:
         UserError: If models or treebank are missing or damaged, or there is no such split.
     """
     if split not in ("train", "dev", "test"):
-        raise UserError(f"UD English EWT has no split {split!r}; valid are train, dev, test.")
+        raise UserError(f"UD English EWT has no split {split!r}; use one of train, dev, test.")
     parser.check_models(folder)
     text = treebank.read(split)
     words = [[r for r in rows if r[0].isdigit()] for rows in treebank.sentences(text)]
