@@ -101,8 +101,8 @@ def refused(run, monkeypatch):
 
 def test_bad_input_is_one_sentence(refused, toy_checkpoint, tmp_path):
     to = ("--to", tmp_path / "emb.npy")
-    assert "Name one thing to write: --to FILE" in refused(toy_checkpoint)
-    assert "Name one thing" in refused(toy_checkpoint, *to, "--onnx", tmp_path)
+    assert "Give either --to FILE" in refused(toy_checkpoint)
+    assert "Give either" in refused(toy_checkpoint, *to, "--onnx", tmp_path)
     for option in (("--gallery", "toy"), ("--split", "dev"), ("--half",)):
         assert "are for embeddings; use --to" in refused(
             toy_checkpoint, "--onnx", tmp_path, *option

@@ -88,7 +88,7 @@ def test_a_search_is_saved_and_repeated(search, run):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["-people"], "not only what they should not"),
+        (["-people"], "only excludes things"),
         (["a dog^0"], "weight"),
         (["a dog", "--folder", "nowhere"], "no photos in the folder"),
         (["a dog", "--saved", "Nothing"], "Nothing"),

@@ -49,7 +49,7 @@ BAD = {
     "chunk.png": (broken_chunk(), "damaged or truncated"),
     "head.png": (encoded(noise(), "PNG")[:20], "damaged|not a readable photo"),
     "long.png": (encoded(Image.new("1", (1, 20_000)), "PNG"), "1 x 20,000 pixels"),
-    "strip.png": (encoded(Image.new("1", (10, 201)), "PNG"), "at most 20 times"),
+    "strip.png": (encoded(Image.new("1", (10, 201)), "PNG"), "at most 20:1"),
     "bomb.png": (encoded(Image.new("1", (12_000, 12_000)), "PNG"), "50 megapixels"),
     "large.png": (encoded(Image.new("1", (8_000, 8_000)), "PNG"), "50 megapixels"),
     "dot.png": (encoded(Image.new("1", (7, 7)), "PNG"), "at least 8"),

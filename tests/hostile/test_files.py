@@ -8,7 +8,7 @@ import pytest
 from tests.hostile.conftest import upload
 
 FILE = {"meta": {"_type": "gradio.FileData"}}
-NOT_YOURS = "This file is not yours"
+NOT_YOURS = "You do not have access to this file"
 
 
 def hidden(text):

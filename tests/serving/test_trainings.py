@@ -1,4 +1,4 @@
-"""Whose a run is, and how much strangers may train."""
+"""Who owns a run, and how much visitors may train."""
 
 import hashlib
 import json

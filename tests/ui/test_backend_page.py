@@ -1,4 +1,4 @@
-"""The page of an app whose answers come from another app, which is the one over the toy data."""
+"""The page of an app whose backend is the app over the toy data."""
 
 import re
 
@@ -88,7 +88,7 @@ def test_tabs_that_are_not_served_say_so(front, visit):
     page = visit(front)
     for title in ("Align", "Sentences", "Hierarchy", "Train"):
         page.get_by_role("tab", name=title, exact=True).click()
-        expect(page.get_by_text(f"{title} is not served by this page")).to_be_visible()
+        expect(page.get_by_text(f"{title} is not available on this page")).to_be_visible()
 
 
 def test_photos_are_passed_on_and_nothing_else(front, apps):

@@ -27,7 +27,7 @@ def tab(checkpoints, monkeypatch):
 def test_sentences_are_lines_each_once():
     assert typed_sentences(TYPED) == ("a red circle", "a blue bar")
     assert typed_sentences(" \n ") == ()
-    with pytest.raises(UserError, match=f"at most {MAX_TYPED}"):
+    with pytest.raises(UserError, match=f"the limit is {MAX_TYPED}"):
         typed_sentences("\n".join(map(str, range(MAX_TYPED + 1))))
 
 

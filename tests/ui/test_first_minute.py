@@ -160,7 +160,7 @@ def test_own_photos_are_searched_while_others_are_encoded(machine, toy_root, tmp
     library = Library(str(folder))
     engine = library.engine("gru", "own-all")
     first = partial_of(engine, DRAWN)
-    assert engine.status.label == "Looking at the photos"
+    assert engine.status.label == "Encoding photos"
     assert (engine.status.done, engine.status.total) == (8, 40)
     numbers = [hit.number for hit in first.search(QUERY, 40)]
     assert sorted(numbers) == list(range(DRAWN))

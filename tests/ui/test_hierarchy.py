@@ -68,7 +68,7 @@ def test_another_model_is_used_if_the_chosen_one_has_no_order(tab, library):
     update = shown(tab, visit("gru", "toy-test"))
     assert re.search(r"By order, over \d+ items", update[tab.here])
     assert "gru has no order, so this is the hierarchy of order." in text(update[tab.note])
-    assert "How far the order of order holds is not known" in text(opened(tab)[tab.note])
+    assert "The order of order has not been calibrated on this data" in text(opened(tab)[tab.note])
     concepts = last(tab, tab.choose, CONCEPTS, update[tab.state])
     assert concepts[tab.note] == ""
 
@@ -76,7 +76,7 @@ def test_another_model_is_used_if_the_chosen_one_has_no_order(tab, library):
 @pytest.mark.parametrize(
     ("limits", "shown_model", "reason"),
     [
-        (None, "limited", "How far the order of order holds is not known"),
+        (None, "limited", "The order of order has not been calibrated on this data"),
         (Limits(-1, -1), "order", ""),
         (Limits(0.2, 0.2), "order", ""),
     ],
@@ -281,7 +281,7 @@ def kept(tab, *texts):
 def test_nodes_are_kept_removed_and_joined(tab):
     state, tray = kept(tab, "a dog", "a cat")
     again = list(callbacks.report_errors(tab.join.note)(tab.join.keep)(PAGE, state, tray))[-1]
-    assert "kept already" in again[tab.join.note]
+    assert "already kept" in again[tab.join.note]
     update = last(tab, tab.join.join, state, tray, "Compose")
     assert "Compose: a dog + a cat" in text(update[tab.join.joined])
     assert "Photos" in text(update[tab.join.joined])
@@ -290,7 +290,7 @@ def test_nodes_are_kept_removed_and_joined(tab):
     one = list(callbacks.report_errors(tab.join.note)(tab.join.join)(PAGE, state, fewer, "Common"))[
         -1
     ]
-    assert "Keep at least two" in one[tab.join.note]
+    assert "keep at least two" in one[tab.join.note]
 
 
 def test_two_uploads_can_be_kept(tab, tmp_path):

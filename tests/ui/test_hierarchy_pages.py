@@ -37,7 +37,7 @@ def crumbs(page):
 def go(page, text):
     page.wait_for_timeout(SETTLED)
     page.locator("#hierarchy-query").locator("input, textarea").fill(text)
-    page.get_by_role("button", name="Go there").click()
+    page.get_by_role("button", name="Go", exact=True).click()
 
 
 def test_a_visitor_goes_down_back_and_returns_by_the_address(visit):

@@ -175,7 +175,7 @@ def test_a_visitor_adds_photos_and_removes_the_index(apps, visit, photos, tmp_pa
         page.locator("#index-status summary").click()
         expect(page.locator("#index-status li")).to_contain_text("damaged.jpg is not a readable")
         button(page, "Remove this index: my-photos").click()
-        expect(page.locator("#indexes")).to_contain_text("Your photos and what you wrote")
+        expect(page.locator("#indexes")).to_contain_text("Your photos, labels and saved")
         button(page, "Keep the index my-photos").click()
         button(page, "Remove this index: my-photos").click()
         button(page, "Remove the index my-photos").click()

@@ -132,7 +132,7 @@ def test_copies_of_a_photo_cost_once(shelf, tmp_path):
 
 
 def test_a_preparation_that_runs_is_shown(gru):
-    status = Status("Looking at the photos")
+    status = Status("Encoding photos")
     pending = Pending(status)
     engines = {"gru": pending}
     gallery = gru.galleries["toy-test"]
@@ -145,7 +145,7 @@ def test_a_preparation_that_runs_is_shown(gru):
 
 
 def test_a_cancelled_preparation_leaves_no_trace(gru):
-    pending = Pending(Status("Looking at the photos"))
+    pending = Pending(Status("Encoding photos"))
     pending.future.set_exception(Cancelled())
     offer = offers.list_offers(gru.models, gru.galleries["toy-test"], {"gru": pending})[0]
     assert offer.state is State.UNMEASURED

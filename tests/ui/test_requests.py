@@ -207,7 +207,7 @@ def test_the_remaining_time_follows_the_pace(monkeypatch):
     status = Status("Looking")
     assert status.seconds_left is None
     now[0] += 30
-    status.begin("Looking at the photos")
+    status.begin("Encoding photos")
     status.report(1, 100)
     assert status.seconds_left is None  # too early
     now[0] += 10

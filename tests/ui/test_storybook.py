@@ -219,7 +219,7 @@ def test_photos_are_browsed_until_they_can_be_searched(few, monkeypatch):
     assert photos[-1] == 4
     assert "6 photos. Type a sentence" in updates[-1][tab.note]
     assert tab.grid not in updates[-1]
-    assert library.engine(*KEY).status.label == "Looking at the photos"
+    assert library.engine(*KEY).status.label == "Encoding photos"
     state = list(tab.show(visit_of(*KEY, "a red ball", k=4), None, ""))[-1][tab.state]
     assert state.photo == state.hits[0].number
 

@@ -222,7 +222,7 @@ def test_a_public_server_trains_only_if_allowed(checkpoints, monkeypatch, tmp_pa
     callbacks = [fn.name for fn in demo.fns.values()]
     assert [name in callbacks for name in ("train", "delete", "compare")] == [allowed] * 3
     config = json.dumps(demo.config, default=str)
-    assert ("Training is off on this public server" in config) != allowed
+    assert ("Training is disabled on this public server" in config) != allowed
 
 
 def test_a_public_server_limits_the_time_of_a_training(monkeypatch):

@@ -17,8 +17,8 @@ def app(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Show the answers of the app that runs there, such as http://host:7860, and load "
-            "no model.",
+            help="Use the app at this URL as the backend, such as http://host:7860, instead of "
+            "loading models.",
         ),
     ] = None,
 ) -> None:

@@ -59,7 +59,7 @@ def export(  # noqa: PLR0913 (a command's parameters are its options)
         else:
             print_table([(f"{file.stat().st_size / 1e6:.2f} MB", str(file)) for file in files])
     else:
-        raise UserError("Name one thing to write: --to FILE for embeddings, or --onnx FOLDER.")
+        raise UserError("Give either --to FILE for embeddings or --onnx FOLDER.")
 
 
 def _write_embeddings(

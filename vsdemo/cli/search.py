@@ -56,7 +56,7 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
     split: Split = "all",
     photos: Annotated[
         list[Path] | None,
-        typer.Option("--photo", help="Photo that the results should be like; repeat it."),
+        typer.Option("--photo", help="Photo that the results should be like; may be repeated."),
     ] = None,
     photo_weight: Annotated[
         float, typer.Option(help="Weight of these photos; a sentence has weight 1.")
@@ -73,7 +73,7 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
         Orientation, typer.Option(help="Only photos of this shape.")
     ] = Orientation.ANY,
     megapixels: Annotated[float, typer.Option(help="Only photos of at least this size.")] = 0,
-    order: Annotated[PhotoOrder, typer.Option(help="Which photos come first.")] = PhotoOrder.FIT,
+    order: Annotated[PhotoOrder, typer.Option(help="Sort order of the photos.")] = PhotoOrder.FIT,
     start: Annotated[int, typer.Option(min=0, help="Results to skip, for the next page.")] = 0,
     target: Annotated[
         Path | None,
@@ -87,8 +87,8 @@ def search(  # noqa: PLR0913 (a command's parameters are its options)
         str,
         typer.Option(
             metavar="ADDRESS",
-            help="Ask the app that runs there, such as http://127.0.0.1:7860, for its own model "
-            "and gallery of these names, which is quicker.",
+            help="URL of a running app to search with, such as http://127.0.0.1:7860; it must have "
+            "a model and a gallery of these names. This is faster, as no model is loaded.",
         ),
     ] = "",
     fallback: Annotated[
@@ -284,7 +284,7 @@ def embed(
     from vsdemo.serving import answers
 
     if len({is_photo(item) for item in items}) > 1:
-        raise UserError("Name either sentences or photo files, not both.")
+        raise UserError("Give either sentences or photo files, not both.")
     if is_photo(items[0]):
         photos = [open_photo(item) for item in items]
         answer = answers.embed_photos(Reader(checkpoint), photos)
@@ -325,7 +325,7 @@ def describe(  # noqa: PLR0913 (a command's parameters are its options)
     from vsdemo.serving import answers
 
     if gallery is None and split != "all":
-        raise UserError("--split is a part of --gallery; name that too.")
+        raise UserError("--split needs --gallery.")
     count, image = check_k(k), open_photo(photo)
     reader = Reader(checkpoint) if gallery is None else load_engine(checkpoint, gallery, split)
     answer = answers.describe(reader, image, count, name=str(photo), texts=texts or ())

@@ -56,7 +56,7 @@ def _check_size(width: int, height: int, name: str, kind: str | None) -> None:
     if short < MIN_SIDE or long > MAX_ASPECT * short:
         raise UserError(
             f"{name} has {width:,} x {height:,} pixels; its short side must have at least "
-            f"{MIN_SIDE} and its long side at most {MAX_ASPECT} times as many."
+            f"{MIN_SIDE} pixels, and its aspect ratio may be at most {MAX_ASPECT}:1."
         )
 
 

@@ -140,15 +140,20 @@ class Task(Protocol):
         """
         return None
 
-    def table(self, results: Mapping[str, Result]) -> str:
-        """Return results by split or model as a Markdown table."""
-        flat = {label: flatten(result, separator=" ") for label, result in results.items()}
+    def table(self, results: Mapping[str, Result], *, label: str = "split") -> str:
+        """Return results as a Markdown table.
+
+        Args:
+            results: Results by split or model.
+            label: Heading of the first column.
+        """
+        flat = {row: flatten(result, separator=" ") for row, result in results.items()}
         names = list(dict.fromkeys(name for metrics in flat.values() for name in metrics))
         rows = [
-            [label, *(f"{metrics[name]:.1f}" if name in metrics else "" for name in names)]
-            for label, metrics in flat.items()
+            [row, *(f"{metrics[name]:.1f}" if name in metrics else "" for name in names)]
+            for row, metrics in flat.items()
         ]
-        return markdown.table(["split", *names], rows)
+        return markdown.table([label, *names], rows)
 
 
 class PairedTask(Task, Protocol):

@@ -41,7 +41,7 @@ class TextEmbeddings:
         self.score = model.score
         self._embeddings = model.encode_text(sentences)
         if self._embeddings.x.isnan().any():
-            raise UserError("Some embeddings are not numbers; the model's weights are damaged.")
+            raise UserError("Some embeddings are NaN; the model's weights are damaged.")
         self._unknown = {s.text for s in sentences if not encoder.unknown(s)[0]}
 
     def of(self, texts: Sequence[str]) -> Embeddings:

@@ -69,7 +69,7 @@ def check(to: Path, score: Score) -> None:
             embeddings.
     """
     if to.suffix.lower() not in FORMATS:
-        raise UserError(f"{to} does not end like a file of embeddings; use .parquet or .npy.")
+        raise UserError(f"{to} has an unsupported extension; use .parquet or .npy.")
     if score.can_align and not FORMATS[to.suffix.lower()].holds_sets:
         raise UserError(
             f"This model has several vectors for a photo or caption, which a {to.suffix} file "

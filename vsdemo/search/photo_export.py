@@ -202,7 +202,7 @@ def _link(photo: Path, link: Path, target: Path) -> None:
             if error.errno not in NO_LINKS:
                 raise
     raise UserError(
-        f"The disk of {target} takes no links to these photos; export a .zip file instead."
+        f"The disk of {target} cannot hold links to these photos; export a .zip file instead."
     )
 
 

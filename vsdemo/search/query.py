@@ -81,7 +81,7 @@ class Query:
         if len(self.terms) > MAX_TERMS:
             raise UserError(f"A query has at most {MAX_TERMS} parts, not {len(self.terms)}.")
         if self.terms and all(term.weight < 0 for term in self.terms):
-            raise UserError("Say what the photos should show too, not only what they should not.")
+            raise UserError("The query only excludes things; also say what the photos should show.")
 
     @property
     def is_empty(self) -> bool:

@@ -119,7 +119,7 @@ class Gate:
         scope[VISITOR] = token or scope[ADDRESS]
         if path.startswith(CLOSED):
             raise RequestError(
-                "This is not offered.", code="not_found", status=HTTPStatus.NOT_FOUND
+                "This address is not available.", code="not_found", status=HTTPStatus.NOT_FOUND
             )
         if path.startswith(FILE) and self._uploads.is_foreign(unquote(path[len(FILE) :]), token):
             raise foreign_file()
@@ -130,7 +130,7 @@ class Gate:
             return
         if self.is_closing:
             raise RequestError(
-                "The server restarts; try again in a minute.",
+                "The server is restarting; try again in a minute.",
                 code="restarting",
                 status=HTTPStatus.SERVICE_UNAVAILABLE,
                 retry_after=30,
@@ -158,7 +158,7 @@ class Gate:
         length = Headers(scope=scope).get("content-length")
         if length is None:
             raise RequestError(
-                "An upload says its length first (Content-Length).",
+                "An upload needs a Content-Length header.",
                 code="length_required",
                 status=HTTPStatus.LENGTH_REQUIRED,
             )
@@ -354,7 +354,7 @@ def too_many(wait: float) -> RequestError:
     """Return the refusal of a request of a visitor who has sent too many."""
     seconds = max(1, ceil(wait))
     return RequestError(
-        f"There are too many requests just now; try again in {seconds} s.",
+        f"Too many requests; try again in {seconds} s.",
         code="too_many_requests",
         status=HTTPStatus.TOO_MANY_REQUESTS,
         retry_after=seconds,
@@ -364,7 +364,7 @@ def too_many(wait: float) -> RequestError:
 def foreign_file() -> RequestError:
     """Return the refusal of a request that names the file of another visitor."""
     return RequestError(
-        "This file is not yours; upload it yourself.",
+        "You do not have access to this file; upload your own copy.",
         code="not_uploaded",
         status=HTTPStatus.FORBIDDEN,
     )

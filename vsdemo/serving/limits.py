@@ -25,7 +25,7 @@ class Limits(BaseModel):
     ] = 60
     upload_files: Annotated[int, Field(ge=1, description="Files of an upload")] = 4
     upload_disk_mb: Annotated[
-        int, Field(ge=1, description="MB of all uploads; the longest unused are deleted")
+        int, Field(ge=1, description="MB of all uploads; the least recently used are deleted")
     ] = 2_000
     upload_day_mb: Annotated[
         int, Field(ge=1, description="MB that an address uploads in a day")
@@ -41,7 +41,8 @@ class Limits(BaseModel):
     visitor_queue: Annotated[int, Field(ge=1, description="Requests of a visitor that wait")] = 16
     address_queue: Annotated[int, Field(ge=1, description="Requests of an address that wait")] = 32
     sessions: Annotated[
-        int, Field(ge=1, description="Pages whose state is kept; the longest unused are released")
+        int,
+        Field(ge=1, description="Pages whose state is kept; the least recently used are released"),
     ] = 500
     session_minutes: Annotated[
         float,

@@ -72,7 +72,7 @@ class UploadFolder:
 
         Args:
             seconds: Age of files to delete.
-            max_bytes: Bytes to keep; above that, the longest unused are deleted too.
+            max_bytes: Bytes to keep; above that, the least recently used are deleted too.
 
         Returns:
             How many files were deleted.

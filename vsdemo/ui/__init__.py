@@ -131,7 +131,9 @@ def launch(
     prepare_home()
     if backend := backend or running_app.chosen():
         if gallery:
-            raise UserError("--gallery belongs to the app that answers; start that one with it.")
+            raise UserError(
+                "--gallery cannot be used with --backend; pass it to the backend app instead."
+            )
         return _serve(port, *_backend_page(backend), {"mcp_server": False, **options})
     wanted = prepare.downloads()
     library = Library(gallery or prepare.gallery())

@@ -125,8 +125,8 @@ def test_another_file_than_the_hub_states_is_deleted(served, name, is_one_senten
 @pytest.mark.parametrize(
     ("listing", "message"),
     [
-        (b"<html>", "not what the Hugging Face Hub should send"),
-        (b'{"error": "Repository not found"}', "not what the Hugging Face Hub should send"),
+        (b"<html>", "The Hugging Face Hub sent an unexpected answer"),
+        (b'{"error": "Repository not found"}', "The Hugging Face Hub sent an unexpected answer"),
         (b"[]", "has no open_clip_config.json"),
     ],
 )

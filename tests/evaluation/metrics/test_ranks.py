@@ -41,7 +41,7 @@ def test_equal_scores_rank_at_chance():
 def test_scores_that_are_not_numbers_are_a_user_error():
     scores = torch.eye(3)
     scores[1, 1] = torch.nan
-    with pytest.raises(UserError, match="not numbers"):
+    with pytest.raises(UserError, match="are NaN"):
         best_ranks(scores, torch.eye(3).bool())
 
 

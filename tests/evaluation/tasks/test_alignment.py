@@ -235,7 +235,7 @@ def test_other_data_and_damaged_weights_are_user_errors(marked):
     model = parts_model(single_words, lambda s: torch.full((len(s.tree.words), 1), torch.nan))
     with pytest.raises(UserError, match="needs Flickr8k or Storybook"):
         alignment.Alignment().evaluate(model, PhotoData(split, features, torch.zeros(4, 1, 4)))
-    with pytest.raises(UserError, match="Some scores are not numbers"):
+    with pytest.raises(UserError, match="Some scores are NaN"):
         alignment.Alignment().evaluate(
             model, PhotoData(marked, torch.ones(2, 1, 1), torch.ones(2, 1, 4))
         )

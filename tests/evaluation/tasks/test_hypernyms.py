@@ -195,7 +195,7 @@ def test_unsuitable_models_and_data_are_user_errors(few, large):
         hypernyms.Hypernyms().evaluate(model, ConceptData("test", f"{few}.gone"))
     with torch.no_grad():
         model.text.table.weight[3] = torch.nan
-    with pytest.raises(UserError, match="not numbers; the model's weights are damaged"):
+    with pytest.raises(UserError, match="are NaN; the model's weights are damaged"):
         hypernyms.Hypernyms().evaluate(model, ConceptData("test", few))
 
 

@@ -191,7 +191,7 @@ def test_sentences_of_unknown_words_are_counted(word_model):
 
 def test_damaged_weights_are_a_user_error(word_model):
     word_model.encode_text = lambda s: Embeddings(torch.full((len(s), 2), torch.nan))
-    with pytest.raises(UserError, match="not numbers"):
+    with pytest.raises(UserError, match="are NaN"):
         TextEmbeddings(word_model, ["a dog"])
 
 

@@ -51,9 +51,7 @@ def test_a_folder_without_embeddings(tmp_path, fails):
 
 def test_damaged_files_of_a_folder(embeddings, fails):
     shutil.copy(embeddings / "img_emb" / "img_emb_0.npy", extra := embeddings / "img_emb" / "2.npy")
-    fails(
-        "900 of 600 embeddings; a file is missing or there twice", lambda: search(str(embeddings))
-    )
+    fails("900 of 600 embeddings; a file is missing or duplicated", lambda: search(str(embeddings)))
     extra.unlink()
     (last := embeddings / "img_emb" / "img_emb_1.npy").rename(kept := embeddings / "kept")
     fails("300 of 600 embeddings", lambda: search(str(embeddings)))

@@ -133,6 +133,8 @@ def _listing(repository: str) -> dict[str, dict[str, Any]]:
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, UserError):
             raise
-        raise UserError(f"{url} is not what the Hugging Face Hub should send.") from None
+        raise UserError(
+            f"The Hugging Face Hub sent an unexpected answer for {url}; try again later."
+        ) from None
     finally:
         file.unlink(missing_ok=True)

@@ -63,7 +63,9 @@ def read_lines(path: Path) -> list[str]:
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
-        raise UserError(f"{path} is missing; put it beside the other files of its kind.") from None
+        raise UserError(
+            f"{path} is missing; put it into the folder of this data set's other files."
+        ) from None
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -36,7 +36,7 @@ def best_ranks(scores: Tensor, relevant: Tensor) -> Tensor:
 
 def _best_ranks(scores: Tensor, relevant: Tensor) -> Tensor:
     if scores.isnan().any():
-        raise UserError("Some scores are not numbers; the model's weights are damaged.")
+        raise UserError("Some scores are NaN; the model's weights are damaged.")
     best = scores.masked_fill(~relevant, -torch.inf).amax(1, keepdim=True)  # (Q, 1)
     higher = ((scores > best) & ~relevant).sum(1)
     tied = ((scores == best) & ~relevant).sum(1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -193,11 +194,11 @@ class Page:
 
     def retrieval(self, keys: Sequence[str]) -> str:
         """Return the table of retrieval, on test where figures are grouped by split."""
-        return self._table_by(Retrieval().table, keys)
+        return self._table_by(partial(Retrieval().table, label="model"), keys)
 
     def hypernyms(self, keys: Sequence[str]) -> str:
         """Return the table of hypernyms, on test."""
-        return self._table_by(Hypernyms().table, keys)
+        return self._table_by(partial(Hypernyms().table, label="model"), keys)
 
     def sts(self, keys: Sequence[str]) -> str:
         """Return the table of sentence similarity, next to the paper's figures."""

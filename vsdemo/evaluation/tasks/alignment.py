@@ -221,7 +221,7 @@ def _align(
     images = model.encode_image(features[photos])[of_caption]
     aligned: Tensor = model.score.align_pairs(texts.to(model.device), images.to(model.device))
     if aligned.isnan().any():
-        raise UserError("Some scores are not numbers; the model's weights are damaged.")
+        raise UserError("Some scores are NaN; the model's weights are damaged.")
     return aligned.cpu()[of_phrase]
 
 

@@ -41,7 +41,7 @@ def embed_concepts(model: DualEncoder, split: Split) -> Embeddings:
     """Return the embeddings of all concepts, (C, D)."""
     embeddings = model.encode_text([Sentence(name) for name in split.taxonomy.names])
     if embeddings.x.isnan().any():
-        raise UserError("Some embeddings are not numbers; the model's weights are damaged.")
+        raise UserError("Some embeddings are NaN; the model's weights are damaged.")
     return embeddings
 
 
@@ -147,14 +147,14 @@ class Hypernyms(Task):
             }
         return result
 
-    def table(self, results: Mapping[str, Result]) -> str:
+    def table(self, results: Mapping[str, Result], *, label: str = "split") -> str:
         """Return accuracies next to their baseline, a row for each split and protocol."""
         rows = []
         for split, protocols in results.items():
             for protocol in (*hypernyms.PROTOCOLS, hypernyms.WHOLE):
                 if protocol in protocols:
                     rows.append([split, protocol, *_cells(protocols[protocol])])
-        header = ["split", "protocol", "accuracy", "direction", "transitive", "oracle", "seen"]
+        header = [label, "protocol", "accuracy", "direction", "transitive", "oracle", "seen"]
         return markdown.table(header, rows)
 
 

@@ -159,7 +159,7 @@ class Inference(Task):
             result[name] = {**with_intervals(accuracy), **sizes}
         return result
 
-    def table(self, results: Mapping[str, Result]) -> str:
+    def table(self, results: Mapping[str, Result], *, label: str = "split") -> str:
         """Return accuracies next to their baselines, a row for each split and set."""
         rows = []
         for split, sets in results.items():
@@ -169,5 +169,5 @@ class Inference(Task):
                 accuracy = f"**{metrics['accuracy']:.1f}** ({low:.1f}-{high:.1f})"
                 baselines = [f"{value:.1f}" for value in metrics["baselines"].values()]
                 rows.append([f"{split}, {name}", f"{metrics['n']:,}", accuracy, *baselines])
-        header = ["split", "pairs", "accuracy", "majority", "cosine", "overlap"]
+        header = [label, "pairs", "accuracy", "majority", "cosine", "overlap"]
         return markdown.table(header, rows)

@@ -79,11 +79,11 @@ class Retrieval(PairedTask):
             f"{result['n_captions']:,} sentences",
         )
 
-    def table(self, results: Mapping[str, Result]) -> str:
+    def table(self, results: Mapping[str, Result], *, label: str = "split") -> str:
         """Return recalls and ranks with intervals, a row for each split or model."""
         way = ["R@1", "R@5", "R@10", "med r", "mean r"]
-        header = ["split", "i2t R@1", *way[1:], "t2i R@1", *way[1:], "rsum"]
-        return markdown.table(header, [_row(label, result) for label, result in results.items()])
+        header = [label, "i2t R@1", *way[1:], "t2i R@1", *way[1:], "rsum"]
+        return markdown.table(header, [_row(row, result) for row, result in results.items()])
 
 
 def _evaluate_folds(model: DualEncoder, data: PhotoData) -> Result:

@@ -56,7 +56,7 @@ def load(
         examples = store.read_examples(numbers)
         kept = [example.scene for example in examples if may_train(example.scene)]
         if not kept:
-            raise UserError("None of these scenes may train: all are held out.")
+            raise UserError("None of these scenes can be used for training: all are held out.")
         captions = [captions_of(scene) for scene in tqdm(kept, desc="writing captions")]
         with atomic(tokens) as path, path.open("wb") as file:
             np.save(file, np.stack([tokenize(c).numpy().astype(np.uint16) for c in captions]))

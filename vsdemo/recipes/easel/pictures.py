@@ -73,7 +73,7 @@ def load(folder: Path, numbers: Sequence[int], keep: Callable[[Scene], bool]) ->
         scenes = [example.scene for example in store.read_examples(numbers)]
         kept = [scene.number for scene in scenes if keep(scene)]
         if not kept:
-            raise UserError("None of these scenes may train: all are held out.")
+            raise UserError("None of these scenes can be used for training: all are held out.")
         drawn = [generate_picture(number) for number in tqdm(kept, desc="reading labels")]
         with atomic(labelled) as path, path.open("wb") as file:
             np.savez(file, **asdict(labels.of_pictures(drawn)))

@@ -59,7 +59,7 @@ class FolderStore:
         if count != self.about.photos:
             raise UserError(
                 f"{folder} has {count:,} of {self.about.photos:,} embeddings; a file is missing or "
-                "there twice, so merge them again."
+                "duplicated, so merge them again."
             )
 
     def _map(self, path: Path) -> Tensor:

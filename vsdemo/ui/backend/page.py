@@ -30,12 +30,12 @@ from vsdemo.ui.layout import page_title
 from vsdemo.ui.tabs import FIRST_K, Tab
 
 PATIENCE = 75.0  # seconds for an answer; after 60 the other app says that it is preparing
-ASKING = "Asking the app that answers"
+ASKING = "Waiting for the backend app"
 BEST_MODEL, FIRST_GALLERY = ("Best for the gallery", ""), ("First gallery", "")
 SENTENCES = 10
 SEARCH, DESCRIBE = "search", "describe"  # keys of the tabs that are served
-LOST = "The app that answers cannot be reached, or takes too long; try again in a minute."
-NOT_SERVED = "{title} is not served by this page, whose answers come from another app."
+LOST = "The backend app cannot be reached or is too slow; try again in a minute."
+NOT_SERVED = "{title} is not available on this page, which uses another app as its backend."
 log = logging.getLogger(__name__)
 
 

@@ -62,8 +62,8 @@ class Bar:
             number=f"{value:.{scale.decimals}f}",
             unit=unit,
             meaning=(
-                f"{meaning} The bar is empty at {empty}, which 9 of 10 unrelated pairs do not "
-                f"reach, and full at {full}, what the best pairs score."
+                f"{meaning} The bar is empty at {empty} (9 of 10 unrelated pairs score lower) and "
+                f"full at {full} (the score of the best pairs)."
             ),
         )
 

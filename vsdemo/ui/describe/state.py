@@ -85,5 +85,5 @@ def typed_sentences(text: str) -> tuple[str, ...]:
     """
     lines = tuple(dict.fromkeys(filter(None, map(str.strip, text.splitlines()))))
     if len(lines) > MAX_TYPED:
-        raise UserError(f"These are {len(lines):,} sentences; write at most {MAX_TYPED}.")
+        raise UserError(f"There are {len(lines):,} sentences; the limit is {MAX_TYPED}.")
     return lines

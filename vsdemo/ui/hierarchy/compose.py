@@ -66,7 +66,7 @@ class JoinPanel:
             return
         nodes, node = _nodes(state, kept), state.node
         if any(torch.equal(other.embedding, node.embedding) for other in nodes):
-            raise UserError("This item is kept already; go to another one first.")
+            raise UserError("This item is already kept; go to another one first.")
         if len(nodes) == MAX_KEPT:
             raise UserError(f"At most {MAX_KEPT} items can be kept; remove one first.")
         yield self._show((state.key, (*nodes, node)))
@@ -109,7 +109,7 @@ class JoinPanel:
         """Show the items nearest to the join of the kept ones."""
         nodes = _nodes(state, kept) if state else ()
         if state is None or len(nodes) < 2:
-            raise UserError("Keep at least two items with the button “Keep” first.")
+            raise UserError("First keep at least two items with the button “Keep”.")
         gallery = yield from callbacks.wait_for(self.note, self.hierarchies.get(state.key))
         items = JOINS[name](gallery.hierarchy, nodes, PER_KIND)
         title = f"{name}: {' + '.join(view.spoken(node.text) for node in nodes)}"

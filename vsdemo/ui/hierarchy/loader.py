@@ -227,7 +227,7 @@ def _reason(order: Order | None, chosen: str) -> str:
     """Return why the hierarchy of a model is not shown."""
     if order is None or order.reversed:
         return f"{chosen} has no order"
-    return f"How far the order of {chosen} holds is not known"
+    return f"The order of {chosen} has not been calibrated on this data"
 
 
 def _load_concepts() -> HierarchyGallery:

@@ -82,8 +82,8 @@ def source(gallery: HierarchyGallery) -> str:
         return text
     limits = hierarchy.limits
     return (
-        f"{text} What is listed violates the order by at most {limits.texts:.3f}, above photos by "
-        f"at most {limits.photos:.3f}; both were chosen on dev."
+        f"{text} Listed items violate the order by at most {limits.texts:.3f}, or "
+        f"{limits.photos:.3f} above photos; both limits were chosen on dev."
     )
 
 
@@ -95,7 +95,9 @@ def caution(gallery: HierarchyGallery) -> str:
     if _is_guess(gallery.hierarchy):
         sentences.append(f"{name} was not trained for an order, so expect mistakes.")
     elif gallery.has_photos and not gallery.hierarchy.has_limits:
-        sentences.append(f"How far the order of {name} holds is not known, so expect mistakes.")
+        sentences.append(
+            f"The order of {name} has not been calibrated on this data, so expect mistakes."
+        )
     return " ".join(sentences)
 
 

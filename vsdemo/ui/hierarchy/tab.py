@@ -51,8 +51,10 @@ class HierarchyTab:
         self.hierarchies = Hierarchies(self.library)
         gr.HTML(html.about(ABOUT))
         with gr.Row(elem_classes="query-row"):
-            self.query = one_line("Where to go", "A word or a sentence", elem_id="hierarchy-query")
-            self.go = gr.Button("Go there", variant="primary", scale=0, elem_id="hierarchy-go")
+            self.query = one_line(
+                "Starting point", "A word or a sentence", elem_id="hierarchy-query"
+            )
+            self.go = gr.Button("Go", variant="primary", scale=0, elem_id="hierarchy-go")
         with gr.Row(elem_classes="pick hierarchy-options"):
             self.scope = gr.Radio(
                 [GALLERY, CONCEPTS],

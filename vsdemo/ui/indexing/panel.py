@@ -19,8 +19,8 @@ from vsdemo.ui.indexing.indexes import Indexing, known_indexes
 
 TICK = 1  # seconds between two updates of the progress
 ABOUT = (
-    "Choose a folder of photos. They are read once, so that every search is quick, and never "
-    "changed, moved or copied."
+    "Choose a folder of photos. They are read once, so that every search is quick. Indexing never "
+    "changes, moves or copies them."
 )
 
 

@@ -205,7 +205,7 @@ def group_offers(offers: Sequence[ModelOffer], gallery: Gallery) -> list[OfferGr
         ),
         OfferGroup(
             "Not available",
-            "The reason stands with each one.",
+            "The reason is shown for each model.",
             _best_first(o for o in offers if not o.can_be_chosen),
             fits=False,
         ),
@@ -242,10 +242,10 @@ def _group_of_kind(
     """Return the models that were trained on photos, or on drawings."""
     kind = "drawings" if of_drawings else "photos"
     if of_drawings == for_drawings:
-        description = f"Trained on other {kind}; words that are rare there are guessed."
+        description = f"Trained on other {kind}; less reliable for words that are rare in them."
     else:
         gallery_kind = "drawings" if for_drawings else "photos"
-        description = f"Trained on {kind} only: on {gallery_kind} they mostly guess."
+        description = f"Trained on {kind} only; unreliable on {gallery_kind}."
     return OfferGroup(
         f"For {kind}",
         description,
@@ -280,7 +280,7 @@ def _describe(key: str, folder: Path) -> ModelOffer:
     """Return what a model is. Raises UserError if its configuration is damaged."""
     spec = checkpoint.read_spec(folder)
     model = models.get(spec.members[0].model if spec.members else spec.model)
-    together = f"{len(spec.members)} networks together: " if spec.members else ""
+    together = f"ensemble of {len(spec.members)} networks: " if spec.members else ""
     crops = CROPS[spec.config.crops]
     return ModelOffer(
         key=key,
@@ -301,8 +301,8 @@ def _network_label(spec: Spec) -> str:
     crops = CROPS[spec.config.crops]
     name = spec.config.backbone.rpartition("/")[2]
     if crops.vectors > 1:
-        return f"{name}, {crops.vectors} places a photo"
-    return f"{name}, {crops.views} views a photo" if crops.views > 1 else name
+        return f"{name}, {crops.vectors} regions per photo"
+    return f"{name}, {crops.views} views per photo" if crops.views > 1 else name
 
 
 def _quality(spec: Spec, folder: Path) -> Quality | None:

@@ -48,7 +48,7 @@ class FilterPanel:
                 self.orientation = gr.Dropdown(
                     ORIENTATIONS, value=Orientation.ANY, label="Shape", min_width=120
                 )
-                self.megapixels = gr.Dropdown(SIZES, value=0, label="At least", min_width=120)
+                self.megapixels = gr.Dropdown(SIZES, value=0, label="Minimum size", min_width=120)
                 self.order = gr.Dropdown(ORDERS, value=PhotoOrder.FIT, label="Order", min_width=120)
             with gr.Row(elem_classes="conditions"):
                 self.copies = gr.Checkbox(label="Only one of several nearly identical photos")
@@ -136,7 +136,7 @@ def _to_date(text: str | None) -> date | None:
     try:
         return date.fromisoformat(text.strip())
     except ValueError:
-        raise UserError(f"{text.strip()[:40]!r} is not a day; write it like 2024-05-31.") from None
+        raise UserError(f"{text.strip()[:40]!r} is not a date; write it like 2024-05-31.") from None
 
 
 def _day(label: str, name: str) -> gr.Textbox:

@@ -39,7 +39,7 @@ class OwnPanel:
             self.note = note_html()
             with gr.Row(elem_classes="conditions"):
                 self.saved = gr.Dropdown([], value=None, label="Saved searches", min_width=160)
-                self.delete = chip("Delete it")
+                self.delete = chip("Delete this search")
                 self.name = gr.Textbox(
                     label="Name of this search", max_lines=1, min_width=160, elem_id="search-name"
                 )
@@ -47,7 +47,7 @@ class OwnPanel:
             with gr.Row(elem_classes="conditions"):
                 self.label = gr.Dropdown([], value=None, label="Labels", min_width=160)
                 self.find = chip("Find more")
-                self.unsure = chip("Show doubtful photos")
+                self.unsure = chip("Show uncertain photos")
                 self.write = chip("Write to XMP sidecars")
                 self.remove = chip("Delete label")
 

@@ -17,7 +17,7 @@ from vsdemo.ui.sentences.state import Row
 
 COSINE = (
     "Cosine of the angle between both embeddings, or its mean over their parts; 1 is the same "
-    "direction. Scales differ between models: compare rows of one model, not of several."
+    "direction. Scales differ between models, so do not compare the values of different models."
 )
 ORDER_FIT = "1 minus the order violation; 1 means that no dimension is violated."
 CLEAR = 0.01  # least difference of two violations that the bars can show

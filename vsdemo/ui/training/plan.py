@@ -70,7 +70,7 @@ class PlanPanel:
             "Settings and requirements", open=False, elem_classes="settings"
         ) as self.more:
             self.checks = gr.HTML("", elem_id="checks")
-            self.board = gr.Checkbox(label="Write for TensorBoard too", visible=has_tensorboard)
+            self.board = gr.Checkbox(label="Also log to TensorBoard", visible=has_tensorboard)
             self.form = form.form_widget("settings", form.form(config))
         self.changed = gr.State(())  # settings that differ from the defaults of preset and data
 

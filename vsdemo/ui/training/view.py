@@ -25,10 +25,10 @@ def checks(results: Sequence[Check]) -> Markup:
 def closed(command: str) -> Markup:
     """Return what the tab shows where training is off."""
     if is_zero_gpu():
-        why = "Training is off on this Space, as it takes longer than a GPU is lent here."
+        why = "Training is disabled on this Space: its GPU calls are too short for it."
         remedy = ""
     else:
-        why = "Training is off on this public server."
+        why = "Training is disabled on this public server."
         remedy = " The owner of this server can allow it with `VSDEMO_ALLOW_TRAINING=1`."
     return html.message(
         f"{why} To train on your own machine, run "
