@@ -204,7 +204,7 @@ def test_invalid_items_and_embeddings_raise():
     with pytest.raises(UserError, match="at least two items"):
         hierarchy_of(TREE[:1])
     for bad in (float("nan"), float("inf")):
-        with pytest.raises(UserError, match="are NaN"):
+        with pytest.raises(UserError, match="are NaN or infinite"):
             hierarchy_of([*TREE, (PHOTO, "x", (bad, 0, 0, 0, 0))])
 
 

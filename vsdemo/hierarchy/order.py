@@ -121,7 +121,7 @@ class Hierarchy:
         if len(items) < 2:
             raise UserError("A hierarchy needs at least two items; choose a larger gallery.")
         if not torch.isfinite(x).all():
-            raise UserError("Some embeddings are NaN; the model's weights are damaged.")
+            raise UserError("Some embeddings are NaN or infinite; the model's weights are damaged.")
         self.items = tuple(items)
         self.x = x.float().cpu()
         self.order = order
