@@ -233,7 +233,7 @@ def test_a_checkpoint_aligns_words_with_the_things_of_a_drawing(whole, fake_pars
 
 def test_the_card_says_that_there_are_scenes_beside_those_of_train(whole):
     card = cards.card("vse", checkpoint.read_spec(whole), {}, whole / "events.jsonl")
-    assert "It also learned from 2 drawn scenes" in card
+    assert "It also learned from 2 more drawn scenes" in card
 
 
 def test_a_stopped_training_resumes_to_the_same_weights(tmp_path, whole):
