@@ -11,6 +11,14 @@ import typer
 def train_pocket(
     out: Annotated[Path, typer.Option(help="Output folder; an interrupted training resumes.")],
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the photos.")] = 48,
+    reuse: Annotated[
+        int,
+        typer.Option(min=1, help="How often the same crops are seen; 1 teaches most, but is slow."),
+    ] = 3,
+    learning_rate: Annotated[float, typer.Option(min=0.0, help="At its highest.")] = 0.003,
+    start: Annotated[
+        Path | None, typer.Option(help="Folder of a Pocket to start from, instead of anew.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of weights, crops and captions.")] = 0,
 ) -> None:
     """Train the small image network Pocket again.
@@ -20,7 +28,14 @@ def train_pocket(
     """
     from vsdemo.recipes.pocket.train import Settings, train
 
-    if train(out, Settings(epochs=epochs, seed=seed)) == "stopped":
+    settings = Settings(
+        epochs=epochs,
+        reuse=reuse,
+        learning_rate=learning_rate,
+        start=str(start) if start else None,
+        seed=seed,
+    )
+    if train(out, settings) == "stopped":
         print("\nTraining stopped; run the same command to resume.")
     else:
         print(f"\nThe network is in {out}.")

@@ -1,4 +1,4 @@
-"""Batches of crops, with the teacher's view of them and captions."""
+"""Batches of crops, some of them mixed, with captions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -13,11 +14,12 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.recipes.pocket import crops
 from vsdemo.recipes.pocket.photos import PocketPhotos
 
-STAGES = ((0.0, 96), (0.25, 128), (0.65, 160), (0.9, 192))  # fraction of the steps, crop's side
-STRIDE = 32  # pixels per cell of the map
-DRAWINGS = 4000  # in an epoch, different ones each time
+DRAWINGS = 2000  # in an epoch, different ones in each set of crops
+MIXED = 0.5  # share of the crops of a batch that are blended with another one
+DESCRIBED_AREA = 0.4  # smallest fraction of a photo of which its captions are likely to be true
 NEGATIVES = 192  # captions of other photos in a batch
 SIDES = {"left", "right"}  # a caption with one of these words is not true of a mirrored photo
+SAMPLE = 20  # batches of which the teacher's directions are computed
 
 
 @dataclass(frozen=True)
@@ -25,15 +27,15 @@ class Batch:
     """Crops and captions.
 
     Attributes:
+        name: Of its crops; batches with the same one have the same crops.
         pixels: Crops (B, 3, s, s) from 0 to 1.
-        target: The teacher's components (B, K, s / 32, s / 32).
         described: Which crops have a caption, (B,).
         captions: A caption of each described crop, then NEGATIVES captions.
         owner: The number of each caption's photo, (C,).
     """
 
+    name: str
     pixels: Tensor
-    target: Tensor
     described: Tensor
     captions: list[Sentence]
     owner: Tensor
@@ -49,9 +51,9 @@ class Batches:
     Args:
         photos: Captions, and the sources of the photos.
         pixels: The pixels of each photo, (3, h, w), uint8.
-        maps: The teacher's maps, (P, K, h, w).
         size: Crops in a batch.
-        epochs: Epochs of the training.
+        side: Pixels of a side of a crop.
+        sets: Sets of crops, which the epochs take in turn.
         seed: The seed.
     """
 
@@ -59,22 +61,26 @@ class Batches:
         self,
         photos: PocketPhotos,
         pixels: Sequence[Tensor],
-        maps: Tensor,
         *,
         size: int,
-        epochs: int,
+        side: int,
+        sets: int,
         seed: int,
     ) -> None:
-        self.photos, self.pixels, self.maps = photos, pixels, maps
+        self.photos, self.pixels, self.side = photos, pixels, side
         self.drawings = min(DRAWINGS, len(pixels) - photos.photographs)
-        self.seed, self.min_area = seed, photos.min_area
+        self.seed, self.sets, self.min_area = seed, sets, photos.min_area
         self.captions_of: list[list[str]] = [[] for _ in pixels]
         for text, photo in zip(photos.captions, photos.photo_of, strict=True):
             self.captions_of[photo].append(text)
         length = photos.photographs + self.drawings
         self.size = min(size, length)
         self.steps_per_epoch = length // self.size
-        self.total = epochs * self.steps_per_epoch
+
+    def sample(self) -> Iterator[Tensor]:
+        """Yield the pixels of the first batches."""
+        for step in range(min(SAMPLE, self.steps_per_epoch)):
+            yield self.make(step).pixels
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
         """Yield the batches of an epoch from number `start` on, each made ahead of its use."""
@@ -90,50 +96,61 @@ class Batches:
 
     def make(self, step: int) -> Batch:
         """Return the batch of a step."""
-        generator = torch.Generator().manual_seed(self.seed * 7_000_003 + step)
-        photos = self._photos(step)
-        pixels, target = self._crop(photos, self._side(step), generator)
-        draws = torch.rand(len(photos), generator=generator).tolist()
+        photos, name, pixels, mirrored, areas = self._crops(step)
+        draw = torch.Generator().manual_seed(self.seed * 7_000_003 + step)
+        draws = torch.rand(len(photos), generator=draw).tolist()
+        mixed = int(MIXED * len(photos))
         texts = []
-        for photo, draw in zip(photos.tolist(), draws, strict=True):
+        for place, photo in enumerate(photos.tolist()):
             options = self.captions_of[photo]
-            texts.append(options[int(draw * len(options))] if options else "")
-        sided = torch.tensor([bool(SIDES & set(text.lower().split())) for text in texts])
-        mirrored = (torch.rand(len(photos), generator=generator) < 0.5) & ~sided
-        pixels[mirrored] = pixels[mirrored].flip(-1)
-        target[mirrored] = target[mirrored].flip(-1)
+            text = options[int(draws[place] * len(options))] if options else ""
+            is_true = place >= mixed and areas[place] >= DESCRIBED_AREA
+            is_true &= not (mirrored[place] and SIDES & {*text.lower().split()})
+            texts.append(text if is_true else "")
         described = torch.tensor([bool(text) for text in texts])
         count = len(self.photos.captions)
-        negatives = torch.randint(count, (NEGATIVES,), generator=generator).tolist()
+        negatives = torch.randint(count, (NEGATIVES,), generator=draw).tolist()
         captions = [text for text in texts if text]
         captions += [self.photos.captions[number] for number in negatives]
         owner = photos[described].tolist() + [self.photos.photo_of[n] for n in negatives]
         return Batch(
+            name=name,
             pixels=pixels,
-            target=target,
             described=described,
             captions=[Sentence(text) for text in captions],
             owner=torch.tensor(owner),
         )
 
-    def _photos(self, step: int) -> Tensor:
-        """Return the photos of a step: an epoch has each photograph once and some drawings."""
+    def _photos(self, step: int) -> tuple[Tensor, int, int]:
+        """Return the photos of a step, the number of the set of crops, and of the batch in it.
+
+        A set has each photograph once and some drawings. Each time that it is used, its batches
+        come in another order.
+        """
         epoch, number = divmod(step, self.steps_per_epoch)
-        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
+        turn, crop_set = divmod(epoch, self.sets)
+        draw = torch.Generator().manual_seed(self.seed * 1_000_003 + crop_set)
         count = self.photos.photographs
-        drawings = count + torch.randperm(len(self.pixels) - count, generator=generator)
+        drawings = count + torch.randperm(len(self.pixels) - count, generator=draw)
         photos = torch.cat([torch.arange(count), drawings[: self.drawings]])
-        shuffled = photos[torch.randperm(len(photos), generator=generator)]
-        return shuffled[number * self.size :][: self.size]
+        shuffled = photos[torch.randperm(len(photos), generator=draw)]
+        if turn:
+            order = np.random.default_rng((self.seed, epoch)).permutation(self.steps_per_epoch)
+            number = int(order[number])
+        return shuffled[number * self.size :][: self.size], crop_set, number
 
-    def _side(self, step: int) -> int:
-        return next(side for share, side in reversed(STAGES) if step >= share * self.total)
-
-    def _crop(self, photos: Tensor, side: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Return crops (B, 3, side, side), and the teacher's components of them."""
+    def _crops(self, step: int) -> tuple[Tensor, str, Tensor, list[bool], list[float]]:
+        """Return photos, the name of their crops, these, which are mirrored, and their areas."""
+        photos, crop_set, number = self._photos(step)
+        seed = (self.seed * 1_009 + crop_set) * 1_000_003 + number
+        draw = torch.Generator().manual_seed(seed)
         pixels = [self.pixels[photo] for photo in photos.tolist()]
         min_area = self.min_area[photos]
-        boxes = crops.random_boxes([(p.shape[1], p.shape[2]) for p in pixels], min_area, generator)
-        parts = [crops.crop(p, box, side) for p, box in zip(pixels, boxes, strict=True)]
-        jittered = crops.jitter_colors(torch.stack(parts).float() / 255, 1 - min_area, generator)
-        return jittered, crops.crop_maps(self.maps[photos], boxes, side // STRIDE)
+        boxes = crops.random_boxes([(p.shape[1], p.shape[2]) for p in pixels], min_area, draw)
+        parts = [crops.crop(p, box, self.side) for p, box in zip(pixels, boxes, strict=True)]
+        x = crops.jitter_colors(torch.stack(parts).float() / 255, 1 - min_area, draw)
+        mirrored = torch.rand(len(photos), generator=draw) < 0.5
+        x[mirrored] = x[mirrored].flip(-1)
+        x = crops.mix(x, int(MIXED * len(photos)), draw)
+        areas = (boxes[:, 2] * boxes[:, 3]).tolist()
+        return photos, f"{crop_set:04}-{number:05}", x, mirrored.tolist(), areas

@@ -1,4 +1,4 @@
-"""Random crops of photos, and the matching parts of the teacher's maps."""
+"""Random crops of photos, and changes to their pixels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torchvision.transforms import v2
 
@@ -51,19 +50,6 @@ def crop(photo: Tensor, box: Tensor, size: int) -> Tensor:
     )
 
 
-def crop_maps(maps: Tensor, boxes: Tensor, cells: int) -> Tensor:
-    """Return the boxes (B, 4) of maps (B, K, h, w), averaged to (B, K, cells, cells)."""
-    fine = 2 * cells  # two samples a side of each cell
-    steps = (torch.arange(fine) + 0.5) / fine
-    across = boxes[:, :1] + boxes[:, 2:3] * steps  # (B, fine), fractions of the photo
-    down = boxes[:, 1:2] + boxes[:, 3:] * steps
-    columns = across[:, None, :].expand(-1, fine, -1)
-    rows = down[:, :, None].expand(-1, -1, fine)
-    grid = 2 * torch.stack([columns, rows], -1) - 1  # (B, fine, fine, 2)
-    samples = F.grid_sample(maps.float(), grid, padding_mode="border", align_corners=False)
-    return F.avg_pool2d(samples, 2)
-
-
 def jitter_colors(pixels: Tensor, strength: Tensor, generator: torch.Generator) -> Tensor:
     """Return pixels (B, 3, H, W) from 0 to 1 with random brightness, contrast and saturation.
 
@@ -86,3 +72,10 @@ def jitter_colors(pixels: Tensor, strength: Tensor, generator: torch.Generator) 
     pixels = gray + saturation * (pixels - gray)
     mean = gray.mean((2, 3), keepdim=True)
     return (factor() * (mean + factor() * (pixels - mean))).clamp(0, 1)
+
+
+def mix(pixels: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    """Blend the first `count` of some crops (B, 3, H, W) with one another, 50 to 100% of each."""
+    share = 0.5 + 0.5 * torch.rand(count, 1, 1, 1, generator=generator)
+    first = pixels[:count]
+    return torch.cat([share * first + (1 - share) * first.roll(1, 0), pixels[count:]])

@@ -1,114 +1,70 @@
-"""The teacher's last spatial map of each whole photo.
+"""The teacher's view of the crops that the student sees (Beyer et al. 2022).
 
-A map is computed once, and the target of a crop is cut out of it (`crops.crop_maps`), so the
-teacher need not see every crop of every epoch. The student imitates only what captions speak about:
-the directions that the image encoder of checkpoints/flickr8k/gru reads. Runs of 6 epochs that
-imitated the directions of greatest variance instead were worse at retrieval: dev rsum 103 against
-112 on Flickr8k, 284 against 299 on Storybook, by linear regression.
+The student imitates only what captions speak about: the directions of the teacher's map that the
+image encoder of checkpoints/flickr8k/gru reads. Runs of 6 epochs that imitated the directions of
+greatest variance instead were worse at retrieval: dev rsum 103 against 112 on Flickr8k, 284 against
+299 on Storybook, by linear regression.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from safetensors.torch import load_file
 from torch import Tensor
-from tqdm import tqdm
 
 from vsdemo.core import tensors
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import checkpoints_root
 from vsdemo.models import checkpoint
+from vsdemo.recipes.pocket.batches import Batch
 from vsdemo.vision.backbones import find_weights, load_backbone
 
 TEACHER = "torchvision/densenet169"
 COMPONENTS = 384  # principal components of the teacher's maps
-RELEVANT = 192  # components after `project`
+RELEVANT = 192  # directions that the student imitates
 READER = ("flickr8k", "gru")  # a checkpoint that uses the teacher's features
-GRID = 10  # a map has GRID x GRID cells, whatever the shape of its photo
-BASIS_PHOTOS = 640  # photos that the components are computed from
-SHARD = 256  # photos per file, the most that are computed again after a kill
-BATCH = 8
-SHAPES = {"wide": (256, 352), "square": (288, 288), "tall": (352, 256)}  # height, width
-WIDE = 1.15  # a larger ratio of the sides makes a photo wide or tall
-CHUNK = 500  # photos that are projected at a time
+BASIS = "components.safetensors"
 
 
-def input_shape(photo: Tensor) -> tuple[int, int]:
-    """Return the one of SHAPES that suits a photo (3, h, w)."""
-    height, width = photo.shape[1:]
-    if width > WIDE * height:
-        return SHAPES["wide"]
-    return SHAPES["tall"] if height > WIDE * width else SHAPES["square"]
+class Teacher:
+    """DenseNet-169, and what captions speak about in its map.
 
+    Attributes:
+        deviations: The standard deviation of each of the K directions over cells, and over the
+            means of crops, (2, K).
 
-def compute_maps(photos: Sequence[Tensor]) -> Tensor:
-    """Return the teacher's map of each photo (3, h, w), (N, C, GRID, GRID)."""
-    teacher = load_backbone(find_weights(TEACHER))
-    shapes = [input_shape(photo) for photo in photos]
-    maps: dict[int, Tensor] = {}
-    for shape in set(shapes):
-        numbers = [i for i, own in enumerate(shapes) if own == shape]
-        for start in range(0, len(numbers), BATCH):
-            part = numbers[start : start + BATCH]
-            pixels = [
-                F.interpolate(photos[i][None].float(), shape, mode="bilinear", antialias=True)
-                for i in part
-            ]
-            _, spatial = teacher(torch.cat(pixels))
-            spatial = F.interpolate(spatial, (GRID, GRID), mode="bilinear", align_corners=False)
-            maps |= {i: one.cpu() for i, one in zip(part, spatial, strict=True)}
-    return torch.stack([maps[i] for i in range(len(photos))])
-
-
-def principal_components(maps: Tensor) -> dict[str, Tensor]:
-    """Return the principal components of the cells of maps (N, C, h, w).
-
-    Returns:
-        `mean`, the mean cell (C,); `directions`, (C, COMPONENTS); and `deviation`, the standard
-        deviation along each direction, (COMPONENTS,).
+    Args:
+        sample: Crops (B, 3, s, s) from 0 to 1, of which the directions are computed.
+        folder: Where the directions and targets are kept.
+        keep: Whether targets are kept, since each crop is seen more than once.
     """
-    cells = maps.permute(0, 2, 3, 1).flatten(0, 2)  # (N h w, C)
-    mean = cells.mean(0)
-    covariance = (cells - mean).T @ (cells - mean) / len(cells)
-    values, directions = torch.linalg.eigh(covariance)
-    order = values.argsort(descending=True)[:COMPONENTS]
-    return {"mean": mean, "directions": directions[:, order], "deviation": values[order].sqrt()}
 
+    def __init__(self, sample: Iterable[Tensor], folder: Path, *, keep: bool) -> None:
+        self.net = load_backbone(find_weights(TEACHER))
+        self.folder, self.keep = folder, keep
+        if not (folder / BASIS).exists():
+            tensors.write(folder / BASIS, directions(torch.cat([*map(self._map, sample)])))
+        basis = load_file(folder / BASIS)
+        self.mean, self.directions = (basis[k].to(self.net.mean) for k in ("mean", "directions"))
+        self.deviations = basis["deviations"]
 
-def cached_maps(photos: Sequence[Tensor], folder: Path) -> tuple[Tensor, dict[str, Tensor]]:
-    """Return the components of all photos' maps, and the basis they are in.
+    def _map(self, pixels: Tensor) -> Tensor:
+        return self.net(pixels * 255)[1]
 
-    Both are cached in `folder` under a hash of the photos.
-
-    Returns:
-        The components (N, COMPONENTS, GRID, GRID), in half precision, and `principal_components`.
-    """
-    digest = hashlib.sha256()
-    for photo in photos:
-        digest.update(photo.numpy().tobytes())
-    folder = folder / digest.hexdigest()[:16]
-    basis_file = folder / "components.safetensors"
-    if not basis_file.exists():
-        generator = torch.Generator().manual_seed(0)
-        sample = torch.randperm(len(photos), generator=generator)[:BASIS_PHOTOS].tolist()
-        basis = principal_components(compute_maps([photos[i] for i in sample]))
-        tensors.write(basis_file, basis)
-    basis = load_file(basis_file)
-    shards = []
-    for start in tqdm(range(0, len(photos), SHARD), desc="teacher", unit="shard"):
-        file = folder / f"{start:06}.safetensors"
-        if not file.exists():
-            maps = compute_maps(photos[start : start + SHARD]) - basis["mean"][:, None, None]
-            components = torch.einsum("nchw,ck->nkhw", maps, basis["directions"])
-            tensors.write(file, {"maps": components.half()})
-        shards.append(load_file(file)["maps"])
-    return torch.cat(shards), basis
+    def targets(self, batch: Batch) -> Tensor:
+        """Return what the teacher sees in the crops of a batch, (B, K, s / 32, s / 32)."""
+        file = self.folder / f"{batch.name}.safetensors"
+        if self.keep and file.exists():
+            return load_file(file)["targets"].to(self.net.mean)
+        cells = self._map(batch.pixels) - self.mean[:, None, None]
+        targets = torch.einsum("bchw,ck->bkhw", cells, self.directions)
+        if self.keep:
+            tensors.write(file, {"targets": targets.half()})
+        return targets
 
 
 def check_reader() -> None:
@@ -122,26 +78,30 @@ def check_reader() -> None:
         raise UserError(f"{'/'.join(READER)} uses {backbone}; Pocket's teacher is {TEACHER}.")
 
 
-def project(maps: Tensor, basis: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-    """Project maps on the principal components of the output of READER's image encoder per cell.
+def directions(maps: Tensor) -> dict[str, Tensor]:
+    """Return the principal components of the output of READER's image encoder per cell of maps.
 
     That encoder is a linear layer.
 
     Args:
-        maps: Components (N, COMPONENTS, h, w) from `cached_maps`.
-        basis: Their basis from `cached_maps`.
+        maps: The teacher's maps, (N, C, h, w).
 
     Returns:
-        Components (N, RELEVANT, h, w), in half precision, and their deviations (RELEVANT,).
+        `mean`, the mean cell (C,); `directions`, (C, RELEVANT); and `deviations`, the standard
+        deviations of cells and of means along them, (2, RELEVANT), in units of the largest one.
     """
+    cells = maps.permute(0, 2, 3, 1).flatten(0, 2)  # (N h w, C)
+    mean = cells.mean(0)
+    covariance = (cells - mean).T @ (cells - mean) / len(cells)
+    values, vectors = torch.linalg.eigh(covariance)
+    order = values.argsort(descending=True)[:COMPONENTS]
+    own, deviation = vectors[:, order].cpu(), values[order].clamp(min=0).sqrt().cpu()
     model = checkpoint.load(checkpoints_root().joinpath(*READER))[0]
     encoder: Any = model.image.cpu() if model.image else None
     scale = (encoder.standardize.running_var + encoder.standardize.eps).sqrt()
-    weight = encoder.linear.weight.detach() / scale
-    read = weight @ basis["directions"]  # (D, COMPONENTS)
-    left, deviation, _ = torch.linalg.svd(read * basis["deviation"], full_matrices=False)
-    rotation = left[:, :RELEVANT].T @ read / deviation[0]
-    parts = [
-        torch.einsum("nkhw,rk->nrhw", part.float(), rotation).half() for part in maps.split(CHUNK)
-    ]
-    return torch.cat(parts), deviation[:RELEVANT] / deviation[0]
+    read = encoder.linear.weight.detach() / scale @ own  # (D, COMPONENTS)
+    left, size, _ = torch.linalg.svd(read * deviation, full_matrices=False)
+    relevant = own @ read.T @ left[:, :RELEVANT] / size[0]  # (C, RELEVANT)
+    of_means = (maps.mean((2, 3)).cpu() - mean.cpu()) @ relevant  # (N, RELEVANT)
+    deviations = torch.stack([size[:RELEVANT] / size[0], of_means.std(0)])
+    return {"mean": mean.cpu(), "directions": relevant, "deviations": deviations}

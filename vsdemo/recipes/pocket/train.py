@@ -1,13 +1,13 @@
 """Train Pocket: imitate DenseNet-169's maps, and rank captions.
 
-The student sees crops; the teacher's view of a crop is cut out of its map of the whole photo. Crops
-grow during training: small ones are faster and teach as much at first, and a network works best on
+The teacher sees the very crops that the student sees, some of them mixed, for as long as there is
+patience (Beyer et al. 2022, "Knowledge distillation: A good teacher is patient and consistent").
+Crops are smaller than what the network reads later: they are faster, and a network works best on
 photos somewhat larger than those of its training (Touvron 2019, FixRes).
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -21,6 +21,7 @@ from torch.optim.swa_utils import AveragedModel
 
 from vsdemo.core import checksums, tensors
 from vsdemo.core.device import autocast, device
+from vsdemo.core.errors import UserError
 from vsdemo.core.paths import write_text
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
@@ -32,8 +33,10 @@ from vsdemo.recipes.pocket import photos, teacher
 from vsdemo.recipes.pocket.batches import Batch, Batches
 from vsdemo.recipes.pocket.card import card
 from vsdemo.recipes.pocket.student import RANKING, Student
-from vsdemo.training import optim, state
+from vsdemo.recipes.pocket.teacher import Teacher
+from vsdemo.training import optim
 from vsdemo.training.trainer import Trainer
+from vsdemo.vision.backbones.weights import read
 
 CLIP = 5.0  # largest norm of the gradient
 MIN_COUNT = 3  # rarer words become <unk>
@@ -45,6 +48,9 @@ class Settings:
 
     Attributes:
         epochs: Passes over the photos.
+        reuse: How often the same crops are seen. The teacher looks at each of them once.
+        side: Pixels of a side of a crop, a multiple of 32.
+        start: Folder of a Pocket to start from; None for random weights.
         batch_size: Crops per step.
         learning_rate: Highest learning rate of AdamW.
         weight_decay: Weight decay of AdamW, for matrices.
@@ -54,7 +60,10 @@ class Settings:
     """
 
     epochs: int = 48
-    batch_size: int = 96
+    reuse: int = 3
+    side: int = 160
+    start: str | None = None
+    batch_size: int = 64
     learning_rate: float = 0.003
     weight_decay: float = 0.05
     warmup: int = 300
@@ -71,7 +80,7 @@ class Distillation:
 
     Args:
         settings: The settings of the training.
-        cache: The folder of the teacher's maps.
+        cache: The folder of what the teacher sees.
 
     Raises:
         UserError: If the checkpoint that projects the teacher's maps is missing.
@@ -90,27 +99,28 @@ class Distillation:
         teacher.check_reader()  # fails before hours of computing maps
 
     def build(self) -> Student:
-        """Read the photos, compute the teacher's maps and return a new student.
+        """Read the photos, load the teacher and return a new student.
 
         Raises:
-            UserError: If photos are missing.
+            UserError: If photos are missing, or there is no Pocket to start from.
         """
         self.photos = photos.load()
         pixels = photos.read_all(self.photos.paths)
-        maps, deviation = teacher.project(*teacher.cached_maps(pixels, self.cache))
         self.batch_maker = Batches(
             self.photos,
             pixels,
-            maps,
             size=self.config.batch_size,
-            epochs=self.config.epochs,
+            side=self.config.side,
+            sets=-(-self.config.epochs // self.config.reuse),
             seed=self.config.seed,
         )
         self.steps_per_epoch = self.batch_maker.steps_per_epoch
-        means = torch.cat([part.float().mean((2, 3)) for part in maps.split(1000)])
+        self.teacher = Teacher(self.batch_maker.sample(), self.cache, keep=self.config.reuse > 1)
         vocab = Vocab.build([Sentence(c) for c in self.photos.captions], MIN_COUNT)
         torch.manual_seed(self.config.seed)
-        self.student = Student(vocab, torch.stack([deviation, means.std(0)]))
+        self.student = Student(vocab, self.teacher.deviations)
+        if self.config.start:
+            self.student.net.load_state_dict(_weights(Path(self.config.start)))
         self.student.to(device()).to(memory_format=torch.channels_last)
         return self.student
 
@@ -145,7 +155,8 @@ class Distillation:
         if step < warmup:
             rate = highest * (step + 1) / warmup
         else:
-            share = (step - warmup) / max(1, self.batch_maker.total - warmup)
+            total = self.config.epochs * self.steps_per_epoch
+            share = (step - warmup) / max(1, total - warmup)
             rate = highest * (1 + math.cos(math.pi * share)) / 2
         for group in optimizer.param_groups:
             group["lr"] = rate
@@ -153,8 +164,9 @@ class Distillation:
 
     def embed(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         """Return the two losses of distillation and that of ranking."""
+        targets = self.teacher.targets(batch)
         vector, spatial = self.student(batch.pixels)
-        cells, means = self.student.distillation_losses(spatial, batch.target.to(device()))
+        cells, means = self.student.distillation_losses(spatial, targets)
         described = vector[batch.described.to(device())]
         ranking = self.student.ranking_loss(described, batch.captions, batch.owner.to(device()))
         return cells, means, ranking
@@ -228,8 +240,7 @@ def train(out: Path, settings: Settings) -> str:
         UserError: If photos are missing, or as `Trainer.run` does.
     """
     work = out.with_name(f"{out.name}.work")
-    migrate(work)
-    material = Distillation(settings, cache=work / "maps")
+    material = Distillation(settings, cache=work / "targets")
     trainer = Trainer(work, material)
     outcome = trainer.run()
     if outcome == "done":
@@ -242,22 +253,9 @@ def train(out: Path, settings: Settings) -> str:
     return outcome
 
 
-def migrate(work: Path) -> None:
-    """Convert the state that an earlier version saved, before Pocket shared the common trainer."""
-    if not (work / state.STATE).exists():
-        return
-    progress, saved = state.read(work)
-    if "settings" not in progress:
-        return
-    progress = {
-        "spec": progress["settings"],
-        "step": progress["step"],
-        "best": -1.0,
-        "waited": 0,
-        "seconds": progress["seconds"],
-    }
-    renamed = {}
-    for name, tensor in saved.items():
-        module, dot, rest = name.partition(".")
-        renamed["model" + dot + rest if module == "student" else name] = tensor
-    tensors.write(work / state.STATE, renamed, {"run": json.dumps(progress)})
+def _weights(folder: Path) -> dict[str, Tensor]:
+    """Return the weights of the Pocket in a folder."""
+    file = folder / "model.safetensors"
+    if not file.is_file():
+        raise UserError(f"{file} does not exist; choose the folder of a Pocket to start from.")
+    return read(file)
