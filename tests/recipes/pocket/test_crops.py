@@ -1,13 +1,10 @@
-"""Crops, and the teacher's maps of the same places."""
+"""Crops, and changes to their pixels."""
 
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch.nn.functional import avg_pool2d
 
 from vsdemo.recipes.pocket import crops
-
-ALL = torch.tensor([[0.0, 0.0, 1.0, 1.0]])
 
 
 def seeded(seed=0):
@@ -41,29 +38,6 @@ def test_crop_returns_the_pixels_of_the_box():
     assert crops.crop(photo, torch.tensor([0, 0, 0.5, 1]), 32).eq(0).all()
 
 
-def test_maps_of_the_whole_photo_are_only_averaged():
-    maps = torch.randn(1, 3, 10, 10, generator=seeded())
-    assert torch.allclose(crops.crop_maps(maps, ALL, 5), avg_pool2d(maps, 2), atol=1e-5)
-
-
-@given(st.integers(1, 7), st.integers(0, 10_000))
-def test_maps_are_cropped_at_the_same_place(cells, seed):
-    """On maps that hold the coordinates of each cell, with plain loops."""
-    steps = (torch.arange(10) + 0.5) / 10
-    maps = torch.stack([steps.expand(10, 10), steps[:, None].expand(10, 10)])[None]
-    box = crops.random_boxes([(90, 120)], torch.tensor([0.1]), seeded(seed))
-    result = crops.crop_maps(maps, box, cells)
-    left, top, wide, high = box[0].tolist()
-    for row in range(cells):
-        for column in range(cells):
-            across = left + wide * (column + 0.5) / cells
-            down = top + high * (row + 0.5) / cells
-            # A map is constant beyond the centers of its outermost cells.
-            slack = 0.05 + 1e-4
-            assert abs(float(result[0, 0, row, column]) - across) < slack
-            assert abs(float(result[0, 1, row, column]) - down) < slack
-
-
 def test_jitter_of_strength_0_changes_nothing():
     pixels = torch.rand(4, 3, 8, 8, generator=seeded())
     assert torch.allclose(crops.jitter_colors(pixels, torch.zeros(4), seeded()), pixels, atol=1e-6)
@@ -77,3 +51,18 @@ def test_jitter_differs_from_crop_to_crop():
     assert len(result.flatten(1).unique(dim=0)) == 64
     grey = result.std(1).amax((1, 2)) < 1e-6
     assert 0 < int(grey.sum()) < 20
+
+
+def test_the_first_crops_are_blended_with_one_another():
+    pixels = torch.rand(6, 3, 8, 8, generator=seeded())
+    result = crops.mix(pixels, 4, seeded(1))
+    assert torch.equal(result[4:], pixels[4:])
+    shares = set()
+    for i in range(4):
+        other = pixels[(i - 1) % 4]
+        share = ((result[i] - other) / (pixels[i] - other)).median().item()
+        assert 0.5 <= share <= 1
+        torch.testing.assert_close(result[i], share * pixels[i] + (1 - share) * other)
+        shares.add(round(share, 4))
+    assert len(shares) == 4
+    assert torch.equal(crops.mix(pixels, 0, seeded()), pixels)

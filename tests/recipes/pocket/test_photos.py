@@ -11,7 +11,7 @@ from PIL import Image
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
-from vsdemo.data import datasets, storybook
+from vsdemo.data import datasets, everyday_photos, storybook
 from vsdemo.data.storybook import store
 from vsdemo.recipes.pocket import photos
 from vsdemo.vision.features import photo_key
@@ -44,7 +44,7 @@ def test_photos_are_read_in_order(tmp_path):
 
 def test_min_area_depends_on_the_source():
     loaded = photos.PocketPhotos((), (), (), {"storybook": 1, "photos_unlabelled": 2})
-    assert loaded.min_area.tolist() == pytest.approx([0.7, 0.25, 0.25])
+    assert loaded.min_area.tolist() == pytest.approx([0.7, 0.2, 0.2])
 
 
 def test_more_scenes_are_in_no_split():
@@ -73,6 +73,8 @@ def test_vague_captions_of_drawings_are_dropped(toy_root, tmp_path, monkeypatch)
     toy = datasets.load(str(toy_root / "toy" / "captions.json"), "train")
     monkeypatch.setattr(photos.datasets, "load", lambda name, split: replace(toy, name=name))
     monkeypatch.setattr(storybook, "drawn", lambda numbers: drawn)
+    nothing = CaptionSet("everyday photos", "test", ())
+    monkeypatch.setattr(photos.everyday_photos, "load", lambda: nothing)
     loaded = photos.load()
     assert loaded.counts == {"flickr8k": 24, "pascal1k": 24, "photos_unlabelled": 1, "storybook": 2}
     assert loaded.captions[-6:] == ("a 0", "b 0", "c 0", "a 1", "b 1", "c 1")
@@ -95,3 +97,6 @@ def test_no_photo_of_a_dev_or_test_split(real_data, monkeypatch):
         for split in ("dev", "test"):
             held_out = {photo_key(path) for path in datasets.photos(name, split)}
             assert not seen & held_out
+    described = {photo_key(path) for path in everyday_photos.load().photos}
+    assert len(described) == 40
+    assert not seen & described

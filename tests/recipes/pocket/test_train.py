@@ -8,7 +8,6 @@ import torch
 from safetensors.torch import load_file
 
 from tests.support.small_runs import logged
-from vsdemo.core import tensors
 from vsdemo.core.errors import UserError
 from vsdemo.recipes.pocket import batches, train
 from vsdemo.recipes.pocket.train import Distillation, Settings
@@ -18,14 +17,15 @@ from vsdemo.training.trainer import Trainer
 from vsdemo.vision.backbones.network import Backbone
 from vsdemo.vision.backbones.weights import Weights
 
-SMALL = Settings(epochs=4, batch_size=4, learning_rate=0.003, warmup=2, average=0.5)
+SMALL = Settings(
+    epochs=4, reuse=2, side=64, batch_size=4, learning_rate=0.003, warmup=2, average=0.5
+)
 EPOCH = 3  # steps
 
 
 @pytest.fixture(autouse=True, scope="module")
 def small(few_photos):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batches, "STAGES", ((0.0, 32), (0.5, 64)))
         patch.setattr(batches, "NEGATIVES", 16)
         patch.setattr(Distillation, "log_interval", 1)
         yield
@@ -119,21 +119,6 @@ def test_a_killed_training_resumes_exactly(tmp_path, monkeypatch, whole):
     assert_same_training(whole, killed)
 
 
-def test_a_state_of_an_earlier_version_is_resumed(tmp_path, monkeypatch, whole):
-    """It named the model `student` and held the settings, without a best epoch."""
-    old = tmp_path / "old"
-    interrupted(old, monkeypatch)
-    progress, saved = state.read(work(old))
-    renamed = {
-        name.replace("model.", "student.", 1) if name.startswith("model.") else name: tensor
-        for name, tensor in saved.items()
-    }
-    earlier = {"settings": progress["spec"], "step": progress["step"], "seconds": 1.5}
-    tensors.write(work(old) / STATE, renamed, {"run": json.dumps(earlier)})
-    assert train.train(old, SMALL) == "done"
-    assert_same_training(whole, old)
-
-
 def test_other_settings_need_another_folder(whole):
     with pytest.raises(UserError, match="another configuration"):
         train.train(whole, dataclasses.replace(SMALL, seed=1))
@@ -157,24 +142,48 @@ def test_the_average_forgets_the_first_weights(tmp_path):
 def test_batches_depend_on_the_step_only(batch_maker):
     again = batch_maker.make(5)
     assert torch.equal(batch_maker.make(5).pixels, again.pixels)
-    assert torch.equal(batch_maker.make(5).target, again.target)
-    assert not torch.equal(again.pixels, batch_maker.make(6).pixels)
-    assert [batch_maker.make(s).pixels.shape[-1] for s in (0, 5, 6, 11)] == [32, 32, 64, 64]
+    assert not torch.equal(again.pixels, batch_maker.make(4).pixels)
+    assert again.pixels.shape == (4, 3, 64, 64)
     epoch = list(batch_maker.epoch(1, start=1))
     assert len(epoch) == EPOCH - 1
     for step, batch in enumerate(epoch, start=EPOCH + 1):
         assert torch.equal(batch.pixels, batch_maker.make(step).pixels)
 
 
+def test_crops_come_again_with_other_captions_in_another_order(batch_maker, monkeypatch):
+    monkeypatch.setattr(batch_maker, "captions_of", [["one", "two", "three"]] * 12)
+    sets = [list(batch_maker.epoch(epoch)) for epoch in range(4)]
+    names = [[batch.name for batch in batches] for batches in sets]
+    assert sorted(names[2]) == names[0]
+    assert sorted(names[3]) == names[1]
+    assert not {*names[0]} & {*names[1]}
+    assert any(names[epoch + 2] != names[epoch] for epoch in range(2))
+    pixels = {batch.name: batch.pixels for batch in sets[0]}
+    texts = {batch.name: batch.captions[:2] for batch in sets[0]}
+    for batch in sets[2]:
+        assert torch.equal(batch.pixels, pixels[batch.name])
+    assert any(batch.captions[:2] != texts[batch.name] for batch in sets[2])
+
+
+def test_a_training_starts_from_another_pocket(tmp_path, whole):
+    settings = dataclasses.replace(SMALL, start=str(whole))
+    student = Distillation(settings, tmp_path).build()
+    for name, tensor in load_file(whole / "model.safetensors").items():
+        assert torch.equal(student.net.state_dict()[name], tensor.to(student.mean.dtype)), name
+    missing = dataclasses.replace(SMALL, start=str(tmp_path / "none"))
+    with pytest.raises(UserError, match="does not exist"):
+        Distillation(missing, tmp_path).build()
+
+
 def test_an_epoch_has_every_photograph_once_and_some_drawings(tmp_path, monkeypatch):
     monkeypatch.setattr(batches, "DRAWINGS", 2)
-    material = Distillation(SMALL, tmp_path)
+    material = Distillation(dataclasses.replace(SMALL, epochs=9, reuse=1), tmp_path)
     material.build()
     maker = material.batch_maker
     assert maker.steps_per_epoch == 2
     drawings = set()
-    for epoch in range(6):
-        chosen = [maker._photos(2 * epoch + step).tolist() for step in range(2)]
+    for epoch in range(9):
+        chosen = [maker._photos(2 * epoch + step)[0].tolist() for step in range(2)]
         photos = sorted(chosen[0] + chosen[1])
         assert photos[:6] == list(range(6))
         drawings |= set(photos[6:])
@@ -184,22 +193,31 @@ def test_an_epoch_has_every_photograph_once_and_some_drawings(tmp_path, monkeypa
 def test_captions_are_those_of_their_photos(batch_maker, few_photos):
     caption_of = dict(zip(few_photos.photo_of, few_photos.captions, strict=True))
     for step in range(6):
-        batch, photos = batch_maker.make(step), batch_maker._photos(step)
+        batch, (photos, _, _) = batch_maker.make(step), batch_maker._photos(step)
         own = photos[batch.described].tolist()
-        assert own == [p for p in photos.tolist() if p in caption_of]
+        assert {*own} <= caption_of.keys()
+        assert not batch.described[:2].any()  # these are mixed
         assert batch.owner.tolist()[: len(own)] == own
         assert len(batch.captions) == len(batch.owner) == len(own) + batches.NEGATIVES
         for sentence, owner in zip(batch.captions, batch.owner.tolist(), strict=True):
             assert sentence.text == caption_of[owner]
 
 
-def test_photos_are_not_mirrored_if_the_caption_says_left(batch_maker, monkeypatch):
-    """Photos without a caption are mirrored now and then."""
-    columns = torch.arange(10).expand(12, 6, 10, 10).float()  # each cell holds its column
-    monkeypatch.setattr(batch_maker, "maps", columns.half())
+def test_mirrored_photos_have_no_caption_that_says_left(batch_maker):
+    """All captions here do. Photos without a caption are mirrored now and then."""
     mirrored = {True: set(), False: set()}
     for step in range(18):
-        batch = batch_maker.make(step)
-        for described, target in zip(batch.described.tolist(), batch.target, strict=True):
-            mirrored[described].add(bool(target[0, 0, -1] < target[0, 0, 0]))
+        batch, (_, _, _, flipped, _) = batch_maker.make(step), batch_maker._crops(step)
+        for described, flip in zip(batch.described.tolist(), flipped, strict=True):
+            mirrored[described].add(flip)
     assert mirrored == {True: {False}, False: {True, False}}
+
+
+def test_captions_are_for_crops_of_much_of_a_photo(batch_maker):
+    described = []
+    for step in range(18):
+        batch, (_, _, _, _, areas) = batch_maker.make(step), batch_maker._crops(step)
+        described += [
+            a for a, is_described in zip(areas, batch.described, strict=True) if is_described
+        ]
+    assert min(described) >= batches.DESCRIBED_AREA

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import torch
@@ -113,6 +114,14 @@ def read_all(paths: Sequence[Path]) -> list[Tensor]:
     with cores.thread_pool() as pool:
         opened = pool.map(lambda path: shrink(open_photo(path)), paths)
         return list(tqdm(opened, total=len(paths), desc="reading photos"))
+
+
+def digest(pixels: Sequence[Tensor]) -> str:
+    """Return a hash of the pixels of photos."""
+    result = sha256()
+    for photo in pixels:
+        result.update(photo.numpy().tobytes())
+    return result.hexdigest()[:16]
 
 
 def read_square(path: Path, side: int) -> Tensor:

@@ -115,7 +115,8 @@ class Distillation:
             seed=self.config.seed,
         )
         self.steps_per_epoch = self.batch_maker.steps_per_epoch
-        self.teacher = Teacher(self.batch_maker.sample(), self.cache, keep=self.config.reuse > 1)
+        folder = self.cache / photos.digest(pixels)
+        self.teacher = Teacher(self.batch_maker.sample(), folder, keep=self.config.reuse > 1)
         vocab = Vocab.build([Sentence(c) for c in self.photos.captions], MIN_COUNT)
         torch.manual_seed(self.config.seed)
         self.student = Student(vocab, self.teacher.deviations)
