@@ -62,12 +62,15 @@ def jitter_colors(pixels: Tensor, strength: Tensor, generator: torch.Generator) 
     """
     count, strength = len(pixels), strength[:, None, None, None]
 
+    def draw() -> Tensor:
+        return torch.rand(count, 1, 1, 1, generator=generator)
+
     def factor() -> Tensor:
-        return 1 + JITTER * strength * (2 * torch.rand(count, 1, 1, 1, generator=generator) - 1)
+        return (1 + JITTER * strength * (2 * draw() - 1)).to(pixels)
 
     weights = pixels.new_tensor([0.299, 0.587, 0.114])[:, None, None]
     saturation = factor()
-    saturation *= torch.rand(count, 1, 1, 1, generator=generator) >= GRAY * strength
+    saturation *= (draw() >= GRAY * strength).to(pixels)
     gray = (pixels * weights).sum(1, keepdim=True)
     pixels = gray + saturation * (pixels - gray)
     mean = gray.mean((2, 3), keepdim=True)
@@ -76,6 +79,6 @@ def jitter_colors(pixels: Tensor, strength: Tensor, generator: torch.Generator) 
 
 def mix(pixels: Tensor, count: int, generator: torch.Generator) -> Tensor:
     """Blend the first `count` of some crops (B, 3, H, W) with one another, 50 to 100% of each."""
-    share = 0.5 + 0.5 * torch.rand(count, 1, 1, 1, generator=generator)
+    share = (0.5 + 0.5 * torch.rand(count, 1, 1, 1, generator=generator)).to(pixels)
     first = pixels[:count]
     return torch.cat([share * first + (1 - share) * first.roll(1, 0), pixels[count:]])

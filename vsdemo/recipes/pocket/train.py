@@ -108,7 +108,7 @@ class Distillation:
         pixels = photos.read_all(self.photos.paths)
         self.batch_maker = Batches(
             self.photos,
-            pixels,
+            [photo.to(device()) for photo in pixels],
             size=self.config.batch_size,
             side=self.config.side,
             sets=-(-self.config.epochs // self.config.reuse),
