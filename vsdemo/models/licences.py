@@ -84,7 +84,8 @@ VECTORS = Licence(  # of pretrained word vectors, see `vsdemo.data.text.vectors`
 POCKET = Licence(
     RESEARCH_ONLY,
     "photos of Flickr8k, Pascal1K and VOC2008, under Flickr's terms, for research; of ImageNet, "
-    "for non-commercial research; Storybook, MIT as part of vsdemo",
+    "for non-commercial research; Storybook, MIT as part of vsdemo; the weights of torchvision's "
+    "DenseNet-169, BSD-3-Clause",
     "other",
     "flickr8k-research-only",
     "https://hockenmaier.cs.illinois.edu/8k-pictures.html",

@@ -6,6 +6,8 @@ import torch
 from tests.conftest import COLOURS, SHAPES, draw
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.recipes.pocket import photos, teacher, train
+from vsdemo.recipes.pocket.teacher import Teacher
+from vsdemo.vision.backbones.pocket import FEATURES, Pocket
 
 COUNTS = {"flickr8k": 4, "photos_unlabelled": 2, "storybook": 6}
 DESCRIBED = (0, 1, 2, 3, 6, 7, 8, 9, 10, 11)
@@ -31,6 +33,13 @@ def directions(maps):
     return {"mean": maps.mean((0, 2, 3)), "directions": own, "deviations": deviations}
 
 
+def random_start(teacher, crops):
+    """Return random first weights, as `Colours` cannot be pruned."""
+    torch.manual_seed(0)
+    parts = Pocket(), torch.nn.Conv2d(FEATURES, COMPONENTS, 1)
+    return tuple(part.state_dict() for part in parts)
+
+
 @pytest.fixture(scope="module")
 def few_photos(tmp_path_factory):
     """Replace all photos by a dozen pictures, and the teacher by random directions of pixels."""
@@ -48,5 +57,6 @@ def few_photos(tmp_path_factory):
         patch.setattr(teacher, "find_weights", lambda name: name)
         patch.setattr(teacher, "load_backbone", lambda weights: Colours())
         patch.setattr(teacher, "directions", directions)
+        patch.setattr(Teacher, "prune", random_start)
         patch.setattr(train.datasets, "load", lambda name, split: dev)
         yield few

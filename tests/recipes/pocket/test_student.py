@@ -40,6 +40,23 @@ def test_distillation_losses_agree_with_plain_loops(student):
 
 
 @torch.no_grad()
+def test_finer_targets_are_averaged(student):
+    """A cell of the student's map stands for four of the teacher's."""
+    seeded = torch.Generator().manual_seed(0)
+    spatial = torch.rand(2, FEATURES, 2, 2, generator=seeded)
+    target = torch.randn(2, 3, 4, 4, generator=seeded)
+    losses = student.distillation_losses(spatial, target)
+    coarse = torch.stack(
+        [
+            torch.stack([target[:, :, y : y + 2, x : x + 2].mean((2, 3)) for x in (0, 2)], -1)
+            for y in (0, 2)
+        ],
+        2,
+    )
+    torch.testing.assert_close(losses, student.distillation_losses(spatial, coarse))
+
+
+@torch.no_grad()
 def test_ranking_loss_agrees_with_plain_loops(student):
     """Three photos and five captions; the last two are negatives, one of them of photo 8."""
     seeded = torch.Generator().manual_seed(0)

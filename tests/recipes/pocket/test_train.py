@@ -7,6 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from tests.recipes.pocket.conftest import random_start
 from tests.support.small_runs import logged
 from vsdemo.core.errors import UserError
 from vsdemo.recipes.pocket import batches, train
@@ -18,7 +19,14 @@ from vsdemo.vision.backbones.network import Backbone
 from vsdemo.vision.backbones.weights import Weights
 
 SMALL = Settings(
-    epochs=4, reuse=2, side=64, batch_size=4, learning_rate=0.003, warmup=2, average=0.5
+    epochs=4,
+    reuse=2,
+    side=64,
+    teacher_side=64,
+    batch_size=4,
+    learning_rate=0.003,
+    warmup=2,
+    average=0.5,
 )
 EPOCH = 3  # steps
 
@@ -85,7 +93,7 @@ def test_the_result_is_a_backbone(tmp_path, whole):
 
 
 def interrupted(out, monkeypatch) -> None:
-    """Start a training that is killed in its third epoch."""
+    """Start a training that is killed in its second epoch."""
 
     class Killed(BaseException):
         pass
@@ -93,7 +101,7 @@ def interrupted(out, monkeypatch) -> None:
     train_step = Trainer._train_step
 
     def kill(self, batch):
-        if self.step == 7:
+        if self.step == 4:
             raise Killed
         return train_step(self, batch)
 
@@ -114,7 +122,7 @@ def assert_same_training(whole, other) -> None:
 def test_a_killed_training_resumes_exactly(tmp_path, monkeypatch, whole):
     killed = tmp_path / "killed"
     interrupted(killed, monkeypatch)
-    assert state.read(work(killed))[0]["step"] == 2 * EPOCH
+    assert state.read(work(killed))[0]["step"] == EPOCH
     assert train.train(killed, SMALL) == "done"
     assert_same_training(whole, killed)
 
@@ -165,14 +173,22 @@ def test_crops_come_again_with_other_captions_in_another_order(batch_maker, monk
     assert any(batch.captions[:2] != texts[batch.name] for batch in sets[2])
 
 
-def test_a_training_starts_from_another_pocket(tmp_path, whole):
-    settings = dataclasses.replace(SMALL, start=str(whole))
-    student = Distillation(settings, tmp_path).build()
-    for name, tensor in load_file(whole / "model.safetensors").items():
-        assert torch.equal(student.net.state_dict()[name], tensor.to(student.mean.dtype)), name
-    missing = dataclasses.replace(SMALL, start=str(tmp_path / "none"))
-    with pytest.raises(UserError, match="does not exist"):
-        Distillation(missing, tmp_path).build()
+def test_a_training_starts_from_the_pruned_teacher(tmp_path):
+    student = Distillation(SMALL, tmp_path).build()
+    for part, first in zip((student.net, student.components), random_start(None, ()), strict=True):
+        state = part.state_dict()
+        assert all(torch.equal(state[name], tensor) for name, tensor in first.items())
+
+
+def test_the_student_sees_smaller_crops_than_the_teacher(tmp_path):
+    material = Distillation(dataclasses.replace(SMALL, teacher_side=96), tmp_path)
+    student = material.build()
+    sides = []
+    student.register_forward_pre_hook(lambda _, inputs: sides.append(inputs[0].shape[-1]))
+    batch = material.batch_maker.make(0)
+    material.embed(batch)
+    assert batch.pixels.shape[-1] == 96
+    assert sides == [64]
 
 
 def test_an_epoch_has_every_photograph_once_and_some_drawings(tmp_path, monkeypatch):

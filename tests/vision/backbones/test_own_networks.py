@@ -16,7 +16,7 @@ from vsdemo.vision.backbones.easel import Easel
 from vsdemo.vision.backbones.network import Backbone
 from vsdemo.vision.backbones.pocket import Pocket
 
-NETWORKS = {"pocket": (Pocket, "layers.0.weight"), "easel": (Easel, "boxes.weight")}
+NETWORKS = {"pocket": (Pocket, "stem.0.weight"), "easel": (Easel, "boxes.weight")}
 
 
 @pytest.fixture(params=NETWORKS)

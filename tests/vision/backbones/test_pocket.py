@@ -6,12 +6,11 @@ import sys
 import pytest
 import torch
 from safetensors.torch import save_file
-from torch import nn
 
 from vsdemo.core.paths import ROOT
 from vsdemo.vision.backbones import FAMILIES, find_weights, is_available
 from vsdemo.vision.backbones.network import Backbone
-from vsdemo.vision.backbones.pocket import FEATURES, STAGES, STEM, Block, Pocket
+from vsdemo.vision.backbones.pocket import FEATURES, GROWTH, STAGES, DenseLayer, Pocket
 from vsdemo.vision.backbones.weights import Weights
 
 
@@ -29,7 +28,7 @@ def pocket_file(tmp_path, monkeypatch):
 def test_shapes():
     network = Pocket().eval()
     with torch.no_grad():
-        for side, places in ((224, 7), (160, 5), (100, 4)):
+        for side, places in ((224, 7), (160, 5), (100, 3)):
             vector, spatial = network(torch.rand(2, 3, side, side))
             assert vector.shape == (2, FEATURES)
             assert spatial.shape == (2, FEATURES, places, places)
@@ -37,12 +36,12 @@ def test_shapes():
             assert vector.min() >= 0
 
 
-def test_region_map_joins_both_stages_place_by_place():
+def test_region_map_joins_both_blocks_place_by_place():
     pocket = Pocket().eval()
     pixels = torch.randn(2, 3, 96, 64)
     with torch.no_grad():
         fine, (_, last) = pocket.region_map(pixels), pocket(pixels)
-    assert fine.shape == (2, FEATURES + STAGES[2].width, 6, 4)
+    assert fine.shape == (2, FEATURES + STAGES[-1].inputs, 6, 4)
     before = fine[:, FEATURES:]
     torch.testing.assert_close(before.norm(dim=1), torch.ones(2, 6, 4))
     assert fine[:, :FEATURES].norm(dim=1).max() < 1.001
@@ -50,18 +49,21 @@ def test_region_map_joins_both_stages_place_by_place():
     torch.testing.assert_close(fine[:, :FEATURES, 0, 0], corner)
 
 
-def test_a_block_starts_as_its_shortcut():
-    network = Pocket().eval()
-    block = next(b for b in network.layers if isinstance(b, Block))
-    x = torch.rand(1, STEM, 8, 8)
-    torch.testing.assert_close(block(x), block.shortcut(x).relu())
+def test_a_layer_adds_channels_to_its_input():
+    layer = DenseLayer(8, 16).eval()
+    x = torch.randn(2, 8, 5, 6)
+    before = x.clone()
+    with torch.no_grad():
+        y = layer(x)
+        reduced = layer.reduced_norm(layer.reduce(layer.norm(x).relu()))
+        grown = layer.grow(reduced.relu())
+    assert y.shape == (2, 8 + GROWTH, 5, 6)
+    assert torch.equal(x, before)
+    torch.testing.assert_close(y, torch.cat([before, grown], 1))
 
 
 def test_every_weight_gets_a_gradient():
     network = Pocket()
-    for block in network.layers:
-        if isinstance(block, Block):
-            nn.init.ones_(block.layers[4].weight)
     network(torch.rand(2, 3, 64, 64))[0].square().sum().backward()
     assert all(p.grad is not None for p in network.parameters())
     assert all(p.grad.abs().sum() > 0 for n, p in network.named_parameters() if "bias" not in n)

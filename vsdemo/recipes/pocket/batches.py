@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from vsdemo.core.device import device
 from vsdemo.core.sentences import Sentence
 from vsdemo.recipes.pocket import crops
 from vsdemo.recipes.pocket.photos import PocketPhotos
@@ -83,9 +84,12 @@ class Batches:
             yield self.make(step).pixels
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
-        """Yield the batches of an epoch from number `start` on, each made ahead of its use."""
+        """Yield the batches of an epoch from number `start` on; on a GPU, each is made ahead."""
         first = epoch * self.steps_per_epoch
         steps = range(first + start, first + self.steps_per_epoch)
+        if device().type == "cpu":  # which has enough to do
+            yield from map(self.make, steps)
+            return
         with ThreadPoolExecutor(1) as pool:
             pending = [pool.submit(self.make, step) for step in steps[:1]]
             for step in steps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vsdemo import models
@@ -12,7 +13,7 @@ from vsdemo.data.text.vocab import Vocab
 from vsdemo.vision.backbones.pocket import FEATURES, Pocket
 
 SETTINGS = ("dim=512", "word_dim=200")  # of the preset `gru`, whose text encoder reads captions
-RANKING = 0.5  # weight of the ranking loss
+RANKING = 0.2  # weight of the ranking loss
 MARGIN, HARDEST = 0.2, 0.95  # of the ranking loss; see `losses.PairwiseRanking`
 
 
@@ -52,16 +53,18 @@ class Student(nn.Module):
     def distillation_losses(self, spatial: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """Return the unexplained share, 1 - R^2, of the teacher's map and of its mean over cells.
 
-        0 is perfect; 1 is no better than predicting the mean.
+        0 is perfect; 1 is no better than predicting the mean. A finer target is averaged over the
+        cells of Pocket's map, and then predicting the mean costs less than 1.
 
         Args:
             spatial: Pocket's map, (B, FEATURES, h, w).
-            target: The teacher's components, (B, K, h, w).
+            target: The teacher's components, (B, K, H, W), at least as fine.
         """
-        error = self.components(spatial).float() - target
-        cells = error.square().sum(1).mean() / self.variance[0]
-        means = error.mean((2, 3)).square().sum(1).mean() / self.variance[1]
-        return cells, means
+        view = self.components(spatial).float()
+        cells = view - F.adaptive_avg_pool2d(target, view.shape[2:])
+        means = view.mean((2, 3)) - target.mean((2, 3))
+        places, whole = (error.square().sum(1).mean() for error in (cells, means))
+        return places / self.variance[0], whole / self.variance[1]
 
     def ranking_loss(self, vector: Tensor, captions: list[Sentence], owner: Tensor) -> Tensor:
         """Return the mean over photos of `losses.PairwiseRanking`, with extra negatives.

@@ -20,6 +20,7 @@ from vsdemo.core import tensors
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import checkpoints_root
 from vsdemo.models import checkpoint
+from vsdemo.recipes.pocket import pruning
 from vsdemo.recipes.pocket.batches import Batch
 from vsdemo.vision.backbones import find_weights, load_backbone
 
@@ -28,6 +29,7 @@ COMPONENTS = 384  # principal components of the teacher's maps
 RELEVANT = 192  # directions that the student imitates
 READER = ("flickr8k", "gru")  # a checkpoint that uses the teacher's features
 BASIS = "components.safetensors"
+PRUNED_FOR = 1024  # crops that the first weights are fitted to
 
 
 class Teacher:
@@ -55,16 +57,33 @@ class Teacher:
     def _map(self, pixels: Tensor) -> Tensor:
         return self.net(pixels * 255)[1]
 
+    def prune(self, crops: Iterable[Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """Return the first weights of Pocket, and of the layer that imitates the teacher.
+
+        Args:
+            crops: Crops (B, 3, s, s) from 0 to 1, as Pocket sees them.
+        """
+        files = [self.folder / f"{part}.safetensors" for part in ("pocket", "imitation")]
+        if not all(file.exists() for file in files):
+            densenet: Any = self.net.net
+            pixels = torch.cat([*crops])[:PRUNED_FOR].to(self.net.mean)
+            pixels = (pixels - self.net.mean) / self.net.std
+            pruned = pruning.prune(densenet.net.features[0], pixels, self.mean, self.directions)
+            for file, part in zip(files, pruned, strict=True):
+                tensors.write(file, part.state_dict())
+        pocket, imitation = map(load_file, files)
+        return pocket, imitation
+
     def targets(self, batch: Batch) -> Tensor:
         """Return what the teacher sees in the crops of a batch, (B, K, s / 32, s / 32)."""
         file = self.folder / f"{batch.name}.safetensors"
         if self.keep and file.exists():
             return load_file(file)["targets"].to(self.net.mean)
         cells = self._map(batch.pixels) - self.mean[:, None, None]
-        targets = torch.einsum("bchw,ck->bkhw", cells, self.directions)
+        targets = torch.einsum("bchw,ck->bkhw", cells, self.directions).half()
         if self.keep:
-            tensors.write(file, {"targets": targets.half()})
-        return targets
+            tensors.write(file, {"targets": targets})
+        return targets.to(self.net.mean)  # the same numbers as when they are read
 
 
 def check_reader() -> None:

@@ -1,9 +1,8 @@
 """Train Pocket: imitate DenseNet-169's maps, and rank captions.
 
-The teacher sees the very crops that the student sees, some of them mixed, for as long as there is
-patience (Beyer et al. 2022, "Knowledge distillation: A good teacher is patient and consistent").
-Crops are smaller than what the network reads later: they are faster, and a network works best on
-photos somewhat larger than those of its training (Touvron 2019, FixRes).
+Pocket starts as a pruned DenseNet-169. The teacher sees the very crops that the student sees, some
+of them mixed, but at a higher resolution (Beyer et al. 2022, "Knowledge distillation: A good
+teacher is patient and consistent").
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 from torch.optim.swa_utils import AveragedModel
 
 from vsdemo.core import checksums, tensors
 from vsdemo.core.device import autocast, device
-from vsdemo.core.errors import UserError
 from vsdemo.core.paths import write_text
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
@@ -36,7 +35,6 @@ from vsdemo.recipes.pocket.student import RANKING, Student
 from vsdemo.recipes.pocket.teacher import Teacher
 from vsdemo.training import optim
 from vsdemo.training.trainer import Trainer
-from vsdemo.vision.backbones.weights import read
 
 CLIP = 5.0  # largest norm of the gradient
 MIN_COUNT = 3  # rarer words become <unk>
@@ -49,8 +47,8 @@ class Settings:
     Attributes:
         epochs: Passes over the photos.
         reuse: How often the same crops are seen. The teacher looks at each of them once.
-        side: Pixels of a side of a crop, a multiple of 32.
-        start: Folder of a Pocket to start from; None for random weights.
+        side: Pixels of a side of a crop as Pocket sees it, a multiple of 32.
+        teacher_side: Pixels of a side of the same crop as the teacher sees it.
         batch_size: Crops per step.
         learning_rate: Highest learning rate of AdamW.
         weight_decay: Weight decay of AdamW, for matrices.
@@ -59,14 +57,14 @@ class Settings:
         seed: Seed of weights, crops and captions.
     """
 
-    epochs: int = 48
-    reuse: int = 3
+    epochs: int = 12
+    reuse: int = 4
     side: int = 160
-    start: str | None = None
+    teacher_side: int = 224
     batch_size: int = 64
-    learning_rate: float = 0.003
+    learning_rate: float = 0.0007
     weight_decay: float = 0.05
-    warmup: int = 300
+    warmup: int = 100
     average: float = 0.999
     seed: int = 0
 
@@ -99,10 +97,10 @@ class Distillation:
         teacher.check_reader()  # fails before hours of computing maps
 
     def build(self) -> Student:
-        """Read the photos, load the teacher and return a new student.
+        """Read the photos, load and prune the teacher, and return a new student.
 
         Raises:
-            UserError: If photos are missing, or there is no Pocket to start from.
+            UserError: If photos are missing.
         """
         self.photos = photos.load()
         pixels = photos.read_all(self.photos.paths)
@@ -110,7 +108,7 @@ class Distillation:
             self.photos,
             [photo.to(device()) for photo in pixels],
             size=self.config.batch_size,
-            side=self.config.side,
+            side=self.config.teacher_side,
             sets=-(-self.config.epochs // self.config.reuse),
             seed=self.config.seed,
         )
@@ -118,10 +116,11 @@ class Distillation:
         folder = self.cache / photos.digest(pixels)
         self.teacher = Teacher(self.batch_maker.sample(), folder, keep=self.config.reuse > 1)
         vocab = Vocab.build([Sentence(c) for c in self.photos.captions], MIN_COUNT)
+        pocket, imitation = self.teacher.prune(map(self._resized, self.batch_maker.sample()))
         torch.manual_seed(self.config.seed)
         self.student = Student(vocab, self.teacher.deviations)
-        if self.config.start:
-            self.student.net.load_state_dict(_weights(Path(self.config.start)))
+        self.student.net.load_state_dict(pocket)
+        self.student.components.load_state_dict(imitation)
         self.student.to(device()).to(memory_format=torch.channels_last)
         return self.student
 
@@ -142,7 +141,7 @@ class Distillation:
     def average(self, optimizer: Optimizer) -> AveragedModel:
         """Return the moving average of the weights, with a decay that rises.
 
-        With a constant decay it would remember the random initial weights for thousands of steps.
+        With a constant decay it would remember the first weights for thousands of steps.
         """
 
         def decay(updates: int) -> float:
@@ -166,11 +165,16 @@ class Distillation:
     def embed(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         """Return the two losses of distillation and that of ranking."""
         targets = self.teacher.targets(batch)
-        vector, spatial = self.student(batch.pixels)
+        vector, spatial = self.student(self._resized(batch.pixels))
         cells, means = self.student.distillation_losses(spatial, targets)
         described = vector[batch.described.to(device())]
         ranking = self.student.ranking_loss(described, batch.captions, batch.owner.to(device()))
         return cells, means, ranking
+
+    def _resized(self, pixels: Tensor) -> Tensor:
+        """Return crops as Pocket sees them."""
+        side = self.config.side
+        return F.interpolate(pixels, (side, side), mode="bilinear", antialias=True)
 
     def loss(self, *embedded: Any, progress: float) -> dict[str, Tensor]:
         """Return the weighted sum of the three losses, and each of them."""
@@ -250,13 +254,7 @@ def train(out: Path, settings: Settings) -> str:
         hours = round(trainer.seconds / 3600, 2)
         metrics = {"dev_rsum": material.measure(student), "hours": hours}
         checkpoint.write_metrics(out, metrics)
-        write_text(out / "README.md", card(settings, material.photos.counts, metrics))
+        parameters = sum(p.numel() for p in student.net.parameters())
+        text = card(settings, parameters, material.photos.counts, metrics)
+        write_text(out / "README.md", text)
     return outcome
-
-
-def _weights(folder: Path) -> dict[str, Tensor]:
-    """Return the weights of the Pocket in a folder."""
-    file = folder / "model.safetensors"
-    if not file.is_file():
-        raise UserError(f"{file} does not exist; choose the folder of a Pocket to start from.")
-    return read(file)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 CLIP = "clip:"
 FAMILIES: dict[str, Family] = {  # what the names of backbones start with -> family
-    "pocket": OwnFamily("pocket", "vsdemo.vision.backbones.pocket:Pocket", features=672),
+    "pocket": OwnFamily("pocket", "vsdemo.vision.backbones.pocket:Pocket", features=1024),
     "easel": OwnFamily("easel", "vsdemo.vision.backbones.easel:Easel", features=256),
     "torchvision/": TorchvisionFamily(),
     CLIP: ClipFamily(),

@@ -1,11 +1,12 @@
-"""Pocket: our own small residual network, trained by `vsdemo.recipes.pocket`.
+"""Pocket: our own small densely connected network, trained by `vsdemo.recipes.pocket`.
 
-Basic blocks (He et al. 2016) with an average-pooled shortcut (He et al. 2019, ResNet-D) and, in the
-last two stages, squeeze-and-excitation (Hu et al. 2018).
+It is a narrow DenseNet (Huang et al. 2017): each layer reads the maps of all layers before it in
+its block, through a bottleneck, and adds a few channels.
 """
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,79 +21,61 @@ from vsdemo.vision.crops import IMAGENET_MEAN, IMAGENET_STD, InputSpec
 
 
 class Stage(NamedTuple):
-    """Blocks of one width; all but the first stage halve the map."""
+    """A block of layers at one resolution, half that of the block before.
 
-    width: int
-    blocks: int
-    gated: bool
+    Attributes:
+        inputs: Channels that the block starts with.
+        layers: How many layers it has.
+        bottleneck: Channels within a layer.
+    """
+
+    inputs: int
+    layers: int
+    bottleneck: int
 
 
-STEM = 32  # channels of the first convolution
+GROWTH = 32  # channels that a layer adds
 STAGES = (
-    Stage(width=32, blocks=2, gated=False),
-    Stage(width=64, blocks=2, gated=False),
-    Stage(width=160, blocks=3, gated=True),
-    Stage(width=304, blocks=2, gated=True),
+    Stage(inputs=64, layers=4, bottleneck=64),
+    Stage(inputs=128, layers=8, bottleneck=64),
+    Stage(inputs=256, layers=18, bottleneck=96),
+    Stage(inputs=512, layers=14, bottleneck=96),
 )
-STEM_LAYERS = 4  # convolution, norm, ReLU, pooling
-LAST = STEM_LAYERS + sum(stage.blocks for stage in STAGES[:-1])  # first layer of the last stage
 FEATURES = 512  # channels of the last map
 
 
-def _convolution(
-    inputs: int, outputs: int, size: int, stride: int = 1
-) -> tuple[nn.Conv2d, nn.BatchNorm2d]:
-    convolution = nn.Conv2d(inputs, outputs, size, stride=stride, padding=size // 2, bias=False)
-    return convolution, nn.BatchNorm2d(outputs)
+class DenseLayer(nn.Module):
+    """A layer that adds GROWTH channels to a map x (Huang et al. 2017, DenseNet-BC).
 
+    H(x) = C_3 relu(N C_1 relu(N x))        y = [x, H(x)]
 
-class Gate(nn.Module):
-    """Squeeze-and-excitation (Hu et al. 2018, Eq. 2 to 4): (B, C, h, w) -> (B, C, h, w).
-
-    z = mean over places of x (Eq. 2)        y = x * sigmoid(W_2 relu(W_1 z))  (Eq. 3 and 4)
-    """
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        inner = width // 4
-        self.layers = nn.Sequential(
-            nn.Conv2d(width, inner, 1),
-            nn.ReLU(),
-            nn.Conv2d(inner, width, 1),
-            nn.Sigmoid(),
-        )
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Scale each channel by a number from 0 to 1 that depends on all places."""
-        gates: Tensor = self.layers(x.mean((2, 3), keepdim=True))  # (B, C, 1, 1)
-        return x * gates
-
-
-class Block(nn.Module):
-    """A basic block: y = relu(f(x) + shortcut(x)), f two 3 x 3 convolutions (He et al. 2016).
+    with C_k a k x k convolution and N a batch norm.
 
     Args:
         inputs: Channels of x.
-        width: Channels of y.
-        stride: 2 halves the map.
-        gated: Whether f ends with a `Gate`.
+        bottleneck: Channels between the two convolutions.
     """
 
-    def __init__(self, inputs: int, width: int, *, stride: int, gated: bool) -> None:
+    def __init__(self, inputs: int, bottleneck: int) -> None:
         super().__init__()
-        first, first_norm = _convolution(inputs, width, 3, stride)
-        second, second_norm = _convolution(width, width, 3)
-        gate = Gate(width) if gated else nn.Identity()
-        self.layers = nn.Sequential(first, first_norm, nn.ReLU(), second, second_norm, gate)
-        self.shortcut: nn.Module = nn.Identity()
-        if inputs != width or stride != 1:
-            pool = nn.AvgPool2d(2, ceil_mode=True) if stride == 2 else nn.Identity()
-            self.shortcut = nn.Sequential(pool, *_convolution(inputs, width, 1))
-        nn.init.zeros_(second_norm.weight)  # a block starts as its shortcut
+        self.norm = nn.BatchNorm2d(inputs)
+        self.reduce = nn.Conv2d(inputs, bottleneck, 1, bias=False)
+        self.reduced_norm = nn.BatchNorm2d(bottleneck)
+        self.grow = nn.Conv2d(bottleneck, GROWTH, 3, padding=1, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Compute (B, width, h / stride, w / stride) of x (B, inputs, h, w)."""
-        return torch.relu(self.layers(x) + self.shortcut(x))
+        """Compute (B, inputs + GROWTH, h, w) of x (B, inputs, h, w)."""
+        reduced = self.reduced_norm(self.reduce(F.relu(self.norm(x), inplace=True)))
+        return torch.cat([x, self.grow(F.relu(reduced, inplace=True))], 1)
+
+
+class Transition(nn.Sequential):
+    """The end of a block, before its map is halved: C_1 relu(N x), (B, outputs, h, w)."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__(
+            nn.BatchNorm2d(inputs), nn.ReLU(), nn.Conv2d(inputs, outputs, 1, bias=False)
+        )
 
 
 class Pocket(OwnNetwork):
@@ -109,9 +92,9 @@ class Pocket(OwnNetwork):
     """
 
     spec = InputSpec(
-        size=224,
-        short=256,
-        region_size=576,
+        size=160,
+        short=184,
+        region_size=416,
         resampling=Resampling.BILINEAR,
         mean=IMAGENET_MEAN,
         std=IMAGENET_STD,
@@ -119,37 +102,56 @@ class Pocket(OwnNetwork):
 
     def __init__(self, path: Path | None = None) -> None:
         super().__init__()
-        layers: list[nn.Module] = [
-            *_convolution(3, STEM, 3, 2),
+        channels = STAGES[0].inputs
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, channels, 7, stride=2, padding=3, bias=False),
+            nn.BatchNorm2d(channels),
             nn.ReLU(),
             nn.MaxPool2d(3, stride=2, padding=1),
-        ]
-        inputs = STEM
-        for number, stage in enumerate(STAGES):
-            for block in range(stage.blocks):
-                stride = 2 if number and not block else 1
-                layers.append(Block(inputs, stage.width, stride=stride, gated=stage.gated))
-                inputs = stage.width
-        layers += [*_convolution(inputs, FEATURES, 1), nn.ReLU()]
-        self.layers = nn.Sequential(*layers)
+        )
+        self.blocks, self.transitions = nn.ModuleList(), nn.ModuleList()
+        for stage, following in zip_longest(STAGES, STAGES[1:]):
+            block = nn.Sequential()
+            channels = stage.inputs
+            for _ in range(stage.layers):
+                block.append(DenseLayer(channels, stage.bottleneck))
+                channels += GROWTH
+            self.blocks.append(block)
+            if following:
+                self.transitions.append(Transition(channels, following.inputs))
+        self.last = nn.Sequential(
+            *Transition(channels, FEATURES), nn.BatchNorm2d(FEATURES), nn.ReLU()
+        )
         if path:
             self.load_state_dict(read(path))
 
+    def _before_last(self, pixels: Tensor) -> Tensor:
+        """Compute the map that the last block reads, before it is halved: (B, C, H/16, W/16)."""
+        x = self.blocks[0](self.stem(pixels))
+        for transition, block in zip(self.transitions[:-1], self.blocks[1:-1], strict=True):
+            x = block(F.avg_pool2d(transition(x), 2))
+        before: Tensor = self.transitions[-1](x)
+        return before
+
+    def _last(self, before: Tensor) -> Tensor:
+        """Compute the last map (B, FEATURES, h / 2, w / 2) of the one before (B, C, h, w)."""
+        last: Tensor = self.last(self.blocks[-1](F.avg_pool2d(before, 2)))
+        return last
+
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         """Compute the vector and the last map."""
-        spatial: Tensor = self.layers(pixels)
+        spatial = self._last(self._before_last(pixels))
         return spatial.mean((2, 3)), spatial
 
     def region_map(self, pixels: Tensor) -> Tensor:
-        """Compute the maps of the last two stages at the resolution of the finer one.
+        """Compute the map of the last block and that before it at the latter's resolution.
 
-        The last stage knows what things are, the one before where they are. Each place of either
+        The last block knows what things are, the one before where they are. Each place of either
         map has length 1.
 
         Returns:
-            (B, FEATURES + width of the stage before the last, H/16, W/16).
+            (B, FEATURES + channels of the map before the last, H/16, W/16).
         """
-        before: Tensor = self.layers[:LAST](pixels)
-        last: Tensor = self.layers[LAST:](before)
-        last = F.interpolate(last, before.shape[2:], mode="bilinear")
+        before = self._before_last(pixels)
+        last = F.interpolate(self._last(before), before.shape[2:], mode="bilinear")
         return torch.cat([F.normalize(last, dim=1), F.normalize(before, dim=1)], 1)
