@@ -21,3 +21,11 @@ def test_without_leaves_out_photos_with_their_captions():
     assert (rest.photos, rest.keys) == (("q", "r"), ("2", "3"))
     assert (rest.captions, rest.photo_of) == (("a", "c", "d"), (1, 1, 0))
     assert split.without(()) == split
+
+
+def test_more_photos_come_after_the_others():
+    split = CaptionSet("toy", "train", ("p", "q"), ("a", "b"), (1, 0), keys=("1", "2"))
+    more = split.with_more(CaptionSet("other", "train", ("r", "s"), ("c", "d", "e"), (0, 1, 0)))
+    assert (more.name, more.split, more.keys) == ("toy", "train", ())
+    assert more.photos == ("p", "q", "r", "s")
+    assert [more.own_captions(photo) for photo in range(4)] == [["b"], ["a"], ["c", "e"], ["d"]]

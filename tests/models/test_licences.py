@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from vsdemo import models
+from vsdemo.core.config import override
 from vsdemo.core.paths import ROOT
 from vsdemo.models import checkpoint, licences
 
@@ -39,6 +40,14 @@ def test_own_data_have_their_own_terms():
     spec = replace(shipped("storybook/gru"), dataset="holiday")
     assert licences.of(spec).terms == "the data set's own terms"
     assert licences.of(spec).metadata() == {}
+
+
+def test_extra_photos_are_research_only():
+    spec = shipped("storybook/gru")
+    with_extra = replace(spec, config=override(spec.config, ["extra=everyday"]))
+    licence = licences.of(with_extra)
+    assert licence.label == "research only"
+    assert licence.terms.startswith("Storybook, MIT as part of vsdemo; photos of Pascal1K")
 
 
 def test_pretrained_word_vectors_are_research_only():

@@ -60,6 +60,16 @@ class CaptionSet:
         """Return the set without some photos and their captions."""
         return self.only([i for i, photo in enumerate(self.photos) if photo not in photos])
 
+    def with_more(self, more: CaptionSet) -> CaptionSet:
+        """Return the set with the photos and captions of another one after its own."""
+        return CaptionSet(
+            self.name,
+            self.split,
+            photos=(*self.photos, *more.photos),
+            captions=(*self.captions, *more.captions),
+            photo_of=(*self.photo_of, *(len(self.photos) + photo for photo in more.photo_of)),
+        )
+
     def with_keys(self, keys: Sequence[str]) -> CaptionSet:
         """Return the set with the content hash of each photo."""
         return replace(self, keys=tuple(keys))

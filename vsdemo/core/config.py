@@ -53,6 +53,14 @@ Crops = Annotated[
 Photos = Annotated[
     int, Field(ge=0, le=LARGE, description="Training photos to use, the first ones; 0 uses all")
 ]
+ExtraPhotos = Annotated[
+    str,
+    OneOf(("none", "everyday")),
+    Field(
+        description="Photos that are learned from too; `everyday`: Pascal1K's, and photos of "
+        "ImageNet with the names of what they show"
+    ),
+]
 MinCount = Annotated[
     int, Field(ge=1, le=LARGE, description="Words seen less often in training become `<unk>`")
 ]
@@ -153,8 +161,11 @@ AlternateEpochs = Annotated[
 # Loss
 Loss = Annotated[
     str,
-    OneOf(("ranking", "squared")),
-    Field(description="Hinges over pairs, or squared distances of matching pairs"),
+    OneOf(("ranking", "softmax", "squared")),
+    Field(
+        description="Hinges over pairs, a softmax over each row and column of their scores, or "
+        "squared distances of matching pairs"
+    ),
 ]
 Margin = Annotated[
     float, Field(ge=0, le=LARGE, description="Margin of the hinge, in units of the score")
@@ -167,6 +178,10 @@ Hardest = Annotated[
         description="Weight of the hardest negative relative to the sum of all (VSE++): 0 is only "
         "the sum, 1 only the hardest negative",
     ),
+]
+Temperature = Annotated[
+    float,
+    Field(ge=0.001, le=LARGE, description="Temperature of the softmax loss, in units of the score"),
 ]
 Teacher = Annotated[
     str,
@@ -235,6 +250,7 @@ class Config(BaseModel):
     backbone: Backbone = "torchvision/densenet169"
     crops: Crops = "ten"
     photos: Photos = 0
+    extra: ExtraPhotos = "none"
     min_count: MinCount = 2
     seed: Seed = 0
     batch_size: BatchSize = 128
@@ -261,6 +277,7 @@ class Config(BaseModel):
     loss: Loss = "ranking"
     margin: Margin = 0.05
     hardest: Hardest = 0.0
+    temperature: Temperature = 0.07
     teacher: Teacher = ""
     teacher_weight: TeacherWeight = 1.0
     teacher_temperature: TeacherTemperature = 0.05
@@ -273,7 +290,12 @@ class Config(BaseModel):
     @property
     def also_learns_from(self) -> str:
         """What the model learns from besides the train split, as a sentence; empty for most."""
-        return ""
+        if self.extra == "none":
+            return ""
+        return (
+            "It also learned from the train photos of Pascal1K, and from photos of ImageNet, one a "
+            "class, with the names that WordNet has for their classes."
+        )
 
     @model_validator(mode="after")
     def _teacher_fits(self) -> Self:
@@ -282,6 +304,12 @@ class Config(BaseModel):
                 "Only models that learn from photos, in gradient steps, take a teacher; leave "
                 "teacher empty."
             )
+        return self
+
+    @model_validator(mode="after")
+    def _extra_fits(self) -> Self:
+        if self.extra != "none" and self.material != "photos":
+            raise ValueError("Only models that learn from photos take extra ones; set extra=none.")
         return self
 
     @property
@@ -311,7 +339,15 @@ class SymmetricConfig(Config):
 
 MODEL_GROUP = "The model"  # title of the fields that a model adds
 GROUPS = {  # title -> the shared fields under it, each once
-    "Photos and words": ("material", "backbone", "crops", "photos", "min_count", "vectors"),
+    "Photos and words": (
+        "material",
+        "backbone",
+        "crops",
+        "photos",
+        "extra",
+        "min_count",
+        "vectors",
+    ),
     "Batches": ("batch_size", "chunk", "sampling", "bucket", "seed"),
     "How long": ("epochs", "patience", "evaluate_every", "evaluate_sts"),
     "Learning rate": (
@@ -324,7 +360,7 @@ GROUPS = {  # title -> the shared fields under it, each once
         "clip",
         "alternate_epochs",
     ),
-    "Loss": ("loss", "margin", "hardest", "weight_decay"),
+    "Loss": ("loss", "margin", "hardest", "temperature", "weight_decay"),
     "Teacher": ("teacher", "teacher_weight", "teacher_temperature"),
     "Weights kept": ("average_decay", "average_start", "snapshot_every"),
 }

@@ -2,10 +2,21 @@
 
     p_n = softmax_n(S(s_n, v) / T)        probabilities of the sentences s_1 ... s_N for a photo v
     P(c) = sum of p_n over the s_n from which c follows
+    q(c) = share of the s_n from which c follows
+    I(c) = -log q(c)        information (Resnik 1995)
 
 c is a statement such as "a dog", see `vsdemo.data.relations.statements`. Even where no sentence is
 probable, many of the best may agree that there is a dog. The temperature T makes the captions of a
 photo as probable as possible (Guo et al., "On calibration of modern neural networks", ICML 2017).
+
+Statements are chosen one after another, each time the one that adds most to
+
+    sum over n of p_n max over the chosen c that follow from s_n of I(c)
+
+so that the first is informative and probable, and the others add something to it, or are right
+where it is wrong. A statement is likely if its probability beyond chance, (P - q) / (1 - q) as in
+Cohen's kappa, is at least LEAST: most sentences are about people, so that P is q even for a photo
+that shows nothing.
 """
 
 from __future__ import annotations
@@ -16,17 +27,17 @@ from functools import cache
 import numpy as np
 import torch
 from scipy.optimize import minimize_scalar
-from scipy.sparse import csr_matrix
+from scipy.sparse import coo_matrix
 from torch import Tensor
 
 from vsdemo.data import caption_bank
 from vsdemo.data.relations import statements
 
-LEAST = 0.5  # probability of a likely statement
+LEAST = 0.3  # of dev photos, half of the statements with this probability beyond chance are true
 MOST = 3  # likely statements about a photo
-WITHIN = 0.9  # a statement with this share of the evidence of a chosen one adds nothing to it
 BOUNDS = (1e-4, 1e4)  # bounds of the temperature
 DIGITS = 4
+LEAST_GAIN = 1e-6  # of information, beyond rounding
 
 
 def fit_temperature(scores: Tensor, photo_of: Tensor) -> float:
@@ -53,38 +64,52 @@ def fit_temperature(scores: Tensor, photo_of: Tensor) -> float:
 
 
 def likely_statements(scores: Tensor, temperature: float) -> list[tuple[str, ...]]:
-    """Return what each of P photos probably shows: at most MOST statements, most specific first.
+    """Return what each of P photos probably shows: at most MOST statements, the best first.
 
-    A statement that adds nothing to those before it is left out. There may be none.
+    There may be none.
 
     Args:
         scores: Scores of the N sentences of the caption bank with the photos, (N, P).
         temperature: See `fit_temperature`.
     """
-    follows = _follows()
-    probabilities = follows @ (scores.double() / temperature).softmax(0).numpy()  # (K, P)
-    return [_most_special(column) for column in probabilities.T]
+    sentences = (scores.double() / temperature).softmax(0).numpy()  # (N, P)
+    shares = _shares()[:, None]  # (K, 1)
+    is_likely = _follows() @ sentences - shares >= LEAST * (1 - shares)  # (K, P)
+    columns = zip(sentences.T, is_likely.T, strict=True)
+    return [_most_informative(own, likely) for own, likely in columns]
 
 
-def _most_special(probabilities: np.ndarray) -> tuple[str, ...]:
-    """Return the likely statements of K, most specific first, by their probabilities (K,)."""
-    evidence = statements.follows_from()
-    likely = np.flatnonzero(probabilities >= LEAST).tolist()
+def _most_informative(sentences: np.ndarray, is_likely: np.ndarray) -> tuple[str, ...]:
+    """Return likely statements of K, by the probabilities of sentences (N,) and which are (K,)."""
+    follows, information = _follows(), -np.log(_shares())
+    known = np.zeros(len(sentences))  # information of what is chosen, if a sentence is true
     chosen: list[int] = []
-    for number in sorted(likely, key=lambda number: len(evidence[number])):
-        own = set(evidence[number])
-        shared = (len(own.intersection(evidence[other])) / len(evidence[other]) for other in chosen)
-        if max(shared, default=0) < WITHIN:
-            chosen.append(number)
-    return tuple(statements.texts()[number] for number in chosen[:MOST])
+    while len(chosen) < MOST:
+        added = (information[follows.row] - known[follows.col]).clip(min=0)  # for each entry
+        gains = np.bincount(follows.row, added * sentences[follows.col], len(information))
+        gains[~is_likely] = 0
+        best = int(gains.argmax())
+        if gains[best] <= LEAST_GAIN:
+            break
+        chosen.append(best)
+        own = follows.col[follows.row == best]
+        known[own] = np.maximum(known[own], information[best])
+    return tuple(statements.texts()[number] for number in chosen)
 
 
 @cache
-def _follows() -> csr_matrix:
+def _shares() -> np.ndarray:
+    """Return from which share of the bank's sentences each of the K statements follows, (K,)."""
+    counts = np.array([len(numbers) for numbers in statements.follows_from()])
+    return counts / len(caption_bank.sentences())
+
+
+@cache
+def _follows() -> coo_matrix:
     """Return whether each of the K statements follows from each of the bank's sentences, (K, N)."""
     evidence = statements.follows_from()
     counts = [len(numbers) for numbers in evidence]
     rows = np.repeat(np.arange(len(evidence)), counts)
     columns = np.concatenate([np.array(numbers) for numbers in evidence])
     shape = (len(evidence), len(caption_bank.sentences()))
-    return csr_matrix((np.ones(len(rows)), (rows, columns)), shape)
+    return coo_matrix((np.ones(len(rows)), (rows, columns)), shape)

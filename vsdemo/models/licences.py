@@ -74,6 +74,14 @@ DATA = {  # (task, data set) -> licence of weights that learned from it
         "https://wordnet.princeton.edu/license-and-commercial-use",
     ),
 }
+EVERYDAY = Licence(  # of extra photos, see `vsdemo.data.everyday_photos.training`
+    RESEARCH_ONLY,
+    "photos of Pascal1K, under Flickr's terms of use; photos of ImageNet, for non-commercial "
+    "research; names of WordNet 3.0, Princeton's licence",
+    "other",
+    "pascal1k-research-only",
+    "https://vision.cs.uiuc.edu/pascal-sentences/",
+)
 VECTORS = Licence(  # of pretrained word vectors, see `vsdemo.data.text.vectors`
     RESEARCH_ONLY,
     "word vectors from captions of Flickr30k, for non-commercial research and education",
@@ -115,6 +123,8 @@ BACKBONES = {  # family -> licence
 def of(spec: Spec) -> Licence:
     """Return the terms of a checkpoint's own weights, with those of its teachers."""
     licence = DATA.get((spec.config.task, datasets.base_name(spec.dataset)), UNKNOWN)
+    if spec.config.extra != "none":
+        licence = _join(licence, EVERYDAY)
     if spec.config.vectors != "learned":
         licence = _join(licence, VECTORS)
     for teacher in dict.fromkeys(part.teacher for part in (spec, *spec.members)):

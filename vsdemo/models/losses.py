@@ -89,6 +89,41 @@ class PairwiseRanking:
 
 
 @dataclass(frozen=True)
+class Softmax:
+    """Softmax over the photos of a batch for each caption, and over captions for each photo.
+
+    That is the loss of CLIP (Radford et al. 2021). With S[a, b] = score(caption a, photo b) / t:
+
+        loss = - sum over pairs a of log(e^S[a, a] / sum over b of e^S[a, b])
+               - sum over pairs a of log(e^S[a, a] / sum over b of e^S[b, a])
+
+    Labels number the photos: two captions of one photo are never each other's negatives, and the
+    sums leave the other one out.
+
+    Attributes:
+        temperature: t, in units of the score.
+    """
+
+    temperature: float
+
+    def __call__(
+        self,
+        score: Score,
+        general: Embeddings,
+        specific: Embeddings,
+        label: Tensor,
+        progress: float = 0.0,
+    ) -> dict[str, Tensor]:
+        """Return `loss` and the mean score of positives."""
+        scores = score(general, specific)  # (B, B)
+        own = torch.arange(len(scores), device=scores.device)
+        same = (label[:, None] == label).fill_diagonal_(fill_value=False)
+        logits = (scores / self.temperature).masked_fill(same, -torch.inf)
+        losses = [F.cross_entropy(each, own, reduction="sum") for each in (logits, logits.T)]
+        return {"loss": losses[0] + losses[1], "right_score": scores.diagonal().mean().detach()}
+
+
+@dataclass(frozen=True)
 class SquaredError:
     """The squared distances of matching pairs (Socher 2014, section 5): sum of |v_i - y_j|^2.
 
@@ -263,6 +298,10 @@ def _ranking(config: Any) -> Loss:
     return PairwiseRanking(margin=config.margin, hardest=config.hardest)
 
 
+def _softmax(config: Any) -> Loss:
+    return Softmax(temperature=config.temperature)
+
+
 def _squared(config: Any) -> Loss:
     return SquaredError()
 
@@ -282,6 +321,7 @@ def _entailment(config: Any) -> Loss:
 
 LOSSES: dict[str, Callable[[Any], Loss]] = {  # `loss` of a configuration -> its builder
     "ranking": _ranking,
+    "softmax": _softmax,
     "squared": _squared,
     "fragments": _fragments,
     "entailment": _entailment,

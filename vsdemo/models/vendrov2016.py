@@ -52,10 +52,10 @@ START = 0.5  # initial bias of photos' coordinates before `CubeHead`; below 0 th
 OrderMaterial = Annotated[Material, OneOf(("photos", "sentence_pairs", "relations"))]
 OrderLoss = Annotated[
     str,
-    OneOf(("ranking", "squared", "entailment")),
+    OneOf(("ranking", "softmax", "squared", "entailment")),
     Field(
-        description="Hinges over pairs, squared distances of matching pairs, or labelled pairs "
-        "(Eq. 7)"
+        description="Hinges over pairs, a softmax over each row and column of their scores, "
+        "squared distances of matching pairs, or labelled pairs (Eq. 7)"
     ),
 ]
 OrderScore = Annotated[

@@ -118,12 +118,15 @@ class Nouns:
         words: For each concept its words in lower case, with spaces for underscores.
         senses: For each word the indices of its concepts, the most frequent sense first.
         kinds: For each concept the number of its file in lexnames(5WN), such as 5 for animals.
+        at_offset: The index of the concept at each offset in `data.noun`, by which ImageNet names
+            its classes.
     """
 
     taxonomy: Taxonomy
     words: tuple[tuple[str, ...], ...]
     senses: dict[str, tuple[int, ...]]
     kinds: tuple[int, ...]
+    at_offset: dict[int, int]
 
     @cached_property
     def ancestors(self) -> tuple[frozenset[int], ...]:
@@ -237,6 +240,7 @@ def _parse(data: str, index: str) -> Nouns:
             for word, offsets in offsets_of.items()
         },
         kinds=tuple(kinds),
+        at_offset=number_of,
     )
 
 

@@ -22,6 +22,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.core.stored_features import StoredFeatures
 from vsdemo.data import datasets
+from vsdemo.data.everyday_photos import training
 from vsdemo.evaluation.metrics import retrieval
 from vsdemo.evaluation.tasks import sts
 from vsdemo.evaluation.tasks.retrieval import Retrieval
@@ -59,6 +60,12 @@ class Photos(Pairs):
         if self.train_set.features is not None:  # report errors before looking for the backbone
             self.train_set.features.require(self.config.backbone, self.config.crops)
         self._check_train_set()
+        if self.config.extra != "none":
+            if self.train_set.features is not None:
+                raise UserError(
+                    f"{self.dataset} has features instead of photos; set extra=none for it."
+                )
+            self.train_set = self.train_set.with_more(training.load())
 
     def _check_train_set(self) -> None:
         if len(set(self.train_set.photo_of)) < 2:
@@ -139,7 +146,8 @@ class Photos(Pairs):
     @classmethod
     def _training_photos(cls, config: Config, dataset: str) -> Sequence[Path]:
         """Return the files of the photos to learn from, which may be missing."""
-        return datasets.photos(dataset, "train")[: config.photos or None]
+        own = datasets.photos(dataset, "train")[: config.photos or None]
+        return own if config.extra == "none" else [*own, *training.load().photos]
 
     def build(self) -> DualEncoder:
         """Compute missing photo features, prepare the captions and return a new model."""
