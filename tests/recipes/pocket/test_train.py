@@ -63,11 +63,12 @@ def test_training_lowers_the_losses(tmp_path):
     trainer = Trainer(tmp_path, Distillation(dataclasses.replace(SMALL, epochs=16), tmp_path))
     before = trainer.material.measure(trainer.evaluated)
     assert trainer.run() == "done"
-    losses = [event["places"] + event["ranking"] for event in logged(tmp_path, "step")]
-    assert sum(losses[-9:]) < 0.7 * sum(losses[:9])
+    for name in ("places", "means", "ranking"):
+        losses = [event[name] for event in logged(tmp_path, "step")]
+        assert sum(losses[-9:]) < 0.5 * sum(losses[:9])
     after = trainer.material.measure(trainer.evaluated)
     assert after.keys() == {"flickr8k", "storybook"}
-    assert after["flickr8k"] > before["flickr8k"] + 80  # chance is 320 of 600
+    assert after["flickr8k"] > before["flickr8k"] + 40  # chance is 320 of 600
     epochs = [event["epoch"] for event in logged(tmp_path, "eval")]
     assert epochs == [4, 8, 12, 16]
 
