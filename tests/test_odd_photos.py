@@ -20,6 +20,11 @@ def grey() -> Image.Image:
     return Image.new("RGB", (300, 200), (128, 128, 128))
 
 
+def pale_noise() -> Image.Image:
+    pixels = np.random.default_rng(0).integers(196, 205, (240, 320, 3), dtype=np.uint8)
+    return Image.fromarray(pixels)
+
+
 def stick_figure() -> Image.Image:
     image = Image.new("RGB", (400, 300), "white")
     draw = ImageDraw.Draw(image)
@@ -38,7 +43,7 @@ def reader() -> Reader:
     return Reader(ROOT / "checkpoints" / "flickr8k" / "gru-pocket")
 
 
-@pytest.mark.parametrize("draw", [noise, grey, stick_figure, screenshot])
+@pytest.mark.parametrize("draw", [noise, grey, pale_noise, stick_figure, screenshot])
 def test_an_odd_photo_is_not_described_with_confidence(reader: Reader, draw) -> None:
     hits, likely = reader.describe(draw(), 3)
     assert likely == ()

@@ -99,7 +99,9 @@ def partner(config, name, value):
     if name == "material":
         losses = {"photos": "ranking", "relations": "ranking", "sentence_pairs": "entailment"}
         return {"loss": losses[value]} if value in losses else {}
-    if name == "loss" and value in ("ranking", "squared", "entailment"):
+    if name == "extra" and value != "none":
+        return {"material": "photos", "loss": "ranking"}
+    if name == "loss" and value in ("ranking", "softmax", "squared", "entailment"):
         return {"material": "sentence_pairs" if value == "entailment" else "photos"}
     return {}
 

@@ -61,6 +61,9 @@ ExtraPhotos = Annotated[
         "ImageNet with the names of what they show"
     ),
 ]
+NoExtraPhotos = Annotated[
+    str, OneOf(("none",)), Field(description="Photos that are learned from too")
+]
 MinCount = Annotated[
     int, Field(ge=1, le=LARGE, description="Words seen less often in training become `<unk>`")
 ]

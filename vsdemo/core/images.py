@@ -27,6 +27,7 @@ MAX_SIDE = 1600  # pixels; the long side of larger photos is reduced, but not be
 LARGE = 4_000_000  # pixels; only a few larger photos are decoded at a time
 DECODERS = BoundedSemaphore(2)
 STRIP = 256  # rows
+NOISE = 8  # levels of 256 that a pixel of a blank photo may differ from another one
 SMALL_GAP = 1.5  # a small photo is made from at least this many times its width and height
 # Not EPS: Pillow would run Ghostscript.
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "AVIF")
@@ -244,6 +245,12 @@ def _user_errors(name: str) -> Iterator[None]:
         raise UserError(f"{name} is too large; the limit is {MAX_MEGAPIXELS} megapixels.") from None
     except (OSError, SyntaxError, ValueError, EOFError, MemoryError):
         raise UserError(f"{name} is damaged or truncated.") from None
+
+
+def is_blank(photo: Image.Image) -> bool:
+    """Return whether a photo shows nothing: all of it has one color, but for noise."""
+    extrema = photo.convert("RGB").getextrema()
+    return all(high - low <= NOISE for low, high in extrema)
 
 
 def small_jpeg(photo: Image.Image, side: int, quality: int = 85) -> bytes:

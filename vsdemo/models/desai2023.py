@@ -18,6 +18,7 @@ from vsdemo.core.config import (
     Epochs,
     EvaluateEvery,
     MinCount,
+    NoExtraPhotos,
     Patience,
     SymmetricConfig,
     WordDim,
@@ -49,6 +50,7 @@ class MeruConfig(SymmetricConfig, RelationConfig):
     """The model and its training."""
 
     material: RelationMaterial = "relations"
+    extra: NoExtraPhotos = "none"
     min_count: MinCount = 1
     batch_size: BatchSize = 96
     epochs: Epochs = 40

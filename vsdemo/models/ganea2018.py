@@ -19,6 +19,7 @@ from vsdemo.core.config import (
     EvaluateEvery,
     Hardest,
     MinCount,
+    NoExtraPhotos,
     Patience,
     SymmetricConfig,
     WordDim,
@@ -50,6 +51,7 @@ class ConesConfig(SymmetricConfig, RelationConfig):
     """The model and its training."""
 
     material: RelationMaterial = "relations"
+    extra: NoExtraPhotos = "none"
     min_count: MinCount = 1
     batch_size: BatchSize = 96
     epochs: Epochs = 40

@@ -16,6 +16,7 @@ from vsdemo.core.config import (
     EvaluateEvery,
     Hardest,
     MinCount,
+    NoExtraPhotos,
     OneOf,
     Patience,
     SymmetricConfig,
@@ -99,6 +100,7 @@ class HierarchyConfig(SymmetricConfig, RelationConfig):
     """The model and its training."""
 
     material: RelationMaterial = "relations"
+    extra: NoExtraPhotos = "none"
     min_count: MinCount = 1
     batch_size: BatchSize = 96
     epochs: Epochs = 40

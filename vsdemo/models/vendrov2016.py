@@ -21,6 +21,7 @@ from vsdemo.core.config import (
     LearningRate,
     Margin,
     Material,
+    NoExtraPhotos,
     OneOf,
     Patience,
     Schedule,
@@ -277,6 +278,7 @@ class HypernymsConfig(Config):
     needs: ClassVar[frozenset[str]] = frozenset({"concepts"})
 
     material: ConceptMaterial = "concept_pairs"
+    extra: NoExtraPhotos = "none"
     protocol: Protocol = "clean"
     epochs: Epochs = 40
     evaluate_every: EvaluateEvery = 2

@@ -17,6 +17,7 @@ from vsdemo.core.config import (
     EvaluateEvery,
     LearningRate,
     Material,
+    NoExtraPhotos,
     OneOf,
     Optimizer,
     Patience,
@@ -58,6 +59,7 @@ class VseConfig(SymmetricConfig):
     needs: ClassVar[frozenset[str]] = SubwordGRU.needs
 
     material: SceneMaterial = "scenes"
+    extra: NoExtraPhotos = "none"
     backbone: Backbone = "easel"
     crops: RegionCrops = "things"
     scenes: Scenes = 30_000

@@ -22,6 +22,7 @@ from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import BarScale, Hit, RegionHit
+from vsdemo.core.images import is_blank
 from vsdemo.core.paths import AnyPath, home, to_path
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
@@ -234,7 +235,10 @@ class Reader:
     def describe(self, photo: Image.Image, k: int = 10) -> Description:
         """Return the k sentences that describe a photo best, and what it probably shows."""
         count = check_k(k)
-        return self._describe(self.encode_photo(photo), count)
+        description = self._describe(self.encode_photo(photo), count)
+        if is_blank(photo) and description.likely:  # networks take it for the sky
+            return description._replace(likely=())
+        return description
 
     def _describe(self, photo: Embeddings, k: int) -> Description:
         scores = self.captions.general_scores(photo)
