@@ -10,6 +10,8 @@ import time
 from types import SimpleNamespace
 
 import pytest
+import torch
+from safetensors import safe_open
 
 from tests.support.fake_trainer import PYTHON
 from tests.support.small_runs import SETTINGS, logged, trainer
@@ -211,6 +213,31 @@ def test_a_run_resumes_after_the_disk_was_full(tmp_path, monkeypatch):
         assert (tmp_path / "run" / name).read_bytes() == (whole / name).read_bytes()
     assert logged(tmp_path / "run", "step") == logged(whole, "step")
     assert logged(tmp_path / "run", "error") == []  # rewound, as it is later than the last save
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_weights_of_any_layout_resume_exactly(tmp_path, fused):
+    def build():
+        torch.manual_seed(0)
+        net = torch.nn.Conv2d(4, 5, 3).to(memory_format=torch.channels_last)
+        return net, torch.optim.AdamW(net.parameters(), lr=0.1, fused=fused)
+
+    def step(net, optimizer):
+        optimizer.zero_grad()
+        net(torch.randn(2, 4, 6, 6)).square().sum().backward()
+        optimizer.step()
+
+    net, optimizer = build()
+    step(net, optimizer)
+    resume.save(tmp_path, {"model": net}, optimizer, {"spec": {}})
+    again, its_optimizer = build()
+    with safe_open(tmp_path / resume.STATE, "pt") as file:
+        saved = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    resume.restore(saved, {"model": again}, its_optimizer)
+    step(again, its_optimizer)
+    torch.set_rng_state(saved["rng"])
+    step(net, optimizer)
+    assert torch.equal(again.weight, net.weight)
 
 
 def test_find_returns_nothing_before_the_first_save(tmp_path):

@@ -201,12 +201,17 @@ def restore(
         module.load_state_dict(
             {k.removeprefix(prefix): t for k, t in state.items() if k.startswith(prefix)}
         )
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     moments: dict[int, dict[str, Tensor | int]] = {}
     for name, tensor in state.items():
         if name.startswith("adam."):
             _, number, key = name.split(".")
-            # SparseAdam counts steps as int; a tensor would become float32 and lose precision
-            value = tensor if tensor.is_floating_point() else int(tensor)
+            value: Tensor | int = tensor
+            if not tensor.is_floating_point():
+                # SparseAdam counts steps as int; a tensor would become float32 and lose precision
+                value = int(tensor)
+            elif tensor.dim():  # the fused Adam needs the layout of the weights in memory
+                value = torch.empty_like(weights[int(number)], dtype=tensor.dtype).copy_(tensor)
             moments.setdefault(int(number), {})[key] = value
     optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
     torch.set_rng_state(state["rng"])
