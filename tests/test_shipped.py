@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -18,6 +17,8 @@ from vsdemo.evaluation.tasks.retrieval import Retrieval
 from vsdemo.models import checkpoint
 from vsdemo.recipes.parsing import score
 from vsdemo.recipes.pocket import card as pocket_card
+from vsdemo.recipes.pocket.train import Settings
+from vsdemo.vision.backbones.pocket import Pocket
 
 ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = sorted(p.parent for p in (ROOT / "checkpoints").glob("**/config.json"))
@@ -46,8 +47,10 @@ def test_card_of_pocket_equals_the_output_of_its_writer() -> None:
     rsum = "rsum {flickr8k} on Flickr8k dev, {storybook} on Storybook dev"
     assert rsum.format(**metrics["dev_rsum"]) in " ".join(text.split())
     counts = {n: int(c.replace(",", "")) for c, n in re.findall(r"([\d,]+) photos of (\w+)", text)}
-    settings = SimpleNamespace(epochs=int(re.search(r"--epochs (\d+)", text)[1]), seed=0)
-    assert pocket_card.card(settings, counts, metrics) == text
+    options = {name: json.loads(value) for name, value in re.findall(r"--([a-z-]+) ([\d.]+)", text)}
+    settings = Settings(**{name.replace("-", "_"): value for name, value in options.items()})
+    parameters = sum(p.numel() for p in Pocket().parameters())
+    assert pocket_card.card(settings, parameters, counts, metrics) == text
 
 
 def test_card_of_the_parser_equals_the_output_of_its_writer() -> None:

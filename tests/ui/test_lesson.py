@@ -50,7 +50,7 @@ def test_each_step_has_something_to_do_and_to_see():
 
 def test_the_walk_is_long_and_true(gallery):
     nodes, truths = arrived(gallery, node_of(gallery, WALK))
-    assert "a bird" in [node.text for node in nodes]
+    assert "birds" in {node.text.lower().strip(".") for node in nodes}  # that stand for the ducks
     assert len(truths) >= 5
     assert set(truths) == {True}
 
