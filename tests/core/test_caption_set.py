@@ -26,6 +26,6 @@ def test_without_leaves_out_photos_with_their_captions():
 def test_more_photos_come_after_the_others():
     split = CaptionSet("toy", "train", ("p", "q"), ("a", "b"), (1, 0), keys=("1", "2"))
     more = split.with_more(CaptionSet("other", "train", ("r", "s"), ("c", "d", "e"), (0, 1, 0)))
-    assert (more.name, more.split, more.keys) == ("toy", "train", ())
+    assert (more.name, more.split, more.keys) == ("toy", "train", ("1", "2", "", ""))
     assert more.photos == ("p", "q", "r", "s")
     assert [more.own_captions(photo) for photo in range(4)] == [["b"], ["a"], ["c", "e"], ["d"]]

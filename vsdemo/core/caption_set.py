@@ -61,13 +61,17 @@ class CaptionSet:
         return self.only([i for i, photo in enumerate(self.photos) if photo not in photos])
 
     def with_more(self, more: CaptionSet) -> CaptionSet:
-        """Return the set with the photos and captions of another one after its own."""
-        return CaptionSet(
-            self.name,
-            self.split,
+        """Return the set followed by the photos and captions of another one.
+
+        It is somebody's own if this set is.
+        """
+        return replace(
+            self,
             photos=(*self.photos, *more.photos),
             captions=(*self.captions, *more.captions),
             photo_of=(*self.photo_of, *(len(self.photos) + photo for photo in more.photo_of)),
+            keys=(*self.keys, *[""] * len(more.photos)) if self.keys else (),
+            names=(),
         )
 
     def with_keys(self, keys: Sequence[str]) -> CaptionSet:

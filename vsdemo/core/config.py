@@ -57,13 +57,11 @@ ExtraPhotos = Annotated[
     str,
     OneOf(("none", "everyday")),
     Field(
-        description="Photos that are learned from too; `everyday`: Pascal1K's, and photos of "
-        "ImageNet with the names of what they show"
+        description="More photos to train on; `everyday`: Pascal1K's training photos, and photos "
+        "of ImageNet with the names of what they show"
     ),
 ]
-NoExtraPhotos = Annotated[
-    str, OneOf(("none",)), Field(description="Photos that are learned from too")
-]
+NoExtraPhotos = Annotated[str, OneOf(("none",)), Field(description="More photos to train on")]
 MinCount = Annotated[
     int, Field(ge=1, le=LARGE, description="Words seen less often in training become `<unk>`")
 ]
@@ -296,8 +294,8 @@ class Config(BaseModel):
         if self.extra == "none":
             return ""
         return (
-            "It also learned from the train photos of Pascal1K, and from photos of ImageNet, one a "
-            "class, with the names that WordNet has for their classes."
+            "It also learned from Pascal1K's training photos, and from photos of ImageNet, at most "
+            "one for each class, with the names of the class and of its hypernyms in WordNet."
         )
 
     @model_validator(mode="after")
@@ -312,7 +310,7 @@ class Config(BaseModel):
     @model_validator(mode="after")
     def _extra_fits(self) -> Self:
         if self.extra != "none" and self.material != "photos":
-            raise ValueError("Only models that learn from photos take extra ones; set extra=none.")
+            raise ValueError(f"material={self.material} takes no extra photos; set extra=none.")
         return self
 
     @property

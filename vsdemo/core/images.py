@@ -27,7 +27,7 @@ MAX_SIDE = 1600  # pixels; the long side of larger photos is reduced, but not be
 LARGE = 4_000_000  # pixels; only a few larger photos are decoded at a time
 DECODERS = BoundedSemaphore(2)
 STRIP = 256  # rows
-NOISE = 8  # levels of 256 that a pixel of a blank photo may differ from another one
+NOISE = 8  # largest difference between the pixels of a blank photo, of 256 levels
 SMALL_GAP = 1.5  # a small photo is made from at least this many times its width and height
 # Not EPS: Pillow would run Ghostscript.
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "AVIF")
@@ -248,7 +248,7 @@ def _user_errors(name: str) -> Iterator[None]:
 
 
 def is_blank(photo: Image.Image) -> bool:
-    """Return whether a photo shows nothing: all of it has one color, but for noise."""
+    """Return whether a photo has a single color, apart from noise."""
     pixels = np.asarray(photo.convert("RGB"))  # (H, W, 3)
     return bool((np.ptp(pixels, axis=(0, 1)) <= NOISE).all())
 

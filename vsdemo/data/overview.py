@@ -7,9 +7,10 @@ import os
 from vsdemo.core.paths import data_root
 from vsdemo.data import datasets
 from vsdemo.data.datasets import entities
+from vsdemo.data.everyday_photos import training
 from vsdemo.data.pairs import nli, sick, sts, wordnet
 
-SOURCES = (*sts.SOURCES, sick.SOURCE, nli.SOURCE, entities.SOURCE, wordnet.SOURCE)
+SOURCES = (*sts.SOURCES, sick.SOURCE, nli.SOURCE, entities.SOURCE, wordnet.SOURCE, training.SOURCE)
 
 
 def overview() -> list[str]:

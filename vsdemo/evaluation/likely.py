@@ -33,7 +33,7 @@ from torch import Tensor
 from vsdemo.data import caption_bank
 from vsdemo.data.relations import statements
 
-LEAST = 0.3  # of dev photos, half of the statements with this probability beyond chance are true
+LEAST = 0.3  # on dev photos, half of the statements with this probability beyond chance are true
 MOST = 3  # likely statements about a photo
 BOUNDS = (1e-4, 1e4)  # bounds of the temperature
 DIGITS = 4
@@ -80,7 +80,12 @@ def likely_statements(scores: Tensor, temperature: float) -> list[tuple[str, ...
 
 
 def _most_informative(sentences: np.ndarray, is_likely: np.ndarray) -> tuple[str, ...]:
-    """Return likely statements of K, by the probabilities of sentences (N,) and which are (K,)."""
+    """Choose the statements about a photo.
+
+    Args:
+        sentences: Probabilities of the N sentences, (N,).
+        is_likely: Which of the K statements are likely, (K,).
+    """
     follows, information = _follows(), -np.log(_shares())
     known = np.zeros(len(sentences))  # information of what is chosen, if a sentence is true
     chosen: list[int] = []

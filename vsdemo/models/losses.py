@@ -92,13 +92,13 @@ class PairwiseRanking:
 class Softmax:
     """Softmax over the photos of a batch for each caption, and over captions for each photo.
 
-    That is the loss of CLIP (Radford et al. 2021). With S[a, b] = score(caption a, photo b) / t:
+    This is the loss of CLIP (Radford et al. 2021), but a sum instead of a mean, and with a fixed
+    temperature. With S[a, b] = score(caption a, photo b) / t:
 
         loss = - sum over pairs a of log(e^S[a, a] / sum over b of e^S[a, b])
                - sum over pairs a of log(e^S[a, a] / sum over b of e^S[b, a])
 
-    Labels number the photos: two captions of one photo are never each other's negatives, and the
-    sums leave the other one out.
+    Labels number the photos: other captions of the same photo are left out of the sums.
 
     Attributes:
         temperature: t, in units of the score.

@@ -2,7 +2,7 @@
 
 Two photos are grouped if their looks differ in at most 10 of 64 bits and the cosine of their
 embeddings is at least halfway from that of unrelated photos to 1. Measured on Flickr8k with
-`flickr8k/gru-pocket`:
+an earlier `flickr8k/gru-pocket`:
 
 - Found: all copies in JPEG quality 50, in half the size, 30% brighter or darker, or with a line of
   text; 98% of those trimmed by 3% on one side, 94% of those trimmed by 3% on every side; no

@@ -210,7 +210,7 @@ def restore(
             if not tensor.is_floating_point():
                 # SparseAdam counts steps as int; a tensor would become float32 and lose precision
                 value = int(tensor)
-            elif tensor.dim():  # the fused Adam needs the layout of the weights in memory
+            elif tensor.dim():  # fused Adam needs the memory format of the weights
                 value = torch.empty_like(weights[int(number)], dtype=tensor.dtype).copy_(tensor)
             moments.setdefault(int(number), {})[key] = value
     optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})

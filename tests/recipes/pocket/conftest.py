@@ -53,7 +53,7 @@ def few_photos(tmp_path_factory):
     dev = CaptionSet("few", "dev", few.paths, captions, DESCRIBED)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(photos, "load", lambda: few)
-        patch.setattr(teacher, "check_reader", lambda: None)
+        patch.setattr(teacher, "check_files", lambda: None)
         patch.setattr(teacher, "find_weights", lambda name: name)
         patch.setattr(teacher, "load_backbone", lambda weights: Colours())
         patch.setattr(teacher, "directions", directions)

@@ -9,7 +9,7 @@ from tests.recipes.pocket.conftest import Colours
 from vsdemo.core.errors import UserError
 from vsdemo.encoders.image import LinearImage
 from vsdemo.recipes.pocket import teacher
-from vsdemo.recipes.pocket.teacher import Teacher, check_reader, directions
+from vsdemo.recipes.pocket.teacher import Teacher, check_files, directions
 from vsdemo.vision.backbones.pocket import FEATURES, Pocket
 
 PRUNE = Teacher.prune  # which the fixture `few_photos` replaces
@@ -116,4 +116,4 @@ def test_a_reader_over_another_network_is_refused(monkeypatch):
     spec = SimpleNamespace(config=SimpleNamespace(backbone="pocket"))
     monkeypatch.setattr(teacher.checkpoint, "read_spec", lambda folder: spec)
     with pytest.raises(UserError, match="flickr8k/gru uses pocket"):
-        check_reader()
+        check_files()

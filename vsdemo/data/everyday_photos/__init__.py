@@ -71,7 +71,7 @@ def load() -> CaptionSet:
     Raises:
         UserError: A photo is missing.
     """
-    folder = require_data(FOLDER, what="The photos without labels")
+    folder = require_data(FOLDER, what="The set of photos without labels")
     photos = tuple(folder / photo.file for photo in described_photos())
     if missing := next((photo for photo in photos if not photo.is_file()), None):
         raise UserError(f"{missing} is missing; put it there, or choose another task.")

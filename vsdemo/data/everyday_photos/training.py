@@ -8,6 +8,7 @@ is, such as "a truck" and "a vehicle". The photos that measure descriptions are 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
@@ -15,16 +16,23 @@ from vsdemo.core.images import photos_in
 from vsdemo.core.paths import require_data
 from vsdemo.data import caption_bank, datasets, everyday_photos
 from vsdemo.data.pairs import wordnet
+from vsdemo.data.sources import source_below_data
 from vsdemo.data.text.inflection import article
 
 SAMPLES = "imagenet_samples"  # in the folder of photos
+SOURCE = source_below_data(
+    everyday_photos.FOLDER,
+    marker=SAMPLES,
+    how_to_get="put photos of ImageNet, at most one for each class and named like "
+    f"n02098413_Lhasa.jpg, into $VSDEMO_DATA/{everyday_photos.FOLDER}/{SAMPLES}/",
+)
 CLASS = re.compile(r"n(\d{8})_")  # the offset of a class in WordNet, as file names begin
 NAMES = 2  # names of a class
 GENERAL = 4  # more general names
 VAGUE = re.compile(
     "agent|being|cause|construction|cover|covering|fixing|form|group|head|line|matter|object|part|"
     "piece|point|relation|set|stock|structure|thing|top|unit|whole"
-)  # nobody says of a photo that it shows one
+)  # too vague to describe a photo
 
 
 def load() -> CaptionSet:
@@ -36,11 +44,25 @@ def load() -> CaptionSet:
     return datasets.load("pascal1k", "train").with_more(_named_photos())
 
 
+def photos() -> list[Path]:
+    """Return the photos of `load`.
+
+    Raises:
+        UserError: As `load` does.
+    """
+    return [*datasets.photos("pascal1k", "train"), *_samples()]
+
+
+def _samples() -> list[Path]:
+    """Return ImageNet's samples without those that are measured."""
+    folder = require_data(everyday_photos.FOLDER, SAMPLES, what="The set of ImageNet's samples")
+    measured = {photo.file for photo in everyday_photos.described_photos()}
+    return [photo for photo in photos_in(folder) if f"{SAMPLES}/{photo.name}" not in measured]
+
+
 def _named_photos() -> CaptionSet:
     """Return ImageNet's samples with the names of what they show."""
-    folder = require_data(everyday_photos.FOLDER, SAMPLES, what="ImageNet's samples")
-    measured = {photo.file for photo in everyday_photos.described_photos()}
-    photos = [photo for photo in photos_in(folder) if f"{SAMPLES}/{photo.name}" not in measured]
+    photos = _samples()
     nouns, known = wordnet.load_nouns(), set(caption_bank.words())
     names = [_names(photo.name, nouns, known) for photo in photos]
     return CaptionSet(

@@ -20,7 +20,7 @@ MIXED = 0.5  # share of the crops of a batch that are blended with another one
 DESCRIBED_AREA = 0.4  # smallest fraction of a photo of which its captions are likely to be true
 NEGATIVES = 192  # captions of other photos in a batch
 SIDES = {"left", "right"}  # a caption with one of these words is not true of a mirrored photo
-SAMPLE = 20  # batches of which the teacher's directions are computed
+SAMPLE = 1280  # crops of which the teacher's directions are computed
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Batch:
     """Crops and captions.
 
     Attributes:
-        name: Of its crops; batches with the same one have the same crops.
+        name: Name of the crops; batches with the same name have the same crops.
         pixels: Crops (B, 3, s, s) from 0 to 1.
         described: Which crops have a caption, (B,).
         captions: A caption of each described crop, then NEGATIVES captions.
@@ -79,8 +79,8 @@ class Batches:
         self.steps_per_epoch = length // self.size
 
     def sample(self) -> Iterator[Tensor]:
-        """Yield the pixels of the first batches."""
-        for step in range(min(SAMPLE, self.steps_per_epoch)):
+        """Yield the pixels of the first batches, of SAMPLE crops in all."""
+        for step in range(min(-(-SAMPLE // self.size), self.steps_per_epoch)):
             yield self.make(step).pixels
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
@@ -144,7 +144,7 @@ class Batches:
         return shuffled[number * self.size :][: self.size], crop_set, number
 
     def _crops(self, step: int) -> tuple[Tensor, str, Tensor, list[bool], list[float]]:
-        """Return photos, the name of their crops, these, which are mirrored, and their areas."""
+        """Return photos, the name of their crops, the crops, which are mirrored, and the areas."""
         photos, crop_set, number = self._photos(step)
         seed = (self.seed * 1_009 + crop_set) * 1_000_003 + number
         draw = torch.Generator().manual_seed(seed)

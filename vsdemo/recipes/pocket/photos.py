@@ -63,7 +63,7 @@ class PocketPhotos:
 def load() -> PocketPhotos:
     """Return the photos of all sources.
 
-    These are Flickr8k and Pascal1K train, photos without captions but for those of
+    These are Flickr8k and Pascal1K train, photos without captions except those of
     `vsdemo.data.everyday_photos`, Storybook train and more scenes like these.
 
     Raises:

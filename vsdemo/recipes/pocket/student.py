@@ -23,7 +23,7 @@ class Student(nn.Module):
     Args:
         vocab: The vocabulary of the captions.
         deviations: The standard deviation of each of the teacher's K components over cells, and
-            over the means of photos, (2, K).
+            over the means of crops, (2, K).
     """
 
     mean: Tensor

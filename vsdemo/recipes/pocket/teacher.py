@@ -1,9 +1,9 @@
 """The teacher's view of the crops that the student sees (Beyer et al. 2022).
 
 The student imitates only what captions speak about: the directions of the teacher's map that the
-image encoder of checkpoints/flickr8k/gru reads. Runs of 6 epochs that imitated the directions of
-greatest variance instead were worse at retrieval: dev rsum 103 against 112 on Flickr8k, 284 against
-299 on Storybook, by linear regression.
+image encoder of checkpoints/flickr8k/gru reads. Runs of 6 epochs of an earlier Pocket, a residual
+network, were worse at retrieval if they imitated the directions of greatest variance instead: dev
+rsum 103 against 112 on Flickr8k, 284 against 299 on Storybook, by linear regression.
 """
 
 from __future__ import annotations
@@ -86,19 +86,20 @@ class Teacher:
         return targets.to(self.net.mean)  # the same numbers as when they are read
 
 
-def check_reader() -> None:
-    """Check that the checkpoint READER exists and uses the teacher's features.
+def check_files() -> None:
+    """Check that the teacher and the checkpoint READER, which uses its features, are available.
 
     Raises:
         UserError: If not.
     """
+    find_weights(TEACHER)
     backbone = checkpoint.read_spec(checkpoints_root().joinpath(*READER)).config.backbone
     if backbone != TEACHER:
         raise UserError(f"{'/'.join(READER)} uses {backbone}; Pocket's teacher is {TEACHER}.")
 
 
 def directions(maps: Tensor) -> dict[str, Tensor]:
-    """Return the principal components of the output of READER's image encoder per cell of maps.
+    """Return the directions in the cells of maps along which READER's image encoder varies most.
 
     That encoder is a linear layer.
 
@@ -116,7 +117,8 @@ def directions(maps: Tensor) -> dict[str, Tensor]:
     order = values.argsort(descending=True)[:COMPONENTS]
     own, deviation = vectors[:, order].cpu(), values[order].clamp(min=0).sqrt().cpu()
     model = checkpoint.load(checkpoints_root().joinpath(*READER))[0]
-    encoder: Any = model.image.cpu() if model.image else None
+    assert model.image is not None
+    encoder: Any = model.image.cpu()
     scale = (encoder.standardize.running_var + encoder.standardize.eps).sqrt()
     read = encoder.linear.weight.detach() / scale @ own  # (D, COMPONENTS)
     left, size, _ = torch.linalg.svd(read * deviation, full_matrices=False)

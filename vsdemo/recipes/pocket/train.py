@@ -7,6 +7,7 @@ teacher is patient and consistent").
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -38,6 +39,7 @@ from vsdemo.training.trainer import Trainer
 
 CLIP = 5.0  # largest norm of the gradient
 MIN_COUNT = 3  # rarer words become <unk>
+CELL = 32  # pixels of a side of a crop for each cell of the map
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ class Distillation:
         cache: The folder of what the teacher sees.
 
     Raises:
-        UserError: If the checkpoint that projects the teacher's maps is missing.
+        UserError: If the teacher's weights, or the checkpoint that its directions are taken from,
+            are missing.
     """
 
     name = "pocket"
@@ -94,7 +97,7 @@ class Distillation:
 
     def __init__(self, settings: Settings, cache: Path) -> None:
         self.config, self.cache = settings, cache
-        teacher.check_reader()  # fails before hours of computing maps
+        teacher.check_files()  # before all photos are read
 
     def build(self) -> Student:
         """Read the photos, load and prune the teacher, and return a new student.
@@ -113,7 +116,8 @@ class Distillation:
             seed=self.config.seed,
         )
         self.steps_per_epoch = self.batch_maker.steps_per_epoch
-        folder = self.cache / photos.digest(pixels)
+        settings = hashlib.sha256(repr(self.config).encode()).hexdigest()
+        folder = self.cache / f"{photos.digest(pixels)}-{settings[:16]}"
         self.teacher = Teacher(self.batch_maker.sample(), folder, keep=self.config.reuse > 1)
         vocab = Vocab.build([Sentence(c) for c in self.photos.captions], MIN_COUNT)
         pocket, imitation = self.teacher.prune(map(self._resized, self.batch_maker.sample()))

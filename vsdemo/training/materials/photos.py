@@ -61,10 +61,8 @@ class Photos(Pairs):
             self.train_set.features.require(self.config.backbone, self.config.crops)
         self._check_train_set()
         if self.config.extra != "none":
-            if self.train_set.features is not None:
-                raise UserError(
-                    f"{self.dataset} has features instead of photos; set extra=none for it."
-                )
+            if reason := _refuses_extra(self.dataset):
+                raise UserError(reason)
             self.train_set = self.train_set.with_more(training.load())
 
     def _check_train_set(self) -> None:
@@ -106,6 +104,8 @@ class Photos(Pairs):
     def requirements(cls, config: Config, dataset: str | None) -> Requirements:
         """Return whether photos and backbone are available, and how many features are missing."""
         known = cls.check_dataset(dataset)
+        if config.extra != "none" and (reason := _refuses_extra(dataset or cls.usual_dataset)):
+            known = [*known, Check(False, reason)]
         if not all(check.ok for check in known):
             return Requirements(known)
         name = dataset or cls.usual_dataset
@@ -147,7 +147,7 @@ class Photos(Pairs):
     def _training_photos(cls, config: Config, dataset: str) -> Sequence[Path]:
         """Return the files of the photos to learn from, which may be missing."""
         own = datasets.photos(dataset, "train")[: config.photos or None]
-        return own if config.extra == "none" else [*own, *training.load().photos]
+        return own if config.extra == "none" else [*own, *training.photos()]
 
     def build(self) -> DualEncoder:
         """Compute missing photo features, prepare the captions and return a new model."""
@@ -262,6 +262,15 @@ class Photos(Pairs):
         if self.config.evaluate_sts and distributed.on_main(sts.has_dev_data):
             metrics["semantics"] = sts.on_dev(model)
         return metrics
+
+
+def _refuses_extra(name: str) -> str:
+    """Return why extra photos cannot be added to a data set; empty if they can."""
+    if datasets.base_name(name) == "pascal1k":
+        return "The extra photos are those of Pascal1K, and others; set extra=none for it."
+    if not datasets.find(name).has_photos:
+        return f"{name} has features instead of photos; set extra=none for it."
+    return ""
 
 
 def _has_photos(name: str) -> bool:
