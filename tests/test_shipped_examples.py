@@ -114,16 +114,16 @@ def test_examples_have_a_right_first_photo_among_all_photos(dataset: str, name: 
 
 
 def knows_the_direction(name: str) -> bool:
-    """Return whether a model tells the more general of two captions more often than by chance.
+    """Return whether a model tells the more general of two captions in most cases.
 
-    `storybook/order` does not, as the page of results says, so an example may be wrong.
+    `storybook/order` is wrong in many, as the page of results says, and so it may be in an example.
     """
     dataset, _, model = name.partition("/")
     file = ROOT / "results" / "lab" / f"{model}.json"
     if dataset != "storybook" or not file.exists():
         return True
-    figures = json.loads(file.read_text())["figures"]["test"]["entailment"]
-    return figures["ci95"]["direction"][0] > 50
+    direction: float = json.loads(file.read_text())["figures"]["test"]["entailment"]["direction"]
+    return direction > 75
 
 
 @pytest.mark.parametrize("name", NAMES)
