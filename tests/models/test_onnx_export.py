@@ -23,8 +23,10 @@ from vsdemo.models import checkpoint, ensemble, onnx_export
 from vsdemo.search.engine import Engine
 from vsdemo.vision.backbones import find_weights
 from vsdemo.vision.backbones.network import Backbone
+from vsdemo.vision.backbones.pocket import Pocket
 
 CHECKPOINTS = ROOT / "checkpoints"
+SIDE = Pocket.spec.size
 CAPTIONS = (
     "a dog",
     "Two children, in RED shirts, play with a zorp on the slide near the sea",
@@ -124,7 +126,7 @@ def test_pocket_gives_the_numbers_of_torch(exported, in_float32):
     network = onnx_search.session(exported / "network.onnx")
     backbone = Backbone(find_weights("pocket"))
     for photos, views in ((1, 1), (3, 2)):
-        pixels = torch.randint(256, (photos, views, 3, 224, 224), dtype=torch.uint8)
+        pixels = torch.randint(256, (photos, views, 3, SIDE, SIDE), dtype=torch.uint8)
         (features,) = network.run(None, {"pixels": pixels.numpy()})
         torch.testing.assert_close(torch.from_numpy(features), backbone.encode(pixels), **CLOSE)
 
@@ -159,7 +161,7 @@ def test_the_json_file_says_what_is_exported(exported):
         "shape": ["sentences", 512],
     }
     network = json.loads((exported / "network.json").read_text(encoding="utf-8"))
-    assert network["network"]["inputs"]["pixels"]["shape"] == ["photos", "views", 3, 224, 224]
+    assert network["network"]["inputs"]["pixels"]["shape"] == ["photos", "views", 3, SIDE, SIDE]
     assert network["views"]["whole"] == "Squeeze the whole photo into a square"
     assert network["mean"] == [0.485, 0.456, 0.406]
     assert network["licence"] == "research only"
