@@ -32,7 +32,9 @@ def ranked_sentences(ranking: Ranking, score: Score, chosen: str) -> Markup:
     else:
         text = f"Best {len(ranking.hits):,} of {ranking.total:,} sentences by {ranking.model}"
     reason = "." if ranking.model == chosen else f", because {chosen} has only seen drawings."
-    likely = Markup() if ranking.likely is None else html.note(likely_text(ranking.likely))
+    likely = Markup()
+    if ranking.likely is not None:
+        likely = render("describe/likely.html", text=likely_text(ranking.likely))
     sentences = html.ranked_sentences(ranking.hits, score, ranking.own)
     return likely + html.note(text + reason) + sentences
 
