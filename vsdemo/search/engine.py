@@ -236,7 +236,7 @@ class Reader:
         """Return the k sentences that describe a photo best, and what it probably shows."""
         count = check_k(k)
         description = self._describe(self.encode_photo(photo), count)
-        if is_blank(photo) and description.likely:  # models describe it as sky
+        if description.likely and is_blank(photo):  # models describe it as sky
             return description._replace(likely=())
         return description
 
