@@ -21,6 +21,7 @@ from vsdemo.ui.alignment import view as alignment
 from vsdemo.ui.components import html, templates, words
 from vsdemo.ui.components.html import Bar, PhotoCard
 from vsdemo.ui.describe import view as describe
+from vsdemo.ui.describe.state import Ranking as RankedSentences
 from vsdemo.ui.library.offers import ModelOffer, OfferGroup, State
 from vsdemo.ui.models import view as models
 from vsdemo.ui.search import view as search
@@ -84,6 +85,11 @@ def sentence_list(text):
 
 def ranked_sentences(text):
     return html.ranked_sentences([hit(text)], SCORES["order"], [text])
+
+
+def photo_description(text):
+    ranking = RankedSentences([hit(text)], 1, text, likely=[text])
+    return describe.ranked_sentences(ranking, SCORES["cosine"], text)
 
 
 def photo_picks(text):
@@ -184,6 +190,7 @@ CASES = [
     ("alignment/parts.html", lambda t: alignment.parts(aligned(t), None)),
     ("alignment/photo.html", lambda t: alignment.photo(t, (4, 3), t, aligned(t))),
     ("alignment/regions.html", region_grid),
+    ("describe/likely.html", photo_description),
     ("describe/photo_text.html", describe.photo_text),
     ("models/field.html", lambda t: models.field(t, ModelOffer(t, State.READY))),
     ("models/panel.html", model_panel),
